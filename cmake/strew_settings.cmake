@@ -1,0 +1,65 @@
+# Compiler settings that hold for every target, and two helpers: strew_glob and strew_protobuf.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+
+# One rounding per operation, whoever compiles it (semantics.md section 4).
+add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers)
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+
+if(STREW_SANITIZE)
+  add_compile_options(-fsanitize=${STREW_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${STREW_SANITIZE})
+  if(STREW_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=all -fno-sanitize=vptr)
+  endif()
+endif()
+
+find_program(STREW_CCACHE ccache)
+if(STREW_CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${STREW_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${STREW_CCACHE})
+endif()
+find_program(STREW_MOLD mold)
+if(STREW_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# strew_glob(OUT folder...): every .cc below the folders.
+function(strew_glob out)
+  set(files "")
+  foreach(folder ${ARGN})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
+    list(APPEND files ${found})
+  endforeach()
+  set(${out} ${files} PARENT_SCOPE)
+endfunction()
+
+# strew_protobuf(target folder): compile folder/*.proto (lite runtime) into target.
+function(strew_protobuf target folder)
+  file(GLOB protos CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.proto)
+  foreach(proto ${protos})
+    get_filename_component(stem ${proto} NAME_WE)
+    set(base ${CMAKE_BINARY_DIR}/generated/${folder}/${stem}.pb)
+    add_custom_command(
+      OUTPUT ${base}.cc ${base}.h
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/generated
+      COMMAND protobuf::protoc --cpp_out=${CMAKE_BINARY_DIR}/generated -I ${CMAKE_SOURCE_DIR} ${proto}
+      DEPENDS ${proto})
+    set_source_files_properties(${base}.cc PROPERTIES COMPILE_OPTIONS "-w")
+    target_sources(${target} PRIVATE ${base}.cc)
+    target_link_libraries(${target} PRIVATE protobuf::libprotobuf-lite)
+  endforeach()
+endfunction()

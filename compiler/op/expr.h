@@ -1,0 +1,67 @@
+// Expr: an expression graph over scalars, the general form of a combiner (semantics.md section 1).
+//
+// A graph is a list of nodes in evaluation order; a node refers only to earlier nodes. Inputs of a scatter graph are the N current
+// values, the N updates and the extras; of a gather graph the gathered element and the extras. Every node is rounded to its own
+// dtype (semantics.md section 4). Types never convert implicitly: `convert` is a node.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "compiler/op/dtype.h"
+#include "compiler/op/scalar.h"
+
+namespace strew {
+
+enum class ExprOp : uint8_t {
+  current,  ///< scatter: value `index` of the destination (0..N-1). gather: the gathered element (index 0)
+  update,   ///< scatter: update `index` (0..N-1), in the update tensor's dtype
+  extra,    ///< extra input `index`
+  literal,  ///< `value`
+  convert,  ///< to `dtype`, one rounding
+  bitcast,  ///< same width, bits kept
+  // two arguments of the node's dtype
+  add, sub, mul, div, rem, min, max, pow, atan2, bit_and, bit_or, bit_xor, shift_left, shift_right_logical, shift_right_arithmetic,
+  // one argument of the node's dtype
+  neg, abs, sign, bit_not, popcnt, count_leading_zeros,
+  floor, ceil, round_half_even, round_half_away, trunc,
+  sqrt, rsqrt, cbrt, exp, expm1, exp2, log, log1p, log2, tanh, logistic, sin, cos, tan, erf,
+  // complex <-> its parts
+  real, imag, complex,
+  is_finite,  ///< one float argument, bool result
+  // two arguments of one dtype, bool result; integers compare by their signedness, floats as IEEE (NaN: only ne is true)
+  eq, ne, lt, le, gt, ge,
+  select,  ///< bool, a, b -> a or b
+};
+
+struct ExprNode {
+  ExprOp op = ExprOp::literal;
+  DType dtype = DType::f32;      ///< of the result
+  std::vector<int32_t> args;     ///< earlier nodes
+  int32_t index = 0;             ///< current, update, extra: which one
+  Scalar value;                  ///< literal
+
+  friend bool operator==(const ExprNode&, const ExprNode&) = default;
+};
+
+struct Expr {
+  std::vector<ExprNode> nodes;
+  std::vector<int32_t> results;  ///< node of each result: N for a scatter, 1 for a gather
+
+  bool empty() const { return nodes.empty(); }
+  friend bool operator==(const Expr&, const Expr&) = default;
+};
+
+/// What an ExprOp looks like: its spelling in canonical text (StableHLO's where StableHLO has one) and its number of arguments.
+struct ExprOpInfo {
+  ExprOp op;
+  std::string_view name;
+  int arity;
+};
+const ExprOpInfo& info(ExprOp op);
+inline std::string_view name(ExprOp op) { return info(op).name; }
+/// All of them, in enum order.
+const std::vector<ExprOpInfo>& expr_ops();
+
+}  // namespace strew

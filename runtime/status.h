@@ -1,0 +1,99 @@
+// Status and Expected: how every fallible call of strew answers.
+//
+// A Status is one pointer wide; success is the null pointer, so returning it costs nothing on the hot path. A failure carries a
+// code, which says whose fault it was, and one sentence that names the field, its value and what was expected. The library never
+// prints, throws across a border, aborts or exits: it returns one of these.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace strew {
+
+/// Whose fault a failure is. The command line maps these to exit statuses (docs/cli.md).
+enum class Code : uint8_t {
+  ok = 0,
+  invalid_argument,  ///< the caller's input is wrong: a file, a descriptor, a buffer
+  unsupported,       ///< legal, but this backend, dtype or build cannot do it; the message gives the reason
+  out_of_bounds,     ///< an index failed under policy `error`; nothing was written
+  io,                ///< a file could not be read or written
+  internal,          ///< a bug of ours
+};
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Code code, std::string message) : rep_(new Rep{code, std::move(message)}) {}
+  Status(const Status& other) : rep_(other.rep_ ? new Rep(*other.rep_) : nullptr) {}
+  Status(Status&&) noexcept = default;
+  Status& operator=(const Status& other) {
+    rep_.reset(other.rep_ ? new Rep(*other.rep_) : nullptr);
+    return *this;
+  }
+  Status& operator=(Status&&) noexcept = default;
+
+  bool ok() const { return rep_ == nullptr; }
+  explicit operator bool() const { return ok(); }
+  Code code() const { return rep_ ? rep_->code : Code::ok; }
+  const std::string& message() const {
+    static const std::string empty;
+    return rep_ ? rep_->message : empty;
+  }
+
+ private:
+  struct Rep {
+    Code code;
+    std::string message;
+  };
+  std::unique_ptr<Rep> rep_;
+};
+
+inline Status invalid_argument(std::string message) { return {Code::invalid_argument, std::move(message)}; }
+inline Status unsupported(std::string message) { return {Code::unsupported, std::move(message)}; }
+inline Status out_of_bounds(std::string message) { return {Code::out_of_bounds, std::move(message)}; }
+inline Status io_error(std::string message) { return {Code::io, std::move(message)}; }
+inline Status internal_error(std::string message) { return {Code::internal, std::move(message)}; }
+
+/// A value, or the Status that says why there is none.
+template <class T>
+class [[nodiscard]] Expected {
+ public:
+  Expected(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor): return value;
+  Expected(Status status) : status_(std::move(status)) {     // NOLINT(google-explicit-constructor): return status;
+    if (status_.ok()) status_ = internal_error("Expected built from an ok Status");
+  }
+
+  bool ok() const { return value_.has_value(); }
+  explicit operator bool() const { return ok(); }
+  const Status& status() const { return status_; }
+  T& value() & { return *value_; }
+  const T& value() const& { return *value_; }
+  T&& value() && { return std::move(*value_); }
+  T& operator*() & { return *value_; }
+  const T& operator*() const& { return *value_; }
+  T* operator->() { return &*value_; }
+  const T* operator->() const { return &*value_; }
+
+ private:
+  std::optional<T> value_;
+  Status status_;
+};
+
+// STREW_TRY(expr): return the failure of a Status expression. STREW_ASSIGN(decl, expr): the same for an Expected, else bind its value.
+#define STREW_CONCAT_(a, b) a##b
+#define STREW_CONCAT(a, b) STREW_CONCAT_(a, b)
+#define STREW_TRY(expr)                                        \
+  do {                                                         \
+    if (::strew::Status strew_status_ = (expr); !strew_status_.ok()) return strew_status_; \
+  } while (0)
+#define STREW_ASSIGN(decl, expr) STREW_ASSIGN_(STREW_CONCAT(strew_expected_, __LINE__), decl, expr)
+#define STREW_ASSIGN_(tmp, decl, expr) \
+  auto tmp = (expr);                   \
+  if (!tmp.ok()) return tmp.status();  \
+  decl = std::move(tmp).value()
+
+}  // namespace strew
