@@ -1,0 +1,54 @@
+// Backend: turns a plan into an Artifact. Backends are entries of one ordered list (backends.h); `auto` takes the first that can.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "compiler/plan/plan.h"
+#include "runtime/status.h"
+#include "runtime/target.h"
+#include "schedules/schedule.h"
+
+namespace strew {
+
+/// What every backend reads. The reference reads only `op`; the others never do.
+struct BuildRequest {
+  const Op& op;      ///< as the user gave it
+  const Plan& plan;  ///< of the canonicalised op
+  const Schedule& schedule;
+  const Target& target;
+  std::string symbol;  ///< prefix of the entry symbols; see kernel_symbol()
+};
+
+enum class EntryKind : uint8_t { range, check, init };
+inline constexpr int kEntryKinds = 3;
+std::string_view name(EntryKind kind);
+
+/// What a backend produces: a relocatable object whose symbols are SYMBOL_range, SYMBOL_check, SYMBOL_init.
+struct Artifact {
+  std::string object;               ///< ELF bytes; empty when `interpreted`
+  std::vector<EntryKind> entries;   ///< present in the object
+  bool interpreted = false;         ///< no code: the kernel runs the reference on the op
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  /// Ok, or Code::unsupported with the reason.
+  virtual Status can_build(const BuildRequest& request) const = 0;
+  virtual Expected<Artifact> build(const BuildRequest& request) const = 0;
+  /// Text for `strew compile --emit KIND` ("ll", "asm", …) or unsupported.
+  virtual Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const = 0;
+};
+
+/// All backends, best first, reference last.
+const std::vector<const Backend*>& backends();
+const Backend* find_backend(std::string_view name);
+
+/// strew_ and 32 hex digits of the op's, schedule's and target's text.
+std::string kernel_symbol(const std::string& op_text, const Schedule& schedule, const Target& target);
+
+}  // namespace strew

@@ -1,0 +1,88 @@
+// Importer: a file becomes ops and the values that feed them. One folder per format; importers.cc is the list.
+//
+// A file's functions or nodes give Kernels; each reads Values: inputs of the file, constants inside it, results of earlier kernels,
+// and small things built from those (a stack of scalars as an index vector). Imported is plain data: runtime/program runs it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+enum class ValueKind : uint8_t {
+  input,     ///< graph input `index`
+  constant,  ///< constants[index]
+  zeros,     ///< `type`, all zero (a missing optional input); dynamic dims follow `like`
+  stack,     ///< rank-0 `parts`, in order, as one rank-1 tensor (DYNAMIC_UPDATE_SLICE's start indices)
+  result,    ///< result `result` of kernel `index`
+};
+struct Value {
+  ValueKind kind = ValueKind::input;
+  TensorType type;
+  int index = 0;
+  int result = 0;
+  std::vector<int> parts;  ///< stack: value numbers
+  int like = -1;           ///< zeros: value whose dim `like_dim` gives the one dynamic dim
+  int like_dim = 0;
+};
+
+/// Contiguous, row-major, packed as its dtype says. Strings keep their text in `strings`.
+struct Constant {
+  TensorType type;
+  std::vector<std::byte> data;
+  std::vector<std::string> strings;
+};
+
+struct ImportedInput {
+  std::string name;
+  TensorType type;
+  bool optional = false;  ///< `--input -` leaves it out
+};
+
+struct ImportedKernel {
+  std::string name;      ///< unique in the file; `--kernel NAME`
+  std::string location;  ///< FILE:LINE or FILE:node
+  Op op;
+  std::vector<int> arguments;      ///< value number per tensor of tensor_slots(op) but the results, in that order
+  std::vector<std::string> notes;  ///< for `strew explain`
+};
+
+struct ImportedOutput {
+  std::string name;
+  int value = 0;  ///< usually a kernel's result
+};
+
+struct Imported {
+  std::string format;  ///< "onnx", "stablehlo", "strew", …
+  std::vector<ImportedInput> inputs;
+  std::vector<Constant> constants;
+  std::vector<Value> values;
+  std::vector<ImportedKernel> kernels;  ///< in an order in which each reads only earlier results
+  std::vector<ImportedOutput> outputs;
+};
+
+struct ImportOptions {
+  bool override_oob = false;  ///< `--oob`: replace the source's policy
+  OobPolicy oob = OobPolicy::undefined;
+  bool has_fill = false;
+  double fill = 0;  ///< `--oob fill_element:V`
+};
+
+/// Reads `path`, choosing the format by its ending (.onnx .mlir .strew; cli.md). Every op is verified. Error messages start with
+/// "FILE:LINE: op: " as far as known, name what is wrong, the value and what was expected.
+Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
+
+/// One per format.
+struct Importer {
+  std::string_view ending;  ///< ".onnx"
+  std::string_view format;
+  Expected<Imported> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options);
+};
+const std::vector<Importer>& importers();
+
+}  // namespace strew

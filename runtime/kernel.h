@@ -1,0 +1,98 @@
+// Kernel: a compiled op you can call. Runtime: compiles ops and remembers what it compiled.
+//
+//   strew::Runtime& runtime = strew::Runtime::process();
+//   auto kernel = runtime.get(op);                       // compiled once, then found again
+//   strew::Status s = kernel->run(views);                // binds, checks, runs
+//
+// A Kernel is a reference-counted handle; copies are cheap, calls are re-entrant, and the machine code lives as long as a handle or
+// the cache does.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
+#include "compiler/op/text.h"
+#include "compiler/plan/plan.h"
+#include "runtime/abi.h"
+#include "runtime/status.h"
+#include "runtime/target.h"
+#include "schedules/schedule.h"
+
+namespace strew {
+
+struct KernelOptions {
+  std::string backend = "auto";  ///< or a backend's name: then anything else is an error
+  std::string schedule;          ///< knobs to set over the heuristic's choice, "threads=2,unroll=8"; empty: none
+  std::string target = "native";
+  int threads = 0;               ///< most threads a call may use; 0: all cores
+};
+
+class Kernel {
+ public:
+  Kernel() = default;
+  explicit operator bool() const { return state_ != nullptr; }
+
+  /// Runs on the tensors of tensor_slots(op), in that order. Checks rank, dtype, dims, null pointers and overlap first (semantics.md
+  /// section 6); on any error nothing is written. out_of_bounds: `fault`, if given, holds the details. Thread-safe.
+  Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+
+  const Op& op() const;
+  const std::string& op_text() const;
+  const Plan& plan() const;
+  const Schedule& schedule() const;
+  const Target& target() const;
+  std::string_view backend() const;
+  const std::string& symbol() const;
+  int64_t compile_nanoseconds() const;
+  /// Raw entries for callers that bind strew_args themselves; null when absent or interpreted.
+  strew_entry range_entry() const;
+  strew_entry check_entry() const;
+  strew_entry init_entry() const;
+
+  struct State;
+  explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+/// Identity of a kernel in the cache: op text, schedule request, target, backend.
+struct KernelKey {
+  Hash128 hash;
+  friend bool operator==(const KernelKey&, const KernelKey&) = default;
+};
+KernelKey kernel_key(const Op& op, const KernelOptions& options = {});
+
+class Runtime {
+ public:
+  Runtime();
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  /// The process-wide one. Tests construct their own.
+  static Runtime& process();
+
+  /// Verifies, plans, compiles and links, or finds the kernel in memory. Built once however many threads ask at the same time;
+  /// failures are not remembered.
+  Expected<Kernel> get(const Op& op, const KernelOptions& options = {});
+  /// Only looks: an empty handle when absent. Tens of nanoseconds, no lock held while others compile.
+  Kernel find(const KernelKey& key) const;
+
+  struct Stats {
+    uint64_t hits = 0, misses = 0, built = 0, failed = 0;
+  };
+  Stats stats() const;
+  void clear();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace strew

@@ -1,0 +1,29 @@
+// The link facade: a relocatable object becomes running code. ORC and JITLink stand behind it (link.cc, in libstrew_llvm); nobody
+// else includes their headers. Extern symbols an object may use: the math table (runtime/math) and the C library's memory functions.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/abi.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+/// Code in memory; unmapped when the last owner goes.
+class LinkedObject {
+ public:
+  virtual ~LinkedObject() = default;
+  /// Address of a symbol asked for in link(), in that order.
+  std::vector<strew_entry> entries;
+};
+
+/// Thread-safe.
+class Linker {
+ public:
+  virtual ~Linker() = default;
+  virtual Expected<std::shared_ptr<LinkedObject>> link(std::string object, const std::vector<std::string>& symbols) = 0;
+};
+
+}  // namespace strew

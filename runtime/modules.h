@@ -1,0 +1,33 @@
+// Modules: the parts of strew that need a heavy library, opened when first needed and never closed.
+//
+// libstrew_llvm (the LLVM backend and the linker) and libstrew_import_mlir (StableHLO and tensor-dialect front ends) lie beside
+// libstrew; each exports one C function that returns its interface. Opening costs 10-20 ms (research: LLVM's relocations), so
+// nothing opens them before it must.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "backends/backend.h"
+#include "runtime/link/link.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+/// extern "C" const LlvmModule* strew_llvm_module()
+struct LlvmModule {
+  Expected<Artifact> (*build)(const BuildRequest& request);
+  Expected<std::string> (*emit_text)(const BuildRequest& request, std::string_view kind);
+  Linker* (*linker)();  ///< one per process
+};
+Expected<const LlvmModule*> open_llvm_module();
+
+struct Imported;
+struct ImportOptions;
+/// extern "C" const MlirModule* strew_import_mlir_module()
+struct MlirModule {
+  Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
+};
+Expected<const MlirModule*> open_mlir_module();
+
+}  // namespace strew
