@@ -1,0 +1,24 @@
+// Canonicalisation: the ordered list of small named rewrites that every op passes through before planning.
+//
+// Each rewrite is one pair of files, takes a verified op and returns whether it changed it; the meaning never changes. The list is
+// run in order, once. `strew explain` prints the names of those that applied.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "compiler/op/op.h"
+
+namespace strew {
+
+struct Rewrite {
+  std::string_view name;
+  std::string_view what;  ///< one sentence for `strew explain`
+  bool (*apply)(Op& op);
+};
+const std::vector<Rewrite>& rewrites();
+
+/// Applies them all; returns those that changed the op.
+std::vector<const Rewrite*> canonicalise(Op& op);
+
+}  // namespace strew

@@ -1,0 +1,41 @@
+// Schedule: how a kernel is generated and run. Never changes the result, only the speed. Every knob: schedules/README.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "compiler/plan/plan.h"
+#include "runtime/status.h"
+#include "runtime/target.h"
+
+namespace strew {
+
+/// How work is split over threads (runtime/executor).
+enum class Strategy : uint8_t {
+  sequential,  ///< one thread
+  positions,   ///< disjoint chunks of index positions; legal for slice updates, gathers and unique destinations
+  window,      ///< chunks of the first window loop; every thread walks all positions
+};
+
+struct Schedule {
+  Strategy strategy = Strategy::sequential;
+  int threads = 1;           ///< most threads to use, 1..1024
+  int vector_bytes = 32;     ///< vector register width, 16, 32 or 64; <= the target's
+  int unroll = 4;            ///< vectors per iteration of a run loop, positions per iteration of an element loop: 1, 2, 4, 8
+  int prefetch = 0;          ///< positions to prefetch ahead at the destination (gather: the source), 0..256
+  bool nontemporal = false;  ///< streaming stores to the result; only for pure movement
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
+
+/// The default for a plan on a target: schedules/heuristic.cc says why. `max_threads` 0: all cores.
+Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads);
+/// Legal for this plan? The message names the knob, its value and the reason.
+Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target);
+
+std::string print(const Schedule& schedule);  ///< strategy=positions,threads=2,vector_bytes=32,…
+/// Knobs not named keep their value in `base`.
+Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base);
+std::string_view name(Strategy strategy);
+
+}  // namespace strew
