@@ -48,7 +48,11 @@ struct ImportedKernel {
   std::string name;      ///< unique in the file; `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
   Op op;
-  std::vector<int> arguments;      ///< value number per tensor of tensor_slots(op) but the results, in that order
+  std::vector<int> arguments;      ///< value number per tensor of tensor_slots(op) but the results, in that order; with init
+                                   ///< in_place the N operands first: what the result buffers hold before the call
+  std::vector<int> non_negative;   ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
+                                   ///< circular mode wraps above, not below): checked before anything runs, as policy `error` is
+  int slice_sizes = -1;            ///< gather with slice sizes known at the call: the rank-1 integer value that holds them all
   std::vector<std::string> notes;  ///< for `strew explain`
 };
 
@@ -69,13 +73,19 @@ struct Imported {
 struct ImportOptions {
   bool override_oob = false;  ///< `--oob`: replace the source's policy
   OobPolicy oob = OobPolicy::undefined;
-  bool has_fill = false;
-  double fill = 0;  ///< `--oob fill_element:V`
+  std::string fill;  ///< `--oob fill_element:V`: V, parsed in the gathered dtype; empty: zero
+  bool override_order = false;
+  Order order = Order::in_order;  ///< `--order`
+  bool override_accumulate = false;
+  Accumulate accumulate = Accumulate::native;  ///< `--accumulate`
 };
 
 /// Reads `path`, choosing the format by its ending (.onnx .mlir .strew; cli.md). Every op is verified. Error messages start with
 /// "FILE:LINE: op: " as far as known, name what is wrong, the value and what was expected.
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
+
+/// What `options` override, then verify(): every kernel passes through here, in import_file. Errors start with the location.
+Status finish_kernel(ImportedKernel& kernel, const ImportOptions& options);
 
 /// One per format.
 struct Importer {
