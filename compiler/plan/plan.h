@@ -8,9 +8,9 @@
 //     for w in window:
 //       indexed address = sum p*stride + sum start[k]*component stride + sum w*stride
 //
-// Strides are in elements (bytes cannot hold i4), each a constant times a product of symbols; a symbol is a dim or stride known only
-// at the call. Loops that walk memory as one are already merged and loops of extent 1 are gone. Golden tests (tests/golden) pin
-// print(); `strew explain` shows it.
+// Strides are in elements (bytes cannot hold i4), each a constant times a product of symbols; a symbol is a dim or stride known
+// only at the call. Loops that walk memory as one are already merged and loops of extent 1 are gone. Golden tests (tests/golden)
+// pin print(); `strew explain` shows it.
 #pragma once
 
 #include <cstdint>
@@ -56,14 +56,17 @@ struct PlanTensor {
 
 struct Loop {
   Term extent;
-  std::vector<Term> strides;     ///< per tensor, elements
-  int component = -1;            ///< window loops under skip_element, wrap and fill_element: the component that bounds this loop
+  std::vector<Term> strides;  ///< per tensor, elements
+  /// Window loops under skip_element, wrap and fill_element: the component whose start bounds this loop. Its iterations are
+  /// `scale` per step of the operand dim (inner contiguous loops merged into it). -1: all iterations always run.
+  int component = -1;
+  Term scale;
   bool touches_indexed = false;  ///< window loops: an indexed operand dim with extent > 1 is (part of) this loop
 };
 
 /// One entry of the index vector.
 struct Component {
-  Term index_offset;          ///< elements from the position's place in `indices`
+  Term index_offset;  ///< elements from the position's place in `indices`
   int operand_dim = 0;
   Term dim;                   ///< extent of that operand dim
   Term window;                ///< extent of the window in it (1 where inserted, collapsed)
@@ -114,7 +117,8 @@ struct Plan {
   Fact in_bounds;             ///< no check is needed
   bool checks_first = false;  ///< policy error: the check entry runs over all positions before anything is written
 
-  // Tensor numbers in strew_args.data: results N, operands N, indices, updates N, extras E (a gather has one result, one operand).
+  // Tensor numbers in strew_args.data: results N, operands N, indices, updates N, extras E (a gather has one result, one
+  // operand).
   int result(int i) const { return i; }
   int operand(int i) const { return pairs + i; }
   int indices() const { return 2 * pairs; }

@@ -1,7 +1,7 @@
 // Canonicalisation: the ordered list of small named rewrites that every op passes through before planning.
 //
-// Each rewrite is one pair of files, takes a verified op and returns whether it changed it; the meaning never changes. The list is
-// run in order, once. `strew explain` prints the names of those that applied.
+// Each rewrite is one pair of files, takes a verified op and returns whether it changed it; the meaning never changes. The list
+// is run in order, once. `strew explain` prints the names of those that applied.
 #pragma once
 
 #include <string_view>

@@ -1,0 +1,270 @@
+// make_plan: dimension numbers become loops, strides and components.
+//
+// Idea: give every tensor one stride per (position loop, window loop, component), all from one place that knows which dims are
+// the same number (shape.h), then drop loops of extent 1 and merge neighbours that walk memory as one. What the positions may do
+// to each other (kind, facts) follows from the dimension numbers before merging. Cost: a few microseconds. Tested by
+// tests/golden/plan_test.cc and, against the reference that never sees a plan, by tests/differential.
+#include <algorithm>
+#include <optional>
+
+#include "compiler/plan/combine_graph.h"
+#include "compiler/plan/plan.h"
+#include "compiler/plan/shape.h"
+
+namespace strew {
+namespace {
+
+int find(const std::vector<int64_t>& list, int64_t value) {
+  auto it = std::find(list.begin(), list.end(), value);
+  return it == list.end() ? -1 : static_cast<int>(it - list.begin());
+}
+
+/// Both kinds of op in one vocabulary: the indexed tensor has operand dims, the other side ("window side") has batch and window
+/// dims.
+struct Dims {
+  const std::vector<int64_t>& window_side;     // update_window_dims / offset_dims
+  const std::vector<int64_t>& removed;         // inserted_window_dims / collapsed_slice_dims
+  const std::vector<int64_t>& batching;        // of the operand
+  const std::vector<int64_t>& index_batching;  // of indices
+  const std::vector<int64_t>& map;             // index component -> operand dim
+  int64_t index_vector_dim;
+};
+
+Dims dims_of(const Op& op) {
+  if (const auto* s = std::get_if<Scatter>(&op))
+    return {s->dims.update_window_dims,           s->dims.inserted_window_dims,
+            s->dims.input_batching_dims,          s->dims.scatter_indices_batching_dims,
+            s->dims.scatter_dims_to_operand_dims, s->dims.index_vector_dim};
+  const auto& g = std::get<Gather>(op);
+  return {g.dims.offset_dims,     g.dims.collapsed_slice_dims, g.dims.operand_batching_dims, g.dims.start_indices_batching_dims,
+          g.dims.start_index_map, g.dims.index_vector_dim};
+}
+
+class Planner {
+ public:
+  explicit Planner(const Op& op) : op_(op), dims_(dims_of(op)), shape_(op) {}
+
+  Plan run() {
+    describe();
+    make_positions();
+    make_window();
+    make_components();
+    make_init();
+    classify();
+    simplify(plan_.positions);
+    simplify(plan_.window);
+    simplify(plan_.init);
+    plan_.symbols = shape_.symbols();
+    return std::move(plan_);
+  }
+
+ private:
+  void describe();
+  void make_positions();
+  void make_window();
+  void make_components();
+  void make_init();
+  void classify();
+  void simplify(std::vector<Loop>& loops) const;
+
+  bool needs_bounds() const {
+    return plan_.oob == OobPolicy::skip_element || plan_.oob == OobPolicy::wrap || plan_.oob == OobPolicy::fill_element;
+  }
+  int tensor_count() const { return static_cast<int>(plan_.tensors.size()); }
+  Loop empty_loop(Term extent) const {
+    Loop loop;
+    loop.extent = std::move(extent);
+    loop.strides.assign(plan_.tensors.size(), constant(0));
+    loop.scale = constant(1);
+    return loop;
+  }
+  /// Dims of the window-side shape (updates; result of a gather) that are not window dims, in order.
+  std::vector<int> batch_dims() const {
+    std::vector<int> list;
+    for (int d = 0; d < shape_.window_side_rank(); ++d)
+      if (find(dims_.window_side, d) < 0) list.push_back(d);
+    return list;
+  }
+
+  const Op& op_;
+  Dims dims_;
+  ShapeTerms shape_;
+  Plan plan_;
+  bool all_positions_batched_ = true;  // every index dim but those of extent 1 is a batching dim
+};
+
+void Planner::describe() {
+  plan_.gather = !is_scatter(op_);
+  if (const auto* s = std::get_if<Scatter>(&op_)) {
+    plan_.pairs = static_cast<int>(s->operands.size());
+    plan_.oob = s->oob;
+    plan_.normalize_negative = s->normalize_negative;
+    plan_.init_kind = s->init;
+    plan_.init_fill = s->fill;
+    plan_.accumulate = s->accumulate;
+    plan_.order = s->order;
+    plan_.index_dtype = s->indices.dtype;
+  } else {
+    const auto& g = std::get<Gather>(op_);
+    plan_.oob = g.oob;
+    plan_.normalize_negative = g.normalize_negative;
+    plan_.gather_fill = g.fill;
+    plan_.index_dtype = g.indices.dtype;
+  }
+  if (is_unsigned_integer(plan_.index_dtype)) plan_.normalize_negative = false;
+  plan_.tensors = shape_.tensors();
+  plan_.combine = combine_graph(op_);
+  plan_.pure_move = is_pure_move(plan_.combine, plan_.pairs, plan_.gather);
+}
+
+void Planner::make_positions() {
+  const std::vector<int> batch = batch_dims();
+  const TensorType& indices = indices_of(op_);
+  int nth = 0;  // among the dims of indices without index_vector_dim
+  for (int d = 0; d < indices.rank(); ++d) {
+    if (d == dims_.index_vector_dim) continue;
+    Loop loop = empty_loop(shape_.indices_dim(d));
+    loop.strides[static_cast<size_t>(plan_.indices())] = shape_.stride(plan_.indices(), d);
+    const int batching = find(dims_.index_batching, d);
+    if (batching < 0 && !loop.extent.is(1)) all_positions_batched_ = false;
+    for (int t = 0; t < tensor_count(); ++t) {
+      Term& stride = loop.strides[static_cast<size_t>(t)];
+      if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
+      if (plan_.is_indexed(t) && batching >= 0)
+        stride = shape_.stride(t, static_cast<int>(dims_.batching[static_cast<size_t>(batching)]));
+      else if (shape_.is_window_side(t))
+        stride = shape_.stride(t, batch[static_cast<size_t>(nth)]);
+      else if (shape_.is_per_position(t))
+        stride = shape_.stride(t, nth);
+    }
+    plan_.positions.push_back(std::move(loop));
+    ++nth;
+  }
+}
+
+void Planner::make_window() {
+  int nth = 0;
+  for (int d = 0; d < shape_.operand_rank(); ++d) {
+    if (find(dims_.removed, d) >= 0 || find(dims_.batching, d) >= 0) continue;
+    Loop loop = empty_loop(shape_.window_extent(d));
+    const int side = static_cast<int>(dims_.window_side[static_cast<size_t>(nth)]);
+    for (int t = 0; t < tensor_count(); ++t) {
+      Term& stride = loop.strides[static_cast<size_t>(t)];
+      if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
+      if (plan_.is_indexed(t))
+        stride = shape_.stride(t, d);
+      else if (shape_.is_window_side(t))
+        stride = shape_.stride(t, side);
+      else if (shape_.is_per_window(t))
+        stride = shape_.stride(t, nth);
+    }
+    const int component = find(dims_.map, d);
+    loop.touches_indexed = component >= 0 && !loop.extent.is(1);
+    if (loop.touches_indexed && needs_bounds()) loop.component = component;
+    plan_.window.push_back(std::move(loop));
+    ++nth;
+  }
+}
+
+void Planner::make_components() {
+  for (size_t k = 0; k < dims_.map.size(); ++k) {
+    const int d = static_cast<int>(dims_.map[k]);
+    Component c;
+    c.operand_dim = d;
+    c.dim = shape_.operand_dim(d);
+    c.window = find(dims_.removed, d) >= 0 ? constant(1) : shape_.window_extent(d);
+    const bool scalar_indices = dims_.index_vector_dim >= indices_of(op_).rank();
+    c.index_offset = scalar_indices ? constant(0)
+                                    : shape_.stride(plan_.indices(), static_cast<int>(dims_.index_vector_dim)) *
+                                          constant(static_cast<int64_t>(k));
+    c.strides.assign(plan_.tensors.size(), constant(0));
+    for (int t = 0; t < tensor_count(); ++t)
+      if (plan_.is_indexed(t)) c.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
+    plan_.components.push_back(std::move(c));
+  }
+}
+
+void Planner::make_init() {
+  if (plan_.gather || plan_.init_kind == InitKind::in_place) return;
+  for (int d = 0; d < shape_.operand_rank(); ++d) {
+    Loop loop = empty_loop(shape_.operand_dim(d));
+    for (int i = 0; i < plan_.pairs; ++i) {
+      loop.strides[static_cast<size_t>(plan_.result(i))] = shape_.stride(plan_.result(i), d);
+      if (plan_.init_kind == InitKind::copy)
+        loop.strides[static_cast<size_t>(plan_.operand(i))] = shape_.stride(plan_.operand(i), d);
+    }
+    plan_.init.push_back(std::move(loop));
+  }
+}
+
+void Planner::classify() {
+  const bool one_position =
+      std::all_of(plan_.positions.begin(), plan_.positions.end(), [](const Loop& l) { return l.extent.is(1); });
+  const bool unit_indexed =
+      std::all_of(plan_.components.begin(), plan_.components.end(), [](const Component& c) { return c.window.is(1); });
+  const bool no_window = std::all_of(plan_.window.begin(), plan_.window.end(), [](const Loop& l) { return l.extent.is(1); });
+  if (all_positions_batched_)
+    plan_.kind = PlanKind::slice_update;
+  else if (unit_indexed && no_window)
+    plan_.kind = PlanKind::element;
+  else if (unit_indexed)
+    plan_.kind = PlanKind::row;
+  else
+    plan_.kind = PlanKind::general;
+
+  if (plan_.gather)
+    plan_.unique = {true, "a gather writes each element once"};
+  else if (one_position)
+    plan_.unique = {true, "one position"};
+  else if (all_positions_batched_)
+    plan_.unique = {true, "batching dims cover the positions"};
+  else if (std::get<Scatter>(op_).unique_indices)
+    plan_.unique = {true, "hint"};
+  const bool sorted_hint = plan_.gather ? std::get<Gather>(op_).indices_are_sorted : std::get<Scatter>(op_).indices_are_sorted;
+  if (one_position)
+    plan_.sorted = {true, "one position"};
+  else if (sorted_hint)
+    plan_.sorted = {true, "hint"};
+
+  if (plan_.components.empty())
+    plan_.in_bounds = {true, "no index components"};
+  else if (plan_.oob == OobPolicy::undefined)
+    plan_.in_bounds = {true, "policy undefined: the caller promises"};
+  plan_.checks_first = plan_.oob == OobPolicy::error && !plan_.components.empty();
+}
+
+/// Drops loops of extent 1, then merges each loop into its outer neighbour where every tensor walks the two as one.
+void Planner::simplify(std::vector<Loop>& loops) const {
+  std::erase_if(loops, [](const Loop& l) { return l.extent.is(1); });
+  for (size_t i = loops.size(); i-- > 1;) {
+    Loop& outer = loops[i - 1];
+    const Loop& inner = loops[i];
+    bool mergeable = inner.component < 0;
+    for (size_t t = 0; t < plan_.tensors.size() && mergeable; ++t)
+      mergeable = outer.strides[t] == inner.strides[t] * inner.extent;
+    if (!mergeable) continue;
+    outer.strides = inner.strides;
+    outer.touches_indexed |= inner.touches_indexed;
+    if (outer.component >= 0) outer.scale = outer.scale * inner.extent;
+    outer.extent = outer.extent * inner.extent;
+    loops.erase(loops.begin() + static_cast<ptrdiff_t>(i));
+  }
+}
+
+int64_t count(const std::vector<Loop>& loops, const int64_t* dyn) {
+  int64_t product = 1;
+  for (const Loop& loop : loops) product *= evaluate(loop.extent, dyn);
+  return product;
+}
+
+}  // namespace
+
+Expected<Plan> make_plan(const Op& op) { return Planner(op).run(); }
+
+int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan.positions, dyn); }
+int64_t init_count(const Plan& plan, const int64_t* dyn) { return count(plan.init, dyn); }
+int64_t split_count(const Plan& plan, const int64_t* dyn) {
+  return plan.window.empty() ? 1 : evaluate(plan.window.front().extent, dyn);
+}
+
+}  // namespace strew

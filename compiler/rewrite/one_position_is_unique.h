@@ -1,0 +1,9 @@
+// one_position_is_unique: where every index position is a batching position, or there is one, no destination is written twice;
+// the hint unique_indices then says nothing and is set, so that ops with and without it share a kernel.
+#pragma once
+
+#include "compiler/op/op.h"
+
+namespace strew {
+bool one_position_is_unique(Op& op);
+}  // namespace strew
