@@ -1,0 +1,52 @@
+// The one table of transcendental functions (semantics.md section 4). Every backend calls these and nothing else for them, so
+// bits agree between backends on one machine. f32 evaluates the C library's double function and rounds once; f64 is the C
+// library's. Narrower floats are evaluated in f32 by the caller, which then rounds. All take and return values in registers, as
+// the C ABI says.
+#pragma once
+
+#include <span>
+
+#include "compiler/op/expr.h"
+
+// STREW_MATH_UNARY(F), STREW_MATH_BINARY(F): F(ExprOp) for each function.
+#define STREW_MATH_UNARY(F) \
+  F(exp) F(expm1) F(exp2) F(log) F(log1p) F(log2) F(tanh) F(logistic) F(sin) F(cos) F(tan) F(erf) F(cbrt) F(rsqrt)
+#define STREW_MATH_BINARY(F) F(pow) F(atan2) F(rem)
+
+extern "C" {
+#define STREW_MATH_DECLARE(op)        \
+  float strew_math_##op##_f32(float); \
+  double strew_math_##op##_f64(double);
+STREW_MATH_UNARY(STREW_MATH_DECLARE)
+#undef STREW_MATH_DECLARE
+#define STREW_MATH_DECLARE(op)               \
+  float strew_math_##op##_f32(float, float); \
+  double strew_math_##op##_f64(double, double);
+STREW_MATH_BINARY(STREW_MATH_DECLARE)
+#undef STREW_MATH_DECLARE
+}
+
+namespace strew {
+
+/// One row: how to call the function here, and the symbols generated code calls it by. Either the unary or the binary pair is
+/// set.
+struct MathFunction {
+  ExprOp op;
+  float (*unary_f32)(float);
+  double (*unary_f64)(double);
+  float (*binary_f32)(float, float);
+  double (*binary_f64)(double, double);
+  const char* symbol_f32;
+  const char* symbol_f64;
+
+  /// For a linker's table of symbols.
+  const void* address_f32() const;
+  const void* address_f64() const;
+};
+
+std::span<const MathFunction> math_functions();
+/// The row of `op`, or null: arithmetic, comparisons, sqrt and the roundings to integers are exact or correctly rounded
+/// instructions.
+const MathFunction* find_math_function(ExprOp op);
+
+}  // namespace strew
