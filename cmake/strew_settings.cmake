@@ -1,4 +1,4 @@
-# Compiler settings that hold for every target, and two helpers: strew_glob and strew_protobuf.
+# Compiler settings that hold for every target, and helpers: strew_glob, strew_protobuf, strew_needs_modules.
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
@@ -14,6 +14,7 @@ set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g1")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 
 # One rounding per operation, whoever compiles it (semantics.md section 4).
 add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers)
@@ -48,6 +49,8 @@ function(strew_glob out)
 endfunction()
 
 # strew_protobuf(target folder): compile folder/*.proto (lite runtime) into target.
+# The target `generated` makes the headers alone (clang-tidy needs no more).
+add_custom_target(generated)
 function(strew_protobuf target folder)
   file(GLOB protos CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.proto)
   foreach(proto ${protos})
@@ -58,8 +61,19 @@ function(strew_protobuf target folder)
       COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/generated
       COMMAND protobuf::protoc --cpp_out=${CMAKE_BINARY_DIR}/generated -I ${CMAKE_SOURCE_DIR} ${proto}
       DEPENDS ${proto})
+    add_custom_target(generated_${stem} DEPENDS ${base}.h)
+    add_dependencies(generated generated_${stem})
     set_source_files_properties(${base}.cc PROPERTIES COMPILE_OPTIONS "-w")
     target_sources(${target} PRIVATE ${base}.cc)
     target_link_libraries(${target} PRIVATE protobuf::libprotobuf-lite)
+  endforeach()
+endfunction()
+
+# strew_needs_modules(target): build the libraries that target opens at run time (runtime/modules) with it.
+function(strew_needs_modules target)
+  foreach(module strew_llvm strew_import_mlir)
+    if(TARGET ${module})
+      add_dependencies(${target} ${module})
+    endif()
   endforeach()
 endfunction()

@@ -1,0 +1,46 @@
+// main() of strew_unit_tests. Adds one flag to GoogleTest's: --room=NAME runs the tests whose source lies in tests/NAME, so that ctest
+// shows unit, golden and error apart though they are one program.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <string>
+#include <string_view>
+
+namespace {
+
+// "Suite.Name" of every test below tests/room/, joined as a GoogleTest filter.
+std::string filter_of(std::string_view room) {
+  const std::string folder = "tests/" + std::string(room) + "/";
+  std::string filter;
+  const testing::UnitTest& all = *testing::UnitTest::GetInstance();
+  for (int i = 0; i < all.total_test_suite_count(); ++i) {
+    const testing::TestSuite& suite = *all.GetTestSuite(i);
+    for (int j = 0; j < suite.total_test_count(); ++j) {
+      const testing::TestInfo& test = *suite.GetTestInfo(j);
+      if (std::string_view(test.file()).find(folder) == std::string_view::npos) continue;
+      filter += std::string(filter.empty() ? "" : ":") + suite.name() + "." + test.name();
+    }
+  }
+  return filter;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  constexpr std::string_view kRoom = "--room=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.substr(0, kRoom.size()) != kRoom) {
+      std::cerr << "unknown argument " << argument << "; known: --room=NAME and GoogleTest's (--gtest_help)\n";
+      return 2;
+    }
+    const std::string filter = filter_of(argument.substr(kRoom.size()));
+    if (filter.empty()) {
+      std::cerr << "no test lies in tests/" << argument.substr(kRoom.size()) << "\n";
+      return 2;
+    }
+    GTEST_FLAG_SET(filter, filter);
+  }
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""Checks the rules of docs/architecture.md that no compiler checks: who may include, read, print, and how long things may get.
+
+    tools/lint/rooms.py               check every file git knows; one line per finding, exit 1 if there is any
+    tools/lint/rooms.py --self-test   plant one violation of each rule and see that it is found
+
+A rule is a function of a path and its text that yields (line, message). A new rule needs a plant in PLANTS, or the self-test fails.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+LIBRARY = ("compiler/", "runtime/", "schedules/", "backends/")
+CODE = (".cc", ".h")
+MAX_FILE, MAX_FUNCTION = 700, 80
+
+# A header's prefix, and the only folders that may include it.
+OWNERS = {
+    "llvm/": ("backends/llvm/", "runtime/link/", "compiler/import/"),
+    "mlir/": ("compiler/import/",),
+    "Halide": ("backends/halide/",),
+    "google/protobuf": ("compiler/import/onnx/",),
+    "flatbuffers/": ("compiler/import/tflite/",),
+}
+ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b|\bsetenv\s*\(")
+PRINTS = re.compile(r"std::(cout|cerr|clog)\b|(?<![\w.])(std::)?(printf|fprintf|vprintf|vfprintf|puts|fputs|perror|putchar)\s*\("
+                    r"|fmt::print\b|llvm::(errs|outs|dbgs)\s*\(")
+ENDS = re.compile(r"(?<![\w.>])(::|std::)?(abort|exit|_exit|_Exit|quick_exit|terminate)\s*\(|report_fatal_error|llvm_unreachable")
+UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented", re.I)
+MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
+PUBLIC_LIST = "cmake/public_headers.txt"
+
+
+def blank(text):
+    """C++ text with the contents of comments and string literals blanked, line structure kept."""
+    def keep_lines(match):
+        found = match.group(0)
+        if found[0] in "\"'":
+            return found[0] * 2
+        return re.sub(r"[^\n]", " ", found)
+    raw = re.sub(r'R"(\w*)\((?:.|\n)*?\)\1"', lambda m: '""' + "\n" * m.group(0).count("\n"), text)
+    return re.sub(r"//[^\n]*|/\*(?:.|\n)*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", keep_lines, raw)
+
+
+def includes(text):
+    for number, line in enumerate(text.split("\n"), 1):
+        found = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
+        if found:
+            yield number, found.group(2), found.group(1)
+
+
+def matches(pattern, text, message):
+    for number, line in enumerate(text.split("\n"), 1):
+        if pattern.search(line):
+            yield number, f"{message}: {line.strip()[:80]}"
+
+
+def rule_owned_headers(path, text):
+    if not path.startswith(LIBRARY + ("tools/",)) or not path.endswith(CODE):
+        return
+    for number, header, _ in includes(text):
+        for prefix, owners in OWNERS.items():
+            if header.startswith(prefix) and not path.startswith(owners):
+                yield number, f"<{header}> belongs to {', '.join(owners)}"
+
+
+def rule_environment(path, text):
+    if path.startswith(LIBRARY) and path.endswith(CODE) and not path.startswith("runtime/options"):
+        yield from matches(ENVIRONMENT, blank(text), "only runtime/options reads the environment")
+
+
+def rule_silence(path, text):
+    if path.startswith(LIBRARY) and path.endswith(CODE):
+        yield from matches(PRINTS, blank(text), "the library never prints")
+
+
+def rule_survival(path, text):
+    if path.startswith(LIBRARY) and path.endswith(CODE):
+        yield from matches(ENDS, blank(text), "the library never ends the process")
+
+
+def rule_file_length(path, text):
+    lines = text.count("\n")
+    if path.endswith((".cc", ".h", ".py", ".sh")) and lines > MAX_FILE:
+        yield lines, f"{lines} lines; at most {MAX_FILE}"
+
+
+def rule_function_length(path, text):
+    """A function starts at a line that ends in `{`, at column 0 or 2, and ends at the `}` of the same column."""
+    if not path.endswith(CODE):
+        return
+    lines = blank(text).split("\n")
+    for indent in ("", "  "):
+        start = None
+        for number, line in enumerate(lines, 1):
+            opens = re.match(indent + r"[A-Za-z~].*\{$", line)
+            if start is None and opens and "(" in line + lines[max(0, number - 2)] and \
+                    not re.match(indent + r"(namespace|class|struct|enum|union|extern|if|for|while|switch|do|else|return|case)\b", line):
+                start = number
+            elif start is not None and line.startswith(indent + "}"):
+                if number - start > MAX_FUNCTION:
+                    yield start, f"a function of {number - start} lines; at most {MAX_FUNCTION}"
+                start = None
+
+
+def rule_finished(path, text):
+    if path.endswith(CODE + (".py", ".sh", ".cmake", ".txt", ".md")) and path != "tools/lint/rooms.py":
+        yield from matches(UNFINISHED, text, "unfinished work stays out of the tree")
+
+
+def rule_machine_paths(path, text):
+    if path != "tools/lint/rooms.py":
+        yield from matches(MACHINE_PATH, text, "a path of one machine")
+
+
+def rule_opening(path, text):
+    if path.startswith(LIBRARY + ("tools/", "tests/", "bench/", "examples/")) and path.endswith(CODE) and not text.startswith(("//", "/*")):
+        yield 1, "a file opens with a comment: the idea, its limits, which test covers it"
+    if path.endswith(".h") and "#pragma once" not in text:
+        yield 1, "a header needs #pragma once"
+
+
+def rule_public_headers(path, text, public=None):
+    """Public headers include the C and C++ standard libraries and each other."""
+    public = public_headers() if public is None else public
+    if path not in public:
+        return
+    for number, header, _ in includes(text):
+        if header not in public and not re.fullmatch(r"[a-z_0-9]+(\.h)?", header):
+            yield number, f"a public header includes {header}, which is neither public ({PUBLIC_LIST}) nor standard"
+
+
+RULES = [value for key, value in sorted(globals().items()) if key.startswith("rule_")]
+
+
+def public_headers():
+    try:
+        lines = open(PUBLIC_LIST, encoding="utf-8").read().split("\n")
+    except OSError:
+        return []
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def check_file(path, text, rules=None):
+    return [f"{path}:{number}: {message}" for rule in rules or RULES for number, message in rule(path, text)]
+
+
+def check_compile_commands(path="build/compile_commands.json"):
+    """Every compile command carries -ffp-contract=off: one rounding per operation (docs/semantics.md section 4)."""
+    try:
+        commands = json.load(open(path, encoding="utf-8"))
+    except OSError:
+        return [f"{path}: missing; configure first"]
+    return [f"{entry['file']}: compiled without -ffp-contract=off" for entry in commands if "-ffp-contract=off" not in entry["command"]]
+
+
+def check_public_list():
+    return [f"{PUBLIC_LIST}: {path} does not exist" for path in public_headers() if not os.path.exists(path)]
+
+
+OPEN = "// What this is.\n"
+PLANTS = [  # (rule that must find it, path, text)
+    ("owned_headers", "compiler/op/a.cc", OPEN + '#include "llvm/IR/Module.h"\n'),
+    ("owned_headers", "backends/llvm/a.cc", OPEN + "#include <mlir/IR/MLIRContext.h>\n"),
+    ("owned_headers", "runtime/a.cc", OPEN + "#include <Halide.h>\n"),
+    ("owned_headers", "compiler/import/stablehlo/a.cc", OPEN + "#include <google/protobuf/message.h>\n"),
+    ("owned_headers", "compiler/import/onnx/a.cc", OPEN + '#include "flatbuffers/flatbuffers.h"\n'),
+    ("environment", "runtime/kernel.cc", OPEN + 'auto* v = std::getenv("A");\n'),
+    ("silence", "compiler/plan/a.cc", OPEN + "  std::cerr << 1;\n"),
+    ("silence", "backends/llvm/a.cc", OPEN + "  printf(\"a\");\n"),
+    ("survival", "runtime/a.cc", OPEN + "  std::abort();\n"),
+    ("survival", "runtime/a.cc", OPEN + "  exit(1);\n"),
+    ("file_length", "runtime/a.cc", OPEN + "\n" * (MAX_FILE + 1)),
+    ("function_length", "runtime/a.cc", OPEN + "int f() {\n" + "  g();\n" * (MAX_FUNCTION + 1) + "}\n"),
+    ("function_length", "runtime/a.h", OPEN + "#pragma once\nclass A {\n  int f() {\n" + "    g();\n" * (MAX_FUNCTION + 1) + "  }\n};\n"),
+    ("finished", "runtime/a.cc", OPEN + "// TO" + "DO: later\n"),
+    ("machine_paths", "docs/a.md", "see /" + "work/main\n"),
+    ("opening", "runtime/a.cc", "#include <vector>\n"),
+    ("opening", "runtime/a.h", OPEN + "int f();\n"),
+    ("public_headers", "runtime/p.h", OPEN + "#pragma once\n#include <fmt/format.h>\n"),
+    ("public_headers", "runtime/p.h", OPEN + '#pragma once\n#include "runtime/secret.h"\n'),
+]
+CLEAN = [  # and these must pass every rule
+    ("runtime/options.cc", OPEN + 'auto* v = std::getenv("STREW_VERIFY");\n'),
+    ("compiler/op/a.cc", OPEN + '#include <vector>\n// printf(x) and abort() are words here\nauto s = "exit(1)";\nint n = snprintf(b, 9, "");\n'),
+    ("backends/llvm/a.cc", OPEN + '#include "llvm/IR/Module.h"\n'),
+    ("runtime/p.h", OPEN + '#pragma once\n#include <vector>\n#include <stdint.h>\n#include "runtime/p.h"\n'),
+    ("runtime/a.cc", OPEN + "int f() {\n" + "  g();\n" * (MAX_FUNCTION - 1) + "}\n"),
+]
+
+
+def self_test():
+    public = ["runtime/p.h"]
+    rules = {rule.__name__[5:]: (lambda p, t, r=rule: r(p, t, public)) if rule is rule_public_headers else rule for rule in RULES}
+    wrong = [f"{name}: not found in planted {path}" for name, path, text in PLANTS if not check_file(path, text, [rules[name]])]
+    wrong += [f"{name}: no plant for this rule" for name in rules if name not in {plant[0] for plant in PLANTS}]
+    wrong += [f"clean {finding}" for path, text in CLEAN for finding in check_file(path, text, rules.values())]
+    for line in wrong:
+        print("rooms self-test:", line)
+    return not wrong
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return 0 if self_test() else 1
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True)
+    findings = check_compile_commands() + check_public_list()
+    for path in sorted(set(listed.stdout.splitlines())):
+        try:
+            text = open(path, encoding="utf-8").read()
+        except (OSError, UnicodeDecodeError):
+            continue  # deleted in the work tree, or binary
+        findings += check_file(path, text)
+    for finding in findings:
+        print(finding)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
