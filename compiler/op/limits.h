@@ -1,0 +1,15 @@
+// How large an op may be. Far above anything real; they keep hostile text and files from costing more than their size.
+// parse_op() and verify() (label op_limits) both hold them.
+#pragma once
+
+#include <cstddef>
+
+namespace strew {
+
+inline constexpr int kMaxRank = 64;
+inline constexpr int kMaxPairs = 64;  ///< N: operands, updates and results of one scatter
+inline constexpr int kMaxExtras = 64;
+inline constexpr int kMaxExprNodes = 4096;
+inline constexpr size_t kMaxOpText = size_t{1} << 20;
+
+}  // namespace strew

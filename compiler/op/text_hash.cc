@@ -1,0 +1,25 @@
+// The 128-bit hash of canonical text. XXH3 is stable across versions and machines; xxhash is included here only.
+// Covered by tests/unit/op_text_test.cc, which pins values.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "compiler/op/text.h"
+
+namespace strew {
+
+Hash128 hash_text(std::string_view canonical) {
+  const XXH128_hash_t h = XXH3_128bits(canonical.data(), canonical.size());
+  return {h.low64, h.high64};
+}
+
+std::string to_hex(Hash128 hash) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out(32, '0');
+  for (size_t i = 0; i < 16; ++i) {
+    out[15 - i] = kDigits[(hash.high >> (4 * i)) & 15];
+    out[31 - i] = kDigits[(hash.low >> (4 * i)) & 15];
+  }
+  return out;
+}
+
+}  // namespace strew
