@@ -1,0 +1,65 @@
+// See expr_eval.h. Movement (inputs, literals, bitcast, select, real, imag, complex) keeps bits; everything else is arithmetic.h.
+#include "backends/reference/expr_eval.h"
+
+#include "backends/reference/arithmetic.h"
+#include "compiler/op/number.h"
+
+namespace strew::reference {
+
+void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra) {
+  for (size_t i = 0; i < expr_.nodes.size(); ++i) {
+    const ExprNode& node = expr_.nodes[i];
+    const auto arg = [&](size_t k) -> const Scalar& { return values_[static_cast<size_t>(node.args[k])]; };
+    const auto truth = [](bool value) { return Scalar{DType::boolean, {value ? 1u : 0u, 0}}; };
+    const auto index = static_cast<size_t>(node.index);
+    Scalar& value = values_[i];
+    switch (node.op) {
+      case ExprOp::current:
+        value = current[index];
+        break;
+      case ExprOp::update:
+        value = update[index];
+        break;
+      case ExprOp::extra:
+        value = extra[index];
+        break;
+      case ExprOp::literal:
+        value = node.value;
+        break;
+      case ExprOp::convert:
+        value = convert(arg(0), node.dtype);
+        break;
+      case ExprOp::bitcast:
+        value = {node.dtype, arg(0).bits};
+        break;
+      case ExprOp::real:
+        value = {node.dtype, {real_bits(arg(0)), 0}};
+        break;
+      case ExprOp::imag:
+        value = {node.dtype, {imaginary_bits(arg(0)), 0}};
+        break;
+      case ExprOp::complex:
+        value = make_complex(node.dtype, arg(0).bits[0], arg(1).bits[0]);
+        break;
+      case ExprOp::is_finite:
+        value = truth(is_finite(arg(0)));
+        break;
+      case ExprOp::eq:
+      case ExprOp::ne:
+      case ExprOp::lt:
+      case ExprOp::le:
+      case ExprOp::gt:
+      case ExprOp::ge:
+        value = truth(compare(node.op, arg(0), arg(1)));
+        break;
+      case ExprOp::select:
+        value = arg(0).bits[0] != 0 ? arg(1) : arg(2);
+        break;
+      default:
+        value = node.args.size() == 1 ? apply(node.op, arg(0)) : apply(node.op, arg(0), arg(1));
+        break;
+    }
+  }
+}
+
+}  // namespace strew::reference

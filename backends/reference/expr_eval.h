@@ -1,0 +1,24 @@
+// Evaluates an expression graph on scalars, node by node, each rounded to its own dtype.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compiler/op/expr.h"
+
+namespace strew::reference {
+
+class ExprEvaluator {
+ public:
+  explicit ExprEvaluator(const Expr& expr) : expr_(expr), values_(expr.nodes.size()) {}
+
+  void run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra);
+  /// Result `i` of the last run.
+  const Scalar& result(size_t i) const { return values_[static_cast<size_t>(expr_.results[i])]; }
+
+ private:
+  const Expr& expr_;
+  std::vector<Scalar> values_;  // of the nodes; kept between runs so that a run allocates nothing
+};
+
+}  // namespace strew::reference

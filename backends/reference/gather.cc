@@ -1,0 +1,51 @@
+// Every index position in row-major order with its whole window: load the operand's element, or take the fill value in its place,
+// apply the expression graph (none: convert), store.
+//
+// The fill value stands for the gathered element, so the graph applies to it as to any other. An element that no policy gives a
+// value (clamp or wrap where an indexed dim has extent 0, a broken `undefined` promise) is not written. Tested by
+// tests/unit/reference_test.
+#include "backends/reference/gather.h"
+
+#include <vector>
+
+#include "backends/reference/expr_eval.h"
+#include "backends/reference/geometry.h"
+#include "backends/reference/policy.h"
+
+namespace strew::reference {
+
+std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> tensors) {
+  const Tensor result(tensors[0]), operand(tensors[1]), index_tensor(tensors[2]);
+  const Geometry shape = geometry(op, operand, index_tensor, result);
+  const Indices indices(shape, index_tensor);
+  const Stream output = slice_stream(shape, result);
+  std::vector<Stream> extras;
+  for (size_t i = 0; i < op.extras.size(); ++i) extras.push_back(extra_stream(shape, op.extras[i].kind, Tensor(tensors[3 + i])));
+  Policy policy(shape, op.oob, op.normalize_negative);
+  if (op.oob == OobPolicy::error)
+    if (const auto fault = policy.find_fault(indices)) return fault;
+  if (is_empty(shape.positions) || is_empty(shape.window)) return std::nullopt;
+
+  const bool fills = op.oob == OobPolicy::fill_element || op.oob == OobPolicy::fill_window;
+  ExprEvaluator evaluator(op.expr);
+  std::vector<Scalar> extra(extras.size());
+  Coords position(shape.positions.size(), 0), in_window(shape.window.size(), 0), source(shape.target.size(), 0);
+  do {
+    policy.start(indices, position);
+    const bool whole_window_filled = op.oob == OobPolicy::fill_window && !policy.window_inside();
+    do {
+      const bool inside = !whole_window_filled && policy.resolve(in_window, source);
+      if (!inside && !fills) continue;
+      Scalar value = inside ? operand.load(dot(source, operand.strides)) : op.fill;
+      if (!op.expr.empty()) {
+        for (size_t i = 0; i < extras.size(); ++i) extra[i] = extras[i].load(position, in_window);
+        evaluator.run({&value, 1}, {}, extra);
+        value = evaluator.result(0);
+      }
+      output.tensor.store(output.offset(position, in_window), convert(value, result.dtype));
+    } while (next(shape.window, in_window));
+  } while (next(shape.positions, position));
+  return std::nullopt;
+}
+
+}  // namespace strew::reference

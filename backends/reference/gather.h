@@ -1,0 +1,16 @@
+// Gather, as semantics.md says it.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
+#include "runtime/abi.h"
+
+namespace strew::reference {
+
+/// Runs the op, or returns the first bad index of policy `error`, nothing written.
+std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> tensors);
+
+}  // namespace strew::reference

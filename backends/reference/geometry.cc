@@ -1,0 +1,111 @@
+// See geometry.h. Both ops fill the same structure: a scatter's inserted_window_dims and a gather's collapsed_slice_dims play one
+// part, update_window_dims and offset_dims another. Tested by tests/unit/reference_test (the RFC's examples, index_vector_dim
+// anywhere).
+#include "backends/reference/geometry.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace strew::reference {
+namespace {
+
+/// The two ops' dimension numbers under one set of names.
+struct DimNumbers {
+  const std::vector<int64_t>& window_dims;    // of the slice
+  const std::vector<int64_t>& omitted_dims;   // of the target
+  const std::vector<int64_t>& batching_dims;  // of the target
+  const std::vector<int64_t>& indices_batching_dims;
+  const std::vector<int64_t>& index_map;
+  int64_t index_vector_dim;
+};
+
+bool contains(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+Geometry make_geometry(const DimNumbers& numbers, const Tensor& target, const Tensor& indices, const Tensor& slice) {
+  Geometry g;
+  g.target = target.dims;
+  g.index_vector_dim = static_cast<int>(numbers.index_vector_dim);
+  for (size_t d = 0; d < indices.dims.size(); ++d) {
+    if (static_cast<int>(d) == g.index_vector_dim) continue;
+    g.positions.push_back(indices.dims[d]);
+    g.index_of_position.push_back(static_cast<int>(d));
+  }
+  for (size_t d = 0; d < slice.dims.size(); ++d) {
+    if (contains(numbers.window_dims, static_cast<int64_t>(d))) {
+      g.window.push_back(slice.dims[d]);
+      g.slice_of_window.push_back(static_cast<int>(d));
+    } else {
+      g.slice_of_position.push_back(static_cast<int>(d));
+    }
+  }
+  const size_t rank = target.dims.size();
+  g.component.assign(rank, -1);
+  g.batch.assign(rank, -1);
+  g.window_dim.assign(rank, -1);
+  for (size_t k = 0; k < numbers.index_map.size(); ++k) {
+    g.target_of_component.push_back(static_cast<int>(numbers.index_map[k]));
+    g.component[static_cast<size_t>(numbers.index_map[k])] = static_cast<int>(k);
+  }
+  for (size_t i = 0; i < numbers.batching_dims.size(); ++i) {
+    const auto index_dim = static_cast<int>(numbers.indices_batching_dims[i]);
+    g.batch[static_cast<size_t>(numbers.batching_dims[i])] = index_dim - (index_dim > g.index_vector_dim ? 1 : 0);
+  }
+  int window_dim = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (!contains(numbers.omitted_dims, dim) && !contains(numbers.batching_dims, dim)) g.window_dim[d] = window_dim++;
+  }
+  return g;
+}
+
+std::vector<int64_t> pick(const std::vector<int64_t>& strides, const std::vector<int>& dims) {
+  std::vector<int64_t> picked;
+  for (const int d : dims) picked.push_back(strides[static_cast<size_t>(d)]);
+  return picked;
+}
+
+}  // namespace
+
+Geometry geometry(const Scatter& op, const Tensor& target, const Tensor& indices, const Tensor& slice) {
+  const ScatterDims& d = op.dims;
+  return make_geometry({d.update_window_dims, d.inserted_window_dims, d.input_batching_dims, d.scatter_indices_batching_dims,
+                        d.scatter_dims_to_operand_dims, d.index_vector_dim},
+                       target, indices, slice);
+}
+
+Geometry geometry(const Gather& op, const Tensor& target, const Tensor& indices, const Tensor& slice) {
+  const GatherDims& d = op.dims;
+  return make_geometry({d.offset_dims, d.collapsed_slice_dims, d.operand_batching_dims, d.start_indices_batching_dims,
+                        d.start_index_map, d.index_vector_dim},
+                       target, indices, slice);
+}
+
+Stream slice_stream(const Geometry& g, Tensor tensor) {
+  auto position_strides = pick(tensor.strides, g.slice_of_position);
+  auto window_strides = pick(tensor.strides, g.slice_of_window);
+  return {std::move(tensor), std::move(position_strides), std::move(window_strides)};
+}
+
+Stream extra_stream(const Geometry& g, ExtraKind kind, Tensor tensor) {
+  if (kind == ExtraKind::per_element) return slice_stream(g, std::move(tensor));
+  std::vector<int64_t> position_strides(g.positions.size(), 0), window_strides(g.window.size(), 0);
+  if (kind == ExtraKind::per_position) position_strides = tensor.strides;
+  if (kind == ExtraKind::per_window) window_strides = tensor.strides;
+  return {std::move(tensor), std::move(position_strides), std::move(window_strides)};
+}
+
+Indices::Indices(const Geometry& g, Tensor indices)
+    : tensor(std::move(indices)), position_strides(pick(tensor.strides, g.index_of_position)) {
+  const auto dim = static_cast<size_t>(g.index_vector_dim);
+  if (dim < tensor.strides.size()) component_stride = tensor.strides[dim];
+}
+
+__int128 Indices::load(const Coords& position, size_t k) const {
+  const Scalar value = tensor.load(dot(position, position_strides) + static_cast<int64_t>(k) * component_stride);
+  if (tensor.dtype == DType::u64) return static_cast<__int128>(value.bits[0]);
+  return decode_i64(tensor.dtype, value.bits[0]);
+}
+
+}  // namespace strew::reference

@@ -1,0 +1,35 @@
+// Index spaces: boxes of coordinates visited in row-major order, and strided tensors addressed by coordinates.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/op/number.h"
+#include "compiler/op/tensor.h"
+
+namespace strew::reference {
+
+using Coords = std::vector<int64_t>;
+
+/// No coordinate at all: some extent is 0. A box without dims has one coordinate.
+bool is_empty(std::span<const int64_t> extents);
+/// Steps `coord` to its row-major successor; false, with every entry 0 again, after the last.
+bool next(std::span<const int64_t> extents, Coords& coord);
+int64_t volume(std::span<const int64_t> extents);
+/// Row-major number of a coordinate.
+int64_t linear(std::span<const int64_t> extents, std::span<const int64_t> coord);
+int64_t dot(std::span<const int64_t> coord, std::span<const int64_t> strides);
+
+/// A caller's tensor with its strides spelled out, in elements.
+struct Tensor {
+  DType dtype = DType::f32;
+  void* data = nullptr;
+  std::vector<int64_t> dims, strides;
+
+  explicit Tensor(const TensorView& view);
+  Scalar load(int64_t offset) const { return load_element(dtype, data, offset); }
+  void store(int64_t offset, const Scalar& value) const { store_element(dtype, data, offset, value); }
+};
+
+}  // namespace strew::reference

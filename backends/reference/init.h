@@ -1,0 +1,12 @@
+// What a scatter's results hold before the first update.
+#pragma once
+
+#include "backends/reference/index_space.h"
+
+namespace strew::reference {
+
+/// result = operand, converted where the dtypes differ; equal dtypes keep all bits. The two may be the same buffer.
+void init_copy(const Tensor& result, const Tensor& operand);
+void init_fill(const Tensor& result, const Scalar& value);
+
+}  // namespace strew::reference

@@ -1,0 +1,127 @@
+// Integers and bool. Two's complement that wraps: every result is computed where it cannot overflow, then cut to the width.
+// Division by zero gives all bits, x rem 0 is x; shifts take their amount as unsigned, so a negative one is beyond the width.
+#include <algorithm>
+#include <bit>
+
+#include "backends/reference/arithmetic.h"
+#include "compiler/op/number.h"
+
+namespace strew::reference {
+namespace {
+
+/// The value, of whatever signedness.
+__int128 value_of(const Scalar& x) {
+  if (x.dtype == DType::u64) return static_cast<__int128>(x.bits[0]);
+  return decode_i64(x.dtype, x.bits[0]);
+}
+
+Scalar cut(DType dtype, uint64_t value) { return {dtype, {encode_u64(dtype, value), 0}}; }
+Scalar cut(DType dtype, __int128 value) { return cut(dtype, static_cast<uint64_t>(value)); }
+
+/// base^exponent wrapping. A negative exponent gives the truncated quotient: 1 and -1 stay themselves (or 1), all else is 0.
+Scalar power(DType dtype, __int128 base, __int128 exponent) {
+  if (exponent < 0) {
+    if (base == 1) return cut(dtype, uint64_t{1});
+    if (base == -1) return cut(dtype, exponent % 2 == 0 ? __int128{1} : __int128{-1});
+    return cut(dtype, uint64_t{0});
+  }
+  uint64_t result = 1, square = static_cast<uint64_t>(base);
+  for (auto rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1) {
+    if ((rest & 1) != 0) result *= square;
+    square *= square;
+  }
+  return cut(dtype, result);
+}
+
+Scalar shift(ExprOp op, const Scalar& a, const Scalar& b) {
+  const int width = bits(a.dtype);
+  const uint64_t amount = b.bits[0];  // bits, so unsigned
+  const bool beyond = amount >= static_cast<uint64_t>(width);
+  if (op == ExprOp::shift_right_arithmetic) {
+    // Sign fill whatever the signedness of the dtype: the top bit of the width is the sign.
+    const int unused = 64 - width;
+    const int64_t extended = static_cast<int64_t>(a.bits[0] << unused) >> unused;
+    return cut(a.dtype, static_cast<uint64_t>(extended >> (beyond ? 63 : amount)));
+  }
+  if (beyond) return cut(a.dtype, uint64_t{0});
+  return cut(a.dtype, op == ExprOp::shift_left ? a.bits[0] << amount : a.bits[0] >> amount);
+}
+
+}  // namespace
+
+Scalar apply_integer(ExprOp op, const Scalar& x) {
+  const __int128 value = value_of(x);
+  switch (op) {
+    case ExprOp::neg:
+      return cut(x.dtype, -value);
+    case ExprOp::abs:
+      return cut(x.dtype, value < 0 ? -value : value);
+    case ExprOp::sign:
+      return cut(x.dtype, __int128{value > 0} - __int128{value < 0});
+    case ExprOp::bit_not:
+      return cut(x.dtype, ~x.bits[0]);
+    case ExprOp::popcnt:
+      return cut(x.dtype, static_cast<uint64_t>(std::popcount(x.bits[0])));
+    case ExprOp::count_leading_zeros:
+      return cut(x.dtype, static_cast<uint64_t>(bits(x.dtype) - std::bit_width(x.bits[0])));
+    default:
+      return x;
+  }
+}
+
+Scalar apply_integer(ExprOp op, const Scalar& a, const Scalar& b) {
+  const __int128 x = value_of(a), y = value_of(b);
+  switch (op) {
+    case ExprOp::add:
+      return cut(a.dtype, x + y);
+    case ExprOp::sub:
+      return cut(a.dtype, x - y);
+    case ExprOp::mul:
+      return cut(a.dtype, a.bits[0] * b.bits[0]);
+    case ExprOp::div:
+      return y == 0 ? cut(a.dtype, ~uint64_t{0}) : cut(a.dtype, x / y);
+    case ExprOp::rem:
+      return y == 0 ? a : cut(a.dtype, x % y);
+    case ExprOp::min:
+      return x < y ? a : b;
+    case ExprOp::max:
+      return x > y ? a : b;
+    case ExprOp::pow:
+      return power(a.dtype, x, y);
+    case ExprOp::bit_and:
+      return cut(a.dtype, a.bits[0] & b.bits[0]);
+    case ExprOp::bit_or:
+      return cut(a.dtype, a.bits[0] | b.bits[0]);
+    case ExprOp::bit_xor:
+      return cut(a.dtype, a.bits[0] ^ b.bits[0]);
+    case ExprOp::shift_left:
+    case ExprOp::shift_right_logical:
+    case ExprOp::shift_right_arithmetic:
+      return shift(op, a, b);
+    default:
+      return a;
+  }
+}
+
+Scalar apply_boolean(ExprOp op, const Scalar& a, const Scalar& b) {
+  const bool x = a.bits[0] != 0, y = b.bits[0] != 0;
+  bool result = false;
+  switch (op) {
+    case ExprOp::add:
+    case ExprOp::max:
+    case ExprOp::bit_or:
+      result = x || y;
+      break;
+    case ExprOp::mul:
+    case ExprOp::min:
+    case ExprOp::bit_and:
+      result = x && y;
+      break;
+    default:
+      result = x != y;
+      break;  // bit_xor
+  }
+  return {DType::boolean, {result ? 1u : 0u, 0}};
+}
+
+}  // namespace strew::reference

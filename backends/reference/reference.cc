@@ -1,0 +1,26 @@
+// Tensors come in, one of the two walks runs, a fault becomes a sentence.
+#include "backends/reference/reference.h"
+
+#include <optional>
+
+#include "backends/reference/gather.h"
+#include "backends/reference/scatter.h"
+#include "runtime/fault_text.h"
+
+namespace strew {
+
+Status run_reference(const Op& op, std::span<const TensorView> tensors, strew_fault* fault) {
+  const auto* as_scatter = std::get_if<Scatter>(&op);
+  const std::optional<strew_fault> found =
+      as_scatter != nullptr ? reference::scatter(*as_scatter, tensors) : reference::gather(std::get<Gather>(op), tensors);
+  if (!found) return {};
+  if (fault != nullptr) *fault = *found;
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  size_t indices = 0;
+  while (slots[indices].role != Role::indices) ++indices;
+  const TensorView& target = tensors[as_scatter != nullptr ? 0 : 1];
+  const TensorView& index = tensors[indices];
+  return fault_status(op, *found, {index.dims, static_cast<size_t>(index.rank)}, {target.dims, static_cast<size_t>(target.rank)});
+}
+
+}  // namespace strew

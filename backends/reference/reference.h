@@ -1,0 +1,19 @@
+// The reference backend: semantics.md evaluated directly on the Op, slowly and obviously. It shares nothing with the plan or the
+// code generators but the number formats and the table of transcendental functions, so that a bug of theirs cannot hide here.
+#pragma once
+
+#include <span>
+
+#include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
+#include "runtime/abi.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+/// Runs a verified op on views bound in tensor_slots(op) order, whose dims take the place of every kDynamic. Policy `error`: on a
+/// bad index returns out_of_bounds, fills `fault` if given, and nothing is written. The views are trusted: runtime/bind checks
+/// them.
+Status run_reference(const Op& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
+
+}  // namespace strew

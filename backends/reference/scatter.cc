@@ -1,0 +1,158 @@
+// Check, init, then every index position in row-major order with its whole window. One destination at a time: load, combine,
+// store.
+//
+// The wide accumulator is a value per touched destination, kept beside the results until the end, so destinations without an
+// update are never rewritten. Updates are converted to the accumulator's dtype directly, with one rounding. Tested by
+// tests/unit/reference_test.
+#include "backends/reference/scatter.h"
+
+#include <vector>
+
+#include "backends/reference/combine.h"
+#include "backends/reference/expr_eval.h"
+#include "backends/reference/geometry.h"
+#include "backends/reference/init.h"
+#include "backends/reference/policy.h"
+
+namespace strew::reference {
+namespace {
+
+/// The wide accumulators of one result, by row-major number of the destination.
+struct Accumulators {
+  DType dtype;
+  std::vector<Scalar> value;
+  std::vector<bool> touched;
+};
+
+struct Bound {
+  std::vector<Tensor> results, operands, indices, updates, extras;
+
+  Bound(const Scatter& op, std::span<const TensorView> tensors) {
+    size_t next_view = 0;
+    const auto take = [&](std::vector<Tensor>& list, size_t count) {
+      for (size_t i = 0; i < count; ++i) list.emplace_back(tensors[next_view++]);
+    };
+    take(results, op.results.size());
+    take(operands, op.init == InitKind::copy ? op.operands.size() : 0);
+    take(indices, 1);
+    take(updates, op.updates.size());
+    take(extras, op.extras.size());
+  }
+};
+
+class ScatterRun {
+ public:
+  ScatterRun(const Scatter& op, std::span<const TensorView> tensors)
+      : op_(op),
+        bound_(op, tensors),
+        geometry_(geometry(op, bound_.results[0], bound_.indices[0], bound_.updates[0])),
+        indices_(geometry_, bound_.indices[0]),
+        policy_(geometry_, op.oob, op.normalize_negative),
+        evaluator_(op.combiner.expr),
+        current_(op.results.size()),
+        update_(op.updates.size()),
+        extra_(op.extras.size()) {
+    for (const Tensor& tensor : bound_.updates) updates_.push_back(slice_stream(geometry_, tensor));
+    for (size_t i = 0; i < op.extras.size(); ++i) extras_.push_back(extra_stream(geometry_, op.extras[i].kind, bound_.extras[i]));
+  }
+
+  std::optional<strew_fault> run() {
+    if (op_.oob == OobPolicy::error)
+      if (const auto fault = policy_.find_fault(indices_)) return fault;
+    for (size_t i = 0; i < bound_.results.size(); ++i) {
+      if (op_.init == InitKind::copy) init_copy(bound_.results[i], bound_.operands[i]);
+      if (op_.init == InitKind::fill) init_fill(bound_.results[i], op_.fill[i]);
+    }
+    if (is_empty(geometry_.positions) || is_empty(geometry_.window)) return std::nullopt;
+    if (op_.accumulate != Accumulate::native) start_accumulators();
+    visit_positions();
+    finish_accumulators();
+    return std::nullopt;
+  }
+
+ private:
+  void visit_positions() {
+    Coords position(geometry_.positions.size(), 0), in_window(geometry_.window.size(), 0), target(geometry_.target.size(), 0);
+    do {
+      policy_.start(indices_, position);
+      if (op_.oob == OobPolicy::skip_window && !policy_.window_inside()) continue;
+      do {
+        if (policy_.resolve(in_window, target)) update_element(position, in_window, target);
+      } while (next(geometry_.window, in_window));
+    } while (next(geometry_.positions, position));
+  }
+
+  void update_element(const Coords& position, const Coords& in_window, const Coords& target) {
+    if (op_.combiner.kind == CombinerKind::expr) return update_by_expression(position, in_window, target);
+    for (size_t i = 0; i < updates_.size(); ++i) {
+      const Tensor& result = bound_.results[i];
+      const Scalar update = updates_[i].load(position, in_window);
+      if (op_.accumulate != Accumulate::native) {
+        accumulate(accumulators_[i], result, target, update);
+        continue;
+      }
+      const int64_t at = dot(target, result.strides);
+      const Scalar converted = convert(update, result.dtype);
+      result.store(
+          at, op_.combiner.kind == CombinerKind::assign ? converted : combine(op_.combiner.kind, result.load(at), converted));
+    }
+  }
+
+  void update_by_expression(const Coords& position, const Coords& in_window, const Coords& target) {
+    for (size_t i = 0; i < updates_.size(); ++i) {
+      current_[i] = bound_.results[i].load(dot(target, bound_.results[i].strides));
+      update_[i] = updates_[i].load(position, in_window);
+    }
+    for (size_t i = 0; i < extras_.size(); ++i) extra_[i] = extras_[i].load(position, in_window);
+    evaluator_.run(current_, update_, extra_);
+    for (size_t i = 0; i < updates_.size(); ++i)
+      bound_.results[i].store(dot(target, bound_.results[i].strides), evaluator_.result(i));
+  }
+
+  void start_accumulators() {
+    const auto count = static_cast<size_t>(volume(geometry_.target));
+    for (const Tensor& result : bound_.results)
+      accumulators_.push_back(
+          {accumulator_dtype(op_.accumulate, result.dtype), std::vector<Scalar>(count), std::vector<bool>(count, false)});
+  }
+
+  void accumulate(Accumulators& wide, const Tensor& result, const Coords& target, const Scalar& update) {
+    const auto number = static_cast<size_t>(linear(geometry_.target, target));
+    Scalar& value = wide.value[number];
+    if (!wide.touched[number]) value = convert(result.load(dot(target, result.strides)), wide.dtype);
+    wide.touched[number] = true;
+    value = combine(op_.combiner.kind, value, convert(update, wide.dtype));
+  }
+
+  void finish_accumulators() {
+    for (size_t i = 0; i < accumulators_.size(); ++i) {
+      const Tensor& result = bound_.results[i];
+      if (is_empty(result.dims)) continue;
+      Coords target(geometry_.target.size(), 0);
+      size_t number = 0;
+      do {
+        if (accumulators_[i].touched[number])
+          result.store(dot(target, result.strides), convert(accumulators_[i].value[number], result.dtype));
+        ++number;
+      } while (next(geometry_.target, target));
+    }
+  }
+
+  const Scatter& op_;
+  const Bound bound_;
+  const Geometry geometry_;
+  const Indices indices_;
+  Policy policy_;
+  std::vector<Stream> updates_, extras_;
+  ExprEvaluator evaluator_;
+  std::vector<Scalar> current_, update_, extra_;
+  std::vector<Accumulators> accumulators_;
+};
+
+}  // namespace
+
+std::optional<strew_fault> scatter(const Scatter& op, std::span<const TensorView> tensors) {
+  return ScatterRun(op, tensors).run();
+}
+
+}  // namespace strew::reference

@@ -1,0 +1,16 @@
+// Scatter, as semantics.md section 2 says it.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
+#include "runtime/abi.h"
+
+namespace strew::reference {
+
+/// Runs the op, or returns the first bad index of policy `error`, nothing written.
+std::optional<strew_fault> scatter(const Scatter& op, std::span<const TensorView> tensors);
+
+}  // namespace strew::reference
