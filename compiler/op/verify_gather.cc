@@ -1,0 +1,198 @@
+// Verifies a gather: StableHLO's C1-C23 under their own labels (gather_c22: ...), then what is strew's: gather_index_dtype, gather_extras,
+// gather_fill, gather_policy, gather_empty, and the op_* labels of verify_common.cc. docs/op_text.md lists them.
+//
+// Wider than StableHLO: the result may have another dtype (C23), an indices batching dim may be smaller than the operand's (C17), and a
+// slice size may be known at the call only. Order matters: lists are in range before they index anything.
+// Covered by tests/unit/verify_gather_test.cc, one test per label.
+#include <string>
+
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/op/verify_common.h"
+
+namespace strew {
+namespace {
+
+Status check_tensors(const Gather& g) {
+  STREW_TRY(check_tensor("operand", g.operand));
+  STREW_TRY(check_tensor("indices", g.indices));
+  STREW_TRY(check_tensor("result", g.result));
+  STREW_TRY(check_result_strides("result", g.result));
+  return check_index_dtype("gather_index_dtype", g.indices);
+}
+
+Status check_dim_lists(const Gather& g, const VerifyOptions& options) {
+  const GatherDims& d = g.dims;
+  const TensorType& operand = g.operand;
+  const TensorType& indices = g.indices;
+  const int64_t offset = static_cast<int64_t>(d.offset_dims.size());
+  const int64_t collapsed = static_cast<int64_t>(d.collapsed_slice_dims.size());
+  const int64_t batching = static_cast<int64_t>(d.operand_batching_dims.size());
+  if (operand.rank() != offset + collapsed + batching) {
+    return violated("gather_c1",
+                    "operand is " + print(operand) + " of rank " + std::to_string(operand.rank()) +
+                        "; expected size(offset_dims) + size(collapsed_slice_dims) + size(operand_batching_dims) = " +
+                        std::to_string(offset) + " + " + std::to_string(collapsed) + " + " + std::to_string(batching));
+  }
+  if (d.index_vector_dim < 0 || d.index_vector_dim > indices.rank()) {
+    return violated("gather_c2", "index_vector_dim is " + std::to_string(d.index_vector_dim) + "; expected from 0 to " +
+                                     std::to_string(indices.rank()) + ", the rank of indices " + print(indices));
+  }
+  const int64_t components =
+      d.index_vector_dim < indices.rank() ? indices.dims[static_cast<size_t>(d.index_vector_dim)] : int64_t{1};
+  if (components == kDynamic || static_cast<int64_t>(d.start_index_map.size()) != components) {
+    const std::string size = components == kDynamic ? "? (it must be static)" : std::to_string(components);
+    return violated("gather_c3", "start_index_map is " + show(d.start_index_map) +
+                                     "; expected one entry per component of the index vector, " + size + ": indices is " +
+                                     print(indices) + ", index_vector_dim " + std::to_string(d.index_vector_dim));
+  }
+  STREW_TRY(check_unique("gather_c4", "offset_dims", d.offset_dims));
+  STREW_TRY(check_sorted("gather_c4", "offset_dims", d.offset_dims));
+  STREW_TRY(check_range("gather_c5", "offset_dims", d.offset_dims, g.result.rank(), "the rank of result"));
+  STREW_TRY(check_unique("gather_c6", "collapsed_slice_dims", d.collapsed_slice_dims, "operand_batching_dims",
+                         d.operand_batching_dims));
+  STREW_TRY(check_sorted("gather_c7", "collapsed_slice_dims", d.collapsed_slice_dims));
+  STREW_TRY(check_range("gather_c8", "collapsed_slice_dims", d.collapsed_slice_dims, operand.rank(), "the rank of operand"));
+  STREW_TRY(check_sorted("gather_c10", "operand_batching_dims", d.operand_batching_dims));
+  STREW_TRY(check_range("gather_c11", "operand_batching_dims", d.operand_batching_dims, operand.rank(), "the rank of operand"));
+  STREW_TRY(check_unique("gather_c13", "start_indices_batching_dims", d.start_indices_batching_dims));
+  STREW_TRY(check_range("gather_c14", "start_indices_batching_dims", d.start_indices_batching_dims, indices.rank(),
+                        "the rank of indices"));
+  if (contains(d.start_indices_batching_dims, d.index_vector_dim)) {
+    return violated("gather_c15", "start_indices_batching_dims is " + show(d.start_indices_batching_dims) +
+                                      "; expected it without index_vector_dim, " + std::to_string(d.index_vector_dim));
+  }
+  if (d.operand_batching_dims.size() != d.start_indices_batching_dims.size()) {
+    return violated("gather_c16", "start_indices_batching_dims is " + show(d.start_indices_batching_dims) +
+                                      "; expected as many entries as operand_batching_dims, " + show(d.operand_batching_dims));
+  }
+  STREW_TRY(check_batching_sizes("gather_c17", operand, d.operand_batching_dims, indices, d.start_indices_batching_dims,
+                                 options.equal_batching_dims));
+  STREW_TRY(check_unique("gather_c18", "start_index_map", d.start_index_map, "operand_batching_dims", d.operand_batching_dims));
+  return check_range("gather_c19", "start_index_map", d.start_index_map, operand.rank(), "the rank of operand");
+}
+
+/// Slice sizes of dims that have no dim in the result: 0 or 1, and not left to the call.
+Status check_unit_slices(std::string_view label, const Gather& g, std::string_view field, const std::vector<int64_t>& dims) {
+  for (int64_t d : dims) {
+    const int64_t size = g.slice_sizes[static_cast<size_t>(d)];
+    if (size == 0 || size == 1) continue;
+    return violated(label, "slice_sizes is " + show(g.slice_sizes) + "; expected entry " + std::to_string(d) +
+                               " to be 0 or 1: dim " + std::to_string(d) + " is in " + std::string(field) + " " + show(dims));
+  }
+  return {};
+}
+
+Status check_slice_sizes(const Gather& g) {
+  if (g.slice_sizes.size() != g.operand.dims.size()) {
+    return violated("gather_c20", "slice_sizes is " + show(g.slice_sizes) + "; expected " + std::to_string(g.operand.rank()) +
+                                      " entries, the rank of operand");
+  }
+  for (size_t d = 0; d < g.slice_sizes.size(); ++d) {
+    const int64_t size = g.slice_sizes[d];
+    const int64_t most = g.operand.dims[d];
+    if (size == kDynamic || (size >= 0 && (most == kDynamic || size <= most))) continue;
+    return violated("gather_c21", "slice_sizes is " + show(g.slice_sizes) + "; expected entry " + std::to_string(d) +
+                                      " from 0 to " + (most == kDynamic ? "?" : std::to_string(most)) + ", dim " +
+                                      std::to_string(d) + " of operand " + print(g.operand));
+  }
+  STREW_TRY(check_unit_slices("gather_c9", g, "collapsed_slice_dims", g.dims.collapsed_slice_dims));
+  return check_unit_slices("gather_c12", g, "operand_batching_dims", g.dims.operand_batching_dims);
+}
+
+/// Extents of the index positions: indices without index_vector_dim.
+std::vector<int64_t> position_dims(const Gather& g) {
+  std::vector<int64_t> out;
+  for (int64_t d = 0; d < g.indices.rank(); ++d) {
+    if (d != g.dims.index_vector_dim) out.push_back(g.indices.dims[static_cast<size_t>(d)]);
+  }
+  return out;
+}
+
+/// Slice sizes of the dims that are neither collapsed nor batching.
+std::vector<int64_t> window_dims(const Gather& g) {
+  std::vector<int64_t> out;
+  for (int64_t d = 0; d < g.operand.rank(); ++d) {
+    if (contains(g.dims.collapsed_slice_dims, d) || contains(g.dims.operand_batching_dims, d)) continue;
+    out.push_back(g.slice_sizes[static_cast<size_t>(d)]);
+  }
+  return out;
+}
+
+Status check_result_shape(const Gather& g) {
+  const std::vector<int64_t> positions = position_dims(g), window = window_dims(g);
+  if (g.result.dims.size() != positions.size() + window.size()) {
+    return violated("gather_c22", "result is " + print(g.result) + " of rank " + std::to_string(g.result.rank()) +
+                                      "; expected rank " + std::to_string(positions.size() + window.size()) + ": " +
+                                      std::to_string(positions.size()) + " dims of indices " + print(g.indices) + " and " +
+                                      std::to_string(window.size()) + " offset_dims");
+  }
+  std::vector<int64_t> want(g.result.dims.size());
+  const std::vector<int64_t> batch_dims = other_dims(g.result.rank(), g.dims.offset_dims);
+  for (size_t i = 0; i < positions.size(); ++i) want[static_cast<size_t>(batch_dims[i])] = positions[i];
+  for (size_t i = 0; i < window.size(); ++i) want[static_cast<size_t>(g.dims.offset_dims[i])] = window[i];
+  return check_dims("gather_c22", "result", g.result, want,
+                    "from indices " + print(g.indices) + " and slice_sizes " + show(g.slice_sizes));
+}
+
+/// A dim without extent in the window still contributes one coordinate; an empty slice of it has none to give. Policies that answer without
+/// reading (fill, error) allow it where the operand's dim is empty.
+Status check_empty(const Gather& g) {
+  for (int64_t dim : g.result.dims) {
+    if (dim == 0 || dim == kDynamic) return {};
+  }
+  const bool answers = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
+  for (size_t d = 0; d < g.slice_sizes.size(); ++d) {
+    if (g.slice_sizes[d] != 0 || (answers && dims_agree(g.operand.dims[d], 0))) continue;
+    return violated("gather_empty", "result is " + print(g.result) + " and takes its elements from a slice of size 0 of dim " +
+                                        std::to_string(d) + " of operand " + print(g.operand) + " with oob " +
+                                        std::string(name(g.oob)) +
+                                        "; expected a slice with elements, an empty result, or (for an empty dim) fill or error");
+  }
+  return {};
+}
+
+Status check_values(const Gather& g) {
+  const int extras = static_cast<int>(g.extras.size());
+  if (extras > 0 && g.expr.empty()) {
+    return violated("gather_extras",
+                    std::to_string(extras) + " extras without expr; expected none: only an expression graph reads them");
+  }
+  std::vector<int64_t> window;
+  for (int64_t d : g.dims.offset_dims) window.push_back(g.result.dims[static_cast<size_t>(d)]);
+  STREW_TRY(check_extras("gather_extras", g.extras, g.result.dims, position_dims(g), window));
+  if (g.expr == Expr{}) return check_converts("gather_c23", "operand", g.operand.dtype, "result", g.result.dtype);
+  STREW_TRY(verify(g.expr, 1, 0, extras));
+  STREW_TRY(check_expr_inputs("gather_c23", g.expr, {g.operand.dtype}, {}, g.extras));
+  const DType given = g.expr.nodes[static_cast<size_t>(g.expr.results[0])].dtype;
+  if (given == g.result.dtype) return {};
+  return violated("gather_c23", "expr returns " + std::string(name(given)) + "; expected " + std::string(name(g.result.dtype)) +
+                                    ", the dtype of result");
+}
+
+Status check_policy(const Gather& g) {
+  if (g.oob == OobPolicy::skip_element || g.oob == OobPolicy::skip_window) {
+    return violated("gather_policy", "oob is " + std::string(name(g.oob)) +
+                                         "; expected undefined, clamp, wrap, error, fill_element or fill_window");
+  }
+  if (g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window) {
+    return check_scalar("gather_fill", "fill", g.fill, g.operand.dtype);
+  }
+  if (g.fill == Scalar{}) return {};
+  return violated("gather_fill", "fill is " + print(g.fill) + " with oob " + std::string(name(g.oob)) +
+                                     "; expected none (0:f32): only fill_element and fill_window read it");
+}
+
+}  // namespace
+
+Status verify(const Gather& g, const VerifyOptions& options) {
+  STREW_TRY(check_tensors(g));
+  STREW_TRY(check_dim_lists(g, options));
+  STREW_TRY(check_slice_sizes(g));
+  STREW_TRY(check_result_shape(g));
+  STREW_TRY(check_values(g));
+  STREW_TRY(check_policy(g));
+  return check_empty(g);
+}
+
+}  // namespace strew

@@ -1,0 +1,264 @@
+// Verifies a scatter: StableHLO's C1-C25 under their own labels (scatter_c4: ...), then what is strew's: scatter_index_dtype,
+// scatter_combiner, scatter_extras, scatter_in_place, scatter_fill, scatter_policy, scatter_accumulate, and the op_* labels of
+// verify_common.cc. docs/op_text.md lists them.
+//
+// Two constraints are wider than StableHLO's: dtypes may differ wherever a conversion exists (C6, C23), and an indices batching dim may be
+// smaller than the operand's (C18) unless VerifyOptions says otherwise. Order matters: lists are in range before they index anything.
+// Covered by tests/unit/verify_scatter_test.cc, one test per label.
+#include <string>
+
+#include "compiler/op/limits.h"
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/op/verify_common.h"
+
+namespace strew {
+namespace {
+
+Status check_tensors(const Scatter& s) {
+  const size_t n = s.operands.size();
+  if (n == 0 || s.updates.size() != n) {
+    return violated("scatter_c5", std::to_string(n) + " operands and " + std::to_string(s.updates.size()) +
+                                      " updates; expected the same number of both, at least 1");
+  }
+  if (s.results.size() != n) {
+    return violated("scatter_c24",
+                    std::to_string(s.results.size()) + " results; expected " + std::to_string(n) + ", one per operand");
+  }
+  if (n > static_cast<size_t>(kMaxPairs)) {
+    return violated("op_limits", std::to_string(n) + " operands; expected at most " + std::to_string(kMaxPairs));
+  }
+  for (size_t i = 0; i < n; ++i) {
+    STREW_TRY(check_tensor(field_of("operand", i), s.operands[i]));
+    STREW_TRY(check_tensor(field_of("updates", i), s.updates[i]));
+    STREW_TRY(check_tensor(field_of("result", i), s.results[i]));
+  }
+  STREW_TRY(check_tensor("indices", s.indices));
+  STREW_TRY(check_index_dtype("scatter_index_dtype", s.indices));
+  for (size_t i = 0; i < n; ++i) {
+    STREW_TRY(check_dims("scatter_c1", field_of("operand", i), s.operands[i], s.operands[0].dims, "the dims of operand[0]"));
+    STREW_TRY(check_dims("scatter_c3", field_of("updates", i), s.updates[i], s.updates[0].dims, "the dims of updates[0]"));
+    STREW_TRY(check_dims("scatter_c24", field_of("result", i), s.results[i], s.operands[i].dims, "the dims of its operand"));
+    STREW_TRY(check_result_strides(field_of("result", i), s.results[i]));
+  }
+  return {};
+}
+
+Status check_dim_lists(const Scatter& s, const VerifyOptions& options) {
+  const ScatterDims& d = s.dims;
+  const TensorType& operand = s.operands[0];
+  const TensorType& indices = s.indices;
+  const int64_t window = static_cast<int64_t>(d.update_window_dims.size());
+  const int64_t inserted = static_cast<int64_t>(d.inserted_window_dims.size());
+  const int64_t batching = static_cast<int64_t>(d.input_batching_dims.size());
+  if (operand.rank() != window + inserted + batching) {
+    return violated("scatter_c2",
+                    "operand[0] is " + print(operand) + " of rank " + std::to_string(operand.rank()) +
+                        "; expected size(update_window_dims) + size(inserted_window_dims) + size(input_batching_dims) = " +
+                        std::to_string(window) + " + " + std::to_string(inserted) + " + " + std::to_string(batching));
+  }
+  STREW_TRY(check_unique("scatter_c7", "update_window_dims", d.update_window_dims));
+  STREW_TRY(check_sorted("scatter_c7", "update_window_dims", d.update_window_dims));
+  STREW_TRY(check_range("scatter_c8", "update_window_dims", d.update_window_dims, s.updates[0].rank(), "the rank of updates"));
+  STREW_TRY(
+      check_unique("scatter_c9", "inserted_window_dims", d.inserted_window_dims, "input_batching_dims", d.input_batching_dims));
+  STREW_TRY(check_sorted("scatter_c10", "inserted_window_dims", d.inserted_window_dims));
+  STREW_TRY(check_range("scatter_c11", "inserted_window_dims", d.inserted_window_dims, operand.rank(), "the rank of operand"));
+  STREW_TRY(check_sorted("scatter_c12", "input_batching_dims", d.input_batching_dims));
+  STREW_TRY(check_range("scatter_c13", "input_batching_dims", d.input_batching_dims, operand.rank(), "the rank of operand"));
+  if (d.index_vector_dim < 0 || d.index_vector_dim > indices.rank()) {
+    return violated("scatter_c22", "index_vector_dim is " + std::to_string(d.index_vector_dim) + "; expected from 0 to " +
+                                       std::to_string(indices.rank()) + ", the rank of indices " + print(indices));
+  }
+  STREW_TRY(check_unique("scatter_c14", "scatter_indices_batching_dims", d.scatter_indices_batching_dims));
+  STREW_TRY(check_range("scatter_c15", "scatter_indices_batching_dims", d.scatter_indices_batching_dims, indices.rank(),
+                        "the rank of indices"));
+  if (contains(d.scatter_indices_batching_dims, d.index_vector_dim)) {
+    return violated("scatter_c16", "scatter_indices_batching_dims is " + show(d.scatter_indices_batching_dims) +
+                                       "; expected it without index_vector_dim, " + std::to_string(d.index_vector_dim));
+  }
+  if (d.input_batching_dims.size() != d.scatter_indices_batching_dims.size()) {
+    return violated("scatter_c17", "scatter_indices_batching_dims is " + show(d.scatter_indices_batching_dims) +
+                                       "; expected as many entries as input_batching_dims, " + show(d.input_batching_dims));
+  }
+  STREW_TRY(check_batching_sizes("scatter_c18", operand, d.input_batching_dims, indices, d.scatter_indices_batching_dims,
+                                 options.equal_batching_dims));
+  const int64_t components =
+      d.index_vector_dim < indices.rank() ? indices.dims[static_cast<size_t>(d.index_vector_dim)] : int64_t{1};
+  if (components == kDynamic || static_cast<int64_t>(d.scatter_dims_to_operand_dims.size()) != components) {
+    const std::string size = components == kDynamic ? "? (it must be static)" : std::to_string(components);
+    return violated("scatter_c19", "scatter_dims_to_operand_dims is " + show(d.scatter_dims_to_operand_dims) +
+                                       "; expected one entry per component of the index vector, " + size + ": indices is " +
+                                       print(indices) + ", index_vector_dim " + std::to_string(d.index_vector_dim));
+  }
+  STREW_TRY(check_unique("scatter_c20", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, "input_batching_dims",
+                         d.input_batching_dims));
+  return check_range("scatter_c21", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, operand.rank(),
+                     "the rank of operand");
+}
+
+/// Extents of the index positions: indices without index_vector_dim.
+std::vector<int64_t> position_dims(const Scatter& s) {
+  std::vector<int64_t> out;
+  for (int64_t d = 0; d < s.indices.rank(); ++d) {
+    if (d != s.dims.index_vector_dim) out.push_back(s.indices.dims[static_cast<size_t>(d)]);
+  }
+  return out;
+}
+
+Status check_update_shape(const Scatter& s) {
+  const TensorType& updates = s.updates[0];
+  const TensorType& operand = s.operands[0];
+  const std::vector<int64_t> positions = position_dims(s);
+  const std::vector<int64_t>& window = s.dims.update_window_dims;
+  if (updates.dims.size() != positions.size() + window.size()) {
+    return violated("scatter_c4", "updates[0] is " + print(updates) + " of rank " + std::to_string(updates.rank()) +
+                                      "; expected rank " + std::to_string(positions.size() + window.size()) + ": " +
+                                      std::to_string(positions.size()) + " dims of indices " + print(s.indices) + " and " +
+                                      std::to_string(window.size()) + " update_window_dims");
+  }
+  const std::vector<int64_t> scatter_dims = other_dims(updates.rank(), window);
+  for (size_t i = 0; i < scatter_dims.size(); ++i) {
+    if (dims_agree(updates.dims[static_cast<size_t>(scatter_dims[i])], positions[i])) continue;
+    return violated("scatter_c4", "updates[0] is " + print(updates) + "; expected its dim " + std::to_string(scatter_dims[i]) +
+                                      " to be " + std::to_string(positions[i]) + ", as indices " + print(s.indices) + " has");
+  }
+  std::vector<int64_t> not_window = s.dims.inserted_window_dims;
+  not_window.insert(not_window.end(), s.dims.input_batching_dims.begin(), s.dims.input_batching_dims.end());
+  const std::vector<int64_t> operand_dims = other_dims(operand.rank(), not_window);
+  for (size_t i = 0; i < window.size(); ++i) {
+    const int64_t have = updates.dims[static_cast<size_t>(window[i])];
+    const int64_t most = operand.dims[static_cast<size_t>(operand_dims[i])];
+    if (have == kDynamic || most == kDynamic || have <= most) continue;
+    return violated("scatter_c4", "updates[0] is " + print(updates) + "; expected its window dim " + std::to_string(window[i]) +
+                                      " to be at most " + std::to_string(most) + ", dim " + std::to_string(operand_dims[i]) +
+                                      " of operand " + print(operand));
+  }
+  return {};
+}
+
+/// Why `kind` means nothing on `dtype`, or nothing.
+std::string_view combiner_needs(CombinerKind kind, DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  if (kind == CombinerKind::assign || kind == CombinerKind::expr) return {};
+  if (!row.arithmetic) return "a dtype with arithmetic (this one takes assign only)";
+  switch (kind) {
+    case CombinerKind::add:
+    case CombinerKind::mul:
+      return {};
+    case CombinerKind::sub:
+    case CombinerKind::div:
+      return row.kind == DTypeKind::boolean ? "an integer, float or complex dtype" : std::string_view();
+    case CombinerKind::min:
+    case CombinerKind::max:
+      return row.kind == DTypeKind::complex ? "a bool, integer or float dtype" : std::string_view();
+    case CombinerKind::bit_and:
+    case CombinerKind::bit_or:
+    case CombinerKind::bit_xor:
+      return row.kind == DTypeKind::boolean || is_integer(dtype) ? std::string_view() : "a bool or integer dtype";
+    default:
+      return {};
+  }
+}
+
+Status check_combiner(const Scatter& s) {
+  const bool has_graph = s.combiner.kind == CombinerKind::expr;
+  if (has_graph == s.combiner.expr.empty() || (!has_graph && !s.combiner.expr.results.empty())) {
+    return violated("scatter_combiner", "combiner is " + std::string(name(s.combiner.kind)) +
+                                            (has_graph ? " without nodes; expected an expression graph"
+                                                       : " with an expression graph; expected one with combiner expr only"));
+  }
+  const int n = static_cast<int>(s.operands.size());
+  if (has_graph) {
+    STREW_TRY(verify(s.combiner.expr, n, n, static_cast<int>(s.extras.size())));
+    std::vector<DType> currents;
+    for (const TensorType& result : s.results) currents.push_back(result.dtype);
+    STREW_TRY(check_expr_inputs("scatter_c23", s.combiner.expr, currents, s.updates, s.extras));
+  }
+  for (size_t i = 0; i < s.operands.size(); ++i) {
+    const DType result = s.results[i].dtype;
+    if (s.init != InitKind::fill) {
+      STREW_TRY(check_converts("scatter_c23", field_of("operand", i), s.operands[i].dtype, field_of("result", i), result));
+    }
+    if (has_graph) {
+      const DType given = s.combiner.expr.nodes[static_cast<size_t>(s.combiner.expr.results[i])].dtype;
+      if (given == result) continue;
+      return violated("scatter_c25", "expr returns " + std::string(name(given)) + " for " + field_of("result", i) +
+                                         "; expected " + std::string(name(result)) + ", its dtype");
+    }
+    STREW_TRY(check_converts("scatter_c6", field_of("updates", i), s.updates[i].dtype, field_of("result", i), result));
+    const std::string_view needs = combiner_needs(s.combiner.kind, result);
+    if (needs.empty()) continue;
+    return violated("scatter_combiner", "combiner is " + std::string(name(s.combiner.kind)) + " and " + field_of("result", i) +
+                                            " is " + std::string(name(result)) + "; expected " + std::string(needs));
+  }
+  return {};
+}
+
+Status check_extra_inputs(const Scatter& s) {
+  if (!s.extras.empty() && s.combiner.kind != CombinerKind::expr) {
+    return violated("scatter_extras", std::to_string(s.extras.size()) + " extras with combiner " +
+                                          std::string(name(s.combiner.kind)) +
+                                          "; expected none: only an expression graph reads them");
+  }
+  std::vector<int64_t> window;
+  for (int64_t d : s.dims.update_window_dims) window.push_back(s.updates[0].dims[static_cast<size_t>(d)]);
+  return check_extras("scatter_extras", s.extras, s.updates[0].dims, position_dims(s), window);
+}
+
+Status check_init(const Scatter& s) {
+  const bool fills = s.init == InitKind::fill;
+  const size_t values = fills ? s.results.size() : 0;
+  if (s.fill.size() != values) {
+    return violated("scatter_fill", "init is " + std::string(name(s.init)) + " with " + std::to_string(s.fill.size()) +
+                                        " fill values; expected " + std::to_string(values));
+  }
+  for (size_t i = 0; i < values; ++i) STREW_TRY(check_scalar("scatter_fill", field_of("fill", i), s.fill[i], s.results[i].dtype));
+  for (size_t i = 0; s.init == InitKind::in_place && i < s.results.size(); ++i) {
+    if (s.results[i] == s.operands[i]) continue;
+    return violated("scatter_in_place", field_of("result", i) + " is " + print(s.results[i]) + "; expected " +
+                                            print(s.operands[i]) + ", its operand's type: in place they are one buffer");
+  }
+  return {};
+}
+
+Status check_modes(const Scatter& s) {
+  if (s.oob == OobPolicy::fill_element || s.oob == OobPolicy::fill_window) {
+    return violated("scatter_policy", "oob is " + std::string(name(s.oob)) +
+                                          "; expected undefined, skip_element, skip_window, clamp, wrap or error");
+  }
+  if (s.accumulate == Accumulate::native) return {};
+  const std::string mode = "accumulate is " + std::string(name(s.accumulate));
+  if (s.combiner.kind != CombinerKind::add && s.combiner.kind != CombinerKind::sub) {
+    return violated("scatter_accumulate",
+                    mode + " with combiner " + std::string(name(s.combiner.kind)) + "; expected add or sub");
+  }
+  for (size_t i = 0; i < s.results.size(); ++i) {
+    const DType dtype = s.results[i].dtype;
+    const int width = bits(dtype);
+    const bool f64 = s.accumulate == Accumulate::wide_f64;
+    const bool fits = f64 ? dtype == DType::f32 : is_float(dtype) && info(dtype).arithmetic && (width == 8 || width == 16);
+    if (fits) continue;
+    return violated("scatter_accumulate", mode + " and " + field_of("result", i) + " is " + std::string(name(dtype)) +
+                                              "; expected " + (f64 ? "f32" : "f16, bf16, or an f8 with arithmetic"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status verify(const Scatter& s, const VerifyOptions& options) {
+  STREW_TRY(check_tensors(s));
+  STREW_TRY(check_dim_lists(s, options));
+  STREW_TRY(check_update_shape(s));
+  STREW_TRY(check_extra_inputs(s));
+  STREW_TRY(check_combiner(s));
+  STREW_TRY(check_init(s));
+  return check_modes(s);
+}
+
+Status verify(const Op& op, const VerifyOptions& options) {
+  return std::visit([&](const auto& each) { return verify(each, options); }, op);
+}
+
+}  // namespace strew
