@@ -1,0 +1,113 @@
+// See codegen.h. The pipeline is short because the emitter already wrote vectors and straight-line code: promote, simplify, hoist,
+// unroll what was asked, simplify again. LLVM's O2 costs three times as much per kernel and finds nothing more (research/llvm.md).
+// A TargetMachine costs 0.4 ms, so each thread keeps the last one it used.
+#include "backends/llvm/codegen.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include <mutex>
+
+namespace strew {
+namespace {
+
+std::string feature_string(const Target& target) {
+  std::string text;
+  for (const std::string& feature : target.features) text += (text.empty() ? "" : ",") + feature;
+  return text;
+}
+
+Expected<llvm::TargetMachine*> machine_for(const Target& target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+  thread_local std::unique_ptr<llvm::TargetMachine> machine;
+  thread_local std::string machine_text;
+  const std::string text = target.arch + "|" + target.cpu + "|" + feature_string(target);
+  if (machine && text == machine_text) return machine.get();
+  llvm::Triple triple(target.arch + "-unknown-linux-gnu");
+  std::string why;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, why);
+  if (found == nullptr) return unsupported("target: arch '" + target.arch + "': " + why);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  machine.reset(found->createTargetMachine(triple, target.cpu, feature_string(target), options, llvm::Reloc::PIC_,
+                                           llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  if (!machine) return unsupported("target: LLVM has no machine for " + text);
+  machine_text = text;
+  return machine.get();
+}
+
+}  // namespace
+
+Status prepare(llvm::Module& module, const Target& target) {
+  STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  return {};
+}
+
+Status optimise(llvm::Module& module, const Target& target) {
+  STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
+#ifndef NDEBUG
+  std::string broken;
+  llvm::raw_string_ostream stream(broken);
+  if (llvm::verifyModule(module, &stream)) return internal_error("generated IR is malformed: " + broken);
+#endif
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  llvm::LoopUnrollOptions unroll(2, /*OnlyWhenForced=*/true);
+  passes.addPass(llvm::LoopUnrollPass(unroll));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) passes.run(function, functions);
+  return {};
+}
+
+Expected<std::string> generate(llvm::Module& module, const Target& target, CodegenOutput output) {
+  STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager emission;
+  const auto kind = output == CodegenOutput::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  if (machine->addPassesToEmitFile(emission, stream, nullptr, kind)) return internal_error("LLVM cannot emit code for " + target.cpu);
+  emission.run(module);
+  return std::string(bytes);
+}
+
+}  // namespace strew

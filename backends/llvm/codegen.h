@@ -1,0 +1,22 @@
+// codegen: a module of LLVM IR becomes a relocatable object or assembly for a Target.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <memory>
+#include <string>
+
+#include "runtime/status.h"
+#include "runtime/target.h"
+
+namespace strew {
+
+enum class CodegenOutput { object, assembly };
+
+/// Sets triple and data layout; called before anything is emitted into the module.
+Status prepare(llvm::Module& module, const Target& target);
+/// Runs the (short) pass pipeline; verifies the module in debug builds.
+Status optimise(llvm::Module& module, const Target& target);
+Expected<std::string> generate(llvm::Module& module, const Target& target, CodegenOutput output);
+
+}  // namespace strew

@@ -1,0 +1,21 @@
+// The entries of a kernel (runtime/abi.h), each one function added to a module.
+#pragma once
+
+#include <string>
+
+#include "backends/backend.h"
+
+namespace llvm {
+class Module;
+}
+
+namespace strew {
+
+void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name);
+void emit_check(llvm::Module& module, const BuildRequest& request, const std::string& name);
+void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name);
+
+/// The entries a plan needs: always range; check under policy error; init for copy and fill.
+std::vector<EntryKind> entries_of(const Plan& plan);
+
+}  // namespace strew

@@ -1,0 +1,63 @@
+// Frame: one entry function of a kernel while it is being emitted: its arguments, the plan's terms as values, and where each tensor
+// stands. Loop nests pass Pointers down: the address of the current element of every bound tensor.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "backends/llvm/emitter.h"
+#include "backends/llvm/numeric.h"
+#include "compiler/plan/plan.h"
+#include "runtime/target.h"
+#include "schedules/schedule.h"
+
+namespace strew {
+
+/// Per tensor of the plan, the address of the current element; null for tensors that are not bound.
+using Pointers = llvm::SmallVector<llvm::Value*, 8>;
+
+class Frame {
+ public:
+  /// Creates `int32_t name(const strew_args*, int64_t begin, int64_t end, strew_fault*)` and stands at its start.
+  Frame(llvm::Module& module, const std::string& name, const Plan& plan, const Schedule& schedule, const Target& target);
+
+  Emitter e;
+  Numeric numeric;
+  const Plan& plan;
+  const Schedule& schedule;
+  const Target& target;
+
+  llvm::Value* begin();
+  llvm::Value* end();
+  llvm::Value* fault() { return e.function.getArg(3); }
+  llvm::Value* argument(unsigned byte_offset);  ///< i64 field of strew_args
+  const Pointers& bases() const { return bases_; }
+
+  llvm::Value* term(const Term& term);
+  /// term * bytes of tensor's element
+  llvm::Value* bytes(const Term& term, int tensor);
+  int64_t element_bytes(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) / 8; }
+
+  /// p moved by `index` iterations of the loop, in every tensor.
+  Pointers step(const Pointers& p, const std::vector<Term>& strides, llvm::Value* index);
+
+  /// Walks `loops` over linear iterations [begin, end): body gets pointers at the start of an innermost row, the number of
+  /// iterations of all rows before it, and its sub-range [lo, hi). Without loops there is one row of one iteration.
+  void for_rows(const std::vector<Loop>& loops, llvm::Value* begin, llvm::Value* end,
+                llvm::function_ref<void(const Pointers&, llvm::Value* before, llvm::Value* lo, llvm::Value* hi)> body);
+  /// The same down to single iterations; `index` is the linear number.
+  void for_each(const std::vector<Loop>& loops, llvm::Value* begin, llvm::Value* end, const Emitter::LoopOptions& options,
+                llvm::function_ref<void(const Pointers&, llvm::Value* index)> body);
+
+  /// Returns STREW_OK, after a fence if the schedule used streaming stores.
+  void finish();
+
+ private:
+  Pointers bases_;
+  std::vector<llvm::Value*> dyn_;
+};
+
+}  // namespace strew

@@ -1,0 +1,136 @@
+// See index.h and semantics.md section 3. Values beyond +-2^62 from a 64-bit index never meet an addition: they are clamped first, so
+// bounds are as if in unbounded integers. Comparisons use the unsigned trick (negative is huge) wherever the bound is known >= 0.
+// Tested by tests/differential with indices at the extremes of every index type.
+#include "backends/llvm/index.h"
+
+#include <limits>
+
+namespace strew {
+using llvm::Value;
+
+Value* load_component(Frame& f, const Pointers& p, size_t k) {
+  const int indices = f.plan.indices();
+  Value* address = f.e.at(p[static_cast<size_t>(indices)], f.bytes(f.plan.components[k].index_offset, indices));
+  Value* raw = f.e.load(f.e.b.getIntNTy(static_cast<unsigned>(bits(f.plan.index_dtype))), address, Access::input);
+  return is_signed_integer(f.plan.index_dtype) ? f.e.b.CreateSExt(raw, f.e.b.getInt64Ty()) : f.e.b.CreateZExt(raw, f.e.b.getInt64Ty());
+}
+
+Value* largest_start(Frame& f, const Component& c) { return f.e.b.CreateSub(f.term(c.dim), f.term(c.window)); }
+
+namespace {
+
+class Placer {
+ public:
+  Placer(Frame& frame, Placement& out) : f_(frame), e_(frame.e), out_(out) {}
+
+  void add(const Component& c, Value* value) {
+    value = normalise(c, value);
+    ComponentPlace place;
+    switch (f_.plan.oob) {
+      case OobPolicy::undefined:
+      case OobPolicy::error: place.start = value; break;
+      case OobPolicy::skip_window:
+      case OobPolicy::fill_window:
+        place.start = value;
+        require(fits(c, value));
+        break;
+      case OobPolicy::clamp: {
+        Value* largest = largest_start(f_, c);
+        place.start = e_.smin(e_.smax(saturate(value), e_.i64(0)), largest);
+        require(e_.b.CreateICmpSGE(largest, e_.i64(0)));
+        break;
+      }
+      case OobPolicy::skip_element:
+      case OobPolicy::fill_element: cut(c, value, place); break;
+      case OobPolicy::wrap: wrap(c, value, place); break;
+    }
+    out_.components.push_back(place);
+  }
+
+ private:
+  bool unsigned64() const { return f_.plan.index_dtype == DType::u64; }
+  Value* saturate(Value* value) {
+    if (!unsigned64()) return value;
+    return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, value, e_.i64(std::numeric_limits<int64_t>::max()));
+  }
+  void require(Value* condition) { out_.inside = out_.inside ? e_.b.CreateAnd(out_.inside, condition) : condition; }
+  void require_whole(Value* condition) { out_.whole = out_.whole ? e_.b.CreateAnd(out_.whole, condition) : condition; }
+
+  Value* normalise(const Component& c, Value* value) {
+    if (!f_.plan.normalize_negative) return value;
+    Value* wrapped = e_.b.CreateAdd(value, f_.term(c.dim));
+    return e_.b.CreateSelect(e_.b.CreateICmpSLT(value, e_.i64(0)), wrapped, value);
+  }
+
+  Value* fits(const Component& c, Value* value) {
+    Value* largest = largest_start(f_, c);
+    Value* below = e_.b.CreateICmpULE(value, largest);
+    return e_.b.CreateAnd(below, e_.b.CreateICmpSGE(largest, e_.i64(0)));
+  }
+
+  void cut(const Component& c, Value* value, ComponentPlace& place) {
+    if (c.window.is(1)) {
+      place.start = value;
+      Value* good = e_.b.CreateICmpULT(value, f_.term(c.dim));
+      require(good);
+      return require_whole(good);
+    }
+    Value* dim = f_.term(c.dim);
+    Value* window = f_.term(c.window);
+    place.start = e_.smin(e_.smax(saturate(value), e_.b.CreateNeg(window)), dim);
+    place.lo = e_.smax(e_.b.CreateNeg(place.start), e_.i64(0));
+    place.hi = e_.smin(e_.b.CreateSub(dim, place.start), window);
+    require(e_.b.CreateICmpSLT(place.lo, place.hi));
+    require_whole(e_.b.CreateICmpEQ(e_.b.CreateSub(place.hi, place.lo), window));
+  }
+
+  void wrap(const Component& c, Value* value, ComponentPlace& place) {
+    Value* dim = f_.term(c.dim);
+    Value* has_room = e_.b.CreateICmpSGT(dim, e_.i64(0));
+    require(has_room);
+    // A branch, not a select: the division costs tens of cycles and real indices are almost always inside.
+    llvm::BasicBlock* inside = e_.b.GetInsertBlock();
+    llvm::BasicBlock* fold = llvm::BasicBlock::Create(e_.context(), "fold", &e_.function);
+    llvm::BasicBlock* after = llvm::BasicBlock::Create(e_.context(), "folded", &e_.function);
+    e_.b.CreateCondBr(e_.b.CreateAnd(e_.b.CreateICmpUGE(value, dim), has_room), fold, after);
+    e_.b.SetInsertPoint(fold);
+    Value* folded = unsigned64() ? e_.b.CreateURem(value, dim) : e_.b.CreateSRem(value, dim);
+    if (!unsigned64()) folded = e_.b.CreateSelect(e_.b.CreateICmpSLT(folded, e_.i64(0)), e_.b.CreateAdd(folded, dim), folded);
+    e_.b.CreateBr(after);
+    e_.b.SetInsertPoint(after);
+    llvm::PHINode* start = e_.b.CreatePHI(e_.b.getInt64Ty(), 2, "start");
+    start->addIncoming(value, inside);
+    start->addIncoming(folded, fold);
+    place.start = start;
+    if (!c.window.is(1)) place.split = e_.smin(e_.b.CreateSub(dim, place.start), f_.term(c.window));
+  }
+
+  Frame& f_;
+  Emitter& e_;
+  Placement& out_;
+};
+
+}  // namespace
+
+Placement place(Frame& f, const Pointers& p) {
+  Placement out;
+  Placer placer(f, out);
+  for (size_t k = 0; k < f.plan.components.size(); ++k) placer.add(f.plan.components[k], load_component(f, p, k));
+  if (out.inside == nullptr) out.inside = f.e.b.getTrue();
+  if (out.whole == nullptr) out.whole = f.e.b.getTrue();
+  return out;
+}
+
+Value* is_bad(Frame& f, const Component& c, Value* value) {
+  Emitter& e = f.e;
+  Value* largest = largest_start(f, c);
+  Value* too_big = e.b.CreateICmpUGT(value, largest);
+  if (f.plan.normalize_negative) {
+    Value* folded = e.b.CreateAdd(value, f.term(c.dim));
+    Value* negative_bad = e.b.CreateICmpUGT(folded, largest);
+    too_big = e.b.CreateSelect(e.b.CreateICmpSLT(value, e.i64(0)), negative_bad, too_big);
+  }
+  return e.b.CreateOr(too_big, e.b.CreateICmpSLT(largest, e.i64(0)));
+}
+
+}  // namespace strew

@@ -1,0 +1,66 @@
+// libstrew_llvm's one exported function, and the builds behind it: request -> IR -> object. Each build has its own LLVMContext, so
+// builds on several threads never meet.
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "backends/llvm/codegen.h"
+#include "backends/llvm/entries.h"
+#include "runtime/link/orc.h"
+#include "runtime/modules.h"
+
+namespace strew {
+
+std::vector<EntryKind> entries_of(const Plan& plan) {
+  std::vector<EntryKind> list = {EntryKind::range};
+  if (plan.checks_first) list.push_back(EntryKind::check);
+  if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
+  return list;
+}
+
+namespace {
+
+Status emit(llvm::Module& module, const BuildRequest& request) {
+  STREW_TRY(prepare(module, request.target));
+  for (EntryKind entry : entries_of(request.plan)) {
+    const std::string symbol = request.symbol + "_" + std::string(name(entry));
+    switch (entry) {
+      case EntryKind::range: emit_range(module, request, symbol); break;
+      case EntryKind::check: emit_check(module, request, symbol); break;
+      case EntryKind::init: emit_init(module, request, symbol); break;
+    }
+  }
+  return optimise(module, request.target);
+}
+
+Expected<Artifact> build(const BuildRequest& request) {
+  llvm::LLVMContext context;
+  llvm::Module module(request.symbol, context);
+  STREW_TRY(emit(module, request));
+  Artifact artifact;
+  STREW_ASSIGN(artifact.object, generate(module, request.target, CodegenOutput::object));
+  artifact.entries = entries_of(request.plan);
+  return artifact;
+}
+
+Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) {
+  llvm::LLVMContext context;
+  llvm::Module module(request.symbol, context);
+  STREW_TRY(emit(module, request));
+  if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
+  if (kind == "ll") {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module.print(stream, nullptr);
+    return text;
+  }
+  return unsupported("--emit " + std::string(kind) + ": the llvm backend emits ll, asm and obj");
+}
+
+}  // namespace
+}  // namespace strew
+
+extern "C" const strew::LlvmModule* strew_llvm_module() {
+  static const strew::LlvmModule module = {strew::build, strew::emit_text, strew::process_linker};
+  return &module;
+}

@@ -1,0 +1,141 @@
+// See numeric.h: the operators of expression graphs. Integer division and shifts are guarded as semantics.md section 4 says, float
+// minimum and maximum are IEEE 754-2019's. Tested by tests/differential on every dtype.
+#include "backends/llvm/numeric.h"
+
+#include <llvm/IR/Constants.h>
+
+namespace strew {
+using llvm::Value;
+
+Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
+  using llvm::Intrinsic::ID;
+  auto intrinsic = [&](ID id) { return e_.b.CreateUnaryIntrinsic(id, a); };
+  const bool real = is_float(dtype);
+  llvm::Type* type = a->getType();
+  switch (op) {
+    case ExprOp::neg: return real ? e_.b.CreateFNeg(a) : e_.b.CreateNeg(a);
+    case ExprOp::abs:
+      if (real) return intrinsic(llvm::Intrinsic::fabs);
+      return is_signed_integer(dtype) ? e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, e_.b.getFalse()) : a;
+    case ExprOp::sign: {
+      Value* zero = llvm::Constant::getNullValue(type);
+      if (real) {
+        Value* one = e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, llvm::ConstantFP::get(type, 1.0), a);
+        return e_.b.CreateSelect(e_.b.CreateFCmpONE(a, zero), one, a);  // zeros keep their sign, NaN stays
+      }
+      Value* positive = e_.b.CreateZExt(e_.b.CreateICmpNE(a, zero), type);
+      if (!is_signed_integer(dtype)) return positive;
+      return e_.b.CreateSelect(e_.b.CreateICmpSLT(a, zero), llvm::Constant::getAllOnesValue(type), positive);
+    }
+    case ExprOp::bit_not: return e_.b.CreateNot(a);
+    case ExprOp::popcnt: return intrinsic(llvm::Intrinsic::ctpop);
+    case ExprOp::count_leading_zeros: return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, a, e_.b.getFalse());
+    case ExprOp::floor: return intrinsic(llvm::Intrinsic::floor);
+    case ExprOp::ceil: return intrinsic(llvm::Intrinsic::ceil);
+    case ExprOp::round_half_even: return intrinsic(llvm::Intrinsic::roundeven);
+    case ExprOp::round_half_away: return intrinsic(llvm::Intrinsic::round);
+    case ExprOp::trunc: return intrinsic(llvm::Intrinsic::trunc);
+    case ExprOp::sqrt: return intrinsic(llvm::Intrinsic::sqrt);
+    case ExprOp::is_finite:
+      return e_.b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs), llvm::ConstantFP::getInfinity(type));
+    default: return nullptr;  // can_build declines the rest
+  }
+}
+
+Value* Numeric::binary(ExprOp op, DType dtype, Value* a, Value* b) {
+  if (is_float(dtype)) return float_binary(op, a, b);
+  if (dtype == DType::boolean) {
+    switch (op) {
+      case ExprOp::add:
+      case ExprOp::max:
+      case ExprOp::bit_or: return e_.b.CreateOr(a, b);
+      case ExprOp::mul:
+      case ExprOp::min:
+      case ExprOp::bit_and: return e_.b.CreateAnd(a, b);
+      case ExprOp::bit_xor: return e_.b.CreateXor(a, b);
+      default: return nullptr;
+    }
+  }
+  return int_binary(op, dtype, a, b);
+}
+
+Value* Numeric::float_binary(ExprOp op, Value* a, Value* b) {
+  switch (op) {
+    case ExprOp::add: return e_.b.CreateFAdd(a, b);
+    case ExprOp::sub: return e_.b.CreateFSub(a, b);
+    case ExprOp::mul: return e_.b.CreateFMul(a, b);
+    case ExprOp::div: return e_.b.CreateFDiv(a, b);
+    case ExprOp::min: return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+    case ExprOp::max: return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+    default: return nullptr;
+  }
+}
+
+Value* Numeric::int_binary(ExprOp op, DType dtype, Value* a, Value* b) {
+  const bool is_signed = is_signed_integer(dtype);
+  switch (op) {
+    case ExprOp::add: return e_.b.CreateAdd(a, b);
+    case ExprOp::sub: return e_.b.CreateSub(a, b);
+    case ExprOp::mul: return e_.b.CreateMul(a, b);
+    case ExprOp::div:
+    case ExprOp::rem: return int_divide(op, is_signed, a, b);
+    case ExprOp::min: return e_.b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
+    case ExprOp::max: return e_.b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
+    case ExprOp::bit_and: return e_.b.CreateAnd(a, b);
+    case ExprOp::bit_or: return e_.b.CreateOr(a, b);
+    case ExprOp::bit_xor: return e_.b.CreateXor(a, b);
+    case ExprOp::shift_left:
+    case ExprOp::shift_right_logical:
+    case ExprOp::shift_right_arithmetic: return int_shift(op, a, b);
+    default: return nullptr;
+  }
+}
+
+Value* Numeric::int_divide(ExprOp op, bool is_signed, Value* a, Value* b) {
+  llvm::Type* type = a->getType();
+  Value* zero = llvm::Constant::getNullValue(type);
+  Value* one = llvm::ConstantInt::get(type, 1);
+  Value* by_zero = e_.b.CreateICmpEQ(b, zero);
+  Value* special = by_zero;
+  if (is_signed) {
+    // x / -1 is -x (wrapping) and x rem -1 is 0: dividing by 1 instead and negating keeps the hardware from trapping on MIN / -1.
+    Value* by_minus_one = e_.b.CreateICmpEQ(b, llvm::Constant::getAllOnesValue(type));
+    special = e_.b.CreateOr(by_zero, by_minus_one);
+    Value* safe = e_.b.CreateSelect(special, one, b);
+    if (op == ExprOp::rem) return e_.b.CreateSelect(by_zero, a, e_.b.CreateSRem(a, safe));
+    Value* quotient = e_.b.CreateSelect(by_minus_one, e_.b.CreateNeg(a), e_.b.CreateSDiv(a, safe));
+    return e_.b.CreateSelect(by_zero, llvm::Constant::getAllOnesValue(type), quotient);
+  }
+  Value* safe = e_.b.CreateSelect(special, one, b);
+  if (op == ExprOp::rem) return e_.b.CreateSelect(by_zero, a, e_.b.CreateURem(a, safe));
+  return e_.b.CreateSelect(by_zero, llvm::Constant::getAllOnesValue(type), e_.b.CreateUDiv(a, safe));
+}
+
+Value* Numeric::int_shift(ExprOp op, Value* a, Value* b) {
+  llvm::Type* type = a->getType();
+  const unsigned width = type->getScalarSizeInBits();
+  Value* last = llvm::ConstantInt::get(type, width - 1);
+  Value* too_far = e_.b.CreateICmpUGT(b, last);
+  Value* amount = e_.b.CreateSelect(too_far, last, b);
+  if (op == ExprOp::shift_right_arithmetic) return e_.b.CreateAShr(a, amount);
+  Value* shifted = op == ExprOp::shift_left ? e_.b.CreateShl(a, amount) : e_.b.CreateLShr(a, amount);
+  return e_.b.CreateSelect(too_far, llvm::Constant::getNullValue(type), shifted);
+}
+
+Value* Numeric::compare(ExprOp op, DType dtype, Value* a, Value* b) {
+  using P = llvm::CmpInst::Predicate;
+  const bool is_signed = is_signed_integer(dtype);
+  const bool real = is_float(dtype);
+  P p = P::ICMP_EQ;
+  switch (op) {
+    case ExprOp::eq: p = real ? P::FCMP_OEQ : P::ICMP_EQ; break;
+    case ExprOp::ne: p = real ? P::FCMP_UNE : P::ICMP_NE; break;
+    case ExprOp::lt: p = real ? P::FCMP_OLT : is_signed ? P::ICMP_SLT : P::ICMP_ULT; break;
+    case ExprOp::le: p = real ? P::FCMP_OLE : is_signed ? P::ICMP_SLE : P::ICMP_ULE; break;
+    case ExprOp::gt: p = real ? P::FCMP_OGT : is_signed ? P::ICMP_SGT : P::ICMP_UGT; break;
+    default: p = real ? P::FCMP_OGE : is_signed ? P::ICMP_SGE : P::ICMP_UGE; break;
+  }
+  return e_.b.CreateCmp(p, a, b);
+}
+
+}  // namespace strew
