@@ -11,8 +11,8 @@ namespace strew {
 namespace {
 using llvm::Value;
 
-constexpr int64_t kStraight = 16;          // vectors of straight-line code for a constant run
-constexpr int64_t kMemcpyBytes = 2048;     // a call and its dispatch cost about 10 ns, as much as a loop over this many bytes
+constexpr int64_t kStraight = 16;       // vectors of straight-line code for a constant run
+constexpr int64_t kMemcpyBytes = 2048;  // a call and its dispatch cost about 10 ns, as much as a loop over this many bytes
 
 std::optional<int64_t> constant_of(Value* v) {
   if (auto* c = llvm::dyn_cast<llvm::ConstantInt>(v)) return c->getSExtValue();
@@ -21,7 +21,8 @@ std::optional<int64_t> constant_of(Value* v) {
 
 class RunEmitter {
  public:
-  RunEmitter(Frame& frame, const Body& body, const Pointers& p, const Loop& loop) : f_(frame), e_(frame.e), body_(body), p_(p), loop_(loop) {}
+  RunEmitter(Frame& frame, const Body& body, const Pointers& p, const Loop& loop)
+      : f_(frame), e_(frame.e), body_(body), p_(p), loop_(loop) {}
 
   void emit(Value* lo, Value* hi) {
     if (body_.move && body_.current == nullptr && unit_stride_moves()) return move(lo, hi);
@@ -115,14 +116,17 @@ class RunEmitter {
     if (known && *known <= kStraight * f_.schedule.vector_bytes) return straight_copy(to, from, *known);
     if (known && *known < kMemcpyBytes) return loop_copy(to, from, length);
     if (known) return memcpy(to, from, length);
-    e_.when(e_.b.CreateICmpSGE(length, e_.i64(kMemcpyBytes)), [&] { memcpy(to, from, length); }, [&] { loop_copy(to, from, length); });
+    e_.when(
+        e_.b.CreateICmpSGE(length, e_.i64(kMemcpyBytes)), [&] { memcpy(to, from, length); },
+        [&] { loop_copy(to, from, length); });
   }
 
   void memcpy(Value* to, Value* from, Value* length) { e_.b.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), length); }
 
   void move_bytes(Value* to, Value* from, Value* offset, int64_t width, bool nontemporal = false) {
-    llvm::Type* type = width > 8 ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(e_.b.getInt8Ty(), static_cast<unsigned>(width)))
-                                 : e_.b.getIntNTy(static_cast<unsigned>(8 * width));
+    llvm::Type* type = width > 8
+                           ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(e_.b.getInt8Ty(), static_cast<unsigned>(width)))
+                           : e_.b.getIntNTy(static_cast<unsigned>(8 * width));
     Value* v = e_.load(type, e_.at(from, offset), Access::input);
     e_.store(v, e_.at(to, offset), nontemporal ? static_cast<uint64_t>(width) : 1, nontemporal);
   }

@@ -14,7 +14,7 @@ namespace strew {
 struct Body {
   const Expr* expr = nullptr;
   std::vector<int> results, currents, updates, extras;
-  bool move = false;               ///< results[i] = updates[i] (or currents[i]) as bytes
+  bool move = false;                ///< results[i] = updates[i] (or currents[i]) as bytes
   const Scalar* current = nullptr;  ///< if set, every `current` is this value instead of a load (gather's fill)
 };
 

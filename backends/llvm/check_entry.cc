@@ -3,12 +3,12 @@
 // Bad indices are rare, so the first pass only asks "is any bad?", without branches: the answers of all positions are or-ed into one
 // accumulator, as vectors where one component lies densely. Only if the answer is yes a second pass finds which (limits.md C: the
 // checked-block form costs 0.02 ns per index over no check).
+#include <cstddef>
+#include <limits>
+
 #include "backends/llvm/entries.h"
 #include "backends/llvm/index.h"
 #include "runtime/abi.h"
-
-#include <cstddef>
-#include <limits>
 
 namespace strew {
 namespace {
@@ -77,9 +77,8 @@ class CheckEmitter {
       Value* bad = e_.b.CreateICmpUGT(e_.load(vector, address(i), Access::input), bounds);
       accumulate(sum, e_.b.CreateSExt(bad, vector));
     });
-    e_.loop(whole, f_.end(), {1, 1}, [&](Value* i) {
-      accumulate(scalar, e_.b.CreateICmpUGT(e_.load(element, address(i), Access::input), bound));
-    });
+    e_.loop(whole, f_.end(), {1, 1},
+            [&](Value* i) { accumulate(scalar, e_.b.CreateICmpUGT(e_.load(element, address(i), Access::input), bound)); });
     Value* folded = e_.b.CreateOrReduce(e_.b.CreateLoad(vector, sum));
     accumulate(scalar, e_.b.CreateICmpNE(folded, llvm::ConstantInt::get(element, 0)));
   }
@@ -112,8 +111,8 @@ class CheckEmitter {
   Emitter& e_;
 };
 
-static_assert(offsetof(strew_fault, position) == 0 && offsetof(strew_fault, component) == 8 && offsetof(strew_fault, value) == 16 &&
-              offsetof(strew_fault, bound) == 24);
+static_assert(offsetof(strew_fault, position) == 0 && offsetof(strew_fault, component) == 8 &&
+              offsetof(strew_fault, value) == 16 && offsetof(strew_fault, bound) == 24);
 
 }  // namespace
 

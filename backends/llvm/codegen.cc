@@ -105,7 +105,8 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, Codeg
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager emission;
   const auto kind = output == CodegenOutput::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  if (machine->addPassesToEmitFile(emission, stream, nullptr, kind)) return internal_error("LLVM cannot emit code for " + target.cpu);
+  if (machine->addPassesToEmitFile(emission, stream, nullptr, kind))
+    return internal_error("LLVM cannot emit code for " + target.cpu);
   emission.run(module);
   return std::string(bytes);
 }

@@ -24,8 +24,10 @@ void Emitter::loop(Value* begin, Value* end, const LoopOptions& options, llvm::f
   BasicBlock* before = b.GetInsertBlock();
   BasicBlock* header = BasicBlock::Create(context(), "loop", &function);
   BasicBlock* after = BasicBlock::Create(context(), "after", &function);
-  if (first != nullptr && last != nullptr) b.CreateBr(header);
-  else b.CreateCondBr(b.CreateICmpSLT(begin, end), header, after);
+  if (first != nullptr && last != nullptr)
+    b.CreateBr(header);
+  else
+    b.CreateCondBr(b.CreateICmpSLT(begin, end), header, after);
   b.SetInsertPoint(header);
   llvm::PHINode* i = b.CreatePHI(b.getInt64Ty(), 2, "i");
   i->addIncoming(begin, before);
@@ -35,8 +37,9 @@ void Emitter::loop(Value* begin, Value* end, const LoopOptions& options, llvm::f
   i->addIncoming(next, b.GetInsertBlock());
   llvm::SmallVector<llvm::Metadata*, 4> properties = {nullptr};
   if (options.unroll > 1)
-    properties.push_back(llvm::MDNode::get(context(), {llvm::MDString::get(context(), "llvm.loop.unroll.count"),
-                                                       llvm::ConstantAsMetadata::get(b.getInt32(static_cast<uint32_t>(options.unroll)))}));
+    properties.push_back(
+        llvm::MDNode::get(context(), {llvm::MDString::get(context(), "llvm.loop.unroll.count"),
+                                      llvm::ConstantAsMetadata::get(b.getInt32(static_cast<uint32_t>(options.unroll)))}));
   else if (options.unroll == 1)
     properties.push_back(llvm::MDNode::get(context(), llvm::MDString::get(context(), "llvm.loop.unroll.disable")));
   if (properties.size() > 1) {
@@ -53,8 +56,10 @@ void Emitter::when(Value* condition, llvm::function_ref<void()> then) {
 
 void Emitter::when(Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
-    if (known->isOne()) then();
-    else otherwise();
+    if (known->isOne())
+      then();
+    else
+      otherwise();
     return;
   }
   BasicBlock* yes = BasicBlock::Create(context(), "then", &function);
@@ -106,7 +111,8 @@ void Emitter::store(Value* value, Value* pointer, uint64_t align, bool nontempor
   llvm::StoreInst* store = b.CreateAlignedStore(value, pointer, llvm::Align(align));
   store->setMetadata(llvm::LLVMContext::MD_alias_scope, result_scope_);
   if (nontemporal)
-    store->setMetadata(llvm::LLVMContext::MD_nontemporal, llvm::MDNode::get(context(), llvm::ConstantAsMetadata::get(b.getInt32(1))));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                       llvm::MDNode::get(context(), llvm::ConstantAsMetadata::get(b.getInt32(1))));
 }
 
 }  // namespace strew

@@ -59,19 +59,27 @@ class Evaluator {
       case ExprOp::current:
         if (body_.current != nullptr) return {nullptr, n_.literal_storage(*body_.current, lanes_)};
         return load(body_.currents[static_cast<size_t>(node.index)]);
-      case ExprOp::update: return load(body_.updates[static_cast<size_t>(node.index)]);
-      case ExprOp::extra: return load(body_.extras[static_cast<size_t>(node.index)]);
-      case ExprOp::literal: return {nullptr, n_.literal_storage(node.value, lanes_)};
-      case ExprOp::convert: return computed(node.dtype, n_.convert(dtype(node.args[0]), node.dtype, arg(0)));
-      case ExprOp::bitcast: return {n_.bitcast(dtype(node.args[0]), node.dtype, arg(0)), nullptr};
-      case ExprOp::select: return {f_.e.b.CreateSelect(arg(0), arg(1), arg(2)), nullptr};
+      case ExprOp::update:
+        return load(body_.updates[static_cast<size_t>(node.index)]);
+      case ExprOp::extra:
+        return load(body_.extras[static_cast<size_t>(node.index)]);
+      case ExprOp::literal:
+        return {nullptr, n_.literal_storage(node.value, lanes_)};
+      case ExprOp::convert:
+        return computed(node.dtype, n_.convert(dtype(node.args[0]), node.dtype, arg(0)));
+      case ExprOp::bitcast:
+        return {n_.bitcast(dtype(node.args[0]), node.dtype, arg(0)), nullptr};
+      case ExprOp::select:
+        return {f_.e.b.CreateSelect(arg(0), arg(1), arg(2)), nullptr};
       case ExprOp::eq:
       case ExprOp::ne:
       case ExprOp::lt:
       case ExprOp::le:
       case ExprOp::gt:
-      case ExprOp::ge: return {n_.compare(node.op, dtype(node.args[0]), arg(0), arg(1)), nullptr};
-      default: break;
+      case ExprOp::ge:
+        return {n_.compare(node.op, dtype(node.args[0]), arg(0), arg(1)), nullptr};
+      default:
+        break;
     }
     const DType operand = dtype(node.args[0]);
     Value* v = node.args.size() == 1 ? n_.unary(node.op, operand, arg(0)) : n_.binary(node.op, operand, arg(0), arg(1));

@@ -92,9 +92,7 @@ void Frame::for_rows(const std::vector<Loop>& loops, Value* first, Value* last,
 void Frame::for_each(const std::vector<Loop>& loops, Value* first, Value* last, const Emitter::LoopOptions& options,
                      llvm::function_ref<void(const Pointers&, Value*)> body) {
   for_rows(loops, first, last, [&](const Pointers& row, Value* before, Value* lo, Value* hi) {
-    e.loop(lo, hi, options, [&](Value* i) {
-      body(loops.empty() ? row : step(row, loops.back().strides, i), e.add(before, i));
-    });
+    e.loop(lo, hi, options, [&](Value* i) { body(loops.empty() ? row : step(row, loops.back().strides, i), e.add(before, i)); });
   });
 }
 

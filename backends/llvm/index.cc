@@ -12,7 +12,8 @@ Value* load_component(Frame& f, const Pointers& p, size_t k) {
   const int indices = f.plan.indices();
   Value* address = f.e.at(p[static_cast<size_t>(indices)], f.bytes(f.plan.components[k].index_offset, indices));
   Value* raw = f.e.load(f.e.b.getIntNTy(static_cast<unsigned>(bits(f.plan.index_dtype))), address, Access::input);
-  return is_signed_integer(f.plan.index_dtype) ? f.e.b.CreateSExt(raw, f.e.b.getInt64Ty()) : f.e.b.CreateZExt(raw, f.e.b.getInt64Ty());
+  return is_signed_integer(f.plan.index_dtype) ? f.e.b.CreateSExt(raw, f.e.b.getInt64Ty())
+                                               : f.e.b.CreateZExt(raw, f.e.b.getInt64Ty());
 }
 
 Value* largest_start(Frame& f, const Component& c) { return f.e.b.CreateSub(f.term(c.dim), f.term(c.window)); }
@@ -28,7 +29,9 @@ class Placer {
     ComponentPlace place;
     switch (f_.plan.oob) {
       case OobPolicy::undefined:
-      case OobPolicy::error: place.start = value; break;
+      case OobPolicy::error:
+        place.start = value;
+        break;
       case OobPolicy::skip_window:
       case OobPolicy::fill_window:
         place.start = value;
@@ -41,8 +44,12 @@ class Placer {
         break;
       }
       case OobPolicy::skip_element:
-      case OobPolicy::fill_element: cut(c, value, place); break;
-      case OobPolicy::wrap: wrap(c, value, place); break;
+      case OobPolicy::fill_element:
+        cut(c, value, place);
+        break;
+      case OobPolicy::wrap:
+        wrap(c, value, place);
+        break;
     }
     out_.components.push_back(place);
   }

@@ -25,9 +25,15 @@ Status emit(llvm::Module& module, const BuildRequest& request) {
   for (EntryKind entry : entries_of(request.plan)) {
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
-      case EntryKind::range: emit_range(module, request, symbol); break;
-      case EntryKind::check: emit_check(module, request, symbol); break;
-      case EntryKind::init: emit_init(module, request, symbol); break;
+      case EntryKind::range:
+        emit_range(module, request, symbol);
+        break;
+      case EntryKind::check:
+        emit_check(module, request, symbol);
+        break;
+      case EntryKind::init:
+        emit_init(module, request, symbol);
+        break;
     }
   }
   return optimise(module, request.target);

@@ -36,22 +36,29 @@ Type* Numeric::compute_type(DType dtype, int lanes) {
 
 Value* Numeric::decode(DType dtype, Value* storage) {
   switch (dtype) {
-    case DType::boolean: return e_.b.CreateICmpNE(storage, splat(storage->getType(), 0));
+    case DType::boolean:
+      return e_.b.CreateICmpNE(storage, splat(storage->getType(), 0));
     case DType::bf16: {
       Type* i32 = like(e_.b.getInt32Ty(), storage);
       return e_.b.CreateBitCast(e_.b.CreateShl(e_.b.CreateZExt(storage, i32), splat(i32, 16)), like(e_.b.getFloatTy(), storage));
     }
-    case DType::f16: return f16_to_float(storage);
-    default: return storage;
+    case DType::f16:
+      return f16_to_float(storage);
+    default:
+      return storage;
   }
 }
 
 Value* Numeric::encode(DType dtype, Value* compute) {
   switch (dtype) {
-    case DType::boolean: return e_.b.CreateZExt(compute, like(e_.b.getInt8Ty(), compute));
-    case DType::bf16: return float_to_bf16(compute);
-    case DType::f16: return float_to_f16(compute);
-    default: return compute;
+    case DType::boolean:
+      return e_.b.CreateZExt(compute, like(e_.b.getInt8Ty(), compute));
+    case DType::bf16:
+      return float_to_bf16(compute);
+    case DType::f16:
+      return float_to_f16(compute);
+    default:
+      return compute;
   }
 }
 
@@ -61,8 +68,7 @@ Value* Numeric::literal_storage(const Scalar& scalar, int lanes) {
     value = llvm::ConstantFP::get(e_.context(), llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, scalar.bits[0])));
   if (scalar.dtype == DType::f64)
     value = llvm::ConstantFP::get(e_.context(), llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, scalar.bits[0])));
-  if (bits(scalar.dtype) > 64)
-    value = llvm::ConstantInt::get(e_.context(), llvm::APInt(128, {scalar.bits[0], scalar.bits[1]}));
+  if (bits(scalar.dtype) > 64) value = llvm::ConstantInt::get(e_.context(), llvm::APInt(128, {scalar.bits[0], scalar.bits[1]}));
   return lanes == 1 ? value : llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(static_cast<unsigned>(lanes)), value);
 }
 
@@ -85,7 +91,8 @@ Value* Numeric::f16_to_float(Value* bits) {
   Type* f32 = like(e_.b.getFloatTy(), bits);
   Value* wide = e_.b.CreateZExt(bits, i32);
   Value* magnitude = e_.b.CreateShl(e_.b.CreateAnd(wide, splat(i32, 0x7fff)), splat(i32, 13));
-  Value* scaled = e_.b.CreateBitCast(e_.b.CreateFMul(e_.b.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0x1p112)), i32);
+  Value* scaled =
+      e_.b.CreateBitCast(e_.b.CreateFMul(e_.b.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0x1p112)), i32);
   Value* special = e_.b.CreateOr(magnitude, splat(i32, 0x7f800000));
   Value* is_special = e_.b.CreateICmpUGE(magnitude, splat(i32, 0x0f800000));
   Value* sign = e_.b.CreateShl(e_.b.CreateAnd(wide, splat(i32, 0x8000)), splat(i32, 16));
@@ -108,7 +115,8 @@ Value* Numeric::float_to_f16(Value* value) {
   Value* shifted = e_.b.CreateFAdd(e_.b.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0.5));
   Value* subnormal = e_.b.CreateSub(e_.b.CreateBitCast(shifted, i32), splat(i32, 0x3f000000));
   Value* result = e_.b.CreateSelect(e_.b.CreateICmpULT(magnitude, splat(i32, 0x38800000)), subnormal, normal);
-  Value* infinite = e_.b.CreateSelect(e_.b.CreateICmpUGT(magnitude, splat(i32, 0x7f800000)), splat(i32, 0x7e00), splat(i32, 0x7c00));
+  Value* infinite =
+      e_.b.CreateSelect(e_.b.CreateICmpUGT(magnitude, splat(i32, 0x7f800000)), splat(i32, 0x7e00), splat(i32, 0x7c00));
   result = e_.b.CreateSelect(e_.b.CreateICmpUGE(magnitude, splat(i32, 0x47800000)), infinite, result);
   return e_.b.CreateTrunc(e_.b.CreateOr(result, sign), i16);
 }

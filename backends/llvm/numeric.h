@@ -21,7 +21,7 @@ class Numeric {
 
   llvm::Value* decode(DType dtype, llvm::Value* storage);
   llvm::Value* encode(DType dtype, llvm::Value* compute);
-  llvm::Value* literal(const Scalar& scalar, int lanes);        ///< compute form
+  llvm::Value* literal(const Scalar& scalar, int lanes);  ///< compute form
   llvm::Value* literal_storage(const Scalar& scalar, int lanes);
 
   /// One rounding from the exact value. The result is in compute form; for f16 and bf16 it is encode()'s operand, not yet rounded to

@@ -1,8 +1,8 @@
 // See numeric.h: the operators of expression graphs. Integer division and shifts are guarded as semantics.md section 4 says, float
 // minimum and maximum are IEEE 754-2019's. Tested by tests/differential on every dtype.
-#include "backends/llvm/numeric.h"
-
 #include <llvm/IR/Constants.h>
+
+#include "backends/llvm/numeric.h"
 
 namespace strew {
 using llvm::Value;
@@ -13,7 +13,8 @@ Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
   const bool real = is_float(dtype);
   llvm::Type* type = a->getType();
   switch (op) {
-    case ExprOp::neg: return real ? e_.b.CreateFNeg(a) : e_.b.CreateNeg(a);
+    case ExprOp::neg:
+      return real ? e_.b.CreateFNeg(a) : e_.b.CreateNeg(a);
     case ExprOp::abs:
       if (real) return intrinsic(llvm::Intrinsic::fabs);
       return is_signed_integer(dtype) ? e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, a, e_.b.getFalse()) : a;
@@ -27,18 +28,28 @@ Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
       if (!is_signed_integer(dtype)) return positive;
       return e_.b.CreateSelect(e_.b.CreateICmpSLT(a, zero), llvm::Constant::getAllOnesValue(type), positive);
     }
-    case ExprOp::bit_not: return e_.b.CreateNot(a);
-    case ExprOp::popcnt: return intrinsic(llvm::Intrinsic::ctpop);
-    case ExprOp::count_leading_zeros: return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, a, e_.b.getFalse());
-    case ExprOp::floor: return intrinsic(llvm::Intrinsic::floor);
-    case ExprOp::ceil: return intrinsic(llvm::Intrinsic::ceil);
-    case ExprOp::round_half_even: return intrinsic(llvm::Intrinsic::roundeven);
-    case ExprOp::round_half_away: return intrinsic(llvm::Intrinsic::round);
-    case ExprOp::trunc: return intrinsic(llvm::Intrinsic::trunc);
-    case ExprOp::sqrt: return intrinsic(llvm::Intrinsic::sqrt);
+    case ExprOp::bit_not:
+      return e_.b.CreateNot(a);
+    case ExprOp::popcnt:
+      return intrinsic(llvm::Intrinsic::ctpop);
+    case ExprOp::count_leading_zeros:
+      return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, a, e_.b.getFalse());
+    case ExprOp::floor:
+      return intrinsic(llvm::Intrinsic::floor);
+    case ExprOp::ceil:
+      return intrinsic(llvm::Intrinsic::ceil);
+    case ExprOp::round_half_even:
+      return intrinsic(llvm::Intrinsic::roundeven);
+    case ExprOp::round_half_away:
+      return intrinsic(llvm::Intrinsic::round);
+    case ExprOp::trunc:
+      return intrinsic(llvm::Intrinsic::trunc);
+    case ExprOp::sqrt:
+      return intrinsic(llvm::Intrinsic::sqrt);
     case ExprOp::is_finite:
       return e_.b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs), llvm::ConstantFP::getInfinity(type));
-    default: return nullptr;  // can_build declines the rest
+    default:
+      return nullptr;  // can_build declines the rest
   }
 }
 
@@ -48,12 +59,16 @@ Value* Numeric::binary(ExprOp op, DType dtype, Value* a, Value* b) {
     switch (op) {
       case ExprOp::add:
       case ExprOp::max:
-      case ExprOp::bit_or: return e_.b.CreateOr(a, b);
+      case ExprOp::bit_or:
+        return e_.b.CreateOr(a, b);
       case ExprOp::mul:
       case ExprOp::min:
-      case ExprOp::bit_and: return e_.b.CreateAnd(a, b);
-      case ExprOp::bit_xor: return e_.b.CreateXor(a, b);
-      default: return nullptr;
+      case ExprOp::bit_and:
+        return e_.b.CreateAnd(a, b);
+      case ExprOp::bit_xor:
+        return e_.b.CreateXor(a, b);
+      default:
+        return nullptr;
     }
   }
   return int_binary(op, dtype, a, b);
@@ -61,33 +76,51 @@ Value* Numeric::binary(ExprOp op, DType dtype, Value* a, Value* b) {
 
 Value* Numeric::float_binary(ExprOp op, Value* a, Value* b) {
   switch (op) {
-    case ExprOp::add: return e_.b.CreateFAdd(a, b);
-    case ExprOp::sub: return e_.b.CreateFSub(a, b);
-    case ExprOp::mul: return e_.b.CreateFMul(a, b);
-    case ExprOp::div: return e_.b.CreateFDiv(a, b);
-    case ExprOp::min: return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
-    case ExprOp::max: return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
-    default: return nullptr;
+    case ExprOp::add:
+      return e_.b.CreateFAdd(a, b);
+    case ExprOp::sub:
+      return e_.b.CreateFSub(a, b);
+    case ExprOp::mul:
+      return e_.b.CreateFMul(a, b);
+    case ExprOp::div:
+      return e_.b.CreateFDiv(a, b);
+    case ExprOp::min:
+      return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::minimum, a, b);
+    case ExprOp::max:
+      return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
+    default:
+      return nullptr;
   }
 }
 
 Value* Numeric::int_binary(ExprOp op, DType dtype, Value* a, Value* b) {
   const bool is_signed = is_signed_integer(dtype);
   switch (op) {
-    case ExprOp::add: return e_.b.CreateAdd(a, b);
-    case ExprOp::sub: return e_.b.CreateSub(a, b);
-    case ExprOp::mul: return e_.b.CreateMul(a, b);
+    case ExprOp::add:
+      return e_.b.CreateAdd(a, b);
+    case ExprOp::sub:
+      return e_.b.CreateSub(a, b);
+    case ExprOp::mul:
+      return e_.b.CreateMul(a, b);
     case ExprOp::div:
-    case ExprOp::rem: return int_divide(op, is_signed, a, b);
-    case ExprOp::min: return e_.b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
-    case ExprOp::max: return e_.b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
-    case ExprOp::bit_and: return e_.b.CreateAnd(a, b);
-    case ExprOp::bit_or: return e_.b.CreateOr(a, b);
-    case ExprOp::bit_xor: return e_.b.CreateXor(a, b);
+    case ExprOp::rem:
+      return int_divide(op, is_signed, a, b);
+    case ExprOp::min:
+      return e_.b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, b);
+    case ExprOp::max:
+      return e_.b.CreateBinaryIntrinsic(is_signed ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
+    case ExprOp::bit_and:
+      return e_.b.CreateAnd(a, b);
+    case ExprOp::bit_or:
+      return e_.b.CreateOr(a, b);
+    case ExprOp::bit_xor:
+      return e_.b.CreateXor(a, b);
     case ExprOp::shift_left:
     case ExprOp::shift_right_logical:
-    case ExprOp::shift_right_arithmetic: return int_shift(op, a, b);
-    default: return nullptr;
+    case ExprOp::shift_right_arithmetic:
+      return int_shift(op, a, b);
+    default:
+      return nullptr;
   }
 }
 
@@ -128,12 +161,24 @@ Value* Numeric::compare(ExprOp op, DType dtype, Value* a, Value* b) {
   const bool real = is_float(dtype);
   P p = P::ICMP_EQ;
   switch (op) {
-    case ExprOp::eq: p = real ? P::FCMP_OEQ : P::ICMP_EQ; break;
-    case ExprOp::ne: p = real ? P::FCMP_UNE : P::ICMP_NE; break;
-    case ExprOp::lt: p = real ? P::FCMP_OLT : is_signed ? P::ICMP_SLT : P::ICMP_ULT; break;
-    case ExprOp::le: p = real ? P::FCMP_OLE : is_signed ? P::ICMP_SLE : P::ICMP_ULE; break;
-    case ExprOp::gt: p = real ? P::FCMP_OGT : is_signed ? P::ICMP_SGT : P::ICMP_UGT; break;
-    default: p = real ? P::FCMP_OGE : is_signed ? P::ICMP_SGE : P::ICMP_UGE; break;
+    case ExprOp::eq:
+      p = real ? P::FCMP_OEQ : P::ICMP_EQ;
+      break;
+    case ExprOp::ne:
+      p = real ? P::FCMP_UNE : P::ICMP_NE;
+      break;
+    case ExprOp::lt:
+      p = real ? P::FCMP_OLT : is_signed ? P::ICMP_SLT : P::ICMP_ULT;
+      break;
+    case ExprOp::le:
+      p = real ? P::FCMP_OLE : is_signed ? P::ICMP_SLE : P::ICMP_ULE;
+      break;
+    case ExprOp::gt:
+      p = real ? P::FCMP_OGT : is_signed ? P::ICMP_SGT : P::ICMP_UGT;
+      break;
+    default:
+      p = real ? P::FCMP_OGE : is_signed ? P::ICMP_SGE : P::ICMP_UGE;
+      break;
   }
   return e_.b.CreateCmp(p, a, b);
 }

@@ -27,8 +27,8 @@ void prefetch(Frame& f, const Pointers& p) {
   const int64_t lines = std::min(kMostLines, (run_bytes(f, tensor) + kLine - 1) / kLine);
   for (int64_t line = 0; line < lines; ++line)
     f.e.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {f.e.b.getPtrTy()},
-                          {f.e.at(ahead[static_cast<size_t>(tensor)], f.e.i64(line * kLine)), f.e.b.getInt32(f.plan.gather ? 0 : 1),
-                           f.e.b.getInt32(3), f.e.b.getInt32(1)});
+                          {f.e.at(ahead[static_cast<size_t>(tensor)], f.e.i64(line * kLine)),
+                           f.e.b.getInt32(f.plan.gather ? 0 : 1), f.e.b.getInt32(3), f.e.b.getInt32(1)});
 }
 
 }  // namespace
