@@ -1,0 +1,142 @@
+// Builders: how C++ writes an op.
+//
+//   using namespace strew::types;
+//   Expected<Scatter> op = scatter_rows(f32({50000, 512}), i64({4096}), bf16({4096, 512}))
+//                              .combine(CombinerKind::add).in_place().oob(OobPolicy::error).build();
+//
+// A factory knows the dimension numbers of one familiar form (semantics.md section 7) and returns a builder, so everything else can
+// still be said. build() fills in what follows from the rest (results, strides) and verifies. Front ends use the same factories.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "compiler/op/verify.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+/// f32({8, kDynamic}), i64({}), ... for the dtypes one writes most; tensor() for all.
+namespace types {
+using Dims = std::vector<int64_t>;
+inline TensorType tensor(DType dtype, Dims dims, Dims strides = {}) { return {dtype, std::move(dims), std::move(strides)}; }
+inline TensorType boolean(Dims dims, Dims strides = {}) { return tensor(DType::boolean, std::move(dims), std::move(strides)); }
+inline TensorType i8(Dims dims, Dims strides = {}) { return tensor(DType::i8, std::move(dims), std::move(strides)); }
+inline TensorType u8(Dims dims, Dims strides = {}) { return tensor(DType::u8, std::move(dims), std::move(strides)); }
+inline TensorType i16(Dims dims, Dims strides = {}) { return tensor(DType::i16, std::move(dims), std::move(strides)); }
+inline TensorType i32(Dims dims, Dims strides = {}) { return tensor(DType::i32, std::move(dims), std::move(strides)); }
+inline TensorType u32(Dims dims, Dims strides = {}) { return tensor(DType::u32, std::move(dims), std::move(strides)); }
+inline TensorType i64(Dims dims, Dims strides = {}) { return tensor(DType::i64, std::move(dims), std::move(strides)); }
+inline TensorType u64(Dims dims, Dims strides = {}) { return tensor(DType::u64, std::move(dims), std::move(strides)); }
+inline TensorType f16(Dims dims, Dims strides = {}) { return tensor(DType::f16, std::move(dims), std::move(strides)); }
+inline TensorType bf16(Dims dims, Dims strides = {}) { return tensor(DType::bf16, std::move(dims), std::move(strides)); }
+inline TensorType f32(Dims dims, Dims strides = {}) { return tensor(DType::f32, std::move(dims), std::move(strides)); }
+inline TensorType f64(Dims dims, Dims strides = {}) { return tensor(DType::f64, std::move(dims), std::move(strides)); }
+}  // namespace types
+
+class ScatterBuilder {
+ public:
+  using Dims = std::vector<int64_t>;
+
+  /// One per pair, in order: call them N times.
+  ScatterBuilder& operand(TensorType type);
+  ScatterBuilder& updates(TensorType type);
+  /// Left out: the operands' dims and dtypes, contiguous; in place: the operands' types.
+  ScatterBuilder& result(TensorType type);
+  ScatterBuilder& indices(TensorType type);
+  ScatterBuilder& extra(ExtraKind kind, TensorType type);
+
+  ScatterBuilder& update_window_dims(Dims dims);
+  ScatterBuilder& inserted_window_dims(Dims dims);
+  ScatterBuilder& batching_dims(Dims of_input, Dims of_indices);
+  ScatterBuilder& scatter_dims_to_operand_dims(Dims dims);
+  ScatterBuilder& index_vector_dim(int64_t dim);
+
+  ScatterBuilder& combine(CombinerKind kind);
+  ScatterBuilder& combine(Expr expr);
+  ScatterBuilder& in_place();
+  /// init fill: one value per pair.
+  ScatterBuilder& fill(std::vector<Scalar> values);
+  ScatterBuilder& oob(OobPolicy policy);
+  ScatterBuilder& normalize_negative(bool on = true);
+  ScatterBuilder& relaxed(bool on = true);
+  ScatterBuilder& accumulate(Accumulate mode);
+  ScatterBuilder& indices_are_sorted(bool on = true);
+  ScatterBuilder& unique_indices(bool on = true);
+
+  /// A factory that cannot name dimension numbers leaves the reason here; build() returns the first.
+  ScatterBuilder& fail(Status status);
+
+  Expected<Scatter> build(const VerifyOptions& options = {}) const;
+
+ private:
+  Scatter op_;
+  Status failure_;
+};
+
+class GatherBuilder {
+ public:
+  using Dims = std::vector<int64_t>;
+
+  GatherBuilder& operand(TensorType type);
+  GatherBuilder& indices(TensorType type);
+  /// Left out: the dims that indices and slice_sizes give, the operand's dtype (or what expr returns), contiguous.
+  GatherBuilder& result(TensorType type);
+  GatherBuilder& extra(ExtraKind kind, TensorType type);
+
+  GatherBuilder& offset_dims(Dims dims);
+  GatherBuilder& collapsed_slice_dims(Dims dims);
+  GatherBuilder& batching_dims(Dims of_operand, Dims of_indices);
+  GatherBuilder& start_index_map(Dims dims);
+  GatherBuilder& index_vector_dim(int64_t dim);
+  GatherBuilder& slice_sizes(Dims sizes);
+
+  GatherBuilder& expr(Expr expr);
+  GatherBuilder& oob(OobPolicy policy);
+  /// oob fill_element or fill_window, with the value gathered instead.
+  GatherBuilder& fill(OobPolicy policy, Scalar value);
+  GatherBuilder& normalize_negative(bool on = true);
+  GatherBuilder& indices_are_sorted(bool on = true);
+
+  GatherBuilder& fail(Status status);
+
+  Expected<Gather> build(const VerifyOptions& options = {}) const;
+
+ private:
+  TensorType derived_result() const;
+
+  Gather op_;
+  bool has_result_ = false;
+  Status failure_;
+};
+
+/// An expression graph, node by node; every call returns the node's number.
+///
+///   ExprBuilder e;
+///   Expr weighted = e.returns({e.add(e.current(0, DType::f32), e.mul(e.update(0, DType::f32), e.extra(0, DType::f32)))});
+class ExprBuilder {
+ public:
+  int32_t current(int32_t index, DType dtype);
+  int32_t update(int32_t index, DType dtype);
+  int32_t extra(int32_t index, DType dtype);
+  int32_t literal(const Scalar& value);
+  int32_t convert(int32_t value, DType dtype);
+  int32_t bitcast(int32_t value, DType dtype);
+  /// Any operation; the dtype of the result follows from the arguments.
+  int32_t apply(ExprOp op, std::vector<int32_t> args);
+  int32_t add(int32_t a, int32_t b) { return apply(ExprOp::add, {a, b}); }
+  int32_t sub(int32_t a, int32_t b) { return apply(ExprOp::sub, {a, b}); }
+  int32_t mul(int32_t a, int32_t b) { return apply(ExprOp::mul, {a, b}); }
+
+  Expr returns(std::vector<int32_t> results) const;
+
+ private:
+  int32_t push(ExprNode node);
+
+  std::vector<ExprNode> nodes_;
+};
+
+}  // namespace strew
