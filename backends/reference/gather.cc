@@ -15,12 +15,13 @@
 namespace strew::reference {
 
 std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> tensors) {
-  const Tensor result(tensors[0]), operand(tensors[1]), index_tensor(tensors[2]);
+  const BoundTensor result(tensors[0]), operand(tensors[1]), index_tensor(tensors[2]);
   const Geometry shape = geometry(op, operand, index_tensor, result);
   const Indices indices(shape, index_tensor);
   const Stream output = slice_stream(shape, result);
   std::vector<Stream> extras;
-  for (size_t i = 0; i < op.extras.size(); ++i) extras.push_back(extra_stream(shape, op.extras[i].kind, Tensor(tensors[3 + i])));
+  for (size_t i = 0; i < op.extras.size(); ++i)
+    extras.push_back(extra_stream(shape, op.extras[i].kind, BoundTensor(tensors[3 + i])));
   Policy policy(shape, op.oob, op.normalize_negative);
   if (op.oob == OobPolicy::error)
     if (const auto fault = policy.find_fault(indices)) return fault;

@@ -23,7 +23,8 @@ bool contains(const std::vector<int64_t>& list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-Geometry make_geometry(const DimNumbers& numbers, const Tensor& target, const Tensor& indices, const Tensor& slice) {
+Geometry make_geometry(const DimNumbers& numbers, const BoundTensor& target, const BoundTensor& indices,
+                       const BoundTensor& slice) {
   Geometry g;
   g.target = target.dims;
   g.index_vector_dim = static_cast<int>(numbers.index_vector_dim);
@@ -68,27 +69,27 @@ std::vector<int64_t> pick(const std::vector<int64_t>& strides, const std::vector
 
 }  // namespace
 
-Geometry geometry(const Scatter& op, const Tensor& target, const Tensor& indices, const Tensor& slice) {
+Geometry geometry(const Scatter& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice) {
   const ScatterDims& d = op.dims;
   return make_geometry({d.update_window_dims, d.inserted_window_dims, d.input_batching_dims, d.scatter_indices_batching_dims,
                         d.scatter_dims_to_operand_dims, d.index_vector_dim},
                        target, indices, slice);
 }
 
-Geometry geometry(const Gather& op, const Tensor& target, const Tensor& indices, const Tensor& slice) {
+Geometry geometry(const Gather& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice) {
   const GatherDims& d = op.dims;
   return make_geometry({d.offset_dims, d.collapsed_slice_dims, d.operand_batching_dims, d.start_indices_batching_dims,
                         d.start_index_map, d.index_vector_dim},
                        target, indices, slice);
 }
 
-Stream slice_stream(const Geometry& g, Tensor tensor) {
+Stream slice_stream(const Geometry& g, BoundTensor tensor) {
   auto position_strides = pick(tensor.strides, g.slice_of_position);
   auto window_strides = pick(tensor.strides, g.slice_of_window);
   return {std::move(tensor), std::move(position_strides), std::move(window_strides)};
 }
 
-Stream extra_stream(const Geometry& g, ExtraKind kind, Tensor tensor) {
+Stream extra_stream(const Geometry& g, ExtraKind kind, BoundTensor tensor) {
   if (kind == ExtraKind::per_element) return slice_stream(g, std::move(tensor));
   std::vector<int64_t> position_strides(g.positions.size(), 0), window_strides(g.window.size(), 0);
   if (kind == ExtraKind::per_position) position_strides = tensor.strides;
@@ -96,7 +97,7 @@ Stream extra_stream(const Geometry& g, ExtraKind kind, Tensor tensor) {
   return {std::move(tensor), std::move(position_strides), std::move(window_strides)};
 }
 
-Indices::Indices(const Geometry& g, Tensor indices)
+Indices::Indices(const Geometry& g, BoundTensor indices)
     : tensor(std::move(indices)), position_strides(pick(tensor.strides, g.index_of_position)) {
   const auto dim = static_cast<size_t>(g.index_vector_dim);
   if (dim < tensor.strides.size()) component_stride = tensor.strides[dim];

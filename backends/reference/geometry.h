@@ -28,12 +28,12 @@ struct Geometry {
   int64_t window_extent(size_t dim) const { return window_dim[dim] < 0 ? 1 : window[static_cast<size_t>(window_dim[dim])]; }
 };
 
-Geometry geometry(const Scatter& op, const Tensor& target, const Tensor& indices, const Tensor& slice);
-Geometry geometry(const Gather& op, const Tensor& target, const Tensor& indices, const Tensor& slice);
+Geometry geometry(const Scatter& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice);
+Geometry geometry(const Gather& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice);
 
 /// A tensor read or written once per (position, window element): updates, extras, a gather's result. Dims it lacks have stride 0.
 struct Stream {
-  Tensor tensor;
+  BoundTensor tensor;
   std::vector<int64_t> position_strides, window_strides;
 
   int64_t offset(const Coords& position, const Coords& in_window) const {
@@ -42,16 +42,16 @@ struct Stream {
   Scalar load(const Coords& position, const Coords& in_window) const { return tensor.load(offset(position, in_window)); }
 };
 
-Stream slice_stream(const Geometry& g, Tensor tensor);
-Stream extra_stream(const Geometry& g, ExtraKind kind, Tensor tensor);
+Stream slice_stream(const Geometry& g, BoundTensor tensor);
+Stream extra_stream(const Geometry& g, ExtraKind kind, BoundTensor tensor);
 
 /// The index vectors.
 struct Indices {
-  Tensor tensor;
+  BoundTensor tensor;
   std::vector<int64_t> position_strides;
   int64_t component_stride = 0;
 
-  Indices(const Geometry& g, Tensor indices);
+  Indices(const Geometry& g, BoundTensor indices);
   /// Component `k` as the number the caller wrote: u64 unsigned.
   __int128 load(const Coords& position, size_t k) const;
 };

@@ -35,7 +35,7 @@ int64_t dot(std::span<const int64_t> coord, std::span<const int64_t> strides) {
   return offset;
 }
 
-Tensor::Tensor(const TensorView& view) : dtype(view.dtype), data(view.data), dims(view.dims, view.dims + view.rank) {
+BoundTensor::BoundTensor(const TensorView& view) : dtype(view.dtype), data(view.data), dims(view.dims, view.dims + view.rank) {
   if (view.strides != nullptr) {
     strides.assign(view.strides, view.strides + view.rank);
     return;

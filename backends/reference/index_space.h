@@ -22,12 +22,12 @@ int64_t linear(std::span<const int64_t> extents, std::span<const int64_t> coord)
 int64_t dot(std::span<const int64_t> coord, std::span<const int64_t> strides);
 
 /// A caller's tensor with its strides spelled out, in elements.
-struct Tensor {
+struct BoundTensor {
   DType dtype = DType::f32;
   void* data = nullptr;
   std::vector<int64_t> dims, strides;
 
-  explicit Tensor(const TensorView& view);
+  explicit BoundTensor(const TensorView& view);
   Scalar load(int64_t offset) const { return load_element(dtype, data, offset); }
   void store(int64_t offset, const Scalar& value) const { store_element(dtype, data, offset, value); }
 };

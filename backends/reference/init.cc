@@ -3,7 +3,7 @@
 
 namespace strew::reference {
 
-void init_copy(const Tensor& result, const Tensor& operand) {
+void init_copy(const BoundTensor& result, const BoundTensor& operand) {
   if (is_empty(result.dims)) return;
   Coords coord(result.dims.size(), 0);
   do {
@@ -11,7 +11,7 @@ void init_copy(const Tensor& result, const Tensor& operand) {
   } while (next(result.dims, coord));
 }
 
-void init_fill(const Tensor& result, const Scalar& value) {
+void init_fill(const BoundTensor& result, const Scalar& value) {
   if (is_empty(result.dims)) return;
   Coords coord(result.dims.size(), 0);
   do {

@@ -6,7 +6,7 @@
 namespace strew::reference {
 
 /// result = operand, converted where the dtypes differ; equal dtypes keep all bits. The two may be the same buffer.
-void init_copy(const Tensor& result, const Tensor& operand);
-void init_fill(const Tensor& result, const Scalar& value);
+void init_copy(const BoundTensor& result, const BoundTensor& operand);
+void init_fill(const BoundTensor& result, const Scalar& value);
 
 }  // namespace strew::reference

@@ -25,11 +25,11 @@ struct Accumulators {
 };
 
 struct Bound {
-  std::vector<Tensor> results, operands, indices, updates, extras;
+  std::vector<BoundTensor> results, operands, indices, updates, extras;
 
   Bound(const Scatter& op, std::span<const TensorView> tensors) {
     size_t next_view = 0;
-    const auto take = [&](std::vector<Tensor>& list, size_t count) {
+    const auto take = [&](std::vector<BoundTensor>& list, size_t count) {
       for (size_t i = 0; i < count; ++i) list.emplace_back(tensors[next_view++]);
     };
     take(results, op.results.size());
@@ -52,7 +52,7 @@ class ScatterRun {
         current_(op.results.size()),
         update_(op.updates.size()),
         extra_(op.extras.size()) {
-    for (const Tensor& tensor : bound_.updates) updates_.push_back(slice_stream(geometry_, tensor));
+    for (const BoundTensor& tensor : bound_.updates) updates_.push_back(slice_stream(geometry_, tensor));
     for (size_t i = 0; i < op.extras.size(); ++i) extras_.push_back(extra_stream(geometry_, op.extras[i].kind, bound_.extras[i]));
   }
 
@@ -85,7 +85,7 @@ class ScatterRun {
   void update_element(const Coords& position, const Coords& in_window, const Coords& target) {
     if (op_.combiner.kind == CombinerKind::expr) return update_by_expression(position, in_window, target);
     for (size_t i = 0; i < updates_.size(); ++i) {
-      const Tensor& result = bound_.results[i];
+      const BoundTensor& result = bound_.results[i];
       const Scalar update = updates_[i].load(position, in_window);
       if (op_.accumulate != Accumulate::native) {
         accumulate(accumulators_[i], result, target, update);
@@ -111,12 +111,12 @@ class ScatterRun {
 
   void start_accumulators() {
     const auto count = static_cast<size_t>(volume(geometry_.target));
-    for (const Tensor& result : bound_.results)
+    for (const BoundTensor& result : bound_.results)
       accumulators_.push_back(
           {accumulator_dtype(op_.accumulate, result.dtype), std::vector<Scalar>(count), std::vector<bool>(count, false)});
   }
 
-  void accumulate(Accumulators& wide, const Tensor& result, const Coords& target, const Scalar& update) {
+  void accumulate(Accumulators& wide, const BoundTensor& result, const Coords& target, const Scalar& update) {
     const auto number = static_cast<size_t>(linear(geometry_.target, target));
     Scalar& value = wide.value[number];
     if (!wide.touched[number]) value = convert(result.load(dot(target, result.strides)), wide.dtype);
@@ -126,7 +126,7 @@ class ScatterRun {
 
   void finish_accumulators() {
     for (size_t i = 0; i < accumulators_.size(); ++i) {
-      const Tensor& result = bound_.results[i];
+      const BoundTensor& result = bound_.results[i];
       if (is_empty(result.dims)) continue;
       Coords target(geometry_.target.size(), 0);
       size_t number = 0;
