@@ -1,0 +1,114 @@
+// Blueprint to Op: fills in dims and strides. See blueprint.h. Covered by every differential run (each generated op must verify).
+#include "tests/differential/blueprint.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace strew::test {
+namespace {
+
+std::vector<int64_t> values_of(const std::vector<DimRef>& dims, const std::vector<int64_t>& values) {
+  std::vector<int64_t> out;
+  for (const DimRef& dim : dims) out.push_back(dim.variable < 0 ? dim.constant : values[static_cast<size_t>(dim.variable)]);
+  return out;
+}
+
+/// Static strides come from the maxima; strides known only at the call may be tight if none of the tensor's is static.
+std::vector<int64_t> concrete_strides(const TensorPlan& tensor, const std::vector<int64_t>& most,
+                                      const std::vector<int64_t>& values) {
+  const std::vector<bool>& dynamic = tensor.layout.dynamic;
+  const bool all = std::all_of(dynamic.begin(), dynamic.end(), [](bool b) { return b; });
+  return strides_for(tensor.layout, values_of(tensor.dims, all ? values : most));
+}
+
+TensorType type_of(const TensorPlan& tensor, const std::vector<int64_t>& most, const std::vector<int64_t>& values,
+                   bool keep_dynamic) {
+  TensorType type;
+  type.dtype = tensor.dtype;
+  type.dims = values_of(tensor.dims, values);
+  if (!tensor.layout.contiguous) type.strides = concrete_strides(tensor, most, values);
+  if (!keep_dynamic) return type;
+  for (size_t d = 0; d < type.dims.size(); ++d) {
+    if (tensor.dims[d].dynamic) type.dims[d] = kDynamic;
+    if (!tensor.layout.contiguous && tensor.layout.dynamic[d]) type.strides[d] = kDynamic;
+  }
+  return type;
+}
+
+Op build(const Blueprint& b, const std::vector<int64_t>& values, bool keep_dynamic) {
+  const std::vector<int64_t> most = maxima(b);
+  const auto type = [&](const TensorPlan& tensor) { return type_of(tensor, most, values, keep_dynamic); };
+  Op op = b.frame;
+  if (Scatter* s = std::get_if<Scatter>(&op)) {
+    s->operands.clear();
+    s->updates.clear();
+    s->results.clear();
+    for (const TensorPlan& t : b.operands) s->operands.push_back(type(t));
+    for (const TensorPlan& t : b.updates) s->updates.push_back(type(t));
+    for (const TensorPlan& t : b.results) s->results.push_back(type(t));
+    s->indices = type(b.indices);
+    for (size_t e = 0; e < b.extras.size(); ++e) s->extras[e].type = type(b.extras[e]);
+  } else {
+    Gather& g = std::get<Gather>(op);
+    g.operand = type(b.operands[0]);
+    g.result = type(b.results[0]);
+    g.indices = type(b.indices);
+    for (size_t e = 0; e < b.extras.size(); ++e) g.extras[e].type = type(b.extras[e]);
+    g.slice_sizes = values_of(b.window, values);
+    for (size_t d = 0; keep_dynamic && d < b.dynamic_slice.size(); ++d)
+      if (b.dynamic_slice[d]) g.slice_sizes[d] = kDynamic;
+  }
+  return op;
+}
+
+}  // namespace
+
+std::vector<int64_t> strides_for(const Layout& layout, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> strides(dims.size(), 0);
+  int64_t step = 1;
+  for (int dim : layout.order) {
+    const auto d = static_cast<size_t>(dim);
+    if (layout.broadcast[d]) continue;
+    step += layout.gap[d];
+    strides[d] = layout.reversed[d] ? -step : step;
+    step *= std::max<int64_t>(dims[d], 1);
+  }
+  return strides;
+}
+
+Op make_op(const Blueprint& blueprint) { return build(blueprint, maxima(blueprint), true); }
+
+Op instantiate(const Blueprint& blueprint, const std::vector<int64_t>& values) { return build(blueprint, values, false); }
+
+std::vector<int64_t> maxima(const Blueprint& blueprint) {
+  std::vector<int64_t> out;
+  for (const Variable& v : blueprint.variables) out.push_back(v.most);
+  return out;
+}
+
+bool is_free(const Blueprint& blueprint, int v) {
+  for (const TensorPlan* tensor : tensors_of(blueprint))
+    for (const DimRef& dim : tensor->dims)
+      if (dim.variable == v && !dim.dynamic) return false;
+  if (std::holds_alternative<Gather>(blueprint.frame)) {
+    for (size_t d = 0; d < blueprint.window.size(); ++d)
+      if (blueprint.window[d].variable == v && !blueprint.dynamic_slice[d]) return false;
+  }
+  return true;
+}
+
+std::vector<TensorPlan*> tensors_of(Blueprint& b) {
+  std::vector<TensorPlan*> out;
+  for (auto* group : {&b.results, &b.operands}) for (TensorPlan& t : *group) out.push_back(&t);
+  out.push_back(&b.indices);
+  for (auto* group : {&b.updates, &b.extras}) for (TensorPlan& t : *group) out.push_back(&t);
+  return out;
+}
+
+std::vector<const TensorPlan*> tensors_of(const Blueprint& b) {
+  std::vector<const TensorPlan*> out;
+  for (TensorPlan* t : tensors_of(const_cast<Blueprint&>(b))) out.push_back(t);
+  return out;
+}
+
+}  // namespace strew::test

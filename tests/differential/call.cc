@@ -1,0 +1,64 @@
+// One call's buffers. See call.h. Covered by every differential run.
+#include "tests/differential/call.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "tests/support/elements.h"
+
+namespace strew::test {
+namespace {
+
+void fill_canaries(Rng& rng, std::span<std::byte> bytes) {
+  for (size_t i = 0; i + 8 <= bytes.size(); i += 8) {
+    const uint64_t word = rng.next();
+    std::memcpy(&bytes[i], &word, 8);
+  }
+}
+
+}  // namespace
+
+Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(std::move(concrete)) {
+  slots_ = tensor_slots(concrete_);
+  spelled_strides_.resize(slots_.size());
+  for (size_t s = 0; s < slots_.size(); ++s) {
+    const TensorSlot& slot = slots_[s];
+    const Extent extent = byte_extent(*slot.type);
+    const Flush flush = rng.chance(50) ? Flush::end : Flush::begin;
+    GuardedBuffer& buffer =
+        pool.take(static_cast<size_t>(extent.end - extent.first), flush, fmt::format("{} {}", name(slot.role), slot.index));
+    buffers_.push_back(&buffer);
+    first_.push_back(extent.first);
+    fill_canaries(rng, buffer.all());
+    if (slot.role == Role::indices) index_slot_ = s;
+    else fill_tensor(rng, origin(s), *slot.type, mode);
+    const bool result = slot.role == Role::result;
+    results_ += result ? 1 : 0;
+    spelled_strides_[s] = strides_of(*slot.type);
+    const bool implicit = slot.type->strides.empty() && rng.chance(70);
+    std::byte* data = (result ? buffer.writable() : buffer.read_only()) - extent.first;
+    views_.push_back({data, slot.type->dtype, slot.type->rank(), slot.type->dims.data(),
+                      implicit ? nullptr : spelled_strides_[s].data()});
+  }
+}
+
+Call::Image Call::results() const {
+  Image image;
+  for (int i = 0; i < results_; ++i) {
+    const std::span<std::byte> all = buffers_[static_cast<size_t>(i)]->all();
+    image.emplace_back(all.begin(), all.end());
+  }
+  return image;
+}
+
+void Call::restore(const Image& image) const {
+  for (size_t i = 0; i < image.size(); ++i) std::memcpy(buffers_[i]->all().data(), image[i].data(), image[i].size());
+}
+
+int64_t Call::origin_offset(int i) const {
+  const auto s = static_cast<size_t>(i);
+  return static_cast<int64_t>(buffers_[s]->offset()) - first_[s];
+}
+
+}  // namespace strew::test

@@ -1,0 +1,51 @@
+// Call: one call of an op: guarded buffers for every tensor, filled, and the views that bind them.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
+#include "tests/differential/random_data.h"
+#include "tests/support/guarded.h"
+#include "tests/support/rng.h"
+
+namespace strew::test {
+
+class Call {
+ public:
+  /// Places a buffer for every bound tensor of `concrete` (extents and strides known) and fills them: canaries everywhere, then data.
+  /// The indices are left to the caller.
+  Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode);
+  Call(const Call&) = delete;
+
+  const Op& op() const { return concrete_; }
+  const std::vector<TensorSlot>& slots() const { return slots_; }
+  /// Inputs through their read-only mapping.
+  const std::vector<TensorView>& views() const { return views_; }
+  std::byte* indices_origin() const { return origin(index_slot_); }
+  int result_count() const { return results_; }
+
+  /// The results' bytes, slack included, one string of bytes per result.
+  using Image = std::vector<std::vector<std::byte>>;
+  Image results() const;
+  void restore(const Image& image) const;
+  /// Offset of element 0 in an image of result `i`.
+  int64_t origin_offset(int i) const;
+
+ private:
+  std::byte* origin(size_t slot) const { return buffers_[slot]->writable() - first_[slot]; }
+
+  Op concrete_;
+  std::vector<TensorSlot> slots_;
+  std::vector<GuardedBuffer*> buffers_;
+  std::vector<int64_t> first_;  // byte_extent().first per slot
+  std::vector<std::vector<int64_t>> spelled_strides_;
+  std::vector<TensorView> views_;
+  size_t index_slot_ = 0;
+  int results_ = 0;
+};
+
+}  // namespace strew::test

@@ -1,0 +1,43 @@
+// check: one op, many calls, every engine against the reference.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tests/differential/blueprint.h"
+#include "tests/differential/engines.h"
+#include "tests/support/guarded.h"
+
+namespace strew::test {
+
+struct Failure {
+  std::string what;      ///< the first difference, or what the op failed at
+  std::string call;      ///< the op with its extents, pattern, data; empty when no call was made
+  std::string engine;    ///< backend and schedule, or "reference"
+  bool stopped = false;  ///< a signal: the process should not go on
+};
+
+class Checker {
+ public:
+  explicit Checker(EngineOptions options) : room_(std::move(options)) {}
+
+  /// `patterns` calls of the op. Deterministic in (blueprint, seed).
+  std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed, int patterns = 12);
+
+  EngineRoom& room() { return room_; }
+  Coverage& coverage() { return room_.coverage(); }
+  int64_t calls() const { return calls_; }
+  /// For the fault handler: what is running now.
+  std::string describe(int signal, const void* address) const;
+
+ private:
+  std::optional<Failure> check_text(const Op& op);
+  std::optional<Failure> check_call(const Op& op, const std::vector<Engine>& engines, class PreparedCall& call);
+
+  EngineRoom room_;
+  GuardedPool pool_;
+  int64_t calls_ = 0;
+  std::string running_;
+};
+
+}  // namespace strew::test

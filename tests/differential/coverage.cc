@@ -1,0 +1,123 @@
+// The coverage table. See coverage.h.
+#include "tests/differential/coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "tests/differential/random_op.h"
+
+namespace strew::test {
+namespace {
+
+constexpr std::array kKinds{PlanKind::slice_update, PlanKind::row, PlanKind::element, PlanKind::general};
+constexpr int kPolicies = static_cast<int>(OobPolicy::fill_window) + 1;
+constexpr int kCombiners = static_cast<int>(CombinerKind::expr) + 1;
+
+bool is_legal(bool gather, OobPolicy oob) {
+  const bool skip = oob == OobPolicy::skip_element || oob == OobPolicy::skip_window;
+  const bool fill = oob == OobPolicy::fill_element || oob == OobPolicy::fill_window;
+  return gather ? !skip : !fill;
+}
+
+bool is_legal(bool gather, CombinerKind combiner) {
+  return !gather || combiner == CombinerKind::assign || combiner == CombinerKind::expr;
+}
+
+bool is_compiled(DType dtype) {
+  const std::vector<DType>& list = compiled_dtypes();
+  return std::find(list.begin(), list.end(), dtype) != list.end();
+}
+
+struct Sum {
+  int legal = 0, covered = 0;
+  int64_t calls = 0;
+};
+
+}  // namespace
+
+std::string text(const Cell& cell) {
+  return fmt::format("{} {} {} {} {}", cell.gather ? "gather" : "scatter", name(cell.kind), name(cell.oob), name(cell.combiner),
+                     name(cell.dtype));
+}
+
+Cell cell_of(const Op& op, PlanKind kind) {
+  if (const Scatter* s = std::get_if<Scatter>(&op)) return {false, kind, s->oob, s->combiner.kind, s->results[0].dtype};
+  const Gather& g = std::get<Gather>(op);
+  return {true, kind, g.oob, g.expr.empty() ? CombinerKind::assign : CombinerKind::expr, g.result.dtype};
+}
+
+const std::vector<Cell>& legal_cells() {
+  static const std::vector<Cell> cells = [] {
+    std::vector<Cell> out;
+    for (const bool gather : {false, true})
+      for (const PlanKind kind : kKinds)
+        for (int p = 0; p < kPolicies; ++p)
+          for (int c = 0; c < kCombiners; ++c)
+            for (int t = 0; t < kDTypeCount; ++t) {
+              const Cell cell{gather, kind, static_cast<OobPolicy>(p), static_cast<CombinerKind>(c), static_cast<DType>(t)};
+              if (is_legal(gather, cell.oob) && is_legal(gather, cell.combiner) && combines(cell.combiner, cell.dtype))
+                out.push_back(cell);
+            }
+    return out;
+  }();
+  return cells;
+}
+
+bool is_promised(const Cell& cell) {
+  if (cell.combiner == CombinerKind::assign) return bits(cell.dtype) >= 8;
+  return cell.combiner != CombinerKind::expr && is_compiled(cell.dtype);
+}
+
+bool Coverage::has(const std::string& backend, const Cell& cell) const {
+  const auto found = calls_.find(backend);
+  return found != calls_.end() && found->second.count(cell) != 0;
+}
+
+std::string Coverage::table() const {
+  std::string out;
+  for (const auto& [backend, cells] : calls_) {
+    std::map<std::tuple<bool, PlanKind, OobPolicy>, std::array<Sum, kCombiners>> rows;
+    std::map<DType, Sum> dtypes;
+    for (const Cell& cell : legal_cells()) {
+      const auto found = cells.find(cell);
+      for (Sum* sum : {&rows[{cell.gather, cell.kind, cell.oob}][static_cast<size_t>(cell.combiner)], &dtypes[cell.dtype]}) {
+        sum->legal += 1;
+        if (found == cells.end()) continue;
+        sum->covered += 1;
+        sum->calls += found->second;
+      }
+    }
+    out += fmt::format("\nbackend {}: cells covered / legal, by dtype; then calls\n{:40}", backend, "");
+    for (int c = 0; c < kCombiners; ++c) out += fmt::format(" {:>7}", name(static_cast<CombinerKind>(c)));
+    out += fmt::format(" {:>9}\n", "calls");
+    for (const auto& [key, sums] : rows) {
+      const auto& [gather, kind, oob] = key;
+      out += fmt::format("{:40}", fmt::format("{} {} {}", gather ? "gather" : "scatter", name(kind), name(oob)));
+      int64_t calls = 0;
+      for (const Sum& sum : sums) {
+        out += fmt::format(" {:>7}", sum.legal == 0 ? "" : fmt::format("{}/{}", sum.covered, sum.legal));
+        calls += sum.calls;
+      }
+      out += fmt::format(" {:>9}\n", calls);
+    }
+    out += "by dtype:";
+    for (const auto& [dtype, sum] : dtypes) out += fmt::format(" {} {}/{} ({})", name(dtype), sum.covered, sum.legal, sum.calls);
+    out += "\n";
+    if (const auto found = refusals_.find(backend); found != refusals_.end())
+      for (const auto& [reason, count] : found->second) out += fmt::format("refused {} ops: {}\n", count, reason);
+  }
+  return out;
+}
+
+std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& backends) const {
+  std::vector<std::string> out;
+  for (const std::string& backend : backends)
+    for (const Cell& cell : legal_cells())
+      if ((backend == "reference" || is_promised(cell)) && !has(backend, cell)) out.push_back(backend + " " + text(cell));
+  return out;
+}
+
+}  // namespace strew::test

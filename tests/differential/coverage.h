@@ -1,0 +1,47 @@
+// Coverage: how often each cell (gather or scatter, plan kind, policy, combiner, dtype, backend) was run, and which legal cells stayed
+// empty.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "compiler/plan/plan.h"
+
+namespace strew::test {
+
+struct Cell {
+  bool gather = false;
+  PlanKind kind = PlanKind::general;
+  OobPolicy oob = OobPolicy::undefined;
+  CombinerKind combiner = CombinerKind::assign;
+  DType dtype = DType::f32;
+  auto operator<=>(const Cell&) const = default;
+};
+std::string text(const Cell& cell);
+/// Of an op and its plan: dtype of result 0; a gather's combiner is assign or expr.
+Cell cell_of(const Op& op, PlanKind kind);
+/// Every cell an op can be in.
+const std::vector<Cell>& legal_cells();
+/// Must generated code (backend llvm) run this cell, or may it refuse?
+bool is_promised(const Cell& cell);
+
+class Coverage {
+ public:
+  void ran(const std::string& backend, const Cell& cell, int64_t calls) { calls_[backend][cell] += calls; }
+  void refused(const std::string& backend, const std::string& reason) { ++refusals_[backend][reason]; }
+  bool has(const std::string& backend, const Cell& cell) const;
+  /// Table by kind, policy and combiner; then by dtype; then refusals.
+  std::string table() const;
+  /// Legal (for compiled backends: promised) cells that never ran.
+  std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
+
+ private:
+  std::map<std::string, std::map<Cell, int64_t>> calls_;
+  std::map<std::string, std::map<std::string, int64_t>> refusals_;
+};
+
+}  // namespace strew::test

@@ -1,0 +1,94 @@
+// Engines: backends x schedules of one op. See engines.h.
+//
+// The kernels come from a private Runtime through the public API, so binding, the cache and the executor are under test too. The
+// runtime's memory of kernels is dropped every thousand ops; their code goes with the last handle.
+#include "tests/differential/engines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "backends/backend.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew::test {
+namespace {
+
+constexpr int64_t kForgetEvery = 2000;
+
+Schedule random_schedule(Rng& rng, const Schedule& base, const Target& target) {
+  Schedule s = base;
+  s.strategy = static_cast<Strategy>(rng.below(3));
+  s.threads = s.strategy == Strategy::sequential ? 1 : static_cast<int>(rng.between(1, 3));
+  s.vector_bytes = std::min(target.vector_bytes, 16 << rng.below(3));
+  s.unroll = 1 << rng.below(4);
+  s.prefetch = rng.chance(60) ? 0 : static_cast<int>(rng.pick(std::vector<int64_t>{1, 2, 4, 16}));
+  s.nontemporal = rng.chance(25);
+  return s;
+}
+
+/// The part of a refusal that does not name the op, so that equal reasons add up.
+std::string reason_of(const Status& status) { return status.message().substr(0, 120); }
+
+}  // namespace
+
+EngineRoom::EngineRoom(EngineOptions options)
+    : options_(std::move(options)), target_(detect_target()), runtime_(std::make_unique<Runtime>()) {
+  for (const Backend* backend : backends()) {
+    const std::string name(backend->name());
+    if (options_.backend.empty() || options_.backend == name) names_.push_back(name);
+  }
+}
+
+Expected<Cell> EngineRoom::cell(const Op& op) const {
+  Op canonical = op;
+  canonicalise(canonical);
+  STREW_ASSIGN(const Plan plan, make_plan(canonical));
+  return cell_of(op, plan.kind);
+}
+
+Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const std::string& schedule) {
+  KernelOptions options;
+  options.backend = backend;
+  options.schedule = schedule;
+  Expected<Kernel> kernel = runtime_->get(op, options);
+  if (!kernel.ok()) {
+    return internal_error(fmt::format("backend {} says it can build this, schedule '{}', but: {}", backend, schedule,
+                                      kernel.status().message()));
+  }
+  if (kernel->backend() != backend) return internal_error(fmt::format("asked for backend {}, got {}", backend, kernel->backend()));
+  if (++built_ % kForgetEvery == 0) runtime_->clear();
+  return Engine{backend, print(kernel->schedule()), *kernel};
+}
+
+Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng) {
+  Op canonical = op;
+  canonicalise(canonical);
+  STREW_ASSIGN(const Plan plan, make_plan(canonical));
+  const Cell cell = cell_of(op, plan.kind);
+  const Schedule usual = choose_schedule(plan, target_, 0);
+  std::vector<Engine> engines;
+  for (const std::string& name : names_) {
+    const BuildRequest request{op, plan, usual, target_, "strew_probe"};
+    if (Status can = find_backend(name)->can_build(request); !can.ok()) {
+      coverage_.refused(name, reason_of(can));
+      if (is_promised(cell)) return internal_error(fmt::format("backend {} refuses a cell it must build: {}", name, can.message()));
+      continue;
+    }
+    STREW_ASSIGN(Engine engine, one(op, name, ""));
+    engines.push_back(std::move(engine));
+    for (int n = 0; n < options_.schedules && name != "reference"; ++n) {
+      Schedule schedule = random_schedule(rng, usual, target_);
+      for (int tries = 0; tries < 8 && !check_schedule(schedule, plan, target_).ok(); ++tries) {
+        schedule = random_schedule(rng, usual, target_);
+      }
+      const BuildRequest other{op, plan, schedule, target_, "strew_probe"};
+      if (!check_schedule(schedule, plan, target_).ok() || !find_backend(name)->can_build(other).ok()) continue;
+      STREW_ASSIGN(Engine scheduled, one(op, name, print(schedule)));
+      engines.push_back(std::move(scheduled));
+    }
+  }
+  return engines;
+}
+
+}  // namespace strew::test

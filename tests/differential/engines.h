@@ -1,0 +1,46 @@
+// Engines: every way to run an op: each backend that can build it, under several schedules.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "runtime/kernel.h"
+#include "tests/differential/coverage.h"
+#include "tests/support/rng.h"
+
+namespace strew::test {
+
+struct EngineOptions {
+  std::string backend;         ///< only this one; empty: all
+  int schedules = 1;           ///< random schedules per compiled backend, next to the heuristic's
+};
+
+struct Engine {
+  std::string backend, schedule;
+  Kernel kernel;
+};
+
+class EngineRoom {
+ public:
+  explicit EngineRoom(EngineOptions options);
+
+  /// Builds the op's kernels. Fails when a backend that says it can build does not, or refuses a promised cell.
+  Expected<std::vector<Engine>> build(const Op& op, Rng rng);
+  /// Plan kind of the op, for coverage.
+  Expected<Cell> cell(const Op& op) const;
+  const std::vector<std::string>& backend_names() const { return names_; }
+  Coverage& coverage() { return coverage_; }
+
+ private:
+  Expected<Engine> one(const Op& op, const std::string& backend, const std::string& schedule);
+
+  EngineOptions options_;
+  Target target_;
+  std::vector<std::string> names_;
+  std::unique_ptr<Runtime> runtime_;
+  int64_t built_ = 0;
+  Coverage coverage_;
+};
+
+}  // namespace strew::test

@@ -1,0 +1,179 @@
+// Coordinates of a concrete op: see geometry.h. Covered by tests/unit/geometry_test.cc.
+#include "tests/differential/geometry.h"
+
+#include <algorithm>
+
+#include "tests/support/elements.h"
+
+namespace strew::test {
+namespace {
+
+bool contains(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+
+/// Steps a row-major coordinate; false after the last.
+bool step(std::vector<int64_t>& at, const std::vector<int64_t>& dims) {
+  for (size_t d = dims.size(); d-- > 0;) {
+    if (++at[d] < dims[d]) return true;
+    at[d] = 0;
+  }
+  return false;
+}
+
+Wide floor_mod(Wide a, Wide b) {
+  const Wide r = a % b;
+  return r < 0 ? r + b : r;
+}
+
+struct DimLists {
+  const std::vector<int64_t>&removed, &batching, &index_batching, &map;
+  int64_t index_vector_dim;
+};
+
+DimLists lists_of(const Op& op) {
+  if (const Scatter* s = std::get_if<Scatter>(&op)) {
+    return {s->dims.inserted_window_dims, s->dims.input_batching_dims, s->dims.scatter_indices_batching_dims,
+            s->dims.scatter_dims_to_operand_dims, s->dims.index_vector_dim};
+  }
+  const GatherDims& g = std::get<Gather>(op).dims;
+  return {g.collapsed_slice_dims, g.operand_batching_dims, g.start_indices_batching_dims, g.start_index_map, g.index_vector_dim};
+}
+
+/// Marks the window at `start`; dropped elements by policy.
+class Marker {
+ public:
+  Marker(const Geometry& g, Touched& out) : g_(g), out_(out), strides_(contiguous_strides(g.operand)) {}
+
+  void mark(const std::vector<Wide>& start) {
+    if (g_.window_count() == 0) return;
+    std::vector<int64_t> w(g_.window.size(), 0);
+    do {
+      int64_t number = 0;
+      bool inside = true;
+      for (size_t d = 0; d < w.size() && inside; ++d) {
+        Wide c = start[d] + w[d];
+        if (g_.oob == OobPolicy::wrap && g_.component[d] >= 0 && g_.operand[d] > 0) c = floor_mod(c, g_.operand[d]);
+        inside = c >= 0 && c < g_.operand[d];
+        if (inside) number += static_cast<int64_t>(c) * strides_[d];
+      }
+      if (!inside) continue;
+      uint8_t& times = out_.element[static_cast<size_t>(number)];
+      if (times != 0) out_.twice = true;
+      times = static_cast<uint8_t>(std::min(times + 1, 255));
+    } while (step(w, g_.window));
+  }
+
+ private:
+  const Geometry& g_;
+  Touched& out_;
+  std::vector<int64_t> strides_;
+};
+
+}  // namespace
+
+int64_t Geometry::position_count() const { return count_of(positions); }
+int64_t Geometry::window_count() const { return count_of(window); }
+
+Geometry geometry_of(const Op& op) {
+  Geometry g;
+  const DimLists lists = lists_of(op);
+  const Scatter* s = std::get_if<Scatter>(&op);
+  const Gather* gather = std::get_if<Gather>(&op);
+  g.scatter = s != nullptr;
+  g.operand = s != nullptr ? s->operands[0].dims : gather->operand.dims;
+  g.oob = s != nullptr ? s->oob : gather->oob;
+  g.normalize = s != nullptr ? s->normalize_negative : gather->normalize_negative;
+  g.map = lists.map;
+  const TensorType& indices = indices_of(op);
+  g.index_dtype = indices.dtype;
+  if (is_unsigned_integer(indices.dtype)) g.normalize = false;
+  for (int64_t d = 0; d < indices.rank(); ++d)
+    if (d != lists.index_vector_dim) g.positions.push_back(indices.dims[static_cast<size_t>(d)]);
+  g.component.assign(g.operand.size(), -1);
+  g.batch_position.assign(g.operand.size(), -1);
+  for (size_t k = 0; k < g.map.size(); ++k) g.component[static_cast<size_t>(g.map[k])] = static_cast<int>(k);
+  for (size_t b = 0; b < lists.batching.size(); ++b) {
+    const int64_t dim = lists.index_batching[b];
+    g.batch_position[static_cast<size_t>(lists.batching[b])] = static_cast<int>(dim - (lists.index_vector_dim < dim ? 1 : 0));
+  }
+  size_t next = 0;
+  for (size_t d = 0; d < g.operand.size(); ++d) {
+    const bool is_window = !contains(lists.removed, static_cast<int64_t>(d)) && !contains(lists.batching, static_cast<int64_t>(d));
+    if (gather != nullptr) {
+      g.window.push_back(gather->slice_sizes[d]);
+    } else {
+      g.window.push_back(is_window ? s->updates[0].dims[static_cast<size_t>(s->dims.update_window_dims[next++])] : 1);
+    }
+  }
+  return g;
+}
+
+std::vector<int64_t> index_elements(const Op& op) {
+  const TensorType& indices = indices_of(op);
+  const int64_t vector_dim = lists_of(op).index_vector_dim;
+  std::vector<int64_t> dims = indices.dims, strides = strides_of(indices);
+  if (vector_dim < indices.rank()) {  // components innermost
+    const auto v = static_cast<ptrdiff_t>(vector_dim);
+    std::rotate(dims.begin() + v, dims.begin() + v + 1, dims.end());
+    std::rotate(strides.begin() + v, strides.begin() + v + 1, strides.end());
+  }
+  return element_numbers(dims, strides);
+}
+
+IndexValues load_indices(const Op& op, const std::byte* origin) {
+  const DType dtype = indices_of(op).dtype;
+  IndexValues values;
+  for (int64_t element : index_elements(op)) {
+    const uint64_t bits_read = load_element(origin, dtype, element).bits[0];
+    const int width = bits(dtype);
+    Wide value = static_cast<Wide>(bits_read);
+    if (is_signed_integer(dtype) && ((bits_read >> (width - 1)) & 1) != 0) value -= static_cast<Wide>(1) << width;
+    values.push_back(value);
+  }
+  return values;
+}
+
+void store_indices(const Op& op, std::byte* origin, const IndexValues& values) {
+  const DType dtype = indices_of(op).dtype;
+  const int width = bits(dtype);
+  const std::vector<int64_t> elements = index_elements(op);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    Scalar value;
+    value.dtype = dtype;
+    value.bits[0] = static_cast<uint64_t>(values[i]) & (width == 64 ? ~0ull : (1ull << width) - 1);
+    store_element(origin, value, elements[i]);
+  }
+}
+
+Touched touched_by(const Geometry& g, const IndexValues& values) {
+  Touched out;
+  out.element.assign(static_cast<size_t>(count_of(g.operand)), 0);
+  const int64_t positions = g.position_count();
+  const size_t k_count = g.map.size();
+  std::vector<std::vector<Wide>> starts;
+  std::vector<int64_t> at(g.positions.size(), 0);
+  for (int64_t p = 0; p < positions; ++p) {
+    std::vector<Wide> start(g.operand.size(), 0);
+    for (size_t d = 0; d < start.size(); ++d)
+      if (g.batch_position[d] >= 0) start[d] = at[static_cast<size_t>(g.batch_position[d])];
+    bool bad = false;
+    for (size_t k = 0; k < k_count; ++k) {
+      const auto d = static_cast<size_t>(g.map[k]);
+      Wide value = values[static_cast<size_t>(p) * k_count + k];
+      if (g.normalize && value < 0) value += g.operand[d];
+      bad |= value < 0 || value > g.bound(k);
+      if (g.oob == OobPolicy::clamp) value = std::max<Wide>(0, std::min<Wide>(value, g.bound(k)));
+      start[d] = value;
+    }
+    out.any_bad |= bad;
+    if (!bad || g.oob == OobPolicy::skip_element || g.oob == OobPolicy::clamp || g.oob == OobPolicy::wrap) {
+      starts.push_back(std::move(start));
+    }
+    step(at, g.positions);
+  }
+  if (g.oob == OobPolicy::error && out.any_bad) return out;
+  Marker marker(g, out);
+  for (const std::vector<Wide>& start : starts) marker.mark(start);
+  return out;
+}
+
+}  // namespace strew::test

@@ -1,0 +1,210 @@
+// strew_differential: random ops x index patterns x data, every backend and several schedules against the reference, bit for bit.
+//
+//   strew_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] [--backend NAME] [--require-coverage] [--verbose]
+//                      [--replay SEED:ITERATION] [--seeds-file FILE]
+//
+// The seed is printed first; a failure prints the op, the call, the first difference, the op shrunk, and the command that replays it.
+// --require-coverage first makes directed ops for every cell and fails if a legal cell stays empty. --jobs runs in that many
+// processes. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <string>
+
+#include "compiler/op/text.h"
+#include "tests/differential/check.h"
+#include "tests/differential/random_op.h"
+#include "tests/differential/shrink.h"
+
+namespace strew::test {
+namespace {
+
+struct Options {
+  uint64_t seed = 0;
+  int64_t iterations = 1000;
+  bool iterations_given = false;
+  double seconds = 0;
+  std::string replay, seeds_file;
+  bool require_coverage = false, verbose = false;
+  EngineOptions engines;
+};
+
+[[noreturn]] void usage(const std::string& why) {
+  fmt::print(stderr,
+             "strew_differential: {}\nusage: strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] "
+             "[--schedules K] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--seeds-file FILE]\n",
+             why);
+  std::exit(2);
+}
+
+Options parse(int argc, char** argv) {
+  Options o;
+  o.seed = (static_cast<uint64_t>(std::random_device{}()) << 20) ^ std::random_device{}();
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto value = [&]() -> std::string {
+      if (i + 1 >= argc) usage(flag + " needs a value");
+      return argv[++i];
+    };
+    if (flag == "--seed") o.seed = std::strtoull(value().c_str(), nullptr, 0);
+    else if (flag == "--iterations") o.iterations = std::strtoll(value().c_str(), nullptr, 0), o.iterations_given = true;
+    else if (flag == "--seconds") o.seconds = std::strtod(value().c_str(), nullptr);
+    else if (flag == "--backend") o.engines.backend = value();
+    else if (flag == "--schedules") o.engines.schedules = std::atoi(value().c_str());
+    else if (flag == "--replay") o.replay = value();
+    else if (flag == "--seeds-file") o.seeds_file = value();
+    else if (flag == "--require-coverage") o.require_coverage = true;
+    else if (flag == "--verbose") o.verbose = true;
+    else usage("unknown flag " + flag);
+  }
+  return o;
+}
+
+/// One iteration: the op it makes depends on (seed, iteration) alone. Iterations named "cN" aim at coverage cell N.
+class Driver {
+ public:
+  explicit Driver(const Options& options) : options_(options), checker_(options.engines) {
+    set_foreign_fault_report([this](int signal, const void* address) {
+      fmt::print("FAIL in a pool thread: {}\nreplay: {}\n", checker_.describe(signal, address), replay_);
+      std::fflush(stdout);
+    });
+  }
+
+  bool run(uint64_t seed, const std::string& iteration);
+  bool fill_cells();
+  bool replay_file();
+  Checker& checker() { return checker_; }
+
+ private:
+  Blueprint directed(uint64_t seed, size_t cell);
+  bool report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure);
+
+  const Options& options_;
+  Checker checker_;
+  std::string replay_;
+};
+
+/// An op in that cell; after 40 tries, one near it.
+Blueprint Driver::directed(uint64_t seed, size_t number) {
+  const Cell& cell = legal_cells()[number];
+  Rng rng = Rng::stream(seed, number * 2 + 1);
+  OpWishes wishes{false, !cell.gather, static_cast<Shape>(cell.kind), cell.oob, cell.combiner, cell.dtype};
+  Blueprint blueprint;
+  for (int tries = 0; tries < 40; ++tries) {
+    blueprint = random_blueprint(rng, wishes);
+    const Expected<Cell> got = checker_.room().cell(make_op(blueprint));
+    if (got.ok() && *got == cell) break;
+  }
+  return blueprint;
+}
+
+bool Driver::run(uint64_t seed, const std::string& iteration) {
+  replay_ = fmt::format("strew_differential --replay {}:{}", seed, iteration);
+  if (!options_.engines.backend.empty()) replay_ += " --backend " + options_.engines.backend;
+  if (options_.engines.schedules != EngineOptions{}.schedules) replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
+  Blueprint blueprint;
+  uint64_t data_seed = 0;
+  if (!iteration.empty() && iteration[0] == 'c') {
+    const size_t cell = std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_cells().size();
+    blueprint = directed(seed, cell);
+    data_seed = seed ^ (cell * 2 + 1);
+  } else {
+    const uint64_t n = std::strtoull(iteration.c_str(), nullptr, 10);
+    Rng rng = Rng::stream(seed, n * 2);
+    OpWishes wishes;
+    wishes.compiled_only = rng.chance(75);
+    blueprint = random_blueprint(rng, wishes);
+    data_seed = rng.next();
+  }
+  if (options_.verbose) {
+    fmt::print("{} {}\n", iteration, print(make_op(blueprint)));
+    std::fflush(stdout);
+  }
+  const auto failure = checker_.check(blueprint, data_seed);
+  return !failure || report(blueprint, data_seed, *failure);
+}
+
+bool Driver::report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure) {
+  fmt::print("FAIL {}\n  op: {}\n  call: {}\n  {}\nreplay: {}\n", failure.engine, print(make_op(blueprint)), failure.call, failure.what,
+             replay_);
+  std::fflush(stdout);
+  if (failure.stopped) _exit(1);  // the signal may have left locks held
+  Failure last = failure;
+  const Blueprint small = shrink(blueprint, [&](const Blueprint& candidate) {
+    const auto again = checker_.check(candidate, data_seed);
+    if (!again || again->stopped || again->engine.substr(0, 4) != failure.engine.substr(0, 4)) return false;
+    last = *again;
+    return true;
+  });
+  fmt::print("shrunk: {}\n  call: {}\n  {}: {}\n", print(make_op(small)), last.call, last.engine, last.what);
+  std::fflush(stdout);
+  return false;
+}
+
+bool Driver::fill_cells() {
+  for (size_t cell = 0; cell < legal_cells().size(); ++cell)
+    if (!run(options_.seed, fmt::format("c{}", cell))) return false;
+  return true;
+}
+
+/// One SEED:ITERATION per line; # starts a comment.
+bool Driver::replay_file() {
+  std::ifstream file(options_.seeds_file);
+  if (!file) usage("cannot read " + options_.seeds_file);
+  std::string line;
+  int64_t count = 0;
+  while (std::getline(file, line)) {
+    line = line.substr(0, line.find('#'));
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    const size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    if (!run(std::strtoull(line.c_str(), nullptr, 10), line.substr(colon + 1))) return false;
+    ++count;
+  }
+  fmt::print("{} past failing seeds replayed\n", count);
+  return true;
+}
+
+int run_all(const Options& o) {
+  using Clock = std::chrono::steady_clock;
+  Driver driver(o);
+  if (!o.replay.empty()) {
+    const size_t colon = o.replay.find(':');
+    if (colon == std::string::npos) usage("--replay " + o.replay + ": expected SEED:ITERATION");
+    const bool good = driver.run(std::strtoull(o.replay.c_str(), nullptr, 10), o.replay.substr(colon + 1));
+    fmt::print("{}\n", good ? "clean" : "failed");
+    return good ? 0 : 1;
+  }
+  fmt::print("seed {}\n", o.seed);
+  std::fflush(stdout);
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  bool good = o.seeds_file.empty() || driver.replay_file();
+  if (!o.seeds_file.empty() && !o.iterations_given && o.seconds == 0) return good ? 0 : 1;
+  if (good && o.require_coverage) good = driver.fill_cells();
+  int64_t n = 0;
+  const bool timed = o.seconds > 0;
+  while (good && (timed ? elapsed() < o.seconds && (!o.iterations_given || n < o.iterations) : n < o.iterations)) {
+    good = driver.run(o.seed, std::to_string(n));
+    ++n;
+  }
+  fmt::print("{}\n{} ops, {} calls, {:.1f} s, seed {}\n", driver.checker().coverage().table(), n, driver.checker().calls(), elapsed(), o.seed);
+  const std::vector<std::string> empty = driver.checker().coverage().empty_cells(driver.checker().room().backend_names());
+  if (good && o.require_coverage && !empty.empty()) {
+    for (size_t i = 0; i < empty.size() && i < 40; ++i) fmt::print("empty cell: {}\n", empty[i]);
+    fmt::print("{} legal cells never ran\n", empty.size());
+    good = false;
+  }
+  fmt::print("{}\n", good ? "clean" : "failed");
+  return good ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace strew::test
+
+int main(int argc, char** argv) { return strew::test::run_all(strew::test::parse(argc, argv)); }

@@ -1,0 +1,112 @@
+// Random element values, built from the traits table so that a new dtype needs no line here. See random_data.h.
+// Covered by tests/unit/random_data_test.cc (every special class occurs) and every differential run.
+#include "tests/differential/random_data.h"
+
+#include <algorithm>
+
+#include "tests/support/elements.h"
+
+namespace strew::test {
+namespace {
+
+uint64_t low_mask(int width) { return width >= 64 ? ~0ull : (1ull << width) - 1; }
+
+/// Binary floats with sign, exponent and mantissa fields; the rest move as bits.
+bool has_fields(const DTypeInfo& row) {
+  return row.codes == FloatCodes::ieee || row.codes == FloatCodes::fn || row.codes == FloatCodes::fnuz ||
+         row.codes == FloatCodes::finite;
+}
+
+uint64_t pack(const DTypeInfo& row, uint64_t sign, uint64_t exponent, uint64_t mantissa) {
+  return (sign << (row.exponent_bits + row.mantissa_bits)) | (exponent << row.mantissa_bits) | mantissa;
+}
+
+uint64_t ordinary_float(Rng& rng, const DTypeInfo& row) {
+  const int64_t top = static_cast<int64_t>(low_mask(row.exponent_bits)) - 1;
+  const int64_t exponent = std::clamp<int64_t>(row.bias + rng.between(-4, 4), 1, std::max<int64_t>(top, 1));
+  return pack(row, rng.next() & 1, static_cast<uint64_t>(exponent), rng.next() & low_mask(row.mantissa_bits));
+}
+
+uint64_t small_float(Rng& rng, const DTypeInfo& row) {
+  const int64_t value = rng.between(-8, 8);
+  const auto magnitude = static_cast<uint64_t>(value < 0 ? -value : value);
+  if (magnitude == 0) return 0;
+  int exponent = 0;
+  while ((magnitude >> (exponent + 1)) != 0) ++exponent;
+  const uint64_t rest = magnitude - (1ull << exponent);
+  const uint64_t mantissa = exponent <= row.mantissa_bits ? rest << (row.mantissa_bits - exponent) : rest >> (exponent - row.mantissa_bits);
+  const int64_t biased = std::min<int64_t>(exponent + row.bias, static_cast<int64_t>(low_mask(row.exponent_bits)) - 1);
+  return pack(row, value < 0, static_cast<uint64_t>(std::max<int64_t>(biased, 0)), mantissa);
+}
+
+uint64_t special_float(Rng& rng, const DTypeInfo& row) {
+  const uint64_t sign = rng.next() & 1, top = low_mask(row.exponent_bits), full = low_mask(row.mantissa_bits);
+  const uint64_t quiet = row.mantissa_bits > 0 ? 1ull << (row.mantissa_bits - 1) : 0;
+  switch (rng.below(12)) {
+    case 0: return pack(row, sign, top, 0);                                // infinity where there is one
+    case 1: return pack(row, sign, top, quiet | (rng.next() & full));      // quiet NaN with a payload
+    case 2: return pack(row, sign, top, std::max<uint64_t>(rng.next() & full & ~quiet, 1));  // signalling NaN
+    case 3: return pack(row, sign, top, full);                             // NaN, or the largest of the finite kinds
+    case 4: return pack(row, 0, 0, 0);
+    case 5: return pack(row, 1, 0, 0);                                     // -0; NaN of the fnuz kinds
+    case 6: return pack(row, sign, 0, rng.next() & full);                  // subnormal
+    case 7: return pack(row, sign, 0, 1);
+    case 8: return pack(row, sign, 1, 0);                                  // smallest normal
+    case 9: return pack(row, sign, top - 1, full);                         // largest finite of IEEE kinds
+    case 10: return pack(row, sign, static_cast<uint64_t>(row.bias), 0);   // one
+    default: return pack(row, sign, std::min(top - 1, static_cast<uint64_t>(row.bias + row.mantissa_bits + 1)), rng.next() & full);
+  }
+}
+
+uint64_t float_bits(Rng& rng, const DTypeInfo& row, DataMode mode) {
+  if (!has_fields(row) || mode == DataMode::bits) return rng.next() & low_mask(row.bits);
+  if (mode == DataMode::small) return small_float(rng, row);
+  if (mode == DataMode::nasty && rng.chance(35)) return special_float(rng, row);
+  if (mode == DataMode::nasty && rng.chance(10)) return rng.next() & low_mask(row.bits);
+  return ordinary_float(rng, row);
+}
+
+uint64_t integer_bits(Rng& rng, const DTypeInfo& row, DataMode mode) {
+  const uint64_t mask = low_mask(row.bits), sign = 1ull << (row.bits - 1);
+  if (mode == DataMode::small) return static_cast<uint64_t>(rng.between(row.kind == DTypeKind::signed_integer ? -2 : 0, 3)) & mask;
+  if (mode == DataMode::nasty && rng.chance(45)) {
+    const uint64_t specials[] = {0, 1, mask, sign, sign - 1, sign + 1, mask - 1, 2};
+    return specials[rng.below(8)] & mask;
+  }
+  if (mode == DataMode::ordinary && rng.chance(30)) return static_cast<uint64_t>(rng.between(-9, 9)) & mask;
+  return rng.next() & mask;
+}
+
+}  // namespace
+
+Scalar random_value(Rng& rng, DType dtype, DataMode mode) {
+  const DTypeInfo& row = info(dtype);
+  Scalar out;
+  out.dtype = dtype;
+  switch (row.kind) {
+    case DTypeKind::boolean: out.bits[0] = rng.next() & 1; break;
+    case DTypeKind::signed_integer:
+    case DTypeKind::unsigned_integer: out.bits[0] = integer_bits(rng, row, mode); break;
+    case DTypeKind::floating: out.bits[0] = float_bits(rng, row, mode); break;
+    case DTypeKind::complex: {
+      const DTypeInfo& part = info(dtype == DType::complex64 ? DType::f32 : DType::f64);
+      const uint64_t re = float_bits(rng, part, mode), im = float_bits(rng, part, mode);
+      if (dtype == DType::complex64) {
+        out.bits[0] = re | (im << 32);
+      } else {
+        out.bits = {re, im};
+      }
+      break;
+    }
+    case DTypeKind::string: out.bits = {rng.next(), rng.next()}; break;
+  }
+  return out;
+}
+
+void fill_tensor(Rng& rng, std::byte* origin, const TensorType& type, DataMode mode) {
+  for (int64_t element : element_numbers(type.dims, strides_of(type))) {
+    store_element(origin, random_value(rng, type.dtype, mode), element);
+  }
+}
+
+}  // namespace strew::test

@@ -1,0 +1,191 @@
+// Random expression graphs: grown from the results downwards, nodes stored in evaluation order. See random_expr.h.
+//
+// One restriction keeps results defined: the bits of a computed NaN are unspecified (semantics.md section 2), so a graph never
+// bitcasts a computed float to anything that shows them. Covered by every differential run (each generated op must verify).
+#include "tests/differential/random_expr.h"
+
+#include "tests/differential/random_data.h"
+
+namespace strew::test {
+namespace {
+
+using E = ExprOp;
+
+class Grower {
+ public:
+  Grower(Rng& rng, const std::vector<ExprInput>& inputs, const ExprLimits& limits)
+      : rng_(rng), inputs_(inputs), limits_(limits) {}
+
+  int32_t grow(DType dtype, int depth);
+  Expr graph;
+
+ private:
+  int32_t push(E op, DType dtype, std::vector<int32_t> args) {
+    graph.nodes.push_back({op, dtype, std::move(args), 0, {}});
+    return static_cast<int32_t>(graph.nodes.size()) - 1;
+  }
+  int32_t leaf(DType dtype);
+  int32_t literal(DType dtype);
+  int32_t unary(const std::vector<E>& ops, DType dtype, int depth) {
+    const E op = rng_.pick(ops);
+    const int32_t a = grow(dtype, depth);
+    return push(op, dtype, {a});
+  }
+  int32_t binary(const std::vector<E>& ops, DType dtype, int depth) {
+    const E op = rng_.pick(ops);
+    const int32_t a = grow(dtype, depth);
+    const int32_t b = grow(dtype, depth);
+    return push(op, dtype, {a, b});
+  }
+  int32_t select(DType dtype, int depth) {
+    const int32_t p = grow(DType::boolean, depth);
+    const int32_t a = grow(dtype, depth);
+    const int32_t b = grow(dtype, depth);
+    return push(E::select, dtype, {p, a, b});
+  }
+  int32_t converted(DType dtype, int depth);
+  int32_t boolean(int depth);
+  int32_t integer(DType dtype, int depth);
+  int32_t floating(DType dtype, int depth);
+  int32_t complex(DType dtype, int depth);
+
+  Rng& rng_;
+  const std::vector<ExprInput>& inputs_;
+  const ExprLimits& limits_;
+};
+
+int32_t Grower::literal(DType dtype) {
+  const int32_t node = push(E::literal, dtype, {});
+  graph.nodes.back().value = random_value(rng_, dtype, rng_.chance(30) ? DataMode::nasty : DataMode::ordinary);
+  return node;
+}
+
+int32_t Grower::leaf(DType dtype) {
+  std::vector<const ExprInput*> same, convertible;
+  for (const ExprInput& input : inputs_) {
+    if (input.dtype == dtype) same.push_back(&input);
+    else if (info(input.dtype).arithmetic && info(dtype).arithmetic) convertible.push_back(&input);
+  }
+  if (!same.empty() && !rng_.chance(15)) {
+    const ExprInput& input = *rng_.pick(same);
+    const int32_t node = push(input.op, dtype, {});
+    graph.nodes.back().index = input.index;
+    return node;
+  }
+  if (!convertible.empty() && rng_.chance(80)) {
+    const ExprInput& input = *rng_.pick(convertible);
+    if (is_complex(input.dtype) == is_complex(dtype)) {
+      const int32_t source = push(input.op, input.dtype, {});
+      graph.nodes.back().index = input.index;
+      return push(E::convert, dtype, {source});
+    }
+  }
+  return literal(dtype);
+}
+
+int32_t Grower::converted(DType dtype, int depth) {
+  for (int tries = 0; tries < 8; ++tries) {
+    const DType from = rng_.pick(arithmetic_dtypes());
+    if (is_complex(from) || is_complex(dtype)) continue;
+    const int32_t source = grow(from, depth);
+    return push(E::convert, dtype, {source});
+  }
+  return leaf(dtype);
+}
+
+int32_t Grower::boolean(int depth) {
+  if (rng_.chance(25)) return binary({E::bit_and, E::bit_or, E::bit_xor}, DType::boolean, depth);
+  if (rng_.chance(10)) return unary({E::bit_not}, DType::boolean, depth);
+  std::vector<DType> near;
+  for (const ExprInput& input : inputs_)
+    if (info(input.dtype).arithmetic && !is_complex(input.dtype)) near.push_back(input.dtype);
+  const DType of = near.empty() || rng_.chance(20) ? DType::i32 : rng_.pick(near);
+  if (is_float(of) && rng_.chance(15)) {
+    const int32_t a = grow(of, depth);
+    return push(E::is_finite, DType::boolean, {a});
+  }
+  const E op = rng_.pick(std::vector<E>{E::eq, E::ne, E::lt, E::le, E::gt, E::ge});
+  const int32_t a = grow(of, depth);
+  const int32_t b = grow(of, depth);
+  return push(op, DType::boolean, {a, b});
+}
+
+int32_t Grower::integer(DType dtype, int depth) {
+  if (rng_.chance(20)) {
+    std::vector<E> ops{E::bit_not, E::popcnt, E::count_leading_zeros};
+    if (is_signed_integer(dtype)) ops.insert(ops.end(), {E::neg, E::abs, E::sign});
+    return unary(ops, dtype, depth);
+  }
+  return binary({E::add, E::sub, E::mul, E::div, E::rem, E::min, E::max, E::bit_and, E::bit_or, E::bit_xor, E::shift_left,
+                 E::shift_right_logical, E::shift_right_arithmetic},
+                dtype, depth);
+}
+
+int32_t Grower::floating(DType dtype, int depth) {
+  if (rng_.chance(25)) {
+    return unary({E::neg, E::abs, E::sign, E::floor, E::ceil, E::round_half_even, E::round_half_away, E::trunc, E::sqrt}, dtype,
+                 depth);
+  }
+  if (limits_.functions && rng_.chance(20)) {
+    if (rng_.chance(20)) return binary({E::pow, E::atan2, E::rem}, dtype, depth);
+    return unary({E::rsqrt, E::cbrt, E::exp, E::expm1, E::exp2, E::log, E::log1p, E::log2, E::tanh, E::logistic, E::sin, E::cos,
+                  E::tan, E::erf},
+                 dtype, depth);
+  }
+  return binary({E::add, E::sub, E::mul, E::div, E::min, E::max, E::add, E::mul}, dtype, depth);
+}
+
+int32_t Grower::complex(DType dtype, int depth) {
+  if (rng_.chance(15)) {
+    const DType part = dtype == DType::complex64 ? DType::f32 : DType::f64;
+    const int32_t z = grow(dtype, depth - 1);
+    const int32_t re = push(rng_.chance(50) ? E::real : E::imag, part, {z});
+    const int32_t im = grow(part, depth - 1);
+    return push(E::complex, dtype, {re, im});
+  }
+  if (rng_.chance(15)) return unary({E::neg}, dtype, depth);
+  return binary({E::add, E::sub, E::mul, E::div}, dtype, depth);
+}
+
+int32_t Grower::grow(DType dtype, int depth) {
+  if (!graph.nodes.empty() && rng_.chance(12)) {  // share a node
+    const auto n = static_cast<int32_t>(rng_.below(static_cast<int64_t>(graph.nodes.size())));
+    if (graph.nodes[static_cast<size_t>(n)].dtype == dtype) return n;
+  }
+  if (depth <= 0 || graph.nodes.size() > 24 || rng_.chance(15)) return leaf(dtype);
+  if (rng_.chance(12)) return select(dtype, depth - 1);
+  if (!info(dtype).arithmetic) return leaf(dtype);
+  if (rng_.chance(10)) return converted(dtype, depth - 1);
+  switch (info(dtype).kind) {
+    case DTypeKind::boolean: return boolean(depth - 1);
+    case DTypeKind::signed_integer:
+    case DTypeKind::unsigned_integer: return integer(dtype, depth - 1);
+    case DTypeKind::floating: return floating(dtype, depth - 1);
+    case DTypeKind::complex: return complex(dtype, depth - 1);
+    case DTypeKind::string: break;
+  }
+  return leaf(dtype);
+}
+
+}  // namespace
+
+const std::vector<DType>& arithmetic_dtypes() {
+  static const std::vector<DType> list = [] {
+    std::vector<DType> out;
+    for (int i = 0; i < kDTypeCount; ++i)
+      if (info(static_cast<DType>(i)).arithmetic) out.push_back(static_cast<DType>(i));
+    return out;
+  }();
+  return list;
+}
+
+Expr random_expr(Rng& rng, const std::vector<ExprInput>& inputs, const std::vector<DType>& results, const ExprLimits& limits) {
+  Grower grower(rng, inputs, limits);
+  for (DType dtype : results) {
+    const int32_t node = grower.grow(dtype, limits.depth);
+    grower.graph.results.push_back(node);
+  }
+  return std::move(grower.graph);
+}
+
+}  // namespace strew::test

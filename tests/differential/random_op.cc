@@ -1,0 +1,415 @@
+// Random ops: first the roles of the operand's dims and the index positions, then dtypes and combiner, then which extents are dynamic
+// and how tensors lie in memory. Sizes lean towards rows of 1..70 elements, where vector tails go wrong; zero and one occur often.
+//
+// Limits: ranks up to 5, at most kElements elements per tensor, N up to 3. Everything generated must verify; a rejected op is a
+// failure of the differential test. Covered by every differential run.
+#include "tests/differential/random_op.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tests/differential/random_data.h"
+#include "tests/differential/random_expr.h"
+#include "tests/differential/random_layout.h"
+
+namespace strew::test {
+namespace {
+
+constexpr int64_t kElements = 6000;
+
+enum class DimRole : uint8_t { window, removed, batching };
+
+class Generator {
+ public:
+  Generator(Rng& rng, const OpWishes& wishes) : rng_(rng), wishes_(wishes) {}
+  Blueprint run();
+
+ private:
+  void choose_frame();
+  void choose_roles();
+  void choose_components();
+  void choose_positions();
+  void choose_window();
+  void choose_sizes();
+  void choose_dtypes();
+  void choose_scatter_fields(Scatter& scatter);
+  void choose_graph();
+  void choose_indices();
+  void assemble();
+  void fix_policy();
+
+  int variable(int64_t most, int at_most = -1, bool position = false) {
+    out_.variables.push_back({most, at_most, position});
+    return static_cast<int>(out_.variables.size()) - 1;
+  }
+  int64_t size();
+  DType other_dtype(DType like, int percent);
+  bool component_of(int dim) const { return std::find(map_.begin(), map_.end(), dim) != map_.end(); }
+  std::vector<int64_t> dims_with(DimRole role) const;
+
+  Rng& rng_;
+  const OpWishes& wishes_;
+  Blueprint out_;
+  bool scatter_ = true;
+  OobPolicy oob_ = OobPolicy::skip_element;
+  CombinerKind combiner_ = CombinerKind::assign;
+  std::vector<DimRole> roles_;            // per operand dim
+  std::vector<int> operand_variables_;    // per operand dim
+  std::vector<int64_t> map_;              // component -> operand dim
+  std::vector<DimRef> position_dims_;     // dims of indices without index_vector_dim
+  std::vector<int64_t> position_batches_; // per position dim: operand batching dim or -1
+  int64_t index_vector_dim_ = 0;
+  std::vector<DimRef> window_side_;       // dims of updates or of a gather's result
+  std::vector<int64_t> window_side_dims_; // which of them are window dims
+  std::vector<ExtraKind> extra_kinds_;
+};
+
+void Generator::choose_frame() {
+  scatter_ = wishes_.scatter.value_or(rng_.chance(65));
+  out_.shape = wishes_.shape.value_or(static_cast<Shape>(rng_.below(4)));
+  using P = OobPolicy;
+  const std::vector<P> scatter_policies{P::undefined, P::skip_element, P::skip_window, P::clamp, P::wrap, P::error};
+  const std::vector<P> gather_policies{P::undefined, P::clamp, P::wrap, P::error, P::fill_element, P::fill_window};
+  oob_ = wishes_.oob.value_or(rng_.pick(scatter_ ? scatter_policies : gather_policies));
+  const auto any = static_cast<CombinerKind>(rng_.below(static_cast<int64_t>(CombinerKind::expr) + 1));
+  const bool graph = wishes_.compiled_only ? rng_.chance(10) : rng_.chance(20);
+  combiner_ = wishes_.combiner.value_or(graph ? CombinerKind::expr : scatter_ ? any : CombinerKind::assign);
+}
+
+void Generator::choose_roles() {
+  const bool rows = out_.shape == Shape::row;
+  const int rank = static_cast<int>(rows ? rng_.between(2, 4) : rng_.chance(4) ? 0 : rng_.chance(6) ? 5 : rng_.between(1, 4));
+  roles_.assign(static_cast<size_t>(rank), DimRole::window);
+  const auto maybe_batch = [&](int percent) {
+    for (DimRole& role : roles_)
+      if (rng_.chance(percent)) role = DimRole::batching;
+  };
+  switch (out_.shape) {
+    case Shape::slice_update:
+      maybe_batch(rng_.chance(60) ? 30 : 0);
+      if (rng_.chance(15))
+        for (DimRole& role : roles_)
+          if (role == DimRole::window && rng_.chance(30)) role = DimRole::removed;
+      break;
+    case Shape::row:
+      for (size_t d = 0; d + 1 < roles_.size(); ++d)
+        roles_[d] = d == 0 || rng_.chance(40) ? DimRole::removed : DimRole::window;
+      if (rank > 2 && rng_.chance(25)) roles_[rng_.chance(50) ? 0 : 1] = DimRole::batching;
+      if (rng_.chance(10)) rng_.shuffle(roles_);
+      break;
+    case Shape::element:
+      for (DimRole& role : roles_) role = DimRole::removed;
+      if (rank > 1) maybe_batch(rng_.chance(40) ? 40 : 0);
+      break;
+    case Shape::general:
+      for (DimRole& role : roles_) role = rng_.chance(60) ? DimRole::window : rng_.chance(65) ? DimRole::removed : DimRole::batching;
+      break;
+  }
+  for (int d = 0; d < rank; ++d) operand_variables_.push_back(variable(size()));
+}
+
+std::vector<int64_t> Generator::dims_with(DimRole role) const {
+  std::vector<int64_t> out;
+  for (size_t d = 0; d < roles_.size(); ++d)
+    if (roles_[d] == role) out.push_back(static_cast<int64_t>(d));
+  return out;
+}
+
+void Generator::choose_components() {
+  for (size_t d = 0; d < roles_.size(); ++d) {
+    int percent = roles_[d] == DimRole::removed ? 92 : 55;
+    if (roles_[d] == DimRole::batching) percent = 0;
+    if (roles_[d] == DimRole::window && out_.shape == Shape::row) percent = 4;
+    if (rng_.chance(percent)) map_.push_back(static_cast<int64_t>(d));
+  }
+  if (map_.empty() && rng_.chance(90))
+    for (size_t d = 0; d < roles_.size() && map_.empty(); ++d)
+      if (roles_[d] != DimRole::batching && (roles_[d] == DimRole::removed || out_.shape != Shape::row))
+        map_.push_back(static_cast<int64_t>(d));
+  if (rng_.chance(50)) rng_.shuffle(map_);
+}
+
+void Generator::choose_positions() {
+  std::vector<std::pair<DimRef, int64_t>> dims;
+  for (int64_t d : dims_with(DimRole::batching)) {
+    const int same = operand_variables_[static_cast<size_t>(d)];
+    const int v = rng_.chance(80) ? same : variable(size(), same, true);
+    dims.push_back({{v, 0, false}, d});
+  }
+  int free = 0;
+  if (out_.shape == Shape::row || out_.shape == Shape::element) free = static_cast<int>(rng_.chance(70) ? 1 : 2);
+  if (out_.shape == Shape::general) free = static_cast<int>(rng_.below(4));
+  for (int i = 0; i < free; ++i) {
+    const int64_t count = rng_.chance(5) ? 0 : rng_.chance(8) ? 1 : rng_.chance(15) ? rng_.between(17, 90) : rng_.between(2, 16);
+    dims.push_back({{variable(count, -1, true), 0, false}, -1});
+  }
+  if (rng_.chance(40)) rng_.shuffle(dims);
+  for (const auto& [dim, batch] : dims) {
+    position_dims_.push_back(dim);
+    position_batches_.push_back(batch);
+  }
+}
+
+/// Window extents per operand dim, and the dims of updates (or of a gather's result): positions and window dims interleaved.
+void Generator::choose_window() {
+  std::vector<DimRef> window;
+  for (size_t d = 0; d < roles_.size(); ++d) {
+    DimRef extent{-1, 1, false};
+    const int full = operand_variables_[d];
+    if (roles_[d] == DimRole::window) {
+      const bool indexed = component_of(static_cast<int>(d));
+      const int full_percent = out_.shape == Shape::row && indexed ? 0 : indexed ? 15 : 75;
+      if (rng_.chance(full_percent)) extent = {full, 0, false};
+      else if (out_.shape == Shape::row && indexed) extent = {-1, 1, false};
+      else if (rng_.chance(85)) extent = {variable(size(), full), 0, false};
+      if (extent.variable < 0) out_.variables[static_cast<size_t>(full)].most = std::max<int64_t>(1, out_.variables[static_cast<size_t>(full)].most);
+      if (extent.variable >= 0) window.push_back(extent);
+      else window.push_back(extent);
+    }
+    out_.window.push_back(extent);
+  }
+  std::vector<bool> is_window(window.size() + position_dims_.size(), false);
+  for (size_t i = 0; i < window.size(); ++i) is_window[is_window.size() - 1 - i] = true;
+  if (rng_.chance(35)) {
+    std::vector<int> bits(is_window.begin(), is_window.end());
+    rng_.shuffle(bits);
+    is_window.assign(bits.begin(), bits.end());
+  }
+  size_t p = 0, w = 0;
+  for (size_t i = 0; i < is_window.size(); ++i) {
+    window_side_.push_back(is_window[i] ? window[w++] : position_dims_[p++]);
+    if (is_window[i]) window_side_dims_.push_back(static_cast<int64_t>(i));
+  }
+}
+
+int64_t Generator::size() {
+  if (rng_.chance(2)) return 0;
+  if (rng_.chance(12)) return 1;
+  if (rng_.chance(45)) return rng_.between(2, 6);
+  if (rng_.chance(60)) return rng_.between(5, 20);
+  if (rng_.chance(92)) return rng_.between(1, 70);
+  return rng_.between(128, 400);
+}
+
+/// Rows get lengths with vector tails, then everything shrinks into the budget.
+void Generator::choose_sizes() {
+  if (!roles_.empty() && roles_.back() == DimRole::window && rng_.chance(50)) {
+    const int last = operand_variables_.back();
+    out_.variables[static_cast<size_t>(last)].most = rng_.chance(8) ? rng_.between(300, 600) : rng_.between(1, 70);
+  }
+  const auto clamp = [&] {
+    for (Variable& v : out_.variables)
+      if (v.at_most >= 0) v.most = std::min(v.most, out_.variables[static_cast<size_t>(v.at_most)].most);
+  };
+  const auto count = [&](const std::vector<DimRef>& dims) {
+    int64_t product = 1;
+    for (const DimRef& dim : dims) product *= dim.variable < 0 ? dim.constant : out_.variables[static_cast<size_t>(dim.variable)].most;
+    return product;
+  };
+  std::vector<DimRef> operand;
+  for (int v : operand_variables_) operand.push_back({v, 0, false});
+  clamp();
+  for (const std::vector<DimRef>* dims : {&std::as_const(operand), &std::as_const(window_side_), &std::as_const(position_dims_)}) {
+    while (count(*dims) > kElements) {
+      Variable* largest = nullptr;
+      for (const DimRef& dim : *dims) {
+        if (dim.variable < 0) continue;
+        Variable& v = out_.variables[static_cast<size_t>(dim.variable)];
+        if (largest == nullptr || v.most > largest->most) largest = &v;
+      }
+      largest->most = std::max<int64_t>(1, largest->most * 2 / 3);
+      clamp();
+    }
+  }
+}
+
+DType Generator::other_dtype(DType like, int percent) {
+  if (!info(like).arithmetic || !rng_.chance(percent)) return like;
+  const std::vector<DType>& from = wishes_.compiled_only ? compiled_dtypes() : arithmetic_dtypes();
+  for (int tries = 0; tries < 16; ++tries) {
+    const DType dtype = rng_.pick(from);
+    if (is_complex(dtype) == is_complex(like)) return dtype;
+  }
+  return like;
+}
+
+void Generator::choose_dtypes() {
+  const size_t pairs = scatter_ ? static_cast<size_t>(rng_.chance(82) ? 1 : rng_.between(2, 3)) : 1;
+  out_.results.resize(pairs);
+  out_.operands.resize(pairs);
+  if (scatter_) out_.updates.resize(pairs);
+  const bool computes = combiner_ != CombinerKind::assign;
+  std::vector<DType> legal;
+  for (int i = 0; i < kDTypeCount; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    const bool compiled = std::find(compiled_dtypes().begin(), compiled_dtypes().end(), dtype) != compiled_dtypes().end();
+    if (!combines(combiner_, dtype)) continue;
+    if (wishes_.compiled_only && (computes ? !compiled : bits(dtype) < 8)) continue;
+    legal.push_back(dtype);
+    if (compiled && !wishes_.compiled_only) legal.push_back(dtype);
+  }
+  for (size_t i = 0; i < pairs; ++i) {
+    const DType dtype = i == 0 ? wishes_.dtype.value_or(rng_.pick(legal)) : rng_.pick(legal);
+    out_.results[i].dtype = dtype;
+    const bool free = combiner_ == CombinerKind::expr;
+    out_.operands[i].dtype = scatter_ ? other_dtype(dtype, 10) : other_dtype(dtype, free ? 30 : 12);
+    if (scatter_) out_.updates[i].dtype = other_dtype(dtype, free ? 25 : 12);
+  }
+}
+
+void Generator::choose_scatter_fields(Scatter& s) {
+  const size_t pairs = out_.results.size();
+  s.combiner.kind = combiner_;
+  s.init = static_cast<InitKind>(rng_.below(3));
+  bool wide = combiner_ == CombinerKind::add || combiner_ == CombinerKind::sub, wide_f64 = wide;
+  for (size_t i = 0; i < pairs; ++i) {
+    const DType dtype = out_.results[i].dtype;
+    if (s.init != InitKind::copy) out_.operands[i].dtype = dtype;
+    if (s.init == InitKind::fill) s.fill.push_back(random_value(rng_, dtype, rng_.chance(50) ? DataMode::small : DataMode::nasty));
+    wide = wide && is_float(dtype) && bits(dtype) >= 8 && bits(dtype) <= 16;
+    wide_f64 = wide_f64 && dtype == DType::f32;
+  }
+  if (wide && rng_.chance(30)) s.accumulate = Accumulate::wide;
+  if (wide_f64 && rng_.chance(25)) s.accumulate = Accumulate::wide_f64;
+  if (rng_.chance(10)) s.order = Order::relaxed;
+  s.unique_indices = rng_.chance(15);
+  s.extras.resize(extra_kinds_.size());
+  for (size_t e = 0; e < extra_kinds_.size(); ++e) s.extras[e].kind = extra_kinds_[e];
+}
+
+void Generator::choose_graph() {
+  if (combiner_ != CombinerKind::expr) return;
+  const int extras = static_cast<int>(rng_.chance(40) ? 0 : rng_.between(1, 3));
+  std::vector<ExprInput> inputs;
+  std::vector<DType> results;
+  for (size_t i = 0; i < out_.results.size(); ++i) {
+    const int index = static_cast<int>(i);
+    results.push_back(out_.results[i].dtype);
+    inputs.push_back({ExprOp::current, index, scatter_ ? out_.results[i].dtype : out_.operands[i].dtype});
+    if (scatter_) inputs.push_back({ExprOp::update, index, out_.updates[i].dtype});
+  }
+  for (int e = 0; e < extras; ++e) {
+    extra_kinds_.push_back(static_cast<ExtraKind>(rng_.below(4)));
+    out_.extras.emplace_back();
+    out_.extras.back().dtype = other_dtype(results[0], 25);
+    inputs.push_back({ExprOp::extra, e, out_.extras.back().dtype});
+  }
+  ExprLimits limits;
+  limits.depth = static_cast<int>(rng_.between(1, 4));
+  limits.functions = rng_.chance(40);
+  Expr graph = random_expr(rng_, inputs, results, limits);
+  if (Scatter* s = std::get_if<Scatter>(&out_.frame)) s->combiner.expr = std::move(graph);
+  else std::get<Gather>(out_.frame).expr = std::move(graph);
+}
+
+void Generator::choose_indices() {
+  const std::vector<DType> small{DType::i4, DType::u4, DType::i8, DType::u8, DType::i16, DType::u16};
+  const std::vector<DType> usual{DType::i32, DType::i64, DType::u32, DType::u64};
+  out_.indices.dtype = rng_.pick(rng_.chance(25) ? small : usual);
+  const auto count = static_cast<int64_t>(map_.size());
+  const auto positions = static_cast<int64_t>(position_dims_.size());
+  out_.indices.dims = position_dims_;
+  index_vector_dim_ = positions;
+  if (count == 1 && rng_.chance(50)) return;  // indices are scalars
+  if (rng_.chance(30)) index_vector_dim_ = rng_.between(0, positions);
+  out_.indices.dims.insert(out_.indices.dims.begin() + index_vector_dim_, DimRef{-1, count, false});
+}
+
+void Generator::assemble() {
+  std::vector<DimRef> operand, per_window;
+  for (int v : operand_variables_) operand.push_back({v, 0, false});
+  for (int64_t d : window_side_dims_) per_window.push_back(window_side_[static_cast<size_t>(d)]);
+  for (TensorPlan& t : out_.operands) t.dims = operand;
+  for (TensorPlan& t : out_.updates) t.dims = window_side_;
+  for (TensorPlan& t : out_.results) t.dims = scatter_ ? operand : window_side_;
+  for (size_t e = 0; e < out_.extras.size(); ++e) {
+    const std::vector<DimRef>* dims[] = {&window_side_, &position_dims_, &per_window, nullptr};
+    if (extra_kinds_[e] != ExtraKind::scalar) out_.extras[e].dims = *dims[static_cast<size_t>(extra_kinds_[e])];
+  }
+  std::vector<int64_t> batching = dims_with(DimRole::batching), index_batching;
+  for (int64_t b : batching) {
+    const auto p = std::find(position_batches_.begin(), position_batches_.end(), b) - position_batches_.begin();
+    const bool after = std::cmp_less(index_vector_dim_, out_.indices.dims.size()) &&
+                       out_.indices.dims.size() > position_dims_.size() && p >= index_vector_dim_;
+    index_batching.push_back(p + (after ? 1 : 0));
+  }
+  if (Scatter* s = std::get_if<Scatter>(&out_.frame)) {
+    s->dims = {window_side_dims_, dims_with(DimRole::removed), batching, index_batching, map_, index_vector_dim_};
+    s->oob = oob_;
+    s->normalize_negative = rng_.chance(25);
+    s->indices_are_sorted = rng_.chance(12);
+  } else {
+    Gather& g = std::get<Gather>(out_.frame);
+    g.dims = {window_side_dims_, dims_with(DimRole::removed), batching, index_batching, map_, index_vector_dim_};
+    g.oob = oob_;
+    g.normalize_negative = rng_.chance(25);
+    g.indices_are_sorted = rng_.chance(12);
+    g.fill.dtype = out_.operands[0].dtype;
+    if (oob_ == OobPolicy::fill_element || oob_ == OobPolicy::fill_window) {
+      g.fill = random_value(rng_, g.fill.dtype, rng_.chance(50) ? DataMode::small : DataMode::nasty);
+    } else {
+      g.fill = Gather{}.fill;
+    }
+    g.extras.resize(extra_kinds_.size());
+    for (size_t e = 0; e < extra_kinds_.size(); ++e) g.extras[e].kind = extra_kinds_[e];
+  }
+}
+
+/// Extents of zero: some policies then cannot answer, so an indexed or removed dim becomes 1.
+void Generator::fix_policy() {
+  for (size_t d = 0; d < roles_.size(); ++d) {
+    Variable& v = out_.variables[static_cast<size_t>(operand_variables_[d])];
+    const bool unit = out_.window[d].variable < 0;
+    if (v.most == 0 && unit && (!scatter_ || oob_ == OobPolicy::undefined || !component_of(static_cast<int>(d)))) v.most = 1;
+  }
+}
+
+Blueprint Generator::run() {
+  choose_frame();
+  if (!scatter_) out_.frame = Gather{};
+  choose_roles();
+  choose_components();
+  choose_positions();
+  choose_window();
+  choose_sizes();
+  fix_policy();
+  choose_dtypes();
+  choose_graph();
+  if (scatter_) choose_scatter_fields(std::get<Scatter>(out_.frame));
+  choose_indices();
+  assemble();
+  choose_dynamic_dims(rng_, out_);
+  choose_layouts(rng_, out_);
+  return std::move(out_);
+}
+
+}  // namespace
+
+bool combines(CombinerKind combiner, DType dtype) {
+  const DTypeInfo& row = info(dtype);
+  const bool boolean = row.kind == DTypeKind::boolean, complex = row.kind == DTypeKind::complex;
+  switch (combiner) {
+    case CombinerKind::assign: return true;
+    case CombinerKind::add:
+    case CombinerKind::mul:
+    case CombinerKind::expr: return row.arithmetic;
+    case CombinerKind::sub:
+    case CombinerKind::div: return row.arithmetic && !boolean;
+    case CombinerKind::min:
+    case CombinerKind::max: return row.arithmetic && !complex;
+    case CombinerKind::bit_and:
+    case CombinerKind::bit_or:
+    case CombinerKind::bit_xor: return row.arithmetic && (boolean || is_integer(dtype));
+  }
+  return false;
+}
+
+const std::vector<DType>& compiled_dtypes() {
+  static const std::vector<DType> list{DType::boolean, DType::i8,  DType::u8,  DType::i16,  DType::u16, DType::i32, DType::u32,
+                                       DType::i64,     DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
+  return list;
+}
+
+Blueprint random_blueprint(Rng& rng, const OpWishes& wishes) { return Generator(rng, wishes).run(); }
+
+}  // namespace strew::test

@@ -1,0 +1,28 @@
+// Random ops over the whole descriptor space of semantics.md section 1.
+#pragma once
+
+#include <optional>
+
+#include "tests/differential/blueprint.h"
+#include "tests/support/rng.h"
+
+namespace strew::test {
+
+struct OpWishes {
+  bool compiled_only = false;          ///< stay within dtypes and features the code generators accept
+  std::optional<bool> scatter;         ///< unset: random
+  std::optional<Shape> shape;
+  std::optional<OobPolicy> oob;
+  std::optional<CombinerKind> combiner;  ///< a gather has assign (no graph) or expr
+  std::optional<DType> dtype;          ///< of result 0
+};
+
+/// An op that verifies.
+Blueprint random_blueprint(Rng& rng, const OpWishes& wishes);
+
+/// May this combiner fold values of this dtype?
+bool combines(CombinerKind combiner, DType dtype);
+/// Dtypes that generated code computes in; other dtypes only move.
+const std::vector<DType>& compiled_dtypes();
+
+}  // namespace strew::test
