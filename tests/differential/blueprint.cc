@@ -99,9 +99,11 @@ bool is_free(const Blueprint& blueprint, int v) {
 
 std::vector<TensorPlan*> tensors_of(Blueprint& b) {
   std::vector<TensorPlan*> out;
-  for (auto* group : {&b.results, &b.operands}) for (TensorPlan& t : *group) out.push_back(&t);
+  for (auto* group : {&b.results, &b.operands})
+    for (TensorPlan& t : *group) out.push_back(&t);
   out.push_back(&b.indices);
-  for (auto* group : {&b.updates, &b.extras}) for (TensorPlan& t : *group) out.push_back(&t);
+  for (auto* group : {&b.updates, &b.extras})
+    for (TensorPlan& t : *group) out.push_back(&t);
   return out;
 }
 

@@ -13,9 +13,9 @@
 namespace strew::test {
 
 struct Variable {
-  int64_t most = 1;      ///< value in the static op; an instance with everything dynamic may take less
-  int at_most = -1;      ///< variable this one must not exceed (a window its operand dim), or -1
-  bool position = false; ///< counts index positions
+  int64_t most = 1;       ///< value in the static op; an instance with everything dynamic may take less
+  int at_most = -1;       ///< variable this one must not exceed (a window its operand dim), or -1
+  bool position = false;  ///< counts index positions
 };
 
 /// One dim: a variable or, with variable < 0, the constant.
@@ -27,11 +27,11 @@ struct DimRef {
 
 struct Layout {
   bool contiguous = true;
-  std::vector<int> order;        ///< dims from the innermost outwards
-  std::vector<int64_t> gap;      ///< per dim: extra elements between its steps, on top of what is inside
-  std::vector<bool> reversed;    ///< per dim: negative stride
-  std::vector<bool> broadcast;   ///< per dim: stride 0 (inputs only)
-  std::vector<bool> dynamic;     ///< per dim: written `?`
+  std::vector<int> order;       ///< dims from the innermost outwards
+  std::vector<int64_t> gap;     ///< per dim: extra elements between its steps, on top of what is inside
+  std::vector<bool> reversed;   ///< per dim: negative stride
+  std::vector<bool> broadcast;  ///< per dim: stride 0 (inputs only)
+  std::vector<bool> dynamic;    ///< per dim: written `?`
 };
 
 struct TensorPlan {

@@ -31,15 +31,17 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
     buffers_.push_back(&buffer);
     first_.push_back(extent.first);
     fill_canaries(rng, buffer.all());
-    if (slot.role == Role::indices) index_slot_ = s;
-    else fill_tensor(rng, origin(s), *slot.type, mode);
+    if (slot.role == Role::indices)
+      index_slot_ = s;
+    else
+      fill_tensor(rng, origin(s), *slot.type, mode);
     const bool result = slot.role == Role::result;
     results_ += result ? 1 : 0;
     spelled_strides_[s] = strides_of(*slot.type);
     const bool implicit = slot.type->strides.empty() && rng.chance(70);
     std::byte* data = (result ? buffer.writable() : buffer.read_only()) - extent.first;
-    views_.push_back({data, slot.type->dtype, slot.type->rank(), slot.type->dims.data(),
-                      implicit ? nullptr : spelled_strides_[s].data()});
+    views_.push_back(
+        {data, slot.type->dtype, slot.type->rank(), slot.type->dims.data(), implicit ? nullptr : spelled_strides_[s].data()});
   }
 }
 

@@ -83,8 +83,9 @@ std::optional<std::string> first_difference(const Call& call, const Call::Image&
       const bool was_touched = touched.element.empty() || touched.element[e] != 0;
       const bool exact = was_touched ? strict.touched : strict.untouched;
       if (!exact && same_value(want, got)) continue;
-      return fmt::format("result {} [{}]: expected {}, got {}{}", i, fmt::join(coordinates(static_cast<int64_t>(e), type.dims), ","),
-                         bits_text(want), bits_text(got), was_touched ? "" : " (no update reaches it)");
+      return fmt::format("result {} [{}]: expected {}, got {}{}", i,
+                         fmt::join(coordinates(static_cast<int64_t>(e), type.dims), ","), bits_text(want), bits_text(got),
+                         was_touched ? "" : " (no update reaches it)");
     }
     if (auto stray = stray_in(type, expected[n], actual[n], origin, i)) return stray;
   }

@@ -12,8 +12,8 @@
 namespace strew::test {
 
 struct EngineOptions {
-  std::string backend;         ///< only this one; empty: all
-  int schedules = 1;           ///< random schedules per compiled backend, next to the heuristic's
+  std::string backend;  ///< only this one; empty: all
+  int schedules = 1;    ///< random schedules per compiled backend, next to the heuristic's
 };
 
 struct Engine {

@@ -8,7 +8,9 @@
 namespace strew::test {
 namespace {
 
-bool contains(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const std::vector<int64_t>& list, int64_t value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 /// Steps a row-major coordinate; false after the last.
 bool step(std::vector<int64_t>& at, const std::vector<int64_t>& dims) {
@@ -97,7 +99,8 @@ Geometry geometry_of(const Op& op) {
   }
   size_t next = 0;
   for (size_t d = 0; d < g.operand.size(); ++d) {
-    const bool is_window = !contains(lists.removed, static_cast<int64_t>(d)) && !contains(lists.batching, static_cast<int64_t>(d));
+    const bool is_window =
+        !contains(lists.removed, static_cast<int64_t>(d)) && !contains(lists.batching, static_cast<int64_t>(d));
     if (gather != nullptr) {
       g.window.push_back(gather->slice_sizes[d]);
     } else {

@@ -16,12 +16,12 @@ using Wide = __int128;
 
 struct Geometry {
   bool scatter = true;
-  std::vector<int64_t> operand;         ///< extents
-  std::vector<int64_t> window;          ///< per operand dim; 1 where inserted, collapsed or batching
-  std::vector<int64_t> positions;       ///< extents of the index positions
-  std::vector<int> batch_position;      ///< per operand dim: the position dim that gives its coordinate, or -1
-  std::vector<int> component;           ///< per operand dim: index component or -1
-  std::vector<int64_t> map;             ///< component -> operand dim
+  std::vector<int64_t> operand;     ///< extents
+  std::vector<int64_t> window;      ///< per operand dim; 1 where inserted, collapsed or batching
+  std::vector<int64_t> positions;   ///< extents of the index positions
+  std::vector<int> batch_position;  ///< per operand dim: the position dim that gives its coordinate, or -1
+  std::vector<int> component;       ///< per operand dim: index component or -1
+  std::vector<int64_t> map;         ///< component -> operand dim
   OobPolicy oob = OobPolicy::undefined;
   bool normalize = false;
   DType index_dtype = DType::i64;

@@ -51,16 +51,26 @@ Options parse(int argc, char** argv) {
       if (i + 1 >= argc) usage(flag + " needs a value");
       return argv[++i];
     };
-    if (flag == "--seed") o.seed = std::strtoull(value().c_str(), nullptr, 0);
-    else if (flag == "--iterations") o.iterations = std::strtoll(value().c_str(), nullptr, 0), o.iterations_given = true;
-    else if (flag == "--seconds") o.seconds = std::strtod(value().c_str(), nullptr);
-    else if (flag == "--backend") o.engines.backend = value();
-    else if (flag == "--schedules") o.engines.schedules = std::atoi(value().c_str());
-    else if (flag == "--replay") o.replay = value();
-    else if (flag == "--seeds-file") o.seeds_file = value();
-    else if (flag == "--require-coverage") o.require_coverage = true;
-    else if (flag == "--verbose") o.verbose = true;
-    else usage("unknown flag " + flag);
+    if (flag == "--seed")
+      o.seed = std::strtoull(value().c_str(), nullptr, 0);
+    else if (flag == "--iterations")
+      o.iterations = std::strtoll(value().c_str(), nullptr, 0), o.iterations_given = true;
+    else if (flag == "--seconds")
+      o.seconds = std::strtod(value().c_str(), nullptr);
+    else if (flag == "--backend")
+      o.engines.backend = value();
+    else if (flag == "--schedules")
+      o.engines.schedules = std::atoi(value().c_str());
+    else if (flag == "--replay")
+      o.replay = value();
+    else if (flag == "--seeds-file")
+      o.seeds_file = value();
+    else if (flag == "--require-coverage")
+      o.require_coverage = true;
+    else if (flag == "--verbose")
+      o.verbose = true;
+    else
+      usage("unknown flag " + flag);
   }
   return o;
 }
@@ -106,7 +116,8 @@ Blueprint Driver::directed(uint64_t seed, size_t number) {
 bool Driver::run(uint64_t seed, const std::string& iteration) {
   replay_ = fmt::format("strew_differential --replay {}:{}", seed, iteration);
   if (!options_.engines.backend.empty()) replay_ += " --backend " + options_.engines.backend;
-  if (options_.engines.schedules != EngineOptions{}.schedules) replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
+  if (options_.engines.schedules != EngineOptions{}.schedules)
+    replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
   Blueprint blueprint;
   uint64_t data_seed = 0;
   if (!iteration.empty() && iteration[0] == 'c') {
@@ -130,8 +141,8 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
 }
 
 bool Driver::report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure) {
-  fmt::print("FAIL {}\n  op: {}\n  call: {}\n  {}\nreplay: {}\n", failure.engine, print(make_op(blueprint)), failure.call, failure.what,
-             replay_);
+  fmt::print("FAIL {}\n  op: {}\n  call: {}\n  {}\nreplay: {}\n", failure.engine, print(make_op(blueprint)), failure.call,
+             failure.what, replay_);
   std::fflush(stdout);
   if (failure.stopped) _exit(1);  // the signal may have left locks held
   Failure last = failure;
@@ -193,7 +204,8 @@ int run_all(const Options& o) {
     good = driver.run(o.seed, std::to_string(n));
     ++n;
   }
-  fmt::print("{}\n{} ops, {} calls, {:.1f} s, seed {}\n", driver.checker().coverage().table(), n, driver.checker().calls(), elapsed(), o.seed);
+  fmt::print("{}\n{} ops, {} calls, {:.1f} s, seed {}\n", driver.checker().coverage().table(), n, driver.checker().calls(),
+             elapsed(), o.seed);
   const std::vector<std::string> empty = driver.checker().coverage().empty_cells(driver.checker().room().backend_names());
   if (good && o.require_coverage && !empty.empty()) {
     for (size_t i = 0; i < empty.size() && i < 40; ++i) fmt::print("empty cell: {}\n", empty[i]);

@@ -34,7 +34,8 @@ uint64_t small_float(Rng& rng, const DTypeInfo& row) {
   int exponent = 0;
   while ((magnitude >> (exponent + 1)) != 0) ++exponent;
   const uint64_t rest = magnitude - (1ull << exponent);
-  const uint64_t mantissa = exponent <= row.mantissa_bits ? rest << (row.mantissa_bits - exponent) : rest >> (exponent - row.mantissa_bits);
+  const uint64_t mantissa =
+      exponent <= row.mantissa_bits ? rest << (row.mantissa_bits - exponent) : rest >> (exponent - row.mantissa_bits);
   const int64_t biased = std::min<int64_t>(exponent + row.bias, static_cast<int64_t>(low_mask(row.exponent_bits)) - 1);
   return pack(row, value < 0, static_cast<uint64_t>(std::max<int64_t>(biased, 0)), mantissa);
 }
@@ -43,18 +44,30 @@ uint64_t special_float(Rng& rng, const DTypeInfo& row) {
   const uint64_t sign = rng.next() & 1, top = low_mask(row.exponent_bits), full = low_mask(row.mantissa_bits);
   const uint64_t quiet = row.mantissa_bits > 0 ? 1ull << (row.mantissa_bits - 1) : 0;
   switch (rng.below(12)) {
-    case 0: return pack(row, sign, top, 0);                                // infinity where there is one
-    case 1: return pack(row, sign, top, quiet | (rng.next() & full));      // quiet NaN with a payload
-    case 2: return pack(row, sign, top, std::max<uint64_t>(rng.next() & full & ~quiet, 1));  // signalling NaN
-    case 3: return pack(row, sign, top, full);                             // NaN, or the largest of the finite kinds
-    case 4: return pack(row, 0, 0, 0);
-    case 5: return pack(row, 1, 0, 0);                                     // -0; NaN of the fnuz kinds
-    case 6: return pack(row, sign, 0, rng.next() & full);                  // subnormal
-    case 7: return pack(row, sign, 0, 1);
-    case 8: return pack(row, sign, 1, 0);                                  // smallest normal
-    case 9: return pack(row, sign, top - 1, full);                         // largest finite of IEEE kinds
-    case 10: return pack(row, sign, static_cast<uint64_t>(row.bias), 0);   // one
-    default: return pack(row, sign, std::min(top - 1, static_cast<uint64_t>(row.bias + row.mantissa_bits + 1)), rng.next() & full);
+    case 0:
+      return pack(row, sign, top, 0);  // infinity where there is one
+    case 1:
+      return pack(row, sign, top, quiet | (rng.next() & full));  // quiet NaN with a payload
+    case 2:
+      return pack(row, sign, top, std::max<uint64_t>(rng.next() & full & ~quiet, 1));  // signalling NaN
+    case 3:
+      return pack(row, sign, top, full);  // NaN, or the largest of the finite kinds
+    case 4:
+      return pack(row, 0, 0, 0);
+    case 5:
+      return pack(row, 1, 0, 0);  // -0; NaN of the fnuz kinds
+    case 6:
+      return pack(row, sign, 0, rng.next() & full);  // subnormal
+    case 7:
+      return pack(row, sign, 0, 1);
+    case 8:
+      return pack(row, sign, 1, 0);  // smallest normal
+    case 9:
+      return pack(row, sign, top - 1, full);  // largest finite of IEEE kinds
+    case 10:
+      return pack(row, sign, static_cast<uint64_t>(row.bias), 0);  // one
+    default:
+      return pack(row, sign, std::min(top - 1, static_cast<uint64_t>(row.bias + row.mantissa_bits + 1)), rng.next() & full);
   }
 }
 
@@ -68,7 +81,8 @@ uint64_t float_bits(Rng& rng, const DTypeInfo& row, DataMode mode) {
 
 uint64_t integer_bits(Rng& rng, const DTypeInfo& row, DataMode mode) {
   const uint64_t mask = low_mask(row.bits), sign = 1ull << (row.bits - 1);
-  if (mode == DataMode::small) return static_cast<uint64_t>(rng.between(row.kind == DTypeKind::signed_integer ? -2 : 0, 3)) & mask;
+  if (mode == DataMode::small)
+    return static_cast<uint64_t>(rng.between(row.kind == DTypeKind::signed_integer ? -2 : 0, 3)) & mask;
   if (mode == DataMode::nasty && rng.chance(45)) {
     const uint64_t specials[] = {0, 1, mask, sign, sign - 1, sign + 1, mask - 1, 2};
     return specials[rng.below(8)] & mask;
@@ -84,10 +98,16 @@ Scalar random_value(Rng& rng, DType dtype, DataMode mode) {
   Scalar out;
   out.dtype = dtype;
   switch (row.kind) {
-    case DTypeKind::boolean: out.bits[0] = rng.next() & 1; break;
+    case DTypeKind::boolean:
+      out.bits[0] = rng.next() & 1;
+      break;
     case DTypeKind::signed_integer:
-    case DTypeKind::unsigned_integer: out.bits[0] = integer_bits(rng, row, mode); break;
-    case DTypeKind::floating: out.bits[0] = float_bits(rng, row, mode); break;
+    case DTypeKind::unsigned_integer:
+      out.bits[0] = integer_bits(rng, row, mode);
+      break;
+    case DTypeKind::floating:
+      out.bits[0] = float_bits(rng, row, mode);
+      break;
     case DTypeKind::complex: {
       const DTypeInfo& part = info(dtype == DType::complex64 ? DType::f32 : DType::f64);
       const uint64_t re = float_bits(rng, part, mode), im = float_bits(rng, part, mode);
@@ -98,7 +118,9 @@ Scalar random_value(Rng& rng, DType dtype, DataMode mode) {
       }
       break;
     }
-    case DTypeKind::string: out.bits = {rng.next(), rng.next()}; break;
+    case DTypeKind::string:
+      out.bits = {rng.next(), rng.next()};
+      break;
   }
   return out;
 }

@@ -63,8 +63,10 @@ int32_t Grower::literal(DType dtype) {
 int32_t Grower::leaf(DType dtype) {
   std::vector<const ExprInput*> same, convertible;
   for (const ExprInput& input : inputs_) {
-    if (input.dtype == dtype) same.push_back(&input);
-    else if (info(input.dtype).arithmetic && info(dtype).arithmetic) convertible.push_back(&input);
+    if (input.dtype == dtype)
+      same.push_back(&input);
+    else if (info(input.dtype).arithmetic && info(dtype).arithmetic)
+      convertible.push_back(&input);
   }
   if (!same.empty() && !rng_.chance(15)) {
     const ExprInput& input = *rng_.pick(same);
@@ -157,12 +159,17 @@ int32_t Grower::grow(DType dtype, int depth) {
   if (!info(dtype).arithmetic) return leaf(dtype);
   if (rng_.chance(10)) return converted(dtype, depth - 1);
   switch (info(dtype).kind) {
-    case DTypeKind::boolean: return boolean(depth - 1);
+    case DTypeKind::boolean:
+      return boolean(depth - 1);
     case DTypeKind::signed_integer:
-    case DTypeKind::unsigned_integer: return integer(dtype, depth - 1);
-    case DTypeKind::floating: return floating(dtype, depth - 1);
-    case DTypeKind::complex: return complex(dtype, depth - 1);
-    case DTypeKind::string: break;
+    case DTypeKind::unsigned_integer:
+      return integer(dtype, depth - 1);
+    case DTypeKind::floating:
+      return floating(dtype, depth - 1);
+    case DTypeKind::complex:
+      return complex(dtype, depth - 1);
+    case DTypeKind::string:
+      break;
   }
   return leaf(dtype);
 }

@@ -71,25 +71,43 @@ Wide Maker::outside(size_t k, Pattern pattern) {
   const auto d = static_cast<size_t>(g_.map[k]);
   const Wide dim = g_.operand[d], window = g_.window[d], last = dim - window;
   switch (pattern) {
-    case Pattern::low: return -1 - static_cast<Wide>(rng_.below(static_cast<int64_t>(dim + window) + 3));
-    case Pattern::high: return std::max<Wide>(last, -1) + 1 + static_cast<Wide>(rng_.below(static_cast<int64_t>(dim + window) + 3));
+    case Pattern::low:
+      return -1 - static_cast<Wide>(rng_.below(static_cast<int64_t>(dim + window) + 3));
+    case Pattern::high:
+      return std::max<Wide>(last, -1) + 1 + static_cast<Wide>(rng_.below(static_cast<int64_t>(dim + window) + 3));
     case Pattern::clipped: {
       const auto over = static_cast<Wide>(rng_.below(static_cast<int64_t>(std::max<Wide>(window, 1)))) + 1;
       return rng_.chance(50) ? -over : last + over;
     }
-    default: break;
+    default:
+      break;
   }
-  const std::array<Wide, 14> around{0, 1, -1, last, last + 1, last - 1, dim - 1, dim, dim + 1, -dim, -dim - 1, -dim + 1, -window, 1 - window};
+  const std::array<Wide, 14> around{0,   1,       -1,   last,     last + 1, last - 1, dim - 1,
+                                    dim, dim + 1, -dim, -dim - 1, -dim + 1, -window,  1 - window};
   return around[static_cast<size_t>(rng_.below(static_cast<int64_t>(around.size())))];
 }
 
 Wide Maker::extreme(size_t k) {
   const Wide dim = std::max<Wide>(g_.operand[static_cast<size_t>(g_.map[k])], 1);
   const Wide two32 = static_cast<Wide>(1) << 32, two31 = two32 / 2, two63 = two31 * two32;
-  const std::array<Wide, 18> list{least_,          most_,           least_ + 1,       most_ - 1,         two31,         two31 - 1,
-                                  -two31,          -two31 - 1,      two32 - 1,        two32 + inside(k), -two32 + inside(k),
-                                  two63,           two63 + inside(k), most_ - inside(k), least_ + inside(k), (most_ / dim) * dim,
-                                  (most_ / dim) * dim - 1, (least_ / dim) * dim};
+  const std::array<Wide, 18> list{least_,
+                                  most_,
+                                  least_ + 1,
+                                  most_ - 1,
+                                  two31,
+                                  two31 - 1,
+                                  -two31,
+                                  -two31 - 1,
+                                  two32 - 1,
+                                  two32 + inside(k),
+                                  -two32 + inside(k),
+                                  two63,
+                                  two63 + inside(k),
+                                  most_ - inside(k),
+                                  least_ + inside(k),
+                                  (most_ / dim) * dim,
+                                  (most_ / dim) * dim - 1,
+                                  (least_ / dim) * dim};
   return list[static_cast<size_t>(rng_.below(static_cast<int64_t>(list.size())))];
 }
 
@@ -138,8 +156,12 @@ IndexValues Maker::make(Pattern pattern) {
       for (std::vector<Wide>& t : list) t = rng_.pick(few);
       return from_tuples(list, true);
     }
-    case Pattern::sorted: std::sort(list.begin(), list.end()); return from_tuples(list, false);
-    case Pattern::reversed: std::sort(list.rbegin(), list.rend()); return from_tuples(list, false);
+    case Pattern::sorted:
+      std::sort(list.begin(), list.end());
+      return from_tuples(list, false);
+    case Pattern::reversed:
+      std::sort(list.rbegin(), list.rend());
+      return from_tuples(list, false);
     case Pattern::same:
       for (std::vector<Wide>& t : list) t = list[0];
       return from_tuples(list, rng_.chance(50));
@@ -147,7 +169,8 @@ IndexValues Maker::make(Pattern pattern) {
       for (std::vector<Wide>& t : list)
         for (size_t k = 0; k < components_; ++k) t[k] = rng_.chance(50) ? 0 : representable(std::max<Wide>(g_.bound(k), 0), k);
       return from_tuples(list, true);
-    default: break;
+    default:
+      break;
   }
   IndexValues values = from_tuples(list, true);
   const size_t bad = positions > 0 ? static_cast<size_t>(rng_.below(positions)) : 0;
@@ -155,9 +178,10 @@ IndexValues Maker::make(Pattern pattern) {
     const size_t k = i % components_;
     if (pattern == Pattern::random || (pattern == Pattern::one_bad && i / components_ != bad)) continue;
     if (pattern != Pattern::one_bad && pattern != Pattern::edges && rng_.chance(45)) continue;
-    const Pattern how = pattern == Pattern::one_bad || pattern == Pattern::chaos
-                            ? static_cast<Pattern>(rng_.between(static_cast<int>(Pattern::low), static_cast<int>(Pattern::extremes)))
-                            : pattern;
+    const Pattern how =
+        pattern == Pattern::one_bad || pattern == Pattern::chaos
+            ? static_cast<Pattern>(rng_.between(static_cast<int>(Pattern::low), static_cast<int>(Pattern::extremes)))
+            : pattern;
     values[i] = representable(how == Pattern::extremes ? extreme(k) : outside(k, how), k);
   }
   return values;
@@ -181,9 +205,9 @@ IndexValues Maker::sorted_in_every_component(bool in_range) {
 }  // namespace
 
 std::string_view name(Pattern pattern) {
-  static constexpr std::array<std::string_view, kPatternCount> kNames{"random", "duplicated", "sorted", "reversed", "same",
-                                                                      "unique", "borders",    "low",    "high",     "edges",
-                                                                      "clipped", "extremes",  "one_bad", "chaos"};
+  static constexpr std::array<std::string_view, kPatternCount> kNames{"random",  "duplicated", "sorted",  "reversed", "same",
+                                                                      "unique",  "borders",    "low",     "high",     "edges",
+                                                                      "clipped", "extremes",   "one_bad", "chaos"};
   return kNames[static_cast<size_t>(pattern)];
 }
 

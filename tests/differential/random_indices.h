@@ -14,16 +14,16 @@ enum class Pattern : uint8_t {
   duplicated,  ///< in range, from a third as many places as positions: well over 30 % duplicates
   sorted,
   reversed,
-  same,        ///< one place
-  unique,      ///< no two windows touch
-  borders,     ///< in range, first and last only
-  low,         ///< some below zero
-  high,        ///< some beyond the end
-  edges,       ///< just in, just out, around -dim
-  clipped,     ///< windows that hang over one end
-  extremes,    ///< the ends of the index dtype, and values whose low 32 bits look innocent
-  one_bad,     ///< all in range but one position
-  chaos,       ///< everything mixed
+  same,      ///< one place
+  unique,    ///< no two windows touch
+  borders,   ///< in range, first and last only
+  low,       ///< some below zero
+  high,      ///< some beyond the end
+  edges,     ///< just in, just out, around -dim
+  clipped,   ///< windows that hang over one end
+  extremes,  ///< the ends of the index dtype, and values whose low 32 bits look innocent
+  one_bad,   ///< all in range but one position
+  chaos,     ///< everything mixed
 };
 inline constexpr int kPatternCount = static_cast<int>(Pattern::chaos) + 1;
 std::string_view name(Pattern pattern);

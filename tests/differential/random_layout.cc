@@ -15,7 +15,8 @@ Layout random_layout(Rng& rng, size_t rank, bool may_broadcast) {
   layout.order.resize(rank);
   for (size_t d = 0; d < rank; ++d) layout.order[d] = static_cast<int>(rank - 1 - d);
   if (rng.chance(40)) rng.shuffle(layout.order);
-  const bool gaps = rng.chance(60), reverses = rng.chance(40), broadcasts = may_broadcast && rng.chance(35), dynamic = rng.chance(50);
+  const bool gaps = rng.chance(60), reverses = rng.chance(40), broadcasts = may_broadcast && rng.chance(35),
+             dynamic = rng.chance(50);
   const bool all_dynamic = rng.chance(50);
   for (size_t d = 0; d < rank; ++d) {
     const bool innermost = layout.order[0] == static_cast<int>(d);
@@ -38,10 +39,14 @@ void choose_dynamic_dims(Rng& rng, Blueprint& b) {
   for (size_t v = 0; v < b.variables.size(); ++v) by_variable.push_back(rng.chance(50));
   const auto choose = [&](const DimRef& dim) {
     switch (mode) {
-      case DynamicMode::none: return false;
-      case DynamicMode::all: return dim.variable >= 0;
-      case DynamicMode::per_variable: return dim.variable >= 0 && by_variable[static_cast<size_t>(dim.variable)];
-      case DynamicMode::per_use: return rng.chance(40);
+      case DynamicMode::none:
+        return false;
+      case DynamicMode::all:
+        return dim.variable >= 0;
+      case DynamicMode::per_variable:
+        return dim.variable >= 0 && by_variable[static_cast<size_t>(dim.variable)];
+      case DynamicMode::per_use:
+        return rng.chance(40);
     }
     return false;
   };

@@ -44,6 +44,10 @@ class Generator {
   }
   int64_t size();
   DType other_dtype(DType like, int percent);
+  Scalar fill_value(DType dtype) {  // an op holds no addresses: the only string is the empty one
+    if (dtype == DType::string) return {dtype, {0, 0}};
+    return random_value(rng_, dtype, rng_.chance(50) ? DataMode::small : DataMode::nasty);
+  }
   bool component_of(int dim) const { return std::find(map_.begin(), map_.end(), dim) != map_.end(); }
   std::vector<int64_t> dims_with(DimRole role) const;
 
@@ -53,14 +57,14 @@ class Generator {
   bool scatter_ = true;
   OobPolicy oob_ = OobPolicy::skip_element;
   CombinerKind combiner_ = CombinerKind::assign;
-  std::vector<DimRole> roles_;            // per operand dim
-  std::vector<int> operand_variables_;    // per operand dim
-  std::vector<int64_t> map_;              // component -> operand dim
-  std::vector<DimRef> position_dims_;     // dims of indices without index_vector_dim
-  std::vector<int64_t> position_batches_; // per position dim: operand batching dim or -1
+  std::vector<DimRole> roles_;             // per operand dim
+  std::vector<int> operand_variables_;     // per operand dim
+  std::vector<int64_t> map_;               // component -> operand dim
+  std::vector<DimRef> position_dims_;      // dims of indices without index_vector_dim
+  std::vector<int64_t> position_batches_;  // per position dim: operand batching dim or -1
   int64_t index_vector_dim_ = 0;
-  std::vector<DimRef> window_side_;       // dims of updates or of a gather's result
-  std::vector<int64_t> window_side_dims_; // which of them are window dims
+  std::vector<DimRef> window_side_;        // dims of updates or of a gather's result
+  std::vector<int64_t> window_side_dims_;  // which of them are window dims
   std::vector<ExtraKind> extra_kinds_;
 };
 
@@ -92,8 +96,7 @@ void Generator::choose_roles() {
           if (role == DimRole::window && rng_.chance(30)) role = DimRole::removed;
       break;
     case Shape::row:
-      for (size_t d = 0; d + 1 < roles_.size(); ++d)
-        roles_[d] = d == 0 || rng_.chance(40) ? DimRole::removed : DimRole::window;
+      for (size_t d = 0; d + 1 < roles_.size(); ++d) roles_[d] = d == 0 || rng_.chance(40) ? DimRole::removed : DimRole::window;
       if (rank > 2 && rng_.chance(25)) roles_[rng_.chance(50) ? 0 : 1] = DimRole::batching;
       if (rng_.chance(10)) rng_.shuffle(roles_);
       break;
@@ -102,7 +105,8 @@ void Generator::choose_roles() {
       if (rank > 1) maybe_batch(rng_.chance(40) ? 40 : 0);
       break;
     case Shape::general:
-      for (DimRole& role : roles_) role = rng_.chance(60) ? DimRole::window : rng_.chance(65) ? DimRole::removed : DimRole::batching;
+      for (DimRole& role : roles_)
+        role = rng_.chance(60) ? DimRole::window : rng_.chance(65) ? DimRole::removed : DimRole::batching;
       break;
   }
   for (int d = 0; d < rank; ++d) operand_variables_.push_back(variable(size()));
@@ -159,12 +163,13 @@ void Generator::choose_window() {
     if (roles_[d] == DimRole::window) {
       const bool indexed = component_of(static_cast<int>(d));
       const int full_percent = out_.shape == Shape::row && indexed ? 0 : indexed ? 15 : 75;
-      if (rng_.chance(full_percent)) extent = {full, 0, false};
-      else if (out_.shape == Shape::row && indexed) extent = {-1, 1, false};
-      else if (rng_.chance(85)) extent = {variable(size(), full), 0, false};
-      if (extent.variable < 0) out_.variables[static_cast<size_t>(full)].most = std::max<int64_t>(1, out_.variables[static_cast<size_t>(full)].most);
-      if (extent.variable >= 0) window.push_back(extent);
-      else window.push_back(extent);
+      if (rng_.chance(full_percent))
+        extent = {full, 0, false};
+      else if (out_.shape == Shape::row && indexed)
+        extent = {-1, 1, false};
+      else if (rng_.chance(85))
+        extent = {variable(size(), full), 0, false};
+      window.push_back(extent);
     }
     out_.window.push_back(extent);
   }
@@ -203,13 +208,15 @@ void Generator::choose_sizes() {
   };
   const auto count = [&](const std::vector<DimRef>& dims) {
     int64_t product = 1;
-    for (const DimRef& dim : dims) product *= dim.variable < 0 ? dim.constant : out_.variables[static_cast<size_t>(dim.variable)].most;
+    for (const DimRef& dim : dims)
+      product *= dim.variable < 0 ? dim.constant : out_.variables[static_cast<size_t>(dim.variable)].most;
     return product;
   };
   std::vector<DimRef> operand;
   for (int v : operand_variables_) operand.push_back({v, 0, false});
   clamp();
-  for (const std::vector<DimRef>* dims : {&std::as_const(operand), &std::as_const(window_side_), &std::as_const(position_dims_)}) {
+  for (const std::vector<DimRef>* dims :
+       {&std::as_const(operand), &std::as_const(window_side_), &std::as_const(position_dims_)}) {
     while (count(*dims) > kElements) {
       Variable* largest = nullptr;
       for (const DimRef& dim : *dims) {
@@ -265,7 +272,7 @@ void Generator::choose_scatter_fields(Scatter& s) {
   for (size_t i = 0; i < pairs; ++i) {
     const DType dtype = out_.results[i].dtype;
     if (s.init != InitKind::copy) out_.operands[i].dtype = dtype;
-    if (s.init == InitKind::fill) s.fill.push_back(random_value(rng_, dtype, rng_.chance(50) ? DataMode::small : DataMode::nasty));
+    if (s.init == InitKind::fill) s.fill.push_back(fill_value(dtype));
     wide = wide && is_float(dtype) && bits(dtype) >= 8 && bits(dtype) <= 16;
     wide_f64 = wide_f64 && dtype == DType::f32;
   }
@@ -298,8 +305,10 @@ void Generator::choose_graph() {
   limits.depth = static_cast<int>(rng_.between(1, 4));
   limits.functions = rng_.chance(40);
   Expr graph = random_expr(rng_, inputs, results, limits);
-  if (Scatter* s = std::get_if<Scatter>(&out_.frame)) s->combiner.expr = std::move(graph);
-  else std::get<Gather>(out_.frame).expr = std::move(graph);
+  if (Scatter* s = std::get_if<Scatter>(&out_.frame))
+    s->combiner.expr = std::move(graph);
+  else
+    std::get<Gather>(out_.frame).expr = std::move(graph);
 }
 
 void Generator::choose_indices() {
@@ -346,7 +355,7 @@ void Generator::assemble() {
     g.indices_are_sorted = rng_.chance(12);
     g.fill.dtype = out_.operands[0].dtype;
     if (oob_ == OobPolicy::fill_element || oob_ == OobPolicy::fill_window) {
-      g.fill = random_value(rng_, g.fill.dtype, rng_.chance(50) ? DataMode::small : DataMode::nasty);
+      g.fill = fill_value(g.fill.dtype);
     } else {
       g.fill = Gather{}.fill;
     }
@@ -359,7 +368,7 @@ void Generator::assemble() {
 void Generator::fix_policy() {
   for (size_t d = 0; d < roles_.size(); ++d) {
     Variable& v = out_.variables[static_cast<size_t>(operand_variables_[d])];
-    const bool unit = out_.window[d].variable < 0;
+    const bool unit = out_.window[d].variable < 0;  // inserted, collapsed, batching, or a window of one
     if (v.most == 0 && unit && (!scatter_ || oob_ == OobPolicy::undefined || !component_of(static_cast<int>(d)))) v.most = 1;
   }
 }
@@ -389,17 +398,22 @@ bool combines(CombinerKind combiner, DType dtype) {
   const DTypeInfo& row = info(dtype);
   const bool boolean = row.kind == DTypeKind::boolean, complex = row.kind == DTypeKind::complex;
   switch (combiner) {
-    case CombinerKind::assign: return true;
+    case CombinerKind::assign:
+      return true;
     case CombinerKind::add:
     case CombinerKind::mul:
-    case CombinerKind::expr: return row.arithmetic;
+    case CombinerKind::expr:
+      return row.arithmetic;
     case CombinerKind::sub:
-    case CombinerKind::div: return row.arithmetic && !boolean;
+    case CombinerKind::div:
+      return row.arithmetic && !boolean;
     case CombinerKind::min:
-    case CombinerKind::max: return row.arithmetic && !complex;
+    case CombinerKind::max:
+      return row.arithmetic && !complex;
     case CombinerKind::bit_and:
     case CombinerKind::bit_or:
-    case CombinerKind::bit_xor: return row.arithmetic && (boolean || is_integer(dtype));
+    case CombinerKind::bit_xor:
+      return row.arithmetic && (boolean || is_integer(dtype));
   }
   return false;
 }

@@ -9,12 +9,12 @@
 namespace strew::test {
 
 struct OpWishes {
-  bool compiled_only = false;          ///< stay within dtypes and features the code generators accept
-  std::optional<bool> scatter;         ///< unset: random
+  bool compiled_only = false;   ///< stay within dtypes and features the code generators accept
+  std::optional<bool> scatter;  ///< unset: random
   std::optional<Shape> shape;
   std::optional<OobPolicy> oob;
   std::optional<CombinerKind> combiner;  ///< a gather has assign (no graph) or expr
-  std::optional<DType> dtype;          ///< of result 0
+  std::optional<DType> dtype;            ///< of result 0
 };
 
 /// An op that verifies.

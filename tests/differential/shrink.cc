@@ -2,6 +2,7 @@
 #include "tests/differential/shrink.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace strew::test {

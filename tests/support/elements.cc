@@ -108,13 +108,18 @@ bool is_nan(DType dtype, uint64_t value) {
   const int mantissa = row.mantissa_bits, exponent = row.exponent_bits;
   const uint64_t magnitude = value & low_mask(mantissa + exponent);
   switch (row.codes) {
-    case FloatCodes::ieee: return magnitude > (low_mask(exponent) << mantissa);
-    case FloatCodes::fn: return magnitude == low_mask(mantissa + exponent);
-    case FloatCodes::fnuz: return value == 1ull << (mantissa + exponent);
-    case FloatCodes::e8m0: return value == 0xff;
+    case FloatCodes::ieee:
+      return magnitude > (low_mask(exponent) << mantissa);
+    case FloatCodes::fn:
+      return magnitude == low_mask(mantissa + exponent);
+    case FloatCodes::fnuz:
+      return value == 1ull << (mantissa + exponent);
+    case FloatCodes::e8m0:
+      return value == 0xff;
     case FloatCodes::none:
     case FloatCodes::finite:
-    case FloatCodes::opaque: return false;
+    case FloatCodes::opaque:
+      return false;
   }
   return false;
 }
