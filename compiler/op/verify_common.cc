@@ -165,7 +165,7 @@ bool converts(DType from, DType to) {
 
 Status check_converts(std::string_view label, const std::string& from_field, DType from, const std::string& to_field, DType to) {
   if (converts(from, to)) return {};
-  std::string why = "it moves, but has no conversions";
+  std::string why = std::string(name(info(from).arithmetic ? to : from)) + " moves, but has no conversions";
   if (info(from).arithmetic && info(to).arithmetic) why = "the imaginary part would be lost";
   return violated(label, from_field + " has dtype " + std::string(name(from)) + "; expected one that converts to " +
                              std::string(name(to)) + ", the dtype of " + to_field + " (" + why + ")");
@@ -195,7 +195,7 @@ Status check_extras(std::string_view label, const std::vector<Extra>& extras, co
   for (size_t i = 0; i < extras.size(); ++i) {
     const std::string field = field_of("extras", i);
     STREW_TRY(check_tensor(field, extras[i].type));
-    const std::string what = "as extra kind " + std::string(name(extras[i].kind)) + " has";
+    const std::string what = "for its kind is " + std::string(name(extras[i].kind));
     switch (extras[i].kind) {
       case ExtraKind::per_element:
         STREW_TRY(check_dims(label, field, extras[i].type, element, what));
