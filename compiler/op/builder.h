@@ -116,7 +116,12 @@ class GatherBuilder {
 /// An expression graph, node by node; every call returns the node's number.
 ///
 ///   ExprBuilder e;
-///   Expr weighted = e.returns({e.add(e.current(0, DType::f32), e.mul(e.update(0, DType::f32), e.extra(0, DType::f32)))});
+///   const int32_t weight = e.extra(0, DType::f32);
+///   const int32_t term = e.mul(e.update(0, DType::f32), weight);
+///   const int32_t sum = e.add(e.current(0, DType::f32), term);
+///   Expr weighted_add = e.returns({sum});
+///
+/// At most one nested call per statement: C++ does not order the arguments of a call, and the order of nodes is part of the op's text.
 class ExprBuilder {
  public:
   int32_t current(int32_t index, DType dtype);

@@ -1,0 +1,163 @@
+// Builders and the familiar forms: pinned as canonical text, which shows every dimension number.
+#include "compiler/op/builder.h"
+
+#include "compiler/op/forms.h"
+#include "compiler/op/text.h"
+#include "gtest/gtest.h"
+
+namespace strew {
+namespace {
+
+using namespace types;  // NOLINT(google-build-using-namespace): how callers write it
+
+template <class Builder>
+std::string text(const Builder& builder) {
+  const auto op = builder.build();
+  return op.ok() ? print(Op(*op)) : op.status().message();
+}
+
+TEST(Builder, ScatterSaysEverythingAnOpCanHold) {
+  ExprBuilder e;
+  const int32_t update = e.convert(e.update(0, DType::bf16), DType::f32);
+  const int32_t weighted = e.mul(update, e.extra(0, DType::f32));
+  const Expr graph = e.returns({e.add(e.current(0, DType::f32), weighted)});
+  EXPECT_EQ(
+      text(ScatterBuilder()
+               .operand(f32({8, 16}))
+               .indices(i32({4}))
+               .updates(bf16({4, 16}, {0, 1}))
+               .result(f32({8, 16}, {32, 1}))
+               .extra(ExtraKind::per_position, f32({4}))
+               .update_window_dims({1})
+               .inserted_window_dims({0})
+               .scatter_dims_to_operand_dims({0})
+               .index_vector_dim(1)
+               .combine(graph)
+               .fill({{DType::f32, {0, 0}}})
+               .oob(OobPolicy::clamp)
+               .normalize_negative()
+               .relaxed()
+               .indices_are_sorted()
+               .unique_indices()),
+      "strew1.scatter(operand=f32[8,16] indices=i32[4] updates=bf16[4,16]{0,1} extras=[per_position:f32[4]] "
+      "result=f32[8,16]{32,1} update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 combiner=expr expr={%0=update(0):bf16; %1=convert(%0):f32; %2=extra(0):f32; %3=multiply(%1,%2):f32; "
+      "%4=current(0):f32; %5=add(%4,%3):f32; return %5} init=fill fill=0:f32 oob=clamp normalize_negative=true order=relaxed "
+      "indices_are_sorted=true unique_indices=true)");
+}
+
+TEST(Builder, ResultsFollowTheOperands) {
+  const auto rows = scatter_rows(f32({8, 16}, {32, 1}), i64({4}), f32({4, 16}));
+  EXPECT_EQ(rows.build()->results[0], f32({8, 16})) << "a copy is contiguous";
+  EXPECT_EQ(ScatterBuilder(rows).in_place().build()->results[0], f32({8, 16}, {32, 1}));
+}
+
+TEST(Builder, BuildVerifies) {
+  EXPECT_EQ(text(scatter_rows(f32({8, 16}), i64({4}), f32({5, 16}))),
+            "scatter_c4: updates[0] is f32[5,16]; expected its dim 0 to be 4, as indices i64[4] has");
+  EXPECT_EQ(text(scatter_rows(f32({}), i64({4}), f32({4}))).substr(0, 11), "scatter_c2:");
+  EXPECT_EQ(text(GatherBuilder()), "gather_index_dtype: indices is f32[]; expected an integer dtype from i4 to i64 or u4 to u64");
+}
+
+TEST(Builder, GatherDerivesItsResult) {
+  ExprBuilder e;
+  EXPECT_EQ(text(gather_rows(bf16({8, 16}), i64({2, 3}))
+                     .expr(e.returns({e.convert(e.current(0, DType::bf16), DType::f64)}))
+                     .fill(OobPolicy::fill_element, {DType::bf16, {0x3f80, 0}})),
+            "strew1.gather(operand=bf16[8,16] indices=i64[2,3] result=f64[2,3,16] offset_dims=[2] collapsed_slice_dims=[0] "
+            "start_index_map=[0] index_vector_dim=2 slice_sizes=[1,16] expr={%0=current(0):bf16; %1=convert(%0):f64; return %1} "
+            "oob=fill_element fill=1:bf16)");
+}
+
+TEST(Forms, DynamicUpdateSlice) {
+  EXPECT_EQ(text(dynamic_update_slice(f32({4, 5}), i32({2}), f32({2, 5}))),
+            "strew1.scatter(operand=f32[4,5] indices=i32[2] updates=f32[2,5] update_window_dims=[0,1] "
+            "scatter_dims_to_operand_dims=[0,1] oob=clamp)");
+  EXPECT_EQ(text(dynamic_update_slice(f32({}), i32({0}), f32({}))),
+            "strew1.scatter(operand=f32[] indices=i32[0] updates=f32[] oob=clamp)");
+}
+
+TEST(Forms, DynamicSlice) {
+  EXPECT_EQ(
+      text(dynamic_slice(f32({4, 5}), i32({2}), {2, 5})),
+      "strew1.gather(operand=f32[4,5] indices=i32[2] result=f32[2,5] offset_dims=[0,1] start_index_map=[0,1] slice_sizes=[2,5])");
+}
+
+TEST(Forms, TensorScatter) {
+  const TensorType cache = bf16({8, 8, 2048, 128}), update = bf16({8, 8, 1, 128});
+  const std::string common =
+      "strew1.scatter(operand=bf16[8,8,2048,128] indices=i64[8] updates=bf16[8,8,1,128] update_window_dims=[1,2,3] "
+      "input_batching_dims=[0] scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[2] index_vector_dim=1 ";
+  EXPECT_EQ(text(tensor_scatter(cache, i64({8}), update)), common + "oob=error)");
+  EXPECT_EQ(text(tensor_scatter(cache, i64({8}), update, 2, true)), common + "oob=wrap)");
+  EXPECT_EQ(text(tensor_scatter(f32({3, 7}), i64({3}), f32({3, 2}))),
+            "tensor_scatter: axis is -2, which is dim 0 of an operand of rank 2; expected another: dim 0 is the batch");
+  EXPECT_EQ(text(tensor_scatter(cache, i64({8}), update, 4)),
+            "tensor_scatter: axis is 4; expected from -4 to 3 for an operand of rank 4");
+}
+
+TEST(Forms, RowsOfARankOneTableAreElements) {
+  EXPECT_EQ(text(scatter_rows(f32({100}), u32({4, 5}), f32({4, 5})).combine(CombinerKind::max)),
+            "strew1.scatter(operand=f32[100] indices=u32[4,5] updates=f32[4,5] inserted_window_dims=[0] "
+            "scatter_dims_to_operand_dims=[0] index_vector_dim=2 combiner=max)");
+  EXPECT_EQ(text(gather_rows(f32({100}), u32({4, 5})).oob(OobPolicy::wrap)),
+            "strew1.gather(operand=f32[100] indices=u32[4,5] result=f32[4,5] collapsed_slice_dims=[0] start_index_map=[0] "
+            "index_vector_dim=2 slice_sizes=[1] oob=wrap)");
+}
+
+TEST(Forms, ScatterElementsTakesSmallerIndices) {
+  EXPECT_EQ(text(scatter_elements(f32({3, 4, 5}), i64({2, 4, 9}), f32({2, 4, 9}), -1)),
+            "strew1.scatter(operand=f32[3,4,5] indices=i64[2,4,9] updates=f32[2,4,9] inserted_window_dims=[2] "
+            "input_batching_dims=[0,1] scatter_indices_batching_dims=[0,1] scatter_dims_to_operand_dims=[2] index_vector_dim=3 "
+            "oob=error normalize_negative=true)");
+  EXPECT_EQ(text(scatter_elements(f32({3}), i64({2}), f32({2}), 1)),
+            "scatter_elements: axis is 1; expected from -1 to 0 for an operand of rank 1");
+}
+
+TEST(Forms, GatherElements) {
+  EXPECT_EQ(text(gather_elements(f32({3, 4}), i64({2, 4}), 0)),
+            "strew1.gather(operand=f32[3,4] indices=i64[2,4] result=f32[2,4] collapsed_slice_dims=[0] operand_batching_dims=[1] "
+            "start_indices_batching_dims=[1] start_index_map=[0] index_vector_dim=2 slice_sizes=[1,1] oob=error "
+            "normalize_negative=true)");
+}
+
+TEST(Forms, ScatterNd) {
+  EXPECT_EQ(
+      text(scatter_nd(f32({4, 5, 6}), i64({7, 8, 2}), f32({7, 8, 6}))),
+      "strew1.scatter(operand=f32[4,5,6] indices=i64[7,8,2] updates=f32[7,8,6] update_window_dims=[2] "
+      "inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[0,1] index_vector_dim=2 oob=error normalize_negative=true)");
+  EXPECT_EQ(text(scatter_nd(f32({4}), i64({7, 2}), f32({7}))),
+            "scatter_nd: the last dim of indices, the length of its index vectors, is 2; expected from 0 to 1");
+  EXPECT_EQ(text(scatter_nd(f32({4}), i64({7, kDynamic}), f32({7}))),
+            "scatter_nd: the last dim of indices, the length of its index vectors, is ?; expected a static extent");
+}
+
+TEST(Forms, GatherNdWithBatchDims) {
+  EXPECT_EQ(
+      text(gather_nd(f32({2, 3, 4}), i64({2, 7, 1}), 1)),
+      "strew1.gather(operand=f32[2,3,4] indices=i64[2,7,1] result=f32[2,7,4] offset_dims=[2] collapsed_slice_dims=[1] "
+      "operand_batching_dims=[0] start_indices_batching_dims=[0] start_index_map=[1] index_vector_dim=2 slice_sizes=[1,1,4] "
+      "oob=error normalize_negative=true)");
+  EXPECT_EQ(text(gather_nd(f32({2, 3}), i64({2, 1}), 2)),
+            "gather_nd: batch_dims is 2; expected from 0 to 1, less than the rank of indices and at most the rank of operand");
+}
+
+TEST(Forms, GatherReplacesTheAxis) {
+  EXPECT_EQ(text(gather(f32({2, 3, 4, 5}), i64({2, 7, 8}), 2, 1)),
+            "strew1.gather(operand=f32[2,3,4,5] indices=i64[2,7,8] result=f32[2,3,7,8,5] offset_dims=[1,4] "
+            "collapsed_slice_dims=[2] operand_batching_dims=[0] start_indices_batching_dims=[0] start_index_map=[2] "
+            "index_vector_dim=3 slice_sizes=[1,3,1,5] oob=error normalize_negative=true)");
+  EXPECT_EQ(text(gather(f32({kDynamic, 4}), i64({}), -1)),
+            "strew1.gather(operand=f32[?,4] indices=i64[] result=f32[?] offset_dims=[0] collapsed_slice_dims=[1] "
+            "start_index_map=[1] slice_sizes=[?,1] oob=error normalize_negative=true)");
+  EXPECT_EQ(text(gather(f32({3, 4}), i64({2}), 0, 1)),
+            "gather: batch_dims is 1; expected from 0 to 0, at most axis and the rank of indices");
+}
+
+TEST(Forms, EmptyTablesAreForThePolicy) {
+  EXPECT_TRUE(gather(f32({0, 4}), i64({2})).build().ok()) << "error: reported at the call";
+  EXPECT_EQ(text(gather(f32({0, 4}), i64({2})).oob(OobPolicy::clamp)).substr(0, 13), "gather_empty:");
+}
+
+}  // namespace
+}  // namespace strew
