@@ -1,0 +1,66 @@
+// The border of libstrew_import_mlir: parse the text, find out whose it is, hand it to that front end. Adding a front end for
+// another dialect is one row in kFrontEnds. Whatever goes wrong comes back as one line.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include "compiler/import/importer.h"
+#include "compiler/import/mlir/parse.h"
+#include "compiler/import/stablehlo/import.h"
+#include "runtime/modules.h"
+
+namespace strew {
+namespace {
+
+struct FrontEnd {
+  std::string_view dialect;
+  Expected<Imported> (*import)(const ParsedModule& parsed, const ImportOptions& options);
+};
+constexpr std::array kFrontEnds{FrontEnd{"stablehlo", import_stablehlo}};
+
+/// The front end of the first operation that has one.
+const FrontEnd* front_end_of(mlir::Block& body) {
+  const FrontEnd* found = nullptr;
+  for (mlir::Operation& top : body) {
+    top.walk([&](mlir::Operation* op) {
+      for (const FrontEnd& candidate : kFrontEnds)
+        if (op->getName().getDialectNamespace() == llvm::StringRef(candidate.dialect)) found = &candidate;
+      return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+    });
+    if (found) return found;
+  }
+  return &kFrontEnds.front();
+}
+
+/// One line of printable text: MLIR quotes pieces of the file in its messages.
+Status one_line(const Status& status) {
+  constexpr size_t kLongest = 1000;
+  std::string text = status.message().substr(0, kLongest);
+  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return {status.code(), std::move(text)};
+}
+
+Expected<Imported> import_parsed(std::string_view text, const std::string& path, const ImportOptions& options) {
+  STREW_ASSIGN(const std::unique_ptr<ParsedModule> parsed, ParsedModule::parse(text, path));
+  return front_end_of(parsed->body())->import(*parsed, options);
+}
+
+Expected<Imported> import_text(std::string_view text, const std::string& path, const ImportOptions& options) {
+  try {
+    Expected<Imported> imported = import_parsed(text, path, options);
+    if (imported.ok()) return imported;
+    return one_line(imported.status());
+  } catch (const std::exception& error) {  // memory, formatting: nothing may cross the border
+    return internal_error(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+}  // namespace
+}  // namespace strew
+
+extern "C" const strew::MlirModule* strew_import_mlir_module() {
+  static const strew::MlirModule module{strew::import_text};
+  return &module;
+}

@@ -1,0 +1,88 @@
+// Idea: MLIR's own parser with a shim dialect (shim_dialect.h) reads every textual form; unregistered operations are allowed, so
+// nothing of StableHLO itself is linked. The parser is no gatekeeper: what it must not see is stopped by prescan, what it lets
+// through (types, attribute bodies, constraints) is checked by the importers.
+//
+// Lines come from the parser's own record of where each operation stood: locations inside the IR are whatever the text says in
+// loc(...), which in JAX's output is a Python file. Covered by tests/error/stablehlo_error_test.cc.
+#include "compiler/import/mlir/parse.h"
+
+#include <fmt/format.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <mlir/AsmParser/AsmParser.h>
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/Quant/IR/Quant.h>
+#include <mlir/IR/BuiltinOps.h>
+#include <mlir/IR/Diagnostics.h>
+
+#include "compiler/import/mlir/prescan.h"
+#include "compiler/import/mlir/shim_dialect.h"
+
+namespace strew {
+namespace {
+
+/// The first error MLIR reports, as "FILE:LINE: message".
+class FirstError {
+ public:
+  FirstError(mlir::MLIRContext* context, std::string path)
+      : path_(std::move(path)), handler_(context, [this](mlir::Diagnostic& d) { return take(d); }) {}
+
+  Status status() const { return invalid_argument(text_.empty() ? path_ + ": MLIR's parser gave up without a message" : text_); }
+
+ private:
+  mlir::LogicalResult take(mlir::Diagnostic& diagnostic) {
+    if (text_.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
+      const auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
+      if (place && place.getFilename().getValue() == path_)
+        text_ = fmt::format("{}:{}: {}", path_, place.getLine(), diagnostic.str());
+      else
+        text_ = fmt::format("{}: {}", path_, diagnostic.str());
+    }
+    return mlir::success();
+  }
+
+  std::string path_, text_;
+  mlir::ScopedDiagnosticHandler handler_;
+};
+
+}  // namespace
+
+Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view text, const std::string& path) {
+  STREW_TRY(prescan_mlir(text, path));
+  std::unique_ptr<ParsedModule> parsed(new ParsedModule(path));
+  parsed->context_ = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  mlir::MLIRContext* context = parsed->context_.get();
+  context->printOpOnDiagnostic(false);
+  context->allowUnregisteredDialects();
+  context->loadDialect<mlir::func::FuncDialect, mlir::quant::QuantDialect>();
+  load_shim_dialects(*context);
+
+  // The lexer runs up to a terminating zero, so the text is copied into a buffer that has one.
+  parsed->sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy({text.data(), text.size()}, path), llvm::SMLoc());
+  FirstError error(context, path);
+  const mlir::ParserConfig config(context);
+  if (mlir::failed(mlir::parseAsmSourceFile(parsed->sources_, &parsed->top_, config, &parsed->places_))) return error.status();
+
+  parsed->body_ = &parsed->top_;
+  if (!parsed->top_.empty() && &parsed->top_.front() == &parsed->top_.back())
+    if (auto module = llvm::dyn_cast<mlir::ModuleOp>(parsed->top_.front())) parsed->body_ = module.getBody();
+  return parsed;
+}
+
+std::string ParsedModule::where(mlir::Operation* op) const {
+  for (; op; op = op->getParentOp()) {
+    const mlir::AsmParserState::OperationDefinition* place = places_.getOpDef(op);
+    if (place && place->loc.isValid()) return fmt::format("{}:{}", path_, sources_.getLineAndColumn(place->loc.Start).first);
+  }
+  return path_;
+}
+
+Status ParsedModule::fail(mlir::Operation* op, const std::string& what) const {
+  return invalid_argument(fmt::format("{}: {}: {}", where(op), op->getName().getStringRef().str(), what));
+}
+
+Status ParsedModule::at(mlir::Operation* op, const Status& status) const {
+  if (status.ok()) return status;
+  return {status.code(), fmt::format("{}: {}: {}", where(op), op->getName().getStringRef().str(), status.message())};
+}
+
+}  // namespace strew

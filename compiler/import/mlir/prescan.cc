@@ -1,0 +1,93 @@
+// MLIR's parser recurses once per bracket and has no limit of its own: attributes nested 8000 deep, or modules nested 4000 deep,
+// overflow an 8 MB stack. So brackets are counted first, outside strings and comments. Each kind has its own counter that never
+// goes below zero: the '>' of '->' and '>=' is no bracket, and stray closers must not hide openers of another kind. Affine maps
+// recurse without brackets (a chain of minus signs), and nothing we import needs one: they are refused here.
+// Covered by tests/error/stablehlo_error_test.cc.
+#include "compiler/import/mlir/prescan.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+
+namespace strew {
+namespace {
+
+class Prescan {
+ public:
+  Prescan(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+
+  Status run() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '\n') ++line_;
+      if (c == '"') {
+        STREW_TRY(skip_string());
+      } else if (c == '/' && peek(1) == '/') {
+        while (at_ < text_.size() && text_[at_] != '\n') ++at_;
+      } else if (std::isalpha(static_cast<unsigned char>(c)) || c == '_') {
+        STREW_TRY(skip_word());
+      } else {
+        STREW_TRY(bracket(c));
+        ++at_;
+      }
+    }
+    return {};
+  }
+
+ private:
+  char peek(size_t ahead) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
+  Status fail(const std::string& what) const { return invalid_argument(fmt::format("{}:{}: {}", path_, line_, what)); }
+
+  Status skip_string() {
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      if (text_[at_] == '\n') return fail("string is not closed on its line, expected '\"'");
+      if (text_[at_] == '\\') ++at_;
+    }
+    ++at_;
+    return {};
+  }
+
+  Status skip_word() {
+    const size_t begin = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word == "affine_map" || word == "affine_set") return fail(fmt::format("'{}' is not read here", word));
+    return {};
+  }
+
+  Status bracket(char c) {
+    static constexpr std::string_view kOpen = "([{<", kClose = ")]}>";
+    if (c == '\0') return fail("the file holds a zero byte, expected MLIR text");
+    if (c == '-' && peek(1) == '>') {
+      ++at_;  // an arrow
+    } else if ((c == '<' || c == '>') && peek(1) == '=') {
+      ++at_;  // a comparison
+    } else if (const size_t kind = kOpen.find(c); kind != std::string_view::npos) {
+      ++open_[kind];
+      if (open_[0] + open_[1] + open_[2] + open_[3] > kMaxBracketDepth)
+        return fail(fmt::format("brackets are nested more than {} deep", kMaxBracketDepth));
+    } else if (const size_t closed = kClose.find(c); closed != std::string_view::npos && open_[closed] > 0) {
+      --open_[closed];
+    }
+    return {};
+  }
+
+  std::string_view text_;
+  const std::string& path_;
+  size_t at_ = 0;
+  int line_ = 1;
+  std::array<int, 4> open_{};
+};
+
+}  // namespace
+
+Status prescan_mlir(std::string_view text, const std::string& path) {
+  if (text.size() > kMaxTextBytes)
+    return invalid_argument(fmt::format("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes));
+  if (text.starts_with("ML\xefR"))
+    return invalid_argument(fmt::format("{}:1: MLIR bytecode, expected text (convert it with mlir-opt or stablehlo-translate)", path));
+  return Prescan(text, path).run();
+}
+
+}  // namespace strew

@@ -1,0 +1,17 @@
+// Prescan: what must hold of a text before MLIR's parser may see it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runtime/status.h"
+
+namespace strew {
+
+inline constexpr int kMaxBracketDepth = 256;
+inline constexpr size_t kMaxTextBytes = size_t{1} << 31;
+
+/// Fails ("FILE:LINE: ...") on text that would overflow the parser's stack or that is no text at all.
+Status prescan_mlir(std::string_view text, const std::string& path);
+
+}  // namespace strew

@@ -1,0 +1,61 @@
+// A shim is an empty dialect that lets unknown operations and types pass, keeps attributes as their text, and lends the parser a
+// hook per operation name (shim_forms.h). ParseOpHook is a function_ref: it does not keep what it points at alive, so hooks are
+// plain functions and read the operation's name from its OperationState.
+// Covered by tests/unit/stablehlo_import_test.cc.
+#include "compiler/import/mlir/shim_dialect.h"
+
+#include <mlir/IR/BuiltinAttributes.h>
+#include <mlir/IR/Dialect.h>
+#include <mlir/IR/DialectImplementation.h>
+#include <mlir/IR/OpImplementation.h>
+
+#include "compiler/import/mlir/shim_forms.h"
+
+namespace strew {
+namespace {
+
+class ShimDialect : public mlir::Dialect {
+ public:
+  ShimDialect(llvm::StringRef name, mlir::MLIRContext* context, mlir::TypeID id) : mlir::Dialect(name, context, id) {
+    allowUnknownOperations();
+    allowUnknownTypes();
+  }
+
+  mlir::Attribute parseAttribute(mlir::DialectAsmParser& parser, mlir::Type) const override {
+    return mlir::OpaqueAttr::get(mlir::StringAttr::get(getContext(), getNamespace()), parser.getFullSymbolSpec(),
+                                 mlir::NoneType::get(getContext()));
+  }
+
+  mlir::Type parseType(mlir::DialectAsmParser& parser) const override {
+    return mlir::OpaqueType::get(mlir::StringAttr::get(getContext(), getNamespace()), parser.getFullSymbolSpec());
+  }
+
+  std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override { return pretty_form(name); }
+};
+
+class StablehloShim final : public ShimDialect {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(StablehloShim)
+  static llvm::StringRef getDialectNamespace() { return "stablehlo"; }
+  explicit StablehloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<StablehloShim>()) {}
+};
+
+class ChloShim final : public ShimDialect {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ChloShim)
+  static llvm::StringRef getDialectNamespace() { return "chlo"; }
+  explicit ChloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<ChloShim>()) {}
+};
+
+class MhloShim final : public ShimDialect {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(MhloShim)
+  static llvm::StringRef getDialectNamespace() { return "mhlo"; }
+  explicit MhloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<MhloShim>()) {}
+};
+
+}  // namespace
+
+void load_shim_dialects(mlir::MLIRContext& context) { context.loadDialect<StablehloShim, ChloShim, MhloShim>(); }
+
+}  // namespace strew

@@ -1,0 +1,104 @@
+// MLIR accepts tensor<99999999999x99999999999xf32>: the product of the extents is checked here, once, for every tensor of a file.
+// Covered by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+#include "compiler/import/mlir/types.h"
+
+#include <fmt/format.h>
+#include <llvm/Support/raw_ostream.h>
+#include <mlir/Dialect/Quant/IR/QuantTypes.h>
+#include <mlir/IR/BuiltinAttributes.h>
+
+namespace strew {
+namespace {
+
+Expected<DType> integer_dtype(mlir::IntegerType type) {
+  const bool is_unsigned = type.isUnsigned();
+  switch (type.getWidth()) {
+    case 1:
+      if (type.isSignless()) return DType::boolean;
+      break;
+    case 2: return is_unsigned ? DType::u2 : DType::i2;
+    case 4: return is_unsigned ? DType::u4 : DType::i4;
+    case 8: return is_unsigned ? DType::u8 : DType::i8;
+    case 16: return is_unsigned ? DType::u16 : DType::i16;
+    case 32: return is_unsigned ? DType::u32 : DType::i32;
+    case 64: return is_unsigned ? DType::u64 : DType::i64;
+    default: break;
+  }
+  return invalid_argument(fmt::format("element type {}, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1", text_of(type)));
+}
+
+/// Bounds of dynamic dims say nothing a kernel needs; any other encoding changes what the bytes mean.
+bool plain_encoding(mlir::Attribute encoding) {
+  if (!encoding) return true;
+  const auto opaque = llvm::dyn_cast<mlir::OpaqueAttr>(encoding);
+  return opaque && opaque.getDialectNamespace() == "stablehlo" &&
+         (opaque.getAttrData().contains("bounds") || opaque.getAttrData().contains("type_extensions"));
+}
+
+}  // namespace
+
+std::string text_of(mlir::Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  type.print(stream);
+  constexpr size_t kLongest = 120;
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
+
+Expected<DType> element_dtype(mlir::Type e) {
+  if (const auto integer = llvm::dyn_cast<mlir::IntegerType>(e)) return integer_dtype(integer);
+  if (const auto quantized = llvm::dyn_cast<mlir::quant::QuantizedType>(e)) {
+    const auto storage = llvm::dyn_cast<mlir::IntegerType>(quantized.getStorageType());
+    if (!storage) return element_dtype(quantized.getStorageType());
+    return integer_dtype(quantized.isSigned() || storage.isUnsigned()
+                             ? storage
+                             : mlir::IntegerType::get(e.getContext(), storage.getWidth(), mlir::IntegerType::Unsigned));
+  }
+  if (llvm::isa<mlir::IndexType>(e)) return DType::i64;
+  if (llvm::isa<mlir::Float32Type>(e)) return DType::f32;
+  if (llvm::isa<mlir::BFloat16Type>(e)) return DType::bf16;
+  if (llvm::isa<mlir::Float16Type>(e)) return DType::f16;
+  if (llvm::isa<mlir::Float64Type>(e)) return DType::f64;
+  if (llvm::isa<mlir::Float4E2M1FNType>(e)) return DType::f4e2m1;
+  if (llvm::isa<mlir::Float6E2M3FNType>(e)) return DType::f6e2m3;
+  if (llvm::isa<mlir::Float6E3M2FNType>(e)) return DType::f6e3m2;
+  if (llvm::isa<mlir::Float8E3M4Type>(e)) return DType::f8e3m4;
+  if (llvm::isa<mlir::Float8E4M3Type>(e)) return DType::f8e4m3;
+  if (llvm::isa<mlir::Float8E4M3FNType>(e)) return DType::f8e4m3fn;
+  if (llvm::isa<mlir::Float8E4M3FNUZType>(e)) return DType::f8e4m3fnuz;
+  if (llvm::isa<mlir::Float8E4M3B11FNUZType>(e)) return DType::f8e4m3b11fnuz;
+  if (llvm::isa<mlir::Float8E5M2Type>(e)) return DType::f8e5m2;
+  if (llvm::isa<mlir::Float8E5M2FNUZType>(e)) return DType::f8e5m2fnuz;
+  if (llvm::isa<mlir::Float8E8M0FNUType>(e)) return DType::f8e8m0;
+  if (const auto complex = llvm::dyn_cast<mlir::ComplexType>(e)) {
+    if (llvm::isa<mlir::Float32Type>(complex.getElementType())) return DType::complex64;
+    if (llvm::isa<mlir::Float64Type>(complex.getElementType())) return DType::complex128;
+  }
+  return invalid_argument(fmt::format("element type {} is not one strew stores", text_of(e)));
+}
+
+Expected<TensorType> tensor_type(mlir::Type type) {
+  const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  if (!tensor) return invalid_argument(fmt::format("type {}, expected a ranked tensor", text_of(type)));
+  if (!plain_encoding(tensor.getEncoding())) return invalid_argument(fmt::format("type {}: this encoding is not read", text_of(type)));
+  STREW_ASSIGN(const DType dtype, element_dtype(tensor.getElementType()));
+  TensorType out{dtype, {}, {}};
+  int64_t bits_left = std::numeric_limits<int64_t>::max() / bits(dtype);
+  for (const int64_t extent : tensor.getShape()) {
+    out.dims.push_back(mlir::ShapedType::isDynamic(extent) ? kDynamic : extent);
+    if (extent <= 1) continue;
+    bits_left /= extent;
+    if (bits_left == 0) return invalid_argument(fmt::format("type {}: the number of elements overflows 64 bits", text_of(type)));
+  }
+  return out;
+}
+
+mlir::Type element_of(mlir::Type type) {
+  const auto tensor = llvm::dyn_cast<mlir::TensorType>(type);
+  return tensor ? tensor.getElementType() : mlir::Type();
+}
+
+bool is_quantized(mlir::Type type) { return llvm::isa_and_nonnull<mlir::quant::QuantizedType>(element_of(type)); }
+
+}  // namespace strew

@@ -1,0 +1,66 @@
+// MLIR keeps `<{}>` of an unregistered operation as a dictionary in its properties and `{}` as discardable attributes: two places
+// for what StableHLO regards as one. Covered by tests/unit/stablehlo_import_test.cc.
+#include "compiler/import/stablehlo/attributes.h"
+
+#include <fmt/format.h>
+#include <mlir/IR/BuiltinAttributes.h>
+#include <mlir/IR/BuiltinTypes.h>
+
+#include <algorithm>
+
+namespace strew {
+namespace {
+
+/// With how many elements a legacy dense list is believed: no tensor has more dims.
+constexpr int64_t kLongestList = 1024;
+
+mlir::DictionaryAttr properties_of(mlir::Operation* op) {
+  return llvm::dyn_cast_or_null<mlir::DictionaryAttr>(op->getPropertiesAsAttribute());
+}
+
+}  // namespace
+
+mlir::Attribute Attributes::get(llvm::StringRef name) const {
+  if (const mlir::DictionaryAttr properties = properties_of(op_))
+    if (mlir::Attribute found = properties.get(name)) return found;
+  return op_->getDiscardableAttr(name);
+}
+
+Status Attributes::only(std::initializer_list<llvm::StringRef> known) const {
+  const auto check = [&](mlir::NamedAttribute attribute) -> Status {
+    const llvm::StringRef name = attribute.getName().getValue();
+    if (name.contains('.') || std::find(known.begin(), known.end(), name) != known.end()) return {};
+    return invalid_argument(fmt::format("attribute '{}' is unknown", name.substr(0, 80).str()));
+  };
+  const mlir::DictionaryAttr properties = properties_of(op_);
+  if (properties)
+    for (const mlir::NamedAttribute attribute : properties) STREW_TRY(check(attribute));
+  for (const mlir::NamedAttribute attribute : op_->getDiscardableAttrs()) {
+    STREW_TRY(check(attribute));
+    if (properties && properties.get(attribute.getName()))
+      return invalid_argument(fmt::format("attribute '{}' is given twice", attribute.getName().getValue().str()));
+  }
+  return {};
+}
+
+Expected<bool> Attributes::flag(llvm::StringRef name) const {
+  const mlir::Attribute found = get(name);
+  if (!found) return false;
+  if (const auto flag = llvm::dyn_cast<mlir::BoolAttr>(found)) return flag.getValue();
+  return invalid_argument(fmt::format("attribute '{}', expected true or false", name.str()));
+}
+
+Expected<std::vector<int64_t>> Attributes::integers(llvm::StringRef name) const {
+  const mlir::Attribute found = get(name);
+  if (!found) return invalid_argument(fmt::format("attribute '{}' is missing", name.str()));
+  if (const auto array = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(found)) return array.asArrayRef().vec();
+  const auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(found);
+  if (dense && dense.getType().getRank() == 1 && dense.getElementType().isInteger(64) && dense.getNumElements() <= kLongestList) {
+    std::vector<int64_t> out;
+    for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) out.push_back(value.getSExtValue());
+    return out;
+  }
+  return invalid_argument(fmt::format("attribute '{}', expected array<i64: ...>", name.str()));
+}
+
+}  // namespace strew

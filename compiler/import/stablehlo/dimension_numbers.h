@@ -1,0 +1,14 @@
+// The body of #stablehlo.scatter<...> and #stablehlo.gather<...>, which MLIR's parser leaves to us as text.
+#pragma once
+
+#include <mlir/IR/Attributes.h>
+
+#include "compiler/op/op.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+Expected<ScatterDims> scatter_dims_from(mlir::Attribute attribute);
+Expected<GatherDims> gather_dims_from(mlir::Attribute attribute);
+
+}  // namespace strew

@@ -1,0 +1,226 @@
+// One node per operation. ExprOp is spelled as StableHLO spells it (expr.cc), so most operations need no row here; the rest are
+// handlers in kForms. Calls of private functions are read in place (JAX's jnp.where inside `.at[].apply`), and a rank-0 constant
+// may also stand outside the region. MLIR checks nothing of this (the operations are unregistered): verify() checks dtypes and
+// arities of the graph. Covered by tests/unit/stablehlo_region_test.cc.
+#include "compiler/import/stablehlo/region.h"
+
+#include <fmt/format.h>
+#include <llvm/ADT/DenseMap.h>
+#include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/IR/BuiltinAttributes.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/stablehlo/prune.h"
+#include "compiler/import/stablehlo/translation.h"
+
+namespace strew {
+namespace {
+
+constexpr size_t kMaxNodes = 4096;
+constexpr int kMaxCalls = 64;
+
+/// The node kind of an operation that is one node: result dtype and arguments as they stand.
+std::optional<ExprOp> plain_node(llvm::StringRef name) {
+  static constexpr std::array kNotStablehlo{ExprOp::exp2, ExprOp::log2, ExprOp::trunc, ExprOp::erf};
+  if (name == "chlo.erf") return ExprOp::erf;
+  if (!name.consume_front("stablehlo.")) return std::nullopt;
+  for (const ExprOpInfo& row : expr_ops()) {
+    if (row.arity == 0 || (row.op >= ExprOp::eq && row.op <= ExprOp::ge)) continue;
+    if (std::find(kNotStablehlo.begin(), kNotStablehlo.end(), row.op) != kNotStablehlo.end()) continue;
+    if (name == llvm::StringRef(row.name)) return row.op;
+  }
+  return std::nullopt;
+}
+
+/// The last word of a keyword attribute: LT of "LT" (pretty form) and of #stablehlo<comparison_direction LT>.
+llvm::StringRef keyword(mlir::Attribute attribute) {
+  if (const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(attribute)) return text.getValue();
+  if (const auto opaque = llvm::dyn_cast_or_null<mlir::OpaqueAttr>(attribute))
+    return opaque.getAttrData().rtrim(" >").rsplit(' ').second;
+  return {};
+}
+
+class RegionReader {
+ public:
+  explicit RegionReader(Translation& t) : t_(t) {}
+
+  Expected<Expr> run(mlir::Region& region, const std::vector<DType>& elements, const std::vector<DType>& updates) {
+    mlir::Block& block = region.front();
+    const size_t n = elements.size();
+    for (size_t i = 0; i < 2 * n; ++i) {
+      const bool is_update = i >= n;
+      ExprNode node;
+      node.op = is_update ? ExprOp::update : ExprOp::current;
+      node.dtype = is_update ? updates[i - n] : elements[i];
+      node.index = static_cast<int32_t>(is_update ? i - n : i);
+      const int32_t input = add(std::move(node));
+      nodes_[block.getArgument(static_cast<unsigned>(i))] = is_update ? convert(input, elements[i - n]) : input;
+    }
+    STREW_TRY(read_block(block, expr_.results));
+    return pruned(expr_);
+  }
+
+ private:
+  int32_t add(ExprNode node) {
+    expr_.nodes.push_back(std::move(node));
+    return static_cast<int32_t>(expr_.nodes.size()) - 1;
+  }
+  int32_t add(ExprOp op, DType dtype, std::vector<int32_t> args) {
+    ExprNode node;
+    node.op = op;
+    node.dtype = dtype;
+    node.args = std::move(args);
+    return add(std::move(node));
+  }
+  int32_t convert(int32_t from, DType dtype) {
+    return expr_.nodes[static_cast<size_t>(from)].dtype == dtype ? from : add(ExprOp::convert, dtype, {from});
+  }
+
+  /// Reads a block up to its terminator, whose operands are the results.
+  Status read_block(mlir::Block& block, std::vector<int32_t>& results) {
+    for (mlir::Operation& op : block) {
+      const llvm::StringRef name = op.getName().getStringRef();
+      if (expr_.nodes.size() > kMaxNodes || ++operations_ > kMaxNodes)
+        return t_.parsed.fail(&op, fmt::format("the region has more than {} operations once calls are inlined", kMaxNodes));
+      if (name == "stablehlo.return" || name == "func.return") {
+        if (&op != &block.back()) return t_.parsed.fail(&op, "is not the last operation of its region");
+        return operands(&op, results);
+      }
+      STREW_TRY(read(&op));
+    }
+    return t_.parsed.fail(block.getParentOp(), "the region does not end in stablehlo.return");
+  }
+
+  Status operands(mlir::Operation* op, std::vector<int32_t>& out) {
+    for (mlir::Value value : op->getOperands()) {
+      const auto known = nodes_.find(value);
+      if (known != nodes_.end()) {
+        out.push_back(known->second);
+        continue;
+      }
+      mlir::Operation* outside = value.getDefiningOp();
+      if (!outside || outside->getName().getStringRef() != "stablehlo.constant")
+        return t_.parsed.fail(op, "reads a value from outside its region, expected its arguments and constants only");
+      STREW_TRY(read_constant(outside));
+      out.push_back(nodes_.lookup(value));
+    }
+    return {};
+  }
+
+  Status read(mlir::Operation* op) {
+    const llvm::StringRef name = op->getName().getStringRef();
+    if (auto call = llvm::dyn_cast<mlir::func::CallOp>(op)) return read_call(call);
+    if (name == "stablehlo.constant") return read_constant(op);
+    STREW_ASSIGN(const DType dtype, result_dtype(op));
+    std::vector<int32_t> args;
+    STREW_TRY(operands(op, args));
+    if (name == "stablehlo.compare") return read_compare(op, args);
+    if (name == "stablehlo.clamp") return read_clamp(op, dtype, args);
+    if (name == "stablehlo.reshape" || name == "stablehlo.broadcast_in_dim" || name == "stablehlo.optimization_barrier") {
+      if (args.size() != 1) return t_.parsed.fail(op, fmt::format("{} operands, expected 1", args.size()));
+      nodes_[op->getResult(0)] = args[0];  // of rank 0, so nothing moves
+      return {};
+    }
+    const std::optional<ExprOp> plain = plain_node(name);
+    if (!plain) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");
+    if (static_cast<int>(args.size()) != info(*plain).arity)
+      return t_.parsed.fail(op, fmt::format("{} operands, expected {}", args.size(), info(*plain).arity));
+    if (op->getNumRegions() != 0) return t_.parsed.fail(op, "has a region, expected none");
+    nodes_[op->getResult(0)] = *plain == ExprOp::convert ? convert(args[0], dtype) : add(*plain, dtype, std::move(args));
+    return {};
+  }
+
+  Expected<DType> result_dtype(mlir::Operation* op) {
+    if (op->getNumResults() != 1) return t_.parsed.fail(op, fmt::format("{} results, expected 1", op->getNumResults()));
+    for (const mlir::Type type : op->getOperandTypes()) STREW_TRY(scalar_type(op, type).status());
+    return scalar_type(op, op->getResult(0).getType());
+  }
+
+  Expected<DType> scalar_type(mlir::Operation* op, mlir::Type type) {
+    const auto tensor = tensor_type(type);
+    if (!tensor.ok()) return t_.parsed.at(op, tensor.status());
+    if (tensor->rank() != 0) return t_.parsed.fail(op, fmt::format("type {}, expected rank 0 in a combiner region", text_of(type)));
+    return tensor->dtype;
+  }
+
+  Status read_constant(mlir::Operation* op) {
+    STREW_ASSIGN(const DType dtype, result_dtype(op));
+    const auto constant = constant_from(Attributes(op).get("value"), TensorType{dtype, {}, {}});
+    if (!constant.ok()) return t_.parsed.at(op, constant.status());
+    ExprNode node;
+    node.op = ExprOp::literal;
+    node.dtype = dtype;
+    node.value = scalar_of(*constant);
+    nodes_[op->getResult(0)] = add(std::move(node));
+    return {};
+  }
+
+  Status read_compare(mlir::Operation* op, const std::vector<int32_t>& args) {
+    struct Row {
+      llvm::StringRef name;
+      ExprOp op;
+    };
+    static constexpr std::array kRows{Row{"EQ", ExprOp::eq}, Row{"NE", ExprOp::ne}, Row{"LT", ExprOp::lt},
+                                      Row{"LE", ExprOp::le}, Row{"GT", ExprOp::gt}, Row{"GE", ExprOp::ge}};
+    const Attributes attributes(op);
+    const llvm::StringRef direction = keyword(attributes.get("comparison_direction")), type = keyword(attributes.get("compare_type"));
+    if (args.size() != 2) return t_.parsed.fail(op, fmt::format("{} operands, expected 2", args.size()));
+    const DType dtype = expr_.nodes[static_cast<size_t>(args[0])].dtype;
+    const bool is_real = is_float(dtype) || is_complex(dtype), is_signed = is_signed_integer(dtype);
+    const llvm::StringRef own = is_real ? "FLOAT" : is_signed ? "SIGNED" : "UNSIGNED";
+    if (!type.empty() && type != "NOTYPE" && type != own)
+      return t_.parsed.fail(op, fmt::format("compare_type {} on {}, expected {}", type.str(), name(dtype), own.str()));
+    for (const Row& row : kRows) {
+      if (row.name != direction) continue;
+      nodes_[op->getResult(0)] = add(row.op, DType::boolean, args);
+      return {};
+    }
+    return t_.parsed.fail(op, fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
+  }
+
+  /// clamp(low, x, high) = minimum(maximum(x, low), high), the specification's own words.
+  Status read_clamp(mlir::Operation* op, DType dtype, const std::vector<int32_t>& args) {
+    if (args.size() != 3) return t_.parsed.fail(op, fmt::format("{} operands, expected 3", args.size()));
+    const int32_t raised = add(ExprOp::max, dtype, {args[1], args[0]});
+    nodes_[op->getResult(0)] = add(ExprOp::min, dtype, {raised, args[2]});
+    return {};
+  }
+
+  Status read_call(mlir::func::CallOp call) {
+    const auto found = t_.functions.find(call.getCallee());
+    if (found == t_.functions.end() || !llvm::hasSingleElement(found->second.getBody()))
+      return t_.parsed.fail(call, fmt::format("function '{}', expected a body of straight-line code", call.getCallee().str()));
+    if (depth_ >= kMaxCalls) return t_.parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCalls));
+    std::vector<int32_t> args, results;
+    STREW_TRY(operands(call, args));
+    llvm::DenseMap<mlir::Value, int32_t> outer = std::move(nodes_);
+    nodes_.clear();
+    for (size_t i = 0; i < args.size(); ++i) nodes_[found->second.getArgument(static_cast<unsigned>(i))] = args[i];
+    ++depth_;
+    STREW_TRY(read_block(found->second.getBody().front(), results));
+    --depth_;
+    nodes_ = std::move(outer);
+    for (size_t i = 0; i < results.size(); ++i) nodes_[call.getResult(static_cast<unsigned>(i))] = results[i];
+    return {};
+  }
+
+  Translation& t_;
+  Expr expr_;
+  llvm::DenseMap<mlir::Value, int32_t> nodes_;
+  size_t operations_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Expected<Expr> region_to_expr(Translation& t, mlir::Region& region, const std::vector<DType>& elements,
+                              const std::vector<DType>& updates) {
+  return RegionReader(t).run(region, elements, updates);
+}
+
+}  // namespace strew

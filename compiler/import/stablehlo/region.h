@@ -1,0 +1,20 @@
+// Region: a combiner region of scalar operations becomes an expression graph.
+#pragma once
+
+#include <mlir/IR/Region.h>
+
+#include <vector>
+
+#include "compiler/op/expr.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+class Translation;
+
+/// The graph of `region`, whose block has 2N rank-0 arguments: N current values, then N updates, all of dtypes `elements`. Updates
+/// enter in their own dtypes `updates` and are converted where those differ. Failures have their place.
+Expected<Expr> region_to_expr(Translation& t, mlir::Region& region, const std::vector<DType>& elements,
+                              const std::vector<DType>& updates);
+
+}  // namespace strew

@@ -1,0 +1,117 @@
+// stablehlo.scatter: N operands, indices, N updates, a region. Element types and operand counts (C5, C6, C23, C25) are StableHLO's
+// own and are checked here, on MLIR's types, where quantization is still visible; an Op allows more. The rest is verify()'s.
+// Out-of-bounds policy is the specification's, skip_element. Covered by tests/unit/stablehlo_import_test.cc and
+// tests/error/stablehlo_error_test.cc.
+#include <fmt/format.h>
+#include <mlir/Dialect/Quant/IR/QuantTypes.h>
+
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/stablehlo/dimension_numbers.h"
+#include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/stablehlo/prune.h"
+#include "compiler/import/stablehlo/region.h"
+#include "compiler/import/stablehlo/shapes.h"
+#include "compiler/import/stablehlo/translation.h"
+
+namespace strew {
+namespace {
+
+/// is_promotable of the specification: the same family, and not narrower.
+bool is_promotable(mlir::Type from, mlir::Type to, DType from_dtype, DType to_dtype) {
+  if (from == to) return true;
+  if (llvm::isa<mlir::quant::QuantizedType>(from) || llvm::isa<mlir::quant::QuantizedType>(to)) return false;
+  const bool family = info(from_dtype).kind == info(to_dtype).kind || (is_integer(from_dtype) && is_integer(to_dtype));
+  return family && bits(from_dtype) <= bits(to_dtype);
+}
+
+Status read_tensors(mlir::Operation* op, Scatter& scatter) {
+  const unsigned count = op->getNumOperands(), n = (count - 1) / 2;
+  if (count < 3 || count % 2 == 0)
+    return invalid_argument(fmt::format("scatter_c5: {} operands, expected N inputs, scatter_indices and N updates, N >= 1", count));
+  if (op->getNumResults() != n) return invalid_argument(fmt::format("scatter_c25: {} results, expected {}", op->getNumResults(), n));
+  std::vector<TensorType*> shaped, updates;
+  for (unsigned i = 0; i < n; ++i) {
+    STREW_ASSIGN(scatter.operands.emplace_back(), operand_type(op, i));
+    STREW_ASSIGN(scatter.updates.emplace_back(), operand_type(op, n + 1 + i));
+    STREW_ASSIGN(scatter.results.emplace_back(), result_type(op, i));
+    STREW_TRY(same_element(op->getOperand(i).getType(), op->getOperand(n + 1 + i).getType(), "scatter_c6", fmt::format("updates[{}]", i)));
+  }
+  STREW_ASSIGN(scatter.indices, operand_type(op, n));
+  for (TensorType& type : scatter.operands) shaped.push_back(&type);
+  STREW_TRY(unify_dims(shaped, "scatter_c1", "shape of inputs"));
+  for (TensorType& type : scatter.results) shaped.push_back(&type);
+  STREW_TRY(unify_dims(shaped, "scatter_c24", "shape of results"));
+  for (TensorType& type : scatter.updates) updates.push_back(&type);
+  return unify_dims(updates, "scatter_c3", "shape of updates");
+}
+
+/// C23 and C25 on the region's arguments.
+Status check_region(mlir::Operation* op, const Scatter& scatter) {
+  const size_t n = scatter.operands.size();
+  if (op->getNumRegions() != 1 || !llvm::hasSingleElement(op->getRegion(0)))
+    return invalid_argument("update_computation, expected one region of one block");
+  mlir::Block& block = op->getRegion(0).front();
+  if (block.getNumArguments() != 2 * n)
+    return invalid_argument(fmt::format("scatter_c23: update_computation has {} arguments, expected {}", block.getNumArguments(), 2 * n));
+  for (size_t i = 0; i < 2 * n; ++i) {
+    const size_t pair = i % n;
+    const mlir::Type type = block.getArgument(static_cast<unsigned>(i)).getType();
+    const mlir::Type input = op->getOperand(static_cast<unsigned>(pair)).getType();
+    STREW_ASSIGN(const TensorType own, tensor_type(type));
+    if (own.rank() != 0 || type != block.getArgument(static_cast<unsigned>(pair)).getType())
+      return invalid_argument(fmt::format("scatter_c23: update_computation argument {} is {}, expected {}", i, text_of(type),
+                                          own.rank() != 0 ? "rank 0" : text_of(block.getArgument(static_cast<unsigned>(pair)).getType())));
+    if (!is_promotable(element_of(input), element_of(type), scatter.operands[pair].dtype, own.dtype))
+      return invalid_argument(fmt::format("scatter_c23: update_computation argument {} is {}, expected a type that {} promotes to", i,
+                                          text_of(type), text_of(element_of(input))));
+    if (i < n) STREW_TRY(same_element(type, op->getResult(static_cast<unsigned>(i)).getType(), "scatter_c25", fmt::format("results[{}]", i)));
+  }
+  return {};
+}
+
+Status check_results(const Expr& expr, const std::vector<DType>& elements) {
+  if (expr.results.size() != elements.size())
+    return invalid_argument(
+        fmt::format("scatter_c23: update_computation returns {} values, expected {}", expr.results.size(), elements.size()));
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const DType got = expr.nodes[static_cast<size_t>(expr.results[i])].dtype;
+    if (got != elements[i])
+      return invalid_argument(fmt::format("scatter_c23: update_computation returns {} as value {}, expected {}", name(got), i, name(elements[i])));
+  }
+  return {};
+}
+
+Status read_scatter(mlir::Operation* op, Scatter& scatter) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"scatter_dimension_numbers", "indices_are_sorted", "unique_indices"}));
+  STREW_TRY(read_tensors(op, scatter));
+  STREW_ASSIGN(scatter.dims, scatter_dims_from(attributes.get("scatter_dimension_numbers")));
+  STREW_ASSIGN(scatter.indices_are_sorted, attributes.flag("indices_are_sorted"));
+  STREW_ASSIGN(scatter.unique_indices, attributes.flag("unique_indices"));
+  scatter.oob = OobPolicy::skip_element;
+  return check_region(op, scatter);
+}
+
+}  // namespace
+
+Status import_scatter(Translation& t, mlir::Operation* op) {
+  Scatter scatter;
+  STREW_TRY(t.parsed.at(op, read_scatter(op, scatter)));
+  std::vector<DType> elements, updates;
+  for (const TensorType& type : scatter.results) elements.push_back(type.dtype);
+  for (const TensorType& type : scatter.updates) updates.push_back(type.dtype);
+  STREW_ASSIGN(Expr expr, region_to_expr(t, op->getRegion(0), elements, updates));
+  STREW_TRY(t.parsed.at(op, check_results(expr, elements)));
+  scatter.combiner = recognised(std::move(expr));
+  for (const mlir::Type type : op->getResultTypes())
+    if (is_quantized(type) && scatter.combiner.kind != CombinerKind::assign)
+      return t.parsed.fail(op, fmt::format("results of type {}: only a region that returns its updates is read for quantized types", text_of(type)));
+
+  const auto n = static_cast<unsigned>(scatter.operands.size());
+  std::vector<int> arguments;
+  for (unsigned i = 0; i < 2 * n + 1; ++i) arguments.push_back(t.operand(op, i));
+  return t.add_kernel(op, std::move(scatter), std::move(arguments));
+}
+
+}  // namespace strew

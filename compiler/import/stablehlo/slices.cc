@@ -1,0 +1,123 @@
+// dynamic_slice and dynamic_update_slice: a gather and a scatter of one window, clamped, with one index vector over all dims. Their
+// start is one rank-0 tensor per dim, which becomes one rank-1 value of kind stack. Labels are the specification's
+// (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Covered by tests/unit/stablehlo_import_test.cc and
+// tests/error/stablehlo_error_test.cc.
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/stablehlo/shapes.h"
+#include "compiler/import/stablehlo/translation.h"
+
+namespace strew {
+namespace {
+
+constexpr char kClampNote[] = "clamp is what the operation means: --oob does not apply";
+
+std::vector<int64_t> iota(int count) {
+  std::vector<int64_t> out(static_cast<size_t>(count));
+  std::iota(out.begin(), out.end(), int64_t{0});
+  return out;
+}
+
+/// The operands from `first` on: one rank-0 integer per dim, all of one type. Gives the type of their stack.
+Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, std::string_view count_label, std::string_view type_label) {
+  const int starts = static_cast<int>(op->getNumOperands() - first);
+  if (starts != rank) return invalid_argument(fmt::format("{}: {} start indices, expected one per dim of the operand: {}", count_label, starts, rank));
+  TensorType stack{DType::i64, {rank}, {}};
+  for (unsigned i = first; i < op->getNumOperands(); ++i) {
+    const mlir::Type type = op->getOperand(i).getType();
+    STREW_ASSIGN(const TensorType own, operand_type(op, i));
+    if (own.rank() != 0 || !is_integer(own.dtype))
+      return invalid_argument(fmt::format("start index {} is {}, expected a rank-0 integer", i - first, text_of(type)));
+    if (type != op->getOperand(first).getType())
+      return invalid_argument(fmt::format("{}: start index {} is {}, expected {}", type_label, i - first, text_of(type), text_of(op->getOperand(first).getType())));
+    stack.dtype = own.dtype;
+  }
+  return stack;
+}
+
+int add_stack(Translation& t, mlir::Operation* op, unsigned first, const TensorType& type) {
+  Value stack;
+  stack.kind = ValueKind::stack;
+  stack.type = type;
+  for (unsigned i = first; i < op->getNumOperands(); ++i) stack.parts.push_back(t.operand(op, i));
+  return t.add_value(std::move(stack));
+}
+
+Status check_counts(mlir::Operation* op, unsigned least_operands) {
+  if (op->getNumOperands() >= least_operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
+  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected at least {}, 1 and 0", op->getNumOperands(),
+                                      op->getNumResults(), op->getNumRegions(), least_operands));
+}
+
+/// The window must fit, or there is no start to clamp to.
+Status fits(const std::vector<int64_t>& window, const std::vector<int64_t>& dims, std::string_view label, std::string_view what) {
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (window[d] != kDynamic && (window[d] < 0 || (dims[d] != kDynamic && window[d] > dims[d])))
+      return invalid_argument(fmt::format("{}: {}[{}] is {}, expected 0 to {}", label, what, d, window[d],
+                                          dims[d] == kDynamic ? "the operand's extent" : std::to_string(dims[d])));
+  return {};
+}
+
+Status read_slice(mlir::Operation* op, Gather& gather) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"slice_sizes"}));
+  STREW_TRY(check_counts(op, 1));
+  STREW_ASSIGN(gather.operand, operand_type(op, 0));
+  STREW_ASSIGN(gather.result, result_type(op, 0));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "dynamic_slice_c1", "result"));
+  STREW_ASSIGN(gather.slice_sizes, attributes.integers("slice_sizes"));
+  const int rank = gather.operand.rank();
+  STREW_ASSIGN(gather.indices, start_type(op, 1, rank, "dynamic_slice_c2", "dynamic_slice_c3"));
+  if (static_cast<int>(gather.slice_sizes.size()) != rank)
+    return invalid_argument(fmt::format("dynamic_slice_c2: {} slice_sizes, expected {}", gather.slice_sizes.size(), rank));
+  STREW_TRY(fits(gather.slice_sizes, gather.operand.dims, "dynamic_slice_c4", "slice_sizes"));
+  TensorType window{gather.operand.dtype, gather.slice_sizes, {}};
+  STREW_TRY(unify_dims({&window, &gather.result}, "dynamic_slice_c5", "shape of the result"));
+  gather.dims.offset_dims = gather.dims.start_index_map = iota(rank);
+  gather.oob = OobPolicy::clamp;
+  return {};
+}
+
+Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
+  STREW_TRY(Attributes(op).only({}));
+  STREW_TRY(check_counts(op, 2));
+  STREW_ASSIGN(TensorType operand, operand_type(op, 0));
+  STREW_ASSIGN(const TensorType update, operand_type(op, 1));
+  STREW_ASSIGN(TensorType result, result_type(op, 0));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "dynamic_update_slice_c1", "result"));
+  STREW_TRY(unify_dims({&operand, &result}, "dynamic_update_slice_c1", "shape of the result"));
+  STREW_TRY(same_element(op->getOperand(0).getType(), op->getOperand(1).getType(), "dynamic_update_slice_c2", "update"));
+  if (update.rank() != operand.rank())
+    return invalid_argument(fmt::format("dynamic_update_slice_c3: update has rank {}, expected {}", update.rank(), operand.rank()));
+  STREW_ASSIGN(scatter.indices, start_type(op, 2, operand.rank(), "dynamic_update_slice_c4", "dynamic_update_slice_c5"));
+  STREW_TRY(fits(update.dims, operand.dims, "dynamic_update_slice_c6", "shape of update"));
+  scatter.dims.update_window_dims = scatter.dims.scatter_dims_to_operand_dims = iota(operand.rank());
+  scatter.operands = {std::move(operand)};
+  scatter.updates = {update};
+  scatter.results = {std::move(result)};
+  scatter.oob = OobPolicy::clamp;
+  return {};
+}
+
+}  // namespace
+
+Status import_dynamic_slice(Translation& t, mlir::Operation* op) {
+  Gather gather;
+  STREW_TRY(t.parsed.at(op, read_slice(op, gather)));
+  const int start = add_stack(t, op, 1, gather.indices);
+  return t.add_kernel(op, std::move(gather), {t.operand(op, 0), start}, {kClampNote});
+}
+
+Status import_dynamic_update_slice(Translation& t, mlir::Operation* op) {
+  Scatter scatter;
+  STREW_TRY(t.parsed.at(op, read_update_slice(op, scatter)));
+  const int start = add_stack(t, op, 2, scatter.indices);
+  return t.add_kernel(op, std::move(scatter), {t.operand(op, 0), start, t.operand(op, 1)}, {kClampNote});
+}
+
+}  // namespace strew

@@ -1,0 +1,90 @@
+// Calls are inlined: a file can make a handful of functions that call each other twice a level stand for 2^n operations, so the
+// number of operations and the depth of calls are bounded. Covered by tests/unit/stablehlo_import_test.cc and
+// tests/error/stablehlo_error_test.cc.
+#include "compiler/import/stablehlo/translation.h"
+
+#include <fmt/format.h>
+
+#include "compiler/import/mlir/shim_forms.h"
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/op_list.h"
+#include "compiler/op/verify.h"
+
+namespace strew {
+namespace {
+constexpr int kMaxOperations = 100'000;
+constexpr size_t kMaxCallDepth = 64;
+}  // namespace
+
+void Translation::begin_function(std::string name) {
+  function_ = std::move(name);
+  scopes_.assign(1, {});
+}
+
+Status Translation::translate_body(mlir::func::FuncOp function, std::vector<int>& results) {
+  if (!llvm::hasSingleElement(function.getBody())) return parsed.fail(function, "has several blocks, expected straight-line code");
+  for (mlir::Operation& op : function.getBody().front()) {
+    if (++operations_ > kMaxOperations)
+      return parsed.fail(&op, fmt::format("more than {} operations once calls are inlined", kMaxOperations));
+    if (llvm::isa<mlir::func::ReturnOp>(op)) {
+      for (unsigned i = 0; i < op.getNumOperands(); ++i) results.push_back(operand(&op, i));
+      continue;
+    }
+    STREW_TRY(translate(&op));
+  }
+  return {};
+}
+
+Status Translation::translate_call(mlir::func::CallOp call) {
+  const auto found = functions.find(call.getCallee());
+  if (found == functions.end() || found->second.isExternal())
+    return parsed.fail(call, fmt::format("function '{}' has no body here", call.getCallee().str()));
+  if (scopes_.size() > kMaxCallDepth) return parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCallDepth));
+  mlir::func::FuncOp function = found->second;
+  llvm::DenseMap<mlir::Value, int> scope;
+  for (unsigned i = 0; i < call.getNumOperands(); ++i) scope[function.getArgument(i)] = operand(call, i);
+  scopes_.push_back(std::move(scope));
+  std::vector<int> results;
+  STREW_TRY(translate_body(function, results));
+  scopes_.pop_back();
+  for (unsigned i = 0; i < call.getNumResults(); ++i) bind(call.getResult(i), results[i]);
+  return {};
+}
+
+Status Translation::translate(mlir::Operation* op) {
+  const OpHandler* handler = find_handler(op->getName().getStringRef());
+  if (handler) return (*handler)(*this, op);
+  if (op->getName().getDialectNamespace() == "mhlo") return parsed.fail(op, kMhloAdvice);
+  return parsed.fail(op, fmt::format("not read here, expected one of {}", handled_operations()));
+}
+
+int Translation::add_value(Value value) {
+  out.values.push_back(std::move(value));
+  return static_cast<int>(out.values.size()) - 1;
+}
+
+std::string Translation::kernel_name() {
+  std::string name = function_;
+  for (int n = 2; !names_.insert(name).second; ++n) name = fmt::format("{}_{}", function_, n);
+  return name;
+}
+
+Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, std::vector<std::string> notes) {
+  VerifyOptions strict;
+  strict.equal_batching_dims = true;
+  STREW_TRY(parsed.at(from, verify(op, strict)));
+  const int kernel = static_cast<int>(out.kernels.size());
+  for (unsigned i = 0; i < from->getNumResults(); ++i) {
+    Value result;
+    result.kind = ValueKind::result;
+    result.type = is_scatter(op) ? std::get<Scatter>(op).results[i] : std::get<Gather>(op).result;
+    result.index = kernel;
+    result.result = static_cast<int>(i);
+    bind(from->getResult(i), add_value(std::move(result)));
+  }
+  const std::string location = fmt::format("{}: {}", parsed.where(from), from->getName().getStringRef().str());
+  out.kernels.push_back({kernel_name(), location, std::move(op), std::move(arguments), std::move(notes)});
+  return {};
+}
+
+}  // namespace strew
