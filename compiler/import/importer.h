@@ -52,6 +52,7 @@ struct ImportedKernel {
                                    ///< in_place the N operands first: what the result buffers hold before the call
   std::vector<int> non_negative;   ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
                                    ///< circular mode wraps above, not below): checked before anything runs, as policy `error` is
+  bool fixed_policy = false;       ///< the policy is what the source's op means (dynamic_slice clamps): `--oob` does not apply
   int slice_sizes = -1;            ///< gather with slice sizes known at the call: the rank-1 integer value that holds them all
   std::vector<std::string> notes;  ///< for `strew explain`
 };

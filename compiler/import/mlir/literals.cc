@@ -58,7 +58,8 @@ Expected<Constant> from_dense(mlir::DenseElementsAttr dense, const TensorType& t
   const llvm::ArrayRef<char> raw = dense.getRawData();
   const size_t element = static_cast<size_t>(bits(type.dtype)) / 8;
   if (dense.isSplat()) {
-    if (raw.size() != element) return internal_error(fmt::format("constant: a splat of {} bytes, expected {}", raw.size(), element));
+    if (raw.size() != element)
+      return internal_error(fmt::format("constant: a splat of {} bytes, expected {}", raw.size(), element));
     for (size_t at = 0; at < out.data.size(); at += element) std::memcpy(out.data.data() + at, raw.data(), element);
   } else {
     if (raw.size() != out.data.size())
@@ -73,10 +74,12 @@ Expected<Constant> from_resource(mlir::DenseResourceElementsAttr resource, const
   const std::string key = resource.getRawHandle().getKey().str();
   if (!blob) return invalid_argument(fmt::format("constant: dense_resource<{}> has no data in this file", key));
   if (bits(type.dtype) < 8 || type.dtype == DType::boolean)
-    return invalid_argument(fmt::format("constant: dense_resource<{}> of {} elements is not read, expected dense<...>", key, name(type.dtype)));
+    return invalid_argument(
+        fmt::format("constant: dense_resource<{}> of {} elements is not read, expected dense<...>", key, name(type.dtype)));
   const auto size = static_cast<size_t>(storage_bytes(type.dtype, count));
   if (blob->getData().size() != size)
-    return invalid_argument(fmt::format("constant: dense_resource<{}> has {} bytes, expected {}", key, blob->getData().size(), size));
+    return invalid_argument(
+        fmt::format("constant: dense_resource<{}> has {} bytes, expected {}", key, blob->getData().size(), size));
   Constant out{type, std::vector<std::byte>(size), {}};
   if (size > 0) std::memcpy(out.data.data(), blob->getData().data(), size);
   return out;
@@ -88,8 +91,10 @@ Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type) 
   const auto elements = llvm::dyn_cast_or_null<mlir::ElementsAttr>(value);
   if (!elements) return invalid_argument("constant: value, expected dense<...>");
   STREW_ASSIGN(const TensorType own, tensor_type(elements.getShapedType()));
-  if (own.dims != type.dims || bits(own.dtype) != bits(type.dtype) || (own.dtype == DType::boolean) != (type.dtype == DType::boolean))
-    return invalid_argument(fmt::format("constant: value of type {}, expected the result's type", text_of(elements.getShapedType())));
+  if (own.dims != type.dims || bits(own.dtype) != bits(type.dtype) ||
+      (own.dtype == DType::boolean) != (type.dtype == DType::boolean))
+    return invalid_argument(
+        fmt::format("constant: value of type {}, expected the result's type", text_of(elements.getShapedType())));
   STREW_ASSIGN(const int64_t count, element_count(type));
   if (const auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(value)) return from_dense(dense, type, count);
   if (const auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(value)) return from_resource(resource, type, count);
@@ -98,7 +103,8 @@ Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type) 
 
 Scalar scalar_of(const Constant& constant) {
   Scalar out{constant.type.dtype, {0, 0}};
-  if (!constant.data.empty()) std::memcpy(out.bits.data(), constant.data.data(), std::min(constant.data.size(), sizeof(out.bits)));
+  if (!constant.data.empty())
+    std::memcpy(out.bits.data(), constant.data.data(), std::min(constant.data.size(), sizeof(out.bits)));
   return out;
 }
 

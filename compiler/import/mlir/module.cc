@@ -38,7 +38,8 @@ const FrontEnd* front_end_of(mlir::Block& body) {
 Status one_line(const Status& status) {
   constexpr size_t kLongest = 1000;
   std::string text = status.message().substr(0, kLongest);
-  std::replace_if(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return {status.code(), std::move(text)};
 }
 

@@ -86,7 +86,8 @@ Status prescan_mlir(std::string_view text, const std::string& path) {
   if (text.size() > kMaxTextBytes)
     return invalid_argument(fmt::format("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes));
   if (text.starts_with("ML\xefR"))
-    return invalid_argument(fmt::format("{}:1: MLIR bytecode, expected text (convert it with mlir-opt or stablehlo-translate)", path));
+    return invalid_argument(
+        fmt::format("{}:1: MLIR bytecode, expected text (convert it with mlir-opt or stablehlo-translate)", path));
   return Prescan(text, path).run();
 }
 

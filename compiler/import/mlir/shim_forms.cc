@@ -102,7 +102,8 @@ mlir::Type with_element(mlir::Type type, mlir::Type element) {
 }
 
 /// What one type after the colon says about `operands` operands and the result of `name`.
-void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::SmallVector<mlir::Type>& operands, mlir::Type& result) {
+void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::SmallVector<mlir::Type>& operands,
+                 mlir::Type& result) {
   operands.assign(count, type);
   result = type;
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
@@ -135,7 +136,8 @@ ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operand
   } else if (short_name(state) == "select" && types.size() == 2 && operands.size() == 3) {
     inputs = {types[0], types[1], types[1]};
   } else {
-    return parser.emitError(place) << state.name.getStringRef() << ": " << types.size() << " types after ':', expected one, or (operands) -> results";
+    return parser.emitError(place) << state.name.getStringRef() << ": " << types.size()
+                                   << " types after ':', expected one, or (operands) -> results";
   }
   state.addTypes(result);
   return parser.resolveOperands(operands, inputs, place, state.operands);
@@ -195,7 +197,8 @@ ParseResult slice_form(OpAsmParser& parser, OperationState& state) {
   Operands operands(1);
   llvm::SmallVector<int64_t> begin, end, stride;
   const auto range = [&]() -> ParseResult {
-    if (parser.parseInteger(begin.emplace_back()) || parser.parseColon() || parser.parseInteger(end.emplace_back())) return failure();
+    if (parser.parseInteger(begin.emplace_back()) || parser.parseColon() || parser.parseInteger(end.emplace_back()))
+      return failure();
     stride.push_back(1);
     return mlir::succeeded(parser.parseOptionalColon()) ? parser.parseInteger(stride.back()) : success();
   };
@@ -220,9 +223,10 @@ ParseResult reduce_form(OpAsmParser& parser, OperationState& state) {
   mlir::Attribute dims;
   if (parser.parseCommaSeparatedList(pair)) return failure();
   if (failed(parser.parseOptionalKeyword("applies")))
-    return parser.emitError(parser.getNameLoc()) << "stablehlo.reduce: only 'applies OP across dimensions = [...]' is read, or the generic form";
-  if (parser.parseKeyword(&applied) || parser.parseKeyword("across") || parser.parseKeyword("dimensions") || parser.parseEqual() ||
-      parse_value(parser, dims))
+    return parser.emitError(parser.getNameLoc())
+           << "stablehlo.reduce: only 'applies OP across dimensions = [...]' is read, or the generic form";
+  if (parser.parseKeyword(&applied) || parser.parseKeyword("across") || parser.parseKeyword("dimensions") ||
+      parser.parseEqual() || parse_value(parser, dims))
     return failure();
   state.addAttribute("applies", parser.getBuilder().getStringAttr(applied));
   state.addAttribute("dimensions", dims);
@@ -247,8 +251,8 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
     Hook hook;
   };
   static constexpr Row kRows[] = {
-      {"stablehlo.constant", constant_form}, {"stablehlo.return", return_form},   {"stablehlo.custom_call", custom_call_form},
-      {"stablehlo.compare", compare_form},   {"stablehlo.reduce", reduce_form},   {"stablehlo.slice", slice_form},
+      {"stablehlo.constant", constant_form}, {"stablehlo.return", return_form},      {"stablehlo.custom_call", custom_call_form},
+      {"stablehlo.compare", compare_form},   {"stablehlo.reduce", reduce_form},      {"stablehlo.slice", slice_form},
       {"stablehlo.while", unread_form},      {"stablehlo.dot_general", unread_form}, {"stablehlo.convolution", unread_form},
   };
   static constexpr Hook kMhlo = mhlo_form, kOperands = operands_form;

@@ -16,15 +16,23 @@ Expected<DType> integer_dtype(mlir::IntegerType type) {
     case 1:
       if (type.isSignless()) return DType::boolean;
       break;
-    case 2: return is_unsigned ? DType::u2 : DType::i2;
-    case 4: return is_unsigned ? DType::u4 : DType::i4;
-    case 8: return is_unsigned ? DType::u8 : DType::i8;
-    case 16: return is_unsigned ? DType::u16 : DType::i16;
-    case 32: return is_unsigned ? DType::u32 : DType::i32;
-    case 64: return is_unsigned ? DType::u64 : DType::i64;
-    default: break;
+    case 2:
+      return is_unsigned ? DType::u2 : DType::i2;
+    case 4:
+      return is_unsigned ? DType::u4 : DType::i4;
+    case 8:
+      return is_unsigned ? DType::u8 : DType::i8;
+    case 16:
+      return is_unsigned ? DType::u16 : DType::i16;
+    case 32:
+      return is_unsigned ? DType::u32 : DType::i32;
+    case 64:
+      return is_unsigned ? DType::u64 : DType::i64;
+    default:
+      break;
   }
-  return invalid_argument(fmt::format("element type {}, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1", text_of(type)));
+  return invalid_argument(
+      fmt::format("element type {}, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1", text_of(type)));
 }
 
 /// Bounds of dynamic dims say nothing a kernel needs; any other encoding changes what the bytes mean.
@@ -81,7 +89,8 @@ Expected<DType> element_dtype(mlir::Type e) {
 Expected<TensorType> tensor_type(mlir::Type type) {
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor) return invalid_argument(fmt::format("type {}, expected a ranked tensor", text_of(type)));
-  if (!plain_encoding(tensor.getEncoding())) return invalid_argument(fmt::format("type {}: this encoding is not read", text_of(type)));
+  if (!plain_encoding(tensor.getEncoding()))
+    return invalid_argument(fmt::format("type {}: this encoding is not read", text_of(type)));
   STREW_ASSIGN(const DType dtype, element_dtype(tensor.getElementType()));
   TensorType out{dtype, {}, {}};
   int64_t bits_left = std::numeric_limits<int64_t>::max() / bits(dtype);

@@ -14,7 +14,8 @@ Expected<Constant> read_constant(mlir::Operation* op) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"value"}));
   if (op->getNumOperands() != 0 || op->getNumResults() != 1 || op->getNumRegions() != 0)
-    return invalid_argument(fmt::format("{} operands and {} results, expected none and 1", op->getNumOperands(), op->getNumResults()));
+    return invalid_argument(
+        fmt::format("{} operands and {} results, expected none and 1", op->getNumOperands(), op->getNumResults()));
   STREW_ASSIGN(const TensorType type, result_type(op, 0));
   return constant_from(attributes.get("value"), type);
 }

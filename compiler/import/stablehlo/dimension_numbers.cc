@@ -22,7 +22,8 @@ struct Key {
 
 class BodyParser {
  public:
-  BodyParser(std::string_view text, std::string_view kind, std::vector<Key> keys) : text_(text), kind_(kind), keys_(std::move(keys)) {}
+  BodyParser(std::string_view text, std::string_view kind, std::vector<Key> keys)
+      : text_(text), kind_(kind), keys_(std::move(keys)) {}
 
   Status run() {
     if (word() != kind_) return fail(fmt::format("expected #stablehlo.{}<...>", kind_));

@@ -15,8 +15,9 @@ Status read_gather(mlir::Operation* op, Gather& gather) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"dimension_numbers", "slice_sizes", "indices_are_sorted"}));
   if (op->getNumOperands() != 2 || op->getNumResults() != 1 || op->getNumRegions() != 0)
-    return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected operand and start_indices, 1 result and no region",
-                                        op->getNumOperands(), op->getNumResults(), op->getNumRegions()));
+    return invalid_argument(
+        fmt::format("{} operands, {} results and {} regions, expected operand and start_indices, 1 result and no region",
+                    op->getNumOperands(), op->getNumResults(), op->getNumRegions()));
   STREW_ASSIGN(gather.operand, operand_type(op, 0));
   STREW_ASSIGN(gather.indices, operand_type(op, 1));
   STREW_ASSIGN(gather.result, result_type(op, 0));

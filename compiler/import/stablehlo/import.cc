@@ -19,8 +19,9 @@ Status import_function(Translation& t, mlir::func::FuncOp function, const std::s
   t.begin_function(function.getName().str());
   for (mlir::BlockArgument argument : function.getArguments()) {
     auto type = tensor_type(argument.getType());
-    if (!type.ok()) return t.parsed.at(function, invalid_argument(fmt::format("argument {}: {}", argument.getArgNumber(),
-                                                                              type.status().message())));
+    if (!type.ok())
+      return t.parsed.at(function,
+                         invalid_argument(fmt::format("argument {}: {}", argument.getArgNumber(), type.status().message())));
     Value value;
     value.kind = ValueKind::input;
     value.type = *type;
@@ -50,8 +51,8 @@ Expected<Imported> import_stablehlo(const ParsedModule& parsed, const ImportOpti
     STREW_TRY(import_function(t, function, entries.size() == 1 ? "" : function.getName().str() + "."));
   if (t.out.kernels.empty()) {
     mlir::Operation* first = parsed.body().empty() ? nullptr : &parsed.body().front();
-    return invalid_argument(fmt::format("{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function",
-                                        parsed.where(first)));
+    return invalid_argument(fmt::format(
+        "{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function", parsed.where(first)));
   }
   return std::move(t.out);
 }

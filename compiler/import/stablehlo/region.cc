@@ -144,7 +144,8 @@ class RegionReader {
   Expected<DType> scalar_type(mlir::Operation* op, mlir::Type type) {
     const auto tensor = tensor_type(type);
     if (!tensor.ok()) return t_.parsed.at(op, tensor.status());
-    if (tensor->rank() != 0) return t_.parsed.fail(op, fmt::format("type {}, expected rank 0 in a combiner region", text_of(type)));
+    if (tensor->rank() != 0)
+      return t_.parsed.fail(op, fmt::format("type {}, expected rank 0 in a combiner region", text_of(type)));
     return tensor->dtype;
   }
 
@@ -168,7 +169,8 @@ class RegionReader {
     static constexpr std::array kRows{Row{"EQ", ExprOp::eq}, Row{"NE", ExprOp::ne}, Row{"LT", ExprOp::lt},
                                       Row{"LE", ExprOp::le}, Row{"GT", ExprOp::gt}, Row{"GE", ExprOp::ge}};
     const Attributes attributes(op);
-    const llvm::StringRef direction = keyword(attributes.get("comparison_direction")), type = keyword(attributes.get("compare_type"));
+    const llvm::StringRef direction = keyword(attributes.get("comparison_direction")),
+                          type = keyword(attributes.get("compare_type"));
     if (args.size() != 2) return t_.parsed.fail(op, fmt::format("{} operands, expected 2", args.size()));
     const DType dtype = expr_.nodes[static_cast<size_t>(args[0])].dtype;
     const bool is_real = is_float(dtype) || is_complex(dtype), is_signed = is_signed_integer(dtype);
@@ -180,7 +182,8 @@ class RegionReader {
       nodes_[op->getResult(0)] = add(row.op, DType::boolean, args);
       return {};
     }
-    return t_.parsed.fail(op, fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
+    return t_.parsed.fail(
+        op, fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
   }
 
   /// clamp(low, x, high) = minimum(maximum(x, low), high), the specification's own words.

@@ -28,14 +28,17 @@ bool is_promotable(mlir::Type from, mlir::Type to, DType from_dtype, DType to_dt
 Status read_tensors(mlir::Operation* op, Scatter& scatter) {
   const unsigned count = op->getNumOperands(), n = (count - 1) / 2;
   if (count < 3 || count % 2 == 0)
-    return invalid_argument(fmt::format("scatter_c5: {} operands, expected N inputs, scatter_indices and N updates, N >= 1", count));
-  if (op->getNumResults() != n) return invalid_argument(fmt::format("scatter_c25: {} results, expected {}", op->getNumResults(), n));
+    return invalid_argument(
+        fmt::format("scatter_c5: {} operands, expected N inputs, scatter_indices and N updates, N >= 1", count));
+  if (op->getNumResults() != n)
+    return invalid_argument(fmt::format("scatter_c25: {} results, expected {}", op->getNumResults(), n));
   std::vector<TensorType*> shaped, updates;
   for (unsigned i = 0; i < n; ++i) {
     STREW_ASSIGN(scatter.operands.emplace_back(), operand_type(op, i));
     STREW_ASSIGN(scatter.updates.emplace_back(), operand_type(op, n + 1 + i));
     STREW_ASSIGN(scatter.results.emplace_back(), result_type(op, i));
-    STREW_TRY(same_element(op->getOperand(i).getType(), op->getOperand(n + 1 + i).getType(), "scatter_c6", fmt::format("updates[{}]", i)));
+    STREW_TRY(same_element(op->getOperand(i).getType(), op->getOperand(n + 1 + i).getType(), "scatter_c6",
+                           fmt::format("updates[{}]", i)));
   }
   STREW_ASSIGN(scatter.indices, operand_type(op, n));
   for (TensorType& type : scatter.operands) shaped.push_back(&type);
@@ -53,19 +56,24 @@ Status check_region(mlir::Operation* op, const Scatter& scatter) {
     return invalid_argument("update_computation, expected one region of one block");
   mlir::Block& block = op->getRegion(0).front();
   if (block.getNumArguments() != 2 * n)
-    return invalid_argument(fmt::format("scatter_c23: update_computation has {} arguments, expected {}", block.getNumArguments(), 2 * n));
+    return invalid_argument(
+        fmt::format("scatter_c23: update_computation has {} arguments, expected {}", block.getNumArguments(), 2 * n));
   for (size_t i = 0; i < 2 * n; ++i) {
     const size_t pair = i % n;
     const mlir::Type type = block.getArgument(static_cast<unsigned>(i)).getType();
     const mlir::Type input = op->getOperand(static_cast<unsigned>(pair)).getType();
     STREW_ASSIGN(const TensorType own, tensor_type(type));
     if (own.rank() != 0 || type != block.getArgument(static_cast<unsigned>(pair)).getType())
-      return invalid_argument(fmt::format("scatter_c23: update_computation argument {} is {}, expected {}", i, text_of(type),
-                                          own.rank() != 0 ? "rank 0" : text_of(block.getArgument(static_cast<unsigned>(pair)).getType())));
+      return invalid_argument(
+          fmt::format("scatter_c23: update_computation argument {} is {}, expected {}", i, text_of(type),
+                      own.rank() != 0 ? "rank 0" : text_of(block.getArgument(static_cast<unsigned>(pair)).getType())));
     if (!is_promotable(element_of(input), element_of(type), scatter.operands[pair].dtype, own.dtype))
-      return invalid_argument(fmt::format("scatter_c23: update_computation argument {} is {}, expected a type that {} promotes to", i,
-                                          text_of(type), text_of(element_of(input))));
-    if (i < n) STREW_TRY(same_element(type, op->getResult(static_cast<unsigned>(i)).getType(), "scatter_c25", fmt::format("results[{}]", i)));
+      return invalid_argument(
+          fmt::format("scatter_c23: update_computation argument {} is {}, expected a type that {} promotes to", i, text_of(type),
+                      text_of(element_of(input))));
+    if (i < n)
+      STREW_TRY(
+          same_element(type, op->getResult(static_cast<unsigned>(i)).getType(), "scatter_c25", fmt::format("results[{}]", i)));
   }
   return {};
 }
@@ -77,7 +85,8 @@ Status check_results(const Expr& expr, const std::vector<DType>& elements) {
   for (size_t i = 0; i < elements.size(); ++i) {
     const DType got = expr.nodes[static_cast<size_t>(expr.results[i])].dtype;
     if (got != elements[i])
-      return invalid_argument(fmt::format("scatter_c23: update_computation returns {} as value {}, expected {}", name(got), i, name(elements[i])));
+      return invalid_argument(
+          fmt::format("scatter_c23: update_computation returns {} as value {}, expected {}", name(got), i, name(elements[i])));
   }
   return {};
 }
@@ -106,7 +115,9 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   scatter.combiner = recognised(std::move(expr));
   for (const mlir::Type type : op->getResultTypes())
     if (is_quantized(type) && scatter.combiner.kind != CombinerKind::assign)
-      return t.parsed.fail(op, fmt::format("results of type {}: only a region that returns its updates is read for quantized types", text_of(type)));
+      return t.parsed.fail(
+          op,
+          fmt::format("results of type {}: only a region that returns its updates is read for quantized types", text_of(type)));
 
   const auto n = static_cast<unsigned>(scatter.operands.size());
   std::vector<int> arguments;

@@ -11,7 +11,8 @@ namespace {
 
 std::string dims_text(const std::vector<int64_t>& dims) {
   std::string text = "[";
-  for (size_t i = 0; i < dims.size() && i < 16; ++i) text += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
+  for (size_t i = 0; i < dims.size() && i < 16; ++i)
+    text += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
   return text + (dims.size() > 16 ? ",...]" : "]");
 }
 
@@ -37,7 +38,8 @@ Status unify_dims(const std::vector<TensorType*>& types, std::string_view label,
       if (dims[i] == kDynamic) dims[i] = type->dims[i];
       agree = type->dims[i] == kDynamic || type->dims[i] == dims[i];
     }
-    if (!agree) return invalid_argument(fmt::format("{}: {} {}, expected {}", label, what, dims_text(type->dims), dims_text(dims)));
+    if (!agree)
+      return invalid_argument(fmt::format("{}: {} {}, expected {}", label, what, dims_text(type->dims), dims_text(dims)));
   }
   for (TensorType* type : types) type->dims = dims;
   return {};

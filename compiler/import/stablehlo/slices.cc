@@ -15,8 +15,6 @@
 namespace strew {
 namespace {
 
-constexpr char kClampNote[] = "clamp is what the operation means: --oob does not apply";
-
 std::vector<int64_t> iota(int count) {
   std::vector<int64_t> out(static_cast<size_t>(count));
   std::iota(out.begin(), out.end(), int64_t{0});
@@ -24,9 +22,12 @@ std::vector<int64_t> iota(int count) {
 }
 
 /// The operands from `first` on: one rank-0 integer per dim, all of one type. Gives the type of their stack.
-Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, std::string_view count_label, std::string_view type_label) {
+Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, std::string_view count_label,
+                                std::string_view type_label) {
   const int starts = static_cast<int>(op->getNumOperands() - first);
-  if (starts != rank) return invalid_argument(fmt::format("{}: {} start indices, expected one per dim of the operand: {}", count_label, starts, rank));
+  if (starts != rank)
+    return invalid_argument(
+        fmt::format("{}: {} start indices, expected one per dim of the operand: {}", count_label, starts, rank));
   TensorType stack{DType::i64, {rank}, {}};
   for (unsigned i = first; i < op->getNumOperands(); ++i) {
     const mlir::Type type = op->getOperand(i).getType();
@@ -34,7 +35,8 @@ Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, s
     if (own.rank() != 0 || !is_integer(own.dtype))
       return invalid_argument(fmt::format("start index {} is {}, expected a rank-0 integer", i - first, text_of(type)));
     if (type != op->getOperand(first).getType())
-      return invalid_argument(fmt::format("{}: start index {} is {}, expected {}", type_label, i - first, text_of(type), text_of(op->getOperand(first).getType())));
+      return invalid_argument(fmt::format("{}: start index {} is {}, expected {}", type_label, i - first, text_of(type),
+                                          text_of(op->getOperand(first).getType())));
     stack.dtype = own.dtype;
   }
   return stack;
@@ -50,8 +52,8 @@ int add_stack(Translation& t, mlir::Operation* op, unsigned first, const TensorT
 
 Status check_counts(mlir::Operation* op, unsigned least_operands) {
   if (op->getNumOperands() >= least_operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
-  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected at least {}, 1 and 0", op->getNumOperands(),
-                                      op->getNumResults(), op->getNumRegions(), least_operands));
+  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected at least {}, 1 and 0",
+                                      op->getNumOperands(), op->getNumResults(), op->getNumRegions(), least_operands));
 }
 
 /// The window must fit, or there is no start to clamp to.
@@ -93,7 +95,8 @@ Status read_update_slice(mlir::Operation* op, Scatter& scatter) {
   STREW_TRY(unify_dims({&operand, &result}, "dynamic_update_slice_c1", "shape of the result"));
   STREW_TRY(same_element(op->getOperand(0).getType(), op->getOperand(1).getType(), "dynamic_update_slice_c2", "update"));
   if (update.rank() != operand.rank())
-    return invalid_argument(fmt::format("dynamic_update_slice_c3: update has rank {}, expected {}", update.rank(), operand.rank()));
+    return invalid_argument(
+        fmt::format("dynamic_update_slice_c3: update has rank {}, expected {}", update.rank(), operand.rank()));
   STREW_ASSIGN(scatter.indices, start_type(op, 2, operand.rank(), "dynamic_update_slice_c4", "dynamic_update_slice_c5"));
   STREW_TRY(fits(update.dims, operand.dims, "dynamic_update_slice_c6", "shape of update"));
   scatter.dims.update_window_dims = scatter.dims.scatter_dims_to_operand_dims = iota(operand.rank());
@@ -110,14 +113,14 @@ Status import_dynamic_slice(Translation& t, mlir::Operation* op) {
   Gather gather;
   STREW_TRY(t.parsed.at(op, read_slice(op, gather)));
   const int start = add_stack(t, op, 1, gather.indices);
-  return t.add_kernel(op, std::move(gather), {t.operand(op, 0), start}, {kClampNote});
+  return t.add_kernel(op, std::move(gather), {t.operand(op, 0), start}, /*fixed_policy=*/true);
 }
 
 Status import_dynamic_update_slice(Translation& t, mlir::Operation* op) {
   Scatter scatter;
   STREW_TRY(t.parsed.at(op, read_update_slice(op, scatter)));
   const int start = add_stack(t, op, 2, scatter.indices);
-  return t.add_kernel(op, std::move(scatter), {t.operand(op, 0), start, t.operand(op, 1)}, {kClampNote});
+  return t.add_kernel(op, std::move(scatter), {t.operand(op, 0), start, t.operand(op, 1)}, /*fixed_policy=*/true);
 }
 
 }  // namespace strew

@@ -18,11 +18,13 @@ constexpr size_t kMaxCallDepth = 64;
 
 void Translation::begin_function(std::string name) {
   function_ = std::move(name);
-  scopes_.assign(1, {});
+  scopes_.clear();
+  scopes_.emplace_back();
 }
 
 Status Translation::translate_body(mlir::func::FuncOp function, std::vector<int>& results) {
-  if (!llvm::hasSingleElement(function.getBody())) return parsed.fail(function, "has several blocks, expected straight-line code");
+  if (!llvm::hasSingleElement(function.getBody()))
+    return parsed.fail(function, "has several blocks, expected straight-line code");
   for (mlir::Operation& op : function.getBody().front()) {
     if (++operations_ > kMaxOperations)
       return parsed.fail(&op, fmt::format("more than {} operations once calls are inlined", kMaxOperations));
@@ -69,7 +71,7 @@ std::string Translation::kernel_name() {
   return name;
 }
 
-Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, std::vector<std::string> notes) {
+Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy) {
   VerifyOptions strict;
   strict.equal_batching_dims = true;
   STREW_TRY(parsed.at(from, verify(op, strict)));
@@ -82,8 +84,13 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
     result.result = static_cast<int>(i);
     bind(from->getResult(i), add_value(std::move(result)));
   }
-  const std::string location = fmt::format("{}: {}", parsed.where(from), from->getName().getStringRef().str());
-  out.kernels.push_back({kernel_name(), location, std::move(op), std::move(arguments), std::move(notes)});
+  ImportedKernel& added = out.kernels.emplace_back();
+  added.name = kernel_name();
+  added.location = fmt::format("{}: {}", parsed.where(from), from->getName().getStringRef().str());
+  added.op = std::move(op);
+  added.arguments = std::move(arguments);
+  added.fixed_policy = fixed_policy;
+  if (fixed_policy) added.notes.emplace_back("clamp is what the operation means: --oob does not apply");
   return {};
 }
 

@@ -38,7 +38,7 @@ class Translation {
   int operand(mlir::Operation* op, unsigned index) const { return scopes_.back().lookup(op->getOperand(index)); }
 
   /// Verifies the op with StableHLO's own constraints, adds its kernel and binds its results.
-  Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, std::vector<std::string> notes = {});
+  Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy = false);
 
  private:
   Status translate(mlir::Operation* op);
