@@ -1,0 +1,86 @@
+// The list of front ends, and import_file(): read, translate, override, verify.
+//
+// Files are read whole (a model's tensors are copied out of them), up to 2 GiB, protobuf's own limit. Front ends that need MLIR live
+// in a module that is opened only for their endings. Tested by tests/error/cli_test.cc.
+#include "compiler/import/importer.h"
+#include "compiler/import/onnx/onnx.h"
+#include "compiler/import/strew_text.h"
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "runtime/file.h"
+#include "runtime/modules.h"
+
+namespace strew {
+namespace {
+
+constexpr int64_t kMaxFileBytes = (int64_t{1} << 31) - 1;
+
+Expected<Imported> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options) {
+  STREW_ASSIGN(const MlirModule* module, open_mlir_module());
+  return module->import_text(bytes, path, options);
+}
+
+Status override_policy(Op& op, const ImportOptions& options) {
+  if (Scatter* scatter = std::get_if<Scatter>(&op)) {
+    scatter->oob = options.oob;
+    return {};
+  }
+  Gather& gather = std::get<Gather>(op);
+  gather.oob = options.oob;
+  gather.fill = Scalar{gather.operand.dtype};
+  if (!options.fill.empty()) {
+    Expected<Scalar> fill = parse_scalar(options.fill, gather.operand.dtype);
+    if (!fill.ok()) return invalid_argument("--oob: fill value '" + options.fill + "': " + fill.status().message());
+    gather.fill = *fill;
+  }
+  return {};
+}
+
+Status apply_overrides(ImportedKernel& kernel, const ImportOptions& options) {
+  if (options.override_oob) {
+    STREW_TRY(override_policy(kernel.op, options));
+    kernel.non_negative.clear();  // part of the source's policy, which the caller replaces
+  }
+  if (Scatter* scatter = std::get_if<Scatter>(&kernel.op)) {
+    if (options.override_order) scatter->order = options.order;
+    if (options.override_accumulate) scatter->accumulate = options.accumulate;
+  }
+  return {};
+}
+
+std::string endings() {
+  std::string out;
+  for (const Importer& i : importers()) out += (out.empty() ? "" : ", ") + std::string(i.ending);
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Importer>& importers() {
+  static const std::vector<Importer> list = {
+      {".onnx", "onnx", onnx::import_model},
+      {".mlir", "stablehlo", import_mlir},
+      {".strew", "strew", import_strew_text},
+  };
+  return list;
+}
+
+Status finish_kernel(ImportedKernel& kernel, const ImportOptions& options) {
+  Status status = apply_overrides(kernel, options);
+  if (status.ok()) status = verify(kernel.op);
+  if (status.ok()) return status;
+  return {status.code(), kernel.location + ": " + status.message()};
+}
+
+Expected<Imported> import_file(const std::string& path, const ImportOptions& options) {
+  for (const Importer& importer : importers()) {
+    if (!std::string_view(path).ends_with(importer.ending)) continue;
+    STREW_ASSIGN(const std::string bytes, read_file(path, kMaxFileBytes));
+    STREW_ASSIGN(Imported imported, importer.import_bytes(bytes, path, options));
+    for (ImportedKernel& kernel : imported.kernels) STREW_TRY(finish_kernel(kernel, options));
+    return imported;
+  }
+  return invalid_argument(path + ": the ending names no known format, expected one of: " + endings());
+}
+
+}  // namespace strew

@@ -1,0 +1,54 @@
+// Constant: a node whose output is one of its attributes. Sparse tensors are refused by the attribute list.
+//
+// Tested by tests/unit/onnx_import_test.cc.
+#include <cstring>
+
+#include "compiler/import/onnx/graph.h"
+#include "compiler/import/onnx/onnx.h"
+#include "compiler/import/onnx/tensor_proto.h"
+
+namespace strew::onnx {
+namespace {
+
+template <class List>
+Constant from_list(DType dtype, const List& list, bool scalar) {
+  Constant out;
+  out.type.dtype = dtype;
+  if (!scalar) out.type.dims = {list.size()};
+  out.data.resize(static_cast<size_t>(list.size()) * bits(dtype) / 8);
+  if (!out.data.empty()) std::memcpy(out.data.data(), list.data(), out.data.size());
+  return out;
+}
+
+Expected<Constant> to_constant(const AttributeProto& a, const Node& node) {
+  const std::string& n = a.name();
+  if (n == "value") return onnx::to_constant(a.t(), node.location() + ": attribute value");
+  if (n == "value_float") return from_list(DType::f32, std::vector<float>{a.f()}, true);
+  if (n == "value_floats") return from_list(DType::f32, a.floats(), false);
+  if (n == "value_int") return from_list(DType::i64, std::vector<int64_t>{a.i()}, true);
+  if (n == "value_ints") return from_list(DType::i64, a.ints(), false);
+  Constant out;
+  out.type.dtype = DType::string;
+  if (n == "value_string") {
+    out.strings = {a.s()};
+  } else {
+    out.strings.assign(a.strings().begin(), a.strings().end());
+    out.type.dims = {static_cast<int64_t>(out.strings.size())};
+  }
+  return out;
+}
+
+}  // namespace
+
+Status import_constant(Node& node) {
+  STREW_TRY(node.check_signature(
+      0, 0, 1, {"value", "value_float", "value_floats", "value_int", "value_ints", "value_string", "value_strings"}));
+  if (node.proto().attribute_size() != 1) {
+    return node.error("it has " + std::to_string(node.proto().attribute_size()) + " attributes, expected one");
+  }
+  STREW_ASSIGN(Constant constant, to_constant(node.proto().attribute(0), node));
+  Value value = constant_value(node.graph().imported(), std::move(constant));
+  return node.graph().define(node.proto().output(0), std::move(value), node.location() + ": output 0");
+}
+
+}  // namespace strew::onnx

@@ -1,0 +1,166 @@
+// Graph and Node: names, values, attributes and messages of an ONNX graph. No operator is known here.
+//
+// Names from a file go into messages as they are; the command line makes them printable. Tested by tests/unit/onnx_import_test.cc.
+#include "compiler/import/onnx/graph.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/import/onnx/tensor_proto.h"
+
+namespace strew::onnx {
+
+Status Graph::define(const std::string& name, Value value, const std::string& what) {
+  if (name.empty()) return invalid_argument(what + ": the name is empty, expected one");
+  if (!names_.emplace(name, static_cast<int>(imported_.values.size())).second) {
+    return invalid_argument(what + ": the name '" + name + "' is defined twice, expected once");
+  }
+  imported_.values.push_back(std::move(value));
+  return {};
+}
+
+Status Graph::define_initializer(const TensorProto& proto) {
+  if (proto.name().empty()) return invalid_argument(path_ + ": an initializer has no name, expected one");
+  if (!initializers_.emplace(proto.name(), &proto).second) {
+    return invalid_argument(path_ + ": the name '" + proto.name() + "' has two initializers, expected one");
+  }
+  return {};
+}
+
+Expected<int> Graph::find(const std::string& name) {
+  if (const auto it = names_.find(name); it != names_.end()) return it->second;
+  const auto initializer = initializers_.find(name);
+  if (initializer == initializers_.end()) return -1;
+  const std::string what = path_ + ": initializer " + name;
+  STREW_ASSIGN(Constant constant, to_constant(*initializer->second, what));
+  STREW_TRY(define(name, constant_value(imported_, std::move(constant)), what));
+  return static_cast<int>(imported_.values.size()) - 1;
+}
+
+std::string Graph::kernel_name(const std::string& name) {
+  const int seen = kernel_names_[name]++;
+  if (seen == 0) return name;
+  return kernel_name(name + "_" + std::to_string(seen + 1));
+}
+
+void Graph::used(int value, bool optional) { required_[value] |= !optional; }
+
+bool Graph::only_optional(int value) const {
+  const auto it = required_.find(value);
+  return it != required_.end() && !it->second;
+}
+
+int Graph::add(Value value) {
+  imported_.values.push_back(std::move(value));
+  return static_cast<int>(imported_.values.size()) - 1;
+}
+
+Node::Node(Graph& graph, const NodeProto& proto, int number, const std::string& path, int64_t opset)
+    : graph_(graph), proto_(proto), opset_(opset) {
+  name_ = proto.name().empty() ? proto.op_type() + "_" + std::to_string(number) : proto.name();
+  where_ = path + ": node " + name_ + " (" + proto.op_type() + ")";
+}
+
+Status Node::check_signature(int min_inputs, int max_inputs, int outputs, std::initializer_list<std::string_view> attributes) const {
+  if (proto_.input_size() < min_inputs || proto_.input_size() > max_inputs) {
+    return error("it has " + std::to_string(proto_.input_size()) + " inputs, expected " + std::to_string(min_inputs) +
+                 (max_inputs == min_inputs ? "" : " to " + std::to_string(max_inputs)));
+  }
+  if (proto_.output_size() != outputs) {
+    return error("it has " + std::to_string(proto_.output_size()) + " outputs, expected " + std::to_string(outputs));
+  }
+  std::set<std::string_view> seen;
+  for (const AttributeProto& a : proto_.attribute()) {
+    if (std::find(attributes.begin(), attributes.end(), a.name()) == attributes.end()) {
+      std::string known;
+      for (std::string_view n : attributes) known += (known.empty() ? "" : ", ") + std::string(n);
+      return error("attribute '" + a.name() + "' is unknown, expected one of: " + (known.empty() ? "(none)" : known));
+    }
+    if (!seen.insert(a.name()).second) return error("attribute '" + a.name() + "' is given twice, expected once");
+    if (!a.ref_attr_name().empty()) return error("attribute '" + a.name() + "' refers to a function's attribute, expected a value");
+  }
+  return {};
+}
+
+Expected<int> Node::input(int i, std::string_view role, bool optional) const {
+  if (!has_input(i)) return error("input " + std::to_string(i) + " (" + std::string(role) + ") is missing");
+  STREW_ASSIGN(const int value, graph_.find(proto_.input(i)));
+  if (value < 0) {
+    return error("input " + std::to_string(i) + " (" + std::string(role) + ") is '" + proto_.input(i) +
+                 "', expected the name of a graph input, an initializer or the output of an earlier node");
+  }
+  graph_.used(value, optional);
+  return value;
+}
+
+const AttributeProto* Node::find_attribute(std::string_view name) const {
+  for (const AttributeProto& a : proto_.attribute()) {
+    if (a.name() == name) return &a;
+  }
+  return nullptr;
+}
+
+Expected<int64_t> Node::attribute(std::string_view name, int64_t otherwise) const {
+  const AttributeProto* a = find_attribute(name);
+  if (a == nullptr) return otherwise;
+  // Files older than IR version 2 leave the type out.
+  if (a->has_type() ? a->type() != AttributeProto::INT : !a->has_i()) {
+    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected INT (2)");
+  }
+  return a->i();
+}
+
+Expected<std::string> Node::attribute(std::string_view name, const std::string& otherwise) const {
+  const AttributeProto* a = find_attribute(name);
+  if (a == nullptr) return otherwise;
+  if (a->has_type() ? a->type() != AttributeProto::STRING : !a->has_s()) {
+    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected STRING (3)");
+  }
+  return a->s();
+}
+
+Value constant_value(Imported& imported, Constant constant) {
+  Value value;
+  value.kind = ValueKind::constant;
+  value.type = constant.type;
+  value.index = static_cast<int>(imported.constants.size());
+  imported.constants.push_back(std::move(constant));
+  return value;
+}
+
+Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes) {
+  Imported& imported = graph_.imported();
+  ImportedKernel kernel;
+  kernel.name = graph_.kernel_name(name_);
+  kernel.location = where_;
+  kernel.arguments = std::move(arguments);
+  kernel.non_negative = std::move(non_negative);
+  kernel.notes = std::move(notes);
+  int result = 0;
+  for (const TensorSlot& slot : tensor_slots(op)) {
+    if (slot.role != Role::result) continue;
+    Value value;
+    value.kind = ValueKind::result;
+    value.type = *slot.type;
+    value.index = static_cast<int>(imported.kernels.size());
+    value.result = result;
+    STREW_TRY(graph_.define(proto_.output(result), std::move(value), where_ + ": output " + std::to_string(result)));
+    ++result;
+  }
+  kernel.op = std::move(op);
+  imported.kernels.push_back(std::move(kernel));
+  return {};
+}
+
+std::string dims_text(const std::vector<int64_t>& dims) {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
+  return out + "]";
+}
+
+bool unify(int64_t& a, int64_t b) {
+  if (a == kDynamic) a = b;
+  return b == kDynamic || a == b;
+}
+
+}  // namespace strew::onnx

@@ -1,0 +1,173 @@
+// TensorProto -> Constant. The data of a tensor lies in exactly one of: raw_data (little-endian, sub-byte types packed low bits
+// first, which is strew's own packing), string_data, or the typed list ONNX assigns to the dtype (4-bit types: one packed byte per
+// int32; f6: one element per int32; 16-bit and 8-bit floats: their bits). Dims and sizes are untrusted: the element count is
+// checked against the data before anything is allocated, so a few bytes cannot ask for gigabytes.
+//
+// External data is refused by name. Tested by tests/unit/onnx_tensor_test.cc and tests/oracle/onnx_tensor_scatter.py.
+#include "compiler/import/onnx/tensor_proto.h"
+
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "compiler/import/onnx/onnx.pb.h"
+#include "runtime/tensor.h"
+
+namespace strew::onnx {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw_data is little-endian and copied as it is");
+
+/// TensorProto.DataType of each DType ONNX has, by number.
+struct ElementType {
+  int32_t number;
+  DType dtype;
+};
+constexpr ElementType kElementTypes[] = {
+    {1, DType::f32},         {2, DType::u8},          {3, DType::i8},           {4, DType::u16},        {5, DType::i16},
+    {6, DType::i32},         {7, DType::i64},         {8, DType::string},       {9, DType::boolean},    {10, DType::f16},
+    {11, DType::f64},        {12, DType::u32},        {13, DType::u64},         {14, DType::complex64}, {15, DType::complex128},
+    {16, DType::bf16},       {17, DType::f8e4m3fn},   {18, DType::f8e4m3fnuz},  {19, DType::f8e5m2},    {20, DType::f8e5m2fnuz},
+    {21, DType::u4},         {22, DType::i4},         {23, DType::f4e2m1},      {24, DType::f8e8m0},    {25, DType::u2},
+    {26, DType::i2},         {27, DType::f6e2m3},     {28, DType::f6e3m2},
+};
+
+/// Appends the elements of a typed list, `each` bytes per entry, taken from the entry's low end.
+template <class List>
+void append(std::vector<std::byte>& out, const List& list, size_t each) {
+  out.resize(static_cast<size_t>(list.size()) * each);
+  for (int i = 0; i < list.size(); ++i) {
+    const auto entry = list.Get(i);
+    std::memcpy(out.data() + static_cast<size_t>(i) * each, &entry, each);
+  }
+}
+
+/// f6 in int32_data: one element per entry, to be packed six bits each.
+void append_bits(std::vector<std::byte>& out, const google::protobuf::RepeatedField<int32_t>& list, int width) {
+  out.assign((static_cast<size_t>(list.size()) * width + 7) / 8, std::byte{0});
+  for (int i = 0; i < list.size(); ++i) {
+    for (int b = 0; b < width; ++b) {
+      const size_t at = static_cast<size_t>(i) * width + b;
+      if (static_cast<uint32_t>(list.Get(i)) >> b & 1) out[at / 8] |= std::byte(1 << at % 8);
+    }
+  }
+}
+
+/// The typed list of `dtype`: its name, its length, and how many entries `count` elements need.
+struct ListSize {
+  const char* field;
+  int64_t entries, expected;
+};
+ListSize list_size(const TensorProto& p, DType dtype, int64_t count) {
+  switch (dtype) {
+    case DType::f32: return {"float_data", p.float_data_size(), count};
+    case DType::complex64: return {"float_data", p.float_data_size(), 2 * count};
+    case DType::f64: return {"double_data", p.double_data_size(), count};
+    case DType::complex128: return {"double_data", p.double_data_size(), 2 * count};
+    case DType::i64: return {"int64_data", p.int64_data_size(), count};
+    case DType::u32:
+    case DType::u64: return {"uint64_data", p.uint64_data_size(), count};
+    case DType::string: return {"string_data", p.string_data_size(), count};
+    case DType::f6e2m3:
+    case DType::f6e3m2: return {"int32_data", p.int32_data_size(), count};
+    default: return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
+  }
+}
+
+void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
+  switch (dtype) {
+    case DType::f32:
+    case DType::complex64: return append(out, p.float_data(), sizeof(float));
+    case DType::f64:
+    case DType::complex128: return append(out, p.double_data(), sizeof(double));
+    case DType::i64: return append(out, p.int64_data(), 8);
+    case DType::u32: return append(out, p.uint64_data(), 4);
+    case DType::u64: return append(out, p.uint64_data(), 8);
+    case DType::f6e2m3:
+    case DType::f6e3m2: return append_bits(out, p.int32_data(), 6);
+    default: return append(out, p.int32_data(), static_cast<size_t>(bits(dtype) < 8 ? 1 : bits(dtype) / 8));
+  }
+}
+
+int lists_used(const TensorProto& p) {
+  return (p.float_data_size() > 0) + (p.int32_data_size() > 0) + (p.string_data_size() > 0) + (p.int64_data_size() > 0) +
+         (p.double_data_size() > 0) + (p.uint64_data_size() > 0) + (p.has_raw_data() && !p.raw_data().empty());
+}
+
+Status refuse_external(const TensorProto& p, const std::string& what) {
+  if (p.data_location() == TensorProto::EXTERNAL || p.external_data_size() > 0) {
+    std::string location = "(none)";
+    for (const auto& entry : p.external_data()) {
+      if (entry.key() == "location") location = entry.value();
+    }
+    return unsupported(what + ": data_location is EXTERNAL (" + location + "), expected the data inside the file; save the model without "
+                       "external data");
+  }
+  if (p.has_segment()) return unsupported(what + ": the tensor is stored in segments, expected one piece");
+  return {};
+}
+
+/// What the bits of a bool and the padding of the last byte must not be left to chance for.
+void normalise(Constant& constant, int64_t count) {
+  if (constant.type.dtype == DType::boolean) {
+    for (std::byte& b : constant.data) b = std::byte(b != std::byte{0});
+  }
+  const int used = static_cast<int>(count * bits(constant.type.dtype) % 8);
+  if (bits(constant.type.dtype) < 8 && used != 0 && !constant.data.empty()) constant.data.back() &= std::byte((1 << used) - 1);
+}
+
+}  // namespace
+
+Expected<DType> element_type(int32_t data_type, const std::string& what) {
+  for (const ElementType& e : kElementTypes) {
+    if (e.number == data_type) return e.dtype;
+  }
+  return unsupported(what + ": element type is " + std::to_string(data_type) + ", expected a TensorProto.DataType from 1 to 28");
+}
+
+Expected<Constant> to_constant(const TensorProto& proto, const std::string& what) {
+  STREW_TRY(refuse_external(proto, what));
+  Constant out;
+  STREW_ASSIGN(out.type.dtype, element_type(proto.data_type(), what));
+  const DType dtype = out.type.dtype;
+  out.type.dims.assign(proto.dims().begin(), proto.dims().end());
+  const Expected<int64_t> counted = element_count(out.type.dims);
+  if (!counted.ok()) return invalid_argument(what + ": " + counted.status().message());
+  const int64_t count = *counted;
+
+  if (lists_used(proto) > 1) return invalid_argument(what + ": more than one data field is filled, expected one");
+  if (proto.has_raw_data() && (lists_used(proto) == 0 || !proto.raw_data().empty())) {
+    if (dtype == DType::string) return invalid_argument(what + ": strings are in raw_data, expected string_data");
+    const int64_t expected = storage_bytes(dtype, count);
+    if (static_cast<int64_t>(proto.raw_data().size()) != expected) {
+      return invalid_argument(what + ": raw_data has " + std::to_string(proto.raw_data().size()) + " bytes, expected " +
+                              std::to_string(expected) + " for " + std::to_string(count) + " elements of " + std::string(name(dtype)));
+    }
+    out.data.resize(proto.raw_data().size());
+    if (!out.data.empty()) std::memcpy(out.data.data(), proto.raw_data().data(), out.data.size());
+  } else {
+    const ListSize size = list_size(proto, dtype, count);
+    if (size.entries != size.expected) {
+      return invalid_argument(what + ": " + size.field + " has " + std::to_string(size.entries) + " entries, expected " +
+                              std::to_string(size.expected) + " for " + std::to_string(count) + " elements of " + std::string(name(dtype)));
+    }
+    if (dtype == DType::string) {
+      out.strings.assign(proto.string_data().begin(), proto.string_data().end());
+      return out;
+    }
+    copy_list(proto, dtype, out.data);
+  }
+  normalise(out, count);
+  return out;
+}
+
+Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
+  TensorProto proto;
+  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return invalid_argument(path + ": not a TensorProto (" + std::to_string(bytes.size()) + " bytes), expected ONNX's protobuf tensor");
+  }
+  return to_constant(proto, path);
+}
+
+}  // namespace strew::onnx

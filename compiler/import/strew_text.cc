@@ -1,0 +1,101 @@
+// `.strew` files: what `strew explain` prints can be stored and run again, on tensors of one's own. Inputs are the op's tensor slots
+// without the results; an in_place op takes its operands first, as what the result buffers hold before the call.
+//
+// Tested by tests/error/cli_test.cc.
+#include "compiler/import/strew_text.h"
+
+#include "compiler/op/text.h"
+
+namespace strew {
+namespace {
+
+/// Adds inputs and outputs of one op to the file's.
+class OpAdder {
+ public:
+  OpAdder(Imported& imported, std::string prefix) : imported_(imported), prefix_(std::move(prefix)) {}
+
+  void add(Op op, std::string name, std::string location) {
+    ImportedKernel kernel;
+    kernel.name = std::move(name);
+    kernel.location = std::move(location);
+    const Scatter* scatter = std::get_if<Scatter>(&op);
+    if (scatter != nullptr && scatter->init == InitKind::in_place) {
+      for (size_t i = 0; i < scatter->operands.size(); ++i) {
+        kernel.arguments.push_back(input("operand", static_cast<int>(i), scatter->operands[i], scatter->operands.size() > 1));
+      }
+    }
+    int results = 0;
+    for (const TensorSlot& slot : tensor_slots(op)) {
+      const bool several = count(op, slot.role) > 1;
+      if (slot.role == Role::result) {
+        output(results++, *slot.type, several);
+      } else {
+        kernel.arguments.push_back(input(std::string(strew::name(slot.role)), slot.index, *slot.type, several));
+      }
+    }
+    kernel.op = std::move(op);
+    imported_.kernels.push_back(std::move(kernel));
+  }
+
+ private:
+  static int count(const Op& op, Role role) {
+    int n = 0;
+    for (const TensorSlot& slot : tensor_slots(op)) n += slot.role == role;
+    return n;
+  }
+
+  std::string full_name(const std::string& role, int index, bool several) const {
+    return prefix_ + role + (several ? std::to_string(index) : "");
+  }
+
+  int input(const std::string& role, int index, TensorType type, bool several) {
+    type.strides.clear();  // files are contiguous; the program lays tensors out as the op says
+    Value value;
+    value.kind = ValueKind::input;
+    value.index = static_cast<int>(imported_.inputs.size());
+    value.type = type;
+    imported_.inputs.push_back({full_name(role, index, several), std::move(type), false});
+    imported_.values.push_back(std::move(value));
+    return static_cast<int>(imported_.values.size()) - 1;
+  }
+
+  void output(int result, TensorType type, bool several) {
+    type.strides.clear();
+    Value value;
+    value.kind = ValueKind::result;
+    value.index = static_cast<int>(imported_.kernels.size());
+    value.result = result;
+    value.type = std::move(type);
+    imported_.values.push_back(std::move(value));
+    imported_.outputs.push_back({full_name("result", result, several), static_cast<int>(imported_.values.size()) - 1});
+  }
+
+  Imported& imported_;
+  std::string prefix_;
+};
+
+}  // namespace
+
+Expected<Imported> import_strew_text(std::string_view text, const std::string& path, const ImportOptions&) {
+  Imported imported;
+  imported.format = "strew";
+  std::vector<std::pair<int, std::string_view>> lines;
+  for (int number = 1; !text.empty(); ++number) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(line.size() == text.size() ? line.size() : line.size() + 1);
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
+    while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
+    if (!line.empty() && line.front() != '#') lines.emplace_back(number, line);
+  }
+  if (lines.empty()) return invalid_argument(path + ": the file has no op, expected canonical text, one op per line");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string name = "op_" + std::to_string(i + 1);
+    const std::string location = path + ":" + std::to_string(lines[i].first);
+    Expected<Op> op = parse_op(lines[i].second);
+    if (!op.ok()) return Status(op.status().code(), location + ": " + op.status().message());
+    OpAdder(imported, lines.size() > 1 ? name + "." : "").add(std::move(*op), name, location);
+  }
+  return imported;
+}
+
+}  // namespace strew

@@ -1,0 +1,99 @@
+// Files through POSIX calls: their errno is the reason a message can give, and reading stops at the limit even when the file grows or
+// is a device. Pending files live in the target's own directory, because rename does not cross file systems.
+//
+// Something that exists and is not a plain file (/dev/null, a pipe) is written in place: it must not be replaced.
+// Tested by tests/unit/npy_test.cc and tests/error/cli_test.cc.
+#include "runtime/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace strew {
+namespace {
+
+Status failure(const std::string& path, const char* what) { return io_error(path + ": " + what + ": " + std::strerror(errno)); }
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+Status write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failure(path, "cannot write");
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+}  // namespace
+
+Expected<std::string> read_file(const std::string& path, int64_t max_bytes) {
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return failure(path, "cannot read");
+  struct stat info;
+  if (fstat(file.fd, &info) != 0) return failure(path, "cannot read");
+  if (S_ISDIR(info.st_mode)) return io_error(path + ": cannot read: it is a directory, expected a file");
+  if (info.st_size > max_bytes) {
+    return io_error(path + ": the file has " + std::to_string(info.st_size) + " bytes, expected at most " + std::to_string(max_bytes));
+  }
+  std::string out;
+  out.resize(static_cast<size_t>(info.st_size > 0 ? info.st_size + 1 : 1 << 16));
+  size_t used = 0;
+  while (true) {
+    if (used == out.size()) out.resize(out.size() * 2);
+    const ssize_t n = read(file.fd, out.data() + used, out.size() - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failure(path, "cannot read");
+    if (n == 0) break;
+    used += static_cast<size_t>(n);
+    if (static_cast<int64_t>(used) > max_bytes) return io_error(path + ": more than " + std::to_string(max_bytes) + " bytes");
+  }
+  out.resize(used);
+  return out;
+}
+
+Expected<PendingFile> PendingFile::write(const std::string& path, std::string_view bytes) {
+  struct stat info;
+  const bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) return io_error(path + ": cannot write: it is a directory, expected a file");
+  const bool in_place = exists && !S_ISREG(info.st_mode);
+  const std::string target = in_place ? path : path + ".tmp" + std::to_string(getpid());
+  const Descriptor file{open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+  if (file.fd < 0) return failure(path, "cannot write");
+  PendingFile pending(path, in_place ? "" : target);
+  STREW_TRY(write_all(file.fd, bytes, path));
+  return pending;
+}
+
+PendingFile::PendingFile(PendingFile&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, std::string())) {}
+
+PendingFile& PendingFile::operator=(PendingFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(temporary_, other.temporary_);
+  return *this;
+}
+
+PendingFile::~PendingFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Status PendingFile::commit() {
+  if (temporary_.empty()) return {};
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) return failure(path_, "cannot write");
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace strew
