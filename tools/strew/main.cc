@@ -1,0 +1,35 @@
+// strew: the command line. Parses, hands over to the command, and turns what must never happen into exit status 4.
+#include <exception>
+#include <new>
+
+#include "tools/strew/message.h"
+#include "tools/strew/options.h"
+
+namespace {
+
+struct Command {
+  const char* name;
+  int (*run)(const strew::cli::Options&);
+};
+constexpr Command kCommands[] = {
+    {"run", strew::cli::run},         {"check", strew::cli::check},   {"explain", strew::cli::explain},
+    {"compile", strew::cli::compile}, {"target", strew::cli::target},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  strew::cli::Options options;
+  try {
+    const int status = strew::cli::parse_command_line(argc, argv, options);
+    if (status >= 0) return status;
+    for (const Command& command : kCommands) {
+      if (options.command == command.name) return command.run(options);
+    }
+    return strew::cli::fail(strew::internal_error("command '" + options.command + "' has no function"));
+  } catch (const std::bad_alloc&) {
+    return strew::cli::fail(strew::invalid_argument(options.file + ": out of memory"));
+  } catch (const std::exception& error) {
+    return strew::cli::fail(strew::internal_error(error.what()));
+  }
+}

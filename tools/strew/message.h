@@ -1,0 +1,23 @@
+// Exit statuses and messages: one line on stderr, whatever a file put into it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "runtime/status.h"
+
+namespace strew::cli {
+
+enum ExitStatus : int { kDone = 0, kBadInput = 1, kBadUsage = 2, kOutOfBounds = 3, kInternal = 4 };
+
+/// Reports a failure and returns its exit status. `op_text`, where known, goes into the report of an internal error.
+int fail(const Status& status, std::string_view op_text = {});
+int usage_error(const std::string& message);
+
+/// Control characters written as \n, \x1b and so on, so that text from a file stays on its line.
+std::string printable(std::string_view text);
+
+/// Writes to stdout; a full disk or closed pipe is an error like any other.
+Status print_out(std::string_view text);
+
+}  // namespace strew::cli

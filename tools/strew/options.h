@@ -1,0 +1,35 @@
+// What the command line says, parsed and checked as far as that is possible without the file.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/import/importer.h"
+#include "runtime/kernel.h"
+
+namespace strew::cli {
+
+struct Options {
+  std::string command;  ///< "run", "check", …
+  std::string file;
+  std::vector<std::string> inputs, outputs;
+  std::string kernel_name;  ///< --kernel
+  std::string emit;
+  std::string output;  ///< compile -o
+  bool time = false, verify = false, json = false;
+  ImportOptions import;
+  KernelOptions kernel;
+  bool schedule_given = false, target_given = false;
+};
+
+/// Fills `options`. Returns -1 to go on, else the exit status (help, or a usage error already reported).
+int parse_command_line(int argc, char** argv, Options& options);
+
+// The commands, one file each. They return the exit status.
+int run(const Options& options);
+int check(const Options& options);
+int explain(const Options& options);
+int compile(const Options& options);
+int target(const Options& options);
+
+}  // namespace strew::cli
