@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/op/number.h"
 #include "runtime/strided.h"
 
 namespace strew {
@@ -31,19 +32,8 @@ Status check_input(const Tensor& tensor, const ImportedInput& input, size_t numb
                           type_text(input.type.dtype, input.type.dims));
 }
 
-/// Integer element `i` of a contiguous tensor; u64 as its bits.
 int64_t integer_at(const Tensor& tensor, int64_t i) {
-  const int width = bits(tensor.dtype);
-  uint64_t value = 0;
-  if (width < 8) {
-    const int64_t at = i * width;
-    value = static_cast<uint64_t>(tensor.data.data()[at / 8]) >> at % 8 & ((1u << width) - 1);
-  } else {
-    std::memcpy(&value, tensor.data.data() + i * (width / 8), static_cast<size_t>(width / 8));
-  }
-  if (!is_signed_integer(tensor.dtype) || width == 64) return static_cast<int64_t>(value);
-  const int shift = 64 - width;
-  return static_cast<int64_t>(value << shift) >> shift;
+  return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
 }
 
 class Runner {
@@ -190,8 +180,8 @@ class Runner {
       for (int64_t i = 0, n = tensor->elements(); i < n; ++i) {
         const int64_t value = integer_at(*tensor, i);
         if (value >= 0 || !is_signed_integer(tensor->dtype)) continue;
-        return out_of_bounds("index out of bounds: update position " + std::to_string(i) + ", index component 0: value " +
-                             std::to_string(value) + ", expected at least 0");
+        return out_of_bounds("index out of bounds: update position [" + std::to_string(i) + "] (linear " + std::to_string(i) +
+                             "), component 0: value " + std::to_string(value) + ", expected 0 <= v");
       }
     }
     return {};

@@ -170,9 +170,13 @@ int parse_command_line(int argc, char** argv, Options& options) {
   add_commands(app, options, raw);
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));
 
-  if (argc > 1 && argv[1][0] != '-' && app.get_subcommand_no_throw(argv[1]) == nullptr) {
-    std::string known;
-    for (const CLI::App* command : app.get_subcommands({})) known += (known.empty() ? "" : ", ") + command->get_name();
+  std::string known;
+  bool found = argc < 2 || argv[1][0] == '-';
+  for (const CLI::App* command : app.get_subcommands({})) {
+    known += (known.empty() ? "" : ", ") + command->get_name();
+    found = found || command->get_name() == argv[1];
+  }
+  if (!found) {
     return usage_error("command '" + std::string(argv[1]) + "' is unknown, expected one of: " + known);
   }
   try {

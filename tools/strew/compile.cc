@@ -1,0 +1,67 @@
+// strew compile: one kernel as text (op, plan, ll, asm) or as a relocatable object. Output goes to a temporary file first.
+//
+// Kinds of backends that this build does not have are refused by name with exit status 1. Tested by tests/error/cli_test.cc.
+#include <algorithm>
+#include <string_view>
+
+#include "runtime/file.h"
+#include "tools/strew/message.h"
+#include "tools/strew/options.h"
+#include "tools/strew/select.h"
+#include "tools/strew/stages.h"
+
+namespace strew::cli {
+namespace {
+
+constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj"};
+// In the contract of the command line, but of backends that are not built.
+constexpr std::string_view kAbsent[] = {"halide", "pto-as", "pto-ir", "pto-cpp"};
+
+Expected<std::string> emit_object(const Backend& backend, const Stages& stages) {
+  STREW_ASSIGN(Artifact artifact, backend.build(stages.request()));
+  if (artifact.interpreted) {
+    return unsupported("--emit obj: backend " + std::string(backend.name()) + " interprets the op and has no object code");
+  }
+  return std::move(artifact.object);
+}
+
+Expected<std::string> emit(const Options& options, const ImportedKernel& kernel) {
+  for (std::string_view kind : kAbsent) {
+    if (options.emit == kind) return unsupported("--emit " + options.emit + ": this build has no backend for it");
+  }
+  STREW_ASSIGN(const Stages stages, make_stages(kernel.op, options.kernel));
+  if (options.emit == "op") return stages.op_text + "\n";
+  if (options.emit == "plan") {
+    STREW_TRY(stages.planned);
+    return print(stages.plan);
+  }
+  STREW_ASSIGN(const Backend* backend, choose_backend(stages, options.kernel));
+  return options.emit == "obj" ? emit_object(*backend, stages) : backend->emit_text(stages.request(), options.emit);
+}
+
+bool known_kind(const std::string& kind) {
+  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds) ||
+         std::find(std::begin(kAbsent), std::end(kAbsent), kind) != std::end(kAbsent);
+}
+
+}  // namespace
+
+int compile(const Options& options) {
+  if (!known_kind(options.emit)) return usage_error("--emit: kind is '" + options.emit + "', expected op, plan, ll, asm or obj");
+  const Expected<Imported> imported = import_file(options.file, options.import);
+  if (!imported.ok()) return fail(imported.status());
+  int exit_status = kDone;
+  const int number = select_kernel(options, *imported, exit_status);
+  if (number < 0) return exit_status;
+  const ImportedKernel& kernel = imported->kernels[static_cast<size_t>(number)];
+  const Expected<std::string> text = emit(options, kernel);
+  if (!text.ok()) return fail(Status(text.status().code(), kernel.location + ": " + text.status().message()));
+  if (options.output == "-") return fail(print_out(*text));
+  Expected<PendingFile> file = PendingFile::write(options.output, *text);
+  if (!file.ok()) return fail(file.status());
+  if (const Status status = file->commit(); !status.ok()) return fail(status);
+  if (!options.json) return kDone;
+  return fail(print_out("{\"file\": \"" + printable(options.output) + "\", \"bytes\": " + std::to_string(text->size()) + "}\n"));
+}
+
+}  // namespace strew::cli

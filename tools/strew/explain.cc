@@ -1,0 +1,207 @@
+// strew explain: everything that is known about each kernel of a file before it runs, and why it came out that way. The last lines of
+// a kernel are its guarantees. Nothing is compiled and no heavy library is opened (but by the importer of .mlir files).
+//
+// One Explanation per kernel is filled first and printed as text or JSON after, so both say the same. Tested by tests/error/cli_test.cc.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "compiler/op/text.h"
+#include "tools/strew/message.h"
+#include "tools/strew/options.h"
+#include "tools/strew/select.h"
+#include "tools/strew/stages.h"
+
+namespace strew::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Something that is possible or not, and the reason.
+struct Choice {
+  std::string name;
+  Status status;
+};
+
+struct Guarantees {
+  std::string bits_fixed, writes, checks_first;
+  int64_t scratch_bytes = 0;
+  int threads = 1;
+};
+
+struct Explanation {
+  const ImportedKernel* kernel = nullptr;
+  Stages stages;
+  std::vector<Choice> backends, strategies;
+  std::string chosen, why;  ///< backend that would run it, or why none can
+  std::string schedule_source;
+  Guarantees guarantees;
+};
+
+bool float_sums(const Scatter& scatter) {
+  const bool folds = scatter.combiner.kind == CombinerKind::add || scatter.combiner.kind == CombinerKind::sub ||
+                     scatter.combiner.kind == CombinerKind::mul || scatter.combiner.kind == CombinerKind::expr;
+  return folds && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
+}
+
+Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule) {
+  Guarantees g;
+  g.threads = schedule.strategy == Strategy::sequential ? 1 : schedule.threads;
+  g.bits_fixed = "yes";
+  g.writes = "none";
+  OobPolicy oob = OobPolicy::undefined;
+  if (const Scatter* scatter = std::get_if<Scatter>(&kernel.op)) {
+    oob = scatter->oob;
+    if (scatter->order == Order::relaxed && float_sums(*scatter)) g.bits_fixed = "no (order relaxed)";
+    if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
+    if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
+  } else {
+    oob = std::get<Gather>(kernel.op).oob;
+  }
+  g.checks_first = oob == OobPolicy::error       ? "yes"
+                   : !kernel.non_negative.empty() ? "yes (negative ones; policy " + std::string(name(oob)) + " takes the others)"
+                   : oob == OobPolicy::undefined  ? "no (policy undefined: the caller promises)"
+                                                  : "no (policy " + std::string(name(oob)) + " makes each one safe)";
+  return g;
+}
+
+Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
+  Explanation out;
+  out.kernel = &kernel;
+  STREW_ASSIGN(out.stages, make_stages(kernel.op, options.kernel));
+  const Stages& stages = out.stages;
+  for (const Backend* backend : backends()) out.backends.push_back({std::string(backend->name()), can_build(*backend, stages)});
+  for (Strategy s : {Strategy::sequential, Strategy::positions, Strategy::window}) {
+    Schedule schedule = stages.schedule;
+    schedule.strategy = s;
+    schedule.threads = s == Strategy::sequential ? 1 : std::max(2, schedule.threads);
+    out.strategies.push_back({std::string(name(s)), stages.planned.ok() ? check_schedule(schedule, stages.plan, stages.target) : stages.planned});
+  }
+  const Expected<const Backend*> backend = choose_backend(stages, options.kernel);
+  if (backend.ok()) {
+    out.chosen = (*backend)->name();
+  } else {
+    out.why = backend.status().message();
+  }
+  out.schedule_source = !options.schedule_given               ? "heuristic"
+                        : stages.schedule == stages.heuristic ? "--schedule, the same as the heuristic"
+                                                              : "--schedule " + options.kernel.schedule + " over the heuristic";
+  out.guarantees = guarantees_of(kernel, stages.schedule);
+  return out;
+}
+
+std::string yes_or_reason(const Status& status) { return status.ok() ? "yes" : "no: " + status.message(); }
+
+std::string indented(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out += "    " + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string rewrites_text(const Stages& stages) {
+  if (stages.applied.empty()) return "  rewrites    none\n";
+  std::string out;
+  for (const Rewrite* rewrite : stages.applied) {
+    out += fmt::format("  {:<11} {}: {}\n", out.empty() ? "rewrites" : "", rewrite->name, rewrite->what);
+  }
+  return out + fmt::format("  canonical   {}\n", print(stages.canonical));
+}
+
+std::string choices_text(const char* title, const std::vector<Choice>& choices) {
+  std::string out;
+  for (const Choice& c : choices) out += fmt::format("  {:<11} {:<10} {}\n", out.empty() ? title : "", c.name, yes_or_reason(c.status));
+  return out;
+}
+
+std::string guarantees_text(const Guarantees& g) {
+  return fmt::format("bits fixed: {}; writes outside updates: {}; scratch {} B; threads {}; checks every index first: {}", g.bits_fixed,
+                     g.writes, g.scratch_bytes, g.threads, g.checks_first);
+}
+
+std::string text_of(const Explanation& e) {
+  const Stages& stages = e.stages;
+  std::string out = fmt::format("kernel {} ({})\n", printable(e.kernel->name), printable(e.kernel->location));
+  out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.op_text)));
+  for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
+  if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
+  out += rewrites_text(stages);
+  out += "  plan\n" + (stages.planned.ok() ? indented(print(stages.plan)) : "    none: " + stages.planned.message() + "\n");
+  out += choices_text("backends", e.backends);
+  out += fmt::format("  {:<11} {}\n", "runs on", e.chosen.empty() ? "nothing: " + e.why : e.chosen);
+  out += choices_text("strategies", e.strategies);
+  out += fmt::format("  schedule    {} ({})\n", print(stages.schedule), e.schedule_source);
+  if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
+  out += fmt::format("  target      {}\n", print(stages.target));
+  return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
+}
+
+Json choices_json(const std::vector<Choice>& choices) {
+  Json out = Json::array();
+  for (const Choice& c : choices) {
+    Json entry = {{"name", c.name}, {"ok", c.status.ok()}};
+    if (!c.status.ok()) entry["reason"] = c.status.message();
+    out.push_back(std::move(entry));
+  }
+  return out;
+}
+
+Json json_of(const Explanation& e) {
+  const Stages& stages = e.stages;
+  Json rewrites = Json::array();
+  for (const Rewrite* r : stages.applied) rewrites.push_back({{"name", r->name}, {"what", r->what}});
+  Json out = {{"name", e.kernel->name},
+              {"location", e.kernel->location},
+              {"op", stages.op_text},
+              {"hash", to_hex(hash_text(stages.op_text))},
+              {"notes", e.kernel->notes},
+              {"negative_indices_are_errors", !e.kernel->non_negative.empty()},
+              {"rewrites", std::move(rewrites)},
+              {"canonical", print(stages.canonical)},
+              {"plan", stages.planned.ok() ? Json(print(stages.plan)) : Json(nullptr)},
+              {"backends", choices_json(e.backends)},
+              {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
+              {"strategies", choices_json(e.strategies)},
+              {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}}},
+              {"target", print(stages.target)}};
+  if (!stages.planned.ok()) out["plan_reason"] = stages.planned.message();
+  if (e.chosen.empty()) out["backend_reason"] = e.why;
+  out["guarantees"] = {{"bits_fixed", e.guarantees.bits_fixed},     {"writes_outside_updates", e.guarantees.writes},
+                       {"scratch_bytes", e.guarantees.scratch_bytes}, {"threads", e.guarantees.threads},
+                       {"checks_every_index_first", e.guarantees.checks_first}, {"text", guarantees_text(e.guarantees)}};
+  return out;
+}
+
+}  // namespace
+
+int explain(const Options& options) {
+  const Expected<Imported> imported = import_file(options.file, options.import);
+  if (!imported.ok()) return fail(imported.status());
+  size_t first = 0, last = imported->kernels.size();
+  if (!options.kernel_name.empty()) {
+    int exit_status = kDone;
+    const int number = select_kernel(options, *imported, exit_status);
+    if (number < 0) return exit_status;
+    first = static_cast<size_t>(number);
+    last = first + 1;
+  }
+  Json json = {{"file", options.file}, {"format", imported->format}, {"kernels", Json::array()}};
+  std::string text;
+  for (size_t k = first; k < last; ++k) {
+    const Expected<Explanation> e = explain_kernel(imported->kernels[k], options);
+    if (!e.ok()) return fail(e.status());
+    // A backend the caller insists on must be able.
+    if (e->chosen.empty() && options.kernel.backend != "auto") return fail(unsupported(imported->kernels[k].location + ": " + e->why));
+    if (options.json) {
+      json["kernels"].push_back(json_of(*e));
+    } else {
+      text += (text.empty() ? "" : "\n") + text_of(*e);
+    }
+  }
+  return fail(print_out(options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text));
+}
+
+}  // namespace strew::cli

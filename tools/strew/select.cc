@@ -1,0 +1,32 @@
+// Choosing a kernel. Tested by tests/error/cli_test.cc.
+#include "tools/strew/select.h"
+
+#include "compiler/op/text.h"
+#include "tools/strew/message.h"
+
+namespace strew::cli {
+
+std::string kernel_names(const Imported& imported) {
+  std::string out;
+  for (const ImportedKernel& kernel : imported.kernels) out += (out.empty() ? "" : ", ") + kernel.name;
+  return out;
+}
+
+std::string type_text(const TensorType& type) { return print(type); }
+
+int select_kernel(const Options& options, const Imported& imported, int& exit_status) {
+  if (options.kernel_name.empty()) {
+    if (imported.kernels.size() == 1) return 0;
+    exit_status = usage_error(options.file + ": the file has " + std::to_string(imported.kernels.size()) +
+                              " kernels, expected one or --kernel with one of: " + kernel_names(imported));
+    return -1;
+  }
+  for (size_t k = 0; k < imported.kernels.size(); ++k) {
+    if (imported.kernels[k].name == options.kernel_name) return static_cast<int>(k);
+  }
+  exit_status = usage_error("--kernel: '" + options.kernel_name + "' is not in " + options.file +
+                            ", expected one of: " + kernel_names(imported));
+  return -1;
+}
+
+}  // namespace strew::cli

@@ -1,0 +1,45 @@
+// strew target: the machine kernels are compiled for. Tested by tests/error/cli_test.cc.
+#include "runtime/target.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/strew/message.h"
+#include "tools/strew/options.h"
+
+namespace strew::cli {
+
+int target(const Options& options) {
+  const Expected<Target> parsed = parse_target(options.kernel.target);
+  if (!parsed.ok()) return fail(parsed.status());
+  const Target& t = *parsed;
+  const std::string overridden = options.target_given ? "--target " + options.kernel.target : "";
+  if (options.json) {
+    const nlohmann::ordered_json json = {{"target", print(t)},
+                                         {"arch", t.arch},
+                                         {"cpu", t.cpu},
+                                         {"features", t.features},
+                                         {"vector_bytes", t.vector_bytes},
+                                         {"f16c", t.f16c},
+                                         {"cores", t.cores},
+                                         {"l1d_bytes", t.l1d_bytes},
+                                         {"l2_bytes", t.l2_bytes},
+                                         {"l3_bytes", t.l3_bytes},
+                                         {"overridden", overridden}};
+    return fail(print_out(json.dump(2) + "\n"));
+  }
+  return fail(print_out(fmt::format("target      {}\n"
+                                    "arch        {}\n"
+                                    "cpu         {}\n"
+                                    "features    {}\n"
+                                    "vectors     {} bytes, f16 conversion in hardware: {}\n"
+                                    "cores       {} usable by this process\n"
+                                    "caches      L1d {} KiB, L2 {} KiB, L3 {} KiB\n"
+                                    "overridden  {}\n",
+                                    print(t), t.arch, t.cpu, fmt::join(t.features, " "), t.vector_bytes, t.f16c ? "yes" : "no", t.cores,
+                                    t.l1d_bytes >> 10, t.l2_bytes >> 10, t.l3_bytes >> 10, overridden.empty() ? "nothing" : overridden)));
+}
+
+}  // namespace strew::cli

@@ -1,0 +1,96 @@
+// Tensor files of the command line, and the comparison of results. See tools/npy.h and compiler/import/onnx/tensor_proto.h for the
+// formats. Tested by tests/error/cli_test.cc and tests/oracle/*.
+#include "tools/strew/tensor_file.h"
+
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "compiler/import/onnx/tensor_proto.h"
+#include "compiler/op/number.h"
+#include "runtime/file.h"
+#include "tools/npy.h"
+
+namespace strew::cli {
+namespace {
+
+constexpr int64_t kMaxTensorFile = int64_t{1} << 40;
+
+Expected<Tensor> from_constant(const Constant& constant, const ImportedInput& input, const std::string& path) {
+  if (constant.type.dtype != input.type.dtype) {
+    return invalid_argument(path + ": the tensor is " + std::string(name(constant.type.dtype)) + ", expected " +
+                            std::string(name(input.type.dtype)) + " for input " + input.name);
+  }
+  STREW_ASSIGN(Tensor tensor, make_tensor(constant.type.dtype, constant.type.dims));
+  if (tensor.dtype == DType::string) {
+    set_strings(tensor, constant.strings);
+  } else if (!constant.data.empty()) {
+    std::memcpy(tensor.data.data(), constant.data.data(), constant.data.size());
+  }
+  return tensor;
+}
+
+std::string position_text(int64_t element, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> at(dims.size());
+  for (size_t d = dims.size(); d-- > 0;) {
+    at[d] = element % dims[d];
+    element /= dims[d];
+  }
+  std::string out = "[";
+  for (size_t d = 0; d < at.size(); ++d) out += (d ? "," : "") + std::to_string(at[d]);
+  return out + "]";
+}
+
+bool same(const Tensor& a, const Tensor& b, int64_t i, bool strict) {
+  if (a.dtype == DType::string) return string_at(a, i) == string_at(b, i);
+  const Scalar x = load_element(a.dtype, a.data.data(), i), y = load_element(b.dtype, b.data.data(), i);
+  return strict ? x == y : same_value(x, y);
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ImportedInput& input) {
+  STREW_ASSIGN(const std::string bytes, read_file(path, kMaxTensorFile));
+  if (std::string_view(path).ends_with(".pb")) {
+    STREW_ASSIGN(const Constant constant, onnx::parse_tensor(bytes, path));
+    STREW_ASSIGN(Tensor tensor, from_constant(constant, input, path));
+    return std::make_unique<Tensor>(std::move(tensor));
+  }
+  STREW_ASSIGN(Tensor tensor, parse_npy(bytes, input.type.dtype, path));
+  return std::make_unique<Tensor>(std::move(tensor));
+}
+
+Status write_tensors(const std::vector<Tensor>& tensors, const std::vector<std::string>& paths) {
+  std::vector<PendingFile> pending;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    STREW_ASSIGN(const std::string bytes, format_npy(tensors[i]));
+    STREW_ASSIGN(PendingFile file, PendingFile::write(paths[i], bytes));
+    pending.push_back(std::move(file));
+  }
+  for (PendingFile& file : pending) STREW_TRY(file.commit());
+  return {};
+}
+
+std::unique_ptr<Tensor> clone(const Tensor& tensor) {
+  Expected<Tensor> copy = make_tensor(tensor.dtype, tensor.dims);
+  if (!copy.ok()) throw std::bad_alloc();
+  if (tensor.dtype == DType::string) {
+    std::vector<std::string> strings;
+    for (int64_t i = 0, n = tensor.elements(); i < n; ++i) strings.emplace_back(string_at(tensor, i));
+    set_strings(*copy, std::move(strings));
+  } else {
+    std::memcpy(copy->data.data(), tensor.data.data(), static_cast<size_t>(tensor.data.size()));
+  }
+  return std::make_unique<Tensor>(std::move(*copy));
+}
+
+std::string first_difference(const Tensor& a, const Tensor& b, bool strict) {
+  if (a.dims != b.dims || a.dtype != b.dtype) return "the shapes differ";
+  if (a.dtype != DType::string && std::memcmp(a.data.data(), b.data.data(), static_cast<size_t>(a.data.size())) == 0) return "";
+  for (int64_t i = 0, n = a.elements(); i < n; ++i) {
+    if (!same(a, b, i, strict)) return "element " + position_text(i, a.dims) + " differs";
+  }
+  return "";
+}
+
+}  // namespace strew::cli
