@@ -45,7 +45,8 @@ Expected<std::string> read_file(const std::string& path, int64_t max_bytes) {
   if (fstat(file.fd, &info) != 0) return failure(path, "cannot read");
   if (S_ISDIR(info.st_mode)) return io_error(path + ": cannot read: it is a directory, expected a file");
   if (info.st_size > max_bytes) {
-    return io_error(path + ": the file has " + std::to_string(info.st_size) + " bytes, expected at most " + std::to_string(max_bytes));
+    return io_error(path + ": the file has " + std::to_string(info.st_size) + " bytes, expected at most " +
+                    std::to_string(max_bytes));
   }
   std::string out;
   out.resize(static_cast<size_t>(info.st_size > 0 ? info.st_size + 1 : 1 << 16));

@@ -26,7 +26,8 @@ std::string type_text(DType dtype, const std::vector<int64_t>& dims) { return st
 Status check_input(const Tensor& tensor, const ImportedInput& input, size_t number) {
   const std::string what = "input " + std::to_string(number) + " (" + input.name + "): ";
   bool fits = tensor.dtype == input.type.dtype && tensor.dims.size() == input.type.dims.size();
-  for (size_t d = 0; fits && d < tensor.dims.size(); ++d) fits = input.type.dims[d] == kDynamic || input.type.dims[d] == tensor.dims[d];
+  for (size_t d = 0; fits && d < tensor.dims.size(); ++d)
+    fits = input.type.dims[d] == kDynamic || input.type.dims[d] == tensor.dims[d];
   if (fits) return {};
   return invalid_argument(what + "it is " + type_text(tensor.dtype, tensor.dims) + ", expected " +
                           type_text(input.type.dtype, input.type.dims));
@@ -54,7 +55,7 @@ class Runner {
 
  private:
   struct Output {
-    int value = -1;              ///< or a result of `kernel`, which no value need name
+    int value = -1;  ///< or a result of `kernel`, which no value need name
     int kernel = -1, result = 0;
   };
 
@@ -85,8 +86,9 @@ class Runner {
       const ImportedKernel& kernel = imported_.kernels[k];
       for (int v : kernel.arguments) {
         if (!options_.only.empty() && imported_.values[v].kind == ValueKind::result) {
-          return invalid_argument(kernel.location + ": kernel '" + options_.only +
-                                  "' reads the result of another kernel, expected graph inputs and constants only; run the whole file");
+          return invalid_argument(
+              kernel.location + ": kernel '" + options_.only +
+              "' reads the result of another kernel, expected graph inputs and constants only; run the whole file");
         }
         mark_value(v);
       }
@@ -109,13 +111,22 @@ class Runner {
     if (values_[v] != nullptr) return values_[v];
     const Value& value = imported_.values[v];
     switch (value.kind) {
-      case ValueKind::input: STREW_TRY(evaluate_input(v, value)); break;
-      case ValueKind::constant: STREW_TRY(evaluate_constant(v, imported_.constants[value.index])); break;
-      case ValueKind::zeros: STREW_TRY(evaluate_zeros(v, value)); break;
-      case ValueKind::stack: STREW_TRY(evaluate_stack(v, value)); break;
+      case ValueKind::input:
+        STREW_TRY(evaluate_input(v, value));
+        break;
+      case ValueKind::constant:
+        STREW_TRY(evaluate_constant(v, imported_.constants[value.index]));
+        break;
+      case ValueKind::zeros:
+        STREW_TRY(evaluate_zeros(v, value));
+        break;
+      case ValueKind::stack:
+        STREW_TRY(evaluate_stack(v, value));
+        break;
       case ValueKind::result: {
         if (results_.size() <= static_cast<size_t>(value.index) || results_[value.index].empty()) {
-          return internal_error("value " + std::to_string(v) + " is read before kernel " + std::to_string(value.index) + " has run");
+          return internal_error("value " + std::to_string(v) + " is read before kernel " + std::to_string(value.index) +
+                                " has run");
         }
         values_[v] = &results_[value.index][value.result];
         break;
@@ -231,7 +242,8 @@ class Runner {
     if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
     const Tensor& operand = *values_[kernel.arguments[index]];
     if (operand.dtype != result.dtype || operand.dims != result.dims) {
-      return invalid_argument("operand is " + type_text(operand.dtype, operand.dims) + ", expected " + type_text(result.dtype, result.dims));
+      return invalid_argument("operand is " + type_text(operand.dtype, operand.dims) + ", expected " +
+                              type_text(result.dtype, result.dims));
     }
     std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
     return {};
@@ -261,7 +273,9 @@ class Runner {
       for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) sizes[i] = integer_at(*given, i);
     }
     std::vector<int64_t> offsets, batches;
-    const auto has = [](const std::vector<int64_t>& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); };
+    const auto has = [](const std::vector<int64_t>& list, int64_t d) {
+      return std::find(list.begin(), list.end(), d) != list.end();
+    };
     for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
       if (!has(gather.dims.collapsed_slice_dims, d) && !has(gather.dims.operand_batching_dims, d)) offsets.push_back(sizes[d]);
     }
@@ -308,9 +322,9 @@ class Runner {
   const Imported& imported_;
   std::vector<std::unique_ptr<Tensor>> inputs_;
   const ProgramOptions& options_;
-  std::vector<const Tensor*> values_;          ///< null: not evaluated yet
-  std::vector<std::unique_ptr<Tensor>> owned_; ///< constants, zeros, stacks
-  std::vector<std::vector<Tensor>> results_;   ///< per kernel
+  std::vector<const Tensor*> values_;           ///< null: not evaluated yet
+  std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
+  std::vector<std::vector<Tensor>> results_;    ///< per kernel
   std::vector<Output> outputs_;
   std::vector<bool> needed_;
 };

@@ -50,9 +50,7 @@ Expected<Buffer> Buffer::allocate(int64_t bytes) {
   return out;
 }
 
-TensorView Tensor::view() const {
-  return {data.data(), dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr};
-}
+TensorView Tensor::view() const { return {data.data(), dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr}; }
 
 int64_t Tensor::elements() const {
   int64_t n = 1;

@@ -139,7 +139,8 @@ Expected<Header> parse_header(std::string_view bytes, const std::string& what) {
     return invalid_argument(what + ": not an npy file: the first bytes are not \\x93NUMPY");
   }
   const int major = static_cast<unsigned char>(bytes[6]);
-  if (major < 1 || major > 3) return invalid_argument(what + ": npy format version is " + std::to_string(major) + ", expected 1, 2 or 3");
+  if (major < 1 || major > 3)
+    return invalid_argument(what + ": npy format version is " + std::to_string(major) + ", expected 1, 2 or 3");
   const size_t length_bytes = major == 1 ? 2 : 4;
   if (bytes.size() < 8 + length_bytes) return invalid_argument(what + ": the npy header is cut short");
   size_t length = 0;
@@ -178,8 +179,10 @@ bool is_numpy_type(DType dtype) {
     case DType::boolean:
     case DType::f16:
     case DType::f32:
-    case DType::f64: return true;
-    default: return (is_integer(dtype) && bits(dtype) >= 8) || is_complex(dtype);
+    case DType::f64:
+      return true;
+    default:
+      return (is_integer(dtype) && bits(dtype) >= 8) || is_complex(dtype);
   }
 }
 
@@ -192,11 +195,13 @@ Status check_items(const Header& header, DType dtype, const std::string& what) {
   } else if (is_numpy_type(dtype)) {
     fits = header.kind == numpy_kind(dtype) && header.size == item_size(dtype);
   } else {
-    fits = header.size == item_size(dtype) && (header.kind == 'V' || header.kind == 'u' || header.kind == 'i') && header.order != '>';
+    fits = header.size == item_size(dtype) && (header.kind == 'V' || header.kind == 'u' || header.kind == 'i') &&
+           header.order != '>';
     expected += " (raw items of " + std::to_string(item_size(dtype)) + " bytes)";
   }
   if (fits) return {};
-  return invalid_argument(what + ": the items are " + header.descr() + ", expected " + expected + " for " + std::string(name(dtype)));
+  return invalid_argument(what + ": the items are " + header.descr() + ", expected " + expected + " for " +
+                          std::string(name(dtype)));
 }
 
 void append_utf8(std::string& out, uint32_t c) {
@@ -329,7 +334,8 @@ Status read_items(const Header& header, const char* items, int64_t count, Tensor
     std::memcpy(tensor.data.data(), items, static_cast<size_t>(count * item_bytes));
     return {};
   }
-  for_each_item(header, count, [&](int64_t element, int64_t item) { store_item(tensor, element, items + item * item_bytes, swap); });
+  for_each_item(header, count,
+                [&](int64_t element, int64_t item) { store_item(tensor, element, items + item * item_bytes, swap); });
   return {};
 }
 
@@ -380,8 +386,8 @@ Expected<Tensor> parse_npy(std::string_view bytes, DType dtype, const std::strin
   if (!counted.ok()) return invalid_argument(what + ": shape: " + counted.status().message());
   const int64_t held = static_cast<int64_t>(bytes.size() - header.data_at), item = header.item_bytes();
   if (item > 0 ? *counted > held / item || *counted * item != held : held != 0 || *counted != 0) {
-    return invalid_argument(what + ": the file holds " + std::to_string(held) + " bytes of items, expected " + std::to_string(*counted) +
-                            " items of " + std::to_string(item) + " bytes");
+    return invalid_argument(what + ": the file holds " + std::to_string(held) + " bytes of items, expected " +
+                            std::to_string(*counted) + " items of " + std::to_string(item) + " bytes");
   }
   Expected<Tensor> tensor = make_tensor(dtype, header.shape);
   if (!tensor.ok()) return Status(tensor.status().code(), what + ": " + tensor.status().message());

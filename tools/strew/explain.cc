@@ -58,7 +58,7 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule)
   } else {
     oob = std::get<Gather>(kernel.op).oob;
   }
-  g.checks_first = oob == OobPolicy::error       ? "yes"
+  g.checks_first = oob == OobPolicy::error        ? "yes"
                    : !kernel.non_negative.empty() ? "yes (negative ones; policy " + std::string(name(oob)) + " takes the others)"
                    : oob == OobPolicy::undefined  ? "no (policy undefined: the caller promises)"
                                                   : "no (policy " + std::string(name(oob)) + " makes each one safe)";
@@ -75,7 +75,8 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
     Schedule schedule = stages.schedule;
     schedule.strategy = s;
     schedule.threads = s == Strategy::sequential ? 1 : std::max(2, schedule.threads);
-    out.strategies.push_back({std::string(name(s)), stages.planned.ok() ? check_schedule(schedule, stages.plan, stages.target) : stages.planned});
+    out.strategies.push_back(
+        {std::string(name(s)), stages.planned.ok() ? check_schedule(schedule, stages.plan, stages.target) : stages.planned});
   }
   const Expected<const Backend*> backend = choose_backend(stages, options.kernel);
   if (backend.ok()) {
@@ -113,13 +114,14 @@ std::string rewrites_text(const Stages& stages) {
 
 std::string choices_text(const char* title, const std::vector<Choice>& choices) {
   std::string out;
-  for (const Choice& c : choices) out += fmt::format("  {:<11} {:<10} {}\n", out.empty() ? title : "", c.name, yes_or_reason(c.status));
+  for (const Choice& c : choices)
+    out += fmt::format("  {:<11} {:<10} {}\n", out.empty() ? title : "", c.name, yes_or_reason(c.status));
   return out;
 }
 
 std::string guarantees_text(const Guarantees& g) {
-  return fmt::format("bits fixed: {}; writes outside updates: {}; scratch {} B; threads {}; checks every index first: {}", g.bits_fixed,
-                     g.writes, g.scratch_bytes, g.threads, g.checks_first);
+  return fmt::format("bits fixed: {}; writes outside updates: {}; scratch {} B; threads {}; checks every index first: {}",
+                     g.bits_fixed, g.writes, g.scratch_bytes, g.threads, g.checks_first);
 }
 
 std::string text_of(const Explanation& e) {
@@ -169,9 +171,12 @@ Json json_of(const Explanation& e) {
               {"target", print(stages.target)}};
   if (!stages.planned.ok()) out["plan_reason"] = stages.planned.message();
   if (e.chosen.empty()) out["backend_reason"] = e.why;
-  out["guarantees"] = {{"bits_fixed", e.guarantees.bits_fixed},     {"writes_outside_updates", e.guarantees.writes},
-                       {"scratch_bytes", e.guarantees.scratch_bytes}, {"threads", e.guarantees.threads},
-                       {"checks_every_index_first", e.guarantees.checks_first}, {"text", guarantees_text(e.guarantees)}};
+  out["guarantees"] = {{"bits_fixed", e.guarantees.bits_fixed},
+                       {"writes_outside_updates", e.guarantees.writes},
+                       {"scratch_bytes", e.guarantees.scratch_bytes},
+                       {"threads", e.guarantees.threads},
+                       {"checks_every_index_first", e.guarantees.checks_first},
+                       {"text", guarantees_text(e.guarantees)}};
   return out;
 }
 
@@ -194,7 +199,8 @@ int explain(const Options& options) {
     const Expected<Explanation> e = explain_kernel(imported->kernels[k], options);
     if (!e.ok()) return fail(e.status());
     // A backend the caller insists on must be able.
-    if (e->chosen.empty() && options.kernel.backend != "auto") return fail(unsupported(imported->kernels[k].location + ": " + e->why));
+    if (e->chosen.empty() && options.kernel.backend != "auto")
+      return fail(unsupported(imported->kernels[k].location + ": " + e->why));
     if (options.json) {
       json["kernels"].push_back(json_of(*e));
     } else {

@@ -22,15 +22,19 @@ void report(const std::string& message) {
 
 int fail(const Status& status, std::string_view op_text) {
   switch (status.code()) {
-    case Code::ok: return kDone;
-    case Code::out_of_bounds: report(status.message()); return kOutOfBounds;
+    case Code::ok:
+      return kDone;
+    case Code::out_of_bounds:
+      report(status.message());
+      return kOutOfBounds;
     case Code::internal:
       report("internal: " + status.message() + "; please report this" +
              (op_text.empty() ? std::string() : " with the op: " + std::string(op_text)));
       return kInternal;
     case Code::invalid_argument:
     case Code::unsupported:
-    case Code::io: break;
+    case Code::io:
+      break;
   }
   report(status.message());
   return kBadInput;

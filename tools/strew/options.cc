@@ -30,15 +30,17 @@ const char* example(const std::string& command) {
   if (command == "explain") return "Example:\n  strew explain decode.onnx --threads 1 --json";
   if (command == "compile") return "Example:\n  strew compile decode.onnx --emit asm -o decode.s --target x86-64-v3";
   if (command == "target") return "Example:\n  strew target --json";
-  return "Examples:\n  strew explain decode.onnx\n  strew run decode.onnx --input past.npy update.npy indices.npy --output present.npy\n"
+  return "Examples:\n  strew explain decode.onnx\n  strew run decode.onnx --input past.npy update.npy indices.npy --output "
+         "present.npy\n"
          "  strew compile decode.onnx --emit asm -o decode.s\n`strew COMMAND --help` shows a command's options.";
 }
 
 void add_import_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("FILE", options.file, "an op: .onnx, .mlir (StableHLO) or .strew (canonical text)")->required();
-  app.add_option("--oob", raw.oob,
-                 "out-of-bounds policy, over the source's own: undefined, skip_element, skip_window, clamp, wrap, error, fill_element[:V], "
-                 "fill_window[:V]");
+  app.add_option(
+      "--oob", raw.oob,
+      "out-of-bounds policy, over the source's own: undefined, skip_element, skip_window, clamp, wrap, error, fill_element[:V], "
+      "fill_window[:V]");
   app.add_option("--order", raw.order, "order of duplicates: in_order or relaxed");
   app.add_option("--accumulate", raw.accumulate, "native: round after every combine; wide: once, at the end");
   app.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
@@ -137,7 +139,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* command = app.add_subcommand("run", "import, compile, run once on real data, write the results");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
-  command->add_option("--input", options.inputs, ".npy files (for ONNX also .pb), one per input, in order; - for a missing optional one");
+  command->add_option("--input", options.inputs,
+                      ".npy files (for ONNX also .pb), one per input, in order; - for a missing optional one");
   command->add_option("--output", options.outputs, ".npy files to write, one per output, in order");
   command->add_flag("--time", options.time, "compile time, time per call, bytes per second, ratio to memcpy");
   command->add_flag("--verify", options.verify, "run the reference too and compare bit for bit");
@@ -145,7 +148,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command = app.add_subcommand("check", "import and verify only");
   add_import_options(*command, options, raw);
 
-  command = app.add_subcommand("explain", "the op, its rewrites and plan, every backend and strategy with yes or the reason why not");
+  command =
+      app.add_subcommand("explain", "the op, its rewrites and plan, every backend and strategy with yes or the reason why not");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
 

@@ -74,7 +74,8 @@ Expected<Inputs> read_inputs(const Options& options, const Imported& imported, c
   for (size_t i = 0; i < targets.size(); ++i) {
     const ImportedInput& input = imported.inputs[targets[i]];
     if (options.inputs[i] == "-") {
-      if (!input.optional) return invalid_argument(fmt::format("--input -: input {} is not optional, expected a file", input.name));
+      if (!input.optional)
+        return invalid_argument(fmt::format("--input -: input {} is not optional, expected a file", input.name));
       continue;
     }
     STREW_ASSIGN(inputs[targets[i]], read_tensor(options.inputs[i], input));
@@ -93,8 +94,9 @@ bool only_moves(const Imported& imported) {
   for (const ImportedKernel& kernel : imported.kernels) {
     const Scatter* scatter = std::get_if<Scatter>(&kernel.op);
     const Gather* gather = std::get_if<Gather>(&kernel.op);
-    if (scatter != nullptr && (scatter->combiner.kind != CombinerKind::assign || scatter->operands[0].dtype != scatter->results[0].dtype ||
-                               scatter->updates[0].dtype != scatter->results[0].dtype)) {
+    if (scatter != nullptr &&
+        (scatter->combiner.kind != CombinerKind::assign || scatter->operands[0].dtype != scatter->results[0].dtype ||
+         scatter->updates[0].dtype != scatter->results[0].dtype)) {
       return false;
     }
     if (gather != nullptr && (!gather->expr.empty() || gather->operand.dtype != gather->result.dtype)) return false;
@@ -102,7 +104,8 @@ bool only_moves(const Imported& imported) {
   return true;
 }
 
-Status verify_outputs(Runtime& runtime, const Imported& imported, Inputs inputs, ProgramOptions program, const std::vector<Tensor>& outputs) {
+Status verify_outputs(Runtime& runtime, const Imported& imported, Inputs inputs, ProgramOptions program,
+                      const std::vector<Tensor>& outputs) {
   program.kernel.backend = "reference";
   program.kernel.schedule.clear();
   program.after_kernel = nullptr;
@@ -116,9 +119,10 @@ Status verify_outputs(Runtime& runtime, const Imported& imported, Inputs inputs,
   return {};
 }
 
-Status time_and_note(const Options& options, const ImportedKernel& imported, const Kernel& kernel, std::span<const TensorView> views,
-                     std::vector<KernelReport>& reports) {
-  KernelReport report{imported.name, std::string(kernel.backend()), print(kernel.schedule()), kernel.symbol(), kernel.compile_nanoseconds(), {}};
+Status time_and_note(const Options& options, const ImportedKernel& imported, const Kernel& kernel,
+                     std::span<const TensorView> views, std::vector<KernelReport>& reports) {
+  KernelReport report{imported.name,   std::string(kernel.backend()), print(kernel.schedule()),
+                      kernel.symbol(), kernel.compile_nanoseconds(),  {}};
   if (options.time) {
     STREW_ASSIGN(const CallTime call, time_kernel(kernel, views, false));
     report.times.emplace_back("call", call);
@@ -141,7 +145,8 @@ std::string text_report(const Options& options, const std::vector<KernelReport>&
   std::string out;
   for (const KernelReport& r : reports) {
     if (options.time) {
-      out += fmt::format("{}: {}, compiled in {}\n", printable(r.name), r.backend, duration(static_cast<double>(r.compile_nanoseconds)));
+      out += fmt::format("{}: {}, compiled in {}\n", printable(r.name), r.backend,
+                         duration(static_cast<double>(r.compile_nanoseconds)));
     }
     for (const auto& [what, t] : r.times) {
       out += fmt::format("  {:<9} {} (median of {}), {:.2f} GB/s, {:.2f} of memcpy of the same {} bytes\n",
@@ -161,9 +166,12 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
     Json kernel = {{"name", r.name}, {"backend", r.backend}, {"schedule", r.schedule}, {"symbol", r.symbol}};
     if (options.time) kernel["compile_ns"] = r.compile_nanoseconds;
     for (const auto& [what, t] : r.times) {
-      kernel[what] = {{"ns", t.nanoseconds},       {"samples", t.samples},
-                      {"bytes", t.bytes},          {"bytes_per_second", t.bytes_per_second()},
-                      {"memcpy_ns", t.memcpy_nanoseconds}, {"memcpy_ratio", t.memcpy_ratio()}};
+      kernel[what] = {{"ns", t.nanoseconds},
+                      {"samples", t.samples},
+                      {"bytes", t.bytes},
+                      {"bytes_per_second", t.bytes_per_second()},
+                      {"memcpy_ns", t.memcpy_nanoseconds},
+                      {"memcpy_ratio", t.memcpy_ratio()}};
     }
     json["kernels"].push_back(std::move(kernel));
   }
@@ -195,7 +203,8 @@ Status check_outputs(const Options& options, const Imported& imported, int kerne
     return invalid_argument(fmt::format("--output: {} files are given, expected {}", options.outputs.size(), results));
   }
   for (const std::string& path : options.outputs) {
-    if (std::string_view(path).ends_with(".pb")) return invalid_argument("--output: '" + path + "', expected a name for an .npy file");
+    if (std::string_view(path).ends_with(".pb"))
+      return invalid_argument("--output: '" + path + "', expected a name for an .npy file");
   }
   return {};
 }

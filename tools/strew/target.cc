@@ -30,16 +30,17 @@ int target(const Options& options) {
                                          {"overridden", overridden}};
     return fail(print_out(json.dump(2) + "\n"));
   }
-  return fail(print_out(fmt::format("target      {}\n"
-                                    "arch        {}\n"
-                                    "cpu         {}\n"
-                                    "features    {}\n"
-                                    "vectors     {} bytes, f16 conversion in hardware: {}\n"
-                                    "cores       {} usable by this process\n"
-                                    "caches      L1d {} KiB, L2 {} KiB, L3 {} KiB\n"
-                                    "overridden  {}\n",
-                                    print(t), t.arch, t.cpu, fmt::join(t.features, " "), t.vector_bytes, t.f16c ? "yes" : "no", t.cores,
-                                    t.l1d_bytes >> 10, t.l2_bytes >> 10, t.l3_bytes >> 10, overridden.empty() ? "nothing" : overridden)));
+  return fail(
+      print_out(fmt::format("target      {}\n"
+                            "arch        {}\n"
+                            "cpu         {}\n"
+                            "features    {}\n"
+                            "vectors     {} bytes, f16 conversion in hardware: {}\n"
+                            "cores       {} usable by this process\n"
+                            "caches      L1d {} KiB, L2 {} KiB, L3 {} KiB\n"
+                            "overridden  {}\n",
+                            print(t), t.arch, t.cpu, fmt::join(t.features, " "), t.vector_bytes, t.f16c ? "yes" : "no", t.cores,
+                            t.l1d_bytes >> 10, t.l2_bytes >> 10, t.l3_bytes >> 10, overridden.empty() ? "nothing" : overridden)));
 }
 
 }  // namespace strew::cli

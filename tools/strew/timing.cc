@@ -75,10 +75,16 @@ int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool in_pla
     const int64_t bytes = bytes_of(views[i]);
     switch (slots[i].role) {
       case Role::indices:
-      case Role::extra: total += bytes; break;
+      case Role::extra:
+        total += bytes;
+        break;
       // An update is read, and as many destinations are written, and read for a combiner.
-      case Role::updates: total += bytes * (reads ? 3 : 2); break;
-      case Role::operand: total += scatter != nullptr && !in_place ? bytes : 0; break;
+      case Role::updates:
+        total += bytes * (reads ? 3 : 2);
+        break;
+      case Role::operand:
+        total += scatter != nullptr && !in_place ? bytes : 0;
+        break;
       case Role::result:
         if (scatter == nullptr) {
           total += 2 * bytes;  // as much of the operand is read

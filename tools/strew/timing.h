@@ -11,8 +11,8 @@ namespace strew::cli {
 struct CallTime {
   double nanoseconds = 0;  ///< per call, median of `samples`
   int samples = 0;
-  int64_t bytes = 0;               ///< read and written by one call
-  double memcpy_nanoseconds = 0;   ///< of memcpy that reads and writes as many, median
+  int64_t bytes = 0;              ///< read and written by one call
+  double memcpy_nanoseconds = 0;  ///< of memcpy that reads and writes as many, median
   double bytes_per_second() const { return nanoseconds > 0 ? static_cast<double>(bytes) * 1e9 / nanoseconds : 0; }
   double memcpy_ratio() const { return nanoseconds > 0 ? memcpy_nanoseconds / nanoseconds : 0; }
 };

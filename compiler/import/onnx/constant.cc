@@ -14,7 +14,7 @@ template <class List>
 Constant from_list(DType dtype, const List& list, bool scalar) {
   Constant out;
   out.type.dtype = dtype;
-  if (!scalar) out.type.dims = {list.size()};
+  if (!scalar) out.type.dims = {static_cast<int64_t>(list.size())};
   out.data.resize(static_cast<size_t>(list.size()) * bits(dtype) / 8);
   if (!out.data.empty()) std::memcpy(out.data.data(), list.data(), out.data.size());
   return out;

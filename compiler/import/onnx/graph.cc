@@ -61,7 +61,8 @@ Node::Node(Graph& graph, const NodeProto& proto, int number, const std::string& 
   where_ = path + ": node " + name_ + " (" + proto.op_type() + ")";
 }
 
-Status Node::check_signature(int min_inputs, int max_inputs, int outputs, std::initializer_list<std::string_view> attributes) const {
+Status Node::check_signature(int min_inputs, int max_inputs, int outputs,
+                             std::initializer_list<std::string_view> attributes) const {
   if (proto_.input_size() < min_inputs || proto_.input_size() > max_inputs) {
     return error("it has " + std::to_string(proto_.input_size()) + " inputs, expected " + std::to_string(min_inputs) +
                  (max_inputs == min_inputs ? "" : " to " + std::to_string(max_inputs)));
@@ -77,7 +78,8 @@ Status Node::check_signature(int min_inputs, int max_inputs, int outputs, std::i
       return error("attribute '" + a.name() + "' is unknown, expected one of: " + (known.empty() ? "(none)" : known));
     }
     if (!seen.insert(a.name()).second) return error("attribute '" + a.name() + "' is given twice, expected once");
-    if (!a.ref_attr_name().empty()) return error("attribute '" + a.name() + "' refers to a function's attribute, expected a value");
+    if (!a.ref_attr_name().empty())
+      return error("attribute '" + a.name() + "' refers to a function's attribute, expected a value");
   }
   return {};
 }

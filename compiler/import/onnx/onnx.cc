@@ -28,14 +28,16 @@ Expected<TensorType> to_type(const TypeProto& proto, const std::string& what) {
   }
   const TensorShapeProto& shape = proto.tensor_type().shape();
   if (shape.dim_size() > kMaxRank) {
-    return invalid_argument(what + ": rank is " + std::to_string(shape.dim_size()) + ", expected at most " + std::to_string(kMaxRank));
+    return invalid_argument(what + ": rank is " + std::to_string(shape.dim_size()) + ", expected at most " +
+                            std::to_string(kMaxRank));
   }
   std::vector<int64_t> known;
   for (const auto& dim : shape.dim()) {
     type.dims.push_back(dim.has_dim_value() ? dim.dim_value() : kDynamic);
     known.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
   }
-  if (const Expected<int64_t> count = element_count(known); !count.ok()) return invalid_argument(what + ": " + count.status().message());
+  if (const Expected<int64_t> count = element_count(known); !count.ok())
+    return invalid_argument(what + ": " + count.status().message());
   return type;
 }
 
@@ -71,7 +73,8 @@ Status import_inputs(Graph& graph, const GraphProto& proto, const std::string& p
 
 const Operator* find_operator(const NodeProto& node) {
   for (const Operator& op : operators()) {
-    if (op.op_type == node.op_type() && (op.domain.empty() ? is_default_domain(node.domain()) : op.domain == node.domain())) return &op;
+    if (op.op_type == node.op_type() && (op.domain.empty() ? is_default_domain(node.domain()) : op.domain == node.domain()))
+      return &op;
   }
   return nullptr;
 }
@@ -118,7 +121,8 @@ Status import_outputs(Graph& graph, const GraphProto& proto, const std::string& 
         for (int d = 0; fits && d < declared.rank(); ++d) fits = unify(declared.dims[d], computed.dims[d]);
         if (!fits) {
           return invalid_argument(what + ": it is declared as " + std::string(name(declared.dtype)) + dims_text(declared.dims) +
-                                  ", expected what the graph computes: " + std::string(name(computed.dtype)) + dims_text(computed.dims));
+                                  ", expected what the graph computes: " + std::string(name(computed.dtype)) +
+                                  dims_text(computed.dims));
         }
       }
     }

@@ -24,12 +24,12 @@ struct ElementType {
   DType dtype;
 };
 constexpr ElementType kElementTypes[] = {
-    {1, DType::f32},         {2, DType::u8},          {3, DType::i8},           {4, DType::u16},        {5, DType::i16},
-    {6, DType::i32},         {7, DType::i64},         {8, DType::string},       {9, DType::boolean},    {10, DType::f16},
-    {11, DType::f64},        {12, DType::u32},        {13, DType::u64},         {14, DType::complex64}, {15, DType::complex128},
-    {16, DType::bf16},       {17, DType::f8e4m3fn},   {18, DType::f8e4m3fnuz},  {19, DType::f8e5m2},    {20, DType::f8e5m2fnuz},
-    {21, DType::u4},         {22, DType::i4},         {23, DType::f4e2m1},      {24, DType::f8e8m0},    {25, DType::u2},
-    {26, DType::i2},         {27, DType::f6e2m3},     {28, DType::f6e3m2},
+    {1, DType::f32},   {2, DType::u8},        {3, DType::i8},          {4, DType::u16},        {5, DType::i16},
+    {6, DType::i32},   {7, DType::i64},       {8, DType::string},      {9, DType::boolean},    {10, DType::f16},
+    {11, DType::f64},  {12, DType::u32},      {13, DType::u64},        {14, DType::complex64}, {15, DType::complex128},
+    {16, DType::bf16}, {17, DType::f8e4m3fn}, {18, DType::f8e4m3fnuz}, {19, DType::f8e5m2},    {20, DType::f8e5m2fnuz},
+    {21, DType::u4},   {22, DType::i4},       {23, DType::f4e2m1},     {24, DType::f8e8m0},    {25, DType::u2},
+    {26, DType::i2},   {27, DType::f6e2m3},   {28, DType::f6e3m2},
 };
 
 /// Appends the elements of a typed list, `each` bytes per entry, taken from the entry's low end.
@@ -60,32 +60,48 @@ struct ListSize {
 };
 ListSize list_size(const TensorProto& p, DType dtype, int64_t count) {
   switch (dtype) {
-    case DType::f32: return {"float_data", p.float_data_size(), count};
-    case DType::complex64: return {"float_data", p.float_data_size(), 2 * count};
-    case DType::f64: return {"double_data", p.double_data_size(), count};
-    case DType::complex128: return {"double_data", p.double_data_size(), 2 * count};
-    case DType::i64: return {"int64_data", p.int64_data_size(), count};
+    case DType::f32:
+      return {"float_data", p.float_data_size(), count};
+    case DType::complex64:
+      return {"float_data", p.float_data_size(), 2 * count};
+    case DType::f64:
+      return {"double_data", p.double_data_size(), count};
+    case DType::complex128:
+      return {"double_data", p.double_data_size(), 2 * count};
+    case DType::i64:
+      return {"int64_data", p.int64_data_size(), count};
     case DType::u32:
-    case DType::u64: return {"uint64_data", p.uint64_data_size(), count};
-    case DType::string: return {"string_data", p.string_data_size(), count};
+    case DType::u64:
+      return {"uint64_data", p.uint64_data_size(), count};
+    case DType::string:
+      return {"string_data", p.string_data_size(), count};
     case DType::f6e2m3:
-    case DType::f6e3m2: return {"int32_data", p.int32_data_size(), count};
-    default: return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
+    case DType::f6e3m2:
+      return {"int32_data", p.int32_data_size(), count};
+    default:
+      return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
   }
 }
 
 void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
   switch (dtype) {
     case DType::f32:
-    case DType::complex64: return append(out, p.float_data(), sizeof(float));
+    case DType::complex64:
+      return append(out, p.float_data(), sizeof(float));
     case DType::f64:
-    case DType::complex128: return append(out, p.double_data(), sizeof(double));
-    case DType::i64: return append(out, p.int64_data(), 8);
-    case DType::u32: return append(out, p.uint64_data(), 4);
-    case DType::u64: return append(out, p.uint64_data(), 8);
+    case DType::complex128:
+      return append(out, p.double_data(), sizeof(double));
+    case DType::i64:
+      return append(out, p.int64_data(), 8);
+    case DType::u32:
+      return append(out, p.uint64_data(), 4);
+    case DType::u64:
+      return append(out, p.uint64_data(), 8);
     case DType::f6e2m3:
-    case DType::f6e3m2: return append_bits(out, p.int32_data(), 6);
-    default: return append(out, p.int32_data(), static_cast<size_t>(bits(dtype) < 8 ? 1 : bits(dtype) / 8));
+    case DType::f6e3m2:
+      return append_bits(out, p.int32_data(), 6);
+    default:
+      return append(out, p.int32_data(), static_cast<size_t>(bits(dtype) < 8 ? 1 : bits(dtype) / 8));
   }
 }
 
@@ -100,7 +116,8 @@ Status refuse_external(const TensorProto& p, const std::string& what) {
     for (const auto& entry : p.external_data()) {
       if (entry.key() == "location") location = entry.value();
     }
-    return unsupported(what + ": data_location is EXTERNAL (" + location + "), expected the data inside the file; save the model without "
+    return unsupported(what + ": data_location is EXTERNAL (" + location +
+                       "), expected the data inside the file; save the model without "
                        "external data");
   }
   if (p.has_segment()) return unsupported(what + ": the tensor is stored in segments, expected one piece");
@@ -141,7 +158,8 @@ Expected<Constant> to_constant(const TensorProto& proto, const std::string& what
     const int64_t expected = storage_bytes(dtype, count);
     if (static_cast<int64_t>(proto.raw_data().size()) != expected) {
       return invalid_argument(what + ": raw_data has " + std::to_string(proto.raw_data().size()) + " bytes, expected " +
-                              std::to_string(expected) + " for " + std::to_string(count) + " elements of " + std::string(name(dtype)));
+                              std::to_string(expected) + " for " + std::to_string(count) + " elements of " +
+                              std::string(name(dtype)));
     }
     out.data.resize(proto.raw_data().size());
     if (!out.data.empty()) std::memcpy(out.data.data(), proto.raw_data().data(), out.data.size());
@@ -149,7 +167,8 @@ Expected<Constant> to_constant(const TensorProto& proto, const std::string& what
     const ListSize size = list_size(proto, dtype, count);
     if (size.entries != size.expected) {
       return invalid_argument(what + ": " + size.field + " has " + std::to_string(size.entries) + " entries, expected " +
-                              std::to_string(size.expected) + " for " + std::to_string(count) + " elements of " + std::string(name(dtype)));
+                              std::to_string(size.expected) + " for " + std::to_string(count) + " elements of " +
+                              std::string(name(dtype)));
     }
     if (dtype == DType::string) {
       out.strings.assign(proto.string_data().begin(), proto.string_data().end());
@@ -165,7 +184,8 @@ Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path)
   TensorProto proto;
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
       !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return invalid_argument(path + ": not a TensorProto (" + std::to_string(bytes.size()) + " bytes), expected ONNX's protobuf tensor");
+    return invalid_argument(path + ": not a TensorProto (" + std::to_string(bytes.size()) +
+                            " bytes), expected ONNX's protobuf tensor");
   }
   return to_constant(proto, path);
 }

@@ -39,28 +39,31 @@ Expected<int64_t> find_axis(const Node& node, int rank) {
 /// Same rank and dtype; every dim but the axis equal. Dims known on one side only become known on both.
 Status unify_shapes(const Node& node, TensorType& cache, TensorType& update, int64_t axis) {
   if (update.dtype != cache.dtype) {
-    return node.error("update has dtype " + std::string(name(update.dtype)) + ", expected past_cache's " + std::string(name(cache.dtype)));
+    return node.error("update has dtype " + std::string(name(update.dtype)) + ", expected past_cache's " +
+                      std::string(name(cache.dtype)));
   }
   if (update.rank() != cache.rank()) {
-    return node.error("update has rank " + std::to_string(update.rank()) + ", expected past_cache's " + std::to_string(cache.rank()));
+    return node.error("update has rank " + std::to_string(update.rank()) + ", expected past_cache's " +
+                      std::to_string(cache.rank()));
   }
   const std::string shapes = "update is " + dims_text(update.dims) + " and past_cache " + dims_text(cache.dims);
   for (int64_t d = 0; d < cache.rank(); ++d) {
     if (d == axis) {
       if (update.dims[d] != kDynamic && cache.dims[d] != kDynamic && update.dims[d] > cache.dims[d]) {
-        return node.error("update's dim " + std::to_string(d) + " (the axis) is " + std::to_string(update.dims[d]) + ", expected at most " +
-                          std::to_string(cache.dims[d]) + ": " + shapes);
+        return node.error("update's dim " + std::to_string(d) + " (the axis) is " + std::to_string(update.dims[d]) +
+                          ", expected at most " + std::to_string(cache.dims[d]) + ": " + shapes);
       }
     } else if (!unify(update.dims[d], cache.dims[d]) || !unify(cache.dims[d], update.dims[d])) {
-      return node.error("update's dim " + std::to_string(d) + " is " + std::to_string(update.dims[d]) + ", expected past_cache's " +
-                        std::to_string(cache.dims[d]) + ": " + shapes);
+      return node.error("update's dim " + std::to_string(d) + " is " + std::to_string(update.dims[d]) +
+                        ", expected past_cache's " + std::to_string(cache.dims[d]) + ": " + shapes);
     }
   }
   return {};
 }
 
 Status check_indices(const Node& node, TensorType& indices, TensorType& cache, TensorType& update) {
-  if (indices.dtype != DType::i64) return node.error("write_indices has dtype " + std::string(name(indices.dtype)) + ", expected i64");
+  if (indices.dtype != DType::i64)
+    return node.error("write_indices has dtype " + std::string(name(indices.dtype)) + ", expected i64");
   if (indices.rank() != 1) return node.error("write_indices has rank " + std::to_string(indices.rank()) + ", expected 1");
   if (!unify(indices.dims[0], cache.dims[0]) || !unify(cache.dims[0], indices.dims[0])) {
     return node.error("write_indices is " + dims_text(indices.dims) + ", expected [" + std::to_string(cache.dims[0]) +
