@@ -37,7 +37,7 @@ Status override_policy(Op& op, const ImportOptions& options) {
 }
 
 Status apply_overrides(ImportedKernel& kernel, const ImportOptions& options) {
-  if (options.override_oob) {
+  if (options.override_oob && !kernel.fixed_policy) {
     STREW_TRY(override_policy(kernel.op, options));
     kernel.non_negative.clear();  // part of the source's policy, which the caller replaces
   }
