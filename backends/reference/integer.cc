@@ -18,21 +18,6 @@ __int128 value_of(const Scalar& x) {
 Scalar cut(DType dtype, uint64_t value) { return {dtype, {encode_u64(dtype, value), 0}}; }
 Scalar cut(DType dtype, __int128 value) { return cut(dtype, static_cast<uint64_t>(value)); }
 
-/// base^exponent wrapping. A negative exponent gives the truncated quotient: 1 and -1 stay themselves (or 1), all else is 0.
-Scalar power(DType dtype, __int128 base, __int128 exponent) {
-  if (exponent < 0) {
-    if (base == 1) return cut(dtype, uint64_t{1});
-    if (base == -1) return cut(dtype, exponent % 2 == 0 ? __int128{1} : __int128{-1});
-    return cut(dtype, uint64_t{0});
-  }
-  uint64_t result = 1, square = static_cast<uint64_t>(base);
-  for (auto rest = static_cast<uint64_t>(exponent); rest != 0; rest >>= 1) {
-    if ((rest & 1) != 0) result *= square;
-    square *= square;
-  }
-  return cut(dtype, result);
-}
-
 Scalar shift(ExprOp op, const Scalar& a, const Scalar& b) {
   const int width = bits(a.dtype);
   const uint64_t amount = b.bits[0];  // bits, so unsigned
@@ -86,8 +71,6 @@ Scalar apply_integer(ExprOp op, const Scalar& a, const Scalar& b) {
       return x < y ? a : b;
     case ExprOp::max:
       return x > y ? a : b;
-    case ExprOp::pow:
-      return power(a.dtype, x, y);
     case ExprOp::bit_and:
       return cut(a.dtype, a.bits[0] & b.bits[0]);
     case ExprOp::bit_or:

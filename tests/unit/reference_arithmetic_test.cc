@@ -95,14 +95,6 @@ TEST(ReferenceArithmetic, ShiftsBeyondTheWidth) {
   EXPECT_EQ(two(ExprOp::shift_right_arithmetic, DType::u8, "128", "9"), "255");
 }
 
-TEST(ReferenceArithmetic, IntegerPower) {
-  EXPECT_EQ(two(ExprOp::pow, DType::i32, "-3", "3"), "-27");
-  EXPECT_EQ(two(ExprOp::pow, DType::u8, "3", "6"), "217");
-  EXPECT_EQ(two(ExprOp::pow, DType::i32, "0", "0"), "1");
-  EXPECT_EQ(two(ExprOp::pow, DType::i32, "-1", "-3"), "-1");
-  EXPECT_EQ(two(ExprOp::pow, DType::i32, "2", "-1"), "0");
-}
-
 TEST(ReferenceArithmetic, BoolAddIsOrAndMulIsAnd) {
   EXPECT_EQ(two(ExprOp::add, DType::boolean, "true", "true"), "true");
   EXPECT_EQ(two(ExprOp::mul, DType::boolean, "true", "false"), "false");
