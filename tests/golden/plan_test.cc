@@ -1,0 +1,61 @@
+// Golden plans: each tests/golden/plans/NAME.op is canonical text; NAME.plan holds the rewrites that apply and the plan's print.
+// STREW_UPDATE_GOLDEN=1 rewrites the .plan files; look at the diff before committing it.
+#include "compiler/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/plans";
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> golden_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(kFolder))
+    if (entry.path().extension() == ".op") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class GoldenPlan : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenPlan, IsUnchanged) {
+  auto op = parse_op(read(kFolder / (GetParam() + ".op")));
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  const Status legal = verify(*op);
+  ASSERT_TRUE(legal.ok()) << legal.message();
+  std::string text;
+  for (const Rewrite* rewrite : canonicalise(*op)) text += "rewrite " + std::string(rewrite->name) + "\n";
+  ASSERT_TRUE(verify(*op).ok()) << "a rewrite broke the op: " << print(*op);
+  auto plan = make_plan(*op);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  text += print(*plan);
+  const fs::path golden = kFolder / (GetParam() + ".plan");
+  if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
+  EXPECT_EQ(read(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, GoldenPlan, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
+
+TEST(GoldenPlanFolder, HasFiles) { EXPECT_GE(golden_names().size(), 12u); }
+
+}  // namespace
+}  // namespace strew
