@@ -10,12 +10,11 @@
 
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/tensor_proto.h"
+#include "compiler/op/limits.h"
 #include "runtime/tensor.h"
 
 namespace strew::onnx {
 namespace {
-
-constexpr int kMaxRank = 32;
 
 bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
 

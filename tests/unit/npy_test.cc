@@ -1,0 +1,187 @@
+// .npy files: every dtype there and back, what NumPy itself writes, and every refusal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "tools/npy.h"
+
+namespace strew {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string file(const std::string& header, const std::string& items, int version = 1) {
+  std::string out = "\x93NUMPY";
+  out += static_cast<char>(version);
+  out += '\0';
+  for (size_t i = 0; i < (version == 1 ? 2u : 4u); ++i) out += static_cast<char>(header.size() >> 8 * i);
+  return out + header + items;
+}
+std::string header(const std::string& descr, const std::string& shape, bool fortran = false) {
+  return "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") + ", 'shape': " + shape + ", }";
+}
+
+Tensor read_good(const std::string& bytes, DType dtype) {
+  Expected<Tensor> out = parse_npy(bytes, dtype, "a.npy");
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  return out.ok() ? std::move(*out) : Tensor{};
+}
+std::string error_of(const std::string& bytes, DType dtype) {
+  const Expected<Tensor> out = parse_npy(bytes, dtype, "a.npy");
+  EXPECT_FALSE(out.ok());
+  return out.status().message();
+}
+std::vector<int> bytes_of(const Tensor& t) {
+  std::vector<int> out;
+  for (int64_t i = 0; i < t.data.size(); ++i) out.push_back(static_cast<int>(t.data.data()[i]));
+  return out;
+}
+std::string written(const Tensor& t) {
+  Expected<std::string> out = format_npy(t);
+  EXPECT_TRUE(out.ok());
+  return out.ok() ? *out : "";
+}
+
+TEST(Npy, EveryDtypeThereAndBack) {
+  for (int d = 0; d < kDTypeCount; ++d) {
+    const auto dtype = static_cast<DType>(d);
+    Tensor t = std::move(make_tensor(dtype, {3, 5}).value());
+    if (dtype == DType::string) {
+      std::vector<std::string> strings(15, "x");
+      strings[3] = "h\xC3\xA9llo";
+      strings[4] = "";
+      set_strings(t, strings);
+    } else {
+      const int64_t bits_used = 15 * bits(dtype);
+      for (int64_t i = 0; i < bits_used; ++i) {
+        const bool set = dtype == DType::boolean ? i % 8 == 0 && i % 3 == 0 : i % 3 == 0 || i % 7 == 2;
+        if (set) t.data.data()[i / 8] |= std::byte(1 << i % 8);
+      }
+    }
+    const Tensor back = read_good(written(t), dtype);
+    EXPECT_EQ(back.dims, t.dims);
+    if (dtype == DType::string) {
+      for (int64_t i = 0; i < 15; ++i) EXPECT_EQ(string_at(back, i), string_at(t, i));
+    } else {
+      EXPECT_EQ(bytes_of(back), bytes_of(t)) << name(dtype);
+    }
+  }
+}
+
+TEST(Npy, ItemTypes) {
+  const auto descr = [](DType dtype) {
+    const std::string bytes = written(make_tensor(dtype, {2}).value());
+    const size_t at = bytes.find("'descr': '") + 10;
+    return bytes.substr(at, bytes.find('\'', at) - at);
+  };
+  EXPECT_EQ(descr(DType::f32), "<f4");
+  EXPECT_EQ(descr(DType::boolean), "|b1");
+  EXPECT_EQ(descr(DType::u8), "|u1");
+  EXPECT_EQ(descr(DType::complex128), "<c16");
+  EXPECT_EQ(descr(DType::bf16), "|V2");
+  EXPECT_EQ(descr(DType::f8e4m3fn), "|u1");
+  EXPECT_EQ(descr(DType::i4), "|i1");
+  EXPECT_EQ(descr(DType::u4), "|u1");
+  EXPECT_EQ(descr(DType::string), "<U1");
+}
+
+TEST(Npy, HeaderIsAlignedAndWellFormed) {
+  const std::string bytes = written(make_tensor(DType::f32, {2, 3}).value());
+  const size_t data = bytes.size() - 24;
+  EXPECT_EQ(data % 64, 0u);
+  EXPECT_EQ(bytes[data - 1], '\n');
+  EXPECT_THAT(bytes, HasSubstr("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"));
+  EXPECT_THAT(written(make_tensor(DType::f32, {2}).value()), HasSubstr("'shape': (2,), }"));
+  EXPECT_THAT(written(make_tensor(DType::f32, {}).value()), HasSubstr("'shape': (), }"));
+}
+
+TEST(Npy, NarrowTypesUseOneItemPerElement) {
+  const Tensor t = read_good(file(header("|i1", "(3,)"), "\xF9\x12\x07"), DType::i4);
+  EXPECT_THAT(bytes_of(t), ElementsAre(0x29, 0x07)) << "upper nibbles are ignored";
+  const std::string back = written(t);
+  EXPECT_EQ(back.substr(back.size() - 3), std::string("\xF9\x02\x07")) << "and written as the sign";
+  const std::string u4 = written(read_good(file(header("|u1", "(3,)"), "\xF9\x12\x07"), DType::u4));
+  EXPECT_EQ(u4.substr(u4.size() - 3), std::string("\x09\x02\x07"));
+}
+
+TEST(Npy, RawItemsOfTheRightSizeAreReadAsTheMissingType) {
+  for (const char* descr : {"|V2", "<V2", "<u2", "<i2"}) {
+    EXPECT_THAT(bytes_of(read_good(file(header(descr, "(1,)"), "ab"), DType::bf16)), ElementsAre('a', 'b')) << descr;
+  }
+  EXPECT_THAT(error_of(file(header("<f2", "(1,)"), "ab"), DType::bf16), HasSubstr("the items are <f2, expected |V2 (raw items of 2 bytes) for bf16"));
+}
+
+TEST(Npy, FortranOrderIsConverted) {
+  // [[1,2,3],[4,5,6]] in Fortran order: 1 4 2 5 3 6.
+  const Tensor t = read_good(file(header("|u1", "(2, 3)", true), "\1\4\2\5\3\6"), DType::u8);
+  EXPECT_THAT(bytes_of(t), ElementsAre(1, 2, 3, 4, 5, 6));
+  const Tensor narrow = read_good(file(header("|u1", "(2, 3)", true), "\1\4\2\5\3\6"), DType::u4);
+  EXPECT_THAT(bytes_of(narrow), ElementsAre(0x21, 0x43, 0x65));
+}
+
+TEST(Npy, BigEndianIsSwapped) {
+  EXPECT_THAT(bytes_of(read_good(file(header(">i4", "(1,)"), "abcd"), DType::i32)), ElementsAre('d', 'c', 'b', 'a'));
+  EXPECT_THAT(bytes_of(read_good(file(header(">c8", "(1,)"), "abcdefgh"), DType::complex64)),
+              ElementsAre('d', 'c', 'b', 'a', 'h', 'g', 'f', 'e'));
+  EXPECT_EQ(string_at(read_good(file(header(">U1", "(1,)"), std::string("\0\0\0z", 4)), DType::string), 0), "z");
+}
+
+TEST(Npy, Strings) {
+  const Tensor s = read_good(file(header("|S3", "(2,)"), std::string("ab\0xyz", 6)), DType::string);
+  EXPECT_EQ(string_at(s, 0), "ab");
+  EXPECT_EQ(string_at(s, 1), "xyz");
+  Tensor invalid = std::move(make_tensor(DType::string, {1}).value());
+  set_strings(invalid, {"\xFF\xFE"});
+  EXPECT_THAT(written(invalid), HasSubstr("'descr': '|S2'")) << "bytes that are not UTF-8";
+}
+
+TEST(Npy, OtherVersionsSpellingsAndScalars) {
+  EXPECT_THAT(bytes_of(read_good(file(header("|u1", "(1,)"), "a", 2), DType::u8)), ElementsAre('a'));
+  EXPECT_THAT(bytes_of(read_good(file("{\"shape\":(),\"fortran_order\":False,\"descr\":\"|u1\"}  \n", "a", 3), DType::u8)), ElementsAre('a'));
+  EXPECT_THAT(bytes_of(read_good(file(header("|b1", "(2,)"), std::string("\0\7", 2)), DType::boolean)), ElementsAre(0, 1));
+  EXPECT_TRUE(bytes_of(read_good(file(header("<f4", "(0, 9)"), ""), DType::f32)).empty());
+}
+
+TEST(Npy, Refusals) {
+  const std::string good = header("<f4", "(1,)");
+  EXPECT_THAT(error_of("", DType::f32), HasSubstr("a.npy: not an npy file"));
+  EXPECT_THAT(error_of("PK\x03\x04 a zip file", DType::f32), HasSubstr("not an npy file"));
+  EXPECT_THAT(error_of(file(good, "abcd", 9), DType::f32), HasSubstr("npy format version is 9, expected 1, 2 or 3"));
+  EXPECT_THAT(error_of(file(good, "abcd").substr(0, 20), DType::f32), HasSubstr("the npy header has"));
+  EXPECT_THAT(error_of(file(good, "abc"), DType::f32), HasSubstr("the file holds 3 bytes of items, expected 1 items of 4 bytes"));
+  EXPECT_THAT(error_of(file(good, "abcde"), DType::f32), HasSubstr("the file holds 5 bytes of items"));
+  EXPECT_THAT(error_of(file(good, "abcd"), DType::i32), HasSubstr("the items are <f4, expected <i4 for i32"));
+  EXPECT_THAT(error_of(file(header("|O", "(1,)"), "abcd"), DType::f32), HasSubstr("Python objects are refused"));
+  EXPECT_THAT(error_of(file(header("<f4", "(99999999999, 99999999999)"), "abcd"), DType::f32), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(error_of(file(header("<f4", "(99999999999999999999,)"), "abcd"), DType::f32), HasSubstr("a number that fits 63 bits"));
+  EXPECT_THAT(error_of(file(header("<f4", "(-1,)"), "abcd"), DType::f32), HasSubstr("expected a number"));
+  EXPECT_THAT(error_of(file(header("<U0", "(1000000000,)"), ""), DType::string), HasSubstr("the file holds 0 bytes"));
+  EXPECT_THAT(error_of(file(header("<U1", "(1,)"), "\xFF\xFF\xFF\xFF"), DType::string), HasSubstr("expected a Unicode character"));
+  for (const char* bad :
+       {"", "{", "[]", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}",
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "{'descr': [('a', '<f4')], 'fortran_order': False}",
+        "{'descr': '<q4', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': 1}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x"}) {
+    EXPECT_THAT(error_of(file(bad, "abcd"), DType::f32), HasSubstr("a.npy: npy header, offset")) << bad;
+  }
+}
+
+TEST(Npy, DamagedBytesNeverCrash) {
+  const std::string good = written(make_tensor(DType::f32, {2, 3}).value());
+  for (size_t cut = 0; cut < good.size(); ++cut) EXPECT_FALSE(parse_npy(good.substr(0, cut), DType::f32, "a.npy").ok());
+  for (size_t at = 0; at < good.size() - 24; ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bad = good;
+      bad[at] = static_cast<char>(bad[at] ^ 1 << bit);
+      const Expected<Tensor> out = parse_npy(bad, DType::f32, "a.npy");
+      if (out.ok()) {
+        EXPECT_EQ(out->elements(), 6);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strew
