@@ -1,0 +1,40 @@
+// The ordered list of backends, and what does not belong to any one of them: names of entries and of kernels.
+//
+// `auto` walks the list and takes the first that can build; a backend forced by name must. Adding one is its folder and a line here.
+#include <array>
+
+#include "backends/backend.h"
+#include "backends/llvm/can_build/backend.h"
+#include "backends/reference/backend.h"
+#include "compiler/op/text.h"
+
+namespace strew {
+
+const std::vector<const Backend*>& backends() {
+  static const std::vector<const Backend*> list = {llvm_backend(), reference_backend()};
+  return list;
+}
+
+const Backend* find_backend(std::string_view name) {
+  for (const Backend* backend : backends())
+    if (backend->name() == name) return backend;
+  return nullptr;
+}
+
+std::string_view name(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::range:
+      return "range";
+    case EntryKind::check:
+      return "check";
+    case EntryKind::init:
+      return "init";
+  }
+  return "?";
+}
+
+std::string kernel_symbol(const std::string& op_text, const Schedule& schedule, const Target& target) {
+  return "strew_" + to_hex(hash_text(op_text + "\n" + print(schedule) + "\n" + print(target)));
+}
+
+}  // namespace strew

@@ -1,0 +1,35 @@
+// Compiled into libstrew, so that asking whether LLVM could build a plan does not cost the 15 ms of loading it. build and emit_text
+// open the module (runtime/modules). Tested by tests/unit/kernel_test.cc.
+#include "backends/llvm/can_build/backend.h"
+
+#include "backends/llvm/can_build/can_build.h"
+#include "runtime/modules.h"
+
+namespace strew {
+namespace {
+
+class LlvmBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "llvm"; }
+  Status can_build(const BuildRequest& request) const override {
+    return llvm_can_build(request.plan, request.schedule, request.target);
+  }
+  Expected<Artifact> build(const BuildRequest& request) const override {
+    STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
+    return module->build(request);
+  }
+  Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const override {
+    STREW_TRY(can_build(request));
+    STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
+    return module->emit_text(request, kind);
+  }
+};
+
+}  // namespace
+
+const Backend* llvm_backend() {
+  static const LlvmBackend backend;
+  return &backend;
+}
+
+}  // namespace strew

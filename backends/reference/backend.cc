@@ -1,0 +1,29 @@
+// Last in the list of backends and always able: what no code generator takes still runs, slowly and right. The artifact is empty
+// but for `interpreted`, which makes Kernel::run call run_reference on the op as the user gave it. Tested by tests/unit/kernel_test.cc.
+#include "backends/reference/backend.h"
+
+namespace strew {
+namespace {
+
+class ReferenceBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "reference"; }
+  Status can_build(const BuildRequest&) const override { return {}; }
+  Expected<Artifact> build(const BuildRequest&) const override {
+    Artifact artifact;
+    artifact.interpreted = true;
+    return artifact;
+  }
+  Expected<std::string> emit_text(const BuildRequest&, std::string_view kind) const override {
+    return unsupported("backend reference generates no code: --emit " + std::string(kind) + " needs backend llvm");
+  }
+};
+
+}  // namespace
+
+const Backend* reference_backend() {
+  static const ReferenceBackend backend;
+  return &backend;
+}
+
+}  // namespace strew

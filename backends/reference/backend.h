@@ -1,0 +1,10 @@
+// The reference as a backend: builds anything, produces no code; the kernel interprets the op.
+#pragma once
+
+#include "backends/backend.h"
+
+namespace strew {
+
+const Backend* reference_backend();
+
+}  // namespace strew

@@ -1,0 +1,64 @@
+// compile() reads like the picture in docs/architecture.md. A schedule's text sets knobs over the heuristic's choice; a backend named by
+// the caller must be able, `auto` takes the first that is (the reference always is). An op that no plan can hold goes to the reference
+// alone. Tested by tests/unit/kernel_test.cc.
+#include "compiler/compile.h"
+
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew {
+namespace {
+
+Expected<Schedule> make_schedule(const Plan& plan, const Target& target, const KernelOptions& options) {
+  if (options.threads < 0 || options.threads > 1024)
+    return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0..1024");
+  STREW_ASSIGN(Schedule schedule, parse_schedule(options.schedule, choose_schedule(plan, target, options.threads)));
+  STREW_TRY(check_schedule(schedule, plan, target));
+  return schedule;
+}
+
+std::string backend_names() {
+  std::string list = "auto";
+  for (const Backend* backend : backends()) list += ", " + std::string(backend->name());
+  return list;
+}
+
+Expected<const Backend*> choose_backend(const BuildRequest& request, const Status& planned, const std::string& wanted) {
+  if (wanted != "auto") {
+    const Backend* backend = find_backend(wanted);
+    if (!backend) return invalid_argument("backend: '" + wanted + "', expected one of " + backend_names());
+    if (!planned.ok() && backend != backends().back()) return planned;
+    STREW_TRY(backend->can_build(request));
+    return backend;
+  }
+  if (!planned.ok()) return backends().back();
+  for (const Backend* backend : backends())
+    if (backend->can_build(request).ok()) return backend;
+  return internal_error("no backend can build the op, not even " + std::string(backends().back()->name()));
+}
+
+}  // namespace
+
+Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
+  STREW_TRY(verify(op));
+  Compiled out;
+  out.op = op;
+  out.op_text = print(op);
+  STREW_ASSIGN(out.target, parse_target(options.target));
+
+  Op canonical = op;
+  canonicalise(canonical);
+  auto plan = make_plan(canonical);
+  out.planned = plan.ok();
+  if (plan.ok()) out.plan = std::move(*plan);
+
+  STREW_ASSIGN(out.schedule, make_schedule(out.plan, out.target, options));
+  out.symbol = kernel_symbol(out.op_text, out.schedule, out.target);
+  const BuildRequest request{out.op, out.plan, out.schedule, out.target, out.symbol};
+  STREW_ASSIGN(out.backend, choose_backend(request, plan.status(), options.backend));
+  STREW_ASSIGN(out.artifact, out.backend->build(request));
+  return out;
+}
+
+}  // namespace strew

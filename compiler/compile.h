@@ -1,0 +1,31 @@
+// The corridor: an op becomes an artifact. verify -> canonicalise -> plan -> schedule -> backend -> build.
+#pragma once
+
+#include <string>
+
+#include "backends/backend.h"
+#include "compiler/op/op.h"
+#include "compiler/plan/plan.h"
+#include "runtime/kernel.h"
+#include "runtime/status.h"
+#include "runtime/target.h"
+#include "schedules/schedule.h"
+
+namespace strew {
+
+/// All that was decided on the way, and the product.
+struct Compiled {
+  Op op;  ///< as the user gave it
+  std::string op_text;
+  bool planned = false;  ///< false: no plan can hold the op (only the reference runs it); `plan` is then empty
+  Plan plan;
+  Schedule schedule;
+  Target target;
+  const Backend* backend = nullptr;
+  std::string symbol;
+  Artifact artifact;
+};
+
+Expected<Compiled> compile(const Op& op, const KernelOptions& options);
+
+}  // namespace strew

@@ -1,0 +1,319 @@
+// Binding, fast where nothing changed. bind(): count, then dtype and rank of each view, then dims and strides against the shape of the
+// op (static) or of this thread's last call (dynamic), then addresses: null, wrap-around, overlap. Whatever does not match at once goes
+// to a slow path that finds out whether it is harmless (strides of extents of 1), a new set of dims, or an error. Consistency of
+// dynamic dims is not repeated here: the op with the dims filled in is verified. Tested by tests/unit/bind_test.cc.
+#include "runtime/bind.h"
+
+#include <atomic>
+#include <cstring>
+#include <string>
+
+#include "compiler/op/specialise.h"
+#include "compiler/op/verify.h"
+#include "runtime/overlap.h"
+
+namespace strew {
+namespace {
+
+bool same(const int64_t* a, const int64_t* b, int count) {
+  for (int i = 0; i < count; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+bool is_dynamic(const TensorType& type) {
+  for (int64_t dim : type.dims)
+    if (dim == kDynamic) return true;
+  for (int64_t stride : type.strides)
+    if (stride == kDynamic) return true;
+  return false;
+}
+
+bool is_empty(const int64_t* dims, size_t rank) {
+  for (size_t d = 0; d < rank; ++d)
+    if (dims[d] == 0) return true;
+  return false;
+}
+
+/// Row-major strides; false when they do not fit (then some extent is absurd).
+bool row_major_strides(const int64_t* dims, size_t rank, int64_t* strides) {
+  int64_t run = 1;
+  for (size_t d = rank; d-- > 0;) {
+    strides[d] = run;
+    if (__builtin_mul_overflow(run, dims[d] == 0 ? 1 : dims[d], &run)) return false;
+  }
+  return true;
+}
+
+/// This thread's last shapes of dynamic ops, by binder.
+struct Remembered {
+  uint64_t binder = 0;
+  std::unique_ptr<CallShape> shape;
+};
+constexpr size_t kRemembered = 8;
+thread_local std::array<Remembered, kRemembered> remembered;
+
+std::atomic<uint64_t> next_id{1};
+
+}  // namespace
+
+Binder::Binder(const Op& op, const Plan& plan) : op_(op), plan_(plan), id_(next_id.fetch_add(1)), slots_(tensor_slots(op)) {}
+
+Expected<std::unique_ptr<Binder>> Binder::make(const Op& op, const Plan& plan) {
+  std::unique_ptr<Binder> binder(new Binder(op, plan));
+  const auto* scatter = std::get_if<Scatter>(&op);
+  const int pairs = binder->pairs_ = scatter ? static_cast<int>(scatter->operands.size()) : 1;
+  const int extras_at = scatter ? 3 * pairs + 1 : 3;
+  const size_t extras = scatter ? scatter->extras.size() : std::get<Gather>(op).extras.size();
+  binder->data_count_ = static_cast<size_t>(extras_at) + extras;
+  binder->copies_ = scatter && scatter->init == InitKind::copy;
+  bool dynamic = false;
+  for (const TensorSlot& slot : binder->slots_) {
+    dynamic = dynamic || is_dynamic(*slot.type);
+    switch (slot.role) {
+      case Role::result:
+        binder->data_index_.push_back(slot.index);
+        break;
+      case Role::operand:
+        binder->data_index_.push_back(pairs + slot.index);
+        break;
+      case Role::indices:
+        binder->data_index_.push_back(2 * pairs);
+        break;
+      case Role::updates:
+        binder->data_index_.push_back(2 * pairs + 1 + slot.index);
+        break;
+      case Role::extra:
+        binder->data_index_.push_back(extras_at + slot.index);
+        break;
+    }
+  }
+  const int count = static_cast<int>(binder->slots_.size());
+  for (int r = 0; r < count && binder->slots_[static_cast<size_t>(r)].role == Role::result; ++r) {
+    for (int other = r + 1; other < count; ++other) {
+      const TensorSlot& slot = binder->slots_[static_cast<size_t>(other)];
+      const bool own_operand = binder->copies_ && slot.role == Role::operand && slot.index == r;
+      binder->overlaps_.push_back({r, other, own_operand});
+    }
+  }
+  if (!dynamic) {
+    CallShape shape;
+    for (const TensorSlot& slot : binder->slots_) {
+      const size_t rank = slot.type->dims.size(), at = shape.numbers.size();
+      shape.numbers.insert(shape.numbers.end(), slot.type->dims.begin(), slot.type->dims.end());
+      shape.numbers.resize(at + 2 * rank);
+      int64_t* strides = shape.numbers.data() + at + rank;
+      if (!slot.type->strides.empty())
+        std::copy(slot.type->strides.begin(), slot.type->strides.end(), strides);
+      else if (!row_major_strides(slot.type->dims.data(), rank, strides))
+        return invalid_argument(binder->label(static_cast<size_t>(&slot - binder->slots_.data())) +
+                                ": its elements do not fit 63 bits");
+    }
+    STREW_TRY(binder->fill_slots(shape));
+    binder->static_shape_ = std::make_unique<CallShape>(std::move(shape));
+  }
+  return binder;
+}
+
+std::string Binder::label(size_t slot) const {
+  std::string text(name(slots_[slot].role));
+  if (slots_[slot].role != Role::indices) text += " " + std::to_string(slots_[slot].index);
+  return text;
+}
+
+/// Everything that follows from dims and strides: pointers into numbers, extents in bytes, dyn, counts.
+Status Binder::fill_slots(CallShape& shape) const {
+  constexpr __int128 kMost = __int128{1} << 62;  // far from the end of __int128, however many bits an element has
+  const int64_t* at = shape.numbers.data();
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const TensorType& type = *slots_[i].type;
+    const size_t rank = type.dims.size();
+    CallShape::Slot slot{at, at + rank, true, is_empty(at, rank), 0, 0};
+    at += 2 * rank;
+    int64_t run = 1;
+    __int128 lo = 0, hi = 1;
+    for (size_t d = rank; d-- > 0 && !slot.empty;) {
+      if (slot.dims[d] != 1) slot.contiguous = slot.contiguous && slot.strides[d] == run;
+      if (__builtin_mul_overflow(run, slot.dims[d], &run)) slot.contiguous = false;
+      const __int128 reach = static_cast<__int128>(slot.strides[d]) * (slot.dims[d] - 1);
+      (reach < 0 ? lo : hi) += reach;
+      if (lo < -kMost || hi > kMost) break;
+    }
+    lo = slot.empty ? 0 : lo * bits(type.dtype);
+    hi = slot.empty ? 0 : hi * bits(type.dtype);
+    if (lo < -kMost || hi > kMost) return invalid_argument(label(i) + ": its byte extent does not fit 63 bits");
+    slot.lo = static_cast<int64_t>((lo - 7) / 8);  // rounds away from zero: a packed element's whole byte
+    slot.hi = static_cast<int64_t>((hi + 7) / 8);
+    shape.slots.push_back(slot);
+  }
+  const int pairs = pairs_;
+  for (const Symbol& symbol : plan_.symbols) {
+    for (size_t i = 0; i < slots_.size(); ++i) {
+      // Operands that are not bound have their result's dims.
+      const bool unbound = symbol.role == Role::operand && !plan_.tensors[static_cast<size_t>(pairs + symbol.index)].bound;
+      if (slots_[i].role != (unbound ? Role::result : symbol.role) || slots_[i].index != symbol.index) continue;
+      shape.dyn.push_back(symbol.is_stride ? shape.slots[i].strides[symbol.dim] : shape.slots[i].dims[symbol.dim]);
+      break;
+    }
+  }
+  if (shape.dyn.size() != plan_.symbols.size()) return internal_error("plan: a symbol names a tensor that is not bound");
+  if (!plan_.tensors.empty()) {
+    shape.positions = position_count(plan_, shape.dyn.data());
+    shape.splits = split_count(plan_, shape.dyn.data());
+    shape.init = plan_.gather || plan_.init_kind == InitKind::in_place ? 0 : init_count(plan_, shape.dyn.data());
+  }
+  return {};
+}
+
+Status Binder::check_type(const TensorView& view, size_t slot) const {
+  const TensorType& type = *slots_[slot].type;
+  if (view.dtype != type.dtype)
+    return invalid_argument(label(slot) + ": dtype " + std::string(name(view.dtype)) + ", expected " +
+                            std::string(name(type.dtype)));
+  if (view.rank != type.rank())
+    return invalid_argument(label(slot) + ": rank " + std::to_string(view.rank) + ", expected " + std::to_string(type.rank()));
+  if (view.rank > 0 && !view.dims)
+    return invalid_argument(label(slot) + ": dims is null, expected " + std::to_string(view.rank) + " extents");
+  return {};
+}
+
+/// Against what the type fixes: dims, and strides where they matter.
+Status Binder::check_static(const TensorView& view, size_t slot) const {
+  const TensorType& type = *slots_[slot].type;
+  const size_t rank = type.dims.size();
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t expected = type.dims[d];
+    if (expected != kDynamic ? view.dims[d] == expected : view.dims[d] >= 0) continue;
+    return invalid_argument(label(slot) + ": dim " + std::to_string(d) + " is " + std::to_string(view.dims[d]) + ", expected " +
+                            (expected != kDynamic ? std::to_string(expected) : ">= 0"));
+  }
+  if (is_empty(view.dims, rank)) return {};
+  std::array<int64_t, 64> buffer;  // kMaxRank
+  if (!row_major_strides(view.dims, rank, buffer.data()))
+    return invalid_argument(label(slot) + ": its elements do not fit 63 bits");
+  const int64_t* given = view.strides ? view.strides : buffer.data();
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t expected = type.strides.empty() ? buffer[d] : type.strides[d];
+    if (view.dims[d] == 1 || expected == kDynamic || given[d] == expected) continue;
+    return invalid_argument(label(slot) + ": stride " + std::to_string(d) + " is " + std::to_string(given[d]) + ", expected " +
+                            std::to_string(expected) + (type.strides.empty() ? " (contiguous)" : ""));
+  }
+  return {};
+}
+
+Expected<CallShape> Binder::make_shape(std::span<const TensorView> tensors) const {
+  CallShape shape;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    const TensorView& view = tensors[i];
+    STREW_TRY(check_static(view, i));
+    const size_t rank = static_cast<size_t>(view.rank), at = shape.numbers.size();
+    shape.numbers.insert(shape.numbers.end(), view.dims, view.dims + rank);
+    shape.numbers.resize(at + 2 * rank);
+    int64_t* strides = shape.numbers.data() + at + rank;
+    if (view.strides)
+      std::copy(view.strides, view.strides + rank, strides);
+    else if (!row_major_strides(view.dims, rank, strides))
+      return invalid_argument(label(i) + ": its elements do not fit 63 bits");
+  }
+  STREW_TRY(fill_slots(shape));
+  STREW_ASSIGN(const Op op, specialise(op_, tensors));
+  STREW_TRY(verify(op));  // how the tensors' dims relate, and that the results' strides are injective
+  return shape;
+}
+
+Expected<const CallShape*> Binder::shape_for(std::span<const TensorView> tensors) const {
+  Remembered& memory = remembered[id_ % kRemembered];
+  const CallShape* known = static_shape_ ? static_shape_.get() : memory.binder == id_ ? memory.shape.get() : nullptr;
+  bool matches = known != nullptr;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TensorView& view = tensors[i];
+    const TensorType& type = *slots_[i].type;
+    if (view.dtype != type.dtype || view.rank != type.rank() || (view.rank > 0 && !view.dims)) return check_type(view, i);
+    if (!matches) continue;
+    const CallShape::Slot& slot = known->slots[i];
+    matches =
+        same(view.dims, slot.dims, view.rank) && (view.strides ? same(view.strides, slot.strides, view.rank) : slot.contiguous);
+  }
+  if (matches) return known;
+  if (static_shape_) {
+    for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_static(tensors[i], i));
+    return known;
+  }
+  STREW_ASSIGN(CallShape shape, make_shape(tensors));
+  memory.binder = 0;
+  memory.shape = std::make_unique<CallShape>(std::move(shape));
+  memory.binder = id_;
+  return static_cast<const CallShape*>(memory.shape.get());
+}
+
+Status Binder::overlap_error(std::span<const TensorView> tensors, const Call& call, const Overlap& pair) const {
+  const auto bytes = [&](int i) {
+    const size_t s = static_cast<size_t>(i);
+    const CallShape::Slot& slot = call.shape->slots[s];
+    const uintptr_t base = reinterpret_cast<uintptr_t>(tensors[s].data);
+    return StridedBytes{base, bits(slots_[s].type->dtype) / 8, tensors[s].rank, slot.dims, slot.strides};
+  };
+  const size_t r = static_cast<size_t>(pair.result), o = static_cast<size_t>(pair.other);
+  // Packed elements share bytes: for them the intervals decide alone.
+  const bool packed = bits(slots_[r].type->dtype) < 8 || bits(slots_[o].type->dtype) < 8;
+  if (!packed && disjoint(bytes(pair.result), bytes(pair.other))) return {};
+  const bool operand_of_copy = pair.may_be_same;
+  return invalid_argument(label(r) + " overlaps " + label(o) + ": expected disjoint buffers" +
+                          (operand_of_copy ? ", or one buffer with the same dtype and strides" : ""));
+}
+
+Status Binder::check_addresses(std::span<const TensorView> tensors, Call& call) const {
+  const CallShape& shape = *call.shape;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const CallShape::Slot& slot = shape.slots[i];
+    call.data[data_index_[i]] = tensors[i].data;
+    if (slot.empty) continue;
+    const uintptr_t base = reinterpret_cast<uintptr_t>(tensors[i].data);
+    if (base == 0) return invalid_argument(label(i) + ": data is null, expected " + std::to_string(slot.hi - slot.lo) + " bytes");
+    if (base < static_cast<uintptr_t>(-slot.lo) || base + static_cast<uintptr_t>(slot.hi) < base)
+      return invalid_argument(label(i) + ": its byte extent wraps around the address space");
+  }
+  int same_buffers = 0;
+  for (const Overlap& pair : overlaps_) {
+    const size_t r = static_cast<size_t>(pair.result), o = static_cast<size_t>(pair.other);
+    const CallShape::Slot &a = shape.slots[r], &b = shape.slots[o];
+    if (a.empty || b.empty) continue;
+    const uintptr_t at = reinterpret_cast<uintptr_t>(tensors[r].data), bt = reinterpret_cast<uintptr_t>(tensors[o].data);
+    if (at + static_cast<uintptr_t>(a.hi) <= bt + static_cast<uintptr_t>(b.lo) ||
+        bt + static_cast<uintptr_t>(b.hi) <= at + static_cast<uintptr_t>(a.lo))
+      continue;
+    if (pair.may_be_same && at == bt && slots_[r].type->dtype == slots_[o].type->dtype) {
+      bool equal = true;
+      for (int d = 0; d < tensors[r].rank; ++d) equal = equal && (a.dims[d] == 1 || a.strides[d] == b.strides[d]);
+      if (equal) {
+        ++same_buffers;
+        continue;
+      }
+    }
+    STREW_TRY(overlap_error(tensors, call, pair));
+  }
+  call.result_is_operand = copies_ && same_buffers > 0 && same_buffers == pairs_;
+  return {};
+}
+
+Status Binder::bind(std::span<const TensorView> tensors, Call& call) const {
+  if (tensors.size() != slots_.size()) {
+    std::string expected;
+    for (size_t i = 0; i < slots_.size(); ++i) expected += (i ? ", " : "") + label(i);
+    return invalid_argument("tensors: " + std::to_string(tensors.size()) + " given, expected " + std::to_string(slots_.size()) +
+                            ": " + expected);
+  }
+  auto shape = shape_for(tensors);
+  if (!shape.ok()) return shape.status();
+  call.shape = *shape;
+  if (data_count_ <= call.few.size()) {
+    call.data = call.few.data();
+  } else {
+    call.many.resize(data_count_);
+    call.data = call.many.data();
+  }
+  std::fill(call.data, call.data + data_count_, nullptr);
+  return check_addresses(tensors, call);
+}
+
+}  // namespace strew

@@ -1,0 +1,81 @@
+// Binding: do these tensors fit this op, and what do their shapes imply for the call? (semantics.md section 6.)
+//
+// Everything that depends on shapes only is a CallShape: made once for a static op, once per set of dims for a dynamic one (the last
+// few are remembered per thread). A repeated call compares dims and looks at addresses: no allocation, tens of nanoseconds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
+#include "compiler/plan/plan.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+/// The shapes of one call. Immutable.
+struct CallShape {
+  struct Slot {
+    const int64_t* dims;     ///< into numbers
+    const int64_t* strides;  ///< in elements, contiguous ones where the caller gave none
+    bool contiguous;
+    bool empty;      ///< no elements: no bytes, the data pointer may be null
+    int64_t lo, hi;  ///< bytes touched, relative to the data pointer: [lo, hi)
+  };
+  std::vector<int64_t> numbers;
+  std::vector<Slot> slots;   ///< as tensor_slots(op)
+  std::vector<int64_t> dyn;  ///< strew_args.dyn
+  int64_t positions = 0, splits = 0, init = 0;
+};
+
+/// One call's addresses. Lives on the caller's stack.
+struct Call {
+  const CallShape* shape = nullptr;
+  void** data = nullptr;           ///< strew_args.data: one per plan tensor, null where unbound
+  bool result_is_operand = false;  ///< init copy, and every result buffer is its operand's: nothing to copy
+  std::array<void*, 16> few;
+  std::vector<void*> many;
+};
+
+class Binder {
+ public:
+  /// Keeps references to both. `plan`: of the op or of its canonical form; without loops where none could be made.
+  static Expected<std::unique_ptr<Binder>> make(const Op& op, const Plan& plan);
+
+  /// Ok: `call` is filled. Not ok: the message names the tensor, the field, its value and what was expected.
+  Status bind(std::span<const TensorView> tensors, Call& call) const;
+
+ private:
+  Binder(const Op& op, const Plan& plan);
+  struct Overlap {
+    int result, other;
+    bool may_be_same;  ///< the operand of an init copy
+  };
+
+  Status check_type(const TensorView& view, size_t slot) const;
+  Status check_static(const TensorView& view, size_t slot) const;
+  Expected<const CallShape*> shape_for(std::span<const TensorView> tensors) const;
+  Expected<CallShape> make_shape(std::span<const TensorView> tensors) const;
+  Status fill_slots(CallShape& shape) const;
+  Status check_addresses(std::span<const TensorView> tensors, Call& call) const;
+  Status overlap_error(std::span<const TensorView> tensors, const Call& call, const Overlap& pair) const;
+  std::string label(size_t slot) const;
+
+  const Op& op_;
+  const Plan& plan_;
+  const uint64_t id_;  ///< names this binder in the threads' memories of shapes
+  std::vector<TensorSlot> slots_;
+  std::vector<int> data_index_;  ///< slot -> index in strew_args.data
+  std::vector<Overlap> overlaps_;
+  int pairs_ = 1;
+  size_t data_count_ = 0;
+  bool copies_ = false;
+  std::unique_ptr<CallShape> static_shape_;
+};
+
+}  // namespace strew

@@ -1,0 +1,56 @@
+// Executor: the pool of threads that kernels' chunks run on. It knows nothing of kernels.
+//
+// The caller always takes part, and takes every chunk itself if no worker comes: a sleeping, busy or missing worker costs speed, never
+// progress. Chunks are claimed one by one, so a slow core does less.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace strew {
+
+class Executor {
+ public:
+  using Work = void (*)(void* context, int chunk);
+  static constexpr int kMaxChunks = 32767;
+
+  /// `threads`: the most that work at a time, callers included. Workers start when first needed.
+  explicit Executor(int threads);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  int threads() const { return threads_; }
+
+  /// work(context, i) once for each i in [0, chunks), on at most `threads` threads; returns when all are done. `nanoseconds`: what
+  /// one thread would need, the reason to wake workers or not to. Callable from many threads and from inside a chunk: whoever finds the
+  /// pool busy works alone.
+  void run(int chunks, int threads, int64_t nanoseconds, Work work, void* context);
+
+ private:
+  void start_workers();
+  void worker(int id);
+  bool claim(int id);
+  bool acquire(int64_t nanoseconds, bool& wake);
+
+  const int threads_;
+  // One job at a time. state_: epoch (32 bits), chunks (16), next chunk (16). A claim is a compare-exchange of the whole word, so it
+  // succeeds only on the job whose fields were read before it.
+  alignas(64) std::atomic<uint64_t> state_{0};
+  std::atomic<Work> work_{nullptr};
+  std::atomic<void*> context_{nullptr};
+  std::atomic<int> helpers_{0};
+  alignas(64) std::atomic<int> done_{0};
+  alignas(64) std::atomic<bool> busy_{false};
+  std::atomic<int> sleepers_{0};
+  std::atomic<uint32_t> signal_{0};
+  std::atomic<bool> stop_{false};
+  int64_t debt_nanoseconds_ = 0;  ///< guarded by busy_
+  uint32_t epoch_ = 0;            ///< guarded by busy_
+  bool started_ = false;          ///< guarded by busy_
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace strew

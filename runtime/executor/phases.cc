@@ -1,0 +1,150 @@
+// One barrier between phases, none inside: check (all positions, first bad one wins), init (skipped where the result buffer is the
+// operand's), apply by strategy. How many threads a call is worth is decided here from its size, so that a dynamic op gets one thread on
+// small dims and all of them on large ones; the schedule only says the most. Interpreted kernels run the reference whole. Tested by
+// tests/unit/executor_test.cc and kernel_test.cc.
+#include "runtime/executor/phases.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "backends/reference/reference.h"
+#include "runtime/fault_text.h"
+#include "runtime/fp_environment.h"
+#include "runtime/strategies/positions.h"
+#include "runtime/strategies/split.h"
+#include "runtime/strategies/window.h"
+
+namespace strew {
+namespace {
+
+constexpr int64_t kThreadNanoseconds = 750;  // two threads pay from 1.5 us of work
+constexpr int kChunksPerThread = 4;          // slack for cores that are slow today
+
+/// One thread's time, roughly: 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
+int64_t estimate(int64_t positions, int64_t bytes) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
+}
+
+int threads_for(int64_t nanoseconds, int most) {
+  return static_cast<int>(std::clamp<int64_t>(nanoseconds / kThreadNanoseconds, 1, most));
+}
+
+/// A phase cut into chunks of [begin, end): either the entry's own range, or the window's (over all positions).
+struct Phase {
+  strew_entry entry;
+  const strew_args* args;
+  Split split;
+  int64_t positions = 0;
+  bool by_window = false;
+  // check: the fault of the smallest chunk that has one; chunks are in position order, so it is the first.
+  std::mutex mutex;
+  int faulty = Executor::kMaxChunks;
+  strew_fault fault{};
+
+  int32_t run_chunk(int chunk, strew_fault* found) const {
+    const int64_t begin = split.border(chunk), end = split.border(chunk + 1);
+    if (begin >= end) return STREW_OK;
+    if (!by_window) return entry(args, begin, end, found);
+    strew_args part = *args;
+    part.w0 = begin;
+    part.w1 = end;
+    return entry(&part, 0, positions, found);
+  }
+};
+
+void work(void* context, int chunk) {
+  Phase& phase = *static_cast<Phase*>(context);
+  strew_fault found{};
+  if (phase.run_chunk(chunk, &found) == STREW_OK) return;
+  const std::lock_guard lock(phase.mutex);
+  if (chunk >= phase.faulty) return;
+  phase.faulty = chunk;
+  phase.fault = found;
+}
+
+/// Runs an entry over [0, total), in chunks when the work is worth threads. False: `fault` is the first one.
+bool run_split(const Kernel::State& state, strew_entry entry, const strew_args& args, Split split, int64_t nanoseconds,
+               strew_fault* fault, int64_t positions_by_window = -1) {
+  if (split.total == 0) return true;
+  const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
+  if (threads == 1) {
+    const int64_t end = positions_by_window >= 0 ? positions_by_window : split.total;
+    return entry(&args, 0, end, fault) == STREW_OK;
+  }
+  Phase phase{entry, &args, split, std::max<int64_t>(0, positions_by_window), positions_by_window >= 0};
+  // A window chunk repeats the index work, so there is one per thread.
+  phase.split.chunks = std::min(phase.by_window ? threads : threads * kChunksPerThread, Executor::kMaxChunks);
+  state.executor->run(phase.split.chunks, threads, nanoseconds, work, &phase);
+  if (phase.faulty == Executor::kMaxChunks) return true;
+  *fault = phase.fault;
+  return false;
+}
+
+int64_t window_bytes(const Plan& plan, const int64_t* dyn) {
+  int64_t bytes = std::max(1, bits(plan.tensors[0].dtype) / 8);
+  for (const Loop& loop : plan.window)
+    if (__builtin_mul_overflow(bytes, evaluate(loop.extent, dyn), &bytes)) return int64_t{1} << 40;
+  return bytes;
+}
+
+int64_t saturating_product(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? int64_t{1} << 62 : product;
+}
+
+void apply(const Kernel::State& state, const CallShape& shape, const strew_args& args) {
+  const Plan& plan = state.compiled.plan;
+  strew_fault unused{};
+  if (state.compiled.schedule.strategy == Strategy::sequential) {
+    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
+    return;
+  }
+  const int64_t* dyn = args.dyn;
+  const int64_t nanoseconds = estimate(shape.positions, saturating_product(shape.positions, window_bytes(plan, dyn)));
+  if (state.compiled.schedule.strategy == Strategy::positions)
+    run_split(state, state.range, args, {shape.positions, positions_unit(plan, dyn), 1}, nanoseconds, &unused);
+  else if (shape.positions > 0)
+    run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, shape.positions);
+}
+
+Status fault_of(const Kernel::State& state, std::span<const TensorView> tensors, const strew_fault& fault) {
+  const Op& op = state.compiled.op;
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  size_t indices = 0;
+  while (slots[indices].role != Role::indices) ++indices;
+  const TensorView &index = tensors[indices], &table = tensors[is_scatter(op) ? 0 : 1];
+  return fault_status(op, fault, {index.dims, static_cast<size_t>(index.rank)}, {table.dims, static_cast<size_t>(table.rank)});
+}
+
+}  // namespace
+
+Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+  const FpEnvironment environment(state.computes_floats);
+  if (!state.range) return run_reference(state.compiled.op, tensors, fault);
+
+  const CallShape& shape = *call.shape;
+  const Plan& plan = state.compiled.plan;
+  strew_args args{};
+  args.abi = STREW_ABI_VERSION;
+  args.data = call.data;
+  args.dyn = shape.dyn.data();
+  args.w1 = shape.splits;
+
+  if (plan.checks_first) {
+    strew_fault found{};
+    if (!run_split(state, state.check, args, {shape.positions, 1, 1}, estimate(shape.positions, 0), &found)) {
+      if (fault) *fault = found;
+      return fault_of(state, tensors, found);
+    }
+  }
+  if (shape.init > 0 && !call.result_is_operand) {
+    strew_fault unused{};
+    const int64_t bytes = std::max(1, bits(plan.tensors[0].dtype) / 8);
+    run_split(state, state.init, args, {shape.init, 64, 1}, estimate(0, saturating_product(shape.init, bytes)), &unused);
+  }
+  apply(state, shape, args);
+  return {};
+}
+
+}  // namespace strew

@@ -1,0 +1,93 @@
+// Kernel: the handle's accessors, run(), and how an artifact becomes a state.
+//
+// run() is bind, then the phases of the executor. STREW_VERIFY's replay (runtime/replay) wraps every n-th call. Tested by
+// tests/unit/kernel_test.cc.
+#include "runtime/kernel.h"
+
+#include "runtime/executor/phases.h"
+#include "runtime/kernel_state.h"
+#include "runtime/modules.h"
+#include "runtime/options.h"
+#include "runtime/replay.h"
+
+namespace strew {
+namespace {
+
+bool is_floating(DType dtype) { return is_float(dtype) || is_complex(dtype); }
+
+bool computes_floats(const Compiled& compiled) {
+  if (!compiled.planned) return true;
+  const Plan& plan = compiled.plan;
+  for (const ExprNode& node : plan.combine.nodes)
+    if (!plan.pure_move && is_floating(node.dtype)) return true;
+  for (int i = 0; i < plan.pairs && plan.init_kind == InitKind::copy; ++i) {
+    const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype;
+    const DType to = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
+    if (from != to && (is_floating(from) || is_floating(to))) return true;
+  }
+  return false;
+}
+
+Status link_artifact(Kernel::State& state) {
+  const Artifact& artifact = state.compiled.artifact;
+  STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
+  std::vector<std::string> symbols;
+  for (EntryKind kind : artifact.entries) symbols.push_back(state.compiled.symbol + "_" + std::string(name(kind)));
+  STREW_ASSIGN(state.object, module->linker()->link(artifact.object, symbols));
+  for (size_t i = 0; i < artifact.entries.size(); ++i) {
+    const strew_entry entry = state.object->entries[i];
+    switch (artifact.entries[i]) {
+      case EntryKind::range:
+        state.range = entry;
+        break;
+      case EntryKind::check:
+        state.check = entry;
+        break;
+      case EntryKind::init:
+        state.init = entry;
+        break;
+    }
+  }
+  const Plan& plan = state.compiled.plan;
+  const bool needs_init = !plan.gather && plan.init_kind != InitKind::in_place;
+  if (!state.range || (plan.checks_first && !state.check) || (needs_init && !state.init))
+    return internal_error("backend " + std::string(state.compiled.backend->name()) + " left out an entry the plan needs");
+  return {};
+}
+
+}  // namespace
+
+Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor) {
+  auto state = std::make_shared<Kernel::State>();
+  state->compiled = std::move(compiled);
+  state->executor = std::move(executor);
+  state->verify_every = process_options().verify_every;
+  state->computes_floats = computes_floats(state->compiled);
+  if (!state->compiled.artifact.interpreted) STREW_TRY(link_artifact(*state));
+  state->compiled.artifact.object = {};  // the linker has it now
+  STREW_ASSIGN(state->binder, Binder::make(state->compiled.op, state->compiled.plan));
+  return state;
+}
+
+Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
+  const State& state = *state_;
+  Call call;
+  STREW_TRY(state.binder->bind(tensors, call));
+  if (state.verify_every != 0 && state.calls.fetch_add(1, std::memory_order_relaxed) % state.verify_every == 0)
+    return run_and_replay(state, tensors, call, fault);
+  return run_phases(state, tensors, call, fault);
+}
+
+const Op& Kernel::op() const { return state_->compiled.op; }
+const std::string& Kernel::op_text() const { return state_->compiled.op_text; }
+const Plan& Kernel::plan() const { return state_->compiled.plan; }
+const Schedule& Kernel::schedule() const { return state_->compiled.schedule; }
+const Target& Kernel::target() const { return state_->compiled.target; }
+std::string_view Kernel::backend() const { return state_->compiled.backend->name(); }
+const std::string& Kernel::symbol() const { return state_->compiled.symbol; }
+int64_t Kernel::compile_nanoseconds() const { return state_->compile_nanoseconds; }
+strew_entry Kernel::range_entry() const { return state_->range; }
+strew_entry Kernel::check_entry() const { return state_->check; }
+strew_entry Kernel::init_entry() const { return state_->init; }
+
+}  // namespace strew

@@ -1,0 +1,30 @@
+// Kernel::State: what a Kernel handle points to. Made by make_kernel, then immutable but for the call counter.
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "compiler/compile.h"
+#include "runtime/bind.h"
+#include "runtime/executor/executor.h"
+#include "runtime/kernel.h"
+#include "runtime/link/link.h"
+
+namespace strew {
+
+struct Kernel::State {
+  Compiled compiled;
+  std::shared_ptr<LinkedObject> object;  ///< null when interpreted
+  strew_entry range = nullptr, check = nullptr, init = nullptr;
+  std::unique_ptr<Binder> binder;  ///< refers into `compiled`
+  std::shared_ptr<Executor> executor;
+  int64_t compile_nanoseconds = 0;
+  bool computes_floats = false;
+  uint64_t verify_every = 0;
+  mutable std::atomic<uint64_t> calls{0};
+};
+
+/// Links the artifact (if there is code) and prepares binding.
+Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor);
+
+}  // namespace strew

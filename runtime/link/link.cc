@@ -1,0 +1,132 @@
+// ORC's session and JITLink's object layer behind the facade, without LLJIT: objects come compiled, so its compile layer (and the
+// target it needs) would only cost time.
+//
+// Each object gets a JITDylib of its own, searched before one shared JITDylib that holds the math table and the C library's memory
+// functions; nothing else of the process is visible to generated code. Tasks run in place (no threads of LLVM's), so a session error
+// arrives on the thread that links and is put into its Status instead of on stderr. Tested by tests/unit/kernel_test.cc.
+#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#include <llvm/ExecutionEngine/Orc/Core.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h>
+#include <llvm/ExecutionEngine/Orc/TaskDispatch.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "runtime/link/orc.h"
+#include "runtime/math/math.h"
+
+namespace strew {
+namespace {
+
+namespace orc = llvm::orc;
+
+std::string text_of(llvm::Error error) { return llvm::toString(std::move(error)); }
+
+/// What the session reported while this thread was linking.
+thread_local std::string reported;
+
+class OrcLinker;
+
+class OrcObject final : public LinkedObject {
+ public:
+  OrcObject(OrcLinker& linker, orc::JITDylib& dylib) : linker_(linker), dylib_(dylib) {}
+  ~OrcObject() override;
+
+ private:
+  OrcLinker& linker_;
+  orc::JITDylib& dylib_;
+};
+
+class OrcLinker final : public Linker {
+ public:
+  static Expected<Linker*> make() {
+    auto control = orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<orc::InPlaceTaskDispatcher>());
+    if (!control) return internal_error("linker: " + text_of(control.takeError()));
+    std::unique_ptr<OrcLinker> linker(new OrcLinker(std::move(*control)));
+    if (auto error = linker->define_externals()) return internal_error("linker: " + text_of(std::move(error)));
+    return static_cast<Linker*>(linker.release());
+  }
+
+  Expected<std::shared_ptr<LinkedObject>> link(std::string object, const std::vector<std::string>& symbols) override {
+    auto dylib = session_.createJITDylib("kernel" + std::to_string(next_.fetch_add(1)));
+    if (!dylib) return internal_error("linker: " + text_of(dylib.takeError()));
+    auto linked = std::make_shared<OrcObject>(*this, *dylib);
+    dylib->addToLinkOrder(*externals_);
+
+    reported.clear();
+    llvm::SmallVector<char, 0> bytes(object.begin(), object.end());
+    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), dylib->getName(), false);
+    if (auto error = layer_.add(*dylib, std::move(buffer))) return failed(std::move(error));
+    orc::SymbolLookupSet wanted;
+    for (const std::string& symbol : symbols) wanted.add(session_.intern(symbol));
+    auto found = session_.lookup(orc::makeJITDylibSearchOrder({&*dylib}), std::move(wanted));
+    if (!found) return failed(found.takeError());
+    for (const std::string& symbol : symbols)
+      linked->entries.push_back((*found)[session_.intern(symbol)].getAddress().toPtr<strew_entry>());
+    return std::shared_ptr<LinkedObject>(std::move(linked));
+  }
+
+  void remove(orc::JITDylib& dylib) {
+    // Nobody is left to tell when unmapping fails.
+    llvm::consumeError(session_.removeJITDylib(dylib));
+  }
+
+ private:
+  explicit OrcLinker(std::unique_ptr<orc::ExecutorProcessControl> control) : session_(std::move(control)), layer_(session_) {
+    session_.setErrorReporter([](llvm::Error error) { reported += (reported.empty() ? "" : "; ") + text_of(std::move(error)); });
+  }
+
+  llvm::Error define_externals() {
+    externals_ = &session_.createBareJITDylib("externals");
+    orc::SymbolMap map;
+    const auto add = [&](const char* symbol, const void* address) {
+      map[session_.intern(symbol)] = {orc::ExecutorAddr::fromPtr(address),
+                                      llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    };
+    for (const MathFunction& function : math_functions()) {
+      add(function.symbol_f32, function.address_f32());
+      add(function.symbol_f64, function.address_f64());
+    }
+    add("memcpy", reinterpret_cast<const void*>(&std::memcpy));
+    add("memmove", reinterpret_cast<const void*>(&std::memmove));
+    add("memset", reinterpret_cast<const void*>(&std::memset));
+    return externals_->define(orc::absoluteSymbols(std::move(map)));
+  }
+
+  static Status failed(llvm::Error error) {
+    std::string text = "linker: " + text_of(std::move(error));
+    if (!reported.empty()) text += ": " + reported;
+    return internal_error(text);
+  }
+
+  orc::ExecutionSession session_;
+  orc::ObjectLinkingLayer layer_;
+  orc::JITDylib* externals_ = nullptr;
+  std::atomic<uint64_t> next_{0};
+};
+
+OrcObject::~OrcObject() { linker_.remove(dylib_); }
+
+/// Stands in where the session could not be made: every link fails with that reason.
+class BrokenLinker final : public Linker {
+ public:
+  explicit BrokenLinker(Status why) : why_(std::move(why)) {}
+  Expected<std::shared_ptr<LinkedObject>> link(std::string, const std::vector<std::string>&) override { return why_; }
+
+ private:
+  const Status why_;
+};
+
+}  // namespace
+
+Linker* process_linker() {
+  static Linker* const linker = [] {
+    auto made = OrcLinker::make();
+    return made.ok() ? *made : static_cast<Linker*>(new BrokenLinker(made.status()));
+  }();
+  return linker;
+}
+
+}  // namespace strew

@@ -1,0 +1,13 @@
+// Options of the process, read from the environment once: the only place that reads it.
+#pragma once
+
+#include <cstdint>
+
+namespace strew {
+
+struct ProcessOptions {
+  uint64_t verify_every = 0;  ///< STREW_VERIFY=n: replay every n-th call of each kernel on the reference; 0: never
+};
+const ProcessOptions& process_options();
+
+}  // namespace strew

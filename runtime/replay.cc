@@ -1,0 +1,67 @@
+// The call's results (and the operands they may be) are copied before the call; afterwards the reference runs on the copies and every
+// element is compared, NaNs as one class (semantics.md section 2). Costs a copy and a slow run: a mode for hunting bugs. Tested by
+// tests/unit/kernel_test.cc.
+#include "runtime/replay.h"
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "backends/reference/reference.h"
+#include "compiler/op/number.h"
+#include "runtime/executor/phases.h"
+
+namespace strew {
+namespace {
+
+/// The number of the first element that differs, or -1.
+int64_t first_difference(const CallShape::Slot& slot, int rank, DType dtype, const void* a, const void* b) {
+  if (slot.empty) return -1;
+  std::vector<int64_t> at(static_cast<size_t>(rank), 0);
+  for (int64_t number = 0;; ++number) {
+    int64_t offset = 0;
+    for (int d = 0; d < rank; ++d) offset += at[static_cast<size_t>(d)] * slot.strides[d];
+    if (!same_value(load_element(dtype, a, offset), load_element(dtype, b, offset))) return number;
+    int d = rank;
+    while (d-- > 0) {
+      if (++at[static_cast<size_t>(d)] < slot.dims[d]) break;
+      at[static_cast<size_t>(d)] = 0;
+    }
+    if (d < 0) return -1;
+  }
+}
+
+Status mismatch(const Kernel::State& state, const std::string& what) {
+  return internal_error("STREW_VERIFY: backend " + std::string(state.compiled.backend->name()) + " and the reference differ: " +
+                        what + "; schedule " + print(state.compiled.schedule) + "; op " + state.compiled.op_text);
+}
+
+}  // namespace
+
+Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+  const std::vector<TensorSlot> slots = tensor_slots(state.compiled.op);
+  std::vector<TensorView> copies(tensors.begin(), tensors.end());
+  std::vector<std::vector<std::byte>> memory(tensors.size());
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const CallShape::Slot& slot = call.shape->slots[i];
+    if ((slots[i].role != Role::result && slots[i].role != Role::operand) || slot.empty) continue;
+    const auto* bytes = static_cast<const std::byte*>(tensors[i].data);
+    memory[i].assign(bytes + slot.lo, bytes + slot.hi);
+    copies[i].data = memory[i].data() - slot.lo;
+  }
+  strew_fault expected_fault{}, actual_fault{};
+  Status actual = run_phases(state, tensors, call, &actual_fault);
+  const Status expected = run_reference(state.compiled.op, copies, &expected_fault);
+  if (fault) *fault = actual_fault;
+  if (actual.code() != expected.code() || actual.message() != expected.message())
+    return mismatch(state, "'" + actual.message() + "' against '" + expected.message() + "'");
+  for (size_t i = 0; i < slots.size() && slots[i].role == Role::result; ++i) {
+    const int64_t where =
+        first_difference(call.shape->slots[i], tensors[i].rank, tensors[i].dtype, tensors[i].data, copies[i].data);
+    if (where >= 0) return mismatch(state, "result " + std::to_string(i) + " at element " + std::to_string(where));
+  }
+  return actual;
+}
+
+}  // namespace strew

@@ -1,0 +1,47 @@
+// Runtime: the cache in front of the corridor (compiler/compile.h). get() looks up the fields' hash first, then the text's, then builds.
+// Tested by tests/unit/cache_test.cc and kernel_test.cc.
+#include <chrono>
+
+#include "compiler/compile.h"
+#include "runtime/cache.h"
+#include "runtime/executor/executor.h"
+#include "runtime/kernel.h"
+#include "runtime/kernel_state.h"
+#include "runtime/op_key.h"
+
+namespace strew {
+
+struct Runtime::Impl {
+  KernelCache cache;
+  std::shared_ptr<Executor> executor = std::make_shared<Executor>(detect_target().cores);
+};
+
+Runtime::Runtime() : impl_(std::make_unique<Impl>()) {}
+Runtime::~Runtime() = default;
+
+Runtime& Runtime::process() {
+  // Never destroyed: kernels and their callers may outlive any order of static destructors.
+  static Runtime* const runtime = new Runtime;
+  return *runtime;
+}
+
+Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options) {
+  const Hash128 quick = quick_key(op, options);
+  if (Kernel kernel = impl_->cache.find_quick(quick)) return kernel;
+  auto kernel = impl_->cache.get(kernel_key(op, options).hash, [&]() -> Expected<Kernel> {
+    const auto start = std::chrono::steady_clock::now();
+    STREW_ASSIGN(Compiled compiled, compile(op, options));
+    STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), impl_->executor));
+    state->compile_nanoseconds =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+    return Kernel(std::move(state));
+  });
+  if (kernel.ok()) impl_->cache.remember_quick(quick, *kernel);
+  return kernel;
+}
+
+Kernel Runtime::find(const KernelKey& key) const { return impl_->cache.find(key.hash); }
+Runtime::Stats Runtime::stats() const { return impl_->cache.stats(); }
+void Runtime::clear() { impl_->cache.clear(); }
+
+}  // namespace strew

@@ -1,0 +1,32 @@
+// Legal when no destination has two writers: a gather, a slice update (batching dims give each position its own slab), or
+// destinations known to be unique. The order of updates per destination is then trivial, so the bits do not depend on the split.
+// Packed results are refused: a chunk border could fall inside a byte. Cost: no index work at all, the best split where it is
+// legal. Tested by tests/unit/executor_test.cc and kernel_test.cc.
+#include "runtime/strategies/positions.h"
+
+#include <numeric>
+
+namespace strew {
+
+Status positions_legal(const Plan& plan) {
+  for (int i = 0; i < plan.pairs; ++i) {
+    const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
+    if (bits(dtype) < 8)
+      return unsupported("strategy positions: result " + std::to_string(i) + " is packed " + std::string(name(dtype)));
+  }
+  if (plan.gather || plan.kind == PlanKind::slice_update || plan.unique.holds) return {};
+  return unsupported("strategy positions: two positions may touch one destination (kind " + std::string(name(plan.kind)) +
+                     ", no unique_indices)");
+}
+
+int64_t positions_unit(const Plan& plan, const int64_t* dyn) {
+  if (plan.positions.empty()) return 1;
+  // Only where the innermost position loop walks the result: a gather's rows, the slabs of batching dims.
+  const size_t result = static_cast<size_t>(plan.result(0));
+  const int64_t stride = evaluate(plan.positions.back().strides[result], dyn);
+  const int64_t bytes = (stride < 0 ? -stride : stride) * (bits(plan.tensors[result].dtype) / 8);
+  if (bytes == 0 || bytes >= 64) return 1;
+  return 64 / std::gcd<int64_t, int64_t>(64, bytes);
+}
+
+}  // namespace strew

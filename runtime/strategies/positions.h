@@ -1,0 +1,16 @@
+// Strategy positions: every thread applies its own chunk of index positions, with the whole window.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/plan/plan.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+/// Ok, or unsupported with the reason: two positions may touch one destination.
+Status positions_legal(const Plan& plan);
+/// Positions between two 64-byte lines of the result (1 where positions do not lie side by side).
+int64_t positions_unit(const Plan& plan, const int64_t* dyn);
+
+}  // namespace strew

@@ -1,0 +1,25 @@
+// Split: a range of work cut into chunks of nearly equal size whose inner borders are multiples of a unit.
+//
+// The unit keeps a 64-byte line of the result with one owner (no false sharing) where chunks cut through contiguous memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace strew {
+
+struct Split {
+  int64_t total = 0;
+  int64_t unit = 1;  ///< >= 1
+  int chunks = 1;    ///< >= 1; some are empty when there are fewer units than chunks
+
+  /// Chunk i is [border(i), border(i + 1)).
+  int64_t border(int i) const {
+    const int64_t units = total / unit + (total % unit != 0);
+    const int64_t each = units / chunks, more = units % chunks;
+    const int64_t start = each * i + std::min<int64_t>(i, more);
+    return start >= units ? total : start * unit;
+  }
+};
+
+}  // namespace strew

@@ -1,0 +1,39 @@
+// The CPUs and features strew knows by name: the data behind parse_target() and detect_target().
+//
+// Only features that change generated code are listed; LLVM's CPU models have more (sha, clwb, …) which nothing we emit can use.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace strew {
+
+/// A set of features: bit i is known_features()[i].
+using FeatureSet = uint64_t;
+
+struct FeatureInfo {
+  std::string_view name;  ///< LLVM's, without a sign
+  FeatureSet implies;     ///< features it cannot be without (transitively closed)
+};
+std::span<const FeatureInfo> known_features();
+
+struct CpuInfo {
+  std::string_view name;  ///< LLVM's
+  std::string_view arch;
+  FeatureSet features;  ///< what LLVM switches on for this name, among known_features()
+  bool wide;            ///< 64-byte vectors pay where they exist
+};
+std::span<const CpuInfo> known_cpus();
+
+/// Null when unknown.
+const CpuInfo* find_cpu(std::string_view name);
+const FeatureInfo* find_feature(std::string_view name);
+inline FeatureSet bit_of(const FeatureInfo* feature) { return FeatureSet{1} << (feature - known_features().data()); }
+FeatureSet feature_bit(std::string_view name);  ///< 0 when unknown
+
+/// The target `cpu` with exactly `features`; cores and caches from `machine`.
+struct Target;
+Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& machine);
+
+}  // namespace strew

@@ -1,0 +1,108 @@
+// choose_schedule: the default schedule of a plan, from the decision table measured in research (Zen 5, DDR5; see the README's rows).
+//
+// Only what is static counts; a dynamic extent is taken as large, because the executor decides at the call how many threads a
+// call is worth (runtime/executor). Limits: nothing here knows whether a table is cached at the call, so "larger than the last-level
+// cache" stands for "cold". The tuner overrides all of it. Tested by tests/unit/schedule_test.cc.
+#include <algorithm>
+#include <limits>
+
+#include "runtime/strategies/positions.h"
+#include "runtime/strategies/window.h"
+#include "schedules/schedule.h"
+
+namespace strew {
+namespace {
+
+constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
+/// 1.5 us of one thread's work is where a second one starts to pay: about 64 KiB of hot copy.
+constexpr int64_t kThreadsPayBytes = 64 << 10;
+/// A chunk of a window narrower than this leaves less than one line per thread.
+constexpr int64_t kLine = 64;
+
+int64_t times(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (a == kUnknown || b == kUnknown || __builtin_mul_overflow(a, b, &product)) return kUnknown;
+  return product;
+}
+
+int64_t static_count(const std::vector<Loop>& loops) {
+  int64_t count = 1;
+  for (const Loop& loop : loops) {
+    if (loop.extent.is(0)) return 0;
+    count = times(count, loop.extent.is_static() ? loop.extent.factor : kUnknown);
+  }
+  return count;
+}
+
+/// What the decision table asks about a plan. kUnknown where dims are dynamic.
+struct Facts {
+  int64_t positions, window_bytes, moved_bytes, run_bytes, table_bytes;
+};
+
+Facts facts_of(const Plan& plan) {
+  const size_t result = static_cast<size_t>(plan.result(0));
+  const int64_t element = std::max(1, bits(plan.tensors[result].dtype) / 8);
+  Facts f;
+  f.positions = static_count(plan.positions);
+  f.window_bytes = times(static_count(plan.window), element);
+  f.moved_bytes = times(f.positions, f.window_bytes);
+  const bool unit_run = !plan.window.empty() && plan.window.back().strides[result].is(1);
+  f.run_bytes = !unit_run                               ? element
+                : plan.window.back().extent.is_static() ? times(plan.window.back().extent.factor, element)
+                                                        : kUnknown;
+  // The table lies at least as far as the largest extent of an indexed or batching loop reaches.
+  const size_t indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+  f.table_bytes = 0;
+  auto reach = [&](const Term& extent, const Term& stride) {
+    if (stride.is(0)) return;
+    const bool known = extent.is_static() && stride.is_static();
+    f.table_bytes = std::max(f.table_bytes, known ? times(times(extent.factor, std::abs(stride.factor)), element) : kUnknown);
+  };
+  for (const Component& c : plan.components) reach(c.dim, c.strides[indexed]);
+  for (const Loop& loop : plan.positions) reach(loop.extent, loop.strides[indexed]);
+  return f;
+}
+
+Strategy choose_strategy(const Plan& plan, const Facts& f, int threads) {
+  if (threads <= 1 || f.moved_bytes < kThreadsPayBytes) return Strategy::sequential;
+  if (f.positions >= threads && positions_legal(plan).ok()) return Strategy::positions;
+  const Term* first = plan.window.empty() ? nullptr : &plan.window.front().extent;
+  const bool splits = first && (!first->is_static() || first->factor >= 2);
+  if (splits && f.window_bytes / threads >= kLine && window_legal(plan).ok()) return Strategy::window;
+  return Strategy::sequential;
+}
+
+int choose_prefetch(const Plan& plan, const Facts& f, const Target& target) {
+  if (plan.kind == PlanKind::slice_update || f.positions < 16 || f.table_bytes <= target.l2_bytes) return 0;
+  if (f.window_bytes >= 1024) return 8;
+  if (f.window_bytes >= 128) return 16;
+  if (f.window_bytes >= 64) return 32;
+  return 64;
+}
+
+bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, int threads) {
+  if (!plan.pure_move || f.run_bytes < kLine || f.run_bytes == kUnknown || f.moved_bytes == kUnknown) return false;
+  if (f.run_bytes % kLine != 0) return false;
+  if (plan.gather) return f.moved_bytes > target.l3_bytes;
+  if (f.table_bytes == kUnknown || f.table_bytes <= target.l3_bytes) return false;
+  // Decode: many cold rows. Prefill and slabs: more than the private caches hold. 256..1023-byte rows on one thread tie.
+  if (plan.kind == PlanKind::slice_update) return f.positions >= 64 || f.moved_bytes > times(target.l2_bytes, threads);
+  return f.moved_bytes > times(target.l2_bytes, threads) && f.positions >= 64;
+}
+
+}  // namespace
+
+Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads) {
+  const Facts f = facts_of(plan);
+  const int threads = std::clamp(max_threads > 0 ? max_threads : target.cores, 1, 1024);
+  Schedule schedule;
+  schedule.vector_bytes = target.vector_bytes;
+  schedule.strategy = choose_strategy(plan, f, threads);
+  schedule.threads = schedule.strategy == Strategy::sequential ? 1 : threads;
+  schedule.prefetch = choose_prefetch(plan, f, target);
+  schedule.nontemporal = choose_nontemporal(plan, f, target, schedule.threads);
+  schedule.unroll = plan.kind == PlanKind::element && schedule.prefetch == 0 ? 8 : 4;
+  return schedule;
+}
+
+}  // namespace strew

@@ -1,0 +1,80 @@
+// The text of a schedule: knob=value pairs with commas, every knob, in one order, so equal schedules print equal text.
+//
+// parse_schedule takes any subset in any order over a base. Tested by tests/unit/schedule_test.cc.
+#include <charconv>
+
+#include "schedules/schedule.h"
+
+namespace strew {
+namespace {
+
+constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window};
+
+Status bad_value(std::string_view knob, std::string_view value, std::string_view expected) {
+  return invalid_argument("schedule: " + std::string(knob) + "=" + std::string(value) + ", expected " + std::string(expected));
+}
+
+Status set_int(std::string_view knob, std::string_view value, int& out) {
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+  if (error != std::errc() || end != value.data() + value.size()) return bad_value(knob, value, "a whole number");
+  return {};
+}
+
+Status set_knob(std::string_view knob, std::string_view value, Schedule& schedule) {
+  if (knob == "strategy") {
+    for (Strategy strategy : kStrategies) {
+      if (name(strategy) != value) continue;
+      schedule.strategy = strategy;
+      return {};
+    }
+    return bad_value(knob, value, "sequential, positions or window");
+  }
+  if (knob == "threads") return set_int(knob, value, schedule.threads);
+  if (knob == "vector_bytes") return set_int(knob, value, schedule.vector_bytes);
+  if (knob == "unroll") return set_int(knob, value, schedule.unroll);
+  if (knob == "prefetch") return set_int(knob, value, schedule.prefetch);
+  if (knob == "nontemporal") {
+    if (value != "true" && value != "false") return bad_value(knob, value, "true or false");
+    schedule.nontemporal = value == "true";
+    return {};
+  }
+  return invalid_argument("schedule: unknown knob '" + std::string(knob) +
+                          "', expected strategy, threads, vector_bytes, unroll, prefetch or nontemporal");
+}
+
+}  // namespace
+
+std::string_view name(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::sequential:
+      return "sequential";
+    case Strategy::positions:
+      return "positions";
+    case Strategy::window:
+      return "window";
+  }
+  return "?";
+}
+
+std::string print(const Schedule& schedule) {
+  return "strategy=" + std::string(name(schedule.strategy)) + ",threads=" + std::to_string(schedule.threads) +
+         ",vector_bytes=" + std::to_string(schedule.vector_bytes) + ",unroll=" + std::to_string(schedule.unroll) +
+         ",prefetch=" + std::to_string(schedule.prefetch) + ",nontemporal=" + (schedule.nontemporal ? "true" : "false");
+}
+
+Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base) {
+  Schedule schedule = base;
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view pair = text.substr(0, comma);
+    const size_t equals = pair.find('=');
+    if (equals == std::string_view::npos) return invalid_argument("schedule: '" + std::string(pair) + "', expected knob=value");
+    STREW_TRY(set_knob(pair.substr(0, equals), pair.substr(equals + 1), schedule));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+    if (text.empty()) return invalid_argument("schedule: ends with ',', expected knob=value");
+  }
+  return schedule;
+}
+
+}  // namespace strew
