@@ -1,5 +1,5 @@
 // See fault_text.h. strew_fault is four integers because machine code writes it; shapes, signedness and rules come from the op
-// and the call. Tested by tests/unit/reference_test.
+// and the call. Tested by tests/unit/reference_scatter_test.
 #include "runtime/fault_text.h"
 
 #include <string>

@@ -3,7 +3,7 @@
 //
 // The fill value stands for the gathered element, so the graph applies to it as to any other. An element that no policy gives a
 // value (clamp or wrap where an indexed dim has extent 0, a broken `undefined` promise) is not written. Tested by
-// tests/unit/reference_test.
+// tests/unit/reference_gather_test.
 #include "backends/reference/gather.h"
 
 #include <vector>

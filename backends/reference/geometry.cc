@@ -1,5 +1,5 @@
 // See geometry.h. Both ops fill the same structure: a scatter's inserted_window_dims and a gather's collapsed_slice_dims play one
-// part, update_window_dims and offset_dims another. Tested by tests/unit/reference_test (the RFC's examples, index_vector_dim
+// part, update_window_dims and offset_dims another. Tested by tests/unit/reference_scatter_test (the RFC's examples, index_vector_dim
 // anywhere).
 #include "backends/reference/geometry.h"
 

@@ -1,6 +1,6 @@
 // The start of a window is resolved per index component, its elements per target dim. Whatever the policy, the last word is a
 // check of the coordinate against the extent: with `undefined` a broken promise drops the element, and dims of extent 0 hold
-// nothing. Tested by tests/unit/reference_test, every policy on both sides of both bounds.
+// nothing. Tested by tests/unit/reference_scatter_test, every policy on both sides of both bounds.
 #include "backends/reference/policy.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 //
 // The wide accumulator is a value per touched destination, kept beside the results until the end, so destinations without an
 // update are never rewritten. Updates are converted to the accumulator's dtype directly, with one rounding. Tested by
-// tests/unit/reference_test.
+// tests/unit/reference_scatter_test.
 #include "backends/reference/scatter.h"
 
 #include <vector>
