@@ -21,6 +21,19 @@ std::vector<int64_t> concrete_strides(const TensorPlan& tensor, const std::vecto
   return strides_for(tensor.layout, values_of(tensor.dims, all ? values : most));
 }
 
+/// Open strides are laid outside everything the given ones reach.
+std::vector<int64_t> around_given(std::vector<int64_t> strides, const std::vector<int64_t>& dims) {
+  int64_t reach = 1;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (strides[d] != kDynamic) reach += std::abs(strides[d]) * std::max<int64_t>(dims[d] - 1, 0);
+  for (size_t d = dims.size(); d-- > 0;) {
+    if (strides[d] != kDynamic) continue;
+    strides[d] = reach;
+    reach *= std::max<int64_t>(dims[d], 1);
+  }
+  return strides;
+}
+
 TensorType type_of(const TensorPlan& tensor, const std::vector<int64_t>& most, const std::vector<int64_t>& values,
                    bool keep_dynamic) {
   TensorType type;
@@ -64,6 +77,7 @@ Op build(const Blueprint& b, const std::vector<int64_t>& values, bool keep_dynam
 }  // namespace
 
 std::vector<int64_t> strides_for(const Layout& layout, const std::vector<int64_t>& dims) {
+  if (!layout.given.empty()) return around_given(layout.given, dims);
   std::vector<int64_t> strides(dims.size(), 0);
   int64_t step = 1;
   for (int dim : layout.order) {

@@ -32,6 +32,7 @@ struct Layout {
   std::vector<bool> reversed;   ///< per dim: negative stride
   std::vector<bool> broadcast;  ///< per dim: stride 0 (inputs only)
   std::vector<bool> dynamic;    ///< per dim: written `?`
+  std::vector<int64_t> given;   ///< if not empty: the strides themselves, kDynamic where open; order, gap, … are then not used
 };
 
 struct TensorPlan {

@@ -129,6 +129,11 @@ std::string Checker::describe(int signal, const void* address) const {
   return fmt::format("{} at {} in {}", signal_name(signal), pool_.describe(address), running_);
 }
 
+std::string Checker::tally() const {
+  return fmt::format("{} calls on {} data sets: {} with duplicates, {} with a bad index ({} errors), {} without effect", calls_,
+                     data_sets_, with_duplicates_, with_bad_index_, refused_, without_effect_);
+}
+
 std::optional<Failure> Checker::check_text(const Op& op) {
   if (const Status status = verify(op); !status.ok()) return Failure{"verify: " + status.message(), "", "verify"};
   const std::string text = print(op);
@@ -155,6 +160,11 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
   if (!want.ok() && want.code() != Code::out_of_bounds) return failed("status: " + want.message(), "reference");
   if (!want.ok() && expected != p.before) return failed("it wrote results although an index is bad", "reference");
   if (auto changed = changed_untouched(p, expected)) return failed(*changed, "reference");
+  ++data_sets_;
+  with_duplicates_ += p.touched.twice ? 1 : 0;
+  with_bad_index_ += p.touched.any_bad ? 1 : 0;
+  without_effect_ += expected == p.before ? 1 : 0;
+  refused_ += want.ok() ? 0 : 1;
   for (const Engine& engine : engines) {
 #if __has_include("runtime/kernel_state.h")
     p.call.restore(p.before);

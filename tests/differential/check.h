@@ -26,7 +26,8 @@ class Checker {
 
   EngineRoom& room() { return room_; }
   Coverage& coverage() { return room_.coverage(); }
-  int64_t calls() const { return calls_; }
+  /// What the calls were like, in a line.
+  std::string tally() const;
   /// For the fault handler: what is running now.
   std::string describe(int signal, const void* address) const;
 
@@ -36,7 +37,7 @@ class Checker {
 
   EngineRoom room_;
   GuardedPool pool_;
-  int64_t calls_ = 0;
+  int64_t data_sets_ = 0, calls_ = 0, with_duplicates_ = 0, with_bad_index_ = 0, without_effect_ = 0, refused_ = 0;
   std::string running_;
 };
 

@@ -1,11 +1,11 @@
 // strew_differential: random ops x index patterns x data, every backend and several schedules against the reference, bit for bit.
 //
-//   strew_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] [--backend NAME] [--require-coverage] [--verbose]
-//                      [--replay SEED:ITERATION] [--seeds-file FILE]
+//   strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] [--require-coverage] [--verbose]
+//                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]
 //
 // The seed is printed first; a failure prints the op, the call, the first difference, the op shrunk, and the command that replays it.
-// --require-coverage first makes directed ops for every cell and fails if a legal cell stays empty. --jobs runs in that many
-// processes. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
+// --require-coverage first makes directed ops for every cell and fails if a legal cell stays empty. --op checks the op of that
+// canonical text, --iterations times. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,7 +17,9 @@
 #include <string>
 
 #include "compiler/op/text.h"
+#include "compiler/op/verify.h"
 #include "tests/differential/check.h"
+#include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_op.h"
 #include "tests/differential/shrink.h"
 
@@ -29,7 +31,7 @@ struct Options {
   int64_t iterations = 1000;
   bool iterations_given = false;
   double seconds = 0;
-  std::string replay, seeds_file;
+  std::string replay, op, seeds_file;
   bool require_coverage = false, verbose = false;
   EngineOptions engines;
 };
@@ -37,7 +39,7 @@ struct Options {
 [[noreturn]] void usage(const std::string& why) {
   fmt::print(stderr,
              "strew_differential: {}\nusage: strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] "
-             "[--schedules K] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--seeds-file FILE]\n",
+             "[--schedules K] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]\n",
              why);
   std::exit(2);
 }
@@ -63,6 +65,8 @@ Options parse(int argc, char** argv) {
       o.engines.schedules = std::atoi(value().c_str());
     else if (flag == "--replay")
       o.replay = value();
+    else if (flag == "--op")
+      o.op = value();
     else if (flag == "--seeds-file")
       o.seeds_file = value();
     else if (flag == "--require-coverage")
@@ -86,9 +90,12 @@ class Driver {
   }
 
   bool run(uint64_t seed, const std::string& iteration);
+  /// The op of this text, with data from `seed`.
+  bool run_op(const std::string& text, uint64_t seed, int64_t times);
   bool fill_cells();
   bool replay_file();
   Checker& checker() { return checker_; }
+  int64_t ops() const { return ops_; }
 
  private:
   Blueprint directed(uint64_t seed, size_t cell);
@@ -97,6 +104,7 @@ class Driver {
   const Options& options_;
   Checker checker_;
   std::string replay_;
+  int64_t ops_ = 0;
 };
 
 /// An op in that cell; after 40 tries, one near it.
@@ -136,6 +144,7 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
     fmt::print("{} {}\n", iteration, print(make_op(blueprint)));
     std::fflush(stdout);
   }
+  ++ops_;
   const auto failure = checker_.check(blueprint, data_seed);
   return !failure || report(blueprint, data_seed, *failure);
 }
@@ -163,7 +172,20 @@ bool Driver::fill_cells() {
   return true;
 }
 
-/// One SEED:ITERATION per line; # starts a comment.
+bool Driver::run_op(const std::string& text, uint64_t seed, int64_t times) {
+  const Expected<Op> op = parse_op(text);
+  if (!op.ok()) usage("--op: " + op.status().message());
+  if (const Status status = verify(*op); !status.ok()) usage("--op: " + status.message());
+  const Blueprint blueprint = blueprint_of(*op);
+  for (int64_t n = 0; n < times; ++n) {
+    replay_ = fmt::format("strew_differential --seed {} --iterations 1 --op '{}'", seed + static_cast<uint64_t>(n), text);
+    const uint64_t data_seed = Rng(seed + static_cast<uint64_t>(n)).next();
+    if (const auto failure = checker_.check(blueprint, data_seed)) return report(blueprint, data_seed, *failure);
+  }
+  return true;
+}
+
+/// Lines "SEED:ITERATION" (only as good as the generator is unchanged) or "SEED OP-TEXT"; # starts a comment.
 bool Driver::replay_file() {
   std::ifstream file(options_.seeds_file);
   if (!file) usage("cannot read " + options_.seeds_file);
@@ -172,12 +194,14 @@ bool Driver::replay_file() {
   while (std::getline(file, line)) {
     line = line.substr(0, line.find('#'));
     line.erase(line.find_last_not_of(" \t\r") + 1);
-    const size_t colon = line.find(':');
-    if (colon == std::string::npos) continue;
-    if (!run(std::strtoull(line.c_str(), nullptr, 10), line.substr(colon + 1))) return false;
+    if (line.empty()) continue;
+    const uint64_t seed = std::strtoull(line.c_str(), nullptr, 10);
+    const size_t op = line.find("strew"), colon = line.find(':');
+    if (op == std::string::npos && colon == std::string::npos) usage(options_.seeds_file + ": expected SEED:ITERATION or SEED OP, got " + line);
+    if (!(op != std::string::npos ? run_op(line.substr(op), seed, 3) : run(seed, line.substr(colon + 1)))) return false;
     ++count;
   }
-  fmt::print("{} past failing seeds replayed\n", count);
+  fmt::print("{} past failures replayed\n", count);
   return true;
 }
 
@@ -192,6 +216,11 @@ int run_all(const Options& o) {
     return good ? 0 : 1;
   }
   fmt::print("seed {}\n", o.seed);
+  if (!o.op.empty()) {
+    const bool good = driver.run_op(o.op, o.seed, o.iterations_given ? o.iterations : 50);
+    fmt::print("{}\n", good ? "clean" : "failed");
+    return good ? 0 : 1;
+  }
   std::fflush(stdout);
   const auto start = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
@@ -204,8 +233,7 @@ int run_all(const Options& o) {
     good = driver.run(o.seed, std::to_string(n));
     ++n;
   }
-  fmt::print("{}\n{} ops, {} calls, {:.1f} s, seed {}\n", driver.checker().coverage().table(), n, driver.checker().calls(),
-             elapsed(), o.seed);
+  fmt::print("{}\n{}\n{} ops, {:.1f} s, seed {}\n", driver.checker().coverage().table(), driver.checker().tally(), driver.ops(), elapsed(), o.seed);
   const std::vector<std::string> empty = driver.checker().coverage().empty_cells(driver.checker().room().backend_names());
   if (good && o.require_coverage && !empty.empty()) {
     for (size_t i = 0; i < empty.size() && i < 40; ++i) fmt::print("empty cell: {}\n", empty[i]);

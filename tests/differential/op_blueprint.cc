@@ -1,0 +1,170 @@
+// Op to Blueprint: which dims are the same number, and values for the open ones. See op_blueprint.h. Covered by
+// tests/unit/op_blueprint_test.cc and the replay of failing_seeds.txt.
+#include "tests/differential/op_blueprint.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace strew::test {
+namespace {
+
+constexpr int64_t kOperandExtent = 9, kPositions = 5, kWindow = 4;
+
+class Reader {
+ public:
+  explicit Reader(const Op& op) : op_(op) { out_.frame = op; }
+  Blueprint run();
+
+ private:
+  int variable(int64_t most, int at_most, bool position) {
+    out_.variables.push_back({most, at_most, position});
+    return static_cast<int>(out_.variables.size()) - 1;
+  }
+  /// The first static extent among those that must agree, or `open`.
+  static int64_t known(const std::vector<int64_t>& extents, int64_t open) {
+    for (int64_t extent : extents)
+      if (extent != kDynamic) return extent;
+    return open;
+  }
+  TensorPlan plan(const TensorType& type, const std::vector<int>& variables) const;
+  void operand_dims();
+  void position_dims();
+  void window_dims();
+  void extras(const std::vector<Extra>& list);
+
+  const Op& op_;
+  Blueprint out_;
+  std::vector<TensorType> indexed_, window_side_;  // operands and results of a scatter; updates. A gather: operand; result
+  std::vector<int64_t> window_side_dims_, removed_, batching_, index_batching_;
+  int64_t vector_dim_ = 0;
+  std::vector<int> operand_, positions_, window_, window_side_variables_;  // variables; window_ per window dim
+};
+
+TensorPlan Reader::plan(const TensorType& type, const std::vector<int>& variables) const {
+  TensorPlan t;
+  t.dtype = type.dtype;
+  for (size_t d = 0; d < type.dims.size(); ++d) {
+    const bool open = type.dims[d] == kDynamic;
+    const int v = variables[d];
+    // A static extent that is not its variable's (a smaller batch) stays itself.
+    if (!open && (v < 0 || out_.variables[static_cast<size_t>(v)].most != type.dims[d])) t.dims.push_back({-1, type.dims[d], false});
+    else t.dims.push_back({v, 0, open});
+  }
+  if (type.strides.empty()) return t;
+  t.layout.contiguous = false;
+  t.layout.given = type.strides;
+  for (int64_t stride : type.strides) t.layout.dynamic.push_back(stride == kDynamic);
+  return t;
+}
+
+void Reader::operand_dims() {
+  for (size_t d = 0; d < indexed_[0].dims.size(); ++d) {
+    std::vector<int64_t> extents;
+    for (const TensorType& t : indexed_) extents.push_back(t.dims[d]);
+    operand_.push_back(variable(known(extents, kOperandExtent), -1, false));
+  }
+}
+
+void Reader::position_dims() {
+  const TensorType& indices = indices_of(op_);
+  std::vector<size_t> scatter_dims;
+  for (size_t d = 0; d < window_side_[0].dims.size(); ++d)
+    if (std::find(window_side_dims_.begin(), window_side_dims_.end(), static_cast<int64_t>(d)) == window_side_dims_.end())
+      scatter_dims.push_back(d);
+  size_t nth = 0;
+  for (int64_t d = 0; d < indices.rank(); ++d) {
+    if (d == vector_dim_) continue;
+    std::vector<int64_t> extents{indices.dims[static_cast<size_t>(d)]};
+    for (const TensorType& t : window_side_) extents.push_back(t.dims[scatter_dims[nth]]);
+    ++nth;
+    const auto batch = std::find(index_batching_.begin(), index_batching_.end(), d) - index_batching_.begin();
+    int same = -1;
+    if (batch < static_cast<ptrdiff_t>(batching_.size())) same = operand_[static_cast<size_t>(batching_[static_cast<size_t>(batch)])];
+    const int64_t open = same >= 0 ? out_.variables[static_cast<size_t>(same)].most : kPositions;
+    const int64_t extent = known(extents, open);
+    positions_.push_back(same >= 0 && extent == open ? same : variable(extent, same, true));
+  }
+}
+
+void Reader::window_dims() {
+  const Gather* gather = std::get_if<Gather>(&op_);
+  size_t nth = 0;
+  for (size_t d = 0; d < operand_.size(); ++d) {
+    const auto has = [&](const std::vector<int64_t>& list) { return std::find(list.begin(), list.end(), static_cast<int64_t>(d)) != list.end(); };
+    if (has(removed_) || has(batching_)) {
+      out_.window.push_back({-1, gather != nullptr ? gather->slice_sizes[d] : 1, false});
+      continue;
+    }
+    std::vector<int64_t> extents;
+    for (const TensorType& t : window_side_) extents.push_back(t.dims[static_cast<size_t>(window_side_dims_[nth])]);
+    if (gather != nullptr) extents.push_back(gather->slice_sizes[d]);
+    const int64_t most = out_.variables[static_cast<size_t>(operand_[d])].most;
+    window_.push_back(variable(known(extents, std::min(kWindow, most)), operand_[d], false));
+    out_.window.push_back({window_.back(), 0, false});
+    ++nth;
+  }
+}
+
+void Reader::extras(const std::vector<Extra>& list) {
+  for (const Extra& extra : list) {
+    switch (extra.kind) {
+      case ExtraKind::per_element: out_.extras.push_back(plan(extra.type, window_side_variables_)); break;
+      case ExtraKind::per_position: out_.extras.push_back(plan(extra.type, positions_)); break;
+      case ExtraKind::per_window: out_.extras.push_back(plan(extra.type, window_)); break;
+      case ExtraKind::scalar: out_.extras.push_back(plan(extra.type, {})); break;
+    }
+  }
+}
+
+Blueprint Reader::run() {
+  const Scatter* s = std::get_if<Scatter>(&op_);
+  const Gather* g = std::get_if<Gather>(&op_);
+  if (s != nullptr) {
+    indexed_ = s->operands;
+    indexed_.insert(indexed_.end(), s->results.begin(), s->results.end());
+    window_side_ = s->updates;
+    window_side_dims_ = s->dims.update_window_dims;
+    removed_ = s->dims.inserted_window_dims;
+    batching_ = s->dims.input_batching_dims;
+    index_batching_ = s->dims.scatter_indices_batching_dims;
+    vector_dim_ = s->dims.index_vector_dim;
+  } else {
+    indexed_ = {g->operand};
+    window_side_ = {g->result};
+    window_side_dims_ = g->dims.offset_dims;
+    removed_ = g->dims.collapsed_slice_dims;
+    batching_ = g->dims.operand_batching_dims;
+    index_batching_ = g->dims.start_indices_batching_dims;
+    vector_dim_ = g->dims.index_vector_dim;
+  }
+  operand_dims();
+  position_dims();
+  window_dims();
+  size_t p = 0, w = 0;
+  for (size_t d = 0; d < window_side_[0].dims.size(); ++d) {
+    const bool is_window = std::find(window_side_dims_.begin(), window_side_dims_.end(), static_cast<int64_t>(d)) != window_side_dims_.end();
+    window_side_variables_.push_back(is_window ? window_[w++] : positions_[p++]);
+  }
+  std::vector<int> index_variables = positions_;
+  if (vector_dim_ < indices_of(op_).rank()) index_variables.insert(index_variables.begin() + vector_dim_, -1);
+  out_.indices = plan(indices_of(op_), index_variables);
+  out_.dynamic_slice.assign(operand_.size(), false);
+  if (s != nullptr) {
+    for (const TensorType& t : s->operands) out_.operands.push_back(plan(t, operand_));
+    for (const TensorType& t : s->results) out_.results.push_back(plan(t, operand_));
+    for (const TensorType& t : s->updates) out_.updates.push_back(plan(t, window_side_variables_));
+    extras(s->extras);
+  } else {
+    out_.operands.push_back(plan(g->operand, operand_));
+    out_.results.push_back(plan(g->result, window_side_variables_));
+    extras(g->extras);
+    for (size_t d = 0; d < operand_.size(); ++d) out_.dynamic_slice[d] = g->slice_sizes[d] == kDynamic;
+  }
+  return std::move(out_);
+}
+
+}  // namespace
+
+Blueprint blueprint_of(const Op& op) { return Reader(op).run(); }
+
+}  // namespace strew::test
