@@ -166,7 +166,6 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
   without_effect_ += expected == p.before ? 1 : 0;
   refused_ += want.ok() ? 0 : 1;
   for (const Engine& engine : engines) {
-#if __has_include("runtime/kernel_state.h")
     p.call.restore(p.before);
     got_fault = {};
     running_ = fmt::format("{} [{}]", engine.backend, engine.schedule);
@@ -182,7 +181,6 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
       return failed(fmt::format("fault: expected {}; got {}", fault_text(want_fault), fault_text(got_fault)), running_);
     }
     if (auto difference = first_difference(p.call, expected, p.call.results(), p.touched)) return failed(*difference, running_);
-#endif
   }
   return std::nullopt;
 }

@@ -11,7 +11,6 @@
 #include "backends/backend.h"
 #include "compiler/rewrite/rewrites.h"
 
-#if __has_include("runtime/kernel_state.h")
 namespace strew::test {
 namespace {
 
@@ -95,20 +94,3 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng) {
 }
 
 }  // namespace strew::test
-#else
-namespace strew {
-Runtime::~Runtime() = default;
-Runtime::Runtime() = default;
-struct Runtime::Impl {};
-}  // namespace strew
-namespace strew::test {
-EngineRoom::EngineRoom(EngineOptions options) : options_(std::move(options)) { names_ = {"reference"}; }
-Expected<Cell> EngineRoom::cell(const Op& op) const {
-  Op canonical = op;
-  canonicalise(canonical);
-  STREW_ASSIGN(const Plan plan, make_plan(canonical));
-  return cell_of(op, plan.kind);
-}
-Expected<std::vector<Engine>> EngineRoom::build(const Op&, Rng) { return std::vector<Engine>{Engine{"reference", "", {}}}; }
-}  // namespace strew::test
-#endif
