@@ -40,8 +40,8 @@ bool is_answerable(const Geometry& g) {
   bool answerable = true;
   for (size_t d = 0; d < g.operand.size(); ++d) {
     if (g.window[d] <= g.operand[d]) continue;
-    const bool scatter_drops = g.scatter && g.component[d] >= 0 && g.oob != OobPolicy::undefined;
-    const bool no_positions = g.scatter && g.position_count() == 0;
+    const bool scatter_drops = g.scatter && !g.has_window[d] && g.component[d] >= 0 && g.oob != OobPolicy::undefined;
+    const bool no_positions = g.scatter && !g.has_window[d] && g.position_count() == 0;
     answerable &= scatter_drops || no_positions;
   }
   return answerable;

@@ -71,6 +71,23 @@ bool is_promised(const Cell& cell) {
   return cell.combiner != CombinerKind::expr && is_compiled(cell.dtype);
 }
 
+bool is_promised(const Op& op, PlanKind kind) {
+  if (!is_promised(cell_of(op, kind)) || bits(indices_of(op).dtype) < 8) return false;
+  if (const Gather* g = std::get_if<Gather>(&op)) {
+    return g->operand.dtype == g->result.dtype || (is_compiled(g->operand.dtype) && is_compiled(g->result.dtype));
+  }
+  const Scatter& s = std::get<Scatter>(op);
+  bool moves = s.combiner.kind == CombinerKind::assign, compiled = true, whole_bytes = true;
+  for (size_t i = 0; i < s.results.size(); ++i) {
+    for (const DType dtype : {s.results[i].dtype, s.operands[i].dtype, s.updates[i].dtype}) {
+      moves = moves && dtype == s.results[i].dtype;
+      compiled = compiled && is_compiled(dtype);
+      whole_bytes = whole_bytes && bits(dtype) >= 8;
+    }
+  }
+  return s.accumulate == Accumulate::native && (compiled || (moves && whole_bytes));
+}
+
 bool Coverage::has(const std::string& backend, const Cell& cell) const {
   const auto found = calls_.find(backend);
   return found != calls_.end() && found->second.count(cell) != 0;

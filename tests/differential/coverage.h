@@ -26,8 +26,9 @@ std::string text(const Cell& cell);
 Cell cell_of(const Op& op, PlanKind kind);
 /// Every cell an op can be in.
 const std::vector<Cell>& legal_cells();
-/// Must generated code (backend llvm) run this cell, or may it refuse?
+/// Must generated code (backend llvm) run this cell? And every op in it, or may it refuse this one (packed tensors beside, say)?
 bool is_promised(const Cell& cell);
+bool is_promised(const Op& op, PlanKind kind);
 
 class Coverage {
  public:

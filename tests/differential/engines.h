@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "compiler/op/op.h"
 #include "runtime/kernel.h"
 #include "tests/differential/coverage.h"
@@ -33,6 +34,8 @@ class EngineRoom {
   Coverage& coverage() { return coverage_; }
 
  private:
+  /// A random schedule that the plan and the backend allow; the usual one if none of a few is.
+  Schedule legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual) const;
   Expected<Engine> one(const Op& op, const std::string& backend, const std::string& schedule);
 
   EngineOptions options_;

@@ -101,6 +101,7 @@ Geometry geometry_of(const Op& op) {
   for (size_t d = 0; d < g.operand.size(); ++d) {
     const bool is_window =
         !contains(lists.removed, static_cast<int64_t>(d)) && !contains(lists.batching, static_cast<int64_t>(d));
+    g.has_window.push_back(is_window);
     if (gather != nullptr) {
       g.window.push_back(gather->slice_sizes[d]);
     } else {

@@ -18,6 +18,7 @@ struct Geometry {
   bool scatter = true;
   std::vector<int64_t> operand;     ///< extents
   std::vector<int64_t> window;      ///< per operand dim; 1 where inserted, collapsed or batching
+  std::vector<bool> has_window;     ///< per operand dim: a window dim
   std::vector<int64_t> positions;   ///< extents of the index positions
   std::vector<int> batch_position;  ///< per operand dim: the position dim that gives its coordinate, or -1
   std::vector<int> component;       ///< per operand dim: index component or -1

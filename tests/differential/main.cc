@@ -197,7 +197,8 @@ bool Driver::replay_file() {
     if (line.empty()) continue;
     const uint64_t seed = std::strtoull(line.c_str(), nullptr, 10);
     const size_t op = line.find("strew"), colon = line.find(':');
-    if (op == std::string::npos && colon == std::string::npos) usage(options_.seeds_file + ": expected SEED:ITERATION or SEED OP, got " + line);
+    if (op == std::string::npos && colon == std::string::npos)
+      usage(options_.seeds_file + ": expected SEED:ITERATION or SEED OP, got " + line);
     if (!(op != std::string::npos ? run_op(line.substr(op), seed, 3) : run(seed, line.substr(colon + 1)))) return false;
     ++count;
   }
@@ -233,7 +234,8 @@ int run_all(const Options& o) {
     good = driver.run(o.seed, std::to_string(n));
     ++n;
   }
-  fmt::print("{}\n{}\n{} ops, {:.1f} s, seed {}\n", driver.checker().coverage().table(), driver.checker().tally(), driver.ops(), elapsed(), o.seed);
+  fmt::print("{}\n{}\n{} ops, {:.1f} s, seed {}\n", driver.checker().coverage().table(), driver.checker().tally(), driver.ops(),
+             elapsed(), o.seed);
   const std::vector<std::string> empty = driver.checker().coverage().empty_cells(driver.checker().room().backend_names());
   if (good && o.require_coverage && !empty.empty()) {
     for (size_t i = 0; i < empty.size() && i < 40; ++i) fmt::print("empty cell: {}\n", empty[i]);

@@ -47,8 +47,10 @@ TensorPlan Reader::plan(const TensorType& type, const std::vector<int>& variable
     const bool open = type.dims[d] == kDynamic;
     const int v = variables[d];
     // A static extent that is not its variable's (a smaller batch) stays itself.
-    if (!open && (v < 0 || out_.variables[static_cast<size_t>(v)].most != type.dims[d])) t.dims.push_back({-1, type.dims[d], false});
-    else t.dims.push_back({v, 0, open});
+    if (!open && (v < 0 || out_.variables[static_cast<size_t>(v)].most != type.dims[d]))
+      t.dims.push_back({-1, type.dims[d], false});
+    else
+      t.dims.push_back({v, 0, open});
   }
   if (type.strides.empty()) return t;
   t.layout.contiguous = false;
@@ -79,7 +81,8 @@ void Reader::position_dims() {
     ++nth;
     const auto batch = std::find(index_batching_.begin(), index_batching_.end(), d) - index_batching_.begin();
     int same = -1;
-    if (batch < static_cast<ptrdiff_t>(batching_.size())) same = operand_[static_cast<size_t>(batching_[static_cast<size_t>(batch)])];
+    if (batch < static_cast<ptrdiff_t>(batching_.size()))
+      same = operand_[static_cast<size_t>(batching_[static_cast<size_t>(batch)])];
     const int64_t open = same >= 0 ? out_.variables[static_cast<size_t>(same)].most : kPositions;
     const int64_t extent = known(extents, open);
     positions_.push_back(same >= 0 && extent == open ? same : variable(extent, same, true));
@@ -90,7 +93,9 @@ void Reader::window_dims() {
   const Gather* gather = std::get_if<Gather>(&op_);
   size_t nth = 0;
   for (size_t d = 0; d < operand_.size(); ++d) {
-    const auto has = [&](const std::vector<int64_t>& list) { return std::find(list.begin(), list.end(), static_cast<int64_t>(d)) != list.end(); };
+    const auto has = [&](const std::vector<int64_t>& list) {
+      return std::find(list.begin(), list.end(), static_cast<int64_t>(d)) != list.end();
+    };
     if (has(removed_) || has(batching_)) {
       out_.window.push_back({-1, gather != nullptr ? gather->slice_sizes[d] : 1, false});
       continue;
@@ -108,10 +113,18 @@ void Reader::window_dims() {
 void Reader::extras(const std::vector<Extra>& list) {
   for (const Extra& extra : list) {
     switch (extra.kind) {
-      case ExtraKind::per_element: out_.extras.push_back(plan(extra.type, window_side_variables_)); break;
-      case ExtraKind::per_position: out_.extras.push_back(plan(extra.type, positions_)); break;
-      case ExtraKind::per_window: out_.extras.push_back(plan(extra.type, window_)); break;
-      case ExtraKind::scalar: out_.extras.push_back(plan(extra.type, {})); break;
+      case ExtraKind::per_element:
+        out_.extras.push_back(plan(extra.type, window_side_variables_));
+        break;
+      case ExtraKind::per_position:
+        out_.extras.push_back(plan(extra.type, positions_));
+        break;
+      case ExtraKind::per_window:
+        out_.extras.push_back(plan(extra.type, window_));
+        break;
+      case ExtraKind::scalar:
+        out_.extras.push_back(plan(extra.type, {}));
+        break;
     }
   }
 }
@@ -142,7 +155,8 @@ Blueprint Reader::run() {
   window_dims();
   size_t p = 0, w = 0;
   for (size_t d = 0; d < window_side_[0].dims.size(); ++d) {
-    const bool is_window = std::find(window_side_dims_.begin(), window_side_dims_.end(), static_cast<int64_t>(d)) != window_side_dims_.end();
+    const bool is_window =
+        std::find(window_side_dims_.begin(), window_side_dims_.end(), static_cast<int64_t>(d)) != window_side_dims_.end();
     window_side_variables_.push_back(is_window ? window_[w++] : positions_[p++]);
   }
   std::vector<int> index_variables = positions_;

@@ -369,7 +369,8 @@ void Generator::fix_policy() {
   for (size_t d = 0; d < roles_.size(); ++d) {
     Variable& v = out_.variables[static_cast<size_t>(operand_variables_[d])];
     const bool unit = out_.window[d].variable < 0;  // inserted, collapsed, batching, or a window of one
-    const bool dropped = scatter_ && roles_[d] == DimRole::removed && component_of(static_cast<int>(d)) && oob_ != OobPolicy::undefined;
+    const bool dropped =
+        scatter_ && roles_[d] == DimRole::removed && component_of(static_cast<int>(d)) && oob_ != OobPolicy::undefined;
     const bool batch = scatter_ && roles_[d] == DimRole::batching;
     if (v.most == 0 && unit && !dropped && !batch) v.most = 1;
   }
