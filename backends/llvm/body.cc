@@ -12,6 +12,7 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t kStraight = 16;       // vectors of straight-line code for a constant run
+constexpr int64_t kStraightNodes = 64;  // and graph nodes in all of them: selection time grows faster than the block
 constexpr int64_t kMemcpyBytes = 2048;  // a call and its dispatch cost about 10 ns, as much as a loop over this many bytes
 
 std::optional<int64_t> constant_of(Value* v) {
@@ -79,7 +80,11 @@ class RunEmitter {
   void vectors(Value* lo, Value* hi) {
     const int width = lanes();
     const auto first = constant_of(lo), last = constant_of(hi);
-    if (first && last && (*last - *first) / width <= kStraight) return straight(*first, *last, width);
+    if (first && last) {
+      const int64_t vectors = (*last - *first) / width;
+      if (vectors <= kStraight && vectors * static_cast<int64_t>(body_.expr->nodes.size()) <= kStraightNodes)
+        return straight(*first, *last, width);
+    }
     Value* length = e_.b.CreateSub(hi, lo);
     Value* whole = e_.b.CreateAnd(length, e_.i64(-width));
     Value* body_end = e_.add(lo, whole);
@@ -112,6 +117,7 @@ class RunEmitter {
 
   void copy(Value* to, Value* from, Value* length) {
     const auto known = constant_of(length);
+    if (body_.bulk) return memcpy(to, from, length);
     if (f_.schedule.nontemporal) return streaming_copy(to, from, length);
     if (known && *known <= kStraight * f_.schedule.vector_bytes) return straight_copy(to, from, *known);
     if (known && *known < kMemcpyBytes) return loop_copy(to, from, length);

@@ -15,6 +15,7 @@ struct Body {
   const Expr* expr = nullptr;
   std::vector<int> results, currents, updates, extras;
   bool move = false;                ///< results[i] = updates[i] (or currents[i]) as bytes
+  bool bulk = false;                ///< runs are long: always memcpy, no code for short ones
   const Scalar* current = nullptr;  ///< if set, every `current` is this value instead of a load (gather's fill)
 };
 

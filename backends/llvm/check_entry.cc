@@ -14,6 +14,8 @@ namespace strew {
 namespace {
 using llvm::Value;
 
+constexpr int64_t kFew = 64;
+
 class CheckEmitter {
  public:
   explicit CheckEmitter(Frame& frame) : f_(frame), e_(frame.e) {}
@@ -25,8 +27,17 @@ class CheckEmitter {
   }
 
  private:
+  /// Few positions, known now: plain loops, a quarter of the code.
+  bool few() const {
+    int64_t count = 1;
+    for (const Loop& loop : f_.plan.positions) {
+      if (!loop.extent.is_static() || loop.extent.factor > kFew) return false;
+      count *= loop.extent.factor;
+    }
+    return count <= kFew;
+  }
   bool dense() const {
-    return f_.plan.components.size() == 1 && f_.plan.positions.size() == 1 && !f_.plan.normalize_negative &&
+    return !few() && f_.plan.components.size() == 1 && f_.plan.positions.size() == 1 && !f_.plan.normalize_negative &&
            f_.plan.positions[0].strides[static_cast<size_t>(f_.plan.indices())].is(1);
   }
 
@@ -46,7 +57,7 @@ class CheckEmitter {
     if (dense()) {
       any_bad_dense(scalar);
     } else {
-      f_.for_each(f_.plan.positions, f_.begin(), f_.end(), {1, 4}, [&](const Pointers& p, Value*) {
+      f_.for_each(f_.plan.positions, f_.begin(), f_.end(), {1, few() ? 1 : 4}, [&](const Pointers& p, Value*) {
         for (size_t k = 0; k < f_.plan.components.size(); ++k)
           accumulate(scalar, is_bad(f_, f_.plan.components[k], load_component(f_, p, k)));
       });

@@ -30,6 +30,7 @@ void emit_init(llvm::Module& module, const BuildRequest& request, const std::str
       body.results = {plan.result(i)};
       body.currents = {plan.operand(i)};
       body.move = from == to;
+      body.bulk = true;
       if (fill) body.current = &plan.init_fill[static_cast<size_t>(i)];
       emit_run(f, body, row, plan.init.empty() ? nullptr : &plan.init.back(), lo, hi);
     }
