@@ -47,11 +47,12 @@ class RunEmitter {
 
   bool unit_stride_moves() const {
     for (size_t i = 0; i < body_.results.size(); ++i)
-      if (!stride(body_.results[i]).is(1) || !stride(source(i)).is(1)) return false;
+      if (f_.packed(body_.results[i]) || !stride(body_.results[i]).is(1) || !stride(source(i)).is(1)) return false;
     return true;
   }
   bool can_vectorise() const {
     for (int t : tensors()) {
+      if (f_.packed(t)) return false;
       const bool result = std::find(body_.results.begin(), body_.results.end(), t) != body_.results.end();
       if (!stride(t).is(1) && (result || !stride(t).is(0))) return false;
     }
@@ -72,7 +73,7 @@ class RunEmitter {
     for (int t : tensors()) {
       const auto n = static_cast<size_t>(t);
       splats[n] = stride(t).is(0);
-      at[n] = e_.at(p_[n], e_.times(i, f_.bytes(stride(t), t)));
+      at[n] = f_.advance(t, p_[n], i, stride(t));
     }
     evaluate(f_, body_, at, lanes, splats);
   }

@@ -38,7 +38,7 @@ class CheckEmitter {
   }
   bool dense() const {
     return !few() && f_.plan.components.size() == 1 && f_.plan.positions.size() == 1 && !f_.plan.normalize_negative &&
-           f_.plan.positions[0].strides[static_cast<size_t>(f_.plan.indices())].is(1);
+           !f_.packed(f_.plan.indices()) && f_.plan.positions[0].strides[static_cast<size_t>(f_.plan.indices())].is(1);
   }
 
   llvm::AllocaInst* accumulator(llvm::Type* type) {

@@ -17,7 +17,8 @@ class Evaluator {
     // All values exist before the first store: a pair's result may not disturb another's current value.
     std::vector<Value*> stored;
     for (int32_t result : graph.results) stored.push_back(storage(result));
-    for (size_t i = 0; i < stored.size(); ++i) f_.e.store(stored[i], p_[static_cast<size_t>(body_.results[i])]);
+    for (size_t i = 0; i < stored.size(); ++i)
+      f_.store_element(body_.results[i], p_[static_cast<size_t>(body_.results[i])], stored[i]);
   }
 
  private:
@@ -39,10 +40,8 @@ class Evaluator {
   }
 
   NodeValue load(int tensor) {
-    const DType type = f_.plan.tensors[static_cast<size_t>(tensor)].dtype;
-    const Access access = f_.plan.tensors[static_cast<size_t>(tensor)].role == Role::result ? Access::result : Access::input;
     const bool splat = splats_[static_cast<size_t>(tensor)];
-    Value* v = f_.e.load(n_.storage_type(type, splat ? 1 : lanes_), p_[static_cast<size_t>(tensor)], access);
+    Value* v = f_.load_element(tensor, p_[static_cast<size_t>(tensor)], splat ? 1 : lanes_);
     if (splat && lanes_ > 1) v = f_.e.b.CreateVectorSplat(static_cast<unsigned>(lanes_), v);
     return {nullptr, v};
   }

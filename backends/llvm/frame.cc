@@ -34,7 +34,8 @@ Frame::Frame(llvm::Module& module, const std::string& name, const Plan& p, const
   for (size_t i = 0; i < plan.tensors.size(); ++i) {
     Value* base = nullptr;
     if (plan.tensors[i].bound) base = e.load(ptr, e.at(data, e.i64(static_cast<int64_t>(8 * i))), Access::input, 8);
-    bases_.push_back(base);
+    addresses_.push_back(base);
+    bases_.push_back(base != nullptr && packed(static_cast<int>(i)) ? e.i64(0) : base);
   }
   if (plan.symbols.empty()) return;
   Value* dyn = e.load(ptr, e.at(args, e.i64(offsetof(strew_args, dyn))), Access::input, 8);
@@ -57,11 +58,43 @@ Value* Frame::term(const Term& term) {
 
 Value* Frame::bytes(const Term& t, int tensor) { return term(t * constant(element_bytes(tensor))); }
 
+Value* Frame::advance(int tensor, Value* p, Value* index, const Term& stride) {
+  if (packed(tensor)) return e.add(p, e.times(index, term(stride)));
+  return e.at(p, e.times(index, bytes(stride, tensor)));
+}
+
 Pointers Frame::step(const Pointers& p, const std::vector<Term>& strides, Value* index) {
   Pointers moved = p;
   for (size_t t = 0; t < p.size(); ++t)
-    if (p[t] != nullptr && !strides[t].is(0)) moved[t] = e.at(p[t], e.times(index, bytes(strides[t], static_cast<int>(t))));
+    if (p[t] != nullptr && !strides[t].is(0)) moved[t] = advance(static_cast<int>(t), p[t], index, strides[t]);
   return moved;
+}
+
+Frame::PackedPlace Frame::packed_place(int tensor, Value* element) {
+  const int width = bits(plan.tensors[static_cast<size_t>(tensor)].dtype);
+  const int per_byte = 8 / width;
+  Value* byte = e.b.CreateAShr(element, e.i64(per_byte == 2 ? 1 : 2));
+  Value* within = e.b.CreateTrunc(e.b.CreateAnd(element, e.i64(per_byte - 1)), e.b.getInt8Ty());
+  return {e.at(addresses_[static_cast<size_t>(tensor)], byte), e.b.CreateMul(within, e.b.getInt8(static_cast<uint8_t>(width)))};
+}
+
+Value* Frame::load_element(int tensor, Value* p, int lanes) {
+  const PlanTensor& t = plan.tensors[static_cast<size_t>(tensor)];
+  const Access access = t.role == Role::result ? Access::result : Access::input;
+  if (!packed(tensor)) return e.load(numeric.storage_type(t.dtype, lanes), p, access);
+  const PackedPlace place = packed_place(tensor, p);
+  return e.b.CreateTrunc(e.b.CreateLShr(e.load(e.b.getInt8Ty(), place.byte, access), place.shift),
+                         numeric.storage_type(t.dtype, 1));
+}
+
+void Frame::store_element(int tensor, Value* p, Value* storage) {
+  if (!packed(tensor)) return e.store(storage, p);
+  const PackedPlace place = packed_place(tensor, p);
+  const int width = bits(plan.tensors[static_cast<size_t>(tensor)].dtype);
+  Value* mask = e.b.CreateShl(e.b.getInt8(static_cast<uint8_t>((1 << width) - 1)), place.shift);
+  Value* neighbours = e.b.CreateAnd(e.load(e.b.getInt8Ty(), place.byte, Access::result), e.b.CreateNot(mask));
+  Value* ours = e.b.CreateShl(e.b.CreateZExt(storage, e.b.getInt8Ty()), place.shift);
+  e.store(e.b.CreateOr(neighbours, ours), place.byte);
 }
 
 void Frame::for_rows(const std::vector<Loop>& loops, Value* first, Value* last,

@@ -16,7 +16,8 @@
 
 namespace strew {
 
-/// Per tensor of the plan, the address of the current element; null for tensors that are not bound.
+/// Per tensor of the plan, the address of the current element; null for tensors that are not bound. For packed dtypes (i4, …), which
+/// have no byte address, its element number from the tensor's base.
 using Pointers = llvm::SmallVector<llvm::Value*, 8>;
 
 class Frame {
@@ -41,6 +42,14 @@ class Frame {
   llvm::Value* bytes(const Term& term, int tensor);
   int64_t element_bytes(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) / 8; }
 
+  bool packed(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) < 8; }
+
+  /// Element of one tensor: p moved by index * stride.
+  llvm::Value* advance(int tensor, llvm::Value* p, llvm::Value* index, const Term& stride);
+  /// Storage bits of `lanes` elements from p on (packed: one).
+  llvm::Value* load_element(int tensor, llvm::Value* p, int lanes);
+  void store_element(int tensor, llvm::Value* p, llvm::Value* storage);
+
   /// p moved by `index` iterations of the loop, in every tensor.
   Pointers step(const Pointers& p, const std::vector<Term>& strides, llvm::Value* index);
 
@@ -56,7 +65,14 @@ class Frame {
   void finish();
 
  private:
-  Pointers bases_;
+  struct PackedPlace {
+    llvm::Value* byte;   ///< address
+    llvm::Value* shift;  ///< i8
+  };
+  PackedPlace packed_place(int tensor, llvm::Value* element);
+
+  Pointers bases_;                       ///< where walks start: addresses, or element number 0
+  std::vector<llvm::Value*> addresses_;  ///< of every bound tensor
   std::vector<llvm::Value*> dyn_;
 };
 

@@ -10,8 +10,8 @@ using llvm::Value;
 
 Value* load_component(Frame& f, const Pointers& p, size_t k) {
   const int indices = f.plan.indices();
-  Value* address = f.e.at(p[static_cast<size_t>(indices)], f.bytes(f.plan.components[k].index_offset, indices));
-  Value* raw = f.e.load(f.e.b.getIntNTy(static_cast<unsigned>(bits(f.plan.index_dtype))), address, Access::input);
+  Value* element = f.advance(indices, p[static_cast<size_t>(indices)], f.e.i64(1), f.plan.components[k].index_offset);
+  Value* raw = f.load_element(indices, element, 1);
   return is_signed_integer(f.plan.index_dtype) ? f.e.b.CreateSExt(raw, f.e.b.getInt64Ty())
                                                : f.e.b.CreateZExt(raw, f.e.b.getInt64Ty());
 }

@@ -43,9 +43,10 @@ Value* Numeric::decode(DType dtype, Value* storage) {
       return e_.b.CreateBitCast(e_.b.CreateShl(e_.b.CreateZExt(storage, i32), splat(i32, 16)), like(e_.b.getFloatTy(), storage));
     }
     case DType::f16:
-      return f16_to_float(storage);
+      if (!f16c_) return decode_small(dtype, storage);
+      return e_.b.CreateFPExt(e_.b.CreateBitCast(storage, like(e_.b.getHalfTy(), storage)), like(e_.b.getFloatTy(), storage));
     default:
-      return storage;
+      return rounds_after(dtype) ? decode_small(dtype, storage) : storage;
   }
 }
 
@@ -56,9 +57,10 @@ Value* Numeric::encode(DType dtype, Value* compute) {
     case DType::bf16:
       return float_to_bf16(compute);
     case DType::f16:
-      return float_to_f16(compute);
+      if (!f16c_) return encode_small(dtype, compute);
+      return e_.b.CreateBitCast(e_.b.CreateFPTrunc(compute, like(e_.b.getHalfTy(), compute)), like(e_.b.getInt16Ty(), compute));
     default:
-      return compute;
+      return rounds_after(dtype) ? encode_small(dtype, compute) : compute;
   }
 }
 
@@ -82,43 +84,6 @@ Value* Numeric::float_to_bf16(Value* value) {
   Value* quiet_nan = e_.b.CreateOr(bits, splat(i32, 0x400000));
   Value* chosen = e_.b.CreateSelect(e_.b.CreateFCmpUNO(value, value), quiet_nan, rounded);
   return e_.b.CreateTrunc(e_.b.CreateLShr(chosen, splat(i32, 16)), like(e_.b.getInt16Ty(), value));
-}
-
-Value* Numeric::f16_to_float(Value* bits) {
-  if (f16c_) return e_.b.CreateFPExt(e_.b.CreateBitCast(bits, like(e_.b.getHalfTy(), bits)), like(e_.b.getFloatTy(), bits));
-  // Place the 15 bits so that the exponent is 112 too small, multiply by 2^112 (exact, subnormals included), put the sign back.
-  Type* i32 = like(e_.b.getInt32Ty(), bits);
-  Type* f32 = like(e_.b.getFloatTy(), bits);
-  Value* wide = e_.b.CreateZExt(bits, i32);
-  Value* magnitude = e_.b.CreateShl(e_.b.CreateAnd(wide, splat(i32, 0x7fff)), splat(i32, 13));
-  Value* scaled =
-      e_.b.CreateBitCast(e_.b.CreateFMul(e_.b.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0x1p112)), i32);
-  Value* special = e_.b.CreateOr(magnitude, splat(i32, 0x7f800000));
-  Value* is_special = e_.b.CreateICmpUGE(magnitude, splat(i32, 0x0f800000));
-  Value* sign = e_.b.CreateShl(e_.b.CreateAnd(wide, splat(i32, 0x8000)), splat(i32, 16));
-  return e_.b.CreateBitCast(e_.b.CreateOr(e_.b.CreateSelect(is_special, special, scaled), sign), f32);
-}
-
-Value* Numeric::float_to_f16(Value* value) {
-  Type* i16 = like(e_.b.getInt16Ty(), value);
-  if (f16c_) return e_.b.CreateBitCast(e_.b.CreateFPTrunc(value, like(e_.b.getHalfTy(), value)), i16);
-  // Normal results: round the 13 dropped bits to even in integers. Subnormal results: adding 0.5 aligns the last bit, and the FPU
-  // rounds. Overflow gives infinity by carry or by the last select.
-  Type* i32 = like(e_.b.getInt32Ty(), value);
-  Type* f32 = like(e_.b.getFloatTy(), value);
-  Value* bits = e_.b.CreateBitCast(value, i32);
-  Value* magnitude = e_.b.CreateAnd(bits, splat(i32, 0x7fffffff));
-  Value* sign = e_.b.CreateLShr(e_.b.CreateAnd(bits, splat(i32, 0x80000000)), splat(i32, 16));
-  Value* lowest = e_.b.CreateAnd(e_.b.CreateLShr(magnitude, splat(i32, 13)), splat(i32, 1));
-  Value* rebased = e_.b.CreateAdd(magnitude, splat(i32, 0xc8000fff));  // exponent - 112, plus half minus one
-  Value* normal = e_.b.CreateLShr(e_.b.CreateAdd(rebased, lowest), splat(i32, 13));
-  Value* shifted = e_.b.CreateFAdd(e_.b.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0.5));
-  Value* subnormal = e_.b.CreateSub(e_.b.CreateBitCast(shifted, i32), splat(i32, 0x3f000000));
-  Value* result = e_.b.CreateSelect(e_.b.CreateICmpULT(magnitude, splat(i32, 0x38800000)), subnormal, normal);
-  Value* infinite =
-      e_.b.CreateSelect(e_.b.CreateICmpUGT(magnitude, splat(i32, 0x7f800000)), splat(i32, 0x7e00), splat(i32, 0x7c00));
-  result = e_.b.CreateSelect(e_.b.CreateICmpUGE(magnitude, splat(i32, 0x47800000)), infinite, result);
-  return e_.b.CreateTrunc(e_.b.CreateOr(result, sign), i16);
 }
 
 Value* Numeric::double_to_odd_float(Value* value) {

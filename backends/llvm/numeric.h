@@ -1,8 +1,8 @@
 // Numeric: arithmetic on strew's dtypes as LLVM IR, for scalars and vectors alike.
 //
 // Every dtype has a storage form (the bits in memory: iN, float, double; 16-bit floats and bool are integers) and a compute form (bool:
-// i1, integers: iN, f16 bf16 f32: float, f64: double). decode and encode go between them; encode of f16 and bf16 rounds to nearest even
-// in integer code that keeps subnormals. LLVM's half only appears where the hardware converts it exactly (F16C), bfloat never.
+// i1, integers: iN, floats of at most 32 bits: float, f64: double). decode and encode go between them; encode of a narrow float rounds
+// to nearest even in integer code that keeps subnormals. LLVM's half only appears where the hardware converts it exactly (F16C), bfloat never.
 #pragma once
 
 #include "backends/llvm/emitter.h"
@@ -24,8 +24,8 @@ class Numeric {
   llvm::Value* literal(const Scalar& scalar, int lanes);  ///< compute form
   llvm::Value* literal_storage(const Scalar& scalar, int lanes);
 
-  /// One rounding from the exact value. The result is in compute form; for f16 and bf16 it is encode()'s operand, not yet rounded to
-  /// 16 bits, but such that encode() rounds it once.
+  /// One rounding from the exact value. The result is in compute form; for narrow floats it is encode()'s operand, not yet
+  /// rounded to their width, but such that encode() rounds it once.
   llvm::Value* convert(DType from, DType to, llvm::Value* value);
 
   llvm::Value* unary(ExprOp op, DType dtype, llvm::Value* a);
@@ -34,7 +34,7 @@ class Numeric {
   llvm::Value* bitcast(DType from, DType to, llvm::Value* compute);
 
   /// Does arithmetic in this dtype need a rounding after each node?
-  static bool rounds_after(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+  static bool rounds_after(DType dtype) { return is_float(dtype) && bits(dtype) <= 16; }
 
  private:
   llvm::Value* int_binary(ExprOp op, DType dtype, llvm::Value* a, llvm::Value* b);
@@ -44,8 +44,9 @@ class Numeric {
   llvm::Value* int_to_float(DType from, DType to, llvm::Value* value);
   llvm::Value* double_to_odd_float(llvm::Value* value);
   llvm::Value* float_to_bf16(llvm::Value* value);
-  llvm::Value* float_to_f16(llvm::Value* value);
-  llvm::Value* f16_to_float(llvm::Value* bits);
+  llvm::Value* decode_small(DType dtype, llvm::Value* storage);  // numeric_small.cc
+  llvm::Value* encode_small(DType dtype, llvm::Value* compute);
+  llvm::Value* call_math(ExprOp op, std::initializer_list<llvm::Value*> arguments);
   llvm::Type* like(llvm::Type* element, llvm::Value* shape);
   llvm::Value* splat(llvm::Type* type, uint64_t value);
 

@@ -2,7 +2,10 @@
 // minimum and maximum are IEEE 754-2019's. Tested by tests/differential on every dtype.
 #include <llvm/IR/Constants.h>
 
+#include <vector>
+
 #include "backends/llvm/numeric.h"
+#include "runtime/math/math.h"
 
 namespace strew {
 using llvm::Value;

@@ -37,7 +37,8 @@ void emit_range(llvm::Module& module, const BuildRequest& request, const std::st
   Frame f(module, name, request.plan, request.schedule, request.target);
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element && f.plan.positions.size() <= 1) options.unroll = f.schedule.unroll;
-  const bool ahead = f.schedule.prefetch > 0 && !f.plan.positions.empty();
+  const int indexed = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
+  const bool ahead = f.schedule.prefetch > 0 && !f.plan.positions.empty() && !f.packed(indexed);
   f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
     f.e.loop(lo, hi, options, [&](Value* i) {
       const auto at = [&](Value* position) {
