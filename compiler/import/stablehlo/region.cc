@@ -198,6 +198,8 @@ class RegionReader {
     const auto found = t_.functions.find(call.getCallee());
     if (found == t_.functions.end() || !llvm::hasSingleElement(found->second.getBody()))
       return t_.parsed.fail(call, fmt::format("function '{}', expected a body of straight-line code", call.getCallee().str()));
+    if (call.getCalleeType() != found->second.getFunctionType())
+      return t_.parsed.fail(call, fmt::format("the call's types are not those of '{}'", call.getCallee().str()));
     if (depth_ >= kMaxCalls) return t_.parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCalls));
     std::vector<int32_t> args, results;
     STREW_TRY(operands(call, args));
@@ -208,6 +210,8 @@ class RegionReader {
     STREW_TRY(read_block(found->second.getBody().front(), results));
     --depth_;
     nodes_ = std::move(outer);
+    if (results.size() != call.getNumResults())
+      return t_.parsed.fail(found->second, fmt::format("returns {} values, expected {}", results.size(), call.getNumResults()));
     for (size_t i = 0; i < results.size(); ++i) nodes_[call.getResult(static_cast<unsigned>(i))] = results[i];
     return {};
   }

@@ -43,12 +43,16 @@ Status Translation::translate_call(mlir::func::CallOp call) {
     return parsed.fail(call, fmt::format("function '{}' has no body here", call.getCallee().str()));
   if (scopes_.size() > kMaxCallDepth) return parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCallDepth));
   mlir::func::FuncOp function = found->second;
+  if (call.getCalleeType() != function.getFunctionType())
+    return parsed.fail(call, fmt::format("the call's types are not those of '{}'", call.getCallee().str()));
   llvm::DenseMap<mlir::Value, int> scope;
   for (unsigned i = 0; i < call.getNumOperands(); ++i) scope[function.getArgument(i)] = operand(call, i);
   scopes_.push_back(std::move(scope));
   std::vector<int> results;
   STREW_TRY(translate_body(function, results));
   scopes_.pop_back();
+  if (results.size() != call.getNumResults())
+    return parsed.fail(function, fmt::format("returns {} values, expected {}", results.size(), call.getNumResults()));
   for (unsigned i = 0; i < call.getNumResults(); ++i) bind(call.getResult(i), results[i]);
   return {};
 }
