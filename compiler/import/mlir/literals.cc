@@ -34,13 +34,13 @@ Status copy_small(mlir::DenseElementsAttr dense, Constant& out, int64_t count) {
     for (auto it = floats->begin(); i < count; ++i, ++it) store_small(dtype, out.data, i, (*it).bitcastToAPInt().getZExtValue());
     return {};
   }
-  return invalid_argument("constant: expected integers or floats");
+  return invalid_argument("expected integers or floats");
 }
 
 Expected<int64_t> element_count(const TensorType& type) {
   int64_t count = 1;
   for (const int64_t extent : type.dims) {
-    if (extent == kDynamic) return invalid_argument("constant of a dynamic type, expected static extents");
+    if (extent == kDynamic) return invalid_argument("a dynamic type, expected static extents");
     count *= extent;  // tensor_type() has bounded the product
   }
   return count;
@@ -49,7 +49,7 @@ Expected<int64_t> element_count(const TensorType& type) {
 Expected<Constant> from_dense(mlir::DenseElementsAttr dense, const TensorType& type, int64_t count) {
   const int64_t size = storage_bytes(type.dtype, count);
   if (dense.isSplat() && size > kMaxSplatBytes)
-    return invalid_argument(fmt::format("constant: a splat of {} bytes, expected at most {}", size, kMaxSplatBytes));
+    return invalid_argument(fmt::format("a splat of {} bytes, expected at most {}", size, kMaxSplatBytes));
   Constant out{type, std::vector<std::byte>(static_cast<size_t>(size)), {}};
   if (bits(type.dtype) < 8 || type.dtype == DType::boolean) {
     STREW_TRY(copy_small(dense, out, count));
@@ -58,12 +58,10 @@ Expected<Constant> from_dense(mlir::DenseElementsAttr dense, const TensorType& t
   const llvm::ArrayRef<char> raw = dense.getRawData();
   const size_t element = static_cast<size_t>(bits(type.dtype)) / 8;
   if (dense.isSplat()) {
-    if (raw.size() != element)
-      return internal_error(fmt::format("constant: a splat of {} bytes, expected {}", raw.size(), element));
+    if (raw.size() != element) return internal_error(fmt::format("a splat of {} bytes, expected {}", raw.size(), element));
     for (size_t at = 0; at < out.data.size(); at += element) std::memcpy(out.data.data() + at, raw.data(), element);
   } else {
-    if (raw.size() != out.data.size())
-      return internal_error(fmt::format("constant: {} bytes, expected {}", raw.size(), out.data.size()));
+    if (raw.size() != out.data.size()) return internal_error(fmt::format("{} bytes, expected {}", raw.size(), out.data.size()));
     if (!raw.empty()) std::memcpy(out.data.data(), raw.data(), raw.size());
   }
   return out;
@@ -72,14 +70,13 @@ Expected<Constant> from_dense(mlir::DenseElementsAttr dense, const TensorType& t
 Expected<Constant> from_resource(mlir::DenseResourceElementsAttr resource, const TensorType& type, int64_t count) {
   const mlir::AsmResourceBlob* blob = resource.getRawHandle().getBlob();
   const std::string key = resource.getRawHandle().getKey().str();
-  if (!blob) return invalid_argument(fmt::format("constant: dense_resource<{}> has no data in this file", key));
+  if (!blob) return invalid_argument(fmt::format("dense_resource<{}> has no data in this file", key));
   if (bits(type.dtype) < 8 || type.dtype == DType::boolean)
     return invalid_argument(
-        fmt::format("constant: dense_resource<{}> of {} elements is not read, expected dense<...>", key, name(type.dtype)));
+        fmt::format("dense_resource<{}> of {} elements is not read, expected dense<...>", key, name(type.dtype)));
   const auto size = static_cast<size_t>(storage_bytes(type.dtype, count));
   if (blob->getData().size() != size)
-    return invalid_argument(
-        fmt::format("constant: dense_resource<{}> has {} bytes, expected {}", key, blob->getData().size(), size));
+    return invalid_argument(fmt::format("dense_resource<{}> has {} bytes, expected {}", key, blob->getData().size(), size));
   Constant out{type, std::vector<std::byte>(size), {}};
   if (size > 0) std::memcpy(out.data.data(), blob->getData().data(), size);
   return out;
@@ -89,16 +86,15 @@ Expected<Constant> from_resource(mlir::DenseResourceElementsAttr resource, const
 
 Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type) {
   const auto elements = llvm::dyn_cast_or_null<mlir::ElementsAttr>(value);
-  if (!elements) return invalid_argument("constant: value, expected dense<...>");
+  if (!elements) return invalid_argument("value, expected dense<...>");
   STREW_ASSIGN(const TensorType own, tensor_type(elements.getShapedType()));
   if (own.dims != type.dims || bits(own.dtype) != bits(type.dtype) ||
       (own.dtype == DType::boolean) != (type.dtype == DType::boolean))
-    return invalid_argument(
-        fmt::format("constant: value of type {}, expected the result's type", text_of(elements.getShapedType())));
+    return invalid_argument(fmt::format("value of type {}, expected the result's type", text_of(elements.getShapedType())));
   STREW_ASSIGN(const int64_t count, element_count(type));
   if (const auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(value)) return from_dense(dense, type, count);
   if (const auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(value)) return from_resource(resource, type, count);
-  return invalid_argument("constant: value, expected dense<...>");
+  return invalid_argument("value, expected dense<...>");
 }
 
 Scalar scalar_of(const Constant& constant) {

@@ -32,12 +32,23 @@ class FirstError {
   mlir::LogicalResult take(mlir::Diagnostic& diagnostic) {
     if (text_.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
       const auto place = diagnostic.getLocation()->findInstanceOf<mlir::FileLineColLoc>();
-      if (place && place.getFilename().getValue() == path_)
-        text_ = fmt::format("{}:{}: {}", path_, place.getLine(), diagnostic.str());
-      else
-        text_ = fmt::format("{}: {}", path_, diagnostic.str());
+      const bool ours = place && place.getFilename().getValue() == path_;
+      const std::string where = ours ? fmt::format("{}:{}", path_, place.getLine()) : path_;
+      text_ = fmt::format("{}: {}", where, op_first(diagnostic.str()));
     }
     return mlir::success();
+  }
+
+  /// "custom op 'stablehlo.add' expected ..." and "'stablehlo.add' op expected ..." as "stablehlo.add: expected ...".
+  static std::string op_first(const std::string& message) {
+    constexpr std::string_view kCustom = "custom op '", kQuote = "'", kOp = "op ";
+    const bool custom = message.starts_with(kCustom);
+    const size_t begin = custom ? kCustom.size() : kQuote.size(), end = message.find("' ", begin);
+    if (end == std::string::npos || !(custom || message.starts_with(kQuote))) return message;
+    std::string_view rest = std::string_view(message).substr(end + 2);
+    if (!custom && !rest.starts_with(kOp)) return message;
+    if (!custom) rest.remove_prefix(kOp.size());
+    return fmt::format("{}: {}", std::string_view(message).substr(begin, end - begin), rest);
   }
 
   std::string path_, text_;

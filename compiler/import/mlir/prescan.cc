@@ -2,6 +2,9 @@
 // overflow an 8 MB stack. So brackets are counted first, outside strings and comments. Each kind has its own counter that never
 // goes below zero: the '>' of '->' and '>=' is no bracket, and stray closers must not hide openers of another kind. Affine maps
 // recurse without brackets (a chain of minus signs), and nothing we import needs one: they are refused here.
+//
+// Names are bounded because the parser takes a shape apart one extent at a time and scans the rest of "x1x1x1..." again for each:
+// a rank of 100,000 took two minutes.
 // Covered by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/prescan.h"
 
@@ -52,6 +55,8 @@ class Prescan {
     const size_t begin = at_;
     while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
+    if (word.size() > kMaxNameLength)
+      return fail(fmt::format("a name of {} characters, expected at most {}", word.size(), kMaxNameLength));
     if (word == "affine_map" || word == "affine_set") return fail(fmt::format("'{}' is not read here", word));
     return {};
   }

@@ -9,6 +9,7 @@
 namespace strew {
 
 inline constexpr int kMaxBracketDepth = 256;
+inline constexpr size_t kMaxNameLength = 1024;
 inline constexpr size_t kMaxTextBytes = size_t{1} << 31;
 
 /// Fails ("FILE:LINE: ...") on text that would overflow the parser's stack or that is no text at all.

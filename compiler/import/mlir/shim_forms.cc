@@ -136,8 +136,7 @@ ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operand
   } else if (short_name(state) == "select" && types.size() == 2 && operands.size() == 3) {
     inputs = {types[0], types[1], types[1]};
   } else {
-    return parser.emitError(place) << state.name.getStringRef() << ": " << types.size()
-                                   << " types after ':', expected one, or (operands) -> results";
+    return parser.emitError(place) << types.size() << " types after ':', expected one, or (operands) -> results";
   }
   state.addTypes(result);
   return parser.resolveOperands(operands, inputs, place, state.operands);
@@ -162,7 +161,7 @@ ParseResult constant_form(OpAsmParser& parser, OperationState& state) {
   const llvm::SMLoc place = parser.getCurrentLocation();
   if (parser.parseAttribute(value)) return failure();
   auto elements = llvm::dyn_cast<mlir::ElementsAttr>(value);
-  if (!elements) return parser.emitError(place) << "stablehlo.constant: expected dense<...> : tensor<...>";
+  if (!elements) return parser.emitError(place) << "expected dense<...> : tensor<...>";
   state.addAttribute("value", value);
   state.addTypes(elements.getShapedType());
   return success();
@@ -223,8 +222,7 @@ ParseResult reduce_form(OpAsmParser& parser, OperationState& state) {
   mlir::Attribute dims;
   if (parser.parseCommaSeparatedList(pair)) return failure();
   if (failed(parser.parseOptionalKeyword("applies")))
-    return parser.emitError(parser.getNameLoc())
-           << "stablehlo.reduce: only 'applies OP across dimensions = [...]' is read, or the generic form";
+    return parser.emitError(parser.getNameLoc()) << "only 'applies OP across dimensions = [...]' is read, or the generic form";
   if (parser.parseKeyword(&applied) || parser.parseKeyword("across") || parser.parseKeyword("dimensions") ||
       parser.parseEqual() || parse_value(parser, dims))
     return failure();
@@ -234,12 +232,12 @@ ParseResult reduce_form(OpAsmParser& parser, OperationState& state) {
   return finish(parser, state, inputs, /*has_result=*/true);
 }
 
-ParseResult unread_form(OpAsmParser& parser, OperationState& state) {
-  return parser.emitError(parser.getNameLoc()) << state.name.getStringRef() << ": this operation's pretty form is not read";
+ParseResult unread_form(OpAsmParser& parser, OperationState& /*state*/) {
+  return parser.emitError(parser.getNameLoc()) << "this operation's pretty form is not read";
 }
 
-ParseResult mhlo_form(OpAsmParser& parser, OperationState& state) {
-  return parser.emitError(parser.getNameLoc()) << state.name.getStringRef() << ": " << kMhloAdvice;
+ParseResult mhlo_form(OpAsmParser& parser, OperationState& /*state*/) {
+  return parser.emitError(parser.getNameLoc()) << kMhloAdvice;
 }
 
 }  // namespace

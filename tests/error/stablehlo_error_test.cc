@@ -1,0 +1,415 @@
+// Broken StableHLO files: one line that names the place, the operation, what is wrong and what was expected. Never a crash, never an
+// internal error. Each row changes one piece of a file that imports.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/stablehlo_testing.h"
+
+namespace strew {
+namespace {
+
+constexpr char kScatter[] =
+    R"(func.func @main(%x: tensor<2x3x4x2xf32>, %i: tensor<2x2x3x2xi64>, %u: tensor<2x2x3x2x2xf32>) -> tensor<2x3x4x2xf32> {
+  %r = "stablehlo.scatter"(%x, %i, %u) <{
+    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [3, 4], inserted_window_dims = [1],
+      input_batching_dims = [0], scatter_indices_batching_dims = [1], scatter_dims_to_operand_dims = [2, 1], index_vector_dim = 3>,
+    indices_are_sorted = false, unique_indices = false}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<2x3x4x2xf32>, tensor<2x2x3x2xi64>, tensor<2x2x3x2x2xf32>) -> tensor<2x3x4x2xf32>
+  return %r : tensor<2x3x4x2xf32>
+}
+)";
+constexpr char kGather[] = R"(func.func @main(%x: tensor<2x3x4x2xf32>, %i: tensor<2x2x3x2xi64>) -> tensor<2x2x3x2x2xf32> {
+  %r = "stablehlo.gather"(%x, %i) <{
+    dimension_numbers = #stablehlo.gather<offset_dims = [3, 4], collapsed_slice_dims = [1], operand_batching_dims = [0],
+      start_indices_batching_dims = [1], start_index_map = [2, 1], index_vector_dim = 3>,
+    slice_sizes = array<i64: 1, 1, 2, 2>}> : (tensor<2x3x4x2xf32>, tensor<2x2x3x2xi64>) -> tensor<2x2x3x2x2xf32>
+  return %r : tensor<2x2x3x2x2xf32>
+}
+)";
+constexpr char kUpdateSlice[] =
+    R"(func.func @main(%x: tensor<4x5xf32>, %u: tensor<2x5xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<4x5xf32> {
+  %r = stablehlo.dynamic_update_slice %x, %u, %i, %j : (tensor<4x5xf32>, tensor<2x5xf32>, tensor<i32>, tensor<i32>) -> tensor<4x5xf32>
+  return %r : tensor<4x5xf32>
+}
+)";
+constexpr char kSlice[] = R"(func.func @main(%x: tensor<4x5xf32>, %i: tensor<i32>, %j: tensor<i32>) -> tensor<1x4xf32> {
+  %r = stablehlo.dynamic_slice %x, %i, %j, sizes = [1, 4] : (tensor<4x5xf32>, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>
+  return %r : tensor<1x4xf32>
+}
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  EXPECT_NE(text.find(from), std::string::npos) << from;
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  return text;
+}
+
+struct Row {
+  const char* file;
+  std::string from, to, message;
+};
+
+void check(const std::vector<Row>& rows) {
+  for (const Row& row : rows)
+    EXPECT_EQ(import_message(replaced(row.file, row.from, row.to)), row.message) << row.from << " -> " << row.to;
+}
+
+TEST(StablehloError, TheUnbrokenFilesImport) {
+  for (const char* file : {kScatter, kGather, kUpdateSlice, kSlice}) EXPECT_EQ(import_message(file), "imported");
+}
+
+TEST(StablehloError, ScatterDimensionNumbers) {
+  check({
+      {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [4]",
+       "FILE:2: stablehlo.scatter: scatter_c2: operand[0] is f32[2,3,4,2] of rank 4; expected size(update_window_dims) + "
+       "size(inserted_window_dims) + size(input_batching_dims) = 1 + 1 + 1"},
+      {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [4, 3]",
+       "FILE:2: stablehlo.scatter: scatter_c7: update_window_dims is [4,3]; expected ascending order"},
+      {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [3, 3]",
+       "FILE:2: stablehlo.scatter: scatter_c7: update_window_dims is [3,3]; expected each entry once, 3 is there more often"},
+      {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [3, 5]",
+       "FILE:2: stablehlo.scatter: scatter_c8: update_window_dims is [3,5] and holds 5; expected entries from 0 to below 5, the "
+       "rank of updates"},
+      {kScatter, "inserted_window_dims = [1]", "inserted_window_dims = [0]",
+       "FILE:2: stablehlo.scatter: scatter_c9: inserted_window_dims is [0] and input_batching_dims is [0]; expected each entry "
+       "once, 0 is there more often"},
+      {kScatter, "inserted_window_dims = [1]", "inserted_window_dims = [4]",
+       "FILE:2: stablehlo.scatter: scatter_c11: inserted_window_dims is [4] and holds 4; expected entries from 0 to below 4, the "
+       "rank of operand"},
+      {kScatter, "input_batching_dims = [0]", "input_batching_dims = [-1]",
+       "FILE:2: stablehlo.scatter: scatter_c13: input_batching_dims is [-1] and holds -1; expected entries from 0 to below 4, "
+       "the rank of operand"},
+      {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [4]",
+       "FILE:2: stablehlo.scatter: scatter_c15: scatter_indices_batching_dims is [4] and holds 4; expected entries from 0 to "
+       "below 4, the rank of indices"},
+      {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [3]",
+       "FILE:2: stablehlo.scatter: scatter_c16: scatter_indices_batching_dims is [3]; expected it without index_vector_dim, 3"},
+      {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = []",
+       "FILE:2: stablehlo.scatter: scatter_c17: scatter_indices_batching_dims is []; expected as many entries as "
+       "input_batching_dims, [0]"},
+      {kScatter, "scatter_indices_batching_dims = [1]", "scatter_indices_batching_dims = [2]",
+       "FILE:2: stablehlo.scatter: scatter_c18: indices is i64[2,2,3,2]; expected its batching dim 2 to be 2, dim 0 of operand "
+       "f32[2,3,4,2]"},
+      {kScatter, "scatter_dims_to_operand_dims = [2, 1]", "scatter_dims_to_operand_dims = [2]",
+       "FILE:2: stablehlo.scatter: scatter_c19: scatter_dims_to_operand_dims is [2]; expected one entry per component of the "
+       "index vector, 2: indices is i64[2,2,3,2], index_vector_dim 3"},
+      {kScatter, "scatter_dims_to_operand_dims = [2, 1]", "scatter_dims_to_operand_dims = [2, 0]",
+       "FILE:2: stablehlo.scatter: scatter_c20: scatter_dims_to_operand_dims is [2,0] and input_batching_dims is [0]; expected "
+       "each entry once, 0 is there more often"},
+      {kScatter, "scatter_dims_to_operand_dims = [2, 1]", "scatter_dims_to_operand_dims = [2, 4]",
+       "FILE:2: stablehlo.scatter: scatter_c21: scatter_dims_to_operand_dims is [2,4] and holds 4; expected entries from 0 to "
+       "below 4, the rank of operand"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dim = 5",
+       "FILE:2: stablehlo.scatter: scatter_c22: index_vector_dim is 5; expected from 0 to 4, the rank of indices i64[2,2,3,2]"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dim = -1",
+       "FILE:2: stablehlo.scatter: scatter_c22: index_vector_dim is -1; expected from 0 to 4, the rank of indices i64[2,2,3,2]"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dim = 99999999999999999999",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dim': expected an integer of 64 bits at "
+       "'99999999999999999999'"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dim = x",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dim': expected an integer of 64 bits at 'x>'"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dim = 3, index_vector_dim = 3",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dim' is given twice at ' = 3>'"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dims = 3",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dims' is unknown, expected update_window_dims, "
+       "inserted_window_dims, input_batching_dims, scatter_indices_batching_dims, scatter_dims_to_operand_dims, index_vector_dim "
+       "at ' = 3>'"},
+      {kScatter, "index_vector_dim = 3", "index_vector_dim 3",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'index_vector_dim': expected '=' at '3>'"},
+      {kScatter, "update_window_dims = [3, 4]", "update_window_dims = [3 4]",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'update_window_dims': expected ',' or ']' at '4], inserted_window_'"},
+      {kScatter, "update_window_dims = [3, 4]", "update_window_dims = 3",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: 'update_window_dims': expected '[' at '3, inserted_window_d'"},
+      {kScatter, "#stablehlo.scatter<", "#stablehlo.gather<",
+       "FILE:2: stablehlo.scatter: #stablehlo.scatter: expected #stablehlo.scatter<...> at '<update_window_dims '"},
+  });
+}
+
+TEST(StablehloError, ScatterTypes) {
+  check({
+      {kScatter, "%x, %i, %u) <{", "%x, %i) <{", "FILE:9: expected 2 operand types but had 3"},
+      {kScatter, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x3xf32>",
+       "FILE:2: stablehlo.scatter: scatter_c4: updates[0] is f32[2,2,3,2,3]; expected its window dim 4 to be at most 2, dim 3 of "
+       "operand f32[2,3,4,2]"},
+      {kScatter, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x2xf16>",
+       "FILE:2: stablehlo.scatter: scatter_c6: updates[0] tensor<2x2x3x2x2xf16>, expected element type f32"},
+      {kScatter, "tensor<2x2x3x2xi64>", "tensor<2x2x3x2xf32>",
+       "FILE:2: stablehlo.scatter: scatter_index_dtype: indices is f32[2,2,3,2]; expected an integer dtype from i4 to i64 or u4 "
+       "to u64"},
+      {kScatter, "tensor<f32>", "tensor<f16>",
+       "FILE:2: stablehlo.scatter: scatter_c23: update_computation argument 0 is tensor<f16>, expected a type that f32 promotes "
+       "to"},
+      {kScatter, "tensor<f32>", "tensor<f64>",
+       "FILE:2: stablehlo.scatter: scatter_c25: results[0] tensor<2x3x4x2xf32>, expected element type f64"},
+      {kScatter, "tensor<f32>", "tensor<1xf32>",
+       "FILE:2: stablehlo.scatter: scatter_c23: update_computation argument 0 is tensor<1xf32>, expected rank 0"},
+      {kScatter, "%b: tensor<f32>", "%b: tensor<f64>",
+       "FILE:7: use of value '%b' expects different type than prior uses: 'tensor<f32>' vs 'tensor<f64>'"},
+      {kScatter, ", %b: tensor<f32>", "", "FILE:7: use of undeclared SSA value name"},
+      {kScatter, "-> tensor<2x3x4x2xf32>\n  return %r : tensor<2x3x4x2xf32>",
+       "-> tensor<2x3x4x3xf32>\n  return %x : tensor<2x3x4x2xf32>",
+       "FILE:2: stablehlo.scatter: scatter_c24: shape of results [2,3,4,3], expected [2,3,4,2]"},
+      {kScatter, "-> tensor<2x3x4x2xf32>\n  return %r : tensor<2x3x4x2xf32>", "-> ()\n  return %x : tensor<2x3x4x2xf32>",
+       "FILE:2: cannot name an operation with no results"},
+      {kScatter, "tensor<2x3x4x2xf32>", "tensor<*xf32>",
+       "FILE:1: func.func: argument 0: type tensor<*xf32>, expected a ranked tensor"},
+      {kScatter, "tensor<2x3x4x2xf32>", "tensor<2x3x4x2xf128>",
+       "FILE:1: func.func: argument 0: element type f128 is not one strew stores"},
+      {kScatter, "tensor<2x3x4x2xf32>", "tensor<2x3x4x2xi7>",
+       "FILE:1: func.func: argument 0: element type i7, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1"},
+      {kScatter, "tensor<2x3x4x2xf32>", "tensor<99999999999x99999999999x4x2xf32>",
+       "FILE:1: func.func: argument 0: type tensor<99999999999x99999999999x4x2xf32>: the number of elements overflows 64 bits"},
+      {kScatter, "tensor<2x3x4x2xf32>", "tensor<2x3x4x2xf32, \"sparse\">",
+       "FILE:1: func.func: argument 0: type tensor<2x3x4x2xf32, \"sparse\">: this encoding is not read"},
+      {kScatter, "tensor<2x3x4x2xf32>", "memref<2x3x4x2xf32>",
+       "FILE:1: func.func: argument 0: type memref<2x3x4x2xf32>, expected a ranked tensor"},
+  });
+}
+
+TEST(StablehloError, ScatterAttributesAndRegion) {
+  check({
+      {kScatter, "unique_indices = false", "unique_indices = 1 : i32",
+       "FILE:2: stablehlo.scatter: attribute 'unique_indices', expected true or false"},
+      {kScatter, "unique_indices = false", "unique_indexes = false",
+       "FILE:2: stablehlo.scatter: attribute 'unique_indexes' is unknown"},
+      {kScatter, "indices_are_sorted = false, unique_indices = false", "indices_are_sorted = false, indices_are_sorted = false",
+       "FILE:5: duplicate key 'indices_are_sorted' in dictionary attribute"},
+      {kScatter, "  }) : (tensor<2x3", "  }) {unique_indices = true} : (tensor<2x3",
+       "FILE:2: stablehlo.scatter: attribute 'unique_indices' is given twice"},
+      {kScatter, "scatter_dimension_numbers", "dimension_numbers",
+       "FILE:2: stablehlo.scatter: attribute 'dimension_numbers' is unknown"},
+      {kScatter, "stablehlo.return %s : tensor<f32>", "stablehlo.return %s, %s : tensor<f32>, tensor<f32>",
+       "FILE:2: stablehlo.scatter: scatter_c23: update_computation returns 2 values, expected 1"},
+      {kScatter, "stablehlo.return %s : tensor<f32>", "stablehlo.return",
+       "FILE:2: stablehlo.scatter: scatter_c23: update_computation returns 0 values, expected 1"},
+      {kScatter, "    stablehlo.return %s : tensor<f32>\n", "",
+       "FILE:2: stablehlo.scatter: the region does not end in stablehlo.return"},
+      {kScatter, "stablehlo.add %a, %b", "stablehlo.add %a", "FILE:7: stablehlo.add: 1 operands, expected 2"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.sort %a, %b : tensor<f32>",
+       "FILE:7: stablehlo.sort: not read in a combiner region, expected elementwise scalar operations"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.convert %x : (tensor<2x3x4x2xf32>) -> tensor<f32>",
+       "FILE:7: stablehlo.convert: type tensor<2x3x4x2xf32>, expected rank 0 in a combiner region"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.compare AT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+       "FILE:7: stablehlo.compare: comparison_direction 'AT', expected EQ, NE, LT, LE, GT or GE"},
+      {kScatter, "%s = stablehlo.add",
+       "%t = stablehlo.compare LT, %a, %b, SIGNED : (tensor<f32>, tensor<f32>) -> tensor<i1>\n    %s = stablehlo.add",
+       "FILE:7: stablehlo.compare: compare_type SIGNED on f32, expected FLOAT"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>",
+       "FILE:2: stablehlo.scatter: scatter_c23: update_computation returns bool as value 0, expected f32"},
+      {kScatter, "%s = stablehlo.add %a, %b : tensor<f32>",
+       "%h = stablehlo.convert %a : (tensor<f32>) -> tensor<f16>\n    %s = stablehlo.power %h, %b : (tensor<f16>, tensor<f32>) "
+       "-> tensor<f32>",
+       "FILE:2: stablehlo.scatter: expr_types: expr node %3, power:f32, has arguments of dtypes f16 and f32; expected one dtype"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.and %a, %b : tensor<f32>",
+       "FILE:2: stablehlo.scatter: scatter_combiner: combiner is and and result[0] is f32; expected a bool or integer dtype"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "stablehlo.constant dense<1> : tensor<f32>",
+       "FILE:7: unexpected decimal integer literal for a floating point value"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "func.call @main(%a) : (tensor<f32>) -> tensor<f32>",
+       "FILE:7: func.call: incorrect number of operands for callee"},
+      {kScatter, "stablehlo.add %a, %b : tensor<f32>", "func.call @absent(%a) : (tensor<f32>) -> tensor<f32>",
+       "FILE:7: func.call: 'absent' does not reference a valid function"},
+  });
+}
+
+TEST(StablehloError, Gather) {
+  check({
+      {kGather, "offset_dims = [3, 4]", "offset_dims = [4]",
+       "FILE:2: stablehlo.gather: gather_c1: operand is f32[2,3,4,2] of rank 4; expected size(offset_dims) + "
+       "size(collapsed_slice_dims) + size(operand_batching_dims) = 1 + 1 + 1"},
+      {kGather, "offset_dims = [3, 4]", "offset_dims = [4, 3]",
+       "FILE:2: stablehlo.gather: gather_c4: offset_dims is [4,3]; expected ascending order"},
+      {kGather, "offset_dims = [3, 4]", "offset_dims = [3, 5]",
+       "FILE:2: stablehlo.gather: gather_c5: offset_dims is [3,5] and holds 5; expected entries from 0 to below 5, the rank of "
+       "result"},
+      {kGather, "collapsed_slice_dims = [1]", "collapsed_slice_dims = [0]",
+       "FILE:2: stablehlo.gather: gather_c6: collapsed_slice_dims is [0] and operand_batching_dims is [0]; expected each entry "
+       "once, 0 is there more often"},
+      {kGather, "collapsed_slice_dims = [1]", "collapsed_slice_dims = [7]",
+       "FILE:2: stablehlo.gather: gather_c8: collapsed_slice_dims is [7] and holds 7; expected entries from 0 to below 4, the "
+       "rank of operand"},
+      {kGather, "operand_batching_dims = [0]", "operand_batching_dims = [9]",
+       "FILE:2: stablehlo.gather: gather_c11: operand_batching_dims is [9] and holds 9; expected entries from 0 to below 4, the "
+       "rank of operand"},
+      {kGather, "start_indices_batching_dims = [1]", "start_indices_batching_dims = [2]",
+       "FILE:2: stablehlo.gather: gather_c17: indices is i64[2,2,3,2]; expected its batching dim 2 to be 2, dim 0 of operand "
+       "f32[2,3,4,2]"},
+      {kGather, "start_indices_batching_dims = [1]", "start_indices_batching_dims = [3]",
+       "FILE:2: stablehlo.gather: gather_c15: start_indices_batching_dims is [3]; expected it without index_vector_dim, 3"},
+      {kGather, "start_index_map = [2, 1]", "start_index_map = [2, 2]",
+       "FILE:2: stablehlo.gather: gather_c18: start_index_map is [2,2] and operand_batching_dims is [0]; expected each entry "
+       "once, 2 is there more often"},
+      {kGather, "start_index_map = [2, 1]", "start_index_map = [2]",
+       "FILE:2: stablehlo.gather: gather_c3: start_index_map is [2]; expected one entry per component of the index vector, 2: "
+       "indices is i64[2,2,3,2], index_vector_dim 3"},
+      {kGather, "index_vector_dim = 3", "index_vector_dim = 9",
+       "FILE:2: stablehlo.gather: gather_c2: index_vector_dim is 9; expected from 0 to 4, the rank of indices i64[2,2,3,2]"},
+      {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 2, 2, 2>",
+       "FILE:2: stablehlo.gather: gather_c9: slice_sizes is [1,2,2,2]; expected entry 1 to be 0 or 1: dim 1 is in "
+       "collapsed_slice_dims [1]"},
+      {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 5, 2>",
+       "FILE:2: stablehlo.gather: gather_c21: slice_sizes is [1,1,5,2]; expected entry 2 from 0 to 4, dim 2 of operand "
+       "f32[2,3,4,2]"},
+      {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, 2>",
+       "FILE:2: stablehlo.gather: gather_c20: slice_sizes is [1,1,2]; expected 4 entries, the rank of operand"},
+      {kGather, "array<i64: 1, 1, 2, 2>", "array<i64: 1, 1, -2, 2>",
+       "FILE:2: stablehlo.gather: gather_c21: slice_sizes is [1,1,-2,2]; expected entry 2 from 0 to 4, dim 2 of operand "
+       "f32[2,3,4,2]"},
+      {kGather, "array<i64: 1, 1, 2, 2>", "array<i32: 1, 1, 2, 2>",
+       "FILE:2: stablehlo.gather: attribute 'slice_sizes', expected array<i64: ...>"},
+      {kGather, ",\n    slice_sizes = array<i64: 1, 1, 2, 2>", "",
+       "FILE:2: stablehlo.gather: attribute 'slice_sizes' is missing"},
+      {kGather, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x2xf16>",
+       "FILE:2: stablehlo.gather: gather_c23: result tensor<2x2x3x2x2xf16>, expected element type f32"},
+      {kGather, "tensor<2x2x3x2x2xf32>", "tensor<2x2x3x2x3xf32>",
+       "FILE:2: stablehlo.gather: gather_c22: result is f32[2,2,3,2,3]; expected dims [2,2,3,2,2], from indices i64[2,2,3,2] and "
+       "slice_sizes [1,1,2,2]"},
+      {kGather, "(%x, %i)", "(%x)", "FILE:5: expected 1 operand type  but had 2"},
+      {kGather, "\"stablehlo.gather\"", "\"stablehlo.dynamic_gather\"",
+       "FILE:2: stablehlo.dynamic_gather: not read here, expected one of stablehlo.scatter, stablehlo.gather, "
+       "stablehlo.dynamic_slice, stablehlo.dynamic_update_slice, stablehlo.constant, stablehlo.custom_call, func.call"},
+      {kGather, "\"stablehlo.gather\"", "\"mhlo.gather\"",
+       "FILE:2: mhlo.gather: the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt "
+       "--hlo-legalize-to-stablehlo)"},
+      {kGather, "#stablehlo.gather<", "#mhlo.gather<",
+       "FILE:2: stablehlo.gather: attribute 'dimension_numbers', expected #stablehlo.gather<...> (the old dictionary of tensors "
+       "is not read)"},
+  });
+}
+
+TEST(StablehloError, Slices) {
+  check({
+      {kUpdateSlice, "tensor<2x5xf32>", "tensor<5x5xf32>",
+       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c6: shape of update[0] is 5, expected 0 to 4"},
+      {kUpdateSlice, "tensor<2x5xf32>", "tensor<5xf32>",
+       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c3: update has rank 1, expected 2"},
+      {kUpdateSlice, "tensor<2x5xf32>", "tensor<2x5xf16>",
+       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c2: update tensor<2x5xf16>, expected element type f32"},
+      {kUpdateSlice, "tensor<i32>", "tensor<1xi32>",
+       "FILE:2: stablehlo.dynamic_update_slice: start index 0 is tensor<1xi32>, expected a rank-0 integer"},
+      {kUpdateSlice, "tensor<i32>", "tensor<f32>",
+       "FILE:2: stablehlo.dynamic_update_slice: start index 0 is tensor<f32>, expected a rank-0 integer"},
+      {kUpdateSlice, "%i: tensor<i32>, %j: tensor<i32>", "%i: tensor<i64>, %j: tensor<i32>",
+       "FILE:2: use of value '%i' expects different type than prior uses: 'tensor<i32>' vs 'tensor<i64>'"},
+      {kUpdateSlice, "%i, %j : (tensor<4x5xf32>, tensor<2x5xf32>, tensor<i32>, tensor<i32>)",
+       "%i : (tensor<4x5xf32>, tensor<2x5xf32>, tensor<i32>)",
+       "FILE:2: stablehlo.dynamic_update_slice: dynamic_update_slice_c4: 1 start indices, expected one per dim of the operand: "
+       "2"},
+      {kSlice, "sizes = [1, 4]", "sizes = [1]", "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c2: 1 slice_sizes, expected 2"},
+      {kSlice, "sizes = [1, 4]", "sizes = [1, 6]",
+       "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c4: slice_sizes[1] is 6, expected 0 to 5"},
+      {kSlice, "sizes = [1, 4]", "sizes = [1, 3]",
+       "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c5: shape of the result [1,4], expected [1,3]"},
+      {kSlice, ", sizes = [1, 4]", "", "FILE:2: stablehlo.dynamic_slice: attribute 'slice_sizes' is missing"},
+      {kSlice, "sizes = [1, 4]", "sizes = [1, 4], sizes = [1, 4]",
+       "FILE:2: stablehlo.dynamic_slice: 'slice_sizes' is given twice"},
+      {kSlice, "sizes = [1, 4]", "size = [1, 4]", "FILE:2: stablehlo.dynamic_slice: attribute 'size' is unknown"},
+      {kSlice, "tensor<1x4xf32>", "tensor<1x4xi32>",
+       "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c1: result tensor<1x4xi32>, expected element type f32"},
+  });
+}
+
+TEST(StablehloError, FilesAndOperations) {
+  check({
+      {kSlice, "stablehlo.dynamic_slice %x", "stablehlo.dynamic_slise %x",
+       "FILE:2: stablehlo.dynamic_slise: not read here, expected one of stablehlo.scatter, stablehlo.gather, "
+       "stablehlo.dynamic_slice, stablehlo.dynamic_update_slice, stablehlo.constant, stablehlo.custom_call, func.call"},
+      {kSlice, "stablehlo.dynamic_slice %x", "mhlo.dynamic_slice %x",
+       "FILE:2: mhlo.dynamic_slice: the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt "
+       "--hlo-legalize-to-stablehlo)"},
+      {kSlice, "  %r = ", "  %k = stablehlo.iota dim = 0 : tensor<4xi32>\n  %r = ",
+       "FILE:2: stablehlo.iota: not read here, expected one of stablehlo.scatter, stablehlo.gather, stablehlo.dynamic_slice, "
+       "stablehlo.dynamic_update_slice, stablehlo.constant, stablehlo.custom_call, func.call"},
+      {kSlice, "  %r = ", "  %k = stablehlo.constant dense<0.0> : tensor<99999999x9xf32>\n  %r = ",
+       "FILE:2: stablehlo.constant: a splat of 3599999964 bytes, expected at most 268435456"},
+      {kSlice, "  %r = ", "  %k = stablehlo.constant dense<\"0x00\"> : tensor<2xf32>\n  %r = ",
+       "FILE:2: elements hex data size is invalid for provided type: 'tensor<2xf32>'"},
+      {kSlice,
+       "  %r = ", "  %k = stablehlo.constant 3 : i32\n  %r = ", "FILE:2: stablehlo.constant: expected dense<...> : tensor<...>"},
+      {kSlice, "  %r = ", "  %k = stablehlo.custom_call @f(%x) : (tensor<4x5xf32>) -> tensor<4x5xf32>\n  %r = ",
+       "FILE:2: stablehlo.custom_call: target 'f' is not read"},
+      {kSlice,
+       "  %r = ", "  %k = call @main(%x, %i, %i) : (tensor<4x5xf32>, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>\n  %r = ",
+       "FILE:2: func.call: calls are nested more than 64 deep"},
+      {kSlice, "  %r = ", "  %k = stablehlo.while(%a = %x) : tensor<4x5xf32>\n  %r = ",
+       "FILE:2: stablehlo.while: this operation's pretty form is not read"},
+      {kSlice, "func.func @main", "func.func private @main",
+       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function"},
+      {kSlice, kSlice, "", "FILE: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function"},
+      {kSlice, kSlice, "stablehlo.iota", "FILE:1: expected ':'"},
+      {kSlice, kSlice, "module { module {} }", "FILE:1: builtin.module: stands outside a function, expected func.func"},
+      {kSlice, kSlice, "func.func @main(tensor<4xf32>) -> tensor<4xf32>",
+       "FILE:1: func.func: symbol declaration cannot have public visibility"},
+      {kSlice, kSlice, "func.func @main(%x: i32) -> i32 { return %x : i32 }",
+       "FILE:1: func.func: argument 0: type i32, expected a ranked tensor"},
+      {kSlice, kSlice, "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }",
+       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function"},
+      {kSlice, kSlice, "#a = affine_map<(d0) -> (d0)>", "FILE:1: 'affine_map' is not read here"},
+      {kSlice, kSlice, std::string("ML\xefR\x01"),
+       "FILE:1: MLIR bytecode, expected text (convert it with mlir-opt or stablehlo-translate)"},
+      {kSlice, kSlice, std::string("module {\0}", 10), "FILE:1: the file holds a zero byte, expected MLIR text"},
+      {kSlice, "return %r", "return \"x", "FILE:3: string is not closed on its line, expected '\"'"},
+  });
+}
+
+std::string repeated(const std::string& piece, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += piece;
+  return text;
+}
+
+TEST(StablehloError, HostileTextIsRefusedQuickly) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string deep = "FILE:1: brackets are nested more than 256 deep";
+  EXPECT_EQ(import_message(repeated("module {", 100'000)), deep);
+  EXPECT_EQ(import_message("#a = " + repeated("[", 100'000)), deep);
+  EXPECT_EQ(import_message("#a = " + repeated("<->[>=", 100'000)), deep);
+  EXPECT_EQ(import_message("#a = " + repeated("tensor<", 100'000)), deep);
+  EXPECT_EQ(import_message("// " + repeated("[", 100'000)).substr(0, 5), "FILE:");
+  EXPECT_EQ(import_message(replaced(kSlice, "stablehlo.dynamic_slice", "stablehlo." + std::string(100'000, 'x'))),
+            "FILE:2: a name of 100000 characters, expected at most 1024");
+  EXPECT_EQ(import_message(replaced(kSlice, "tensor<4x5xf32>", "tensor<" + repeated("1x", 100'000) + "f32>")),
+            "FILE:1: a name of 200002 characters, expected at most 1024");
+  EXPECT_EQ(import_message(replaced(kSlice, "tensor<4x5xf32>", "tensor<" + repeated("?x", 100'000) + "f32>")),
+            "FILE:2: stablehlo.dynamic_slice: dynamic_slice_c2: 2 start indices, expected one per dim of the operand: 100000");
+  EXPECT_EQ(import_message(replaced(kScatter, "[3, 4]", "[" + repeated("3, ", 100'000) + "4]")).substr(0, 40),
+            "FILE:2: stablehlo.scatter: scatter_c2: o");
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_LT(seconds.count(), 20.0);
+}
+
+TEST(StablehloError, CallsThatDoubleAtEveryLevelAreBounded) {
+  std::string functions;
+  const std::string f = "tensor<f32>";
+  for (int i = 0; i < 40; ++i) {
+    const std::string next = "@f" + std::to_string(i + 1) + "(";
+    functions += "func.func private @f" + std::to_string(i) + "(%x: " + f + ") -> " + f + " {\n%0 = call " + next + "%x) : (" +
+                 f + ") -> " + f + "\n%1 = call " + next + "%0) : (" + f + ") -> " + f + "\nreturn %1 : " + f + "\n}\n";
+  }
+  functions += "func.func private @f40(%x: " + f + ") -> " + f + " { return %x : " + f + " }\n";
+  EXPECT_EQ(import_message(functions + "func.func @main(%x: " + f + ") -> " + f + " {\n%0 = call @f0(%x) : (" + f + ") -> " + f +
+                           "\nreturn %0 : " + f + "\n}\n"),
+            "FILE:198: func.call: more than 100000 operations once calls are inlined");
+  EXPECT_EQ(import_message(functions +
+                           replaced(kScatter, "stablehlo.add %a, %b : tensor<f32>", "func.call @f0(%a) : (" + f + ") -> " + f)),
+            "FILE:197: func.call: the region has more than 4096 operations once calls are inlined");
+}
+
+TEST(StablehloError, EveryTruncationIsOneLine) {
+  for (const std::string text : {kScatter, kGather, kUpdateSlice, kSlice}) {
+    for (size_t size = 0; size + 3 < text.size(); ++size) {
+      const std::string message = import_message(text.substr(0, size));
+      EXPECT_EQ(message.substr(0, 4), "FILE") << size;
+      EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strew

@@ -1,0 +1,133 @@
+// What becomes of a combiner region: a named kind where that is exact, else the graph of what the results need.
+#include <gtest/gtest.h>
+
+#include "compiler/op/text.h"
+#include "tests/unit/stablehlo_testing.h"
+
+namespace strew {
+namespace {
+
+/// A scatter of `type` rows whose region has arguments %a (current) and %b (update), plus private functions.
+std::string with_region(const std::string& type, const std::string& body, const std::string& functions = "",
+                        const std::string& element = "") {
+  const std::string scalar = "tensor<" + (element.empty() ? type : element) + ">", row = "tensor<4x" + type + ">";
+  const std::string result = "tensor<4x" + (element.empty() ? type : element) + ">";
+  return main_function("%x: " + row + ", %i: tensor<4x1xi32>, %u: " + row,
+                       "%half = stablehlo.constant dense<0.5> : tensor<f32>\n"
+                       "%r = \"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = "
+                       "#stablehlo.scatter<inserted_window_dims = [0], "
+                       "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n^bb0(%a: " +
+                           scalar + ", %b: " + scalar + "):\n" + body + "\n}) : (" + row + ", tensor<4x1xi32>, " + row + ") -> " +
+                           result,
+                       "%r", result) +
+         functions;
+}
+
+std::string combiner_of(const std::string& text) {
+  const Expected<Imported> imported = import_mlir_text(text);
+  if (!imported.ok()) return imported.status().message();
+  const Combiner& combiner = std::get<Scatter>(imported->kernels.at(0).op).combiner;
+  return combiner.kind == CombinerKind::expr ? print(combiner.expr) : std::string(name(combiner.kind));
+}
+
+std::string one_op(const std::string& op, const std::string& arguments, const std::string& type) {
+  const std::string t = "tensor<" + type + ">";
+  return combiner_of(with_region(type, "%s = stablehlo." + op + " " + arguments + " : " + t + "\nstablehlo.return %s : " + t));
+}
+
+TEST(StablehloRegion, PlainCombinersAreRecognised) {
+  struct Row {
+    const char *op, *type, *kind;
+    bool commutes;
+  };
+  const Row rows[] = {{"add", "f32", "add", true},         {"subtract", "f32", "sub", false}, {"multiply", "bf16", "mul", true},
+                      {"divide", "f64", "div", false},     {"minimum", "f16", "min", true},   {"maximum", "ui8", "max", true},
+                      {"and", "i32", "bit_and", true},     {"or", "i1", "bit_or", true},      {"xor", "i64", "bit_xor", true},
+                      {"add", "complex<f32>", "add", true}};
+  for (const Row& row : rows) {
+    const std::string kind = one_op(row.op, "%a, %b", row.type);
+    if (std::string(row.op).size() > 3 || row.op == std::string("add")) EXPECT_EQ(kind, row.kind) << row.op;
+    const std::string turned = one_op(row.op, "%b, %a", row.type);
+    if (row.commutes) {
+      EXPECT_EQ(turned, kind) << row.op;
+    } else {
+      EXPECT_NE(turned, kind) << row.op;
+    }
+  }
+  EXPECT_EQ(combiner_of(with_region("f32", "stablehlo.return %b : tensor<f32>")), "assign");
+}
+
+TEST(StablehloRegion, ReversedSubtractionStaysAGraph) {
+  EXPECT_EQ(one_op("subtract", "%b, %a", "f32"), "{%0=current(0):f32; %1=update(0):f32; %2=subtract(%1,%0):f32; return %2}");
+  EXPECT_EQ(one_op("add", "%b, %b", "f32"), "{%0=update(0):f32; %1=add(%0,%0):f32; return %1}");
+  EXPECT_EQ(combiner_of(with_region("f32", "stablehlo.return %a : tensor<f32>")), "{%0=current(0):f32; return %0}");
+}
+
+TEST(StablehloRegion, PromotionConvertsTheUpdateOnce) {
+  EXPECT_EQ(
+      combiner_of(with_region("bf16", "%s = stablehlo.add %b, %a : tensor<f32>\nstablehlo.return %s : tensor<f32>", "", "f32")),
+      "add");
+  EXPECT_EQ(
+      combiner_of(with_region("bf16", "%s = stablehlo.power %a, %b : tensor<f32>\nstablehlo.return %s : tensor<f32>", "", "f32")),
+      "{%0=current(0):f32; %1=update(0):bf16; %2=convert(%1):f32; %3=power(%0,%2):f32; return %3}");
+}
+
+TEST(StablehloRegion, WhatJaxWritesForApply) {
+  EXPECT_EQ(
+      combiner_of(with_region("f32",
+                              "%c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                              "%0 = stablehlo.compare GT, %a, %c, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                              "%unused = stablehlo.log %a : tensor<f32>\n"
+                              "%1 = stablehlo.exponential %a : tensor<f32>\n"
+                              "%2 = func.call @pick(%0, %1, %a) : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>\n"
+                              "stablehlo.return %2 : tensor<f32>",
+                              "func.func private @pick(%p: tensor<i1>, %x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {\n"
+                              "%0 = stablehlo.select %p, %x, %y : tensor<i1>, tensor<f32>\nreturn %0 : tensor<f32>\n}\n")),
+      "{%0=current(0):f32; %1=constant(0):f32; %2=gt(%0,%1):bool; %3=exponential(%0):f32; %4=select(%2,%3,%0):f32; return %4}");
+}
+
+TEST(StablehloRegion, GenericCompareClampAndConstantsFromOutside) {
+  EXPECT_EQ(
+      combiner_of(with_region("f32",
+                              "%p = \"stablehlo.compare\"(%a, %b) <{comparison_direction = #stablehlo<comparison_direction LE>, "
+                              "compare_type = #stablehlo<comparison_type FLOAT>}> : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+                              "%s = \"stablehlo.select\"(%p, %half, %b) : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>\n"
+                              "stablehlo.return %s : tensor<f32>")),
+      "{%0=current(0):f32; %1=update(0):f32; %2=le(%0,%1):bool; %3=constant(0.5):f32; %4=select(%2,%3,%1):f32; return %4}");
+  EXPECT_EQ(
+      combiner_of(with_region("f32",
+                              "%n = stablehlo.negate %half : tensor<f32>\n"
+                              "%s = stablehlo.clamp %n, %a, %half : tensor<f32>\nstablehlo.return %s : tensor<f32>")),
+      "{%0=current(0):f32; %1=constant(0.5):f32; %2=negate(%1):f32; %3=maximum(%0,%2):f32; %4=minimum(%3,%1):f32; return %4}");
+}
+
+TEST(StablehloRegion, ConversionsShiftsAndComplexParts) {
+  EXPECT_EQ(combiner_of(
+                with_region("i32",
+                            "%f = stablehlo.convert %a : (tensor<i32>) -> tensor<f32>\n%g = stablehlo.sqrt %f : tensor<f32>\n"
+                            "%h = stablehlo.convert %g : (tensor<f32>) -> tensor<i32>\n%k = stablehlo.convert %h : tensor<i32>\n"
+                            "%s = stablehlo.shift_left %k, %b : tensor<i32>\nstablehlo.return %s : tensor<i32>")),
+            "{%0=current(0):i32; %1=update(0):i32; %2=convert(%0):f32; %3=sqrt(%2):f32; %4=convert(%3):i32; "
+            "%5=shift_left(%4,%1):i32; return %5}");
+  EXPECT_EQ(combiner_of(with_region(
+                "complex<f32>",
+                "%re = stablehlo.real %a : (tensor<complex<f32>>) -> tensor<f32>\n"
+                "%im = stablehlo.imag %b : (tensor<complex<f32>>) -> tensor<f32>\n"
+                "%s = stablehlo.complex %re, %im : tensor<complex<f32>>\nstablehlo.return %s : tensor<complex<f32>>")),
+            "{%0=current(0):complex64; %1=update(0):complex64; %2=real(%0):f32; %3=imag(%1):f32; %4=complex(%2,%3):complex64; "
+            "return %4}");
+  EXPECT_EQ(combiner_of(with_region("f32", "%s = chlo.erf %b : tensor<f32> -> tensor<f32>\nstablehlo.return %s : tensor<f32>")),
+            "{%0=update(0):f32; %1=erf(%0):f32; return %1}");
+}
+
+TEST(StablehloRegion, QuantizedElementsMoveAndNothingElse) {
+  const std::string q = "!quant.uniform<i8:f32, 0.5>";
+  EXPECT_EQ(combiner_of(with_region(q, "stablehlo.return %b : tensor<" + q + ">")), "assign");
+  EXPECT_EQ(combiner_of(with_region(q, "%s = stablehlo.add %a, %b : tensor<" + q + ">\nstablehlo.return %s : tensor<" + q + ">")),
+            "FILE:3: stablehlo.scatter: results of type tensor<4x!quant.uniform<i8:f32, 5.000000e-01>>: only a region that "
+            "returns its updates "
+            "is read for quantized types");
+}
+
+}  // namespace
+}  // namespace strew
