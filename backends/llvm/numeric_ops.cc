@@ -52,8 +52,27 @@ Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
     case ExprOp::is_finite:
       return e_.b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs), llvm::ConstantFP::getInfinity(type));
     default:
-      return nullptr;  // can_build declines the rest
+      return call_math(op, {a});
   }
+}
+
+/// The runtime's table, lane by lane: every backend calls the same functions, so bits agree.
+Value* Numeric::call_math(ExprOp op, std::initializer_list<Value*> arguments) {
+  const MathFunction* row = find_math_function(op);
+  llvm::Type* type = (*arguments.begin())->getType();
+  llvm::Type* scalar = type->getScalarType();
+  const std::vector<llvm::Type*> parameters(arguments.size(), scalar);
+  llvm::FunctionCallee callee = e_.function.getParent()->getOrInsertFunction(
+      scalar->isFloatTy() ? row->symbol_f32 : row->symbol_f64, llvm::FunctionType::get(scalar, parameters, false));
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  if (vector == nullptr) return e_.b.CreateCall(callee, std::vector<Value*>(arguments));
+  Value* result = llvm::PoisonValue::get(type);
+  for (unsigned lane = 0; lane < vector->getNumElements(); ++lane) {
+    std::vector<Value*> lanes;
+    for (Value* argument : arguments) lanes.push_back(e_.b.CreateExtractElement(argument, lane));
+    result = e_.b.CreateInsertElement(result, e_.b.CreateCall(callee, lanes), lane);
+  }
+  return result;
 }
 
 Value* Numeric::binary(ExprOp op, DType dtype, Value* a, Value* b) {
@@ -92,7 +111,7 @@ Value* Numeric::float_binary(ExprOp op, Value* a, Value* b) {
     case ExprOp::max:
       return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::maximum, a, b);
     default:
-      return nullptr;
+      return call_math(op, {a, b});
   }
 }
 
