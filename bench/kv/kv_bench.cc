@@ -211,6 +211,7 @@ void run_case(benchmark::State& state, const Case& c) {
     if (ways[i].name == "stream") copy = std::min(copy, medians[i]);
   }
   state.counters["api/limit"] = medians[0] / limit;
+  state.counters["kernel/limit"] = medians[1] / limit;
   state.counters["copy/api"] = copy / medians[0];
   state.SetBytesProcessed(state.iterations() * 2 * work.shape.update_bytes());
   const auto gate = [](double time, double most) { return most == 0 || time <= most ? "met" : "MISSED"; };
