@@ -11,7 +11,17 @@ namespace strew::testing {
 constexpr int64_t kSymbolic = -1000;  ///< a dim written as a name
 
 /// ONNX's TensorProto.DataType numbers used in tests.
-enum OnnxType : int { kFloat = 1, kInt64 = 7, kString = 8, kBool = 9, kBfloat16 = 16, kUint4 = 21, kInt4 = 22, kFloat4 = 23, kInt2 = 26 };
+enum OnnxType : int {
+  kFloat = 1,
+  kInt64 = 7,
+  kString = 8,
+  kBool = 9,
+  kBfloat16 = 16,
+  kUint4 = 21,
+  kInt4 = 22,
+  kFloat4 = 23,
+  kInt2 = 26
+};
 
 struct OnnxValue {
   std::string name;
@@ -37,7 +47,7 @@ struct OnnxTensor {
   std::string name;
   int type = kInt64;
   std::vector<int64_t> dims;
-  std::string raw;  ///< raw_data
+  std::string raw;                     ///< raw_data
   std::vector<ProtoWriter> more = {};  ///< further fields, as they are
   bool has_raw = true;
   ProtoWriter proto() const {

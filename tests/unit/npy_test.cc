@@ -1,10 +1,10 @@
 // .npy files: every dtype there and back, what NumPy itself writes, and every refusal.
+#include "tools/npy.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
-
-#include "tools/npy.h"
 
 namespace strew {
 namespace {
@@ -110,7 +110,8 @@ TEST(Npy, RawItemsOfTheRightSizeAreReadAsTheMissingType) {
   for (const char* descr : {"|V2", "<V2", "<u2", "<i2"}) {
     EXPECT_THAT(bytes_of(read_good(file(header(descr, "(1,)"), "ab"), DType::bf16)), ElementsAre('a', 'b')) << descr;
   }
-  EXPECT_THAT(error_of(file(header("<f2", "(1,)"), "ab"), DType::bf16), HasSubstr("the items are <f2, expected |V2 (raw items of 2 bytes) for bf16"));
+  EXPECT_THAT(error_of(file(header("<f2", "(1,)"), "ab"), DType::bf16),
+              HasSubstr("the items are <f2, expected |V2 (raw items of 2 bytes) for bf16"));
 }
 
 TEST(Npy, FortranOrderIsConverted) {
@@ -139,7 +140,8 @@ TEST(Npy, Strings) {
 
 TEST(Npy, OtherVersionsSpellingsAndScalars) {
   EXPECT_THAT(bytes_of(read_good(file(header("|u1", "(1,)"), "a", 2), DType::u8)), ElementsAre('a'));
-  EXPECT_THAT(bytes_of(read_good(file("{\"shape\":(),\"fortran_order\":False,\"descr\":\"|u1\"}  \n", "a", 3), DType::u8)), ElementsAre('a'));
+  EXPECT_THAT(bytes_of(read_good(file("{\"shape\":(),\"fortran_order\":False,\"descr\":\"|u1\"}  \n", "a", 3), DType::u8)),
+              ElementsAre('a'));
   EXPECT_THAT(bytes_of(read_good(file(header("|b1", "(2,)"), std::string("\0\7", 2)), DType::boolean)), ElementsAre(0, 1));
   EXPECT_TRUE(bytes_of(read_good(file(header("<f4", "(0, 9)"), ""), DType::f32)).empty());
 }
@@ -155,15 +157,18 @@ TEST(Npy, Refusals) {
   EXPECT_THAT(error_of(file(good, "abcd"), DType::i32), HasSubstr("the items are <f4, expected <i4 for i32"));
   EXPECT_THAT(error_of(file(header("|O", "(1,)"), "abcd"), DType::f32), HasSubstr("Python objects are refused"));
   EXPECT_THAT(error_of(file(header("<f4", "(99999999999, 99999999999)"), "abcd"), DType::f32), HasSubstr("does not fit 63 bits"));
-  EXPECT_THAT(error_of(file(header("<f4", "(99999999999999999999,)"), "abcd"), DType::f32), HasSubstr("a number that fits 63 bits"));
+  EXPECT_THAT(error_of(file(header("<f4", "(99999999999999999999,)"), "abcd"), DType::f32),
+              HasSubstr("a number that fits 63 bits"));
   EXPECT_THAT(error_of(file(header("<f4", "(-1,)"), "abcd"), DType::f32), HasSubstr("expected a number"));
   EXPECT_THAT(error_of(file(header("<U0", "(1000000000,)"), ""), DType::string), HasSubstr("the file holds 0 bytes"));
-  EXPECT_THAT(error_of(file(header("<U1", "(1,)"), "\xFF\xFF\xFF\xFF"), DType::string), HasSubstr("expected a Unicode character"));
+  EXPECT_THAT(error_of(file(header("<U1", "(1,)"), "\xFF\xFF\xFF\xFF"), DType::string),
+              HasSubstr("expected a Unicode character"));
   for (const char* bad :
        {"", "{", "[]", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}",
-        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}", "{'descr': [('a', '<f4')], 'fortran_order': False}",
-        "{'descr': '<q4', 'fortran_order': False, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': 1}", "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x"}) {
+        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': [('a', '<f4')], 'fortran_order': False}", "{'descr': '<q4', 'fortran_order': False, 'shape': (1,)}",
+        "{'descr': '<f4', 'fortran_order': 0, 'shape': (1,)}", "{'descr': '<f4', 'fortran_order': False, 'shape': 1}",
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x"}) {
     EXPECT_THAT(error_of(file(bad, "abcd"), DType::f32), HasSubstr("a.npy: npy header, offset")) << bad;
   }
 }

@@ -15,7 +15,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// A tensor whose elements are in one typed field.
-OnnxTensor typed(int type, std::vector<int64_t> dims, ProtoWriter field) { return {"t", type, std::move(dims), "", {std::move(field)}, false}; }
+OnnxTensor typed(int type, std::vector<int64_t> dims, ProtoWriter field) {
+  return {"t", type, std::move(dims), "", {std::move(field)}, false};
+}
 
 Constant read_good(const OnnxTensor& tensor) {
   Expected<Constant> out = onnx::parse_tensor(tensor.proto().bytes(), "t.pb");
@@ -42,7 +44,8 @@ TEST(OnnxTensor, RawBytesAreTakenAsTheyAre) {
 }
 
 TEST(OnnxTensor, NarrowTypesInInt32Data) {
-  EXPECT_THAT(bytes_of(read_good(typed(kBfloat16, {2}, ProtoWriter().packed(5, {0x3F80, 0xC000})))), ElementsAre(0x80, 0x3F, 0, 0xC0));
+  EXPECT_THAT(bytes_of(read_good(typed(kBfloat16, {2}, ProtoWriter().packed(5, {0x3F80, 0xC000})))),
+              ElementsAre(0x80, 0x3F, 0, 0xC0));
   EXPECT_THAT(bytes_of(read_good(typed(17, {3}, ProtoWriter().packed(5, {0x7F, 0xFF, 1})))), ElementsAre(0x7F, 0xFF, 1));
   EXPECT_THAT(bytes_of(read_good(typed(3, {2}, ProtoWriter().packed(5, {-1, 5})))), ElementsAre(0xFF, 5));
   EXPECT_THAT(bytes_of(read_good(typed(kBool, {3}, ProtoWriter().packed(5, {0, 1, 2})))), ElementsAre(0, 1, 1));
@@ -86,7 +89,8 @@ TEST(OnnxTensor, Refusals) {
   EXPECT_THAT(error_of({"t", kString, {1}, "abcd"}), HasSubstr("strings are in raw_data"));
   EXPECT_THAT(error_of({"t", 0, {1}, "abcd"}), HasSubstr("element type is 0"));
   EXPECT_THAT(error_of({"t", kFloat, {-1}, "abcd"}), HasSubstr("dim 0 is -1, expected at least 0"));
-  EXPECT_THAT(error_of({"t", kFloat, {1}, "abcd", {ProtoWriter().float32(4, 1.0f)}}), HasSubstr("more than one data field is filled"));
+  EXPECT_THAT(error_of({"t", kFloat, {1}, "abcd", {ProtoWriter().float32(4, 1.0f)}}),
+              HasSubstr("more than one data field is filled"));
   EXPECT_THAT(error_of({"t", kFloat, std::vector<int64_t>(5000, 1), "abcd"}), HasSubstr("rank is 5000"));
   EXPECT_THAT(onnx::parse_tensor("\x0a\xff", "t.pb").status().message(), HasSubstr("not a TensorProto"));
 }

@@ -149,7 +149,8 @@ Expected<Constant> to_constant(const TensorProto& proto, const std::string& what
   STREW_ASSIGN(out.type.dtype, element_type(proto.data_type(), what));
   const DType dtype = out.type.dtype;
   if (proto.dims_size() > kMaxRank) {
-    return invalid_argument(what + ": rank is " + std::to_string(proto.dims_size()) + ", expected at most " + std::to_string(kMaxRank));
+    return invalid_argument(what + ": rank is " + std::to_string(proto.dims_size()) + ", expected at most " +
+                            std::to_string(kMaxRank));
   }
   out.type.dims.assign(proto.dims().begin(), proto.dims().end());
   const Expected<int64_t> counted = element_count(out.type.dims);

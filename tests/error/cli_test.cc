@@ -1,0 +1,351 @@
+// The command line as a contract (docs/cli.md): exit statuses, messages of exactly one line, no output after a failure. Drives the built
+// program as a subprocess, so that what a user sees is what is tested.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "runtime/file.h"
+#include "tests/support/onnx_writer.h"
+#include "tools/npy.h"
+
+namespace strew::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr const char* kScatterText =
+    "strew1.scatter(operand=f32[4] indices=i32[2] updates=f32[2] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+    "index_vector_dim=1 combiner=add oob=error)";
+
+struct Outcome {
+  int exit = -1;
+  std::string out, err;
+};
+
+class Cli : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() / ("strew_cli_test_" + std::to_string(getpid()) + "_" +
+                                                        ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+    write("kv.onnx", tensor_scatter_model().bytes());
+    write("add.strew", std::string("# two updates\n\n") + kScatterText + "\n");
+    write_tensor("past.npy", DType::f32, {2, 4, 3}, {});
+    write_tensor("update.npy", DType::f32, {2, 2, 3}, {});
+    write_indices("indices.npy", {1, 2});
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  void write(const std::string& name, const std::string& bytes) const { std::ofstream(path(name), std::ios::binary) << bytes; }
+  void write_tensor(const std::string& name, DType dtype, std::vector<int64_t> dims, const std::string& bytes) const {
+    Tensor t = std::move(make_tensor(dtype, std::move(dims)).value());
+    std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(), t.data.data());
+    write(name, format_npy(t).value());
+  }
+  void write_indices(const std::string& name, std::vector<int64_t> values) const {
+    write_tensor(name, DType::i64, {static_cast<int64_t>(values.size())},
+                 std::string(reinterpret_cast<const char*>(values.data()), 8 * values.size()));
+  }
+  bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
+
+  /// Runs in the test's folder, so that arguments are plain file names.
+  Outcome strew(const std::string& arguments) const {
+    const std::string command =
+        "cd '" + folder_.string() + "' && '" STREW_BINARY_DIR "/bin/strew' " + arguments + " >out.txt 2>err.txt";
+    const int status = std::system(command.c_str());
+    Outcome outcome;
+    outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    outcome.out = read_file(path("out.txt"), 1 << 26).value();
+    outcome.err = read_file(path("err.txt"), 1 << 26).value();
+    return outcome;
+  }
+
+  /// One line on stderr, nothing on stdout, and that exit status.
+  std::string failure(int exit, const std::string& arguments) const {
+    const Outcome o = strew(arguments);
+    EXPECT_EQ(o.exit, exit) << arguments << "\n" << o.err;
+    EXPECT_THAT(o.out, IsEmpty()) << arguments;
+    EXPECT_THAT(o.err, StartsWith("error: ")) << arguments;
+    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
+    EXPECT_FALSE(exists("y.npy")) << arguments;
+    EXPECT_FALSE(exists("y.s")) << arguments;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".tmp"))) << "a temporary file was left";
+    }
+    return o.err;
+  }
+
+  std::string success(const std::string& arguments) const {
+    const Outcome o = strew(arguments);
+    EXPECT_EQ(o.exit, 0) << arguments << "\n" << o.err;
+    EXPECT_THAT(o.err, IsEmpty()) << arguments;
+    return o.out;
+  }
+
+  static constexpr const char* kRun = "run kv.onnx --backend reference --input past.npy update.npy indices.npy --output y.npy";
+  std::filesystem::path folder_;
+};
+
+TEST_F(Cli, HelpShowsAnExampleOfEachCommand) {
+  EXPECT_THAT(success("--help"), HasSubstr("strew run decode.onnx --input"));
+  for (const char* command : {"run", "check", "explain", "compile", "target"}) {
+    EXPECT_THAT(success(std::string(command) + " --help"), HasSubstr("Example:\n  strew " + std::string(command))) << command;
+  }
+}
+
+TEST_F(Cli, BadUsage) {
+  EXPECT_THAT(failure(2, "frobnicate"),
+              HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, compile, target"));
+  EXPECT_THAT(failure(2, "tune kv.onnx"), HasSubstr("command 'tune' is unknown"));
+  failure(2, "");
+  failure(2, "--frobnicate");
+  failure(2, "check");
+  failure(2, "check kv.onnx --frobnicate");
+  failure(2, "check kv.onnx another.onnx");
+  EXPECT_THAT(failure(2, "explain kv.onnx --threads 0"), HasSubstr("--threads"));
+  EXPECT_THAT(failure(2, "explain kv.onnx --threads many"), HasSubstr("--threads"));
+  EXPECT_THAT(
+      failure(2, "check kv.onnx --oob maybe"),
+      HasSubstr(
+          "--oob: policy is 'maybe', expected one of: undefined, skip_element, skip_window, clamp, wrap, error, fill_element"));
+  EXPECT_THAT(failure(2, "check kv.onnx --oob clamp:3"), HasSubstr("--oob: policy clamp takes no value, given '3'"));
+  EXPECT_THAT(failure(2, "check kv.onnx --order random"), HasSubstr("--order: it is 'random', expected in_order or relaxed"));
+  EXPECT_THAT(failure(2, "check kv.onnx --accumulate f64"), HasSubstr("--accumulate: it is 'f64', expected native or wide"));
+  EXPECT_THAT(failure(2, "explain kv.onnx --backend cuda"), HasSubstr("--backend: it is 'cuda', expected auto, reference"));
+  EXPECT_THAT(failure(2, "explain kv.onnx --schedule speed=11"), HasSubstr("--schedule: "));
+  EXPECT_THAT(failure(2, "explain kv.onnx --schedule @missing.txt"), HasSubstr("missing.txt: cannot read"));
+  EXPECT_THAT(failure(2, "explain kv.onnx --target z80"), HasSubstr("--target: "));
+  EXPECT_THAT(failure(2, "explain kv.onnx --cache /tmp"), HasSubstr("--cache: it is '/tmp', expected off"));
+  EXPECT_THAT(failure(2, "compile kv.onnx --emit pdf -o y.s"),
+              HasSubstr("--emit: kind is 'pdf', expected op, plan, ll, asm or obj"));
+}
+
+TEST_F(Cli, WrongNumbersOfFiles) {
+  EXPECT_THAT(
+      failure(2, "run kv.onnx --input past.npy update.npy --output y.npy"),
+      HasSubstr("--input: 2 files are given, expected 3: past_cache f32[2,4,3], update f32[2,2,3], write_indices i64[2]"));
+  EXPECT_THAT(failure(2, "run kv.onnx --input past.npy update.npy indices.npy --output y.npy z.npy"),
+              HasSubstr("--output: 2 files are given, expected 1"));
+  EXPECT_THAT(failure(2, "run kv.onnx --input past.npy update.npy indices.npy --output y.pb"), HasSubstr(".npy"));
+}
+
+TEST_F(Cli, SeveralKernelsNeedAName) {
+  write("two.strew", std::string(kScatterText) + "\n" + kScatterText + "\n");
+  EXPECT_THAT(failure(2, "run two.strew --input past.npy --output y.npy"),
+              HasSubstr("the file has 2 kernels, expected one or --kernel with one of: op_1, op_2"));
+  EXPECT_THAT(failure(2, "compile two.strew --emit op -o y.s"), HasSubstr("the file has 2 kernels"));
+  EXPECT_THAT(failure(2, "explain two.strew --kernel op_3"),
+              HasSubstr("--kernel: 'op_3' is not in two.strew, expected one of: op_1, op_2"));
+  write_tensor("table.npy", DType::f32, {4}, "");
+  write_tensor("at.npy", DType::i32, {2}, std::string("\1\0\0\0\1\0\0\0", 8));
+  write_tensor("ones.npy", DType::f32, {2}, std::string("\0\0\x80\x3f\0\0\x80\x3f", 8));
+  success("run two.strew --kernel op_2 --backend reference --input table.npy at.npy ones.npy --output y.npy");
+  const Tensor y = parse_npy(read_file(path("y.npy"), 1 << 20).value(), DType::f32, "y").value();
+  EXPECT_EQ(reinterpret_cast<const float*>(y.data.data())[1], 2.0f);
+}
+
+TEST_F(Cli, FilesThatCannotBeRead) {
+  EXPECT_EQ(failure(1, "check missing.onnx"), "error: missing.onnx: cannot read: No such file or directory\n");
+  EXPECT_THAT(failure(1, "check ."), HasSubstr("the ending names no known format, expected one of: .onnx, .mlir, .strew"));
+  write("kv.pdf", "x");
+  EXPECT_THAT(failure(1, "check kv.pdf"), HasSubstr("kv.pdf: the ending names no known format"));
+  std::filesystem::create_directory(path("folder.onnx"));
+  EXPECT_THAT(failure(1, "check folder.onnx"), HasSubstr("it is a directory, expected a file"));
+  EXPECT_THAT(failure(1, "run kv.onnx --input none.npy update.npy indices.npy --output y.npy"),
+              HasSubstr("none.npy: cannot read"));
+}
+
+TEST_F(Cli, DamagedFiles) {
+  const std::string good = tensor_scatter_model().bytes();
+  write("bad.onnx", "");
+  EXPECT_THAT(failure(1, "check bad.onnx"), HasSubstr("bad.onnx: the model has no graph"));
+  write("bad.onnx", "<html>no such page</html>");
+  EXPECT_THAT(failure(1, "check bad.onnx"), HasSubstr("bad.onnx: not an ONNX model"));
+  write("bad.onnx", good.substr(0, good.size() / 2));
+  EXPECT_THAT(failure(1, "run bad.onnx --input past.npy update.npy indices.npy --output y.npy"),
+              HasSubstr("truncated or damaged"));
+  write("bad.strew", "# nothing\n");
+  EXPECT_THAT(failure(1, "check bad.strew"), HasSubstr("bad.strew: the file has no op"));
+  write("bad.strew", "\n\nhello world\n");
+  EXPECT_THAT(failure(1, "check bad.strew"), HasSubstr("bad.strew:3: "));
+  std::string unfit = kScatterText;
+  unfit.replace(unfit.find("updates=f32[2]"), 14, "updates=f32[3]");
+  write("bad.strew", unfit);
+  EXPECT_THAT(failure(1, "check bad.strew"), AllOf(HasSubstr("bad.strew:1: "), HasSubstr("scatter_c")));
+}
+
+TEST_F(Cli, NamesFromFilesStayOnTheLine) {
+  OnnxModel model = tensor_scatter_model();
+  model.nodes[0].name = "two\nlines\x1b[31m";
+  model.nodes[0].op_type = "Soft\tmax";
+  write("odd.onnx", model.bytes());
+  EXPECT_THAT(failure(1, "check odd.onnx"), HasSubstr("node two\\nlines\\x1b[31m (Soft\\x09max)"));
+}
+
+TEST_F(Cli, TensorsThatDoNotFit) {
+  write_tensor("wide.npy", DType::f64, {2, 4, 3}, "");
+  EXPECT_THAT(failure(1, "run kv.onnx --input wide.npy update.npy indices.npy --output y.npy"),
+              HasSubstr("wide.npy: the items are <f8, expected <f4 for f32"));
+  EXPECT_THAT(failure(1, "run kv.onnx --backend reference --input update.npy update.npy indices.npy --output y.npy"),
+              HasSubstr("input 0 (past_cache): it is f32[2,2,3], expected f32[2,4,3]"));
+  write("short.npy", read_file(path("past.npy"), 1 << 20).value().substr(0, 130));
+  EXPECT_THAT(failure(1, "run kv.onnx --input short.npy update.npy indices.npy --output y.npy"),
+              HasSubstr("short.npy: the file holds 2 bytes"));
+  EXPECT_THAT(failure(1, "run kv.onnx --input - update.npy indices.npy --output y.npy"),
+              HasSubstr("--input -: input past_cache is not optional"));
+}
+
+TEST_F(Cli, IndicesOutOfBoundsExitWith3) {
+  for (const char* backend : {"reference", "auto"}) {
+    const std::string run =
+        std::string("run kv.onnx --backend ") + backend + " --input past.npy update.npy far.npy --output y.npy";
+    write_indices("far.npy", {0, 3});
+    EXPECT_EQ(failure(3, run),
+              "error: kv.onnx: node scatter (TensorScatter): index out of bounds: update position [1] (linear 1), component 0: "
+              "value 3, "
+              "expected 0 <= v <= 2\n");
+    write_indices("far.npy", {-1, 0});
+    EXPECT_THAT(failure(3, run), HasSubstr("update position [0] (linear 0), component 0: value -1, expected 0 <= v <= 2"));
+  }
+}
+
+TEST_F(Cli, CircularRefusesNegativeIndicesToo) {
+  OnnxModel model = tensor_scatter_model();
+  model.nodes[0].attributes = {onnx_string("mode", "circular")};
+  write("ring.onnx", model.bytes());
+  const std::string run = "run ring.onnx --backend reference --input past.npy update.npy far.npy --output y.npy";
+  write_indices("far.npy", {0, -1});
+  EXPECT_EQ(failure(3, run),
+            "error: ring.onnx: node scatter (TensorScatter): index out of bounds: update position [1] (linear 1), component 0: "
+            "value -1, "
+            "expected 0 <= v\n");
+  write_indices("far.npy", {0, 7});
+  success(run);
+}
+
+TEST_F(Cli, AFailureLeavesAnOldOutputAlone) {
+  write("old.npy", "precious");
+  write_indices("far.npy", {0, 9});
+  failure(3, "run kv.onnx --backend reference --input past.npy update.npy far.npy --output old.npy");
+  EXPECT_EQ(read_file(path("old.npy"), 100).value(), "precious");
+  EXPECT_THAT(failure(1, "run kv.onnx --backend reference --input past.npy update.npy indices.npy --output no/such/y.npy"),
+              HasSubstr("no/such/y.npy: cannot write: No such file or directory"));
+}
+
+TEST_F(Cli, OneOutputThatFailsLeavesNone) {
+  OnnxModel model = tensor_scatter_model();
+  model.outputs.push_back(model.outputs[0]);
+  write("pair.onnx", model.bytes());
+  failure(1, "run pair.onnx --backend reference --input past.npy update.npy indices.npy --output y.npy no/such/z.npy");
+  success("run pair.onnx --backend reference --input past.npy update.npy indices.npy --output y.npy z.npy");
+  EXPECT_TRUE(exists("y.npy"));
+  EXPECT_TRUE(exists("z.npy"));
+}
+
+TEST_F(Cli, BackendsThatAreNotThere) {
+  EXPECT_THAT(failure(1, "run kv.onnx --backend halide --input past.npy update.npy indices.npy --output y.npy"),
+              HasSubstr("halide"));
+  EXPECT_THAT(failure(1, "explain kv.onnx --backend halide"), HasSubstr("backend halide is not part of this build, which has: "));
+  EXPECT_THAT(failure(1, "compile kv.onnx --emit pto-as -o y.s"), HasSubstr("--emit pto-as: this build has no backend for it"));
+  EXPECT_THAT(failure(1, "compile kv.onnx --emit obj --backend reference -o y.s"),
+              HasSubstr("interprets the op and has no object code"));
+  failure(1, "explain kv.onnx --target npu-a3");
+}
+
+TEST_F(Cli, OverridesThatDoNotSuitTheOp) {
+  EXPECT_THAT(failure(1, "check kv.onnx --oob fill_element:1"), HasSubstr("kv.onnx: node scatter (TensorScatter): "));
+  EXPECT_THAT(failure(1, "check kv.onnx --accumulate wide"), HasSubstr("accumulate"));
+  EXPECT_THAT(success("check kv.onnx --oob skip_window"), HasSubstr("oob=skip_window"));
+}
+
+TEST_F(Cli, RunWritesTheResult) {
+  write_tensor("update.npy", DType::f32, {2, 2, 3}, std::string(48, '\x11'));
+  success(kRun);
+  const Tensor y = parse_npy(read_file(path("y.npy"), 1 << 20).value(), DType::f32, "y").value();
+  EXPECT_EQ(y.dims, (std::vector<int64_t>{2, 4, 3}));
+  for (int64_t row = 0; row < 8; ++row) {
+    const bool written = row == 1 || row == 2 || row == 6 || row == 7;
+    for (int64_t b = 0; b < 12; ++b) EXPECT_EQ(y.data.data()[row * 12 + b], std::byte(written ? 0x11 : 0)) << row;
+  }
+}
+
+TEST_F(Cli, AMissingOptionalInputIsADash) {
+  write_tensor("update.npy", DType::f32, {2, 2, 3}, std::string(48, '\x11'));
+  success("run kv.onnx --backend reference --input past.npy update.npy - --output y.npy");
+  const Tensor y = parse_npy(read_file(path("y.npy"), 1 << 20).value(), DType::f32, "y").value();
+  EXPECT_EQ(y.data.data()[0], std::byte{0x11});
+  OnnxModel model = tensor_scatter_model();
+  model.inputs.pop_back();
+  model.nodes[0].inputs.pop_back();
+  write("two.onnx", model.bytes());
+  success("run two.onnx --backend reference --input past.npy update.npy --output z.npy");
+  EXPECT_EQ(read_file(path("z.npy"), 1 << 20).value(), read_file(path("y.npy"), 1 << 20).value());
+  success("run two.onnx --backend reference --input past.npy update.npy - --output z.npy");
+}
+
+TEST_F(Cli, TimeAndVerifyReport) {
+  EXPECT_THAT(success(std::string(kRun) + " --time --verify"),
+              AllOf(HasSubstr("compiled in"), HasSubstr("of memcpy of the same"), HasSubstr("verified")));
+  const auto json = nlohmann::json::parse(success(std::string(kRun) + " --time --json"));
+  EXPECT_GT(json["kernels"][0]["call"]["ns"].get<double>(), 0);
+  EXPECT_EQ(json["kernels"][0]["in_place"]["bytes"], 2 * 48 + 16);
+  EXPECT_EQ(json["kernels"][0]["backend"], "reference");
+  EXPECT_EQ(json["outputs"][0]["file"], "y.npy");
+}
+
+TEST_F(Cli, CheckAndExplain) {
+  EXPECT_THAT(success("check kv.onnx"), AllOf(HasSubstr("kv.onnx: onnx, 1 kernel"), HasSubstr("scatter: strew1.scatter(")));
+  EXPECT_EQ(nlohmann::json::parse(success("check add.strew --json"))["kernels"][0]["name"], "op_1");
+  const std::string text = success("explain kv.onnx --threads 1");
+  for (const char* part : {"rewrites", "plan", "backends", "strategies", "schedule", "(heuristic)", "target"})
+    EXPECT_THAT(text, HasSubstr(part));
+  EXPECT_THAT(text, HasSubstr("guarantees  bits fixed: yes; writes outside updates: none"));
+  EXPECT_THAT(text, HasSubstr("scratch 0 B; threads 1; checks every index first: yes\n"));
+  const auto json = nlohmann::json::parse(success("explain kv.onnx --json"));
+  EXPECT_EQ(json["kernels"][0]["guarantees"]["bits_fixed"], "yes");
+  EXPECT_EQ(json["kernels"][0]["backends"].back()["name"], "reference");
+}
+
+TEST_F(Cli, ExplainedTextIsAnOpAgain) {
+  const auto json = nlohmann::json::parse(success("explain kv.onnx --json"));
+  write("again.strew", json["kernels"][0]["op"].get<std::string>());
+  success(kRun);
+  success("run again.strew --backend reference --input past.npy indices.npy update.npy --output z.npy");
+  EXPECT_EQ(read_file(path("z.npy"), 1 << 20).value(), read_file(path("y.npy"), 1 << 20).value());
+}
+
+TEST_F(Cli, CompileWritesTextAndObjects) {
+  success("compile kv.onnx --emit op -o y.s");
+  EXPECT_THAT(read_file(path("y.s"), 1 << 20).value(), StartsWith("strew1.scatter("));
+  EXPECT_THAT(success("compile kv.onnx --emit plan -o -"), StartsWith("plan scatter"));
+  success("compile kv.onnx --emit obj -o y.o");
+  EXPECT_THAT(read_file(path("y.o"), 1 << 24).value(), StartsWith("\x7f"
+                                                                  "ELF"));
+  success("compile kv.onnx --emit ll -o y.ll");
+  EXPECT_THAT(read_file(path("y.ll"), 1 << 24).value(), HasSubstr("define"));
+}
+
+TEST_F(Cli, TargetNamesTheMachine) {
+  EXPECT_THAT(success("target"), AllOf(HasSubstr("cores"), HasSubstr("overridden  nothing")));
+  EXPECT_EQ(nlohmann::json::parse(success("target --target x86-64-v3 --json"))["overridden"], "--target x86-64-v3");
+}
+
+TEST_F(Cli, AFullDiskIsAnError) {
+  const int status = std::system(
+      ("'" STREW_BINARY_DIR "/bin/strew' check '" + path("kv.onnx") + "' >/dev/full 2>'" + path("err.txt") + "'").c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_EQ(read_file(path("err.txt"), 1000).value(), "error: stdout: cannot write\n");
+}
+
+}  // namespace
+}  // namespace strew::testing

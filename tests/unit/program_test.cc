@@ -1,0 +1,245 @@
+// run_program: values of every kind, open dims, layouts, several kernels, and what it refuses. On the reference backend.
+#include "runtime/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "compiler/import/strew_text.h"
+#include "compiler/op/text.h"
+#include "runtime/strided.h"
+
+namespace strew {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+using Inputs = std::vector<std::unique_ptr<Tensor>>;
+
+template <class T>
+std::unique_ptr<Tensor> tensor(DType dtype, std::vector<int64_t> dims, std::vector<T> values) {
+  auto out = std::make_unique<Tensor>(std::move(make_tensor(dtype, std::move(dims)).value()));
+  EXPECT_EQ(out->data.size(), static_cast<int64_t>(values.size() * sizeof(T)));
+  std::memcpy(out->data.data(), values.data(), values.size() * sizeof(T));
+  return out;
+}
+
+template <class T>
+std::vector<T> values_of(const Tensor& t) {
+  std::vector<T> out(static_cast<size_t>(t.data.size()) / sizeof(T));
+  std::memcpy(out.data(), t.data.data(), out.size() * sizeof(T));
+  return out;
+}
+
+Imported text(const std::string& ops) {
+  Expected<Imported> out = import_strew_text(ops, "t.strew", {});
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  return out.ok() ? std::move(*out) : Imported{};
+}
+
+Expected<std::vector<Tensor>> run(const Imported& imported, Inputs inputs, const std::string& only = "") {
+  Runtime runtime;
+  ProgramOptions options;
+  options.kernel.backend = "reference";
+  options.only = only;
+  return run_program(runtime, imported, std::move(inputs), options);
+}
+
+Inputs list(std::unique_ptr<Tensor> a, std::unique_ptr<Tensor> b, std::unique_ptr<Tensor> c = nullptr) {
+  Inputs out;
+  out.push_back(std::move(a));
+  out.push_back(std::move(b));
+  if (c != nullptr) out.push_back(std::move(c));
+  return out;
+}
+
+std::string scatter(const std::string& operand, const std::string& extra) {
+  return "strew1.scatter(operand=" + operand +
+         " indices=i32[2] updates=i32[2] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+         "index_vector_dim=1 combiner=add oob=error" +
+         extra + ")";
+}
+
+Inputs three() {
+  return list(tensor<int32_t>(DType::i32, {4}, {10, 20, 30, 40}), tensor<int32_t>(DType::i32, {2}, {3, 3}),
+              tensor<int32_t>(DType::i32, {2}, {1, 2}));
+}
+
+TEST(Program, RunsAnOp) {
+  const Imported m = text(scatter("i32[4]", ""));
+  ASSERT_EQ(m.inputs.size(), 3u);
+  EXPECT_EQ(m.inputs[0].name, "operand");
+  const auto out = run(m, three());
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+}
+
+TEST(Program, InPlaceStartsFromTheOperand) {
+  const Imported m = text(scatter("i32[4]", " init=in_place"));
+  ASSERT_EQ(m.inputs.size(), 3u);
+  const auto out = run(m, three());
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+}
+
+TEST(Program, OpenDimsComeFromTheOperand) {
+  const auto out = run(text(scatter("i32[?]", "")), three());
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT((*out)[0].dims, ElementsAre(4));
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+}
+
+TEST(Program, StaticStridesGetALayoutOfTheirOwn) {
+  for (const char* strides : {"{3}", "{-2}"}) {
+    const auto out = run(text(scatter("i32[4]" + std::string(strides), "")), three());
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43)) << strides;
+  }
+}
+
+TEST(Program, OutOfBoundsNamesTheKernel) {
+  const auto out =
+      run(text(scatter("i32[4]", "")), list(tensor<int32_t>(DType::i32, {4}, {0, 0, 0, 0}),
+                                            tensor<int32_t>(DType::i32, {2}, {0, 4}), tensor<int32_t>(DType::i32, {2}, {1, 2})));
+  ASSERT_FALSE(out.ok());
+  EXPECT_EQ(out.status().code(), Code::out_of_bounds);
+  EXPECT_THAT(out.status().message(), HasSubstr("t.strew:1: index out of bounds: update position [1]"));
+}
+
+TEST(Program, InputsAreChecked) {
+  const Imported m = text(scatter("i32[4]", ""));
+  Inputs wrong = three();
+  wrong[1] = tensor<int32_t>(DType::i32, {3}, {0, 0, 0});
+  EXPECT_THAT(run(m, std::move(wrong)).status().message(), HasSubstr("input 1 (indices): it is i32[3], expected i32[2]"));
+  Inputs missing = three();
+  missing[2] = nullptr;
+  EXPECT_THAT(run(m, std::move(missing)).status().message(), HasSubstr("input 2 (updates) is missing"));
+}
+
+TEST(Program, OneOfSeveralKernels) {
+  const Imported m = text(scatter("i32[4]", "") + "\n" + scatter("i32[?]", ""));
+  ASSERT_EQ(m.kernels.size(), 2u);
+  Inputs inputs(6);
+  Inputs given = three();
+  for (size_t i = 0; i < 3; ++i) inputs[3 + i] = std::move(given[i]);
+  const auto out = run(m, std::move(inputs), "op_2");
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  ASSERT_EQ(out->size(), 1u);
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 43));
+  EXPECT_THAT(run(m, {}, "op_3").status().message(), HasSubstr("kernel 'op_3' is not in the file"));
+}
+
+TEST(Program, ResultsFeedLaterKernels) {
+  Imported m = text(scatter("i32[4]", "") + "\n" + scatter("i32[4]", ""));
+  m.kernels[1].arguments = m.kernels[0].arguments;
+  m.kernels[1].arguments[0] = m.outputs[0].value;
+  m.outputs = {m.outputs[1], {"first", m.kernels[0].arguments[0]}};
+  const auto out = run(m, three());
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 30, 46));
+  EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(10, 20, 30, 40)) << "an input may be an output";
+  EXPECT_THAT(run(m, three(), "op_2").status().message(), HasSubstr("reads the result of another kernel"));
+}
+
+TEST(Program, StacksZerosAndConstants) {
+  Imported m = text(scatter("i32[4]", ""));
+  m.constants.push_back(
+      {{DType::i32, {}, {}}, std::vector<std::byte>{std::byte{2}, std::byte{0}, std::byte{0}, std::byte{0}}, {}});
+  Value constant, stack, zeros;
+  constant.kind = ValueKind::constant;
+  constant.type = m.constants[0].type;
+  stack.kind = ValueKind::stack;
+  stack.type = {DType::i32, {2}, {}};
+  stack.parts = {static_cast<int>(m.values.size()), static_cast<int>(m.values.size())};
+  zeros.kind = ValueKind::zeros;
+  zeros.type = {DType::i32, {kDynamic}, {}};
+  zeros.like = m.kernels[0].arguments[0];
+  m.values.push_back(constant);
+  m.values.push_back(stack);
+  m.values.push_back(zeros);
+  m.kernels[0].arguments[1] = static_cast<int>(m.values.size()) - 2;
+  m.outputs.push_back({"zeros", static_cast<int>(m.values.size()) - 1});
+  const auto out = run(m, three());
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(10, 20, 33, 40));
+  EXPECT_THAT(values_of<int32_t>((*out)[1]), ElementsAre(0, 0, 0, 0));
+}
+
+TEST(Program, NegativesAreRefusedWhereTheSourceSaysSo) {
+  Imported m = text(scatter("i32[4]", ""));
+  std::get<Scatter>(m.kernels[0].op).oob = OobPolicy::wrap;
+  Inputs inputs = three();
+  inputs[1] = tensor<int32_t>(DType::i32, {2}, {0, -1});
+  ASSERT_TRUE(run(m, std::move(inputs)).ok());
+  m.kernels[0].non_negative = {m.kernels[0].arguments[1]};
+  inputs = three();
+  inputs[1] = tensor<int32_t>(DType::i32, {2}, {0, -1});
+  const auto out = run(m, std::move(inputs));
+  EXPECT_EQ(out.status().code(), Code::out_of_bounds);
+  EXPECT_THAT(out.status().message(), HasSubstr("update position [1] (linear 1), component 0: value -1, expected 0 <= v"));
+}
+
+TEST(Program, GatherWithSliceSizesKnownAtTheCall) {
+  Imported m = text(
+      "strew1.gather(operand=i32[4,3] indices=i32[2,2] result=i32[2,?,?] offset_dims=[1,2] start_index_map=[0,1] "
+      "index_vector_dim=1 "
+      "slice_sizes=[?,?])");
+  ASSERT_EQ(m.kernels.size(), 1u);
+  m.constants.push_back({{DType::i64, {2}, {}}, std::vector<std::byte>(16), {}});
+  m.constants[0].data[0] = std::byte{2};
+  m.constants[0].data[8] = std::byte{1};
+  Value sizes;
+  sizes.kind = ValueKind::constant;
+  sizes.type = m.constants[0].type;
+  m.values.push_back(sizes);
+  m.kernels[0].slice_sizes = static_cast<int>(m.values.size()) - 1;
+  const auto out = run(m, list(tensor<int32_t>(DType::i32, {4, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}),
+                               tensor<int32_t>(DType::i32, {2, 2}, {0, 2, 2, 0})));
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_THAT((*out)[0].dims, ElementsAre(2, 2, 1));
+  EXPECT_THAT(values_of<int32_t>((*out)[0]), ElementsAre(2, 5, 6, 9));
+}
+
+TEST(Program, StringsAreOwnedByTheOutput) {
+  const Imported m = text(
+      "strew1.scatter(operand=string[3] indices=i32[1] updates=string[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 oob=error)");
+  const auto strings = [](std::vector<std::string> values) {
+    auto out = std::make_unique<Tensor>(std::move(make_tensor(DType::string, {static_cast<int64_t>(values.size())}).value()));
+    set_strings(*out, std::move(values));
+    return out;
+  };
+  const auto out = run(
+      m, list(strings({"a", "b", "c"}), tensor<int32_t>(DType::i32, {1}, {1}), strings({"a string too long to be kept inside"})));
+  ASSERT_TRUE(out.ok()) << out.status().message();
+  EXPECT_EQ(string_at((*out)[0], 0), "a");
+  EXPECT_EQ(string_at((*out)[0], 1), "a string too long to be kept inside");
+}
+
+TEST(Strided, NarrowElementsKeepTheirPlaces) {
+  Tensor t = std::move(make_tensor(DType::u4, {2, 3}).value());
+  for (int i = 0; i < 3; ++i) t.data.data()[i] = std::byte(0x21 + 0x22 * i);  // 1 2 3 4 5 6
+  for (const std::vector<int64_t>& strides : {std::vector<int64_t>{1, 2}, {-5, 1}, {7, -2}}) {
+    const StridedTensor laid = std::move(lay_out(t, {DType::u4, {2, 3}, strides}).value());
+    EXPECT_EQ(laid.strides, strides);
+    Tensor back = std::move(make_tensor(DType::u4, {2, 3}).value());
+    collect_layout(laid, back);
+    EXPECT_EQ(std::memcmp(back.data.data(), t.data.data(), 3), 0);
+  }
+  EXPECT_FALSE(lay_out(t, {DType::u4, {2, 3}, {int64_t{1} << 62, 1}}).ok());
+}
+
+TEST(TensorMemory, SizesThatNoMachineHas) {
+  EXPECT_FALSE(make_tensor(DType::f32, {int64_t{1} << 40, int64_t{1} << 40}).ok());
+  EXPECT_FALSE(make_tensor(DType::f64, {int64_t{1} << 50}).ok());
+  EXPECT_FALSE(make_tensor(DType::f32, {-1}).ok());
+  const Tensor empty = std::move(make_tensor(DType::f32, {0, 5}).value());
+  EXPECT_NE(empty.data.data(), nullptr) << "an empty tensor still has an address";
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(empty.data.data()) % 64, 0u);
+}
+
+}  // namespace
+}  // namespace strew
