@@ -128,7 +128,7 @@ Status Binder::fill_slots(CallShape& shape) const {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const TensorType& type = *slots_[i].type;
     const size_t rank = type.dims.size();
-    CallShape::Slot slot{at, at + rank, true, is_empty(at, rank), 0, 0};
+    CallShape::Slot slot{type.dtype, type.rank(), at, at + rank, true, is_empty(at, rank), 0, 0};
     at += 2 * rank;
     int64_t run = 1;
     __int128 lo = 0, hi = 1;
@@ -221,29 +221,35 @@ Expected<CallShape> Binder::make_shape(std::span<const TensorView> tensors) cons
   return shape;
 }
 
-Expected<const CallShape*> Binder::shape_for(std::span<const TensorView> tensors) const {
-  Remembered& memory = remembered[id_ % kRemembered];
-  const CallShape* known = static_shape_ ? static_shape_.get() : memory.binder == id_ ? memory.shape.get() : nullptr;
-  bool matches = known != nullptr;
+/// Dtypes, ranks, dims and strides are exactly those of `shape`.
+bool Binder::fits(const CallShape& shape, std::span<const TensorView> tensors) const {
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorView& view = tensors[i];
-    const TensorType& type = *slots_[i].type;
-    if (view.dtype != type.dtype || view.rank != type.rank() || (view.rank > 0 && !view.dims)) return check_type(view, i);
-    if (!matches) continue;
-    const CallShape::Slot& slot = known->slots[i];
-    matches =
-        same(view.dims, slot.dims, view.rank) && (view.strides ? same(view.strides, slot.strides, view.rank) : slot.contiguous);
+    const CallShape::Slot& slot = shape.slots[i];
+    if (view.dtype != slot.dtype || view.rank != slot.rank || (view.rank > 0 && !view.dims)) return false;
+    if (!same(view.dims, slot.dims, view.rank)) return false;
+    if (view.strides ? !same(view.strides, slot.strides, view.rank) : !slot.contiguous) return false;
   }
-  if (matches) return known;
+  return true;
+}
+
+/// What fits() refused, or has not seen: an error, a harmless difference, or new dims of a dynamic op.
+Status Binder::find_shape(std::span<const TensorView> tensors, Call& call) const {
+  for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_type(tensors[i], i));
   if (static_shape_) {
     for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_static(tensors[i], i));
-    return known;
+    call.shape = static_shape_.get();
+    return {};
   }
-  STREW_ASSIGN(CallShape shape, make_shape(tensors));
-  memory.binder = 0;
-  memory.shape = std::make_unique<CallShape>(std::move(shape));
-  memory.binder = id_;
-  return static_cast<const CallShape*>(memory.shape.get());
+  Remembered& memory = remembered[id_ % kRemembered];
+  if (memory.binder != id_ || !fits(*memory.shape, tensors)) {
+    STREW_ASSIGN(CallShape shape, make_shape(tensors));
+    memory.binder = 0;
+    memory.shape = std::make_unique<CallShape>(std::move(shape));
+    memory.binder = id_;
+  }
+  call.shape = memory.shape.get();
+  return {};
 }
 
 Status Binder::overlap_error(std::span<const TensorView> tensors, const Call& call, const Overlap& pair) const {
@@ -303,9 +309,10 @@ Status Binder::bind(std::span<const TensorView> tensors, Call& call) const {
     return invalid_argument("tensors: " + std::to_string(tensors.size()) + " given, expected " + std::to_string(slots_.size()) +
                             ": " + expected);
   }
-  auto shape = shape_for(tensors);
-  if (!shape.ok()) return shape.status();
-  call.shape = *shape;
+  if (static_shape_ && fits(*static_shape_, tensors))
+    call.shape = static_shape_.get();
+  else
+    STREW_TRY(find_shape(tensors, call));
   if (data_count_ <= call.few.size()) {
     call.data = call.few.data();
   } else {

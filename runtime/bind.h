@@ -21,6 +21,8 @@ namespace strew {
 /// The shapes of one call. Immutable.
 struct CallShape {
   struct Slot {
+    DType dtype;
+    int32_t rank;
     const int64_t* dims;     ///< into numbers
     const int64_t* strides;  ///< in elements, contiguous ones where the caller gave none
     bool contiguous;
@@ -33,7 +35,7 @@ struct CallShape {
   int64_t positions = 0, splits = 0, init = 0;
 };
 
-/// One call's addresses. Lives on the caller's stack.
+/// One call's addresses. Lives on the caller's stack; never longer than the next call.
 struct Call {
   const CallShape* shape = nullptr;
   void** data = nullptr;           ///< strew_args.data: one per plan tensor, null where unbound
@@ -59,7 +61,8 @@ class Binder {
 
   Status check_type(const TensorView& view, size_t slot) const;
   Status check_static(const TensorView& view, size_t slot) const;
-  Expected<const CallShape*> shape_for(std::span<const TensorView> tensors) const;
+  bool fits(const CallShape& shape, std::span<const TensorView> tensors) const;
+  Status find_shape(std::span<const TensorView> tensors, Call& call) const;
   Expected<CallShape> make_shape(std::span<const TensorView> tensors) const;
   Status fill_slots(CallShape& shape) const;
   Status check_addresses(std::span<const TensorView> tensors, Call& call) const;
