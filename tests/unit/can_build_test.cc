@@ -1,0 +1,41 @@
+// What the LLVM backend declines, each with the dtype or node that is the reason. The module itself is not opened.
+#include "backends/llvm/can_build/can_build.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew {
+namespace {
+
+std::string answer(const std::string& dtype, const std::string& rest, const char* cpu = "x86-64-v3") {
+  auto op = parse_op("strew1.scatter(operand=" + dtype + "[64] indices=i32[8] updates=" + dtype +
+                     "[8] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1" + rest + ")");
+  if (!op.ok()) return op.status().message();
+  if (const Status status = verify(*op); !status.ok()) return status.message();
+  canonicalise(*op);
+  return llvm_can_build(*make_plan(*op), Schedule{}, *parse_target(cpu)).message();
+}
+
+TEST(LlvmCanBuild, ArithmeticAndMovement) {
+  for (const char* dtype : {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"})
+    for (const char* kind : {"add", "sub", "mul", "div", "min", "max"})
+      EXPECT_EQ(answer(dtype, std::string(" combiner=") + kind), "") << dtype << " " << kind;
+  for (const char* dtype : {"bool", "f8e4m3fn", "f8e8m0", "hif8", "complex64", "complex128", "string"})
+    EXPECT_EQ(answer(dtype, ""), "") << dtype;
+}
+
+TEST(LlvmCanBuild, DeclinesWithTheReason) {
+  EXPECT_EQ(answer("i4", ""), "backend llvm: result 0 is packed i4");
+  EXPECT_EQ(answer("f8e4m3fn", " combiner=add"), "backend llvm: node 0 of the combiner, current, has dtype f8e4m3fn");
+  EXPECT_EQ(answer("complex64", " combiner=mul"), "backend llvm: node 0 of the combiner, current, has dtype complex64");
+  EXPECT_EQ(answer("bf16", " combiner=add accumulate=wide"), "backend llvm: accumulate wide is not generated");
+  EXPECT_EQ(answer("f32", " combiner=expr expr={%0=update(0):f32;%1=exponential(%0):f32;return %1}"),
+            "backend llvm: node 1 of the combiner, exponential, is not generated");
+  EXPECT_EQ(answer("f32", "", "generic"), "backend llvm: architecture aarch64 is not generated, only x86_64");
+}
+
+}  // namespace
+}  // namespace strew

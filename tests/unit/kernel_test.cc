@@ -1,0 +1,292 @@
+// Kernels end to end: both backends, every strategy and thread count with the same bits, policy error before the first write, the
+// caller's rounding mode, concurrent calls, forced choices that cannot be honoured, and the replay on the reference.
+#include "runtime/kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <numeric>
+#include <thread>
+
+#include "compiler/compile.h"
+#include "runtime/kernel_state.h"
+#include "runtime/replay.h"
+#include "tests/support/bits.h"
+#include "tests/support/views.h"
+
+namespace strew {
+namespace {
+
+using test::Views;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Op op_of(const std::string& text) {
+  const auto op = parse_op(text);
+  EXPECT_TRUE(op.ok()) << op.status().message();
+  return *op;
+}
+
+KernelOptions with(const std::string& backend, const std::string& schedule = "", int threads = 0) {
+  KernelOptions options;
+  options.backend = backend;
+  options.schedule = schedule;
+  options.threads = threads;
+  return options;
+}
+
+/// A table of rows and `count` updates of it, with inexact sums and repeated rows.
+struct Rows {
+  Rows(int64_t rows, int64_t width, int64_t count) : rows(rows), width(width), count(count) {
+    table.resize(static_cast<size_t>(rows * width));
+    updates.resize(static_cast<size_t>(count * width));
+    indices.resize(static_cast<size_t>(count));
+    for (size_t i = 0; i < table.size(); ++i) table[i] = 0.1f * static_cast<float>(i % 97);
+    for (size_t i = 0; i < updates.size(); ++i) updates[i] = 1.0f / static_cast<float>(1 + i % 31);
+    for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int32_t>(i * 2654435761u % static_cast<size_t>(rows));
+  }
+  std::string op(const std::string& rest) const {
+    const std::string r = std::to_string(rows), w = std::to_string(width), n = std::to_string(count);
+    return "strew1.scatter(operand=f32[" + r + "," + w + "] indices=i32[" + n + "] updates=f32[" + n + "," + w +
+           "] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place" +
+           rest + ")";
+  }
+  Views views(std::vector<float>& result) {
+    return Views()
+        .add(result.data(), DType::f32, {rows, width})
+        .add(indices.data(), DType::i32, {count})
+        .add(updates.data(), DType::f32, {count, width});
+  }
+  /// The table after one call of a kernel made with `options`.
+  std::vector<float> run(const std::string& rest, const KernelOptions& options, Runtime& runtime) {
+    std::vector<float> result = table;
+    const auto kernel = runtime.get(op_of(op(rest)), options);
+    EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+    if (kernel.ok()) {
+      const Status status = kernel->run(views(result));
+      EXPECT_TRUE(status.ok()) << status.message();
+    }
+    return result;
+  }
+
+  int64_t rows, width, count;
+  std::vector<float> table, updates;
+  std::vector<int32_t> indices;
+};
+
+TEST(Kernel, BackendsAgreeBitForBit) {
+  Runtime runtime;
+  Rows data(50, 37, 400);
+  for (const char* rest : {" combiner=add", " combiner=mul oob=error", "", " combiner=max oob=clamp"})
+    EXPECT_EQ(data.run(rest, with("llvm"), runtime), data.run(rest, with("reference"), runtime)) << rest;
+  EXPECT_EQ(runtime.get(op_of(data.op("")), {})->backend(), "llvm");
+}
+
+TEST(Kernel, AnyScheduleGivesTheSameBits) {
+  Runtime runtime;
+  Rows data(300, 70, 4000);
+  const std::vector<float> expected = data.run(" combiner=add", with("reference"), runtime);
+  for (const char* schedule : {"strategy=sequential", "strategy=window,threads=2",
+                               "strategy=window,threads=5,unroll=1,vector_bytes=16", "strategy=window,threads=64,prefetch=8"})
+    EXPECT_EQ(data.run(" combiner=add", with("llvm", schedule), runtime), expected) << schedule;
+
+  Rows distinct(5000, 16, 5000);
+  std::iota(distinct.indices.rbegin(), distinct.indices.rend(), 0);
+  const std::string unique = " combiner=add unique_indices=true";
+  const std::vector<float> right = distinct.run(unique, with("reference"), runtime);
+  for (const char* schedule : {"strategy=positions,threads=2", "strategy=positions,threads=7", "strategy=window,threads=3"})
+    EXPECT_EQ(distinct.run(unique, with("llvm", schedule), runtime), right) << schedule;
+}
+
+TEST(Kernel, InitCopyAndFillInChunks) {
+  Runtime runtime;
+  const std::string shape =
+      "strew1.scatter(operand=f32[300,1000] indices=i32[2] updates=f32[2,1000] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=";
+  std::vector<float> operand(300000), updates(2000, 0.3f);
+  std::iota(operand.begin(), operand.end(), 0.0f);
+  const int32_t indices[] = {7, 7};
+  for (const bool copy : {true, false}) {
+    std::vector<std::vector<float>> results;
+    for (const char* backend : {"reference", "llvm"}) {
+      std::vector<float>& result = results.emplace_back(300000, -1.0f);
+      Views views;
+      views.add(result.data(), DType::f32, {300, 1000});
+      if (copy) views.add(operand.data(), DType::f32, {300, 1000});
+      views.add(indices, DType::i32, {2}).add(updates.data(), DType::f32, {2, 1000});
+      const Op op = op_of(shape + (copy ? "copy)" : "fill fill=2.5:f32)"));
+      const auto kernel = runtime.get(op, with(backend, std::string(backend) == "llvm" ? "strategy=window,threads=4" : ""));
+      ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+      ASSERT_TRUE(kernel->run(views).ok());
+    }
+    EXPECT_EQ(results[0], results[1]);
+  }
+}
+
+TEST(Kernel, ErrorPolicyReportsTheFirstBadIndexAndWritesNothing) {
+  Runtime runtime;
+  Rows data(1000, 4, 60000);
+  data.indices[41234] = -1;
+  data.indices[50000] = 1000;
+  for (const char* backend : {"reference", "llvm"}) {
+    for (const char* schedule : {"", "strategy=window,threads=2"}) {
+      const auto kernel = runtime.get(op_of(data.op(" oob=error")), with(backend, schedule));
+      ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+      std::vector<float> result = data.table;
+      strew_fault fault{};
+      const Status status = kernel->run(data.views(result), &fault);
+      EXPECT_EQ(status.code(), Code::out_of_bounds);
+      EXPECT_EQ(status.message(),
+                "index out of bounds: update position [41234] (linear 41234), component 0: value -1, expected 0 <= v <= 999");
+      EXPECT_EQ(fault.position, 41234);
+      EXPECT_EQ(fault.component, 0);
+      EXPECT_EQ(fault.value, -1);
+      EXPECT_EQ(fault.bound, 999);
+      EXPECT_EQ(result, data.table);
+    }
+  }
+}
+
+TEST(Kernel, CallersRoundingModeDoesNotMatterAndComesBack) {
+  Runtime runtime;
+  Rows data(20, 33, 200);
+  const std::vector<float> expected = data.run(" combiner=add", with("reference"), runtime);
+  for (const char* backend : {"reference", "llvm"}) {
+    for (const int mode : {FE_UPWARD, FE_TOWARDZERO}) {
+      std::vector<float> result = data.table;
+      const auto kernel = runtime.get(op_of(data.op(" combiner=add")), with(backend));
+      const Views views = data.views(result);
+      std::fesetround(mode);
+      const Status status = kernel->run(views);
+      EXPECT_EQ(std::fegetround(), mode);
+      std::fesetround(FE_TONEAREST);
+      EXPECT_TRUE(status.ok());
+      EXPECT_EQ(result, expected) << backend;
+    }
+  }
+}
+
+TEST(Kernel, ConcurrentCallsOfOneKernel) {
+  Runtime runtime;
+  Rows data(400, 64, 3000);
+  const std::vector<float> expected = data.run(" combiner=add", with("reference"), runtime);
+  const auto kernel = runtime.get(op_of(data.op(" combiner=add")), with("llvm", "strategy=window,threads=4"));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 6; ++t) {
+    callers.emplace_back([&] {
+      for (int i = 0; i < 20; ++i) {
+        std::vector<float> result = data.table;
+        if (!kernel->run(data.views(result)).ok() || result != expected) ++wrong;
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Kernel, OutlivesItsRuntime) {
+  Rows data(20, 8, 5);
+  Kernel kernel;
+  {
+    Runtime runtime;
+    kernel = *runtime.get(op_of(data.op("")), with("llvm"));
+  }
+  std::vector<float> result = data.table;
+  EXPECT_TRUE(kernel.run(data.views(result)).ok());
+  EXPECT_NE(result, data.table);
+}
+
+TEST(Kernel, DynamicDimsOnBothBackends) {
+  Runtime runtime;
+  const std::string text =
+      "strew1.scatter(operand=f32[?,?] indices=i32[?] updates=f32[?,?] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=skip_window)";
+  for (const int64_t width : {1, 3, 64, 200}) {
+    Rows data(30, width, 100);
+    std::vector<float> results[2] = {data.table, data.table};
+    int at = 0;
+    for (const char* backend : {"reference", "llvm"}) {
+      const auto kernel = runtime.get(op_of(text), with(backend));
+      ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+      const Status status = kernel->run(data.views(results[at++]));
+      EXPECT_TRUE(status.ok()) << status.message();
+    }
+    EXPECT_EQ(results[0], results[1]) << width;
+  }
+}
+
+TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
+  Runtime runtime;
+  Rows data(20, 8, 5);
+  const auto message = [&](const std::string& rest, const KernelOptions& options) {
+    const auto kernel = runtime.get(op_of(data.op(rest)), options);
+    return kernel.ok() ? "built by " + std::string(kernel->backend()) : kernel.status().message();
+  };
+  EXPECT_EQ(message("", with("gpu")), "backend: 'gpu', expected one of auto, llvm, reference");
+  const std::string exponential = " combiner=expr expr={%0=update(0):f32;%1=exponential(%0):f32;return %1}";
+  EXPECT_THAT(message(exponential, with("llvm")), StartsWith("backend llvm: node 1 of the combiner, exponential"));
+  EXPECT_EQ(message(exponential, with("auto")), "built by reference");
+  EXPECT_THAT(message("", with("auto", "strategy=positions")),
+              StartsWith("schedule: strategy positions: two positions may touch"));
+  EXPECT_EQ(message("", with("auto", "", -1)), "threads: -1, expected 0..1024");
+  KernelOptions elsewhere;
+  elsewhere.target = "z80";
+  EXPECT_THAT(message("", elsewhere), StartsWith("target 'z80': unknown CPU"));
+}
+
+/// A kernel as make_kernel leaves it, so that a test can break it.
+std::shared_ptr<Kernel::State> state_of(const std::string& text) {
+  auto compiled = compile(op_of(text), with("llvm"));
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  auto state = make_kernel(std::move(*compiled), std::make_shared<Executor>(1));
+  EXPECT_TRUE(state.ok()) << state.status().message();
+  return *state;
+}
+
+TEST(Replay, AgreesWithARightKernelAndCatchesAWrongOne) {
+  Rows data(20, 8, 50);
+  const auto state = state_of(data.op(" combiner=add oob=error"));
+  state->verify_every = 1;
+  std::vector<float> result = data.table;
+  EXPECT_TRUE(Kernel(state).run(data.views(result)).ok());
+
+  state->range = [](const strew_args* args, int64_t, int64_t, strew_fault*) -> int32_t {
+    static_cast<float*>(args->data[0])[9] += 1.0f;
+    return STREW_OK;
+  };
+  Status status = Kernel(state).run(data.views(result));
+  EXPECT_EQ(status.code(), Code::internal);
+  EXPECT_THAT(status.message(), StartsWith("STREW_VERIFY: backend llvm and the reference differ: result 0 at element "));
+  EXPECT_THAT(status.message(), HasSubstr("op strew1.scatter(operand=f32[20,8]"));
+
+  state->check = [](const strew_args*, int64_t, int64_t, strew_fault*) -> int32_t { return STREW_OK; };
+  data.indices[3] = 99;
+  status = Kernel(state).run(data.views(result));
+  EXPECT_EQ(status.code(), Code::internal);
+  EXPECT_THAT(status.message(), HasSubstr("'' against 'index out of bounds: update position [3]"));
+}
+
+TEST(Linker, NamesAMissingSymbolInItsStatus) {
+  auto compiled = compile(op_of(Rows(20, 8, 5).op("")), with("llvm"));
+  ASSERT_TRUE(compiled.ok());
+  compiled->symbol = "strew_absent";
+  testing::internal::CaptureStderr();
+  const auto state = make_kernel(std::move(*compiled), std::make_shared<Executor>(1));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  ASSERT_FALSE(state.ok());
+  EXPECT_EQ(state.status().code(), Code::internal);
+  EXPECT_THAT(state.status().message(), HasSubstr("strew_absent_range"));
+}
+
+TEST(SameBits, NansAreOneClassOnlyWhereComputed) {
+  const uint32_t quiet[] = {0x7fc00000, 0x80000000}, other[] = {0xffc00001, 0};
+  EXPECT_TRUE(test::same_bits(DType::f32, quiet, other, 0, true));
+  EXPECT_FALSE(test::same_bits(DType::f32, quiet, other, 0, false));
+  EXPECT_FALSE(test::same_bits(DType::f32, quiet, other, 1, true));  // -0 is not 0
+}
+
+}  // namespace
+}  // namespace strew

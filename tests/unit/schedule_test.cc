@@ -1,0 +1,148 @@
+// Schedules: text round trips, every illegal knob is refused by name, strategies are legal exactly where no destination has two owners,
+// and the heuristic's choice is always legal.
+#include "schedules/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew {
+namespace {
+
+Plan plan_of(const std::string& text) {
+  auto op = parse_op(text);
+  EXPECT_TRUE(op.ok()) << op.status().message();
+  EXPECT_TRUE(verify(*op).ok()) << verify(*op).message();
+  canonicalise(*op);
+  return *make_plan(*op);
+}
+
+const std::string kDims = " update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1";
+std::string rows(const std::string& rest = "", const std::string& dtype = "f32", const std::string& count = "4096") {
+  return "strew1.scatter(operand=" + dtype + "[1000000,64] indices=i32[" + count + "] updates=" + dtype + "[" + count + ",64]" +
+         kDims + " init=in_place" + rest + ")";
+}
+const std::string kElements =
+    "strew1.scatter(operand=f32[1000] indices=i32[100000] updates=f32[100000] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)";
+const std::string kOverlapping =
+    "strew1.scatter(operand=f32[4096,64] indices=i32[512] updates=f32[512,8,64] update_window_dims=[1,2] "
+    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)";
+const std::string kGather =
+    "strew1.gather(operand=f32[1000000,64] indices=i32[4096] result=f32[4096,64] offset_dims=[1] collapsed_slice_dims=[0] "
+    "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,64])";
+const std::string kDecode =
+    "strew1.scatter(operand=bf16[8,8,2048,128] indices=i64[8] updates=bf16[8,8,1,128] update_window_dims=[1,2,3] "
+    "input_batching_dims=[0] scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[2] index_vector_dim=1 init=in_place "
+    "oob=error)";
+
+Target machine(int cores) {
+  Target target = *parse_target("x86-64-v4");
+  target.cores = cores;
+  target.l2_bytes = 1 << 20;
+  target.l3_bytes = 32 << 20;
+  return target;
+}
+
+std::string check(const std::string& text, const std::string& op, const Target& target = machine(4)) {
+  const auto schedule = parse_schedule(text, Schedule{});
+  if (!schedule.ok()) return schedule.status().message();
+  return check_schedule(*schedule, plan_of(op), target).message();
+}
+
+TEST(Schedule, TextRoundTrips) {
+  const Schedule schedule{Strategy::window, 7, 64, 8, 16, true};
+  EXPECT_EQ(print(schedule), "strategy=window,threads=7,vector_bytes=64,unroll=8,prefetch=16,nontemporal=true");
+  EXPECT_EQ(*parse_schedule(print(schedule), Schedule{}), schedule);
+  EXPECT_EQ(*parse_schedule("", schedule), schedule);
+  EXPECT_EQ(parse_schedule("unroll=2", schedule)->unroll, 2);
+  EXPECT_EQ(parse_schedule("unroll=2", schedule)->prefetch, 16);
+}
+
+TEST(Schedule, TextErrorsNameKnobAndValue) {
+  const auto message = [](std::string_view text) { return parse_schedule(text, Schedule{}).status().message(); };
+  EXPECT_EQ(message("threads=two"), "schedule: threads=two, expected a whole number");
+  EXPECT_EQ(message("threads=2x"), "schedule: threads=2x, expected a whole number");
+  EXPECT_EQ(message("strategy=magic"), "schedule: strategy=magic, expected sequential, positions or window");
+  EXPECT_EQ(message("nontemporal=1"), "schedule: nontemporal=1, expected true or false");
+  EXPECT_EQ(message("threads"), "schedule: 'threads', expected knob=value");
+  EXPECT_EQ(message("threads=2,"), "schedule: ends with ',', expected knob=value");
+  EXPECT_EQ(message("tile=3"),
+            "schedule: unknown knob 'tile', expected strategy, threads, vector_bytes, unroll, prefetch or nontemporal");
+}
+
+TEST(Schedule, RangesAreChecked) {
+  EXPECT_EQ(check("threads=0", rows()), "schedule: threads=0, expected 1..1024");
+  EXPECT_EQ(check("threads=1025", rows()), "schedule: threads=1025, expected 1..1024");
+  EXPECT_EQ(check("vector_bytes=24", rows()), "schedule: vector_bytes=24, expected 16, 32 or 64");
+  EXPECT_EQ(check("vector_bytes=64", rows(), *parse_target("haswell")),
+            "schedule: vector_bytes=64, expected at most 32 on x86_64-haswell");
+  EXPECT_EQ(check("unroll=3", rows()), "schedule: unroll=3, expected 1, 2, 4 or 8");
+  EXPECT_EQ(check("prefetch=257", rows()), "schedule: prefetch=257, expected 0..256");
+  EXPECT_EQ(check("nontemporal=true", kElements),
+            "schedule: nontemporal=true, legal only where bits are moved; this op computes");
+  EXPECT_EQ(check("nontemporal=true,prefetch=256,unroll=8", rows()), "");
+}
+
+TEST(Schedule, PositionsNeedOneOwnerPerDestination) {
+  const std::string refused = "schedule: strategy positions: two positions may touch one destination (kind ";
+  EXPECT_EQ(check("strategy=positions", rows()), refused + "row, no unique_indices)");
+  EXPECT_EQ(check("strategy=positions", kElements), refused + "element, no unique_indices)");
+  EXPECT_EQ(check("strategy=positions", kOverlapping), refused + "general, no unique_indices)");
+  EXPECT_EQ(check("strategy=positions", rows(" unique_indices=true")), "");
+  EXPECT_EQ(check("strategy=positions", kGather), "");
+  EXPECT_EQ(check("strategy=positions", kDecode), "");
+}
+
+TEST(Schedule, WindowNeedsAnUnindexedFirstLoop) {
+  EXPECT_EQ(check("strategy=window", rows()), "");
+  EXPECT_EQ(check("strategy=window", kDecode), "");
+  EXPECT_EQ(check("strategy=window", kElements), "schedule: strategy window: the window has one element");
+  EXPECT_EQ(check("strategy=window", kOverlapping),
+            "schedule: strategy window: windows may overlap partly along the first window loop (kind general)");
+}
+
+TEST(Schedule, PackedResultsHaveOneOwner) {
+  EXPECT_EQ(check("strategy=positions", rows(" unique_indices=true", "u4")),
+            "schedule: strategy positions: result 0 is packed u4");
+  EXPECT_EQ(check("strategy=window", rows("", "u4")), "schedule: strategy window: result 0 is packed u4");
+}
+
+TEST(Heuristic, IsLegalEverywhere) {
+  for (const std::string& op :
+       {rows(), rows(" unique_indices=true"), rows("", "u4"), rows("", "f32", "?"), kElements, kOverlapping, kGather, kDecode}) {
+    const Plan plan = plan_of(op);
+    for (const char* cpu : {"x86-64", "haswell", "skylake-avx512", "znver5"}) {
+      for (int threads : {0, 1, 2, 64}) {
+        Target target = *parse_target(cpu);
+        target.cores = 8;
+        const Schedule schedule = choose_schedule(plan, target, threads);
+        EXPECT_EQ(check_schedule(schedule, plan, target).message(), "") << op << " " << print(schedule);
+        EXPECT_LE(schedule.threads, threads == 0 ? 8 : threads);
+        EXPECT_EQ(schedule, choose_schedule(plan, target, threads));
+      }
+    }
+  }
+}
+
+TEST(Heuristic, SplitsWhereItIsLegalAndPays) {
+  EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(4), 0).strategy, Strategy::positions);
+  EXPECT_EQ(choose_schedule(plan_of(rows()), machine(4), 0).strategy, Strategy::window);
+  EXPECT_EQ(choose_schedule(plan_of(kElements), machine(4), 0).strategy, Strategy::sequential);
+  EXPECT_EQ(choose_schedule(plan_of(kDecode), machine(4), 0).strategy,
+            Strategy::sequential);  // 16 KiB: not worth a second thread
+  EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(4), 1).threads, 1);
+  EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(1), 0).strategy, Strategy::sequential);
+}
+
+TEST(Heuristic, StreamsOnlyWhatIsColdAndMoved) {
+  EXPECT_TRUE(choose_schedule(plan_of(rows(" unique_indices=true", "f32", "400000")), machine(4), 0).nontemporal);
+  EXPECT_FALSE(choose_schedule(plan_of(rows(" unique_indices=true combiner=add", "f32", "400000")), machine(4), 0).nontemporal);
+  EXPECT_FALSE(choose_schedule(plan_of(kDecode), machine(4), 0).nontemporal);
+  EXPECT_FALSE(choose_schedule(plan_of(kGather), machine(4), 0).nontemporal);  // its output stays in the last-level cache
+}
+
+}  // namespace
+}  // namespace strew

@@ -1,0 +1,61 @@
+// Status and Expected: success is free and copyable, a failure carries its code and sentence, the macros hand it on.
+#include "runtime/status.h"
+
+#include <gtest/gtest.h>
+
+namespace strew {
+namespace {
+
+TEST(Status, OkHasNoMessage) {
+  const Status ok;
+  EXPECT_TRUE(ok.ok());
+  EXPECT_EQ(ok.code(), Code::ok);
+  EXPECT_EQ(ok.message(), "");
+  EXPECT_EQ(sizeof(Status), sizeof(void*));
+}
+
+TEST(Status, FailureSurvivesCopyAndMove) {
+  Status failure = out_of_bounds("index 9");
+  const Status copy = failure;
+  const Status moved = std::move(failure);
+  for (const Status& s : {copy, moved}) {
+    EXPECT_FALSE(s.ok());
+    EXPECT_EQ(s.code(), Code::out_of_bounds);
+    EXPECT_EQ(s.message(), "index 9");
+  }
+}
+
+TEST(Expected, HoldsValueOrFailure) {
+  const Expected<int> value = 7;
+  ASSERT_TRUE(value.ok());
+  EXPECT_EQ(*value, 7);
+  const Expected<int> failure = unsupported("no");
+  ASSERT_FALSE(failure.ok());
+  EXPECT_EQ(failure.status().code(), Code::unsupported);
+  const Expected<int> confused = Status();
+  EXPECT_EQ(confused.status().code(), Code::internal);
+}
+
+Expected<int> half(int n) {
+  if (n % 2 != 0) return invalid_argument("odd " + std::to_string(n));
+  return n / 2;
+}
+Expected<int> quarter(int n) {
+  STREW_ASSIGN(const int once, half(n));
+  STREW_ASSIGN(const int twice, half(once));
+  return twice;
+}
+Status check_quarter(int n) {
+  STREW_TRY(quarter(n).status());
+  return internal_error("reached the end");
+}
+
+TEST(Expected, MacrosHandFailuresOn) {
+  EXPECT_EQ(*quarter(12), 3);
+  EXPECT_EQ(quarter(6).status().message(), "odd 3");
+  EXPECT_EQ(check_quarter(7).message(), "odd 7");
+  EXPECT_EQ(check_quarter(8).message(), "reached the end");
+}
+
+}  // namespace
+}  // namespace strew
