@@ -12,11 +12,18 @@ namespace strew::test {
 
 class Views {
  public:
-  Views& add(const void* data, DType dtype, std::vector<int64_t> dims, std::vector<int64_t> strides = {}) {
+  Views() = default;
+  Views(Views&&) = default;  // a moved deque keeps its elements where they are; a copied one would not
+  Views& operator=(Views&&) = default;
+
+  Views& add(const void* data, DType dtype, std::vector<int64_t> dims, std::vector<int64_t> strides = {}) & {
     const std::vector<int64_t>& d = lists_.emplace_back(std::move(dims));
     const std::vector<int64_t>& s = lists_.emplace_back(std::move(strides));
     views_.push_back({const_cast<void*>(data), dtype, static_cast<int32_t>(d.size()), d.data(), s.empty() ? nullptr : s.data()});
     return *this;
+  }
+  Views&& add(const void* data, DType dtype, std::vector<int64_t> dims, std::vector<int64_t> strides = {}) && {
+    return std::move(add(data, dtype, std::move(dims), std::move(strides)));
   }
   TensorView& operator[](size_t i) { return views_[i]; }
   operator std::span<const TensorView>() const { return views_; }  // NOLINT(google-explicit-constructor): stands in for a span

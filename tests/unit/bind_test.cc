@@ -197,7 +197,8 @@ TEST(Bind, OverlapIsAnError) {
   Views views = bench.usual();
   views[2].data = bench.table.data() + 23;
   EXPECT_EQ(bench.run(views), "result 0 overlaps updates 0: expected disjoint buffers");
-  views[2].data = bench.table.data() + 24;
+  views[2].data = bench.table.data() + 24;  // right behind it
+  bench.table[24] = 5.0f;
   EXPECT_EQ(bench.run(views), "");
   views[1].data = bench.table.data() + 5;
   EXPECT_EQ(bench.run(views), "result 0 overlaps indices: expected disjoint buffers");

@@ -29,8 +29,8 @@ TEST(LlvmCanBuild, ArithmeticAndMovement) {
 
 TEST(LlvmCanBuild, DeclinesWithTheReason) {
   EXPECT_EQ(answer("i4", ""), "backend llvm: result 0 is packed i4");
-  EXPECT_EQ(answer("f8e4m3fn", " combiner=add"), "backend llvm: node 0 of the combiner, current, has dtype f8e4m3fn");
-  EXPECT_EQ(answer("complex64", " combiner=mul"), "backend llvm: node 0 of the combiner, current, has dtype complex64");
+  EXPECT_EQ(answer("f8e4m3fn", " combiner=add"), "backend llvm: node 0 of the combiner, update, has dtype f8e4m3fn");
+  EXPECT_EQ(answer("complex64", " combiner=mul"), "backend llvm: node 0 of the combiner, update, has dtype complex64");
   EXPECT_EQ(answer("bf16", " combiner=add accumulate=wide"), "backend llvm: accumulate wide is not generated");
   EXPECT_EQ(answer("f32", " combiner=expr expr={%0=update(0):f32;%1=exponential(%0):f32;return %1}"),
             "backend llvm: node 1 of the combiner, exponential, is not generated");
