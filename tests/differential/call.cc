@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 
 #include "tests/support/elements.h"
 
@@ -17,6 +18,20 @@ void fill_canaries(Rng& rng, std::span<std::byte> bytes) {
   }
 }
 
+/// Which earlier slot's buffer slot `s` may share: with init copy an operand its result's, any input but the indices another input's
+/// (semantics.md section 6).
+std::optional<size_t> partner(Rng& rng, const Op& op, const std::vector<TensorSlot>& slots, size_t s) {
+  const Scatter* scatter = std::get_if<Scatter>(&op);
+  if (slots[s].role == Role::result || slots[s].role == Role::indices || !rng.chance(12)) return std::nullopt;
+  for (size_t other = 0; other < s; ++other) {
+    const bool same_pair =
+        slots[other].role == Role::result && slots[s].role == Role::operand && slots[other].index == slots[s].index;
+    if (slots[other].role == Role::result && !(scatter != nullptr && same_pair)) continue;
+    if (slots[other].role != Role::indices && *slots[other].type == *slots[s].type) return other;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(std::move(concrete)) {
@@ -24,6 +39,16 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
   spelled_strides_.resize(slots_.size());
   for (size_t s = 0; s < slots_.size(); ++s) {
     const TensorSlot& slot = slots_[s];
+    auto other = partner(rng, concrete_, slots_, s);
+    // An operand that lies in its result's buffer may not be an update's partner as well.
+    if (other && slot.role != Role::operand && views_[*other].data == buffers_[*other]->writable() - first_[*other])
+      other.reset();
+    if (other) {
+      buffers_.push_back(buffers_[*other]);
+      first_.push_back(first_[*other]);
+      views_.push_back(views_[*other]);
+      continue;
+    }
     const Extent extent = byte_extent(*slot.type);
     const Flush flush = rng.chance(50) ? Flush::end : Flush::begin;
     GuardedBuffer& buffer =

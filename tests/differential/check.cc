@@ -16,6 +16,7 @@
 #include "tests/differential/call.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/random_indices.h"
+#include "tests/differential/split_run.h"
 #include "tests/support/elements.h"
 
 namespace strew::test {
@@ -24,6 +25,7 @@ class PreparedCall {
  public:
   PreparedCall(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : call(pool, rng, std::move(concrete), mode) {}
   Call call;
+  Rng splits{0};
   Touched touched;
   Call::Image before;
   std::string text;
@@ -129,9 +131,19 @@ std::string Checker::describe(int signal, const void* address) const {
   return fmt::format("{} at {} in {}", signal_name(signal), pool_.describe(address), running_);
 }
 
-std::string Checker::tally() const {
-  return fmt::format("{} calls on {} data sets: {} with duplicates, {} with a bad index ({} errors), {} without effect", calls_,
-                     data_sets_, with_duplicates_, with_bad_index_, refused_, without_effect_);
+std::string Tally::text() const {
+  return fmt::format("{} ops, {} calls on {} data sets: {} with duplicates, {} with a bad index ({} errors), {} without effect",
+                     ops, calls, data_sets, duplicates, bad_index, errors, without_effect);
+}
+
+void Tally::add(const Tally& other) {
+  ops += other.ops;
+  data_sets += other.data_sets;
+  calls += other.calls;
+  duplicates += other.duplicates;
+  bad_index += other.bad_index;
+  errors += other.errors;
+  without_effect += other.without_effect;
 }
 
 std::optional<Failure> Checker::check_text(const Op& op) {
@@ -160,33 +172,36 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
   if (!want.ok() && want.code() != Code::out_of_bounds) return failed("status: " + want.message(), "reference");
   if (!want.ok() && expected != p.before) return failed("it wrote results although an index is bad", "reference");
   if (auto changed = changed_untouched(p, expected)) return failed(*changed, "reference");
-  ++data_sets_;
-  with_duplicates_ += p.touched.twice ? 1 : 0;
-  with_bad_index_ += p.touched.any_bad ? 1 : 0;
-  without_effect_ += expected == p.before ? 1 : 0;
-  refused_ += want.ok() ? 0 : 1;
+  tally_.add({0, 1, 0, p.touched.twice, p.touched.any_bad, !want.ok(), expected == p.before});
   for (const Engine& engine : engines) {
-    p.call.restore(p.before);
-    got_fault = {};
-    running_ = fmt::format("{} [{}]", engine.backend, engine.schedule);
-    caught = catch_fault([&] { got = engine.kernel.run(p.call.views(), &got_fault); });
-    if (caught.faulted) return failed(describe(caught.signal, caught.address), running_, true);
-    ++calls_;
-    if (want.code() != got.code()) {
-      return failed(
-          fmt::format("status: expected {}, got {}", want.ok() ? "ok" : want.message(), got.ok() ? "ok" : got.message()),
-          running_);
+    for (const bool split : {false, true}) {
+      if (split && !can_split(engine.kernel)) continue;
+      p.call.restore(p.before);
+      got_fault = {};
+      running_ = fmt::format("{} [{}]{}", engine.backend, engine.schedule, split ? " in pieces" : "");
+      caught = catch_fault([&] {
+        got = split ? run_split(engine.kernel, p.call.views(), p.splits, &got_fault)
+                    : engine.kernel.run(p.call.views(), &got_fault);
+      });
+      if (caught.faulted) return failed(describe(caught.signal, caught.address), running_, true);
+      ++tally_.calls;
+      if (want.code() != got.code()) {
+        return failed(
+            fmt::format("status: expected {}, got {}", want.ok() ? "ok" : want.message(), got.ok() ? "ok" : got.message()),
+            running_);
+      }
+      if (!want.ok() && std::memcmp(&want_fault, &got_fault, sizeof want_fault) != 0) {
+        return failed(fmt::format("fault: expected {}; got {}", fault_text(want_fault), fault_text(got_fault)), running_);
+      }
+      if (auto difference = first_difference(p.call, expected, p.call.results(), p.touched)) return failed(*difference, running_);
     }
-    if (!want.ok() && std::memcmp(&want_fault, &got_fault, sizeof want_fault) != 0) {
-      return failed(fmt::format("fault: expected {}; got {}", fault_text(want_fault), fault_text(got_fault)), running_);
-    }
-    if (auto difference = first_difference(p.call, expected, p.call.results(), p.touched)) return failed(*difference, running_);
   }
   return std::nullopt;
 }
 
 std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed, int patterns) {
   const Op op = make_op(blueprint);
+  ++tally_.ops;
   if (auto failure = check_text(op)) return failure;
   Rng rng(seed);
   const Expected<Cell> cell = room_.cell(op);
@@ -212,6 +227,7 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
     if (must_be_unique && call.touched.twice) continue;
     if (!g.scatter) call.touched.element.clear();
     call.before = call.call.results();
+    call.splits = Rng(rng.next());
     call.text = fmt::format("{}\n  pattern {}, data mode {}", print(call.call.op()), name(pattern), static_cast<int>(mode));
     if (auto failure = check_call(op, *engines, call)) return failure;
     ++done;

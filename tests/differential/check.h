@@ -17,6 +17,13 @@ struct Failure {
   bool stopped = false;  ///< a signal: the process should not go on
 };
 
+/// What the calls were like.
+struct Tally {
+  int64_t ops = 0, data_sets = 0, calls = 0, duplicates = 0, bad_index = 0, errors = 0, without_effect = 0;
+  std::string text() const;
+  void add(const Tally& other);
+};
+
 class Checker {
  public:
   explicit Checker(EngineOptions options) : room_(std::move(options)) {}
@@ -26,8 +33,7 @@ class Checker {
 
   EngineRoom& room() { return room_; }
   Coverage& coverage() { return room_.coverage(); }
-  /// What the calls were like, in a line.
-  std::string tally() const;
+  const Tally& tally() const { return tally_; }
   /// For the fault handler: what is running now.
   std::string describe(int signal, const void* address) const;
 
@@ -37,7 +43,7 @@ class Checker {
 
   EngineRoom room_;
   GuardedPool pool_;
-  int64_t data_sets_ = 0, calls_ = 0, with_duplicates_ = 0, with_bad_index_ = 0, without_effect_ = 0, refused_ = 0;
+  Tally tally_;
   std::string running_;
 };
 

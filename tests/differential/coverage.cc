@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <sstream>
 
 #include "tests/differential/random_op.h"
 
@@ -91,6 +92,41 @@ bool is_promised(const Op& op, PlanKind kind) {
 bool Coverage::has(const std::string& backend, const Cell& cell) const {
   const auto found = calls_.find(backend);
   return found != calls_.end() && found->second.count(cell) != 0;
+}
+
+std::string Coverage::write() const {
+  std::string out;
+  for (const auto& [backend, cells] : calls_)
+    for (const auto& [cell, calls] : cells)
+      out += fmt::format("ran {} {} {} {} {} {} {}\n", backend, int{cell.gather}, static_cast<int>(cell.kind),
+                         static_cast<int>(cell.oob), static_cast<int>(cell.combiner), static_cast<int>(cell.dtype), calls);
+  for (const auto& [backend, reasons] : refusals_)
+    for (const auto& [reason, count] : reasons) out += fmt::format("refused {} {} {}\n", backend, count, reason);
+  return out;
+}
+
+void Coverage::merge(const std::string& written) {
+  std::istringstream lines(written);
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream fields(line);
+    std::string what, backend;
+    fields >> what >> backend;
+    int64_t count = 0;
+    if (what == "ran") {
+      int gather = 0, kind = 0, oob = 0, combiner = 0, dtype = 0;
+      fields >> gather >> kind >> oob >> combiner >> dtype >> count;
+      ran(backend,
+          {gather != 0, static_cast<PlanKind>(kind), static_cast<OobPolicy>(oob), static_cast<CombinerKind>(combiner),
+           static_cast<DType>(dtype)},
+          count);
+    } else if (what == "refused") {
+      std::string reason;
+      fields >> count >> std::ws;
+      std::getline(fields, reason);
+      refusals_[backend][reason] += count;
+    }
+  }
 }
 
 std::string Coverage::table() const {

@@ -35,6 +35,9 @@ class Coverage {
   void ran(const std::string& backend, const Cell& cell, int64_t calls) { calls_[backend][cell] += calls; }
   void refused(const std::string& backend, const std::string& reason) { ++refusals_[backend][reason]; }
   bool has(const std::string& backend, const Cell& cell) const;
+  /// As lines of text, and back: adds what another process counted.
+  std::string write() const;
+  void merge(const std::string& written);
   /// Table by kind, policy and combiner; then by dtype; then refusals.
   std::string table() const;
   /// Legal (for compiled backends: promised) cells that never ran.

@@ -39,13 +39,18 @@ std::string reason_of(const Status& status) {
 
 }  // namespace
 
-EngineRoom::EngineRoom(EngineOptions options)
-    : options_(std::move(options)), target_(detect_target()), runtime_(std::make_unique<Runtime>()) {
-  for (const Backend* backend : backends()) {
-    const std::string name(backend->name());
-    if (options_.backend.empty() || options_.backend == name) names_.push_back(name);
-  }
+std::vector<std::string> backend_names(const EngineOptions& options) {
+  std::vector<std::string> names;
+  for (const Backend* backend : backends())
+    if (options.backend.empty() || options.backend == backend->name()) names.emplace_back(backend->name());
+  return names;
 }
+
+EngineRoom::EngineRoom(EngineOptions options)
+    : options_(std::move(options)),
+      target_(detect_target()),
+      names_(test::backend_names(options_)),
+      runtime_(std::make_unique<Runtime>()) {}
 
 Expected<Cell> EngineRoom::cell(const Op& op) const {
   Op canonical = op;

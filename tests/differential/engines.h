@@ -22,6 +22,8 @@ struct Engine {
   Kernel kernel;
 };
 
+std::vector<std::string> backend_names(const EngineOptions& options);
+
 class EngineRoom {
  public:
   explicit EngineRoom(EngineOptions options);

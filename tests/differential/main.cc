@@ -5,7 +5,7 @@
 //
 // The seed is printed first; a failure prints the op, the call, the first difference, the op shrunk, and the command that replays it.
 // --require-coverage first makes directed ops for every cell and fails if a legal cell stays empty. --op checks the op of that
-// canonical text, --iterations times. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
+// canonical text, --iterations times. --jobs runs in that many processes. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -14,11 +14,13 @@
 #include <cstdlib>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "tests/differential/check.h"
+#include "tests/differential/jobs.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_op.h"
 #include "tests/differential/shrink.h"
@@ -32,15 +34,17 @@ struct Options {
   bool iterations_given = false;
   double seconds = 0;
   std::string replay, op, seeds_file;
+  int jobs = 1;
   bool require_coverage = false, verbose = false;
   EngineOptions engines;
 };
 
 [[noreturn]] void usage(const std::string& why) {
-  fmt::print(stderr,
-             "strew_differential: {}\nusage: strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] "
-             "[--schedules K] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]\n",
-             why);
+  fmt::print(
+      stderr,
+      "strew_differential: {}\nusage: strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] "
+      "[--schedules K] [--jobs J] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]\n",
+      why);
   std::exit(2);
 }
 
@@ -69,6 +73,8 @@ Options parse(int argc, char** argv) {
       o.op = value();
     else if (flag == "--seeds-file")
       o.seeds_file = value();
+    else if (flag == "--jobs")
+      o.jobs = std::atoi(value().c_str());
     else if (flag == "--require-coverage")
       o.require_coverage = true;
     else if (flag == "--verbose")
@@ -92,10 +98,10 @@ class Driver {
   bool run(uint64_t seed, const std::string& iteration);
   /// The op of this text, with data from `seed`.
   bool run_op(const std::string& text, uint64_t seed, int64_t times);
-  bool fill_cells();
+  /// Every jobs-th coverage cell and iteration, from the job-th.
+  bool run_share(int64_t job, int64_t jobs);
   bool replay_file();
   Checker& checker() { return checker_; }
-  int64_t ops() const { return ops_; }
 
  private:
   Blueprint directed(uint64_t seed, size_t cell);
@@ -104,19 +110,19 @@ class Driver {
   const Options& options_;
   Checker checker_;
   std::string replay_;
-  int64_t ops_ = 0;
 };
 
-/// An op in that cell; after 40 tries, one near it.
+/// An op in that cell; after 80 tries, one near it.
 Blueprint Driver::directed(uint64_t seed, size_t number) {
   const Cell& cell = legal_cells()[number];
   Rng rng = Rng::stream(seed, number * 2 + 1);
   OpWishes wishes{false, !cell.gather, static_cast<Shape>(cell.kind), cell.oob, cell.combiner, cell.dtype};
   Blueprint blueprint;
-  for (int tries = 0; tries < 40; ++tries) {
+  for (int tries = 0; tries < 80; ++tries) {
     blueprint = random_blueprint(rng, wishes);
-    const Expected<Cell> got = checker_.room().cell(make_op(blueprint));
-    if (got.ok() && *got == cell) break;
+    const Op op = make_op(blueprint);
+    const Expected<Cell> got = checker_.room().cell(op);
+    if (got.ok() && *got == cell && is_promised(op, got->kind) == is_promised(cell)) break;
   }
   return blueprint;
 }
@@ -144,7 +150,6 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
     fmt::print("{} {}\n", iteration, print(make_op(blueprint)));
     std::fflush(stdout);
   }
-  ++ops_;
   const auto failure = checker_.check(blueprint, data_seed);
   return !failure || report(blueprint, data_seed, *failure);
 }
@@ -166,9 +171,18 @@ bool Driver::report(const Blueprint& blueprint, uint64_t data_seed, const Failur
   return false;
 }
 
-bool Driver::fill_cells() {
-  for (size_t cell = 0; cell < legal_cells().size(); ++cell)
+bool Driver::run_share(int64_t job, int64_t jobs) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const auto cells = static_cast<int64_t>(options_.require_coverage ? legal_cells().size() : 0);
+  for (int64_t cell = job; cell < cells; cell += jobs)
     if (!run(options_.seed, fmt::format("c{}", cell))) return false;
+  const bool counted = options_.seconds == 0 || options_.iterations_given;
+  for (int64_t n = job; !counted || n < options_.iterations; n += jobs) {
+    if (options_.seconds > 0 && elapsed() >= options_.seconds) break;
+    if (!run(options_.seed, std::to_string(n))) return false;
+  }
   return true;
 }
 
@@ -206,8 +220,18 @@ bool Driver::replay_file() {
   return true;
 }
 
-int run_all(const Options& o) {
-  using Clock = std::chrono::steady_clock;
+int summary(const Options& o, bool good, const Coverage& coverage, const Tally& tally) {
+  fmt::print("{}\n{}\n", coverage.table(), tally.text());
+  const std::vector<std::string> empty =
+      o.require_coverage && good ? coverage.empty_cells(backend_names(o.engines)) : std::vector<std::string>{};
+  for (size_t i = 0; i < empty.size() && i < 40; ++i) fmt::print("empty cell: {}\n", empty[i]);
+  if (!empty.empty()) fmt::print("{} legal cells never ran\n", empty.size());
+  good = good && empty.empty();
+  fmt::print("{}, seed {}\n", good ? "clean" : "failed", o.seed);
+  return good ? 0 : 1;
+}
+
+int run_alone(const Options& o) {
   Driver driver(o);
   if (!o.replay.empty()) {
     const size_t colon = o.replay.find(':');
@@ -222,31 +246,42 @@ int run_all(const Options& o) {
     fmt::print("{}\n", good ? "clean" : "failed");
     return good ? 0 : 1;
   }
-  std::fflush(stdout);
-  const auto start = Clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   bool good = o.seeds_file.empty() || driver.replay_file();
   if (!o.seeds_file.empty() && !o.iterations_given && o.seconds == 0) return good ? 0 : 1;
-  if (good && o.require_coverage) good = driver.fill_cells();
-  int64_t n = 0;
-  const bool timed = o.seconds > 0;
-  while (good && (timed ? elapsed() < o.seconds && (!o.iterations_given || n < o.iterations) : n < o.iterations)) {
-    good = driver.run(o.seed, std::to_string(n));
-    ++n;
+  if (good) good = driver.run_share(0, 1);
+  return summary(o, good, driver.checker().coverage(), driver.checker().tally());
+}
+
+int run_jobs(const Options& o) {
+  fmt::print("seed {}\n", o.seed);
+  std::vector<std::string> reports;
+  const auto body = [&](int job, std::string& report) {
+    Driver driver(o);
+    const bool good = (job != 0 || o.seeds_file.empty() || driver.replay_file()) && driver.run_share(job, o.jobs);
+    const Tally& t = driver.checker().tally();
+    report = fmt::format("{} {} {} {} {} {} {}\n", t.ops, t.data_sets, t.calls, t.duplicates, t.bad_index, t.errors,
+                         t.without_effect) +
+             driver.checker().coverage().write();
+    return good;
+  };
+  const bool good = run_in_jobs(o.jobs, body, reports);
+  Coverage coverage;
+  Tally sum;
+  for (const std::string& report : reports) {
+    Tally t;
+    std::istringstream fields(report);
+    fields >> t.ops >> t.data_sets >> t.calls >> t.duplicates >> t.bad_index >> t.errors >> t.without_effect;
+    sum.add(t);
+    coverage.merge(report);
   }
-  fmt::print("{}\n{}\n{} ops, {:.1f} s, seed {}\n", driver.checker().coverage().table(), driver.checker().tally(), driver.ops(),
-             elapsed(), o.seed);
-  const std::vector<std::string> empty = driver.checker().coverage().empty_cells(driver.checker().room().backend_names());
-  if (good && o.require_coverage && !empty.empty()) {
-    for (size_t i = 0; i < empty.size() && i < 40; ++i) fmt::print("empty cell: {}\n", empty[i]);
-    fmt::print("{} legal cells never ran\n", empty.size());
-    good = false;
-  }
-  fmt::print("{}\n", good ? "clean" : "failed");
-  return good ? 0 : 1;
+  return summary(o, good, coverage, sum);
 }
 
 }  // namespace
 }  // namespace strew::test
 
-int main(int argc, char** argv) { return strew::test::run_all(strew::test::parse(argc, argv)); }
+int main(int argc, char** argv) {
+  const strew::test::Options options = strew::test::parse(argc, argv);
+  const bool alone = options.jobs <= 1 || !options.replay.empty() || !options.op.empty();
+  return alone ? strew::test::run_alone(options) : strew::test::run_jobs(options);
+}

@@ -1,0 +1,93 @@
+// Pieces of work on raw entries. See split_run.h and runtime/abi.h. Covered by every differential run.
+#include "tests/differential/split_run.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace strew::test {
+namespace {
+
+using Piece = std::pair<int64_t, int64_t>;
+
+/// [0, total) in 1..4 pieces, some empty.
+std::vector<Piece> pieces(Rng& rng, int64_t total) {
+  std::vector<int64_t> cuts{0, total};
+  for (int64_t n = rng.below(4); n > 0; --n) cuts.push_back(rng.below(total + 1));
+  std::sort(cuts.begin(), cuts.end());
+  std::vector<Piece> out;
+  for (size_t i = 1; i < cuts.size(); ++i) out.push_back({cuts[i - 1], cuts[i]});
+  return out;
+}
+
+class Bound {
+ public:
+  Bound(const Plan& plan, std::span<const TensorView> tensors) {
+    size_t next = 0;
+    views_.resize(plan.tensors.size());
+    for (size_t t = 0; t < plan.tensors.size(); ++t) {
+      if (plan.tensors[t].bound) views_[t] = tensors[next++];
+      data_.push_back(views_[t].data);
+    }
+    for (const Symbol& symbol : plan.symbols) dyn_.push_back(value(plan, symbol));
+    args_.abi = STREW_ABI_VERSION;
+    args_.data = data_.data();
+    args_.dyn = dyn_.data();
+  }
+  strew_args& args() { return args_; }
+  const int64_t* dyn() const { return dyn_.data(); }
+
+ private:
+  int64_t value(const Plan& plan, const Symbol& symbol) const {
+    size_t t = 0;
+    while (plan.tensors[t].role != symbol.role || plan.tensors[t].index != symbol.index) ++t;
+    const TensorView& view = views_[t];
+    if (!symbol.is_stride) return view.dims[symbol.dim];
+    if (view.strides != nullptr) return view.strides[symbol.dim];
+    int64_t stride = 1;
+    for (int d = view.rank - 1; d > symbol.dim; --d) stride *= view.dims[d];
+    return stride;
+  }
+
+  std::vector<TensorView> views_;
+  std::vector<void*> data_;
+  std::vector<int64_t> dyn_;
+  strew_args args_{};
+};
+
+}  // namespace
+
+bool can_split(const Kernel& kernel) { return kernel.range_entry() != nullptr; }
+
+Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, strew_fault* fault) {
+  const Plan& plan = kernel.plan();
+  Bound bound(plan, tensors);
+  strew_args& args = bound.args();
+  const int64_t positions = position_count(plan, bound.dyn());
+  args.w1 = split_count(plan, bound.dyn());
+  if (plan.checks_first) {
+    for (const auto& [begin, end] : pieces(rng, positions))
+      if (kernel.check_entry()(&args, begin, end, fault) != STREW_OK) return out_of_bounds("check entry");
+  }
+  strew_fault unused{};
+  if (!plan.gather && plan.init_kind != InitKind::in_place) {
+    std::vector<Piece> parts = pieces(rng, init_count(plan, bound.dyn()));
+    rng.shuffle(parts);
+    for (const auto& [begin, end] : parts) kernel.init_entry()(&args, begin, end, &unused);
+  }
+  if (kernel.schedule().strategy == Strategy::window) {
+    std::vector<Piece> parts = pieces(rng, args.w1);
+    rng.shuffle(parts);
+    for (const auto& [begin, end] : parts) {
+      args.w0 = begin;
+      args.w1 = end;
+      kernel.range_entry()(&args, 0, positions, &unused);
+    }
+    return {};
+  }
+  std::vector<Piece> parts = pieces(rng, positions);
+  if (kernel.schedule().strategy == Strategy::positions) rng.shuffle(parts);
+  for (const auto& [begin, end] : parts) kernel.range_entry()(&args, begin, end, &unused);
+  return {};
+}
+
+}  // namespace strew::test
