@@ -34,15 +34,20 @@ class WindowEmitter {
     const auto k = static_cast<size_t>(loop.component);
     const ComponentPlace& place = placement_->components[k];
     Value* scale = f_.term(loop.scale);
-    if (place.split == nullptr)
-      return walk(p, level, e_.smax(lo, e_.times(place.lo, scale)), e_.smin(hi, e_.times(place.hi, scale)));
+    // A sub-range of the window may miss the part that is inside; runs take no negative lengths.
+    const bool cut = level == 0 && f_.schedule.strategy == Strategy::window;
+    const auto not_before = [&](Value* from, Value* to) { return cut ? e_.smax(from, to) : to; };
+    if (place.split == nullptr) {
+      Value* from = e_.smax(lo, e_.times(place.lo, scale));
+      return walk(p, level, from, not_before(from, e_.smin(hi, e_.times(place.hi, scale))));
+    }
     Value* split = e_.times(place.split, scale);
     e_.loop(e_.i64(0), e_.i64(2), {1, 1}, [&](Value* segment) {
       Value* second = e_.b.CreateICmpNE(segment, e_.i64(0));
       Value* from = e_.b.CreateSelect(second, e_.smax(lo, split), lo);
       Value* to = e_.b.CreateSelect(second, hi, e_.smin(hi, split));
       Value* shift = e_.b.CreateSelect(second, e_.b.CreateNeg(f_.term(f_.plan.components[k].dim)), e_.i64(0));
-      walk(f_.step(p, f_.plan.components[k].strides, shift), level, from, to);
+      walk(f_.step(p, f_.plan.components[k].strides, shift), level, from, not_before(from, to));
     });
   }
 

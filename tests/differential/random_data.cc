@@ -21,10 +21,21 @@ uint64_t pack(const DTypeInfo& row, uint64_t sign, uint64_t exponent, uint64_t m
   return (sign << (row.exponent_bits + row.mantissa_bits)) | (exponent << row.mantissa_bits) | mantissa;
 }
 
+/// `width` bits that lie on or one step beside the middle between two values of a narrower format: where rounding twice shows.
+uint64_t near_tie(Rng& rng, int width) {
+  static constexpr int kKept[] = {1, 2, 3, 7, 10, 23};
+  const int kept = kKept[rng.below(6)];
+  if (kept >= width) return rng.next() & low_mask(width);
+  const uint64_t half = 1ull << (width - kept - 1);
+  const uint64_t top = rng.next() & low_mask(width) & ~(2 * half - 1);
+  return (top + half + static_cast<uint64_t>(rng.between(-1, 1))) & low_mask(width);
+}
+
 uint64_t ordinary_float(Rng& rng, const DTypeInfo& row) {
   const int64_t top = static_cast<int64_t>(low_mask(row.exponent_bits)) - 1;
   const int64_t exponent = std::clamp<int64_t>(row.bias + rng.between(-4, 4), 1, std::max<int64_t>(top, 1));
-  return pack(row, rng.next() & 1, static_cast<uint64_t>(exponent), rng.next() & low_mask(row.mantissa_bits));
+  const uint64_t mantissa = rng.chance(12) ? near_tie(rng, row.mantissa_bits) : rng.next() & low_mask(row.mantissa_bits);
+  return pack(row, rng.next() & 1, static_cast<uint64_t>(exponent), mantissa);
 }
 
 uint64_t small_float(Rng& rng, const DTypeInfo& row) {
@@ -87,6 +98,8 @@ uint64_t integer_bits(Rng& rng, const DTypeInfo& row, DataMode mode) {
     const uint64_t specials[] = {0, 1, mask, sign, sign - 1, sign + 1, mask - 1, 2};
     return specials[rng.below(8)] & mask;
   }
+  if (mode != DataMode::bits && rng.chance(8))
+    return (near_tie(rng, row.bits - 2) | 1ull << (row.bits - 2)) >> rng.below(row.bits - 1);
   if (mode == DataMode::ordinary && rng.chance(30)) return static_cast<uint64_t>(rng.between(-9, 9)) & mask;
   return rng.next() & mask;
 }
