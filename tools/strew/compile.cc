@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/op/text.h"
 #include "runtime/file.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
@@ -55,7 +56,7 @@ int compile(const Options& options) {
   if (number < 0) return exit_status;
   const ImportedKernel& kernel = imported->kernels[static_cast<size_t>(number)];
   const Expected<std::string> text = emit(options, kernel);
-  if (!text.ok()) return fail(Status(text.status().code(), kernel.location + ": " + text.status().message()));
+  if (!text.ok()) return fail(Status(text.status().code(), kernel.location + ": " + text.status().message()), print(kernel.op));
   if (options.output == "-") return fail(print_out(*text));
   Expected<PendingFile> file = PendingFile::write(options.output, *text);
   if (!file.ok()) return fail(file.status());

@@ -197,7 +197,7 @@ int explain(const Options& options) {
   std::string text;
   for (size_t k = first; k < last; ++k) {
     const Expected<Explanation> e = explain_kernel(imported->kernels[k], options);
-    if (!e.ok()) return fail(e.status());
+    if (!e.ok()) return fail(e.status(), print(imported->kernels[k].op));
     // A backend the caller insists on must be able.
     if (e->chosen.empty() && options.kernel.backend != "auto")
       return fail(unsupported(imported->kernels[k].location + ": " + e->why));
