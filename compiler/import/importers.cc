@@ -2,6 +2,8 @@
 //
 // Files are read whole (a model's tensors are copied out of them), up to 2 GiB, protobuf's own limit. Front ends that need MLIR live
 // in a module that is opened only for their endings. Tested by tests/error/cli_test.cc.
+#include <algorithm>
+
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/strew_text.h"
@@ -48,6 +50,33 @@ Status apply_overrides(ImportedKernel& kernel, const ImportOptions& options) {
   return {};
 }
 
+/// The skip policies are scatter's, the fill policies gather's (op.h).
+bool takes(const Op& op, OobPolicy policy) {
+  switch (policy) {
+    case OobPolicy::skip_element:
+    case OobPolicy::skip_window:
+      return is_scatter(op);
+    case OobPolicy::fill_element:
+    case OobPolicy::fill_window:
+      return !is_scatter(op);
+    default:
+      return true;
+  }
+}
+
+/// In a file that mixes scatters and gathers `--oob skip_window` means the scatters: a gather keeps its policy. Where no op takes the
+/// policy, verify() refuses it.
+void keep_other_policies(Imported& imported, const ImportOptions& options) {
+  const auto taker = [&](const ImportedKernel& kernel) { return !kernel.fixed_policy && takes(kernel.op, options.oob); };
+  if (!options.override_oob || std::none_of(imported.kernels.begin(), imported.kernels.end(), taker)) return;
+  for (ImportedKernel& kernel : imported.kernels) {
+    if (kernel.fixed_policy || takes(kernel.op, options.oob)) continue;
+    kernel.fixed_policy = true;
+    kernel.notes.push_back("keeps its policy: a " + std::string(is_scatter(kernel.op) ? "scatter" : "gather") + " has no " +
+                           std::string(name(options.oob)));
+  }
+}
+
 std::string endings() {
   std::string out;
   for (const Importer& i : importers()) out += (out.empty() ? "" : ", ") + std::string(i.ending);
@@ -77,6 +106,7 @@ Expected<Imported> import_file(const std::string& path, const ImportOptions& opt
     if (!std::string_view(path).ends_with(importer.ending)) continue;
     STREW_ASSIGN(const std::string bytes, read_file(path, kMaxFileBytes));
     STREW_ASSIGN(Imported imported, importer.import_bytes(bytes, path, options));
+    keep_other_policies(imported, options);
     for (ImportedKernel& kernel : imported.kernels) STREW_TRY(finish_kernel(kernel, options));
     return imported;
   }

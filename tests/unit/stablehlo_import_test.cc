@@ -240,6 +240,28 @@ TEST(StablehloImport, Constants) {
       (Bytes{1, 255}));
 }
 
+TEST(StablehloImport, SkipPoliciesAreForScattersWhereAFileHasBoth) {
+  const std::string text = main_function(
+      "%x: tensor<4x5xf32>, %i: tensor<2x1xi32>, %u: tensor<2x5xf32>",
+      "%s = \"stablehlo.scatter\"(%x, %i, %u) " + std::string(kRowDims) +
+          " ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\nstablehlo.return %b : tensor<f32>\n}) : (tensor<4x5xf32>, "
+          "tensor<2x1xi32>, tensor<2x5xf32>) -> tensor<4x5xf32>\n%r = \"stablehlo.gather\"(%s, %i) <{dimension_numbers = " +
+          kRowGather + ", slice_sizes = array<i64: 1, 5>}> : (tensor<4x5xf32>, tensor<2x1xi32>) -> tensor<2x5xf32>",
+      "%r", "tensor<2x5xf32>");
+  ImportOptions options;
+  options.override_oob = true;
+  options.oob = OobPolicy::skip_window;
+  const Expected<Imported> imported = import_mlir_text(text, options);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(std::get<Scatter>(imported->kernels[0].op).oob, OobPolicy::skip_window);
+  EXPECT_EQ(std::get<Gather>(imported->kernels[1].op).oob, OobPolicy::clamp);
+  EXPECT_THAT(imported->kernels[1].notes, testing::ElementsAre("keeps its policy: a gather has no skip_window"));
+  options.oob = OobPolicy::wrap;
+  const Expected<Imported> both = import_mlir_text(text, options);
+  ASSERT_TRUE(both.ok()) << both.status().message();
+  EXPECT_EQ(std::get<Gather>(both->kernels[1].op).oob, OobPolicy::wrap);
+}
+
 constexpr char kModule[] = R"(
 module @jit_step attributes {mhlo.num_partitions = 1 : i32} {
   func.func public @main(%x: tensor<4x5xf32> {mhlo.layout_mode = "default"}, %u: tensor<2x5xf32>, %i: tensor<i32>)

@@ -1,3 +1,4 @@
+// The text goes through a real file, so that import_file() is what is tested: format by ending, overrides, verify().
 #include "tests/unit/stablehlo_testing.h"
 
 #include <gtest/gtest.h>
