@@ -6,7 +6,8 @@ into a module of its own, together with the private functions its region calls. 
 (indices out of range on both sides, duplicates): once in XLA, once in strew. Results must be equal bit for bit; any two NaNs are equal.
 
 What is kept out, because XLA's CPU code does not promise those bits: subnormals (it flushes them), contracted multiply-add and
-transcendental functions in regions, and excess precision (switched off by flag).
+transcendental functions in regions, and excess precision (switched off by flag). A scatter of several updates whose index vector is
+empty is kept out because XLA applies only the last of them (openxla/xla#48716).
 
 Exit status 77 when jax is absent.
 """
@@ -140,6 +141,11 @@ def honest(module, name, arrays):
     if arrays[at].size <= 1:
         return module
     return module.replace("indices_are_sorted = true", "indices_are_sorted = false").replace("unique_indices = true", "unique_indices = false")
+
+
+def xla_drops_updates(name, arrays):
+    at = (len(arrays) - 1) // 2
+    return name == "scatter" and arrays[at].size == 0 and arrays[-1].size > 1
 
 
 # --- the programs
@@ -322,7 +328,7 @@ def cases(rng, xla, dtypes):
                 for name, module, inputs, results in modules(text):
                     arrays = inputs_for(rng, name, inputs)
                     module = honest(module, name, arrays)
-                    if module in seen:
+                    if module in seen or xla_drops_updates(name, arrays):
                         continue
                     seen.add(module)
                     yield f"{label} {dtype}", name, module, results, arrays, xla.run(module, arrays)
@@ -341,7 +347,7 @@ def main():
     for message in failures[:10]:
         print(message, "\n")
     print(f"seed {options.seed}: {len(pending)} operations of JAX's text, {len(failures)} wrong")
-    return 1 if failures or len(pending) < 100 * len(options.dtypes.split(",")) / len(DTYPES) else 0
+    return 1 if failures or len(pending) < 400 * len(options.dtypes.split(",")) / len(DTYPES) else 0
 
 
 if __name__ == "__main__":
