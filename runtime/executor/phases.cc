@@ -88,6 +88,12 @@ int64_t window_bytes(const Plan& plan, const int64_t* dyn) {
   return bytes;
 }
 
+bool has_packed_result(const Plan& plan) {
+  for (int i = 0; i < plan.pairs; ++i)
+    if (bits(plan.tensors[static_cast<size_t>(plan.result(i))].dtype) < 8) return true;
+  return false;
+}
+
 int64_t saturating_product(int64_t a, int64_t b) {
   int64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? int64_t{1} << 62 : product;
@@ -141,7 +147,9 @@ Status run_phases(const Kernel::State& state, std::span<const TensorView> tensor
   if (shape.init > 0 && !call.result_is_operand) {
     strew_fault unused{};
     const int64_t bytes = std::max(1, bits(plan.tensors[0].dtype) / 8);
-    run_split(state, state.init, args, {shape.init, 64, 1}, estimate(0, saturating_product(shape.init, bytes)), &unused);
+    // Two chunks may meet inside a byte of a packed result, whatever the unit, where its rows do not end on one.
+    const int64_t unit = has_packed_result(plan) ? shape.init : 64;
+    run_split(state, state.init, args, {shape.init, unit, 1}, estimate(0, saturating_product(shape.init, bytes)), &unused);
   }
   apply(state, shape, args);
   return {};

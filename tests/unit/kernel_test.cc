@@ -226,9 +226,9 @@ TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
     return kernel.ok() ? "built by " + std::string(kernel->backend()) : kernel.status().message();
   };
   EXPECT_EQ(message("", with("gpu")), "backend: 'gpu', expected one of auto, llvm, reference");
-  const std::string exponential = " combiner=expr expr={%0=update(0):f32;%1=exponential(%0):f32;return %1}";
-  EXPECT_THAT(message(exponential, with("llvm")), StartsWith("backend llvm: node 1 of the combiner, exponential"));
-  EXPECT_EQ(message(exponential, with("auto")), "built by reference");
+  const std::string wide = " combiner=add accumulate=wide_f64";
+  EXPECT_EQ(message(wide, with("llvm")), "backend llvm: accumulate wide_f64 is not generated");
+  EXPECT_EQ(message(wide, with("auto")), "built by reference");
   EXPECT_THAT(message("", with("auto", "strategy=positions")),
               StartsWith("schedule: strategy positions: two positions may touch"));
   EXPECT_EQ(message("", with("auto", "", -1)), "threads: -1, expected 0..1024");
