@@ -1,5 +1,5 @@
-// Broken StableHLO files: one line that names the place, the operation, what is wrong and what was expected. Never a crash, never an
-// internal error. Each row changes one piece of a file that imports.
+// Broken StableHLO files: one line that names the place, the operation, what is wrong and what was expected. Never a crash,
+// never an internal error. Each row changes one piece of a file that imports.
 #include <gtest/gtest.h>
 
 #include <chrono>

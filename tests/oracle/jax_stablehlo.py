@@ -1,13 +1,14 @@
 """StableHLO that JAX itself lowers, through `strew run --oob skip_window`, against XLA's CPU result of the same operation.
 
-Each case is a JAX program (`.at[].add`, `lax.scatter_max`, `vmap` of either, `lax.gather`, `dynamic_update_slice`, ...) on some
-shapes, element types and modes. From its lowered text every scatter, gather, dynamic_slice and dynamic_update_slice is cut out and put
-into a module of its own, together with the private functions its region calls. That module runs twice on the same random inputs
-(indices out of range on both sides, duplicates): once in XLA, once in strew. Results must be equal bit for bit; any two NaNs are equal.
+Each case is a JAX program (`.at[].add`, `lax.scatter_max`, `vmap` of either, `lax.gather`, `dynamic_update_slice`, ...) on
+some shapes, element types and modes. From its lowered text every scatter, gather, dynamic_slice and dynamic_update_slice is
+cut out and put into a module of its own, together with the private functions its region calls. That module runs twice on the
+same random inputs (indices out of range on both sides, duplicates): once in XLA, once in strew. Results must be equal bit for
+bit; any two NaNs are equal.
 
-What is kept out, because XLA's CPU code does not promise those bits: subnormals (it flushes them), contracted multiply-add and
-transcendental functions in regions, and excess precision (switched off by flag). A scatter of several updates whose index vector is
-empty is kept out because XLA applies only the last of them (openxla/xla#48716).
+What is kept out, because XLA's CPU code does not promise those bits: subnormals (it flushes them), contracted multiply-add
+and transcendental functions in regions, and excess precision (switched off by flag). A scatter of several updates whose index
+vector is empty is kept out because XLA applies only the last of them (openxla/xla#48716).
 
 Exit status 77 when jax is absent.
 """
@@ -123,7 +124,8 @@ def values(rng, shape, dtype):
 def indices(rng, shape, dtype, largest):
     info = np.iinfo(dtype)
     count = int(np.prod(shape, dtype=np.int64))
-    pick = lambda: rng.choice([info.min, info.max]) if rng.random() < 0.05 else rng.randint(max(info.min, -2), largest + 1)
+    low = max(info.min, -2)
+    pick = lambda: rng.choice([info.min, info.max]) if rng.random() < 0.05 else rng.randint(low, largest + 1)
     return np.array([pick() for _ in range(count)], dtype=dtype).reshape(shape)
 
 
@@ -140,7 +142,7 @@ def honest(module, name, arrays):
     at = (len(arrays) - 1) // 2 if name == "scatter" else 1
     if arrays[at].size <= 1:
         return module
-    return module.replace("indices_are_sorted = true", "indices_are_sorted = false").replace("unique_indices = true", "unique_indices = false")
+    return re.sub("(indices_are_sorted|unique_indices) = true", r"\1 = false", module)
 
 
 def xla_drops_updates(name, arrays):
@@ -151,7 +153,8 @@ def xla_drops_updates(name, arrays):
 # --- the programs
 
 def rows(rng, *shape):
-    return jnp.asarray(np.array([rng.randint(0, 3) for _ in range(int(np.prod(shape)))]).reshape(shape), dtype=rng.choice([np.int32, np.int64]))
+    numbers = [rng.randint(0, 3) for _ in range(int(np.prod(shape)))]
+    return jnp.asarray(np.array(numbers).reshape(shape), dtype=rng.choice([np.int32, np.int64]))
 
 
 def at_programs(rng, dtype):
@@ -160,8 +163,8 @@ def at_programs(rng, dtype):
     arithmetic = [] if dtype == np.bool_ else ["add", "multiply", "subtract"]
     for method in ["set", "min", "max"] + arithmetic:
         i, j = rows(rng, 6), rows(rng, 6)
-        index = rng.choice([i, (i, j), (slice(None), i), (i, slice(1, 3)), (slice(None), i, slice(None)), (i, slice(None), j), rows(rng, 2, 3),
-                            (Ellipsis, i), 2, (1, i)])
+        index = rng.choice([i, (i, j), (slice(None), i), (i, slice(1, 3)), (slice(None), i, slice(None)), (i, slice(None), j),
+                            rows(rng, 2, 3), (Ellipsis, i), 2, (1, i)])
         u = jnp.zeros(x[index].shape, dtype)
         mode = rng.choice(["drop", "clip", "promise_in_bounds"])
         yield f"at.{method} {mode}", lambda x, u, m=method, k=index, o=mode: getattr(x.at[k], m)(u, mode=o), (x, u)
@@ -178,13 +181,15 @@ def apply_programs(rng, dtype):
     if dtype == np.bool_:
         return
     x, i = jnp.zeros((6, 3), dtype), rows(rng, 4)
-    functions = {"where": lambda v: jnp.where(v > 0, v, -v), "abs": jnp.abs, "clip": lambda v: jnp.clip(v, 0, 1), "double": lambda v: v * 2,
-                 "sign": jnp.sign, "relu": jax.nn.relu}
+    functions = {"where": lambda v: jnp.where(v > 0, v, -v), "abs": jnp.abs, "clip": lambda v: jnp.clip(v, 0, 1),
+                 "double": lambda v: v * 2, "sign": jnp.sign, "relu": jax.nn.relu}
     if np.issubdtype(dtype, np.integer):
+        three = np.array(3, dtype)
         functions.update({"not": lambda v: ~v, "shift": lambda v: v << 3, "shift_right": lambda v: v >> 1, "xor": lambda v: v ^ 5,
-                          "remainder": lambda v: lax.rem(v, jnp.array(3, dtype)), "divide": lambda v: lax.div(v, jnp.array(3, dtype))})
+                          "remainder": lambda v: lax.rem(v, three), "divide": lambda v: lax.div(v, three)})
     else:
-        functions.update({"floor": jnp.floor, "rint": jnp.rint, "reciprocal": lambda v: 1 / v, "is_finite": lambda v: jnp.where(jnp.isfinite(v), v, 0)})
+        functions.update({"floor": jnp.floor, "rint": jnp.rint, "reciprocal": lambda v: 1 / v,
+                          "is_finite": lambda v: jnp.where(jnp.isfinite(v), v, 0)})
     for name, f in functions.items():
         yield f"at.apply {name}", lambda x, f=f, i=i: x.at[i].apply(f), (x,)
 
@@ -220,8 +225,11 @@ def dimension_numbers(rng, kind):
 
 def lax_programs(rng, dtype):
     """lax.scatter* and lax.gather with random dimension numbers."""
-    kinds = [lax.scatter, lax.scatter_min, lax.scatter_max] + ([] if dtype == np.bool_ else [lax.scatter_add, lax.scatter_mul, lax.scatter_sub])
-    modes = [lax.GatherScatterMode.FILL_OR_DROP, lax.GatherScatterMode.CLIP, lax.GatherScatterMode.PROMISE_IN_BOUNDS]
+    mode = lax.GatherScatterMode
+    modes = [mode.FILL_OR_DROP, mode.CLIP, mode.PROMISE_IN_BOUNDS]
+    kinds = [lax.scatter, lax.scatter_min, lax.scatter_max]
+    if dtype != np.bool_:
+        kinds += [lax.scatter_add, lax.scatter_mul, lax.scatter_sub]
     for f in kinds:
         operand, index, update, numbers = dimension_numbers(rng, "scatter")
         index_dtype = rng.choice([np.int32, np.int64, np.uint8, np.int8, np.uint32, np.int16])
@@ -251,7 +259,8 @@ def slice_programs(rng, dtype):
     yield "dynamic_update_index", lambda x, u, s: lax.dynamic_update_index_in_dim(x, u, s, 0), (x, jnp.zeros((4, 3), dtype), s)
     starts = jnp.zeros((5,), np.int32)
     yield "vmap dynamic_slice", jax.vmap(lambda x, s: lax.dynamic_slice_in_dim(x, s, 2)), (x, starts)
-    yield "vmap dynamic_update_slice", jax.vmap(lambda x, u, s: lax.dynamic_update_slice_in_dim(x, u, s, 0)), (x, jnp.zeros((5, 2, 3), dtype), starts)
+    yield ("vmap dynamic_update_slice", jax.vmap(lambda x, u, s: lax.dynamic_update_slice_in_dim(x, u, s, 0)),
+           (x, jnp.zeros((5, 2, 3), dtype), starts))
 
 
 def segment_programs(rng, dtype):
@@ -289,7 +298,8 @@ def strew(program, folder, module, arrays, results, extra):
     outputs = [os.path.join(folder, f"out{i}.npy") for i in range(len(results))]
     for name, array in zip(inputs, arrays):
         save(name, array)
-    done = subprocess.run([program, "run", path, "--input", *inputs, "--output", *outputs, *extra], capture_output=True, text=True)
+    command = [program, "run", path, "--input", *inputs, "--output", *outputs, *extra]
+    done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         return done.stderr.strip()
     return [np.load(name).view(shape_of(t)[1]) for name, t in zip(outputs, results)]

@@ -7,8 +7,8 @@
 
 namespace strew {
 
-/// The hook that reads the pretty form of `name` ("stablehlo.add"). The parsed operation has the generic form's attribute names, as
-/// discardable attributes.
+/// The hook that reads the pretty form of `name` ("stablehlo.add"). The parsed operation has the generic form's attribute names,
+/// as discardable attributes.
 std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name);
 
 inline constexpr char kMhloAdvice[] =

@@ -10,7 +10,8 @@
 
 namespace strew {
 
-/// The dtype that stores an element: signless and signed integers are iN, i1 is bool, index is i64, a quantized type is its storage.
+/// The dtype that stores an element: signless and signed integers are iN, i1 is bool, index is i64, a quantized type is its
+/// storage.
 Expected<DType> element_dtype(mlir::Type element);
 
 /// A ranked tensor whose static extents, multiplied, stay within 64 bits of storage.

@@ -1,6 +1,6 @@
-// Grammar: kind '<' [key '=' value {',' key '=' value}] '>' with value an integer or '[' integers ']'. Keys come in any order; what
-// is left out is empty or 0, which is how StableHLO prints it. Values are checked by verify(), not here.
-// Covered by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// Grammar: kind '<' [key '=' value {',' key '=' value}] '>' with value an integer or '[' integers ']'. Keys come in any order;
+// what is left out is empty or 0, which is how StableHLO prints it. Values are checked by verify(), not here. Covered by
+// tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/dimension_numbers.h"
 
 #include <fmt/format.h>

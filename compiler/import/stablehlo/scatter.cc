@@ -1,6 +1,6 @@
-// stablehlo.scatter: N operands, indices, N updates, a region. Element types and operand counts (C5, C6, C23, C25) are StableHLO's
-// own and are checked here, on MLIR's types, where quantization is still visible; an Op allows more. The rest is verify()'s.
-// Out-of-bounds policy is the specification's, skip_element. Covered by tests/unit/stablehlo_import_test.cc and
+// stablehlo.scatter: N operands, indices, N updates, a region. Element types and operand counts (C5, C6, C23, C25) are
+// StableHLO's own and are checked here, on MLIR's types, where quantization is still visible; an Op allows more. The rest is
+// verify()'s. Out-of-bounds policy is the specification's, skip_element. Covered by tests/unit/stablehlo_import_test.cc and
 // tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>

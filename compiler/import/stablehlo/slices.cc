@@ -1,5 +1,5 @@
-// dynamic_slice and dynamic_update_slice: a gather and a scatter of one window, clamped, with one index vector over all dims. Their
-// start is one rank-0 tensor per dim, which becomes one rank-1 value of kind stack. Labels are the specification's
+// dynamic_slice and dynamic_update_slice: a gather and a scatter of one window, clamped, with one index vector over all dims.
+// Their start is one rank-0 tensor per dim, which becomes one rank-1 value of kind stack. Labels are the specification's
 // (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Covered by tests/unit/stablehlo_import_test.cc and
 // tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
