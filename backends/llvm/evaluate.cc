@@ -69,7 +69,13 @@ class Evaluator {
       case ExprOp::bitcast:
         return {n_.bitcast(dtype(node.args[0]), node.dtype, arg(0)), nullptr};
       case ExprOp::select:
-        return {f_.e.b.CreateSelect(arg(0), arg(1), arg(2)), nullptr};
+        return {n_.select(arg(0), node.dtype, arg(1), arg(2)), nullptr};
+      case ExprOp::real:
+        return {n_.real(arg(0)), nullptr};
+      case ExprOp::imag:
+        return {n_.imag(arg(0)), nullptr};
+      case ExprOp::complex:
+        return {n_.make_complex(arg(0), arg(1)), nullptr};
       case ExprOp::eq:
       case ExprOp::ne:
       case ExprOp::lt:

@@ -45,6 +45,9 @@ Value* Numeric::decode(DType dtype, Value* storage) {
     case DType::f16:
       if (!f16c_) return decode_small(dtype, storage);
       return e_.b.CreateFPExt(e_.b.CreateBitCast(storage, like(e_.b.getHalfTy(), storage)), like(e_.b.getFloatTy(), storage));
+    case DType::complex64:
+    case DType::complex128:
+      return decode_complex(dtype, storage);
     default:
       return rounds_after(dtype) ? decode_small(dtype, storage) : storage;
   }
@@ -59,6 +62,9 @@ Value* Numeric::encode(DType dtype, Value* compute) {
     case DType::f16:
       if (!f16c_) return encode_small(dtype, compute);
       return e_.b.CreateBitCast(e_.b.CreateFPTrunc(compute, like(e_.b.getHalfTy(), compute)), like(e_.b.getInt16Ty(), compute));
+    case DType::complex64:
+    case DType::complex128:
+      return encode_complex(dtype, compute);
     default:
       return rounds_after(dtype) ? encode_small(dtype, compute) : compute;
   }
@@ -119,6 +125,7 @@ Value* Numeric::int_to_float(DType from, DType to, Value* value) {
 
 Value* Numeric::convert(DType from, DType to, Value* value) {
   if (from == to) return value;
+  if (is_complex(to)) return convert_complex(from, to, value);
   const bool from_float = is_float(from);
   if (to == DType::boolean) {
     if (from_float) return e_.b.CreateFCmpUNE(value, llvm::Constant::getNullValue(value->getType()));
@@ -134,6 +141,10 @@ Value* Numeric::convert(DType from, DType to, Value* value) {
   }
   if (from == DType::f64) return to == DType::f32 ? e_.b.CreateFPTrunc(value, type) : double_to_odd_float(value);
   return to == DType::f64 ? e_.b.CreateFPExt(value, type) : value;
+}
+
+Value* Numeric::select(Value* condition, DType dtype, Value* a, Value* b) {
+  return is_complex(dtype) ? select_complex(condition, a, b) : e_.b.CreateSelect(condition, a, b);
 }
 
 Value* Numeric::bitcast(DType from, DType to, Value* compute) {

@@ -1,7 +1,8 @@
 // Numeric: arithmetic on strew's dtypes as LLVM IR, for scalars and vectors alike.
 //
 // Every dtype has a storage form (the bits in memory: iN, float, double; 16-bit floats and bool are integers) and a compute form (bool:
-// i1, integers: iN, floats of at most 32 bits: float, f64: double). decode and encode go between them; encode of a narrow float rounds
+// i1, integers: iN, floats of at most 32 bits: float, f64: double, complex: {re, im}).
+// decode and encode go between them; encode of a narrow float rounds
 // to nearest even in integer code that keeps subnormals. LLVM's half only appears where the hardware converts it exactly (F16C), bfloat never.
 #pragma once
 
@@ -32,6 +33,10 @@ class Numeric {
   llvm::Value* binary(ExprOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* compare(ExprOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* bitcast(DType from, DType to, llvm::Value* compute);
+  llvm::Value* select(llvm::Value* condition, DType dtype, llvm::Value* a, llvm::Value* b);
+  llvm::Value* make_complex(llvm::Value* re, llvm::Value* im);
+  llvm::Value* real(llvm::Value* complex);
+  llvm::Value* imag(llvm::Value* complex);
 
   /// Does arithmetic in this dtype need a rounding after each node?
   static bool rounds_after(DType dtype) { return is_float(dtype) && bits(dtype) <= 16; }
@@ -46,6 +51,12 @@ class Numeric {
   llvm::Value* float_to_bf16(llvm::Value* value);
   llvm::Value* decode_small(DType dtype, llvm::Value* storage);  // numeric_small.cc
   llvm::Value* encode_small(DType dtype, llvm::Value* compute);
+  llvm::Value* decode_complex(DType dtype, llvm::Value* storage);  // numeric_complex.cc
+  llvm::Value* encode_complex(DType dtype, llvm::Value* complex);
+  llvm::Value* convert_complex(DType from, DType to, llvm::Value* value);
+  llvm::Value* select_complex(llvm::Value* condition, llvm::Value* a, llvm::Value* b);
+  llvm::Value* compare_complex(ExprOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* binary_complex(ExprOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* call_math(ExprOp op, std::initializer_list<llvm::Value*> arguments);
   llvm::Type* like(llvm::Type* element, llvm::Value* shape);
   llvm::Value* splat(llvm::Type* type, uint64_t value);

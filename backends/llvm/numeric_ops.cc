@@ -11,6 +11,7 @@ namespace strew {
 using llvm::Value;
 
 Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
+  if (is_complex(dtype)) return make_complex(e_.b.CreateFNeg(real(a)), e_.b.CreateFNeg(imag(a)));  // neg; verify admits no other
   using llvm::Intrinsic::ID;
   auto intrinsic = [&](ID id) { return e_.b.CreateUnaryIntrinsic(id, a); };
   const bool real = is_float(dtype);
@@ -77,6 +78,7 @@ Value* Numeric::call_math(ExprOp op, std::initializer_list<Value*> arguments) {
 
 Value* Numeric::binary(ExprOp op, DType dtype, Value* a, Value* b) {
   if (is_float(dtype)) return float_binary(op, a, b);
+  if (is_complex(dtype)) return binary_complex(op, a, b);
   if (dtype == DType::boolean) {
     switch (op) {
       case ExprOp::add:
@@ -179,6 +181,7 @@ Value* Numeric::int_shift(ExprOp op, Value* a, Value* b) {
 
 Value* Numeric::compare(ExprOp op, DType dtype, Value* a, Value* b) {
   using P = llvm::CmpInst::Predicate;
+  if (is_complex(dtype)) return compare_complex(op, a, b);
   const bool is_signed = is_signed_integer(dtype);
   const bool real = is_float(dtype);
   P p = P::ICMP_EQ;

@@ -1,5 +1,5 @@
-// Arithmetic on every dtype that has it but complex; pure movement of any element. Declined, with the node or dtype named: complex
-// arithmetic and wide accumulation.
+// Arithmetic on every dtype that has it; pure movement of any element. Wide accumulation is not one kernel: the runtime splits it
+// (compiler/rewrite/split_wide).
 // The reference takes what is declined. Tested by tests/unit/can_build_test.cc; the differential test's coverage table shows the rest.
 #include "backends/llvm/can_build/can_build.h"
 
@@ -8,10 +8,7 @@
 namespace strew {
 namespace {
 
-/// Arithmetic on one value per lane; complex numbers are two.
-bool computes(DType dtype) { return info(dtype).arithmetic && !is_complex(dtype); }
-
-bool generates(ExprOp op) { return op != ExprOp::real && op != ExprOp::imag && op != ExprOp::complex; }
+bool computes(DType dtype) { return info(dtype).arithmetic; }
 
 Status decline(const std::string& why) { return unsupported("backend llvm: " + why); }
 
@@ -33,8 +30,6 @@ Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
   if (plan.pure_move) return {};
   for (size_t i = 0; i < plan.combine.nodes.size(); ++i) {
     const ExprNode& node = plan.combine.nodes[i];
-    if (!generates(node.op))
-      return decline("node " + std::to_string(i) + " of the combiner, " + std::string(name(node.op)) + ", is not generated");
     if (!computes(node.dtype))
       return decline("node " + std::to_string(i) + " of the combiner, " + std::string(name(node.op)) + ", has dtype " +
                      std::string(name(node.dtype)));
