@@ -6,6 +6,7 @@
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/rewrite/rewrites.h"
+#include "compiler/rewrite/split_wide.h"
 
 namespace strew {
 namespace {
@@ -57,6 +58,14 @@ Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
   out.symbol = kernel_symbol(out.op_text, out.schedule, out.target);
   const BuildRequest request{out.op, out.plan, out.schedule, out.target, out.symbol};
   STREW_ASSIGN(out.backend, choose_backend(request, plan.status(), options.backend));
+  const std::optional<WideSplit> split = split_wide(op);
+  if (split && out.backend != backends().back()) {
+    for (const Scatter* part : {&split->fold, &split->narrow}) {
+      STREW_ASSIGN(Compiled compiled, compile(*part, options));
+      out.parts.push_back(std::move(compiled));
+    }
+    return out;
+  }
   STREW_ASSIGN(out.artifact, out.backend->build(request));
   return out;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "backends/backend.h"
 #include "compiler/op/op.h"
@@ -24,6 +25,7 @@ struct Compiled {
   const Backend* backend = nullptr;
   std::string symbol;
   Artifact artifact;
+  std::vector<Compiled> parts;  ///< wide accumulation: the fold and the narrowing (rewrite/split_wide); `artifact` is then empty
 };
 
 Expected<Compiled> compile(const Op& op, const KernelOptions& options);

@@ -59,11 +59,16 @@ Status link_artifact(Kernel::State& state) {
 
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor) {
   auto state = std::make_shared<Kernel::State>();
+  for (Compiled& part : compiled.parts) {
+    STREW_ASSIGN(std::shared_ptr<Kernel::State> made, make_kernel(std::move(part), executor));
+    state->parts.emplace_back(std::move(made));
+  }
+  compiled.parts.clear();
   state->compiled = std::move(compiled);
   state->executor = std::move(executor);
   state->verify_every = process_options().verify_every;
   state->computes_floats = computes_floats(state->compiled);
-  if (!state->compiled.artifact.interpreted) STREW_TRY(link_artifact(*state));
+  if (state->parts.empty() && !state->compiled.artifact.interpreted) STREW_TRY(link_artifact(*state));
   state->compiled.artifact.object = {};  // the linker has it now
   STREW_ASSIGN(state->binder, Binder::make(state->compiled.op, state->compiled.plan));
   return state;

@@ -69,7 +69,8 @@ class Evaluator {
       case ExprOp::bitcast:
         return {n_.bitcast(dtype(node.args[0]), node.dtype, arg(0)), nullptr};
       case ExprOp::select:
-        return {n_.select(arg(0), node.dtype, arg(1), arg(2)), nullptr};
+        // On storage bits: a select moves, it must not quiet a NaN.
+        return {nullptr, f_.e.b.CreateSelect(arg(0), storage(node.args[1]), storage(node.args[2]))};
       case ExprOp::real:
         return {n_.real(arg(0)), nullptr};
       case ExprOp::imag:

@@ -21,6 +21,9 @@ std::vector<EntryKind> entries_of(const Plan& plan) {
 namespace {
 
 Status emit(llvm::Module& module, const BuildRequest& request) {
+  if (request.plan.accumulate != Accumulate::native)
+    return unsupported("accumulate " + std::string(name(request.plan.accumulate)) +
+                       " is two kernels, a fold and a narrowing (compiler/rewrite/split_wide); emit those one by one");
   STREW_TRY(prepare(module, request.target));
   for (EntryKind entry : entries_of(request.plan)) {
     const std::string symbol = request.symbol + "_" + std::string(name(entry));

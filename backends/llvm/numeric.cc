@@ -143,10 +143,6 @@ Value* Numeric::convert(DType from, DType to, Value* value) {
   return to == DType::f64 ? e_.b.CreateFPExt(value, type) : value;
 }
 
-Value* Numeric::select(Value* condition, DType dtype, Value* a, Value* b) {
-  return is_complex(dtype) ? select_complex(condition, a, b) : e_.b.CreateSelect(condition, a, b);
-}
-
 Value* Numeric::bitcast(DType from, DType to, Value* compute) {
   return decode(to, e_.b.CreateBitCast(encode(from, compute), like(storage_type(to, 1), compute)));
 }

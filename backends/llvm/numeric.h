@@ -33,7 +33,6 @@ class Numeric {
   llvm::Value* binary(ExprOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* compare(ExprOp op, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* bitcast(DType from, DType to, llvm::Value* compute);
-  llvm::Value* select(llvm::Value* condition, DType dtype, llvm::Value* a, llvm::Value* b);
   llvm::Value* make_complex(llvm::Value* re, llvm::Value* im);
   llvm::Value* real(llvm::Value* complex);
   llvm::Value* imag(llvm::Value* complex);

@@ -24,7 +24,8 @@ Value* Numeric::decode_complex(DType dtype, Value* storage) {
   llvm::Type* half = like(e_.b.getIntNTy(static_cast<unsigned>(bits(part))), storage);
   llvm::Type* value = like(storage_type(part, 1), storage);
   Value* high = e_.b.CreateLShr(storage, splat(storage->getType(), static_cast<uint64_t>(bits(part))));
-  return make_complex(e_.b.CreateBitCast(e_.b.CreateTrunc(storage, half), value), e_.b.CreateBitCast(e_.b.CreateTrunc(high, half), value));
+  return make_complex(e_.b.CreateBitCast(e_.b.CreateTrunc(storage, half), value),
+                      e_.b.CreateBitCast(e_.b.CreateTrunc(high, half), value));
 }
 
 Value* Numeric::encode_complex(DType dtype, Value* complex) {

@@ -13,6 +13,7 @@
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/split.h"
 #include "runtime/strategies/window.h"
+#include "runtime/wide.h"
 
 namespace strew {
 namespace {
@@ -127,6 +128,7 @@ Status fault_of(const Kernel::State& state, std::span<const TensorView> tensors,
 
 Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   const FpEnvironment environment(state.computes_floats);
+  if (!state.parts.empty()) return run_wide(state, tensors, fault);
   if (!state.range) return run_reference(state.compiled.op, tensors, fault);
 
   const CallShape& shape = *call.shape;

@@ -226,9 +226,11 @@ TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
     return kernel.ok() ? "built by " + std::string(kernel->backend()) : kernel.status().message();
   };
   EXPECT_EQ(message("", with("gpu")), "backend: 'gpu', expected one of auto, llvm, reference");
-  const std::string wide = " combiner=add accumulate=wide_f64";
-  EXPECT_EQ(message(wide, with("llvm")), "backend llvm: accumulate wide_f64 is not generated");
-  EXPECT_EQ(message(wide, with("auto")), "built by reference");
+  KernelOptions arm = with("llvm");
+  arm.target = "generic";
+  EXPECT_EQ(message("", arm), "backend llvm: architecture aarch64 is not generated, only x86_64");
+  arm.backend = "auto";
+  EXPECT_EQ(message("", arm), "built by reference");
   EXPECT_THAT(message("", with("auto", "strategy=positions")),
               StartsWith("schedule: strategy positions: two positions may touch"));
   EXPECT_EQ(message("", with("auto", "", -1)), "threads: -1, expected 0..1024");

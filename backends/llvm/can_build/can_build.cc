@@ -16,8 +16,6 @@ Status decline(const std::string& why) { return unsupported("backend llvm: " + w
 
 Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
   if (target.arch != "x86_64") return decline("architecture " + target.arch + " is not generated, only x86_64");
-  if (plan.accumulate != Accumulate::native)
-    return decline("accumulate " + std::string(name(plan.accumulate)) + " is not generated");
   if (plan.init_kind == InitKind::copy && !plan.gather) {
     for (int i = 0; i < plan.pairs; ++i) {
       const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype,

@@ -1,0 +1,62 @@
+// See split_wide.h. The fold's updates convert straight to the wide dtype, as semantics.md section 2 has it. Comparing bits, not values,
+// keeps signalling NaNs and the sign of zero of untouched elements. Tested by tests/unit/split_wide_test.cc and tests/differential.
+#include "compiler/rewrite/split_wide.h"
+
+#include <numeric>
+
+#include "compiler/op/number.h"
+
+namespace strew {
+namespace {
+
+/// current: the element, update: its accumulator.
+void add_narrowing(Expr& graph, int pair, DType dtype, DType wide) {
+  const DType bits_dtype = wide == DType::f64 ? DType::u64 : DType::u32;
+  const auto push = [&](ExprOp op, DType type, std::vector<int32_t> args, int index = 0) {
+    graph.nodes.push_back({op, type, std::move(args), index, {}});
+    return static_cast<int32_t>(graph.nodes.size()) - 1;
+  };
+  const int32_t current = push(ExprOp::current, dtype, {}, pair);
+  const int32_t sum = push(ExprOp::update, wide, {}, pair);
+  const int32_t start = push(ExprOp::bitcast, bits_dtype, {push(ExprOp::convert, wide, {current})});
+  const int32_t end = push(ExprOp::bitcast, bits_dtype, {sum});
+  const int32_t untouched = push(ExprOp::eq, DType::boolean, {start, end});
+  const int32_t rounded = push(ExprOp::convert, dtype, {sum});
+  graph.results.push_back(push(ExprOp::select, dtype, {untouched, current, rounded}));
+}
+
+}  // namespace
+
+std::optional<WideSplit> split_wide(const Op& op) {
+  const auto* s = std::get_if<Scatter>(&op);
+  if (s == nullptr || s->accumulate == Accumulate::native) return std::nullopt;
+  const DType wide = s->accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
+
+  WideSplit split{*s, *s};
+  Scatter& fold = split.fold;
+  fold.accumulate = Accumulate::native;
+  if (s->init == InitKind::in_place) {
+    fold.operands = s->results;
+    fold.init = InitKind::copy;
+  }
+  for (Scalar& fill : fold.fill) fill = convert(fill, wide);
+  for (TensorType& result : fold.results) result = {wide, result.dims, {}};
+
+  Scatter& narrow = split.narrow;
+  narrow.accumulate = Accumulate::native;
+  narrow.order = Order::in_order;
+  narrow.normalize_negative = narrow.indices_are_sorted = narrow.unique_indices = false;
+  narrow.oob = OobPolicy::undefined;
+  narrow.extras.clear();
+  narrow.indices = {DType::i32, {0}, {}};
+  narrow.updates = fold.results;
+  narrow.dims = {};
+  narrow.dims.update_window_dims.resize(s->results[0].dims.size());
+  std::iota(narrow.dims.update_window_dims.begin(), narrow.dims.update_window_dims.end(), 0);
+  narrow.combiner = {CombinerKind::expr, {}};
+  for (size_t i = 0; i < s->results.size(); ++i)
+    add_narrowing(narrow.combiner.expr, static_cast<int>(i), s->results[i].dtype, wide);
+  return split;
+}
+
+}  // namespace strew
