@@ -4,4 +4,4 @@
 here=$(cd "$(dirname "$0")" && pwd)
 "$1" --seeds-file "$here/failing_seeds.txt" || exit 1
 # shellcheck disable=SC2086
-exec "$1" $([ "${CI:-}" = true ] && echo --require-coverage) ${STREW_DIFFERENTIAL:---seconds 10}
+exec "$1" --jobs "$(nproc)" $([ "${CI:-}" = true ] && echo --require-coverage) ${STREW_DIFFERENTIAL:---seconds 10}
