@@ -1,4 +1,4 @@
-# Compiler settings that hold for every target, and helpers: strew_glob, strew_protobuf, strew_needs_modules.
+# Compiler settings that hold for every target, and helpers: strew_glob, strew_protobuf, strew_flatbuffers, strew_needs_modules.
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
@@ -67,6 +67,24 @@ function(strew_protobuf target folder)
     target_sources(${target} PRIVATE ${base}.cc)
     target_link_libraries(${target} PRIVATE protobuf::libprotobuf-lite)
   endforeach()
+endfunction()
+
+# strew_flatbuffers(target folder): make folder/*_generated.h of folder/*.fbs before target's sources. Headers only, nothing is linked.
+function(strew_flatbuffers target folder)
+  file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.fbs)
+  foreach(schema ${schemas})
+    get_filename_component(stem ${schema} NAME_WE)
+    set(header ${CMAKE_BINARY_DIR}/generated/${folder}/${stem}_generated.h)
+    add_custom_command(
+      OUTPUT ${header}
+      COMMAND ${STREW_FLATC} --cpp --scoped-enums -o ${CMAKE_BINARY_DIR}/generated/${folder} ${schema}
+      DEPENDS ${schema})
+    add_custom_target(generated_${stem} DEPENDS ${header})
+    add_dependencies(generated generated_${stem})
+    target_sources(${target} PRIVATE ${header})
+  endforeach()
+  get_target_property(includes flatbuffers::flatbuffers INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(${target} SYSTEM PRIVATE ${includes})
 endfunction()
 
 # strew_needs_modules(target): build the libraries that target opens at run time (runtime/modules) with it.

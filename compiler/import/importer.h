@@ -63,7 +63,7 @@ struct ImportedOutput {
 };
 
 struct Imported {
-  std::string format;  ///< "onnx", "stablehlo", "strew", …
+  std::string format;  ///< "onnx", "tflite", "stablehlo", "strew", …
   std::vector<ImportedInput> inputs;
   std::vector<Constant> constants;
   std::vector<Value> values;
@@ -81,7 +81,7 @@ struct ImportOptions {
   Accumulate accumulate = Accumulate::native;  ///< `--accumulate`
 };
 
-/// Reads `path`, choosing the format by its ending (.onnx .mlir .strew; cli.md). Every op is verified. Error messages start with
+/// Reads `path`, choosing the format by its ending (.onnx .tflite .mlir .strew; cli.md). Every op is verified. Error messages start with
 /// "FILE:LINE: op: " as far as known, name what is wrong, the value and what was expected.
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
 

@@ -7,6 +7,7 @@
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/strew_text.h"
+#include "compiler/import/tflite/tflite.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "runtime/file.h"
@@ -88,6 +89,7 @@ std::string endings() {
 const std::vector<Importer>& importers() {
   static const std::vector<Importer> list = {
       {".onnx", "onnx", onnx::import_model},
+      {".tflite", "tflite", tflite::import_model},
       {".mlir", "stablehlo", import_mlir},
       {".strew", "strew", import_strew_text},
   };

@@ -1,0 +1,57 @@
+// GATHER and GATHER_ND. Out of bounds is an error, and so is a negative index: TensorFlow Lite does not count from the end. Element types
+// are all there are (LiteRT has fewer), indices i16, i32 or i64. A negative axis counts from operand's rank, a negative batch_dims from
+// that of indices. Tested by tests/unit/tflite_import_test.cc and tests/oracle/litert_models.py.
+#include "compiler/import/tflite/graph.h"
+#include "compiler/import/tflite/tflite.h"
+#include "compiler/op/forms.h"
+
+namespace strew::tflite {
+namespace {
+
+struct Options {
+  int64_t axis = 0, batch_dims = 0;
+};
+
+Expected<Options> read_options(const Node& node) {
+  if (node.op().builtin_options() == nullptr) return Options{};
+  const schema::GatherOptions* given = node.op().builtin_options_as_GatherOptions();
+  if (given == nullptr) {
+    return node.error("its options are number " + std::to_string(static_cast<int>(node.op().builtin_options_type())) +
+                      ", expected GatherOptions (23)");
+  }
+  return Options{given->axis(), given->batch_dims()};
+}
+
+Status add(Node& node, const GatherBuilder& builder, int operand, int indices) {
+  Expected<Gather> op = builder.build();
+  if (!op.ok()) return node.at(op.status());
+  return node.add_kernel(std::move(op).value(), {operand, indices});
+}
+
+}  // namespace
+
+Status import_gather(Node& node) {
+  STREW_TRY(node.check_signature(2, 1));
+  STREW_ASSIGN(Options options, read_options(node));
+  STREW_ASSIGN(const int operand, node.input(0, "params"));
+  STREW_ASSIGN(const int indices, node.input(1, "indices"));
+  if (options.batch_dims < 0) {
+    const int64_t counted = options.batch_dims + node.type(indices).rank();
+    if (counted < 0) {
+      return node.error("batch_dims is " + std::to_string(options.batch_dims) + ", expected at least " +
+                        std::to_string(-node.type(indices).rank()) + ", the rank of indices");
+    }
+    options.batch_dims = counted;
+  }
+  return add(node, gather(node.type(operand), node.type(indices), options.axis, options.batch_dims).normalize_negative(false),
+             operand, indices);
+}
+
+Status import_gather_nd(Node& node) {
+  STREW_TRY(node.check_signature(2, 1));
+  STREW_ASSIGN(const int operand, node.input(0, "params"));
+  STREW_ASSIGN(const int indices, node.input(1, "indices"));
+  return add(node, gather_nd(node.type(operand), node.type(indices)).normalize_negative(false), operand, indices);
+}
+
+}  // namespace strew::tflite

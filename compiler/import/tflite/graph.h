@@ -1,0 +1,91 @@
+// Graph and Node: the main graph of a TensorFlow Lite file while it is being translated. What an operator's importer works with.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/import/importer.h"
+#include "compiler/import/tflite/tflite_generated.h"
+#include "runtime/status.h"
+
+namespace strew::tflite {
+
+/// The spelling of an operator: GATHER, "custom NAME", or its number.
+Expected<std::string> operator_name(const schema::Model& model, const schema::Operator& op, const std::string& what);
+/// Its number: files before 2020 have a narrow field for it, newer ones both.
+int32_t operator_code(const schema::OperatorCode& code);
+
+/// Tensors of subgraph 0 and the values they stand for. Constants are copied when first used: a file full of weights costs nothing.
+class Graph {
+ public:
+  Graph(Imported& imported, const schema::Model& model, std::string_view file, const std::string& path);
+
+  const schema::Model& model() const { return model_; }
+  const std::string& path() const { return path_; }
+  const schema::SubGraph& subgraph() const { return *model_.subgraphs()->Get(0); }
+  Imported& imported() { return imported_; }
+
+  /// Tensor `number`; `what` names who asks.
+  Expected<const schema::Tensor*> tensor(int32_t number, const std::string& what) const;
+  std::string tensor_name(int32_t number) const;  ///< the file's, or tensor_NUMBER
+  /// "FILE: tensor 3 (x)"
+  std::string describe(int32_t number) const;
+
+  /// Gives a tensor its value; fails when it has one.
+  Status define(int32_t number, Value value, const std::string& what);
+  /// The number of a tensor's value.
+  Expected<int> find(int32_t number, const std::string& what);
+  /// The constant of a tensor, or a failure that says it is none.
+  Expected<Constant> constant(int32_t number, const std::string& what) const;
+
+  void mark_region(int32_t subgraph) { regions_.insert(subgraph); }
+  const std::set<int32_t>& regions() const { return regions_; }
+
+ private:
+  Imported& imported_;
+  const schema::Model& model_;
+  std::string_view file_;
+  const std::string& path_;
+  std::vector<int> values_;    ///< of each tensor; -1: none yet
+  std::set<int32_t> regions_;  ///< subgraphs that are the region of some operator
+};
+
+/// One operator: its inputs as values, its errors with file, number and name.
+class Node {
+ public:
+  Node(Graph& graph, const schema::Operator& op, int number, std::string name);
+
+  const std::string& location() const { return where_; }  ///< FILE: operator 3 (GATHER)
+  Status error(const std::string& message) const { return invalid_argument(where_ + ": " + message); }
+  Status at(const Status& status) const { return status.ok() ? status : Status(status.code(), where_ + ": " + status.message()); }
+
+  Status check_signature(uint32_t inputs, uint32_t outputs) const;
+  /// Value number of input `i`, called `role` in messages.
+  Expected<int> input(uint32_t i, std::string_view role) const;
+  const TensorType& type(int value) const { return graph_.imported().values[static_cast<size_t>(value)].type; }
+  /// i32 or i64.
+  Status check_index_type(int value, std::string_view role) const;
+  /// A rank-1 i32 or i64 constant.
+  Expected<std::vector<int64_t>> constant_integers(uint32_t i, std::string_view role) const;
+
+  Graph& graph() const { return graph_; }
+  const schema::Operator& op() const { return op_; }
+  /// The kernel that computes the operator's one output. `fixed_policy` as ImportedKernel says.
+  Status add_kernel(Op op, std::vector<int> arguments, std::vector<std::string> notes = {}, bool fixed_policy = false);
+
+ private:
+  Status check_output(int32_t number, const TensorType& computed) const;
+  int32_t input_tensor(uint32_t i) const { return op_.inputs()->Get(i); }
+
+  Graph& graph_;
+  const schema::Operator& op_;
+  std::string name_, where_;
+};
+
+/// A list of dimension numbers; one that is left out is empty.
+std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list);
+
+}  // namespace strew::tflite

@@ -1,0 +1,32 @@
+// TensorFlow Lite models: the table of operators, and the importer that walks the main graph with it.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "compiler/import/importer.h"
+#include "runtime/status.h"
+
+namespace strew::tflite {
+
+class Node;
+
+/// One operator: a row here and one small function.
+struct Operator {
+  std::string_view name;  ///< as the format spells it
+  int32_t code;           ///< its number there
+  Status (*import)(Node& node);
+};
+const std::vector<Operator>& operators();
+
+Status import_dynamic_update_slice(Node& node);
+Status import_gather(Node& node);
+Status import_gather_nd(Node& node);
+Status import_scatter_nd(Node& node);
+Status import_stablehlo_gather(Node& node);
+Status import_stablehlo_scatter(Node& node);
+
+Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options);
+
+}  // namespace strew::tflite
