@@ -272,6 +272,9 @@ class Runner {
       STREW_ASSIGN(const Tensor* given, evaluate(kernel.slice_sizes));
       for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) sizes[i] = integer_at(*given, i);
     }
+    // An open size that no value gives is a window over the whole dim (GATHER of a table with open dims).
+    const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
+    for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
     std::vector<int64_t> offsets, batches;
     const auto has = [](const std::vector<int64_t>& list, int64_t d) {
       return std::find(list.begin(), list.end(), d) != list.end();
