@@ -55,7 +55,7 @@ class Case:
         self.op, self.inputs, self.out_shape, self.out_type = op, inputs, list(out_shape), out_type
         self.constant = [False] * len(inputs)
         self.gather, self.options2, self.region, self.fails = None, None, None, False
-        self.dynamic = False
+        self.dynamic, self.known = False, None  # `known`: the dim of input 1 that holds index vectors, whose length has to be known
 
 
 def type_of(array, nibbles=False):
@@ -135,7 +135,7 @@ def gather_nd(rng, type_name):
     if rng.random() < 0.1:
         at.reshape(-1, depth)[0, 0] = rng.choice([-1, shape[0]])
         case.fails = True
-    case.dynamic = rng.random() < 0.2
+    case.dynamic, case.known = rng.random() < 0.2, len(positions)
     return case
 
 
@@ -176,7 +176,7 @@ def stablehlo_scatter(rng, type_name):
     options.scatterDimsToOperandDims, options.indexVectorDim = mapped, vector_dim
     options.updateComputationSubgraphIndex = 1
     case.options2 = options
-    case.dynamic = rng.random() < 0.1
+    case.dynamic, case.known = rng.random() < 0.1, vector_dim
     return case
 
 
@@ -211,12 +211,11 @@ GENERATORS = {
 # ---- the model's bytes ----
 
 
-def tensor(name, type_name, shape, buffer=0, closed=None):
-    """`closed`: that many dims, the last ones, stay known; None: all."""
+def tensor(name, type_name, shape, buffer=0, open_dims=False, known=None):
     t = schema.TensorT()
     t.name, t.type, t.shape, t.buffer = name, getattr(schema.TensorType, type_name), list(shape), buffer
-    if closed is not None:
-        t.shapeSignature = [-1 if d < len(t.shape) - closed else extent for d, extent in enumerate(t.shape)]
+    if open_dims:
+        t.shapeSignature = [extent if d == known else -1 for d, extent in enumerate(t.shape)]
     return t
 
 
@@ -264,9 +263,8 @@ def model_bytes(case):
             buffer = len(model.buffers) - 1
         else:
             graph.inputs.append(i)
-        closed = int(case.op == "GATHER_ND" and i == 1) if case.dynamic else None  # the length of index vectors has to be known
-        graph.tensors.append(tensor(f"in{i}", type_name, array.shape, buffer, closed))
-    graph.tensors.append(tensor("out", case.out_type, case.out_shape, closed=0 if case.dynamic else None))
+        graph.tensors.append(tensor(f"in{i}", type_name, array.shape, buffer, case.dynamic, case.known if i == 1 else None))
+    graph.tensors.append(tensor("out", case.out_type, case.out_shape, open_dims=case.dynamic))
     op = operator(operator_code(model, case.op), list(range(len(case.inputs))), [len(case.inputs)])
     if case.gather:
         op.builtinOptionsType, op.builtinOptions = schema.BuiltinOptions.GatherOptions, schema.GatherOptionsT()
