@@ -1,6 +1,7 @@
 // FpEnvironment: the floating-point environment kernels compute in (semantics.md section 4): round to nearest, subnormals kept, no traps.
 #pragma once
 
+#include <cfenv>
 #include <cstdint>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -23,8 +24,8 @@ class FpEnvironment {
   FpEnvironment(const FpEnvironment&) = delete;
   FpEnvironment& operator=(const FpEnvironment&) = delete;
 
-  /// For a thread of ours: it inherits its creator's environment.
-  static void set_default() { set(kDefault); }
+  /// For a thread of ours: it inherits its creator's environment, x87's included.
+  static void set_default() { std::fesetenv(FE_DFL_ENV); }
 
  private:
 #if defined(__x86_64__)
