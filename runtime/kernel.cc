@@ -75,6 +75,7 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
 }
 
 Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
+  if (!state_) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
   const State& state = *state_;
   Call call;
   STREW_TRY(state.binder->bind(tensors, call));

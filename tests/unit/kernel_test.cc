@@ -187,6 +187,10 @@ TEST(Kernel, ConcurrentCallsOfOneKernel) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(Kernel, AnEmptyHandleIsAnError) {
+  EXPECT_EQ(Kernel().run({}).message(), "kernel: an empty handle, expected one from Runtime::get");
+}
+
 TEST(Kernel, OutlivesItsRuntime) {
   Rows data(20, 8, 5);
   Kernel kernel;
