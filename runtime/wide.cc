@@ -12,6 +12,13 @@ namespace {
 
 constexpr std::align_val_t kAlign{64};
 
+DType wide_dtype(const Scatter& op) { return op.accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32; }
+
+/// One result's share: whole lines, and one more so that neighbours never share a prefetched pair.
+size_t share(const Scatter& op, int64_t elements) {
+  return (static_cast<size_t>(storage_bytes(wide_dtype(op), elements)) + 63) / 64 * 64 + 64;
+}
+
 int64_t elements(const TensorView& view) {
   int64_t count = 1;
   for (int d = 0; d < view.rank; ++d) count *= view.dims[d];
@@ -42,13 +49,16 @@ void WideScratch::give(Block block) {
   blocks_.push_back(block);
 }
 
+int64_t wide_scratch_bytes(const Scatter& op, int64_t elements) {
+  return static_cast<int64_t>(share(op, elements) * op.results.size());
+}
+
 Status run_wide(const Kernel::State& state, std::span<const TensorView> tensors, strew_fault* fault) {
   const auto& op = std::get<Scatter>(state.compiled.op);
   const size_t n = op.results.size();
   const size_t bound_operands = op.init == InitKind::copy ? n : 0;
-  const DType wide = op.accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
-  const int64_t count = elements(tensors[0]);
-  const size_t each = (static_cast<size_t>(storage_bytes(wide, count)) + 63) / 64 * 64 + 64;
+  const DType wide = wide_dtype(op);
+  const size_t each = share(op, elements(tensors[0]));
   const WideScratch::Block scratch = state.scratch.take(each * n);
   if (scratch.data == nullptr)
     return unsupported("accumulate wide: no memory for " + std::to_string(each * n) + " bytes of scratch; use accumulate native");

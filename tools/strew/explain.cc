@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/op/text.h"
+#include "compiler/rewrite/split_wide.h"
+#include "runtime/wide.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
@@ -44,6 +46,16 @@ bool float_sums(const Scatter& scatter) {
   return folds && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
 }
 
+/// kDynamic where the shapes are.
+int64_t scratch_of(const Scatter& scatter) {
+  int64_t elements = 1;
+  for (int64_t dim : scatter.results[0].dims) {
+    if (dim == kDynamic) return kDynamic;
+    elements *= dim;
+  }
+  return wide_scratch_bytes(scatter, elements);
+}
+
 Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule) {
   Guarantees g;
   g.threads = schedule.strategy == Strategy::sequential ? 1 : schedule.threads;
@@ -53,6 +65,7 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule)
   if (const Scatter* scatter = std::get_if<Scatter>(&kernel.op)) {
     oob = scatter->oob;
     if (scatter->order == Order::relaxed && float_sums(*scatter)) g.bits_fixed = "no (order relaxed)";
+    if (scatter->accumulate != Accumulate::native) g.scratch_bytes = scratch_of(*scatter);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   } else {
@@ -112,6 +125,13 @@ std::string rewrites_text(const Stages& stages) {
   return out + fmt::format("  canonical   {}\n", print(stages.canonical));
 }
 
+/// Wide accumulation runs as two kernels of their own; `strew compile` and `explain` take each as a .strew file.
+std::string split_text(const Stages& stages) {
+  const auto split = split_wide(stages.op);
+  if (!split) return "";
+  return fmt::format("  fold        {}\n  narrow      {}\n", print(split->fold), print(split->narrow));
+}
+
 std::string choices_text(const char* title, const std::vector<Choice>& choices) {
   std::string out;
   for (const Choice& c : choices)
@@ -120,8 +140,9 @@ std::string choices_text(const char* title, const std::vector<Choice>& choices) 
 }
 
 std::string guarantees_text(const Guarantees& g) {
-  return fmt::format("bits fixed: {}; writes outside updates: {}; scratch {} B; threads {}; checks every index first: {}",
-                     g.bits_fixed, g.writes, g.scratch_bytes, g.threads, g.checks_first);
+  const std::string scratch = g.scratch_bytes == kDynamic ? "as the shapes say" : std::to_string(g.scratch_bytes) + " B";
+  return fmt::format("bits fixed: {}; writes outside updates: {}; scratch {}; threads {}; checks every index first: {}",
+                     g.bits_fixed, g.writes, scratch, g.threads, g.checks_first);
 }
 
 std::string text_of(const Explanation& e) {
@@ -130,7 +151,7 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.op_text)));
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
   if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
-  out += rewrites_text(stages);
+  out += rewrites_text(stages) + split_text(stages);
   out += "  plan\n" + (stages.planned.ok() ? indented(print(stages.plan)) : "    none: " + stages.planned.message() + "\n");
   out += choices_text("backends", e.backends);
   out += fmt::format("  {:<11} {}\n", "runs on", e.chosen.empty() ? "nothing: " + e.why : e.chosen);
@@ -171,12 +192,13 @@ Json json_of(const Explanation& e) {
               {"target", print(stages.target)}};
   if (!stages.planned.ok()) out["plan_reason"] = stages.planned.message();
   if (e.chosen.empty()) out["backend_reason"] = e.why;
-  out["guarantees"] = {{"bits_fixed", e.guarantees.bits_fixed},
-                       {"writes_outside_updates", e.guarantees.writes},
-                       {"scratch_bytes", e.guarantees.scratch_bytes},
-                       {"threads", e.guarantees.threads},
-                       {"checks_every_index_first", e.guarantees.checks_first},
-                       {"text", guarantees_text(e.guarantees)}};
+  out["guarantees"] = {
+      {"bits_fixed", e.guarantees.bits_fixed},
+      {"writes_outside_updates", e.guarantees.writes},
+      {"scratch_bytes", e.guarantees.scratch_bytes == kDynamic ? nlohmann::json() : nlohmann::json(e.guarantees.scratch_bytes)},
+      {"threads", e.guarantees.threads},
+      {"checks_every_index_first", e.guarantees.checks_first},
+      {"text", guarantees_text(e.guarantees)}};
   return out;
 }
 
