@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <fstream>
 
 #include "compiler/import/importer.h"
 #include "compiler/import/tflite/tflite.h"
@@ -16,7 +17,6 @@ namespace strew::testing {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -330,6 +330,12 @@ TEST(TfliteImport, TheTableHasTheFormatsNumbers) {
   EXPECT_EQ(static_cast<int>(TfliteCode::DYNAMIC_UPDATE_SLICE), 151);
   EXPECT_EQ(static_cast<int>(TfliteCode::STABLEHLO_SCATTER), 190);
   EXPECT_EQ(static_cast<int>(TfliteCode::STABLEHLO_GATHER), 201);
+}
+
+TEST(TfliteImport, TheDocumentListsTheTable) {
+  std::ifstream file(STREW_SOURCE_DIR "/docs/sources.md");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  for (const tflite::Operator& op : tflite::operators()) EXPECT_THAT(text, HasSubstr("\n| `" + std::string(op.name) + "` |"));
 }
 
 }  // namespace
