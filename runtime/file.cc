@@ -64,6 +64,28 @@ Expected<std::string> read_file(const std::string& path, int64_t max_bytes) {
   return out;
 }
 
+Expected<std::vector<std::byte>> read_file_part(const std::string& path, int64_t offset, int64_t bytes) {
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};  // a pipe must not make it wait
+  struct stat info;
+  if (file.fd < 0 || fstat(file.fd, &info) != 0) return failure(path, "cannot read");
+  if (!S_ISREG(info.st_mode)) return io_error(path + ": cannot read: it is not a plain file");
+  const int64_t size = info.st_size;
+  if (offset > size || bytes > size - offset) {
+    return invalid_argument(path + ": the file has " + std::to_string(size) + " bytes, expected " + std::to_string(bytes) +
+                            " at offset " + std::to_string(offset));
+  }
+  std::vector<std::byte> out(static_cast<size_t>(bytes));
+  for (size_t used = 0; used < out.size();) {
+    const ssize_t n =
+        pread(file.fd, out.data() + used, out.size() - used, static_cast<off_t>(offset + static_cast<int64_t>(used)));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return failure(path, "cannot read");
+    if (n == 0) return io_error(path + ": cannot read: the file has become shorter");
+    used += static_cast<size_t>(n);
+  }
+  return out;
+}
+
 Expected<PendingFile> PendingFile::write(const std::string& path, std::string_view bytes) {
   struct stat info;
   const bool exists = stat(path.c_str(), &info) == 0;

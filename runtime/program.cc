@@ -198,9 +198,21 @@ class Runner {
     return {};
   }
 
+  Status check_equal_extents(const ImportedKernel& kernel) {
+    for (const EqualExtents& e : kernel.equal_extents) {
+      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
+      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
+      const int64_t have = tensor->dims[e.dim], want = other->dims[e.other_dim];
+      if (have != want)
+        return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + ", " + e.b);
+    }
+    return {};
+  }
+
   Status run_kernel(int k) {
     const ImportedKernel& kernel = imported_.kernels[k];
     for (int v : kernel.arguments) STREW_TRY(evaluate(v).status());
+    STREW_TRY(check_equal_extents(kernel));
     STREW_TRY(check_non_negative(kernel));
     STREW_ASSIGN(const Kernel compiled, runtime_.get(kernel.op, options_.kernel));
 

@@ -35,12 +35,15 @@ int64_t physical_memory() {
 
 void Buffer::Free::operator()(void* p) const { std::free(p); }
 
-Expected<Buffer> Buffer::allocate(int64_t bytes) {
+Status check_memory(int64_t bytes) {
   static const int64_t most = physical_memory();
-  if (bytes < 0 || bytes > most) {
-    return invalid_argument("a tensor of " + std::to_string(bytes) + " bytes does not fit this machine's memory of " +
-                            std::to_string(most) + " bytes");
-  }
+  if (bytes >= 0 && bytes <= most) return {};
+  return invalid_argument("a tensor of " + std::to_string(bytes) + " bytes does not fit this machine's memory of " +
+                          std::to_string(most) + " bytes");
+}
+
+Expected<Buffer> Buffer::allocate(int64_t bytes) {
+  STREW_TRY(check_memory(bytes));
   Buffer out;
   out.base_.reset(std::calloc(1, static_cast<size_t>(bytes + kAlignment)));
   if (!out.base_) return invalid_argument("out of memory: a tensor needs " + std::to_string(bytes) + " bytes");

@@ -44,6 +44,8 @@ struct Tensor {
 
 /// Zeroed (strings: empty). Fails when an extent is negative, the size does not fit 63 bits or the memory is not there.
 Expected<Tensor> make_tensor(DType dtype, std::vector<int64_t> dims);
+/// Fails when this machine has less memory than `bytes`.
+Status check_memory(int64_t bytes);
 /// The element of a string tensor.
 std::string_view string_at(const Tensor& tensor, int64_t element);
 /// Makes `strings` (one per element) the contents of a string tensor.

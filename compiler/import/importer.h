@@ -44,6 +44,13 @@ struct ImportedInput {
   bool optional = false;  ///< `--input -` leaves it out
 };
 
+/// Two dims that the source's op wants equal and the descriptor does not (ScatterND's window is always whole): `a`, "dim 1 of updates", is
+/// compared with `b` before anything runs.
+struct EqualExtents {
+  int value = 0, dim = 0, other = 0, other_dim = 0;
+  std::string a, b;
+};
+
 struct ImportedKernel {
   std::string name;      ///< unique in the file; `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
@@ -52,6 +59,7 @@ struct ImportedKernel {
                                    ///< in_place the N operands first: what the result buffers hold before the call
   std::vector<int> non_negative;   ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
                                    ///< circular mode wraps above, not below): checked before anything runs, as policy `error` is
+  std::vector<EqualExtents> equal_extents;
   bool fixed_policy = false;       ///< the policy is what the source's op means (dynamic_slice clamps): `--oob` does not apply
   int slice_sizes = -1;            ///< gather with slice sizes known at the call: the rank-1 integer value that holds them all
   std::vector<std::string> notes;  ///< for `strew explain`

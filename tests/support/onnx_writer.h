@@ -116,4 +116,27 @@ inline OnnxModel tensor_scatter_model() {
   return m;
 }
 
+/// data f32, indices i64, updates f32 into one node called scatter; opset 18.
+inline OnnxModel onnx_scatter_model(const std::string& op_type, std::vector<int64_t> data, std::vector<int64_t> indices,
+                                    std::vector<int64_t> updates) {
+  OnnxModel m;
+  m.opset = 18;
+  m.inputs = {
+      {"data", kFloat, std::move(data)}, {"indices", kInt64, std::move(indices)}, {"updates", kFloat, std::move(updates)}};
+  m.outputs = {{"output", kFloat, {}, false}};
+  OnnxNode node;
+  node.op_type = op_type;
+  node.inputs = {"data", "indices", "updates"};
+  node.outputs = {"output"};
+  m.nodes = {node};
+  return m;
+}
+
+inline OnnxModel onnx_gather_model(const std::string& op_type, std::vector<int64_t> data, std::vector<int64_t> indices) {
+  OnnxModel m = onnx_scatter_model(op_type, std::move(data), std::move(indices), {});
+  m.inputs.pop_back();
+  m.nodes[0].inputs.pop_back();
+  return m;
+}
+
 }  // namespace strew::testing

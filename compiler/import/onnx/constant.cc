@@ -22,7 +22,7 @@ Constant from_list(DType dtype, const List& list, bool scalar) {
 
 Expected<Constant> to_constant(const AttributeProto& a, const Node& node) {
   const std::string& n = a.name();
-  if (n == "value") return onnx::to_constant(a.t(), node.location() + ": attribute value");
+  if (n == "value") return onnx::to_constant(a.t(), node.location() + ": attribute value", node.graph().path());
   if (n == "value_float") return from_list(DType::f32, std::vector<float>{a.f()}, true);
   if (n == "value_floats") return from_list(DType::f32, a.floats(), false);
   if (n == "value_int") return from_list(DType::i64, std::vector<int64_t>{a.i()}, true);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/import/onnx/tensor_proto.h"
+#include "compiler/import/onnx/wire.h"
 
 namespace strew::onnx {
 
@@ -19,12 +20,35 @@ Status Graph::define(const std::string& name, Value value, const std::string& wh
   return {};
 }
 
-Status Graph::define_initializer(const TensorProto& proto) {
-  if (proto.name().empty()) return invalid_argument(path_ + ": an initializer has no name, expected one");
-  if (!initializers_.emplace(proto.name(), &proto).second) {
-    return invalid_argument(path_ + ": the name '" + proto.name() + "' has two initializers, expected one");
+Status Graph::define_initializer(std::string_view tensor) {
+  std::string_view name;
+  WireReader reader(tensor);
+  for (WireField field; reader.next(field);) {
+    if (field.is_message(TensorProto::kNameFieldNumber)) name = field.bytes;
+  }
+  if (reader.damaged()) {
+    return invalid_argument(path_ + ": initializer " + std::string(name) + ": damaged, expected a protobuf TensorProto");
+  }
+  if (name.empty()) return invalid_argument(path_ + ": an initializer has no name, expected one");
+  if (!initializers_.emplace(name, tensor).second) {
+    return invalid_argument(path_ + ": the name '" + std::string(name) + "' has two initializers, expected one");
   }
   return {};
+}
+
+int Graph::declared_rank(const std::string& name) {
+  if (!has_declared_ranks_) {
+    has_declared_ranks_ = true;
+    WireReader reader(bytes_);
+    for (WireField field; reader.next(field);) {
+      ValueInfoProto info;
+      if (!field.is_message(GraphField::output) && !field.is_message(GraphField::value_info)) continue;
+      if (!info.ParseFromArray(field.bytes.data(), static_cast<int>(field.bytes.size()))) continue;
+      if (info.type().tensor_type().has_shape()) declared_ranks_[info.name()] = info.type().tensor_type().shape().dim_size();
+    }
+  }
+  const auto it = declared_ranks_.find(name);
+  return it == declared_ranks_.end() ? -1 : it->second;
 }
 
 Expected<int> Graph::find(const std::string& name) {
@@ -32,7 +56,7 @@ Expected<int> Graph::find(const std::string& name) {
   const auto initializer = initializers_.find(name);
   if (initializer == initializers_.end()) return -1;
   const std::string what = path_ + ": initializer " + name;
-  STREW_ASSIGN(Constant constant, to_constant(*initializer->second, what));
+  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_));
   STREW_TRY(define(name, constant_value(imported_, std::move(constant)), what));
   return static_cast<int>(imported_.values.size()) - 1;
 }
@@ -130,7 +154,8 @@ Value constant_value(Imported& imported, Constant constant) {
   return value;
 }
 
-Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes) {
+Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
+                        std::vector<EqualExtents> equal_extents) {
   Imported& imported = graph_.imported();
   ImportedKernel kernel;
   kernel.name = graph_.kernel_name(name_);
@@ -138,6 +163,7 @@ Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_
   kernel.arguments = std::move(arguments);
   kernel.non_negative = std::move(non_negative);
   kernel.notes = std::move(notes);
+  kernel.equal_extents = std::move(equal_extents);
   int result = 0;
   for (const TensorSlot& slot : tensor_slots(op)) {
     if (slot.role != Role::result) continue;

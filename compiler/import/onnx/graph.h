@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <string_view>
@@ -13,15 +14,22 @@
 
 namespace strew::onnx {
 
+/// Field numbers of GraphProto, whose messages are parsed one by one: the graph as a whole never is.
+struct GraphField {
+  static constexpr uint64_t node = 1, initializer = 5, input = 11, output = 12, value_info = 13;
+};
+
 /// The names of a graph and the values they stand for. Every name has one value, and it comes before its uses. Initializers become
 /// constants when first used: a file full of weights costs nothing.
 class Graph {
  public:
-  Graph(Imported& imported, const std::string& path) : imported_(imported), path_(path) {}
+  /// `bytes`: the serialised GraphProto, which outlives the graph.
+  Graph(Imported& imported, const std::string& path, std::string_view bytes) : imported_(imported), path_(path), bytes_(bytes) {}
 
   /// Adds `value` under `name`; fails when the name is taken. `what` starts the message.
   Status define(const std::string& name, Value value, const std::string& what);
-  Status define_initializer(const TensorProto& proto);
+  /// A serialised TensorProto. Nothing but its name is looked at before it is used.
+  Status define_initializer(std::string_view tensor);
   bool has_initializer(const std::string& name) const { return initializers_.count(name) > 0; }
   /// The value's number, or -1 when there is none of that name.
   Expected<int> find(const std::string& name);
@@ -31,13 +39,20 @@ class Graph {
   /// How a graph input is used decides whether `--input -` may leave it out.
   void used(int value, bool optional);
   bool only_optional(int value) const;
+  /// The rank that the file declares for the value `name` it computes, or -1.
+  int declared_rank(const std::string& name);
   Imported& imported() { return imported_; }
+  const std::string& path() const { return path_; }
+  std::string_view bytes() const { return bytes_; }
 
  private:
   Imported& imported_;
   const std::string& path_;
+  std::string_view bytes_;
   std::map<std::string, int> names_;
-  std::map<std::string, const TensorProto*> initializers_;
+  std::map<std::string_view, std::string_view> initializers_;
+  std::map<std::string, int> declared_ranks_;
+  bool has_declared_ranks_ = false;
   std::map<std::string, int> kernel_names_;
   std::map<int, bool> required_;  ///< value -> some use needs it
 };
@@ -64,11 +79,13 @@ class Node {
 
   Expected<int64_t> attribute(std::string_view name, int64_t otherwise) const;
   Expected<std::string> attribute(std::string_view name, const std::string& otherwise) const;
+  bool has_attribute(std::string_view name) const { return find_attribute(name) != nullptr; }
 
   Graph& graph() const { return graph_; }
   const NodeProto& proto() const { return proto_; }
   /// The kernel that computes the node's outputs; `arguments` as ImportedKernel says. Defines the outputs' values.
-  Status add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes);
+  Status add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
+                    std::vector<EqualExtents> equal_extents = {});
 
  private:
   const AttributeProto* find_attribute(std::string_view name) const;

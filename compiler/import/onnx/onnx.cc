@@ -3,13 +3,20 @@
 //
 // Everything in the file is untrusted. Ranks are capped, extents are multiplied with overflow checks, nodes may read only what comes
 // before them, and whatever is not understood (an operator, an attribute, an element type) is refused by name. Control flow and
-// functions of the model are not followed. Tested by tests/unit/onnx_import_test.cc, tests/error/cli_test.cc and tests/oracle/onnx_*.py.
+// functions of the model are not followed.
+//
+// The file is walked field by field (wire.h). Protobuf parses one node, one value or one tensor at a time, the tensors only when a kernel
+// uses them: a model's weights are neither copied nor looked at, and no message can unfold into more than its share of memory.
+//
+// Tested by tests/unit/onnx_*_test.cc, tests/error/onnx_error_test.cc, tests/error/cli_test.cc and tests/oracle/onnx*.py.
 #include "compiler/import/onnx/onnx.h"
 
 #include <limits>
+#include <optional>
 
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/tensor_proto.h"
+#include "compiler/import/onnx/wire.h"
 #include "compiler/op/limits.h"
 #include "runtime/tensor.h"
 
@@ -40,34 +47,88 @@ Expected<TensorType> to_type(const TypeProto& proto, const std::string& what) {
   return type;
 }
 
-Expected<int64_t> default_opset(const ModelProto& model, const std::string& path) {
-  int64_t version = 0;
-  for (const OperatorSetIdProto& set : model.opset_import()) {
-    if (!is_default_domain(set.domain())) continue;
-    if (version != 0 && version != set.version()) {
-      return invalid_argument(path + ": opset_import has ai.onnx versions " + std::to_string(version) + " and " +
-                              std::to_string(set.version()) + ", expected one");
-    }
-    version = set.version();
-  }
-  if (version <= 0) return invalid_argument(path + ": opset_import has no version of ai.onnx, expected one");
-  return version;
+constexpr int kMaxListed = 1 << 16;        // nodes, inputs, outputs; fields of one node
+constexpr int kMaxInitializers = 1 << 20;  // each costs a map entry, used or not
+
+Status damaged(const std::string& path, size_t bytes) {
+  return invalid_argument(path + ": not an ONNX model (" + std::to_string(bytes) +
+                          " bytes), expected a protobuf ModelProto; the file is truncated or damaged");
 }
 
-Status import_inputs(Graph& graph, const GraphProto& proto, const std::string& path) {
-  Imported& imported = graph.imported();
-  for (const TensorProto& initializer : proto.initializer()) STREW_TRY(graph.define_initializer(initializer));
-  for (const ValueInfoProto& info : proto.input()) {
-    if (graph.has_initializer(info.name())) continue;  // the inputs of old files list their initializers too
-    const std::string what = path + ": input " + info.name();
-    Value value;
-    value.kind = ValueKind::input;
-    STREW_ASSIGN(value.type, to_type(info.type(), what));
-    value.index = static_cast<int>(imported.inputs.size());
-    imported.inputs.push_back({info.name(), value.type, false});
-    STREW_TRY(graph.define(info.name(), std::move(value), what));
+/// Parses a small message. `fields`: what it may have at most, before its parsed form takes many times its size.
+template <class Proto>
+Status parse(std::string_view bytes, int fields, const std::string& what, Proto& proto) {
+  WireReader reader(bytes);
+  int count = 0;
+  for (WireField field; reader.next(field);) {
+    if (++count > fields) return invalid_argument(what + ": it has more than " + std::to_string(fields) + " fields");
   }
+  if (!reader.damaged() && bytes.size() <= static_cast<size_t>(std::numeric_limits<int>::max()) &&
+      proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return {};
+  }
+  return invalid_argument(what + ": damaged (" + std::to_string(bytes.size()) + " bytes), expected a protobuf message");
+}
+
+/// Calls `each(bytes, number)` for every message `field_number` of the graph, in file order.
+template <class Each>
+Status for_each(const Graph& graph, uint64_t field_number, const char* what, int most, const Each& each) {
+  WireReader reader(graph.bytes());
+  int number = 0;
+  for (WireField field; reader.next(field);) {
+    if (!field.is_message(field_number)) continue;
+    if (number == most) return invalid_argument(graph.path() + ": the graph has more than " + std::to_string(most) + " " + what);
+    STREW_TRY(each(field.bytes, number++));
+  }
+  return reader.damaged() ? damaged(graph.path(), graph.bytes().size()) : Status();
+}
+
+/// What matters of a ModelProto: its one graph and the version of the operators.
+struct Model {
+  std::optional<std::string_view> graph;
+  int64_t opset = 0;
+};
+
+Status read_opset(std::string_view bytes, const std::string& path, Model& model) {
+  OperatorSetIdProto set;
+  STREW_TRY(parse(bytes, kMaxListed, path + ": opset_import", set));
+  if (!is_default_domain(set.domain())) return {};
+  if (model.opset != 0 && model.opset != set.version()) {
+    return invalid_argument(path + ": opset_import has ai.onnx versions " + std::to_string(model.opset) + " and " +
+                            std::to_string(set.version()) + ", expected one");
+  }
+  model.opset = set.version();
   return {};
+}
+
+Expected<Model> read_model(std::string_view bytes, const std::string& path) {
+  constexpr uint64_t kGraph = 7, kOpsetImport = 8;
+  Model model;
+  WireReader reader(bytes);
+  for (WireField field; reader.next(field);) {
+    if (field.is_message(kOpsetImport)) STREW_TRY(read_opset(field.bytes, path, model));
+    if (!field.is_message(kGraph)) continue;
+    if (model.graph) return invalid_argument(path + ": the model has two graphs, expected one");
+    model.graph = field.bytes;
+  }
+  if (reader.damaged()) return damaged(path, bytes.size());
+  if (!model.graph) return invalid_argument(path + ": the model has no graph, expected a protobuf ModelProto with one");
+  if (model.opset <= 0) return invalid_argument(path + ": opset_import has no version of ai.onnx, expected one");
+  return model;
+}
+
+Status import_input(Graph& graph, std::string_view bytes, int number) {
+  Imported& imported = graph.imported();
+  ValueInfoProto info;
+  STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": input " + std::to_string(number), info));
+  if (graph.has_initializer(info.name())) return {};  // the inputs of old files list their initializers too
+  const std::string what = graph.path() + ": input " + info.name();
+  Value value;
+  value.kind = ValueKind::input;
+  STREW_ASSIGN(value.type, to_type(info.type(), what));
+  value.index = static_cast<int>(imported.inputs.size());
+  imported.inputs.push_back({info.name(), value.type, false});
+  return graph.define(info.name(), std::move(value), what);
 }
 
 const Operator* find_operator(const NodeProto& node) {
@@ -84,50 +145,63 @@ std::string operator_names() {
   return out;
 }
 
-Status import_nodes(Graph& graph, const GraphProto& proto, const std::string& path, int64_t opset) {
-  for (int i = 0; i < proto.node_size(); ++i) {
-    Node node(graph, proto.node(i), i, path, opset);
-    const Operator* op = find_operator(proto.node(i));
-    if (op == nullptr) {
-      const std::string& domain = proto.node(i).domain();
-      return node.error("the operator is not supported" + (is_default_domain(domain) ? "" : " (domain " + domain + ")") +
-                        ", expected one of: " + operator_names());
-    }
-    if (opset < op->min_opset) {
-      return node.error("the model's opset is " + std::to_string(opset) + ", expected at least " + std::to_string(op->min_opset));
-    }
-    STREW_TRY(op->import(node));
+Status import_node(Graph& graph, std::string_view bytes, int number, int64_t opset) {
+  NodeProto proto;
+  STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": node " + std::to_string(number), proto));
+  Node node(graph, proto, number, graph.path(), opset);
+  const Operator* op = find_operator(proto);
+  if (op == nullptr) {
+    const std::string& domain = proto.domain();
+    return node.error("the operator is not supported" + (is_default_domain(domain) ? "" : " (domain " + domain + ")") +
+                      ", expected one of: " + operator_names());
   }
-  if (graph.imported().kernels.empty()) {
-    return invalid_argument(path + ": the graph has " + std::to_string(proto.node_size()) +
-                            " nodes and no indexed write or read among them, expected at least one of: " + operator_names());
+  const std::string have = "the model's opset is " + std::to_string(opset) + ", expected at ";
+  if (opset < op->min_opset) return node.error(have + "least " + std::to_string(op->min_opset));
+  if (opset > op->max_opset) return node.error(have + "most " + std::to_string(op->max_opset) + "; " + std::string(op->later));
+  return op->import(node);
+}
+
+Status import_output(Graph& graph, std::string_view bytes, int number) {
+  Imported& imported = graph.imported();
+  ValueInfoProto info;
+  STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": output " + std::to_string(number), info));
+  const std::string what = graph.path() + ": output " + info.name();
+  STREW_ASSIGN(const int value, graph.find(info.name()));
+  if (value < 0) return invalid_argument(what + ": nothing in the graph computes it");
+  graph.used(value, /*optional=*/false);
+  if (info.has_type() && info.type().tensor_type().has_shape()) {
+    const TensorType& computed = imported.values[value].type;
+    STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
+    bool fits = declared.dtype == computed.dtype && declared.rank() == computed.rank();
+    for (int d = 0; fits && d < declared.rank(); ++d) fits = unify(declared.dims[d], computed.dims[d]);
+    if (!fits) {
+      return invalid_argument(what + ": it is declared as " + std::string(name(declared.dtype)) + dims_text(declared.dims) +
+                              ", expected what the graph computes: " + std::string(name(computed.dtype)) +
+                              dims_text(computed.dims));
+    }
   }
+  imported.outputs.push_back({info.name(), value});
   return {};
 }
 
-Status import_outputs(Graph& graph, const GraphProto& proto, const std::string& path) {
+Status import_graph(Graph& graph, int64_t opset) {
   Imported& imported = graph.imported();
-  for (const ValueInfoProto& info : proto.output()) {
-    const std::string what = path + ": output " + info.name();
-    STREW_ASSIGN(const int value, graph.find(info.name()));
-    if (value < 0) return invalid_argument(what + ": nothing in the graph computes it");
-    graph.used(value, /*optional=*/false);
-    if (info.has_type()) {
-      const TensorType& computed = imported.values[value].type;
-      if (info.type().tensor_type().has_shape()) {
-        STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
-        bool fits = declared.dtype == computed.dtype && declared.rank() == computed.rank();
-        for (int d = 0; fits && d < declared.rank(); ++d) fits = unify(declared.dims[d], computed.dims[d]);
-        if (!fits) {
-          return invalid_argument(what + ": it is declared as " + std::string(name(declared.dtype)) + dims_text(declared.dims) +
-                                  ", expected what the graph computes: " + std::string(name(computed.dtype)) +
-                                  dims_text(computed.dims));
-        }
-      }
-    }
-    imported.outputs.push_back({info.name(), value});
+  STREW_TRY(for_each(graph, GraphField::initializer, "initializers", kMaxInitializers,
+                     [&](std::string_view bytes, int) { return graph.define_initializer(bytes); }));
+  STREW_TRY(for_each(graph, GraphField::input, "inputs", kMaxListed,
+                     [&](std::string_view bytes, int number) { return import_input(graph, bytes, number); }));
+  int nodes = 0;
+  STREW_TRY(for_each(graph, GraphField::node, "nodes", kMaxListed, [&](std::string_view bytes, int number) {
+    nodes = number + 1;
+    return import_node(graph, bytes, number, opset);
+  }));
+  if (imported.kernels.empty()) {
+    return invalid_argument(graph.path() + ": the graph has " + std::to_string(nodes) +
+                            " nodes and no indexed write or read among them, expected at least one of: " + operator_names());
   }
-  if (imported.outputs.empty()) return invalid_argument(path + ": the graph has no outputs, expected at least one");
+  STREW_TRY(for_each(graph, GraphField::output, "outputs", kMaxListed,
+                     [&](std::string_view bytes, int number) { return import_output(graph, bytes, number); }));
+  if (imported.outputs.empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
   return {};
 }
 
@@ -135,28 +209,24 @@ Status import_outputs(Graph& graph, const GraphProto& proto, const std::string& 
 
 const std::vector<Operator>& operators() {
   static const std::vector<Operator> list = {
-      {"Constant", "", 1, import_constant},
-      {"TensorScatter", "", 24, import_tensor_scatter},
+      {"Constant", "", 1, kEveryLater, import_constant},
+      {"Gather", "", 1, kEveryLater, import_gather},
+      {"GatherElements", "", 11, kEveryLater, import_gather_elements},
+      {"GatherND", "", 11, kEveryLater, import_gather_nd},
+      {"Scatter", "", 9, 10, import_scatter_elements, "since 11 it is called ScatterElements"},
+      {"ScatterElements", "", 11, kEveryLater, import_scatter_elements},
+      {"ScatterND", "", 11, kEveryLater, import_scatter_nd},
+      {"TensorScatter", "", 24, kEveryLater, import_tensor_scatter},
   };
   return list;
 }
 
 Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&) {
-  ModelProto model;
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
-      !model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return invalid_argument(path + ": not an ONNX model (" + std::to_string(bytes.size()) +
-                            " bytes), expected a protobuf ModelProto; the file is truncated or damaged");
-  }
-  if (!model.has_graph()) return invalid_argument(path + ": the model has no graph, expected a protobuf ModelProto with one");
-  STREW_ASSIGN(const int64_t opset, default_opset(model, path));
-
+  STREW_ASSIGN(const Model model, read_model(bytes, path));
   Imported imported;
   imported.format = "onnx";
-  Graph graph(imported, path);
-  STREW_TRY(import_inputs(graph, model.graph(), path));
-  STREW_TRY(import_nodes(graph, model.graph(), path, opset));
-  STREW_TRY(import_outputs(graph, model.graph(), path));
+  Graph graph(imported, path, *model.graph);
+  STREW_TRY(import_graph(graph, model.opset));
   for (const Value& value : imported.values) {
     if (value.kind != ValueKind::input) continue;
     imported.inputs[value.index].optional = graph.only_optional(static_cast<int>(&value - imported.values.data()));

@@ -1,6 +1,9 @@
 // ONNX models: the table of operators, and the importer that walks a graph with it.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,16 +14,25 @@ namespace strew::onnx {
 
 class Node;
 
+inline constexpr int64_t kEveryLater = std::numeric_limits<int64_t>::max();
+
 /// One operator: a row here and one small file.
 struct Operator {
   std::string_view op_type;
   std::string_view domain;  ///< "" is ai.onnx
-  int64_t min_opset;        ///< first opset whose rules the importer follows
+  int64_t min_opset;        ///< first opset that has the operator
+  int64_t max_opset;        ///< last one, or kEveryLater
   Status (*import)(Node& node);
+  std::string_view later = {};  ///< where max_opset ends it: what to use instead
 };
 const std::vector<Operator>& operators();
 
 Status import_constant(Node& node);
+Status import_gather(Node& node);
+Status import_gather_elements(Node& node);
+Status import_gather_nd(Node& node);
+Status import_scatter_elements(Node& node);
+Status import_scatter_nd(Node& node);
 Status import_tensor_scatter(Node& node);
 
 Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options);

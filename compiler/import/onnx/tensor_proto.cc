@@ -3,14 +3,17 @@
 // int32; f6: one element per int32; 16-bit and 8-bit floats: their bits). Dims and sizes are untrusted: the element count is
 // checked against the data before anything is allocated, so a few bytes cannot ask for gigabytes.
 //
-// External data is refused by name. Tested by tests/unit/onnx_tensor_test.cc and tests/oracle/onnx_tensor_scatter.py.
+// External data is external_data.cc's. Tested by tests/unit/onnx_tensor_test.cc and tests/oracle/onnx_tensor_scatter.py.
 #include "compiler/import/onnx/tensor_proto.h"
 
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 
+#include "compiler/import/onnx/external_data.h"
 #include "compiler/import/onnx/onnx.pb.h"
+#include "compiler/import/onnx/wire.h"
 #include "compiler/op/limits.h"
 #include "runtime/tensor.h"
 
@@ -108,22 +111,10 @@ void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
 
 int lists_used(const TensorProto& p) {
   return (p.float_data_size() > 0) + (p.int32_data_size() > 0) + (p.string_data_size() > 0) + (p.int64_data_size() > 0) +
-         (p.double_data_size() > 0) + (p.uint64_data_size() > 0) + (p.has_raw_data() && !p.raw_data().empty());
+         (p.double_data_size() > 0) + (p.uint64_data_size() > 0);
 }
 
-Status refuse_external(const TensorProto& p, const std::string& what) {
-  if (p.data_location() == TensorProto::EXTERNAL || p.external_data_size() > 0) {
-    std::string location = "(none)";
-    for (const auto& entry : p.external_data()) {
-      if (entry.key() == "location") location = entry.value();
-    }
-    return unsupported(what + ": data_location is EXTERNAL (" + location +
-                       "), expected the data inside the file; save the model without "
-                       "external data");
-  }
-  if (p.has_segment()) return unsupported(what + ": the tensor is stored in segments, expected one piece");
-  return {};
-}
+constexpr int kMaxExternalEntries = 64;
 
 /// What the bits of a bool and the padding of the last byte must not be left to chance for.
 void normalise(Constant& constant, int64_t count) {
@@ -143,56 +134,110 @@ Expected<DType> element_type(int32_t data_type, const std::string& what) {
   return unsupported(what + ": element type is " + std::to_string(data_type) + ", expected a TensorProto.DataType from 1 to 28");
 }
 
-Expected<Constant> to_constant(const TensorProto& proto, const std::string& what) {
-  STREW_TRY(refuse_external(proto, what));
-  Constant out;
-  STREW_ASSIGN(out.type.dtype, element_type(proto.data_type(), what));
-  const DType dtype = out.type.dtype;
+namespace {
+
+/// Type and dims, and how many elements they make.
+Expected<int64_t> read_type(const TensorProto& proto, const std::string& what, TensorType& type) {
+  STREW_ASSIGN(type.dtype, element_type(proto.data_type(), what));
+  if (proto.has_segment()) return unsupported(what + ": the tensor is stored in segments, expected one piece");
   if (proto.dims_size() > kMaxRank) {
     return invalid_argument(what + ": rank is " + std::to_string(proto.dims_size()) + ", expected at most " +
                             std::to_string(kMaxRank));
   }
-  out.type.dims.assign(proto.dims().begin(), proto.dims().end());
-  const Expected<int64_t> counted = element_count(out.type.dims);
-  if (!counted.ok()) return invalid_argument(what + ": " + counted.status().message());
-  const int64_t count = *counted;
+  type.dims.assign(proto.dims().begin(), proto.dims().end());
+  const Expected<int64_t> count = element_count(type.dims);
+  if (!count.ok()) return invalid_argument(what + ": " + count.status().message());
+  return count;
+}
 
-  if (lists_used(proto) > 1) return invalid_argument(what + ": more than one data field is filled, expected one");
-  if (proto.has_raw_data() && (lists_used(proto) == 0 || !proto.raw_data().empty())) {
-    if (dtype == DType::string) return invalid_argument(what + ": strings are in raw_data, expected string_data");
-    const int64_t expected = storage_bytes(dtype, count);
-    if (static_cast<int64_t>(proto.raw_data().size()) != expected) {
-      return invalid_argument(what + ": raw_data has " + std::to_string(proto.raw_data().size()) + " bytes, expected " +
-                              std::to_string(expected) + " for " + std::to_string(count) + " elements of " +
-                              std::string(name(dtype)));
-    }
-    out.data.resize(proto.raw_data().size());
-    if (!out.data.empty()) std::memcpy(out.data.data(), proto.raw_data().data(), out.data.size());
+Status copy_raw(std::string_view raw, int64_t count, const std::string& what, Constant& out) {
+  const DType dtype = out.type.dtype;
+  if (dtype == DType::string) return invalid_argument(what + ": strings are in raw_data, expected string_data");
+  const int64_t expected = storage_bytes(dtype, count);
+  if (static_cast<int64_t>(raw.size()) != expected) {
+    return invalid_argument(what + ": raw_data has " + std::to_string(raw.size()) + " bytes, expected " +
+                            std::to_string(expected) + " for " + std::to_string(count) + " elements of " +
+                            std::string(name(dtype)));
+  }
+  const auto* begin = reinterpret_cast<const std::byte*>(raw.data());
+  out.data.assign(begin, begin + raw.size());
+  return {};
+}
+
+Status copy_lists(const TensorProto& proto, int64_t count, const std::string& what, Constant& out) {
+  const DType dtype = out.type.dtype;
+  const ListSize size = list_size(proto, dtype, count);
+  if (size.entries != size.expected) {
+    return invalid_argument(what + ": " + size.field + " has " + std::to_string(size.entries) + " entries, expected " +
+                            std::to_string(size.expected) + " for " + std::to_string(count) + " elements of " +
+                            std::string(name(dtype)));
+  }
+  if (dtype == DType::string) {
+    out.strings.assign(proto.string_data().begin(), proto.string_data().end());
   } else {
-    const ListSize size = list_size(proto, dtype, count);
-    if (size.entries != size.expected) {
-      return invalid_argument(what + ": " + size.field + " has " + std::to_string(size.entries) + " entries, expected " +
-                              std::to_string(size.expected) + " for " + std::to_string(count) + " elements of " +
-                              std::string(name(dtype)));
-    }
-    if (dtype == DType::string) {
-      out.strings.assign(proto.string_data().begin(), proto.string_data().end());
-      return out;
-    }
     copy_list(proto, dtype, out.data);
+  }
+  return {};
+}
+
+Status copy_external(const TensorProto& proto, int64_t count, const std::string& what, const std::string& path, Constant& out) {
+  const DType dtype = out.type.dtype;
+  if (dtype == DType::string) return invalid_argument(what + ": strings are in external data, expected string_data");
+  STREW_ASSIGN(out.data, read_external(proto, storage_bytes(dtype, count), what, path));
+  return {};
+}
+
+/// `raw`: the field raw_data, which `proto` need not hold.
+Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_view> raw, const std::string& what,
+                           const std::string& path) {
+  Constant out;
+  STREW_ASSIGN(const int64_t count, read_type(proto, what, out.type));
+  const bool external = proto.data_location() == TensorProto::EXTERNAL;
+  const int lists = lists_used(proto);
+  if (lists + (raw && !raw->empty()) + external > 1) {
+    return invalid_argument(what + ": more than one data field is filled, expected one");
+  }
+  if (external) {
+    STREW_TRY(copy_external(proto, count, what, path, out));
+  } else if (raw && lists == 0) {
+    STREW_TRY(copy_raw(*raw, count, what, out));
+  } else {
+    STREW_TRY(copy_lists(proto, count, what, out));
   }
   normalise(out, count);
   return out;
 }
 
-Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
+}  // namespace
+
+Expected<Constant> to_constant(const TensorProto& proto, const std::string& what, const std::string& path) {
+  std::optional<std::string_view> raw;
+  if (proto.has_raw_data()) raw = proto.raw_data();
+  return convert(proto, raw, what, path);
+}
+
+Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path) {
+  std::string rest;
+  std::optional<std::string_view> raw;
+  int entries = 0;
+  WireReader reader(bytes);
+  for (WireField field; reader.next(field);) {
+    if (field.is_message(9)) {
+      raw = field.bytes;
+    } else {
+      rest += field.whole;
+    }
+    if (field.is_message(13) && ++entries > kMaxExternalEntries) {
+      return invalid_argument(what + ": external_data has more than " + std::to_string(kMaxExternalEntries) + " entries");
+    }
+  }
   TensorProto proto;
-  if (bytes.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
-      !proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return invalid_argument(path + ": not a TensorProto (" + std::to_string(bytes.size()) +
+  if (reader.damaged() || rest.size() > static_cast<size_t>(std::numeric_limits<int>::max()) ||
+      !proto.ParseFromArray(rest.data(), static_cast<int>(rest.size()))) {
+    return invalid_argument(what + ": not a TensorProto (" + std::to_string(bytes.size()) +
                             " bytes), expected ONNX's protobuf tensor");
   }
-  return to_constant(proto, path);
+  return convert(proto, raw, what, path);
 }
 
 }  // namespace strew::onnx

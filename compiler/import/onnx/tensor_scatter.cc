@@ -12,15 +12,10 @@
 
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
+#include "compiler/import/onnx/shapes.h"
 
 namespace strew::onnx {
 namespace {
-
-struct Inputs {
-  int cache, update, indices;
-  int64_t axis;
-  bool circular;
-};
 
 // The operator's type list (IR version 12) has every ONNX type but these.
 constexpr DType kNotAllowed[] = {DType::i2, DType::u2, DType::f6e2m3, DType::f6e3m2};
@@ -36,41 +31,17 @@ Expected<int64_t> find_axis(const Node& node, int rank) {
   return axis;
 }
 
-/// Same rank and dtype; every dim but the axis equal. Dims known on one side only become known on both.
-Status unify_shapes(const Node& node, TensorType& cache, TensorType& update, int64_t axis) {
-  if (update.dtype != cache.dtype) {
-    return node.error("update has dtype " + std::string(name(update.dtype)) + ", expected past_cache's " +
-                      std::string(name(cache.dtype)));
+/// Every dim but the axis is equal, and there are as many indices as samples. Dims known on one side only become known on all.
+Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& indices, int64_t axis,
+                 std::vector<EqualExtents>& ties) {
+  for (int64_t d = 0; d < cache.type.rank(); ++d) {
+    if (d != axis) STREW_TRY(unify_extents(node, update, d, cache, d, ties));
   }
-  if (update.rank() != cache.rank()) {
-    return node.error("update has rank " + std::to_string(update.rank()) + ", expected past_cache's " +
-                      std::to_string(cache.rank()));
-  }
-  const std::string shapes = "update is " + dims_text(update.dims) + " and past_cache " + dims_text(cache.dims);
-  for (int64_t d = 0; d < cache.rank(); ++d) {
-    if (d == axis) {
-      if (update.dims[d] != kDynamic && cache.dims[d] != kDynamic && update.dims[d] > cache.dims[d]) {
-        return node.error("update's dim " + std::to_string(d) + " (the axis) is " + std::to_string(update.dims[d]) +
-                          ", expected at most " + std::to_string(cache.dims[d]) + ": " + shapes);
-      }
-    } else if (!unify(update.dims[d], cache.dims[d]) || !unify(cache.dims[d], update.dims[d])) {
-      return node.error("update's dim " + std::to_string(d) + " is " + std::to_string(update.dims[d]) +
-                        ", expected past_cache's " + std::to_string(cache.dims[d]) + ": " + shapes);
-    }
-  }
-  return {};
-}
-
-Status check_indices(const Node& node, TensorType& indices, TensorType& cache, TensorType& update) {
-  if (indices.dtype != DType::i64)
-    return node.error("write_indices has dtype " + std::string(name(indices.dtype)) + ", expected i64");
-  if (indices.rank() != 1) return node.error("write_indices has rank " + std::to_string(indices.rank()) + ", expected 1");
-  if (!unify(indices.dims[0], cache.dims[0]) || !unify(cache.dims[0], indices.dims[0])) {
-    return node.error("write_indices is " + dims_text(indices.dims) + ", expected [" + std::to_string(cache.dims[0]) +
-                      "], one index per batch sample");
-  }
-  update.dims[0] = cache.dims[0];
-  return {};
+  const size_t before = ties.size();
+  STREW_TRY(unify_extents(node, indices, 0, cache, 0, ties));
+  if (!node.has_input(2)) ties.resize(before);  // as many zeros as samples
+  update.type.dims[0] = cache.type.dims[0];
+  return check_smaller(node, update, cache, -1);
 }
 
 Expected<bool> is_circular(const Node& node) {
@@ -100,23 +71,27 @@ Expected<int> indices_value(Node& node, int cache) {
 Status import_tensor_scatter(Node& node) {
   STREW_TRY(node.check_signature(2, 3, 1, {"axis", "mode"}));
   STREW_ASSIGN(const bool circular, is_circular(node));
-  STREW_ASSIGN(const int cache_value, node.input(0, "past_cache"));
-  STREW_ASSIGN(const int update_value, node.input(1, "update"));
-  TensorType cache = node.type(cache_value), update = node.type(update_value);
+  STREW_ASSIGN(Operand past, read_operand(node, 0, "past_cache"));
+  STREW_ASSIGN(Operand update, read_operand(node, 1, "update"));
+  const TensorType& cache = past.type;
   if (cache.rank() < 2) return node.error("past_cache has rank " + std::to_string(cache.rank()) + ", expected at least 2");
   if (std::find(std::begin(kNotAllowed), std::end(kNotAllowed), cache.dtype) != std::end(kNotAllowed)) {
     return node.error("past_cache has dtype " + std::string(name(cache.dtype)) + ", expected one of TensorScatter-24's 24 types");
   }
   STREW_ASSIGN(const int64_t axis, find_axis(node, cache.rank()));
-  STREW_TRY(unify_shapes(node, cache, update, axis));
-  STREW_ASSIGN(const int indices_number, indices_value(node, cache_value));
-  TensorType indices = node.type(indices_number);
-  STREW_TRY(check_indices(node, indices, cache, update));
+  STREW_TRY(check_same_dtype(node, update, past));
+  STREW_TRY(check_rank(node, update, cache.rank(), "past_cache's"));
+  STREW_ASSIGN(const int indices_number, indices_value(node, past.value));
+  Operand indices{indices_number, node.type(indices_number), "write_indices"};
+  STREW_TRY(check_indices(node, indices, /*i32=*/false, 1));
+  STREW_TRY(check_rank(node, indices, 1, "one index per batch sample"));
+  std::vector<EqualExtents> ties;
+  STREW_TRY(unify_all(node, past, update, indices, axis, ties));
 
   Scatter op;
   op.operands = {cache};
-  op.indices = indices;
-  op.updates = {update};
+  op.indices = indices.type;
+  op.updates = {update.type};
   op.results = {cache};
   for (int64_t d = 1; d < cache.rank(); ++d) op.dims.update_window_dims.push_back(d);
   op.dims.input_batching_dims = {0};
@@ -130,8 +105,8 @@ Status import_tensor_scatter(Node& node) {
   std::vector<std::string> notes = {"in place if the caller binds past_cache and present_cache to one buffer"};
   if (!node.has_input(2)) notes.push_back("write_indices is missing: zeros");
   if (circular) notes.push_back("circular: wraps the sequence coordinate only");
-  return node.add_kernel(std::move(op), {cache_value, indices_number, update_value},
-                         circular ? std::vector<int>{indices_number} : std::vector<int>{}, std::move(notes));
+  return node.add_kernel(std::move(op), {past.value, indices.value, update.value},
+                         circular ? std::vector<int>{indices_number} : std::vector<int>{}, std::move(notes), std::move(ties));
 }
 
 }  // namespace strew::onnx

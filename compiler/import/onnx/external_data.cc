@@ -1,0 +1,84 @@
+// External data of a TensorProto: entries location (a path relative to the model's folder), offset (0), length (what the dims need).
+// Entries with other keys (checksum, a runtime's own) are passed over.
+//
+// The path comes from the file, so it is untrusted: absolute paths and those that leave the model's folder, by `..` or through a symbolic
+// link, are refused, and so is everything but a plain file. Offset and length are checked against the file's size before anything is
+// allocated; only the bytes of the one tensor are read, and only when a kernel uses it. Tested by tests/unit/onnx_external_test.cc.
+#include "compiler/import/onnx/external_data.h"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+
+#include "compiler/import/onnx/onnx.pb.h"
+#include "runtime/file.h"
+#include "runtime/tensor.h"
+
+namespace strew::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The one entry called `key`, or nothing.
+Expected<std::optional<std::string>> find_entry(const TensorProto& proto, const std::string& key, const std::string& what) {
+  std::optional<std::string> found;
+  for (const StringStringEntryProto& entry : proto.external_data()) {
+    if (entry.key() != key) continue;
+    if (found) return invalid_argument(what + ": external_data has two entries '" + key + "', expected one");
+    found = entry.value();
+  }
+  return found;
+}
+
+Expected<int64_t> number_entry(const TensorProto& proto, const std::string& key, int64_t otherwise, const std::string& what) {
+  STREW_ASSIGN(const std::optional<std::string> text, find_entry(proto, key, what));
+  if (!text) return otherwise;
+  int64_t value = -1;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error == std::errc() && end == text->data() + text->size() && value >= 0) return value;
+  return invalid_argument(what + ": external_data's " + key + " is '" + *text + "', expected a number from 0 to 2^63-1");
+}
+
+/// The file `location` names, symbolic links resolved, or why it may not be read.
+Expected<std::string> resolve(const std::string& location, const std::string& what, const std::string& path) {
+  const auto refuse = [&](const std::string& why) {
+    return invalid_argument(what + ": external_data's location is '" + location + "', " + why);
+  };
+  const fs::path relative(location);
+  if (location.empty() || location.find('\0') != std::string::npos)
+    return refuse("expected the name of a file in the model's folder");
+  if (relative.is_absolute()) return refuse("which is absolute, expected a path relative to the model's folder");
+  if (std::find(relative.begin(), relative.end(), "..") != relative.end()) {
+    return refuse("which has '..', expected a path inside the model's folder");
+  }
+  std::error_code error;
+  const fs::path folder = fs::canonical(fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path("."), error);
+  if (error) return io_error(what + ": the model's folder: " + error.message());
+  const fs::path file = fs::canonical(folder / relative, error);
+  if (error) return io_error(what + ": external_data's location is '" + location + "': cannot read: " + error.message());
+  const auto [rest, _] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+  if (rest != folder.end()) return refuse("a symbolic link that leaves the model's folder, expected a path inside it");
+  return file.string();
+}
+
+}  // namespace
+
+Expected<std::vector<std::byte>> read_external(const TensorProto& proto, int64_t expected, const std::string& what,
+                                               const std::string& path) {
+  STREW_ASSIGN(const std::optional<std::string> location, find_entry(proto, "location", what));
+  if (!location) return invalid_argument(what + ": data_location is EXTERNAL without a location in external_data, expected one");
+  STREW_ASSIGN(const int64_t offset, number_entry(proto, "offset", 0, what));
+  STREW_ASSIGN(const int64_t length, number_entry(proto, "length", expected, what));
+  if (length != expected) {
+    return invalid_argument(what + ": external_data's length is " + std::to_string(length) + ", expected " +
+                            std::to_string(expected) + ", what its dims and type need");
+  }
+  STREW_ASSIGN(const std::string file, resolve(*location, what, path));
+  if (const Status s = check_memory(expected); !s.ok()) return invalid_argument(what + ": " + s.message());
+  Expected<std::vector<std::byte>> data = read_file_part(file, offset, expected);
+  if (!data.ok()) return Status(data.status().code(), what + ": " + data.status().message());
+  return data;
+}
+
+}  // namespace strew::onnx

@@ -1,0 +1,25 @@
+// Gather (opset 1; negative indices are documented since 11 and counted from the end in every version): numpy.take.
+//
+//   data [D0, ..., Dr-1]   indices of any rank q, 0 too   output [D0, .., Daxis-1, I0, .., Iq-1, Daxis+1, ..]
+//
+// Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
+#include "compiler/import/onnx/graph.h"
+#include "compiler/import/onnx/onnx.h"
+#include "compiler/import/onnx/shapes.h"
+#include "compiler/op/forms.h"
+
+namespace strew::onnx {
+
+Status import_gather(Node& node) {
+  STREW_TRY(node.check_signature(2, 2, 1, {"axis"}));
+  STREW_ASSIGN(const Operand data, read_operand(node, 0, "data"));
+  STREW_ASSIGN(const Operand indices, read_operand(node, 1, "indices"));
+  STREW_TRY(check_data(node, data));
+  STREW_TRY(check_indices(node, indices, /*i32=*/true, 0));
+  STREW_ASSIGN(const int64_t axis, read_axis(node, data, 0));
+  const Expected<Gather> op = gather(data.type, indices.type, axis).build();
+  if (!op.ok()) return node.error(op.status().message());
+  return node.add_kernel(*op, {data.value, indices.value}, {}, {"a negative index counts from the end"});
+}
+
+}  // namespace strew::onnx

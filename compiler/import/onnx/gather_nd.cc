@@ -1,0 +1,43 @@
+// GatherND (opset 11, batch_dims since 12): slices of data at the places index vectors name.
+//
+//   data [B..., D0, ...]   indices [B..., I..., k]   output [B..., I..., Dk, ...], b = batch_dims leading dims B shared by both
+//
+// ONNX wants the batch extents equal, where the op would take smaller ones: checked here, or at the call where a dim is open. Where the
+// file leaves k open it follows from the rank the file declares for the output, if it declares one.
+//
+// Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
+#include <algorithm>
+
+#include "compiler/import/onnx/graph.h"
+#include "compiler/import/onnx/onnx.h"
+#include "compiler/import/onnx/shapes.h"
+#include "compiler/op/forms.h"
+
+namespace strew::onnx {
+
+Status import_gather_nd(Node& node) {
+  STREW_TRY(node.check_signature(2, 2, 1, {"batch_dims"}));
+  STREW_ASSIGN(Operand data, read_operand(node, 0, "data"));
+  STREW_ASSIGN(Operand indices, read_operand(node, 1, "indices"));
+  STREW_TRY(check_data(node, data));
+  STREW_TRY(check_indices(node, indices, /*i32=*/false, 1));
+  if (node.opset() < 12 && node.has_attribute("batch_dims")) {
+    return node.error("attribute 'batch_dims' came with opset 12, the model's is " + std::to_string(node.opset()));
+  }
+  STREW_ASSIGN(const int64_t batch, node.attribute("batch_dims", 0));
+  const int64_t r = data.type.rank(), q = indices.type.rank();
+  if (batch < 0 || batch >= std::min(r, q)) {
+    return node.error("batch_dims is " + std::to_string(batch) + ", expected 0 to " + std::to_string(std::min(r, q) - 1) +
+                      ", less than the ranks of data " + dims_text(data.type.dims) + " and indices " +
+                      dims_text(indices.type.dims));
+  }
+  std::vector<EqualExtents> ties;
+  for (int64_t d = 0; d < batch; ++d) STREW_TRY(unify_extents(node, indices, d, data, d, ties));
+  const int64_t declared = node.graph().declared_rank(node.proto().output(0));
+  STREW_TRY(index_components(node, indices, r - batch, declared < 0 ? -1 : q - 1 + r - batch - declared).status());
+  const Expected<Gather> op = gather_nd(data.type, indices.type, batch).build();
+  if (!op.ok()) return node.error(op.status().message());
+  return node.add_kernel(*op, {data.value, indices.value}, {}, {"a negative index counts from the end"}, std::move(ties));
+}
+
+}  // namespace strew::onnx
