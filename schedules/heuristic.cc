@@ -50,7 +50,7 @@ Facts facts_of(const Plan& plan) {
   f.run_bytes = !unit_run                               ? element
                 : plan.window.back().extent.is_static() ? times(plan.window.back().extent.factor, element)
                                                         : kUnknown;
-  // The table lies at least as far as the largest extent of an indexed or batching loop reaches.
+  // The table lies at least as far as the largest extent of any loop or indexed dim reaches.
   const size_t indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
   f.table_bytes = 0;
   auto reach = [&](const Term& extent, const Term& stride) {
@@ -59,7 +59,8 @@ Facts facts_of(const Plan& plan) {
     f.table_bytes = std::max(f.table_bytes, known ? times(times(extent.factor, std::abs(stride.factor)), element) : kUnknown);
   };
   for (const Component& c : plan.components) reach(c.dim, c.strides[indexed]);
-  for (const Loop& loop : plan.positions) reach(loop.extent, loop.strides[indexed]);
+  for (const auto* loops : {&plan.positions, &plan.window})
+    for (const Loop& loop : *loops) reach(loop.extent, loop.strides[indexed]);
   return f;
 }
 
@@ -86,8 +87,9 @@ bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, 
   if (plan.gather) return f.moved_bytes > target.l3_bytes;
   if (f.table_bytes == kUnknown || f.table_bytes <= target.l3_bytes) return false;
   // Decode: many cold rows. Prefill and slabs: more than the private caches hold. 256..1023-byte rows on one thread tie.
-  if (plan.kind == PlanKind::slice_update) return f.positions >= 64 || f.moved_bytes > times(target.l2_bytes, threads);
-  return f.moved_bytes > times(target.l2_bytes, threads) && f.positions >= 64;
+  const int64_t runs = f.moved_bytes / f.run_bytes;
+  const bool beyond_private = f.moved_bytes > times(target.l2_bytes, threads);
+  return plan.kind == PlanKind::slice_update ? runs >= 64 || beyond_private : runs >= 64 && beyond_private;
 }
 
 }  // namespace
