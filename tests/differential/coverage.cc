@@ -67,26 +67,26 @@ const std::vector<Cell>& legal_cells() {
   return cells;
 }
 
-bool is_promised(const Cell& cell) {
-  if (cell.combiner == CombinerKind::assign) return bits(cell.dtype) >= 8;
-  return cell.combiner != CombinerKind::expr && is_compiled(cell.dtype);
-}
+bool is_promised(const Cell& cell) { return cell.combiner == CombinerKind::assign || is_compiled(cell.dtype); }
 
 bool is_promised(const Op& op, PlanKind kind) {
-  if (!is_promised(cell_of(op, kind)) || bits(indices_of(op).dtype) < 8) return false;
+  if (!is_promised(cell_of(op, kind))) return false;
+  const auto computes = [](const Expr& graph) {
+    return std::all_of(graph.nodes.begin(), graph.nodes.end(), [](const ExprNode& node) { return is_compiled(node.dtype); });
+  };
   if (const Gather* g = std::get_if<Gather>(&op)) {
+    if (!g->expr.empty()) return computes(g->expr);
     return g->operand.dtype == g->result.dtype || (is_compiled(g->operand.dtype) && is_compiled(g->result.dtype));
   }
   const Scatter& s = std::get<Scatter>(op);
-  bool moves = s.combiner.kind == CombinerKind::assign, compiled = true, whole_bytes = true;
+  bool moves = s.combiner.kind == CombinerKind::assign, compiled = computes(s.combiner.expr);
   for (size_t i = 0; i < s.results.size(); ++i) {
     for (const DType dtype : {s.results[i].dtype, s.operands[i].dtype, s.updates[i].dtype}) {
       moves = moves && dtype == s.results[i].dtype;
       compiled = compiled && is_compiled(dtype);
-      whole_bytes = whole_bytes && bits(dtype) >= 8;
     }
   }
-  return s.accumulate == Accumulate::native && (compiled || (moves && whole_bytes));
+  return s.accumulate == Accumulate::native && (compiled || moves);
 }
 
 bool Coverage::has(const std::string& backend, const Cell& cell) const {

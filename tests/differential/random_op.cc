@@ -17,6 +17,13 @@ namespace {
 
 constexpr int64_t kElements = 6000;
 
+/// The dtypes most tables have; drawn more often than the rest.
+bool is_common(DType dtype) {
+  const bool integer = is_integer(dtype) && bits(dtype) >= 8;
+  return integer || dtype == DType::boolean || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32 ||
+         dtype == DType::f64;
+}
+
 enum class DimRole : uint8_t { window, removed, batching };
 
 class Generator {
@@ -70,7 +77,7 @@ class Generator {
 
 void Generator::choose_frame() {
   scatter_ = wishes_.scatter.value_or(rng_.chance(65));
-  out_.shape = wishes_.shape.value_or(static_cast<Shape>(rng_.below(4)));
+  out_.shape = wishes_.shape.value_or(static_cast<Shape>(std::min<int64_t>(rng_.below(5), 3)));
   using P = OobPolicy;
   const std::vector<P> scatter_policies{P::undefined, P::skip_element, P::skip_window, P::clamp, P::wrap, P::error};
   const std::vector<P> gather_policies{P::undefined, P::clamp, P::wrap, P::error, P::fill_element, P::fill_window};
@@ -126,6 +133,10 @@ void Generator::choose_components() {
     if (roles_[d] == DimRole::window && out_.shape == Shape::row) percent = 4;
     if (rng_.chance(percent)) map_.push_back(static_cast<int64_t>(d));
   }
+  const auto moves_window = [&](int64_t d) { return roles_[static_cast<size_t>(d)] == DimRole::window; };
+  if (out_.shape == Shape::general && std::none_of(map_.begin(), map_.end(), moves_window) && rng_.chance(85))
+    for (size_t d = 0; d < roles_.size() && std::none_of(map_.begin(), map_.end(), moves_window); ++d)
+      if (roles_[d] == DimRole::window) map_.push_back(static_cast<int64_t>(d));
   if (map_.empty() && rng_.chance(90))
     for (size_t d = 0; d < roles_.size() && map_.empty(); ++d)
       if (roles_[d] != DimRole::batching && (roles_[d] == DimRole::removed || out_.shape != Shape::row))
@@ -142,7 +153,7 @@ void Generator::choose_positions() {
   }
   int free = 0;
   if (out_.shape == Shape::row || out_.shape == Shape::element) free = static_cast<int>(rng_.chance(70) ? 1 : 2);
-  if (out_.shape == Shape::general) free = static_cast<int>(rng_.below(4));
+  if (out_.shape == Shape::general) free = static_cast<int>(rng_.chance(15) ? 0 : rng_.between(1, 3));
   for (int i = 0; i < free; ++i) {
     const int64_t count = rng_.chance(5) ? 0 : rng_.chance(8) ? 1 : rng_.chance(15) ? rng_.between(17, 90) : rng_.between(2, 16);
     dims.push_back({{variable(count, -1, true), 0, false}, -1});
@@ -232,7 +243,12 @@ void Generator::choose_sizes() {
 
 DType Generator::other_dtype(DType like, int percent) {
   if (!info(like).arithmetic || !rng_.chance(percent)) return like;
-  const std::vector<DType>& from = wishes_.compiled_only ? compiled_dtypes() : arithmetic_dtypes();
+  // From far wider to narrower than 32 bits: where rounding twice, through f32, would show.
+  const std::vector<DType> wide{DType::f64, DType::f64, DType::i64, DType::u64, DType::i32, DType::f32};
+  const bool narrow = is_float(like) && bits(like) <= 16;
+  const std::vector<DType>& from = narrow && rng_.chance(60) ? wide
+                                   : wishes_.compiled_only   ? compiled_dtypes()
+                                                             : arithmetic_dtypes();
   for (int tries = 0; tries < 16; ++tries) {
     const DType dtype = rng_.pick(from);
     if (is_complex(dtype) == is_complex(like)) return dtype;
@@ -249,18 +265,15 @@ void Generator::choose_dtypes() {
   std::vector<DType> legal;
   for (int i = 0; i < kDTypeCount; ++i) {
     const auto dtype = static_cast<DType>(i);
-    const bool compiled = std::find(compiled_dtypes().begin(), compiled_dtypes().end(), dtype) != compiled_dtypes().end();
-    if (!combines(combiner_, dtype)) continue;
-    if (wishes_.compiled_only && (computes ? !compiled : bits(dtype) < 8)) continue;
-    legal.push_back(dtype);
-    if (compiled && !wishes_.compiled_only) legal.push_back(dtype);
+    if (!combines(combiner_, dtype) || (wishes_.compiled_only && computes && is_complex(dtype))) continue;
+    legal.insert(legal.end(), is_common(dtype) ? 4 : 1, dtype);
   }
   for (size_t i = 0; i < pairs; ++i) {
     const DType dtype = i == 0 ? wishes_.dtype.value_or(rng_.pick(legal)) : rng_.pick(legal);
     out_.results[i].dtype = dtype;
     const bool free = combiner_ == CombinerKind::expr;
     out_.operands[i].dtype = scatter_ ? other_dtype(dtype, 10) : other_dtype(dtype, free ? 30 : 12);
-    if (scatter_) out_.updates[i].dtype = other_dtype(dtype, free ? 25 : 12);
+    if (scatter_) out_.updates[i].dtype = other_dtype(dtype, free ? 25 : 15);
   }
 }
 
@@ -276,8 +289,8 @@ void Generator::choose_scatter_fields(Scatter& s) {
     wide = wide && is_float(dtype) && bits(dtype) >= 8 && bits(dtype) <= 16;
     wide_f64 = wide_f64 && dtype == DType::f32;
   }
-  if (wide && rng_.chance(30)) s.accumulate = Accumulate::wide;
-  if (wide_f64 && rng_.chance(25)) s.accumulate = Accumulate::wide_f64;
+  if (wide && rng_.chance(wishes_.compiled_only ? 3 : 30)) s.accumulate = Accumulate::wide;
+  if (wide_f64 && rng_.chance(wishes_.compiled_only ? 3 : 25)) s.accumulate = Accumulate::wide_f64;
   if (rng_.chance(10)) s.order = Order::relaxed;
   s.unique_indices = rng_.chance(15);
   s.extras.resize(extra_kinds_.size());
@@ -422,8 +435,12 @@ bool combines(CombinerKind combiner, DType dtype) {
 }
 
 const std::vector<DType>& compiled_dtypes() {
-  static const std::vector<DType> list{DType::boolean, DType::i8,  DType::u8,  DType::i16,  DType::u16, DType::i32, DType::u32,
-                                       DType::i64,     DType::u64, DType::f16, DType::bf16, DType::f32, DType::f64};
+  static const std::vector<DType> list = [] {
+    std::vector<DType> out;
+    for (DType dtype : arithmetic_dtypes())
+      if (!is_complex(dtype)) out.push_back(dtype);
+    return out;
+  }();
   return list;
 }
 

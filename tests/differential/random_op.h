@@ -22,7 +22,7 @@ Blueprint random_blueprint(Rng& rng, const OpWishes& wishes);
 
 /// May this combiner fold values of this dtype?
 bool combines(CombinerKind combiner, DType dtype);
-/// Dtypes that generated code computes in; other dtypes only move.
+/// Dtypes that generated code must compute in; it moves them all.
 const std::vector<DType>& compiled_dtypes();
 
 }  // namespace strew::test
