@@ -2,8 +2,9 @@
 // of tensor_slots(op) and collects the outputs. Serial and simple on purpose: one kernel at a time, every intermediate kept until the
 // end. Applications bind kernels themselves; this is for the command line and for tests.
 //
-// Results whose dims the op leaves open take them from the operand (scatter) or from indices and slice sizes (gather). Ops with
-// static strides get buffers laid out that way, copied in and out (runtime/strided). Tested by tests/unit/program_test.cc and tests/oracle/*.
+// Results whose dims the op leaves open take them from the operand (scatter) or from indices and slice sizes (gather; a slice size that
+// nothing gives is the operand's whole dim). Ops with static strides get buffers laid out that way, copied in and out (runtime/strided).
+// Tested by tests/unit/program_test.cc and tests/oracle/*.
 #include "runtime/program.h"
 
 #include <algorithm>
@@ -292,7 +293,8 @@ class Runner {
       return std::find(list.begin(), list.end(), d) != list.end();
     };
     for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
-      if (!has(gather.dims.collapsed_slice_dims, d) && !has(gather.dims.operand_batching_dims, d)) offsets.push_back(sizes[d]);
+      if (has(gather.dims.collapsed_slice_dims, d) || has(gather.dims.operand_batching_dims, d)) continue;
+      offsets.push_back(sizes[d] == kDynamic ? values_[kernel.arguments[0]]->dims[d] : sizes[d]);
     }
     const std::vector<int64_t>& indices = values_[kernel.arguments[1]]->dims;
     for (int64_t d = 0; d < static_cast<int64_t>(indices.size()); ++d) {
