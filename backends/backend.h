@@ -28,9 +28,9 @@ std::string_view name(EntryKind kind);
 
 /// What a backend produces: a relocatable object whose symbols are SYMBOL_range, SYMBOL_check, SYMBOL_init.
 struct Artifact {
-  std::string object;               ///< ELF bytes; empty when `interpreted`
-  std::vector<EntryKind> entries;   ///< present in the object
-  bool interpreted = false;         ///< no code: the kernel runs the reference on the op
+  std::string object;              ///< ELF bytes; empty when `interpreted`
+  std::vector<EntryKind> entries;  ///< present in the object
+  bool interpreted = false;        ///< no code: the kernel runs the reference on the op
 };
 
 class Backend {

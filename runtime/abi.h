@@ -20,9 +20,9 @@ typedef struct strew_fault {
 } strew_fault;
 
 typedef struct strew_args {
-  uint32_t abi;   /* STREW_ABI_VERSION */
-  uint32_t flags; /* 0 */
-  void* const* data; /* element [0,...,0] of: results N, operands N, indices, updates N, extras E; unbound operands are null */
+  uint32_t abi;       /* STREW_ABI_VERSION */
+  uint32_t flags;     /* 0 */
+  void* const* data;  /* element [0,...,0] of: results N, operands N, indices, updates N, extras E; unbound operands are null */
   const int64_t* dyn; /* run-time dims and strides, in the order of the plan's symbols */
   const void* pos;    /* list: positions (int64_t) */
   const void* key;    /* list, keys: resolved destinations (int64_t, -1 = dropped) */

@@ -62,8 +62,8 @@ inline Status internal_error(std::string message) { return {Code::internal, std:
 template <class T>
 class [[nodiscard]] Expected {
  public:
-  Expected(T value) : value_(std::move(value)) {}            // NOLINT(google-explicit-constructor): return value;
-  Expected(Status status) : status_(std::move(status)) {     // NOLINT(google-explicit-constructor): return status;
+  Expected(T value) : value_(std::move(value)) {}         // NOLINT(google-explicit-constructor): return value;
+  Expected(Status status) : status_(std::move(status)) {  // NOLINT(google-explicit-constructor): return status;
     if (status_.ok()) status_ = internal_error("Expected built from an ok Status");
   }
 
@@ -86,8 +86,8 @@ class [[nodiscard]] Expected {
 // STREW_TRY(expr): return the failure of a Status expression. STREW_ASSIGN(decl, expr): the same for an Expected, else bind its value.
 #define STREW_CONCAT_(a, b) a##b
 #define STREW_CONCAT(a, b) STREW_CONCAT_(a, b)
-#define STREW_TRY(expr)                                        \
-  do {                                                         \
+#define STREW_TRY(expr)                                                                    \
+  do {                                                                                     \
     if (::strew::Status strew_status_ = (expr); !strew_status_.ok()) return strew_status_; \
   } while (0)
 #define STREW_ASSIGN(decl, expr) STREW_ASSIGN_(STREW_CONCAT(strew_expected_, __LINE__), decl, expr)

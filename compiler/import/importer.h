@@ -55,10 +55,10 @@ struct ImportedKernel {
   std::string name;      ///< unique in the file; `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
   Op op;
-  std::vector<int> arguments;      ///< value number per tensor of tensor_slots(op) but the results, in that order; with init
-                                   ///< in_place the N operands first: what the result buffers hold before the call
-  std::vector<int> non_negative;   ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
-                                   ///< circular mode wraps above, not below): checked before anything runs, as policy `error` is
+  std::vector<int> arguments;     ///< value number per tensor of tensor_slots(op) but the results, in that order; with init
+                                  ///< in_place the N operands first: what the result buffers hold before the call
+  std::vector<int> non_negative;  ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
+                                  ///< circular mode wraps above, not below): checked before anything runs, as policy `error` is
   std::vector<EqualExtents> equal_extents;
   bool fixed_policy = false;       ///< the policy is what the source's op means (dynamic_slice clamps): `--oob` does not apply
   int slice_sizes = -1;            ///< gather with slice sizes known at the call: the rank-1 integer value that holds them all

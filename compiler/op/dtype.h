@@ -9,7 +9,7 @@
 #include <string_view>
 
 namespace strew {
-
+// clang-format off
 enum class DType : uint8_t {
   boolean,
   i2, u2, i4, u4, i8, u8, i16, u16, i32, u32, i64, u64,
@@ -18,7 +18,7 @@ enum class DType : uint8_t {
   f16, bf16, f32, f64,
   complex64, complex128,
   string,
-};
+};  // clang-format on
 inline constexpr int kDTypeCount = static_cast<int>(DType::string) + 1;
 
 enum class DTypeKind : uint8_t { boolean, signed_integer, unsigned_integer, floating, complex, string };
@@ -36,10 +36,10 @@ enum class FloatCodes : uint8_t {
 
 struct DTypeInfo {
   DType dtype;
-  std::string_view name;   ///< as written in canonical text and on the command line
+  std::string_view name;  ///< as written in canonical text and on the command line
   DTypeKind kind;
-  int bits;                ///< storage of one element; < 8 means packed, low bits first
-  bool arithmetic;         ///< combiners other than assign are meaningful
+  int bits;         ///< storage of one element; < 8 means packed, low bits first
+  bool arithmetic;  ///< combiners other than assign are meaningful
   FloatCodes codes;
   int exponent_bits, mantissa_bits, bias;  ///< floats only
 };

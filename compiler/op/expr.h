@@ -13,7 +13,7 @@
 #include "compiler/op/scalar.h"
 
 namespace strew {
-
+// clang-format off
 enum class ExprOp : uint8_t {
   current,  ///< scatter: value `index` of the destination (0..N-1). gather: the gathered element (index 0)
   update,   ///< scatter: update `index` (0..N-1), in the update tensor's dtype
@@ -34,13 +34,13 @@ enum class ExprOp : uint8_t {
   eq, ne, lt, le, gt, ge,
   select,  ///< bool, a, b -> a or b
 };
-
+// clang-format on
 struct ExprNode {
   ExprOp op = ExprOp::literal;
-  DType dtype = DType::f32;      ///< of the result
-  std::vector<int32_t> args;     ///< earlier nodes
-  int32_t index = 0;             ///< current, update, extra: which one
-  Scalar value;                  ///< literal
+  DType dtype = DType::f32;   ///< of the result
+  std::vector<int32_t> args;  ///< earlier nodes
+  int32_t index = 0;          ///< current, update, extra: which one
+  Scalar value;               ///< literal
 
   friend bool operator==(const ExprNode&, const ExprNode&) = default;
 };

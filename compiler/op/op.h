@@ -71,12 +71,12 @@ enum class Accumulate : uint8_t {
 
 /// StableHLO's scatter dimension numbers. All lists are dims of the tensor their name says.
 struct ScatterDims {
-  std::vector<int64_t> update_window_dims;            ///< of updates, sorted
-  std::vector<int64_t> inserted_window_dims;          ///< of operand, sorted
-  std::vector<int64_t> input_batching_dims;           ///< of operand, sorted
-  std::vector<int64_t> scatter_indices_batching_dims; ///< of indices, pairwise with input_batching_dims
-  std::vector<int64_t> scatter_dims_to_operand_dims;  ///< operand dim of each index component
-  int64_t index_vector_dim = 0;                       ///< of indices; == rank(indices) means indices are scalars
+  std::vector<int64_t> update_window_dims;             ///< of updates, sorted
+  std::vector<int64_t> inserted_window_dims;           ///< of operand, sorted
+  std::vector<int64_t> input_batching_dims;            ///< of operand, sorted
+  std::vector<int64_t> scatter_indices_batching_dims;  ///< of indices, pairwise with input_batching_dims
+  std::vector<int64_t> scatter_dims_to_operand_dims;   ///< operand dim of each index component
+  int64_t index_vector_dim = 0;                        ///< of indices; == rank(indices) means indices are scalars
   friend bool operator==(const ScatterDims&, const ScatterDims&) = default;
 };
 
@@ -96,16 +96,16 @@ struct Scatter {
   TensorType indices;                ///< integer dtype
   std::vector<TensorType> updates;   ///< N, same dims
   std::vector<Extra> extras;
-  std::vector<TensorType> results;   ///< N, the operands' dims; dtype and strides of their own
+  std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
   ScatterDims dims;
   Combiner combiner;
   InitKind init = InitKind::copy;
-  std::vector<Scalar> fill;          ///< with init fill: N values, in the results' dtypes
+  std::vector<Scalar> fill;  ///< with init fill: N values, in the results' dtypes
   OobPolicy oob = OobPolicy::skip_element;
-  bool normalize_negative = false;   ///< add the dim once to a negative index component (NumPy)
+  bool normalize_negative = false;  ///< add the dim once to a negative index component (NumPy)
   Order order = Order::in_order;
   Accumulate accumulate = Accumulate::native;
-  bool indices_are_sorted = false;   ///< hints: a false one may give wrong values, never a stray access
+  bool indices_are_sorted = false;  ///< hints: a false one may give wrong values, never a stray access
   bool unique_indices = false;
   friend bool operator==(const Scatter&, const Scatter&) = default;
 };
@@ -119,7 +119,7 @@ struct Gather {
   std::vector<int64_t> slice_sizes;  ///< per operand dim; kDynamic: taken from the result's dim at the call (dynamic_gather)
   Expr expr;                         ///< over the gathered element (or the fill value) and extras; empty: convert to the result
   OobPolicy oob = OobPolicy::clamp;
-  Scalar fill;                       ///< with fill_element, fill_window: the value gathered instead, in the operand's dtype
+  Scalar fill;  ///< with fill_element, fill_window: the value gathered instead, in the operand's dtype
   bool normalize_negative = false;
   bool indices_are_sorted = false;
   friend bool operator==(const Gather&, const Gather&) = default;

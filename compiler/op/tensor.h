@@ -8,7 +8,7 @@
 namespace strew {
 
 struct TensorView {
-  void* data = nullptr;            ///< element [0, ..., 0]; inputs are never written
+  void* data = nullptr;  ///< element [0, ..., 0]; inputs are never written
   DType dtype = DType::f32;
   int32_t rank = 0;
   const int64_t* dims = nullptr;     ///< rank extents, in elements

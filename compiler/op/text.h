@@ -15,9 +15,9 @@
 namespace strew {
 
 std::string print(const Op& op);
-std::string print(const TensorType& type);   ///< f32[2,?,4] or f32[2,3]{3,1} with strides
+std::string print(const TensorType& type);  ///< f32[2,?,4] or f32[2,3]{3,1} with strides
 std::string print(const Expr& expr);
-std::string print(const Scalar& scalar);     ///< decimal where that is exact and round-trips, else 0x followed by the bits
+std::string print(const Scalar& scalar);  ///< decimal where that is exact and round-trips, else 0x followed by the bits
 
 /// The op written as `text`. Errors name the offset, what stands there and what was expected. The op is not verified.
 Expected<Op> parse_op(std::string_view text);
