@@ -6,6 +6,9 @@
 #include "tests/differential/check.h"
 
 #include <fmt/format.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -32,6 +35,33 @@ class PreparedCall {
 };
 
 namespace {
+
+/// A caller that rounds down and flushes subnormals: kernels must neither notice nor change it.
+class CallersFloats {
+ public:
+  explicit CallersFloats([[maybe_unused]] bool odd) {
+#if defined(__x86_64__)
+    before_ = _mm_getcsr();
+    if (odd) _mm_setcsr(before_ | 0x8040u | 0x2000u);  // FTZ, DAZ, toward minus infinity
+    during_ = _mm_getcsr();
+#endif
+  }
+  ~CallersFloats() {
+#if defined(__x86_64__)
+    _mm_setcsr(before_);
+#endif
+  }
+  bool kept() const {
+#if defined(__x86_64__)
+    return (_mm_getcsr() & ~0x3fu) == (during_ & ~0x3fu);  // but for the sticky exception flags
+#else
+    return true;
+#endif
+  }
+
+ private:
+  unsigned before_ = 0, during_ = 0;
+};
 
 std::string fault_text(const strew_fault& f) {
   return fmt::format("position {}, component {}, value {}, bound {}", f.position, f.component, f.value, f.bound);
@@ -179,11 +209,13 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
       p.call.restore(p.before);
       got_fault = {};
       running_ = fmt::format("{} [{}]{}", engine.backend, engine.schedule, split ? " in pieces" : "");
+      const CallersFloats floats(!split && p.splits.chance(10));
       caught = catch_fault([&] {
         got = split ? run_split(engine.kernel, p.call.views(), p.splits, &got_fault)
                     : engine.kernel.run(p.call.views(), &got_fault);
       });
       if (caught.faulted) return failed(describe(caught.signal, caught.address), running_, true);
+      if (!floats.kept()) return failed("the caller's floating-point environment changed", running_);
       ++tally_.calls;
       if (want.code() != got.code()) {
         return failed(

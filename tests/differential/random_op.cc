@@ -1,7 +1,7 @@
 // Random ops: first the roles of the operand's dims and the index positions, then dtypes and combiner, then which extents are dynamic
 // and how tensors lie in memory. Sizes lean towards rows of 1..70 elements, where vector tails go wrong; zero and one occur often.
 //
-// Limits: ranks up to 5, at most kElements elements per tensor, N up to 3. Everything generated must verify; a rejected op is a
+// Limits: ranks up to 5, at most kElements elements per tensor (one op in fifty kManyElements, enough for real threads), N up to 3. Everything generated must verify; a rejected op is a
 // failure of the differential test. Covered by every differential run.
 #include "tests/differential/random_op.h"
 
@@ -15,7 +15,7 @@
 namespace strew::test {
 namespace {
 
-constexpr int64_t kElements = 6000;
+constexpr int64_t kElements = 6000, kManyElements = 80000;
 
 /// The dtypes most tables have; drawn more often than the rest.
 bool is_common(DType dtype) {
@@ -209,6 +209,10 @@ int64_t Generator::size() {
 
 /// Rows get lengths with vector tails, then everything shrinks into the budget.
 void Generator::choose_sizes() {
+  const bool large = rng_.chance(2);
+  if (large)
+    for (Variable& v : out_.variables)
+      if (v.most > 1 && rng_.chance(60)) v.most *= rng_.between(3, 30);
   if (!roles_.empty() && roles_.back() == DimRole::window && rng_.chance(50)) {
     const int last = operand_variables_.back();
     out_.variables[static_cast<size_t>(last)].most = rng_.chance(8) ? rng_.between(300, 600) : rng_.between(1, 70);
@@ -228,7 +232,7 @@ void Generator::choose_sizes() {
   clamp();
   for (const std::vector<DimRef>* dims :
        {&std::as_const(operand), &std::as_const(window_side_), &std::as_const(position_dims_)}) {
-    while (count(*dims) > kElements) {
+    while (count(*dims) > (large ? kManyElements : kElements)) {
       Variable* largest = nullptr;
       for (const DimRef& dim : *dims) {
         if (dim.variable < 0) continue;
