@@ -27,11 +27,6 @@ bool is_legal(bool gather, CombinerKind combiner) {
   return !gather || combiner == CombinerKind::assign || combiner == CombinerKind::expr;
 }
 
-bool is_compiled(DType dtype) {
-  const std::vector<DType>& list = compiled_dtypes();
-  return std::find(list.begin(), list.end(), dtype) != list.end();
-}
-
 struct Sum {
   int legal = 0, covered = 0;
   int64_t calls = 0;
@@ -67,26 +62,24 @@ const std::vector<Cell>& legal_cells() {
   return cells;
 }
 
-bool is_promised(const Cell& cell) { return cell.combiner == CombinerKind::assign || is_compiled(cell.dtype); }
-
-bool is_promised(const Op& op, PlanKind kind) {
-  if (!is_promised(cell_of(op, kind))) return false;
-  const auto computes = [](const Expr& graph) {
-    return std::all_of(graph.nodes.begin(), graph.nodes.end(), [](const ExprNode& node) { return is_compiled(node.dtype); });
+bool is_promised(const Op& op) {
+  const auto computes = [](DType dtype) { return info(dtype).arithmetic; };
+  const auto evaluates = [&](const Expr& graph) {
+    return std::all_of(graph.nodes.begin(), graph.nodes.end(), [&](const ExprNode& node) { return computes(node.dtype); });
   };
   if (const Gather* g = std::get_if<Gather>(&op)) {
-    if (!g->expr.empty()) return computes(g->expr);
-    return g->operand.dtype == g->result.dtype || (is_compiled(g->operand.dtype) && is_compiled(g->result.dtype));
+    if (!g->expr.empty()) return evaluates(g->expr);
+    return g->operand.dtype == g->result.dtype || (computes(g->operand.dtype) && computes(g->result.dtype));
   }
   const Scatter& s = std::get<Scatter>(op);
-  bool moves = s.combiner.kind == CombinerKind::assign, compiled = computes(s.combiner.expr);
+  bool moves = s.combiner.kind == CombinerKind::assign, all_compute = evaluates(s.combiner.expr);
   for (size_t i = 0; i < s.results.size(); ++i) {
     for (const DType dtype : {s.results[i].dtype, s.operands[i].dtype, s.updates[i].dtype}) {
       moves = moves && dtype == s.results[i].dtype;
-      compiled = compiled && is_compiled(dtype);
+      all_compute = all_compute && computes(dtype);
     }
   }
-  return s.accumulate == Accumulate::native && (compiled || moves);
+  return all_compute || moves;
 }
 
 bool Coverage::has(const std::string& backend, const Cell& cell) const {
@@ -169,7 +162,7 @@ std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& b
   std::vector<std::string> out;
   for (const std::string& backend : backends)
     for (const Cell& cell : legal_cells())
-      if ((backend == "reference" || is_promised(cell)) && !has(backend, cell)) out.push_back(backend + " " + text(cell));
+      if (!has(backend, cell)) out.push_back(backend + " " + text(cell));
   return out;
 }
 

@@ -26,9 +26,8 @@ std::string text(const Cell& cell);
 Cell cell_of(const Op& op, PlanKind kind);
 /// Every cell an op can be in.
 const std::vector<Cell>& legal_cells();
-/// Must generated code (backend llvm) run this cell? And every op in it, or may it refuse this one (packed tensors beside, say)?
-bool is_promised(const Cell& cell);
-bool is_promised(const Op& op, PlanKind kind);
+/// Must generated code (backend llvm) run this op? All but conversions and graphs over dtypes that only move.
+bool is_promised(const Op& op);
 
 class Coverage {
  public:
@@ -40,7 +39,7 @@ class Coverage {
   void merge(const std::string& written);
   /// Table by kind, policy and combiner; then by dtype; then refusals.
   std::string table() const;
-  /// Legal (for compiled backends: promised) cells that never ran.
+  /// Legal cells that never ran.
   std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
 
  private:

@@ -93,8 +93,7 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng) {
     const BuildRequest request{op, plan, usual, target_, "strew_probe"};
     if (Status can = find_backend(name)->can_build(request); !can.ok()) {
       coverage_.refused(name, reason_of(can));
-      if (is_promised(op, plan.kind))
-        return internal_error(fmt::format("backend {} refuses a cell it must build: {}", name, can.message()));
+      if (is_promised(op)) return internal_error(fmt::format("backend {} refuses an op it must build: {}", name, can.message()));
       continue;
     }
     // Building costs most of a run: usually either the heuristic's schedule or random ones.

@@ -116,13 +116,13 @@ class Driver {
 Blueprint Driver::directed(uint64_t seed, size_t number) {
   const Cell& cell = legal_cells()[number];
   Rng rng = Rng::stream(seed, number * 2 + 1);
-  OpWishes wishes{false, !cell.gather, static_cast<Shape>(cell.kind), cell.oob, cell.combiner, cell.dtype};
+  OpWishes wishes{!cell.gather, static_cast<Shape>(cell.kind), cell.oob, cell.combiner, cell.dtype};
   Blueprint blueprint;
   for (int tries = 0; tries < 80; ++tries) {
     blueprint = random_blueprint(rng, wishes);
     const Op op = make_op(blueprint);
     const Expected<Cell> got = checker_.room().cell(op);
-    if (got.ok() && *got == cell && is_promised(op, got->kind) == is_promised(cell)) break;
+    if (got.ok() && *got == cell && is_promised(op)) break;
   }
   return blueprint;
 }
@@ -141,9 +141,7 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   } else {
     const uint64_t n = std::strtoull(iteration.c_str(), nullptr, 10);
     Rng rng = Rng::stream(seed, n * 2);
-    OpWishes wishes;
-    wishes.compiled_only = rng.chance(75);
-    blueprint = random_blueprint(rng, wishes);
+    blueprint = random_blueprint(rng, {});
     data_seed = rng.next();
   }
   if (options_.verbose) {

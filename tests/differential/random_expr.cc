@@ -76,7 +76,7 @@ int32_t Grower::leaf(DType dtype) {
   }
   if (!convertible.empty() && rng_.chance(80)) {
     const ExprInput& input = *rng_.pick(convertible);
-    if (is_complex(input.dtype) == is_complex(dtype)) {
+    if (is_complex(dtype) || !is_complex(input.dtype)) {
       const int32_t source = push(input.op, input.dtype, {});
       graph.nodes.back().index = input.index;
       return push(E::convert, dtype, {source});

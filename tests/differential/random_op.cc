@@ -83,7 +83,7 @@ void Generator::choose_frame() {
   const std::vector<P> gather_policies{P::undefined, P::clamp, P::wrap, P::error, P::fill_element, P::fill_window};
   oob_ = wishes_.oob.value_or(rng_.pick(scatter_ ? scatter_policies : gather_policies));
   const auto any = static_cast<CombinerKind>(rng_.below(static_cast<int64_t>(CombinerKind::expr) + 1));
-  const bool graph = wishes_.compiled_only ? rng_.chance(10) : rng_.chance(20);
+  const bool graph = rng_.chance(15);
   combiner_ = wishes_.combiner.value_or(graph ? CombinerKind::expr : scatter_ ? any : CombinerKind::assign);
 }
 
@@ -250,12 +250,10 @@ DType Generator::other_dtype(DType like, int percent) {
   // From far wider to narrower than 32 bits: where rounding twice, through f32, would show.
   const std::vector<DType> wide{DType::f64, DType::f64, DType::i64, DType::u64, DType::i32, DType::f32};
   const bool narrow = is_float(like) && bits(like) <= 16;
-  const std::vector<DType>& from = narrow && rng_.chance(60) ? wide
-                                   : wishes_.compiled_only   ? compiled_dtypes()
-                                                             : arithmetic_dtypes();
+  const std::vector<DType>& from = narrow && rng_.chance(60) ? wide : arithmetic_dtypes();
   for (int tries = 0; tries < 16; ++tries) {
     const DType dtype = rng_.pick(from);
-    if (is_complex(dtype) == is_complex(like)) return dtype;
+    if (is_complex(like) || !is_complex(dtype)) return dtype;  // the imaginary part would be lost
   }
   return like;
 }
@@ -265,11 +263,10 @@ void Generator::choose_dtypes() {
   out_.results.resize(pairs);
   out_.operands.resize(pairs);
   if (scatter_) out_.updates.resize(pairs);
-  const bool computes = combiner_ != CombinerKind::assign;
   std::vector<DType> legal;
   for (int i = 0; i < kDTypeCount; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (!combines(combiner_, dtype) || (wishes_.compiled_only && computes && is_complex(dtype))) continue;
+    if (!combines(combiner_, dtype)) continue;
     legal.insert(legal.end(), is_common(dtype) ? 4 : 1, dtype);
   }
   for (size_t i = 0; i < pairs; ++i) {
@@ -293,8 +290,8 @@ void Generator::choose_scatter_fields(Scatter& s) {
     wide = wide && is_float(dtype) && bits(dtype) >= 8 && bits(dtype) <= 16;
     wide_f64 = wide_f64 && dtype == DType::f32;
   }
-  if (wide && rng_.chance(wishes_.compiled_only ? 3 : 30)) s.accumulate = Accumulate::wide;
-  if (wide_f64 && rng_.chance(wishes_.compiled_only ? 3 : 25)) s.accumulate = Accumulate::wide_f64;
+  if (wide && rng_.chance(30)) s.accumulate = Accumulate::wide;
+  if (wide_f64 && rng_.chance(25)) s.accumulate = Accumulate::wide_f64;
   if (rng_.chance(10)) s.order = Order::relaxed;
   s.unique_indices = rng_.chance(15);
   s.extras.resize(extra_kinds_.size());
@@ -436,16 +433,6 @@ bool combines(CombinerKind combiner, DType dtype) {
       return row.arithmetic && (boolean || is_integer(dtype));
   }
   return false;
-}
-
-const std::vector<DType>& compiled_dtypes() {
-  static const std::vector<DType> list = [] {
-    std::vector<DType> out;
-    for (DType dtype : arithmetic_dtypes())
-      if (!is_complex(dtype)) out.push_back(dtype);
-    return out;
-  }();
-  return list;
 }
 
 Blueprint random_blueprint(Rng& rng, const OpWishes& wishes) { return Generator(rng, wishes).run(); }

@@ -9,7 +9,6 @@
 namespace strew::test {
 
 struct OpWishes {
-  bool compiled_only = false;   ///< stay within dtypes and features the code generators accept
   std::optional<bool> scatter;  ///< unset: random
   std::optional<Shape> shape;
   std::optional<OobPolicy> oob;
@@ -22,7 +21,5 @@ Blueprint random_blueprint(Rng& rng, const OpWishes& wishes);
 
 /// May this combiner fold values of this dtype?
 bool combines(CombinerKind combiner, DType dtype);
-/// Dtypes that generated code must compute in; it moves them all.
-const std::vector<DType>& compiled_dtypes();
 
 }  // namespace strew::test
