@@ -9,6 +9,7 @@
 #include "compiler/import/importer.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/stablehlo/import.h"
+#include "compiler/import/tensor/import.h"
 #include "runtime/modules.h"
 
 namespace strew {
@@ -18,20 +19,19 @@ struct FrontEnd {
   std::string_view dialect;
   Expected<Imported> (*import)(const ParsedModule& parsed, const ImportOptions& options);
 };
-constexpr std::array kFrontEnds{FrontEnd{"stablehlo", import_stablehlo}};
+constexpr std::array kFrontEnds{FrontEnd{"stablehlo", import_stablehlo}, FrontEnd{"tensor", import_tensor}};
 
-/// The front end of the first operation that has one.
+/// The front end whose dialect the file uses; the last row of those if there are several (tensor's reads elementwise stablehlo).
 const FrontEnd* front_end_of(mlir::Block& body) {
-  const FrontEnd* found = nullptr;
+  const FrontEnd* found = &kFrontEnds.front();
   for (mlir::Operation& top : body) {
     top.walk([&](mlir::Operation* op) {
       for (const FrontEnd& candidate : kFrontEnds)
-        if (op->getName().getDialectNamespace() == llvm::StringRef(candidate.dialect)) found = &candidate;
-      return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+        if (&candidate > found && op->getName().getDialectNamespace() == llvm::StringRef(candidate.dialect)) found = &candidate;
+      return found == &kFrontEnds.back() ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
     });
-    if (found) return found;
   }
-  return &kFrontEnds.front();
+  return found;
 }
 
 /// One line of printable text: MLIR quotes pieces of the file in its messages.

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <mlir/AsmParser/AsmParser.h>
+#include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/Math/IR/Math.h>
 #include <mlir/Dialect/Quant/IR/Quant.h>
 #include <mlir/IR/BuiltinOps.h>
 #include <mlir/IR/Diagnostics.h>
@@ -66,6 +68,9 @@ Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view tex
   context->allowUnregisteredDialects();
   context->loadDialect<mlir::func::FuncDialect, mlir::quant::QuantDialect>();
   load_shim_dialects(*context);
+  mlir::DialectRegistry when_met;  // loaded by the parser at the first operation of each
+  when_met.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  context->appendDialectRegistry(when_met);
 
   // The lexer runs up to a terminating zero, so the text is copied into a buffer that has one.
   parsed->sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy({text.data(), text.size()}, path), llvm::SMLoc());

@@ -10,6 +10,7 @@
 #include <mlir/IR/OpImplementation.h>
 
 #include "compiler/import/mlir/shim_forms.h"
+#include "compiler/import/tensor/forms.h"
 
 namespace strew {
 namespace {
@@ -54,8 +55,16 @@ class MhloShim final : public ShimDialect {
   explicit MhloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<MhloShim>()) {}
 };
 
+class TensorShim final : public ShimDialect {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TensorShim)
+  static llvm::StringRef getDialectNamespace() { return "tensor"; }
+  explicit TensorShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<TensorShim>()) {}
+  std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override { return tensor_form(name); }
+};
+
 }  // namespace
 
-void load_shim_dialects(mlir::MLIRContext& context) { context.loadDialect<StablehloShim, ChloShim, MhloShim>(); }
+void load_shim_dialects(mlir::MLIRContext& context) { context.loadDialect<StablehloShim, ChloShim, MhloShim, TensorShim>(); }
 
 }  // namespace strew

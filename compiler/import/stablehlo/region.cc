@@ -24,19 +24,6 @@ namespace {
 constexpr size_t kMaxNodes = 4096;
 constexpr int kMaxCalls = 64;
 
-/// The node kind of an operation that is one node: result dtype and arguments as they stand.
-std::optional<ExprOp> plain_node(llvm::StringRef name) {
-  static constexpr std::array kNotStablehlo{ExprOp::exp2, ExprOp::log2, ExprOp::trunc, ExprOp::erf};
-  if (name == "chlo.erf") return ExprOp::erf;
-  if (!name.consume_front("stablehlo.")) return std::nullopt;
-  for (const ExprOpInfo& row : expr_ops()) {
-    if (row.arity == 0 || (row.op >= ExprOp::eq && row.op <= ExprOp::ge)) continue;
-    if (std::find(kNotStablehlo.begin(), kNotStablehlo.end(), row.op) != kNotStablehlo.end()) continue;
-    if (name == llvm::StringRef(row.name)) return row.op;
-  }
-  return std::nullopt;
-}
-
 /// The last word of a keyword attribute: LT of "LT" (pretty form) and of #stablehlo<comparison_direction LT>.
 llvm::StringRef keyword(mlir::Attribute attribute) {
   if (const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(attribute)) return text.getValue();
@@ -126,7 +113,7 @@ class RegionReader {
       nodes_[op->getResult(0)] = args[0];  // of rank 0, so nothing moves
       return {};
     }
-    const std::optional<ExprOp> plain = plain_node(name);
+    const std::optional<ExprOp> plain = stablehlo_node(name);
     if (!plain) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");
     if (static_cast<int>(args.size()) != info(*plain).arity)
       return t_.parsed.fail(op, fmt::format("{} operands, expected {}", args.size(), info(*plain).arity));
@@ -224,6 +211,18 @@ class RegionReader {
 };
 
 }  // namespace
+
+std::optional<ExprOp> stablehlo_node(llvm::StringRef name) {
+  static constexpr std::array kNotStablehlo{ExprOp::exp2, ExprOp::log2, ExprOp::trunc, ExprOp::erf};
+  if (name == "chlo.erf") return ExprOp::erf;
+  if (!name.consume_front("stablehlo.")) return std::nullopt;
+  for (const ExprOpInfo& row : expr_ops()) {
+    if (row.arity == 0 || (row.op >= ExprOp::eq && row.op <= ExprOp::ge)) continue;
+    if (std::find(kNotStablehlo.begin(), kNotStablehlo.end(), row.op) != kNotStablehlo.end()) continue;
+    if (name == llvm::StringRef(row.name)) return row.op;
+  }
+  return std::nullopt;
+}
 
 Expected<Expr> region_to_expr(Translation& t, mlir::Region& region, const std::vector<DType>& elements,
                               const std::vector<DType>& updates) {

@@ -1,0 +1,326 @@
+// arith has no signedness in its types: `divui` is a division of i32. strew's i32 is signed, so the operations that say unsigned
+// see their operands through a bitcast to u32 and hand their result back through another. i1 is bool, on which strew's add is `or`:
+// arith's addi on i1 is xor, and its signed operations see -1 for true.
+//
+// What arith leaves undefined (poison: division by zero, a shift too far, a float that does not fit) is what semantics.md section 4
+// says. fastmath flags permit, they do not demand: nothing is made of them. Covered by tests/unit/tensor_compute_test.cc.
+#include "compiler/import/tensor/elementwise.h"
+
+#include <fmt/format.h>
+#include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/IR/BuiltinAttributes.h>
+#include <mlir/IR/BuiltinTypes.h>
+
+#include <array>
+
+#include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/stablehlo/region.h"
+
+namespace strew {
+namespace {
+
+enum class Form : uint8_t {
+  plain,
+  as_unsigned,  ///< operands and result through unsigned integers
+  number,       ///< maxnumf, minnumf: a NaN loses
+  convert,
+  from_unsigned,  ///< convert, the operand unsigned
+  to_unsigned,    ///< convert, the result unsigned
+  cmpi,
+  cmpf,
+};
+struct Row {
+  llvm::StringRef name;
+  ExprOp op;
+  Form form = Form::plain;
+};
+constexpr std::array kRows{
+    Row{"arith.addf", ExprOp::add},
+    Row{"arith.addi", ExprOp::add},
+    Row{"arith.subf", ExprOp::sub},
+    Row{"arith.subi", ExprOp::sub},
+    Row{"arith.mulf", ExprOp::mul},
+    Row{"arith.muli", ExprOp::mul},
+    Row{"arith.divf", ExprOp::div},
+    Row{"arith.divsi", ExprOp::div},
+    Row{"arith.divui", ExprOp::div, Form::as_unsigned},
+    Row{"arith.remf", ExprOp::rem},
+    Row{"arith.remsi", ExprOp::rem},
+    Row{"arith.remui", ExprOp::rem, Form::as_unsigned},
+    Row{"arith.maximumf", ExprOp::max},
+    Row{"arith.minimumf", ExprOp::min},
+    Row{"arith.maxnumf", ExprOp::max, Form::number},
+    Row{"arith.minnumf", ExprOp::min, Form::number},
+    Row{"arith.maxsi", ExprOp::max},
+    Row{"arith.minsi", ExprOp::min},
+    Row{"arith.maxui", ExprOp::max, Form::as_unsigned},
+    Row{"arith.minui", ExprOp::min, Form::as_unsigned},
+    Row{"arith.andi", ExprOp::bit_and},
+    Row{"arith.ori", ExprOp::bit_or},
+    Row{"arith.xori", ExprOp::bit_xor},
+    Row{"arith.shli", ExprOp::shift_left},
+    Row{"arith.shrsi", ExprOp::shift_right_arithmetic},
+    Row{"arith.shrui", ExprOp::shift_right_logical},
+    Row{"arith.negf", ExprOp::neg},
+    Row{"arith.select", ExprOp::select},
+    Row{"arith.bitcast", ExprOp::bitcast},
+    Row{"arith.cmpi", ExprOp::eq, Form::cmpi},
+    Row{"arith.cmpf", ExprOp::eq, Form::cmpf},
+    Row{"arith.extf", ExprOp::convert, Form::convert},
+    Row{"arith.truncf", ExprOp::convert, Form::convert},
+    Row{"arith.extsi", ExprOp::convert, Form::convert},
+    Row{"arith.trunci", ExprOp::convert, Form::convert},
+    Row{"arith.sitofp", ExprOp::convert, Form::convert},
+    Row{"arith.fptosi", ExprOp::convert, Form::convert},
+    Row{"arith.index_cast", ExprOp::convert, Form::convert},
+    Row{"arith.extui", ExprOp::convert, Form::from_unsigned},
+    Row{"arith.uitofp", ExprOp::convert, Form::from_unsigned},
+    Row{"arith.index_castui", ExprOp::convert, Form::from_unsigned},
+    Row{"arith.fptoui", ExprOp::convert, Form::to_unsigned},
+    Row{"math.absf", ExprOp::abs},
+    Row{"math.absi", ExprOp::abs},
+    Row{"math.atan2", ExprOp::atan2},
+    Row{"math.cbrt", ExprOp::cbrt},
+    Row{"math.ceil", ExprOp::ceil},
+    Row{"math.cos", ExprOp::cos},
+    Row{"math.erf", ExprOp::erf},
+    Row{"math.exp", ExprOp::exp},
+    Row{"math.exp2", ExprOp::exp2},
+    Row{"math.expm1", ExprOp::expm1},
+    Row{"math.floor", ExprOp::floor},
+    Row{"math.log", ExprOp::log},
+    Row{"math.log1p", ExprOp::log1p},
+    Row{"math.log2", ExprOp::log2},
+    Row{"math.powf", ExprOp::pow},
+    Row{"math.round", ExprOp::round_half_away},
+    Row{"math.roundeven", ExprOp::round_half_even},
+    Row{"math.rsqrt", ExprOp::rsqrt},
+    Row{"math.sin", ExprOp::sin},
+    Row{"math.sqrt", ExprOp::sqrt},
+    Row{"math.tan", ExprOp::tan},
+    Row{"math.tanh", ExprOp::tanh},
+    Row{"math.trunc", ExprOp::trunc},
+};
+
+std::optional<Row> row_of(llvm::StringRef name) {
+  for (const Row& row : kRows)
+    if (row.name == name) return row;
+  if (const std::optional<ExprOp> op = stablehlo_node(name))
+    return Row{name, *op, *op == ExprOp::convert ? Form::convert : Form::plain};
+  return std::nullopt;
+}
+
+DType unsigned_of(DType dtype) {
+  switch (dtype) {
+    case DType::i4:
+      return DType::u4;
+    case DType::i8:
+      return DType::u8;
+    case DType::i16:
+      return DType::u16;
+    case DType::i32:
+      return DType::u32;
+    case DType::i64:
+      return DType::u64;
+    default:
+      return dtype;
+  }
+}
+
+class Appender {
+ public:
+  Appender(mlir::Operation* op, Expr& expr, DType result) : op_(op), expr_(expr), result_(result) {}
+
+  Expected<int32_t> run(const Row& row, std::vector<int32_t> args) {
+    const bool on_bool = dtype(args[0]) == DType::boolean;
+    switch (row.form) {
+      case Form::plain:
+        return plain(row, std::move(args), on_bool);
+      case Form::as_unsigned:
+        if (on_bool) return no_bool();
+        for (int32_t& arg : args) arg = cast(arg, unsigned_of(dtype(arg)));
+        return cast(add(row.op, unsigned_of(result_), std::move(args)), result_);
+      case Form::number:
+        return number(row.op, args[0], args[1]);
+      case Form::convert:
+        return convert(row, args[0], on_bool);
+      case Form::from_unsigned:
+        return add(ExprOp::convert, result_, {cast(args[0], unsigned_of(dtype(args[0])))});
+      case Form::to_unsigned:
+        if (result_ == DType::boolean) return no_bool();
+        return cast(add(ExprOp::convert, unsigned_of(result_), {args[0]}), result_);
+      case Form::cmpi:
+        return compare_integers(args[0], args[1], on_bool);
+      case Form::cmpf:
+        return compare_floats(args[0], args[1]);
+    }
+    return internal_error("a form without a case");
+  }
+
+ private:
+  DType dtype(int32_t node) const { return expr_.nodes[static_cast<size_t>(node)].dtype; }
+  static Status no_bool() { return invalid_argument("elements of type i1 are not read, expected wider ones"); }
+
+  int32_t add(ExprOp op, DType type, std::vector<int32_t> args) {
+    ExprNode node;
+    node.op = op;
+    node.dtype = type;
+    node.args = std::move(args);
+    expr_.nodes.push_back(std::move(node));
+    return static_cast<int32_t>(expr_.nodes.size()) - 1;
+  }
+  int32_t cast(int32_t from, DType type) { return dtype(from) == type ? from : add(ExprOp::bitcast, type, {from}); }
+  int32_t one(DType type) {
+    const int32_t node = add(ExprOp::literal, type, {});
+    expr_.nodes.back().value = Scalar{type, {1, 0}};
+    return node;
+  }
+  int32_t inverted(int32_t node) { return add(ExprOp::bit_not, DType::boolean, {node}); }
+  int32_t truth(ExprOp op, int32_t a, int32_t b) { return add(op, DType::boolean, {a, b}); }
+
+  Expected<int32_t> plain(const Row& row, std::vector<int32_t> args, bool on_bool) {
+    ExprOp op = row.op;
+    if (on_bool && row.name.starts_with("arith.") && op != ExprOp::select) {
+      if (op == ExprOp::add || op == ExprOp::sub)
+        op = ExprOp::bit_xor;
+      else if (op == ExprOp::mul)
+        op = ExprOp::bit_and;
+      else if (op != ExprOp::bit_and && op != ExprOp::bit_or && op != ExprOp::bit_xor)
+        return no_bool();
+    }
+    if (op == ExprOp::bitcast && dtype(args[0]) == result_) return args[0];
+    return add(op, result_, std::move(args));
+  }
+
+  Expected<int32_t> number(ExprOp op, int32_t a, int32_t b) {
+    const int32_t both = add(op, result_, {a, b});
+    const int32_t b_lost = add(ExprOp::select, result_, {truth(ExprOp::ne, b, b), a, both});
+    return add(ExprOp::select, result_, {truth(ExprOp::ne, a, a), b, b_lost});
+  }
+
+  Expected<int32_t> convert(const Row& row, int32_t arg, bool on_bool) {
+    if (op_->getAttr("roundingmode")) return invalid_argument("attribute 'roundingmode', expected none (to nearest even)");
+    if (dtype(arg) == result_) return arg;
+    const bool arith = row.name.starts_with("arith.");
+    if (arith && on_bool) return add(ExprOp::neg, result_, {add(ExprOp::convert, result_, {arg})});  // true is -1
+    if (arith && result_ == DType::boolean) {
+      if (is_float(dtype(arg))) return no_bool();
+      arg = add(ExprOp::bit_and, dtype(arg), {arg, one(dtype(arg))});
+    }
+    return add(ExprOp::convert, result_, {arg});
+  }
+
+  Expected<int32_t> compare_integers(int32_t a, int32_t b, bool on_bool) {
+    using P = mlir::arith::CmpIPredicate;
+    const P predicate = llvm::cast<mlir::arith::CmpIOp>(op_).getPredicate();
+    if (predicate == P::eq) return truth(ExprOp::eq, a, b);
+    if (predicate == P::ne) return truth(ExprOp::ne, a, b);
+    if (on_bool) return no_bool();
+    if (predicate >= P::ult) {
+      a = cast(a, unsigned_of(dtype(a)));
+      b = cast(b, unsigned_of(dtype(b)));
+    }
+    switch (predicate) {
+      case P::slt:
+      case P::ult:
+        return truth(ExprOp::lt, a, b);
+      case P::sle:
+      case P::ule:
+        return truth(ExprOp::le, a, b);
+      case P::sgt:
+      case P::ugt:
+        return truth(ExprOp::gt, a, b);
+      default:
+        return truth(ExprOp::ge, a, b);
+    }
+  }
+
+  /// "Unordered or less" is "not ordered and greater or equal".
+  Expected<int32_t> compare_floats(int32_t a, int32_t b) {
+    using P = mlir::arith::CmpFPredicate;
+    switch (llvm::cast<mlir::arith::CmpFOp>(op_).getPredicate()) {
+      case P::OEQ:
+        return truth(ExprOp::eq, a, b);
+      case P::OGT:
+        return truth(ExprOp::gt, a, b);
+      case P::OGE:
+        return truth(ExprOp::ge, a, b);
+      case P::OLT:
+        return truth(ExprOp::lt, a, b);
+      case P::OLE:
+        return truth(ExprOp::le, a, b);
+      case P::ONE:
+        return truth(ExprOp::bit_or, truth(ExprOp::lt, a, b), truth(ExprOp::gt, a, b));
+      case P::ORD:
+        return truth(ExprOp::bit_and, truth(ExprOp::eq, a, a), truth(ExprOp::eq, b, b));
+      case P::UEQ:
+        return inverted(truth(ExprOp::bit_or, truth(ExprOp::lt, a, b), truth(ExprOp::gt, a, b)));
+      case P::UGT:
+        return inverted(truth(ExprOp::le, a, b));
+      case P::UGE:
+        return inverted(truth(ExprOp::lt, a, b));
+      case P::ULT:
+        return inverted(truth(ExprOp::ge, a, b));
+      case P::ULE:
+        return inverted(truth(ExprOp::gt, a, b));
+      case P::UNE:
+        return truth(ExprOp::ne, a, b);
+      case P::UNO:
+        return inverted(truth(ExprOp::bit_and, truth(ExprOp::eq, a, a), truth(ExprOp::eq, b, b)));
+      default:
+        return invalid_argument("predicate, expected one that compares");
+    }
+  }
+
+  mlir::Operation* op_;
+  Expr& expr_;
+  DType result_;
+};
+
+Status same_shape(mlir::Operation* op) {
+  const auto result = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
+  if (!result) return invalid_argument(fmt::format("result {}, expected a ranked tensor", text_of(op->getResult(0).getType())));
+  for (const mlir::Type type : op->getOperandTypes()) {
+    const auto operand = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (!operand || operand.getShape() != result.getShape())
+      return invalid_argument(
+          fmt::format("operand {}, expected a tensor of the result's shape, {}", text_of(type), text_of(result)));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_elementwise(mlir::Operation* op) { return row_of(op->getName().getStringRef()).has_value(); }
+
+bool is_constant(mlir::Operation* op) {
+  const llvm::StringRef name = op ? op->getName().getStringRef() : llvm::StringRef();
+  return name == "arith.constant" || name == "stablehlo.constant";
+}
+
+Expected<int32_t> append_elementwise(mlir::Operation* op, const std::vector<int32_t>& args, Expr& expr) {
+  const std::optional<Row> row = row_of(op->getName().getStringRef());
+  if (!row) return internal_error("no elementwise operation");
+  const int arity = row->form == Form::cmpi || row->form == Form::cmpf ? 2 : info(row->op).arity;
+  if (static_cast<int>(args.size()) != arity || op->getNumResults() != 1 || op->getNumRegions() != 0)
+    return invalid_argument(
+        fmt::format("{} operands and {} results, expected {} and 1", args.size(), op->getNumResults(), arity));
+  STREW_TRY(same_shape(op));
+  STREW_ASSIGN(const DType result, element_dtype(element_of(op->getResult(0).getType())));
+  return Appender(op, expr, result).run(*row, args);
+}
+
+Expected<std::optional<Scalar>> splat_of(mlir::Value value) {
+  mlir::Operation* op = value.getDefiningOp();
+  if (!is_constant(op)) return std::optional<Scalar>();
+  auto dense = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(Attributes(op).get("value"));
+  if (!dense || !dense.isSplat() || dense.getType() != value.getType()) return std::optional<Scalar>();
+  STREW_ASSIGN(const TensorType type, tensor_type(value.getType()));
+  const auto scalar = mlir::RankedTensorType::get({}, dense.getElementType());
+  STREW_ASSIGN(const Constant one, constant_from(dense.resizeSplat(scalar), TensorType{type.dtype, {}, {}}));
+  return std::optional<Scalar>(scalar_of(one));
+}
+
+}  // namespace strew

@@ -1,0 +1,118 @@
+// Two spellings of the same two operations. Upstream's:
+//   tensor.gather %s[%i] gather_dims([1]) unique : (S, I) -> R
+//   tensor.scatter %u into %d[%i] scatter_dims([1]) unique : (U, D, I) -> R
+// The RFC's, in which dims and `unique` are optional and the types are written as the operands are:
+//   tensor.gather %s[%i] gather_along_dimension(1) : S[I] -> R
+//   tensor.scatter %u into %d[%i] coordinates = [1] : U into D[I] -> R
+// Each piece may come in either spelling. MLIR's own tensor dialect reads only the first, so it is not loaded.
+// Covered by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
+#include "compiler/import/tensor/forms.h"
+
+#include <mlir/IR/Builders.h>
+#include <mlir/IR/OpImplementation.h>
+
+namespace strew {
+namespace {
+
+using mlir::failed;
+using mlir::failure;
+using mlir::OpAsmParser;
+using mlir::OperationState;
+using mlir::ParseResult;
+using mlir::success;
+
+/// ([1, 2]), (1, 2), = [1, 2] or = (1, 2)
+ParseResult parse_dims(OpAsmParser& parser, llvm::SmallVectorImpl<int64_t>& dims) {
+  const auto item = [&]() -> ParseResult { return parser.parseInteger(dims.emplace_back()); };
+  if (mlir::succeeded(parser.parseOptionalEqual())) {
+    if (mlir::succeeded(parser.parseOptionalLParen())) {
+      if (parser.parseCommaSeparatedList(item)) return failure();
+      return parser.parseRParen();
+    }
+    return parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, item);
+  }
+  if (parser.parseLParen()) return failure();
+  if (mlir::succeeded(parser.parseOptionalLSquare())) {
+    if (mlir::succeeded(parser.parseOptionalRSquare())) return parser.parseRParen();
+    if (parser.parseCommaSeparatedList(item) || parser.parseRSquare()) return failure();
+    return parser.parseRParen();
+  }
+  if (parser.parseCommaSeparatedList(item)) return failure();
+  return parser.parseRParen();
+}
+
+/// The dims' keyword and `unique`, in any order, each once. `own` is upstream's keyword, "gather_dims" or "scatter_dims".
+ParseResult parse_clauses(OpAsmParser& parser, OperationState& state, llvm::StringRef own, bool& rfc, bool& has_dims) {
+  for (;;) {
+    const llvm::SMLoc place = parser.getCurrentLocation();
+    llvm::StringRef word;
+    if (failed(parser.parseOptionalKeyword(&word))) return success();
+    const llvm::StringRef key = word == "unique" ? word : own;
+    if (state.attributes.get(key)) return parser.emitError(place) << "'" << word << "' is given twice";
+    if (word == "unique") {
+      state.addAttribute(word, parser.getBuilder().getUnitAttr());
+      continue;
+    }
+    const bool older = word == "gather_along_dimension" || word == "coordinates";
+    if (!older && word != own)
+      return parser.emitError(place) << "expected '" << own << "' or 'unique', found '" << word.take_front(80) << "'";
+    rfc = rfc || older;
+    has_dims = true;
+    llvm::SmallVector<int64_t> dims;
+    if (parse_dims(parser, dims)) return failure();
+    state.addAttribute(own, parser.getBuilder().getDenseI64ArrayAttr(dims));
+  }
+}
+
+/// `(A, B) -> R`, or the RFC's `A[B] -> R` and `U into D[I] -> R`.
+ParseResult parse_types(OpAsmParser& parser, bool is_scatter, llvm::SmallVectorImpl<mlir::Type>& inputs, OperationState& state,
+                        bool& rfc) {
+  const llvm::SMLoc place = parser.getCurrentLocation();
+  mlir::Type first;
+  if (parser.parseColonType(first)) return failure();
+  if (const auto function = llvm::dyn_cast<mlir::FunctionType>(first)) {
+    inputs.append(function.getInputs().begin(), function.getInputs().end());
+    if (function.getNumResults() != 1) return parser.emitError(place) << function.getNumResults() << " result types, expected 1";
+    state.addTypes(function.getResults());
+    return success();
+  }
+  rfc = true;
+  inputs.push_back(first);
+  if (is_scatter && (parser.parseKeyword("into") || parser.parseType(inputs.emplace_back()))) return failure();
+  mlir::Type result;
+  if (parser.parseLSquare() || parser.parseType(inputs.emplace_back()) || parser.parseRSquare() || parser.parseArrow() ||
+      parser.parseType(result))
+    return failure();
+  state.addTypes(result);
+  return success();
+}
+
+ParseResult parse_form(OpAsmParser& parser, OperationState& state, bool is_scatter) {
+  const llvm::StringRef own = is_scatter ? "scatter_dims" : "gather_dims";
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
+  const llvm::SMLoc place = parser.getCurrentLocation();
+  if (parser.parseOperand(operands.emplace_back())) return failure();
+  if (is_scatter && (parser.parseKeyword("into") || parser.parseOperand(operands.emplace_back()))) return failure();
+  if (parser.parseLSquare() || parser.parseOperand(operands.emplace_back()) || parser.parseRSquare()) return failure();
+  bool rfc = false, has_dims = false;
+  llvm::SmallVector<mlir::Type> inputs;
+  if (parse_clauses(parser, state, own, rfc, has_dims) || parser.parseOptionalAttrDict(state.attributes) ||
+      parse_types(parser, is_scatter, inputs, state, rfc))
+    return failure();
+  if (!has_dims && !rfc) return parser.emitError(place) << "expected '" << own << "([...])' after the operands";
+  if (rfc) state.addAttribute(kRfcSpelling, parser.getBuilder().getUnitAttr());
+  return parser.resolveOperands(operands, inputs, place, state.operands);
+}
+
+ParseResult gather_form(OpAsmParser& parser, OperationState& state) { return parse_form(parser, state, false); }
+ParseResult scatter_form(OpAsmParser& parser, OperationState& state) { return parse_form(parser, state, true); }
+
+}  // namespace
+
+std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name) {
+  if (name == "tensor.gather") return mlir::Dialect::ParseOpHook(gather_form);
+  if (name == "tensor.scatter") return mlir::Dialect::ParseOpHook(scatter_form);
+  return std::nullopt;
+}
+
+}  // namespace strew

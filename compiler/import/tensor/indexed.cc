@@ -1,0 +1,218 @@
+// Both operations say one thing: `dims` of the indexed tensor get a coordinate each, every other dim is a full slice, and the small
+// tensor's shape is indices' without its last dim, then the indexed tensor's with 1 at `dims` (or without them: rank-reduced). MLIR
+// compares these types exactly, `?` included, and so does this file; tests/oracle/mlir_tensor.py holds it to that.
+//
+// The RFC lets a gather along all dims leave them out; it also shows one that leaves out the only dim of a slice. The unit dims of
+// the small tensor then tell which it is, or it is ambiguous and refused.
+// Covered by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
+#include "compiler/import/tensor/indexed.h"
+
+#include <fmt/format.h>
+#include <mlir/IR/BuiltinAttributes.h>
+#include <mlir/IR/BuiltinTypes.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/tensor/forms.h"
+
+namespace strew {
+namespace {
+
+struct Access {
+  std::string dims_name;     ///< gather_dims
+  std::string indexed_name;  ///< source
+  std::string small_name;    ///< result
+  TensorType indexed, indices, small;
+  std::vector<int64_t> dims;
+  bool reduced = false;
+  bool unique = false;
+  bool rfc = false;
+};
+
+std::string dims_text(const std::vector<int64_t>& dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size() && i < 16; ++i)
+    text += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
+  return text + (dims.size() > 16 ? ",...]" : "]");
+}
+
+bool contains(const std::vector<int64_t>& sorted, int64_t d) { return std::binary_search(sorted.begin(), sorted.end(), d); }
+
+std::vector<int64_t> expected_dims(const Access& a, bool reduced) {
+  std::vector<int64_t> out(a.indices.dims.begin(), a.indices.dims.end() - 1);
+  for (int64_t d = 0; d < a.indexed.rank(); ++d) {
+    if (!contains(a.dims, d))
+      out.push_back(a.indexed.dims[static_cast<size_t>(d)]);
+    else if (!reduced)
+      out.push_back(1);
+  }
+  return out;
+}
+
+/// The dims of an RFC operation that names none.
+Status infer_dims(Access& a) {
+  const int64_t rank = a.indexed.rank(), k = a.indices.dims.back();
+  a.dims.clear();
+  if (k == rank) {
+    a.dims.resize(static_cast<size_t>(rank));
+    std::iota(a.dims.begin(), a.dims.end(), 0);
+    return {};
+  }
+  const size_t positions = a.indices.dims.size() - 1;
+  std::vector<int64_t> maybe;
+  if (a.small.dims.size() == positions + static_cast<size_t>(rank)) {
+    for (int64_t d = 0; d < rank; ++d) {
+      if (a.small.dims[positions + static_cast<size_t>(d)] != 1) continue;
+      maybe.push_back(d);
+      if (a.indexed.dims[static_cast<size_t>(d)] != 1) a.dims.push_back(d);
+    }
+  }
+  if (static_cast<int64_t>(maybe.size()) == k) a.dims = maybe;
+  if (static_cast<int64_t>(a.dims.size()) == k) return {};
+  return invalid_argument(fmt::format("{} is missing and {} {} does not tell which {} of {} dims are indexed, expected {}",
+                                      a.dims_name, a.small_name, dims_text(a.small.dims), k, rank, a.dims_name));
+}
+
+Status check_dims(const Access& a) {
+  const int64_t rank = a.indexed.rank();
+  const std::string is = fmt::format("{} is {}", a.dims_name, dims_text(a.dims));
+  if (a.dims.empty()) return invalid_argument(a.dims_name + " must be non-empty");
+  if (static_cast<int64_t>(a.dims.size()) > rank)
+    return invalid_argument(fmt::format("{}: more than the rank of {}, {}", is, a.indexed_name, rank));
+  if (a.indices.dims.back() != static_cast<int64_t>(a.dims.size()))
+    return invalid_argument(
+        fmt::format("{}: expected as many entries as the last dim of indices {} has", is, dims_text(a.indices.dims)));
+  for (const int64_t d : a.dims)
+    if (d < 0 || d >= rank)
+      return invalid_argument(fmt::format("{}: expected entries from 0 to below {}, the rank of {}", is, rank, a.indexed_name));
+  if (std::adjacent_find(a.dims.begin(), a.dims.end(), std::greater_equal<>()) != a.dims.end())
+    return invalid_argument(is + ": expected strictly increasing entries");
+  return {};
+}
+
+Status check_indices(mlir::Type type, const TensorType& indices) {
+  const mlir::Type element = element_of(type);
+  if (!element.isIndex() && !element.isSignlessInteger())
+    return invalid_argument(fmt::format("indices {}, expected elements of type index or a signless integer", text_of(type)));
+  if (indices.dtype == DType::boolean)
+    return invalid_argument(
+        fmt::format("indices {}: strew has no index type of 1 bit, expected i4 to i64 or index", text_of(type)));
+  if (indices.dims.empty()) return invalid_argument("indices have rank 0, expected a last dim with the coordinates");
+  return {};
+}
+
+Status check_small(Access& a) {
+  const std::vector<int64_t> full = expected_dims(a, false), reduced = expected_dims(a, true);
+  a.reduced = a.small.dims == reduced;
+  if (a.reduced || a.small.dims == full) return {};
+  return invalid_argument(fmt::format("{} is {}, expected {} or, rank-reduced, {}", a.small_name, dims_text(a.small.dims),
+                                      dims_text(full), dims_text(reduced)));
+}
+
+Expected<TensorType> typed(mlir::Type type, const std::string& what) {
+  auto out = tensor_type(type);
+  if (!out.ok()) return invalid_argument(what + ": " + out.status().message());
+  return out;
+}
+
+Expected<bool> is_set(const Attributes& attributes, llvm::StringRef name) {
+  const mlir::Attribute found = attributes.get(name);
+  if (found && !llvm::isa<mlir::UnitAttr>(found))
+    return invalid_argument(fmt::format("attribute '{}', expected a unit attribute", name.str()));
+  return static_cast<bool>(found);
+}
+
+/// `indexed`, `indices` and `small` are what the operation calls source or dest, indices, result or source.
+Status read_access(mlir::Operation* op, mlir::Type indexed, mlir::Type indices, mlir::Type small, Access& a) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({a.dims_name, "unique"}));
+  STREW_ASSIGN(a.unique, is_set(attributes, "unique"));
+  STREW_ASSIGN(a.rfc, is_set(attributes, kRfcSpelling));
+  STREW_ASSIGN(a.indexed, typed(indexed, a.indexed_name));
+  STREW_ASSIGN(a.indices, typed(indices, "indices"));
+  STREW_ASSIGN(a.small, typed(small, a.small_name));
+  STREW_TRY(check_indices(indices, a.indices));
+  if (element_of(indexed) != element_of(small))
+    return invalid_argument(fmt::format("{} {}, expected the element type of {}, {}", a.small_name, text_of(small),
+                                        a.indexed_name, text_of(element_of(indexed))));
+  if (attributes.get(a.dims_name) || !a.rfc) {
+    STREW_ASSIGN(a.dims, attributes.integers(a.dims_name));
+  } else {
+    STREW_TRY(infer_dims(a));
+  }
+  STREW_TRY(check_dims(a));
+  return check_small(a);
+}
+
+/// The dims of the small tensor that are window: all behind the index positions.
+std::vector<int64_t> window_dims(const Access& a) {
+  std::vector<int64_t> out(a.small.dims.size() - (a.indices.dims.size() - 1));
+  std::iota(out.begin(), out.end(), static_cast<int64_t>(a.indices.dims.size()) - 1);
+  return out;
+}
+
+Status check_counts(mlir::Operation* op, unsigned operands) {
+  if (op->getNumOperands() == operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
+  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected {}, 1 and none", op->getNumOperands(),
+                                      op->getNumResults(), op->getNumRegions(), operands));
+}
+
+}  // namespace
+
+Expected<TensorGather> read_tensor_gather(mlir::Operation* op) {
+  STREW_TRY(check_counts(op, 2));
+  TensorGather out;
+  out.op = op;
+  out.source = op->getOperand(0);
+  out.indices = op->getOperand(1);
+  Access a{.dims_name = "gather_dims", .indexed_name = "source", .small_name = "result"};
+  STREW_TRY(read_access(op, out.source.getType(), out.indices.getType(), op->getResult(0).getType(), a));
+  Gather& g = out.gather;
+  g.operand = a.indexed;
+  g.indices = a.indices;
+  g.result = a.small;
+  g.dims.offset_dims = window_dims(a);
+  if (a.reduced) g.dims.collapsed_slice_dims = a.dims;
+  g.dims.start_index_map = a.dims;
+  g.dims.index_vector_dim = a.indices.rank() - 1;
+  g.slice_sizes = a.indexed.dims;
+  for (const int64_t d : a.dims) g.slice_sizes[static_cast<size_t>(d)] = 1;
+  g.oob = OobPolicy::undefined;
+  out.dims = std::move(a.dims);
+  return out;
+}
+
+Expected<TensorScatter> read_tensor_scatter(mlir::Operation* op) {
+  STREW_TRY(check_counts(op, 3));
+  TensorScatter out;
+  out.op = op;
+  out.source = op->getOperand(0);
+  out.dest = op->getOperand(1);
+  out.indices = op->getOperand(2);
+  Access a{.dims_name = "scatter_dims", .indexed_name = "dest", .small_name = "source"};
+  STREW_TRY(read_access(op, out.dest.getType(), out.indices.getType(), out.source.getType(), a));
+  if (!a.unique && !a.rfc)
+    return invalid_argument("requires 'unique' attribute to be set (only the RFC's spelling may leave it out)");
+  if (op->getResult(0).getType() != out.dest.getType())
+    return invalid_argument(fmt::format("result {}, expected the type of dest, {}", text_of(op->getResult(0).getType()),
+                                        text_of(out.dest.getType())));
+  Scatter& s = out.scatter;
+  s.operands = {a.indexed};
+  s.indices = a.indices;
+  s.updates = {a.small};
+  s.results = {a.indexed};
+  s.dims.update_window_dims = window_dims(a);
+  if (a.reduced) s.dims.inserted_window_dims = a.dims;
+  s.dims.scatter_dims_to_operand_dims = a.dims;
+  s.dims.index_vector_dim = a.indices.rank() - 1;
+  s.oob = OobPolicy::undefined;
+  s.unique_indices = a.unique;
+  out.unique = a.unique;
+  out.dims = std::move(a.dims);
+  return out;
+}
+
+}  // namespace strew
