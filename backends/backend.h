@@ -22,11 +22,11 @@ struct BuildRequest {
   std::string symbol;  ///< prefix of the entry symbols; see kernel_symbol()
 };
 
-enum class EntryKind : uint8_t { range, check, init };
-inline constexpr int kEntryKinds = 3;
+enum class EntryKind : uint8_t { range, check, init, keys, list };
+inline constexpr int kEntryKinds = 5;
 std::string_view name(EntryKind kind);
 
-/// What a backend produces: a relocatable object whose symbols are SYMBOL_range, SYMBOL_check, SYMBOL_init.
+/// What a backend produces: a relocatable object whose symbols are SYMBOL_range, SYMBOL_check, …
 struct Artifact {
   std::string object;              ///< ELF bytes; empty when `interpreted`
   std::vector<EntryKind> entries;  ///< present in the object

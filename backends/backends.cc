@@ -29,6 +29,10 @@ std::string_view name(EntryKind kind) {
       return "check";
     case EntryKind::init:
       return "init";
+    case EntryKind::keys:
+      return "keys";
+    case EntryKind::list:
+      return "list";
   }
   return "?";
 }

@@ -25,14 +25,14 @@ typedef struct strew_args {
   void* const* data;  /* element [0,...,0] of: results N, operands N, indices, updates N, extras E; unbound operands are null */
   const int64_t* dyn; /* run-time dims and strides, in the order of the plan's symbols */
   const void* pos;    /* list: positions (int64_t) */
-  const void* key;    /* list, keys: resolved destinations (int64_t, -1 = dropped) */
-  int64_t n_list;
+  const void* key;    /* keys writes, list reads: destinations (int64_t element offsets in result 0, -1 = dropped) */
+  int64_t n_list;     /* keys: the position that key[0] belongs to */
   int64_t w0, w1; /* range: sub-range of the plan's first window loop; [0, extent) is everything */
   int64_t k0, k1; /* clip: owned destinations */
   void* scratch;
 } strew_args;
 
-/* begin, end: index positions (range, check), elements of the result's init loop (init). STREW_OK or STREW_FAULT with *fault filled. */
+/* begin, end: index positions (range, check, keys), entries of pos and key (list), elements of the result's init loop (init). STREW_OK or STREW_FAULT with *fault filled. */
 typedef int32_t (*strew_entry)(const strew_args* args, int64_t begin, int64_t end, strew_fault* fault);
 
 #ifdef __cplusplus

@@ -46,11 +46,18 @@ Status link_artifact(Kernel::State& state) {
       case EntryKind::init:
         state.init = entry;
         break;
+      case EntryKind::keys:
+        state.keys = entry;
+        break;
+      case EntryKind::list:
+        state.list = entry;
+        break;
     }
   }
   const Plan& plan = state.compiled.plan;
   const bool needs_init = !plan.gather && plan.init_kind != InitKind::in_place;
-  if (!state.range || (plan.checks_first && !state.check) || (needs_init && !state.init))
+  if (!state.range || (plan.checks_first && !state.check) || (needs_init && !state.init) ||
+      (state.compiled.schedule.strategy == Strategy::owner && (!state.keys || !state.list)))
     return internal_error("backend " + std::string(state.compiled.backend->name()) + " left out an entry the plan needs");
   return {};
 }
@@ -95,5 +102,7 @@ int64_t Kernel::compile_nanoseconds() const { return state_->compile_nanoseconds
 strew_entry Kernel::range_entry() const { return state_->range; }
 strew_entry Kernel::check_entry() const { return state_->check; }
 strew_entry Kernel::init_entry() const { return state_->init; }
+strew_entry Kernel::keys_entry() const { return state_->keys; }
+strew_entry Kernel::list_entry() const { return state_->list; }
 
 }  // namespace strew

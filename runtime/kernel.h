@@ -53,6 +53,8 @@ class Kernel {
   strew_entry range_entry() const;
   strew_entry check_entry() const;
   strew_entry init_entry() const;
+  strew_entry keys_entry() const;  ///< strategy owner
+  strew_entry list_entry() const;
 
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}

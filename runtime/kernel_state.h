@@ -38,7 +38,7 @@ struct Kernel::State {
   std::vector<Kernel> parts;  ///< wide accumulation: fold and narrow (runtime/wide); then this state has no code of its own
   mutable WideScratch scratch;
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted
-  strew_entry range = nullptr, check = nullptr, init = nullptr;
+  strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr;
   std::unique_ptr<Binder> binder;  ///< refers into `compiled`
   std::shared_ptr<Executor> executor;
   int64_t compile_nanoseconds = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/strategies/owner.h"
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/window.h"
 #include "schedules/schedule.h"
@@ -18,6 +19,10 @@ constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
 constexpr int64_t kThreadsPayBytes = 64 << 10;
 /// A chunk of a window narrower than this leaves less than one line per thread.
 constexpr int64_t kLine = 64;
+/// Columns of a row per thread from which a column split beats owners.
+constexpr int64_t kWideShare = 256;
+/// Fewer positions than this are not worth two barriers.
+constexpr int64_t kOwnerPositions = 2048;
 
 int64_t times(int64_t a, int64_t b) {
   int64_t product = 0;
@@ -64,9 +69,14 @@ Facts facts_of(const Plan& plan) {
   return f;
 }
 
-Strategy choose_strategy(const Plan& plan, const Facts& f, int threads) {
+Strategy choose_strategy(const Plan& plan, const Facts& f, const Target& target, int threads) {
   if (threads <= 1 || f.moved_bytes < kThreadsPayBytes) return Strategy::sequential;
   if (f.positions >= threads && positions_legal(plan).ok()) return Strategy::positions;
+  // Scanning all keys costs each thread about what a cached element update does, so elements want a table out of cache; narrow rows pay
+  // from the private cache's size on. Wide rows split by columns without any index work.
+  const bool narrow = f.window_bytes != kUnknown && f.window_bytes / threads < kWideShare;
+  const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / 2 : target.l2_bytes;
+  if (narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && owner_legal(plan).ok()) return Strategy::owner;
   const Term* first = plan.window.empty() ? nullptr : &plan.window.front().extent;
   const bool splits = first && (!first->is_static() || first->factor >= 2);
   if (splits && f.window_bytes / threads >= kLine && window_legal(plan).ok()) return Strategy::window;
@@ -99,7 +109,7 @@ Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads
   const int threads = std::clamp(max_threads > 0 ? max_threads : target.cores, 1, 1024);
   Schedule schedule;
   schedule.vector_bytes = target.vector_bytes;
-  schedule.strategy = choose_strategy(plan, f, threads);
+  schedule.strategy = choose_strategy(plan, f, target, threads);
   schedule.threads = schedule.strategy == Strategy::sequential ? 1 : threads;
   schedule.prefetch = choose_prefetch(plan, f, target);
   schedule.nontemporal = choose_nontemporal(plan, f, target, schedule.threads);

@@ -16,7 +16,9 @@ enum class Strategy : uint8_t {
   sequential,  ///< one thread
   positions,   ///< disjoint chunks of index positions; legal for slice updates, gathers and unique destinations
   window,      ///< chunks of the first window loop; every thread walks all positions
+  owner,       ///< every thread owns blocks of the result and applies, in order, the positions that go there
 };
+inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window, Strategy::owner};
 
 struct Schedule {
   Strategy strategy = Strategy::sequential;

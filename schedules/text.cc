@@ -8,8 +8,6 @@
 namespace strew {
 namespace {
 
-constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window};
-
 Status bad_value(std::string_view knob, std::string_view value, std::string_view expected) {
   return invalid_argument("schedule: " + std::string(knob) + "=" + std::string(value) + ", expected " + std::string(expected));
 }
@@ -27,7 +25,7 @@ Status set_knob(std::string_view knob, std::string_view value, Schedule& schedul
       schedule.strategy = strategy;
       return {};
     }
-    return bad_value(knob, value, "sequential, positions or window");
+    return bad_value(knob, value, "sequential, positions, window or owner");
   }
   if (knob == "threads") return set_int(knob, value, schedule.threads);
   if (knob == "vector_bytes") return set_int(knob, value, schedule.vector_bytes);
@@ -52,6 +50,8 @@ std::string_view name(Strategy strategy) {
       return "positions";
     case Strategy::window:
       return "window";
+    case Strategy::owner:
+      return "owner";
   }
   return "?";
 }

@@ -15,7 +15,10 @@ void emit_range(llvm::Module& module, const BuildRequest& request, const std::st
 void emit_check(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name);
 
-/// The entries a plan needs: always range; check under policy error; init for copy and fill.
-std::vector<EntryKind> entries_of(const Plan& plan);
+void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name);
+void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name);
+
+/// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and list for strategy owner.
+std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
 }  // namespace strew

@@ -50,6 +50,10 @@ Value* Frame::argument(unsigned byte_offset) {
   return e.load(e.b.getInt64Ty(), e.at(e.function.getArg(0), e.i64(byte_offset)), Access::input, 8);
 }
 
+Value* Frame::pointer_argument(unsigned byte_offset) {
+  return e.load(e.b.getPtrTy(), e.at(e.function.getArg(0), e.i64(byte_offset)), Access::input, 8);
+}
+
 Value* Frame::term(const Term& term) {
   Value* value = e.i64(term.factor);
   for (int symbol : term.symbols) value = e.times(value, dyn_[static_cast<size_t>(symbol)]);

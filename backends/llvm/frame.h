@@ -35,6 +35,7 @@ class Frame {
   llvm::Value* end();
   llvm::Value* fault() { return e.function.getArg(3); }
   llvm::Value* argument(unsigned byte_offset);  ///< i64 field of strew_args
+  llvm::Value* pointer_argument(unsigned byte_offset);
   const Pointers& bases() const { return bases_; }
 
   llvm::Value* term(const Term& term);

@@ -11,10 +11,11 @@
 
 namespace strew {
 
-std::vector<EntryKind> entries_of(const Plan& plan) {
+std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   std::vector<EntryKind> list = {EntryKind::range};
   if (plan.checks_first) list.push_back(EntryKind::check);
   if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
+  if (schedule.strategy == Strategy::owner) list.insert(list.end(), {EntryKind::keys, EntryKind::list});
   return list;
 }
 
@@ -25,7 +26,7 @@ Status emit(llvm::Module& module, const BuildRequest& request) {
     return unsupported("accumulate " + std::string(name(request.plan.accumulate)) +
                        " is two kernels, a fold and a narrowing (compiler/rewrite/split_wide); emit those one by one");
   STREW_TRY(prepare(module, request.target));
-  for (EntryKind entry : entries_of(request.plan)) {
+  for (EntryKind entry : entries_of(request.plan, request.schedule)) {
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
       case EntryKind::range:
@@ -36,6 +37,12 @@ Status emit(llvm::Module& module, const BuildRequest& request) {
         break;
       case EntryKind::init:
         emit_init(module, request, symbol);
+        break;
+      case EntryKind::keys:
+        emit_keys(module, request, symbol);
+        break;
+      case EntryKind::list:
+        emit_list(module, request, symbol);
         break;
     }
   }
@@ -48,7 +55,7 @@ Expected<Artifact> build(const BuildRequest& request) {
   STREW_TRY(emit(module, request));
   Artifact artifact;
   STREW_ASSIGN(artifact.object, generate(module, request.target, CodegenOutput::object));
-  artifact.entries = entries_of(request.plan);
+  artifact.entries = entries_of(request.plan, request.schedule);
   return artifact;
 }
 

@@ -4,31 +4,19 @@
 // read); its index may be out of range, which is harmless: prefetch never faults. The look-ahead stops at the end of the row of
 // positions, so the index array is never read past its end.
 #include "backends/llvm/entries.h"
+#include "backends/llvm/prefetch.h"
 #include "backends/llvm/window.h"
 
 namespace strew {
 namespace {
 using llvm::Value;
 
-constexpr int64_t kLine = 64;
-constexpr int64_t kMostLines = 4;  // of one row; the hardware's own prefetcher follows from there
-
-/// Constant bytes of the run, or one line where it is not known.
-int64_t run_bytes(const Frame& f, int tensor) {
-  if (f.plan.window.empty() || !f.plan.window.back().extent.is_static()) return kLine;
-  return f.plan.window.back().extent.factor * f.element_bytes(tensor);
-}
-
 void prefetch(Frame& f, const Pointers& p) {
   const int tensor = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
   Pointers ahead = p;
   for (size_t k = 0; k < f.plan.components.size(); ++k)
     ahead = f.step(ahead, f.plan.components[k].strides, load_component(f, p, k));
-  const int64_t lines = std::min(kMostLines, (run_bytes(f, tensor) + kLine - 1) / kLine);
-  for (int64_t line = 0; line < lines; ++line)
-    f.e.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {f.e.b.getPtrTy()},
-                          {f.e.at(ahead[static_cast<size_t>(tensor)], f.e.i64(line * kLine)),
-                           f.e.b.getInt32(f.plan.gather ? 0 : 1), f.e.b.getInt32(3), f.e.b.getInt32(1)});
+  prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather);
 }
 
 }  // namespace

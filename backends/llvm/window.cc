@@ -66,6 +66,11 @@ class WindowEmitter {
 
 }  // namespace
 
+void emit_whole_window(Frame& f, const Pointers& p) {
+  const Body body = range_body(f.plan, false);
+  WindowEmitter(f, body, nullptr).emit(p);
+}
+
 void emit_window(Frame& f, const Pointers& p) {
   const Placement placement = place(f, p);
   const Body body = range_body(f.plan, false);

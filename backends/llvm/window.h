@@ -9,4 +9,7 @@ namespace strew {
 /// Everything one position does: policy, window, fills. p: pointers at the position, before the components move them.
 void emit_window(Frame& frame, const Pointers& p);
 
+/// The window alone, uncut, with every pointer already at its first element.
+void emit_whole_window(Frame& frame, const Pointers& p);
+
 }  // namespace strew

@@ -10,6 +10,7 @@
 #include "backends/reference/reference.h"
 #include "runtime/fault_text.h"
 #include "runtime/fp_environment.h"
+#include "runtime/strategies/owner.h"
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/split.h"
 #include "runtime/strategies/window.h"
@@ -109,6 +110,14 @@ void apply(const Kernel::State& state, const CallShape& shape, const strew_args&
   }
   const int64_t* dyn = args.dyn;
   const int64_t nanoseconds = estimate(shape.positions, saturating_product(shape.positions, window_bytes(plan, dyn)));
+  const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
+  if (state.compiled.schedule.strategy == Strategy::owner) {
+    if (threads > 1)
+      return run_owner(*state.executor, {state.keys, state.list, &args, shape.positions, bits(plan.tensors[0].dtype) / 8, threads,
+                                         nanoseconds});
+    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
+    return;
+  }
   if (state.compiled.schedule.strategy == Strategy::positions)
     run_split(state, state.range, args, {shape.positions, positions_unit(plan, dyn), 1}, nanoseconds, &unused);
   else if (shape.positions > 0)

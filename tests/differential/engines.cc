@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "backends/backend.h"
 #include "compiler/rewrite/rewrites.h"
@@ -19,7 +20,7 @@ constexpr int64_t kForgetEvery = 2000;
 
 Schedule random_schedule(Rng& rng, const Schedule& base, const Target& target) {
   Schedule s = base;
-  s.strategy = static_cast<Strategy>(rng.below(3));
+  s.strategy = kStrategies[rng.below(std::size(kStrategies))];
   s.threads = s.strategy == Strategy::sequential ? 1 : static_cast<int>(rng.between(1, 3));
   s.vector_bytes = std::min(target.vector_bytes, 16 << rng.below(3));
   s.unroll = 1 << rng.below(4);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/strategies/owner.h"
+
 namespace strew::test {
 namespace {
 
@@ -82,6 +84,14 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng&
       args.w1 = end;
       kernel.range_entry()(&args, 0, positions, &unused);
     }
+    return {};
+  }
+  if (kernel.schedule().strategy == Strategy::owner && rng.chance(75)) {
+    // The strategy itself, with owners enough for small ops, which Kernel::run would give one thread.
+    static Executor executor(2);
+    const int bytes = bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8;
+    run_owner(executor,
+              {kernel.keys_entry(), kernel.list_entry(), &args, positions, bytes, static_cast<int>(rng.between(2, 5)), 0});
     return {};
   }
   std::vector<Piece> parts = pieces(rng, positions);

@@ -65,7 +65,7 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
   const auto message = [](std::string_view text) { return parse_schedule(text, Schedule{}).status().message(); };
   EXPECT_EQ(message("threads=two"), "schedule: threads=two, expected a whole number");
   EXPECT_EQ(message("threads=2x"), "schedule: threads=2x, expected a whole number");
-  EXPECT_EQ(message("strategy=magic"), "schedule: strategy=magic, expected sequential, positions or window");
+  EXPECT_EQ(message("strategy=magic"), "schedule: strategy=magic, expected sequential, positions, window or owner");
   EXPECT_EQ(message("nontemporal=1"), "schedule: nontemporal=1, expected true or false");
   EXPECT_EQ(message("threads"), "schedule: 'threads', expected knob=value");
   EXPECT_EQ(message("threads=2,"), "schedule: ends with ',', expected knob=value");

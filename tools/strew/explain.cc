@@ -84,7 +84,7 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   STREW_ASSIGN(out.stages, make_stages(kernel.op, options.kernel));
   const Stages& stages = out.stages;
   for (const Backend* backend : backends()) out.backends.push_back({std::string(backend->name()), can_build(*backend, stages)});
-  for (Strategy s : {Strategy::sequential, Strategy::positions, Strategy::window}) {
+  for (Strategy s : kStrategies) {
     Schedule schedule = stages.schedule;
     schedule.strategy = s;
     schedule.threads = s == Strategy::sequential ? 1 : std::max(2, schedule.threads);

@@ -1,0 +1,11 @@
+// Look-ahead: touching the first lines of a row some iterations before it is needed (schedule knob `prefetch`).
+#pragma once
+
+#include "backends/llvm/frame.h"
+
+namespace strew {
+
+/// Prefetches the run of `tensor` at `address`: its constant length, at most a few lines. Never faults, whatever the address.
+void prefetch_run(Frame& frame, int tensor, llvm::Value* address, bool write);
+
+}  // namespace strew

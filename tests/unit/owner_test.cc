@@ -1,0 +1,79 @@
+// Strategy owner on calls large enough for several rounds and full queues, against one thread, bit for bit.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "compiler/op/text.h"
+#include "runtime/kernel.h"
+
+namespace strew {
+namespace {
+
+/// 200000 inexact f32 updates of `width` elements into 5000 rows, skewed so that some rows take thousands.
+std::vector<float> scatter_add(const std::string& schedule, int64_t width, const std::string& rest) {
+  const int64_t rows = 5000, updates = width == 1 ? 200000 : 70000;
+  const std::string w = width == 1 ? "" : "," + std::to_string(width);
+  const std::string dims = width == 1 ? "" : "update_window_dims=[1] ";
+  auto op = parse_op("strew1.scatter(operand=f32[5000" + w + "] indices=i32[" + std::to_string(updates) + "] updates=f32[" +
+                     std::to_string(updates) + w + "] " + dims +
+                     "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place " +
+                     rest + ")");
+  EXPECT_TRUE(op.ok()) << op.status().message();
+  std::vector<float> table(static_cast<size_t>(rows * width), 0.1f), values(static_cast<size_t>(updates * width));
+  std::vector<int32_t> indices(static_cast<size_t>(updates));
+  uint32_t state = 12345;
+  const auto next = [&] { return state = state * 1664525u + 1013904223u; };
+  for (float& v : values) v = static_cast<float>(next() >> 8) * 1e-6f;
+  for (int32_t& i : indices) {
+    const uint32_t r = next() >> 8;
+    i = static_cast<int32_t>(r % 4 == 0 ? r % 7 : r % 5100) - 40;  // some out of range on both sides
+  }
+  Runtime runtime;
+  KernelOptions options;
+  options.schedule = schedule;
+  auto kernel = runtime.get(*op, options);
+  EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+  if (!kernel.ok()) return {};
+  const int64_t table_dims[] = {rows, width}, update_dims[] = {updates, width};
+  const int32_t rank = width == 1 ? 1 : 2;
+  const TensorView views[] = {{table.data(), DType::f32, rank, table_dims, nullptr},
+                              {indices.data(), DType::i32, 1, update_dims, nullptr},
+                              {values.data(), DType::f32, rank, update_dims, nullptr}};
+  const Status status = kernel->run(views);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return table;
+}
+
+TEST(Owner, SameBitsAsOneThread) {
+  for (const int64_t width : {1, 3, 16}) {
+    for (const char* rest : {"oob=skip_window", "oob=clamp", "oob=wrap", "oob=skip_element normalize_negative=true"}) {
+      const std::vector<float> expected = scatter_add("strategy=sequential,threads=1", width, rest);
+      for (const char* threads : {"2", "3", "8"})
+        EXPECT_EQ(scatter_add("strategy=owner,prefetch=8,threads=" + std::string(threads), width, rest), expected)
+            << width << " " << rest << " threads " << threads;
+    }
+  }
+}
+
+TEST(Owner, RefusesWhatItCannotOwn) {
+  const auto message = [](const std::string& text) {
+    Runtime runtime;
+    KernelOptions options;
+    options.schedule = "strategy=owner,threads=2";
+    auto op = parse_op(text);
+    EXPECT_TRUE(op.ok()) << op.status().message();
+    return runtime.get(*op, options).status().message();
+  };
+  EXPECT_EQ(message("strew1.scatter(operand=f32[8,8] indices=i32[4] updates=f32[4,2,8] update_window_dims=[1,2] "
+                    "scatter_dims_to_operand_dims=[0] index_vector_dim=1)"),
+            "schedule: strategy owner: windows of kind general do not coincide");
+  EXPECT_EQ(message("strew1.scatter(operand=i4[8] indices=i32[4] updates=i4[4] inserted_window_dims=[0] "
+                    "scatter_dims_to_operand_dims=[0] index_vector_dim=1)"),
+            "schedule: strategy owner: result 0 is packed i4");
+  EXPECT_EQ(message("strew1.gather(operand=f32[8] indices=i32[4] result=f32[4] collapsed_slice_dims=[0] start_index_map=[0] "
+                    "index_vector_dim=1 slice_sizes=[1])"),
+            "schedule: strategy owner: a gather has no destinations to own");
+}
+
+}  // namespace
+}  // namespace strew
