@@ -57,7 +57,9 @@ TEST(SplitWide, UntouchedElementsKeepTheirBits) {
     buffers.table = odd;
     ASSERT_TRUE(buffers.run("init=in_place accumulate=wide", backend).ok());
     for (size_t i = 0; i < odd.size(); ++i)
-      if (i != 3) EXPECT_EQ(buffers.table[i], odd[i]) << backend << " element " << i;
+      if (i != 3) {
+        EXPECT_EQ(buffers.table[i], odd[i]) << backend << " element " << i;
+      }
   }
 }
 
