@@ -47,15 +47,14 @@ ParseResult parse_clauses(OpAsmParser& parser, OperationState& state, llvm::Stri
     const llvm::SMLoc place = parser.getCurrentLocation();
     llvm::StringRef word;
     if (failed(parser.parseOptionalKeyword(&word))) return success();
-    const llvm::StringRef key = word == "unique" ? word : own;
-    if (state.attributes.get(key)) return parser.emitError(place) << "'" << word << "' is given twice";
+    const bool older = word == "gather_along_dimension" || word == "coordinates";
+    if (!older && word != own && word != "unique")
+      return parser.emitError(place) << "expected '" << own << "' or 'unique', found '" << word.take_front(80) << "'";
+    if (state.attributes.get(word == "unique" ? word : own)) return parser.emitError(place) << "'" << word << "' is given twice";
     if (word == "unique") {
       state.addAttribute(word, parser.getBuilder().getUnitAttr());
       continue;
     }
-    const bool older = word == "gather_along_dimension" || word == "coordinates";
-    if (!older && word != own)
-      return parser.emitError(place) << "expected '" << own << "' or 'unique', found '" << word.take_front(80) << "'";
     rfc = rfc || older;
     has_dims = true;
     llvm::SmallVector<int64_t> dims;
@@ -104,6 +103,9 @@ ParseResult parse_form(OpAsmParser& parser, OperationState& state, bool is_scatt
   return parser.resolveOperands(operands, inputs, place, state.operands);
 }
 
+ParseResult refuse_form(OpAsmParser& parser, OperationState&) {
+  return parser.emitError(parser.getNameLoc(), "is not read here, expected tensor.gather or tensor.scatter");
+}
 ParseResult gather_form(OpAsmParser& parser, OperationState& state) { return parse_form(parser, state, false); }
 ParseResult scatter_form(OpAsmParser& parser, OperationState& state) { return parse_form(parser, state, true); }
 
@@ -112,7 +114,7 @@ ParseResult scatter_form(OpAsmParser& parser, OperationState& state) { return pa
 std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name) {
   if (name == "tensor.gather") return mlir::Dialect::ParseOpHook(gather_form);
   if (name == "tensor.scatter") return mlir::Dialect::ParseOpHook(scatter_form);
-  return std::nullopt;
+  return mlir::Dialect::ParseOpHook(refuse_form);
 }
 
 }  // namespace strew

@@ -1,0 +1,251 @@
+// Broken files of the tensor dialect: one line that names the place, the operation, what is wrong and what was expected. Each row
+// changes one piece of a file that imports.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "tests/unit/stablehlo_testing.h"
+
+namespace strew {
+namespace {
+
+constexpr char kGather[] = R"(func.func @main(%s: tensor<4x5x6xf32>, %i: tensor<3x2xi32>) -> tensor<3x1x5x1xf32> {
+  %r = tensor.gather %s[%i] gather_dims([0, 2]) : (tensor<4x5x6xf32>, tensor<3x2xi32>) -> tensor<3x1x5x1xf32>
+  return %r : tensor<3x1x5x1xf32>
+}
+)";
+constexpr char kScatter[] =
+    R"(func.func @main(%u: tensor<3x5xf32>, %d: tensor<4x5x6xf32>, %i: tensor<3x2xindex>) -> tensor<4x5x6xf32> {
+  %r = tensor.scatter %u into %d[%i] scatter_dims([0, 2]) unique : (tensor<3x5xf32>, tensor<4x5x6xf32>, tensor<3x2xindex>) -> tensor<4x5x6xf32>
+  return %r : tensor<4x5x6xf32>
+}
+)";
+constexpr char kOlder[] = R"(func.func @main(%s: tensor<4x5x6xf32>, %i: tensor<3x1xindex>) -> tensor<3x4x1x6xf32> {
+  %r = tensor.gather %s[%i] gather_along_dimension(1) : tensor<4x5x6xf32>[tensor<3x1xindex>] -> tensor<3x4x1x6xf32>
+  return %r : tensor<3x4x1x6xf32>
+}
+)";
+constexpr char kUpdate[] =
+    R"(func.func @main(%d: tensor<4xi32>, %i: tensor<3x1xindex>, %u: tensor<3xi32>) -> tensor<4xi32> {
+  %g = tensor.gather %d[%i] gather_dims([0]) : (tensor<4xi32>, tensor<3x1xindex>) -> tensor<3xi32>
+  %c = arith.addi %g, %u : tensor<3xi32>
+  %r = tensor.scatter %c into %d[%i] scatter_dims([0]) unique : (tensor<3xi32>, tensor<4xi32>, tensor<3x1xindex>) -> tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+)";
+constexpr char kGeneric[] = R"(func.func @main(%s: tensor<4x5xf32>, %i: tensor<3x1xi32>) -> tensor<3x5xf32> {
+  %r = "tensor.gather"(%s, %i) <{gather_dims = array<i64: 0>}> : (tensor<4x5xf32>, tensor<3x1xi32>) -> tensor<3x5xf32>
+  return %r : tensor<3x5xf32>
+}
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  EXPECT_NE(text.find(from), std::string::npos) << from;
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
+  return text;
+}
+
+struct Row {
+  const char* file;
+  std::string from, to, message;
+};
+
+void check(const std::vector<Row>& rows) {
+  for (const Row& row : rows)
+    EXPECT_EQ(import_message(replaced(row.file, row.from, row.to)), row.message) << row.from << " -> " << row.to;
+}
+
+TEST(TensorError, TheUnbrokenFilesImport) {
+  for (const char* file : {kGather, kScatter, kOlder, kUpdate, kGeneric}) EXPECT_EQ(import_message(file), "imported");
+}
+
+TEST(TensorError, Dims) {
+  check({
+      {kGather, "gather_dims([0, 2])", "gather_dims([])", "FILE:2: tensor.gather: gather_dims must be non-empty"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([0])",
+       "FILE:2: tensor.gather: gather_dims is [0]: expected as many entries as the last dim of indices [3,2] has"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([0, 1, 2])",
+       "FILE:2: tensor.gather: gather_dims is [0,1,2]: expected as many entries as the last dim of indices [3,2] has"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([0, 1, 2, 3])",
+       "FILE:2: tensor.gather: gather_dims is [0,1,2,3]: more than the rank of source, 3"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([2, 0])",
+       "FILE:2: tensor.gather: gather_dims is [2,0]: expected strictly increasing entries"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([2, 2])",
+       "FILE:2: tensor.gather: gather_dims is [2,2]: expected strictly increasing entries"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([0, 3])",
+       "FILE:2: tensor.gather: gather_dims is [0,3]: expected entries from 0 to below 3, the rank of source"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([-1, 2])",
+       "FILE:2: tensor.gather: gather_dims is [-1,2]: expected entries from 0 to below 3, the rank of source"},
+      {kGather, "gather_dims([0, 2])", "gather_dims([0, 1])",
+       "FILE:2: tensor.gather: result is [3,1,5,1], expected [3,1,1,6] or, rank-reduced, [3,6]"},
+      {kScatter, "scatter_dims([0, 2])", "scatter_dims([])", "FILE:2: tensor.scatter: scatter_dims must be non-empty"},
+      {kScatter, "scatter_dims([0, 2])", "scatter_dims([2])",
+       "FILE:2: tensor.scatter: scatter_dims is [2]: expected as many entries as the last dim of indices [3,2] has"},
+      {kScatter, "scatter_dims([0, 2])", "scatter_dims([2, 1])",
+       "FILE:2: tensor.scatter: scatter_dims is [2,1]: expected strictly increasing entries"},
+      {kScatter, "scatter_dims([0, 2])", "scatter_dims([0, 9])",
+       "FILE:2: tensor.scatter: scatter_dims is [0,9]: expected entries from 0 to below 3, the rank of dest"},
+      {kOlder, "gather_along_dimension(1)", "gather_along_dimension(7)",
+       "FILE:2: tensor.gather: gather_dims is [7]: expected entries from 0 to below 3, the rank of source"},
+      {kOlder, "  return", "  %q = tensor.gather %s[%i] : tensor<4x5x6xf32>[tensor<3x1xindex>] -> tensor<3x4x6xf32>\n  return",
+       "FILE:3: tensor.gather: gather_dims is missing and result [3,4,6] does not tell which 1 of 3 dims are indexed, expected "
+       "gather_dims"},
+      {kGeneric, "<{gather_dims = array<i64: 0>}>", "", "FILE:2: tensor.gather: attribute 'gather_dims' is missing"},
+      {kGeneric, "array<i64: 0>", "array<i32: 0>", "FILE:2: tensor.gather: attribute 'gather_dims', expected array<i64: ...>"},
+      {kGeneric, "array<i64: 0>", "7", "FILE:2: tensor.gather: attribute 'gather_dims', expected array<i64: ...>"},
+  });
+}
+
+TEST(TensorError, Shapes) {
+  check({
+      {kGather, "tensor<3x1x5x1xf32>", "tensor<3x5x1xf32>",
+       "FILE:2: tensor.gather: result is [3,5,1], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+      {kGather, "tensor<3x1x5x1xf32>", "tensor<3x1x4x1xf32>",
+       "FILE:2: tensor.gather: result is [3,1,4,1], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+      {kGather, "tensor<3x1x5x1xf32>", "tensor<?x1x5x1xf32>",
+       "FILE:2: tensor.gather: result is [?,1,5,1], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+      {kGather, "tensor<3x1x5x1xf32>", "tensor<2x5xf32>",
+       "FILE:2: tensor.gather: result is [2,5], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+      {kGather, "tensor<3x2xi32>", "tensor<i32>",
+       "FILE:2: tensor.gather: indices have rank 0, expected a last dim with the coordinates"},
+      {kGather, "tensor<3x2xi32>", "tensor<3x?xi32>",
+       "FILE:2: tensor.gather: gather_dims is [0,2]: expected as many entries as the last dim of indices [3,?] has"},
+      {kGather, "tensor<3x2xi32>", "tensor<3xi32>",
+       "FILE:2: tensor.gather: gather_dims is [0,2]: expected as many entries as the last dim of indices [3] has"},
+      {kGather, "tensor<4x5x6xf32>", "tensor<0x5x6xf32>",
+       "FILE:2: tensor.gather: gather_c21: slice_sizes is [1,5,1]; expected entry 0 from 0 to 0, dim 0 of operand f32[0,5,6]"},
+      {kScatter, "tensor<3x5xf32>", "tensor<3x6xf32>",
+       "FILE:2: tensor.scatter: source is [3,6], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+      {kScatter, "tensor<3x5xf32>", "tensor<3x1x5x2xf32>",
+       "FILE:2: tensor.scatter: source is [3,1,5,2], expected [3,1,5,1] or, rank-reduced, [3,5]"},
+      {kScatter, "tensor<3x2xindex>", "tensor<4x2xindex>",
+       "FILE:2: tensor.scatter: source is [3,5], expected [4,1,5,1] or, rank-reduced, [4,5]"},
+      {kScatter, "  return",
+       "  %q = tensor.scatter %u into %d[%i] scatter_dims([0, 2]) unique : (tensor<3x5xf32>, tensor<4x5x6xf32>, "
+       "tensor<3x2xindex>) -> tensor<4x5x7xf32>\n  return",
+       "FILE:3: tensor.scatter: result tensor<4x5x7xf32>, expected the type of dest, tensor<4x5x6xf32>"},
+      {kGather, "tensor<4x5x6xf32>", "tensor<4x99999999999x99999999999xf32>",
+       "FILE:1: func.func: argument 0: type tensor<4x99999999999x99999999999xf32>: the number of elements overflows 64 bits"},
+  });
+}
+
+TEST(TensorError, Types) {
+  check({
+      {kGather, "tensor<3x2xi32>", "tensor<3x2xf32>",
+       "FILE:2: tensor.gather: indices tensor<3x2xf32>, expected elements of type index or a signless integer"},
+      {kGather, "tensor<3x2xi32>", "tensor<3x2xui32>",
+       "FILE:2: tensor.gather: indices tensor<3x2xui32>, expected elements of type index or a signless integer"},
+      {kGather, "tensor<3x2xi32>", "tensor<3x2xi1>",
+       "FILE:2: tensor.gather: indices tensor<3x2xi1>: strew has no index type of 1 bit, expected i4 to i64 or index"},
+      {kGather, "tensor<3x2xi32>", "tensor<3x2xi7>",
+       "FILE:1: func.func: argument 1: element type i7, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1"},
+      {kGather, "tensor<3x1x5x1xf32>", "tensor<3x1x5x1xf64>",
+       "FILE:2: tensor.gather: result tensor<3x1x5x1xf64>, expected the element type of source, f32"},
+      {kGather, "tensor<4x5x6xf32>", "tensor<*xf32>",
+       "FILE:1: func.func: argument 0: type tensor<*xf32>, expected a ranked tensor"},
+      {kGather, "tensor<4x5x6xf32>", "memref<4x5x6xf32>",
+       "FILE:1: func.func: argument 0: type memref<4x5x6xf32>, expected a ranked tensor"},
+      {kGather, "tensor<4x5x6xf32>", "tensor<4x5x6xf80>",
+       "FILE:1: func.func: argument 0: element type f80 is not one strew stores"},
+      {kGather, "tensor<4x5x6xf32>", "tensor<4x5x6xf32, \"sparse\">",
+       "FILE:1: func.func: argument 0: type tensor<4x5x6xf32, \"sparse\">: this encoding is not read"},
+      {kScatter, "tensor<3x5xf32>", "tensor<3x5xbf16>",
+       "FILE:2: tensor.scatter: source tensor<3x5xbf16>, expected the element type of dest, f32"},
+  });
+}
+
+TEST(TensorError, Text) {
+  check({
+      {kScatter, " unique", "",
+       "FILE:2: tensor.scatter: requires 'unique' attribute to be set (only the RFC's spelling may leave it out)"},
+      {kScatter, "unique", "unique unique", "FILE:2: tensor.scatter: 'unique' is given twice"},
+      {kScatter, "unique", "ordered", "FILE:2: tensor.scatter: expected 'scatter_dims' or 'unique', found 'ordered'"},
+      {kScatter, "scatter_dims([0, 2])", "gather_dims([0, 2])",
+       "FILE:2: tensor.scatter: expected 'scatter_dims' or 'unique', found 'gather_dims'"},
+      {kScatter, "scatter_dims([0, 2]) ", "", "FILE:2: tensor.scatter: expected 'scatter_dims([...])' after the operands"},
+      {kScatter, "scatter_dims([0, 2])", "scatter_dims([0, 2]) scatter_dims([0, 2])",
+       "FILE:2: tensor.scatter: 'scatter_dims' is given twice"},
+      {kScatter, "scatter_dims([0, 2])", "scatter_dims([0, x])", "FILE:2: tensor.scatter: expected integer value"},
+      {kScatter, " into %d", "%d", "FILE:2: tensor.scatter: expected 'into'"},
+      {kScatter, "unique :", "unique {mode = 1 : i32} :", "FILE:2: tensor.scatter: attribute 'mode' is unknown"},
+      {kScatter, "unique :", "{unique = 3 : i32} :", "FILE:2: tensor.scatter: attribute 'unique', expected a unit attribute"},
+      {kScatter, "%d[%i]", "%d[%i, %i]", "FILE:2: expected ']'"},
+      {kScatter, "%d[%i]", "%e[%i]", "FILE:2: use of undeclared SSA value name"},
+      {kGather, "(tensor<4x5x6xf32>, tensor<3x2xi32>) ->", "(tensor<4x5x6xf32>) ->",
+       "FILE:2: tensor.gather: number of operands and types do not match: got 2 operands and 1 types"},
+      {kGather, "-> tensor<3x1x5x1xf32>\n  return", "-> ()\n  return", "FILE:2: tensor.gather: 0 result types, expected 1"},
+      {kOlder, "[tensor<3x1xindex>] ->", "tensor<3x1xindex> ->", "FILE:2: expected '['"},
+      {kGeneric, "(%s, %i)", "(%s)", "FILE:2: expected 1 operand type  but had 2"},
+      {kGeneric, "array<i64: 0>", "array<i64: 0>, unique = true",
+       "FILE:2: tensor.gather: attribute 'unique', expected a unit attribute"},
+      {kGeneric, "}> :", "}> {gather_dims = array<i64: 0>} :", "FILE:2: tensor.gather: attribute 'gather_dims' is given twice"},
+  });
+}
+
+TEST(TensorError, Computing) {
+  check({
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.cast %g : tensor<3xi32> to tensor<3xi32>",
+       "FILE:3: tensor.cast: is not read here, expected tensor.gather or tensor.scatter"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = \"linalg.generic\"(%g) : (tensor<3xi32>) -> tensor<3xi32>",
+       "FILE:3: linalg.generic: not read here, expected tensor.gather, tensor.scatter, constants and elementwise operations of "
+       "arith, math and stablehlo"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = arith.ceildivsi %g, %u : tensor<3xi32>",
+       "FILE:3: arith.ceildivsi: not read here, expected tensor.gather, tensor.scatter, constants and elementwise operations of "
+       "arith, math and stablehlo"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>",
+       "%c = \"stablehlo.reverse\"(%g) {dimensions = array<i64: 0>} : (tensor<3xi32>) -> tensor<3xi32>",
+       "FILE:3: stablehlo.reverse: not read here, expected tensor.gather, tensor.scatter, constants and elementwise operations "
+       "of arith, math and stablehlo"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>",
+       "%c = \"stablehlo.add\"(%g, %d) : (tensor<3xi32>, tensor<4xi32>) -> tensor<3xi32>",
+       "FILE:3: stablehlo.add: operand tensor<4xi32>, expected a tensor of the result's shape, tensor<3xi32>"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = \"stablehlo.add\"(%g) : (tensor<3xi32>) -> tensor<3xi32>",
+       "FILE:3: stablehlo.add: 1 operands and 1 results, expected 2 and 1"},
+      {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = arith.addf %g, %u : tensor<3xi32>",
+       "FILE:3: arith.addf: operand #0 must be floating-point-like, but got 'tensor<3xi32>'"},
+      {kUpdate, "return %r", "%e = arith.addi %r, %r : tensor<4xi32>\n  return %e",
+       "FILE:5: arith.addi: its result is read by func.return of line 6 and no tensor.gather feeds it: elementwise operations "
+       "run only on what is gathered or what becomes the source of a scatter"},
+  });
+}
+
+TEST(TensorError, Structure) {
+  check({
+      {kGather, "func.func @main", "func.func private @main", "FILE:1: no tensor.gather or tensor.scatter in a public function"},
+      {kGather, "%i: tensor<3x2xi32>", "%i: tensor<3x2xi32>, %n: index",
+       "FILE:1: func.func: argument 2: type index, expected a ranked tensor"},
+      {kGather, "  return", "  %x = tensor.empty() : tensor<3xf32>\n  return",
+       "FILE:3: tensor.empty: is not read here, expected tensor.gather or tensor.scatter"},
+      {kGather, "  return", "  %x = \"tensor.dim\"(%s, %s) : (tensor<4x5x6xf32>, tensor<4x5x6xf32>) -> index\n  return",
+       "FILE:3: tensor.dim: not read here, expected tensor.gather, tensor.scatter, constants and elementwise operations of "
+       "arith, math and stablehlo"},
+      {kGather, "  return", "  cf.br ^bb1\n^bb1:\n  return", "FILE:3: Dialect `cf' not found for custom op 'cf.br' "},
+      {kGather, "  return", "  func.call @main(%s, %i) : (tensor<4x5x6xf32>, tensor<3x2xi32>) -> tensor<3x1x5x1xf32>\n  return",
+       "FILE:3: func.call: not read here, expected tensor.gather, tensor.scatter, constants and elementwise operations of arith, "
+       "math and stablehlo"},
+  });
+}
+
+/// A chain of operations longer than one kernel may compute, and a function longer than is read: refused at once.
+TEST(TensorError, Sizes) {
+  const auto chain = [](int length) {
+    std::string text =
+        "func.func @main(%d: tensor<4xi32>, %i: tensor<3x1xindex>) -> tensor<3xi32> {\n"
+        "  %0 = tensor.gather %d[%i] gather_dims([0]) : (tensor<4xi32>, tensor<3x1xindex>) -> tensor<3xi32>\n";
+    for (int n = 1; n <= length; ++n) {
+      const std::string before = "%" + std::to_string(n - 1);
+      text += "  %" + std::to_string(n) + " = arith.muli " + before + ", " + before + " : tensor<3xi32>\n";
+    }
+    return text + "  return %" + std::to_string(length) + " : tensor<3xi32>\n}\n";
+  };
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(import_message(chain(500)), "imported");
+  EXPECT_EQ(import_message(chain(513)), "FILE:3: arith.muli: more than 512 elementwise operations between two indexed ones");
+  EXPECT_EQ(import_message(chain(20000)), "FILE:1: func.func: has 20002 operations, expected at most 10000");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+}  // namespace
+}  // namespace strew
