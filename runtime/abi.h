@@ -27,8 +27,8 @@ typedef struct strew_args {
   const void* pos;    /* list: positions (int64_t) */
   const void* key;    /* keys writes, list reads: destinations (int64_t element offsets in result 0, -1 = dropped) */
   int64_t n_list;     /* keys: the position that key[0] belongs to */
-  int64_t w0, w1; /* range: sub-range of the plan's first window loop; [0, extent) is everything */
-  int64_t k0, k1; /* clip: owned destinations */
+  int64_t w0, w1;     /* range: sub-range of the plan's first window loop; [0, extent) is everything */
+  int64_t k0, k1;     /* clip: owned destinations */
   void* scratch;
 } strew_args;
 

@@ -113,8 +113,8 @@ void apply(const Kernel::State& state, const CallShape& shape, const strew_args&
   const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
   if (state.compiled.schedule.strategy == Strategy::owner) {
     if (threads > 1)
-      return run_owner(*state.executor, {state.keys, state.list, &args, shape.positions, bits(plan.tensors[0].dtype) / 8, threads,
-                                         nanoseconds});
+      return run_owner(*state.executor,
+                       {state.keys, state.list, &args, shape.positions, bits(plan.tensors[0].dtype) / 8, threads, nanoseconds});
     if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
     return;
   }

@@ -175,7 +175,8 @@ TEST(OnnxImport, RefusesBadAxis) {
   OnnxModel model = tensor_scatter_model();
   model.nodes[0].attributes = {onnx_int("axis", 0)};
   EXPECT_EQ(error_of(model),
-            "m.onnx: node scatter (TensorScatter): axis is 0 (dim 0 is the batch), expected 1 to 2 or -2 to -1 for a past_cache of rank 3");
+            "m.onnx: node scatter (TensorScatter): axis is 0 (dim 0 is the batch), expected 1 to 2 or -2 to -1 for a past_cache "
+            "of rank 3");
 }
 
 TEST(OnnxImport, RefusesBadMode) {
@@ -198,7 +199,8 @@ TEST(OnnxImport, RefusesShapesThatDoNotFit) {
   OnnxModel model = tensor_scatter_model();
   model.inputs[1].dims = {2, 5, 3};
   EXPECT_EQ(error_of(model),
-            "m.onnx: node scatter (TensorScatter): dim 1 of update is 5, expected at most 4, dim 1 of past_cache: update is [2,5,3] and "
+            "m.onnx: node scatter (TensorScatter): dim 1 of update is 5, expected at most 4, dim 1 of past_cache: update is "
+            "[2,5,3] and "
             "past_cache is [2,4,3]");
   model.inputs[1].dims = {2, 2, 2};
   EXPECT_THAT(error_of(model), HasSubstr("dim 2 of update is 2, expected 3, dim 2 of past_cache"));
@@ -214,7 +216,8 @@ TEST(OnnxImport, RefusesShapesThatDoNotFit) {
   EXPECT_THAT(error_of(model), HasSubstr("past_cache has rank 1, expected at least 2"));
   model = tensor_scatter_model();
   model.outputs[0].dims = {2, 4, 4};
-  EXPECT_THAT(error_of(model), HasSubstr("m.onnx: output present_cache: it is declared as f32[2,4,4], expected what the graph computes"));
+  EXPECT_THAT(error_of(model),
+              HasSubstr("m.onnx: output present_cache: it is declared as f32[2,4,4], expected what the graph computes"));
 }
 
 TEST(OnnxImport, RefusesTypesThatDoNotFit) {
