@@ -1,4 +1,5 @@
-// Runs an imported file: marks the kernels that the outputs need, evaluates values in order, binds each kernel's tensors in the order
+// Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the kernels through
+// runtime/interpret), binds each kernel's tensors in the order
 // of tensor_slots(op) and collects the outputs. Serial and simple on purpose: one kernel at a time, every intermediate kept until the
 // end. Applications bind kernels themselves; this is for the command line and for tests.
 //
@@ -11,6 +12,7 @@
 #include <cstring>
 
 #include "compiler/op/number.h"
+#include "runtime/interpret/interpret.h"
 #include "runtime/strided.h"
 
 namespace strew {
@@ -76,35 +78,42 @@ class Runner {
     return invalid_argument("kernel '" + options_.only + "' is not in the file");
   }
 
+  /// Marks the kernels that the outputs need, walking back from them; each value and kernel is looked at once.
   Status mark_needed() {
     needed_.assign(imported_.kernels.size(), false);
+    std::vector<bool> seen(imported_.values.size(), false);
+    std::vector<int> open;
+    const auto need_value = [&](int v) {
+      if (v < 0 || seen[static_cast<size_t>(v)]) return;
+      seen[static_cast<size_t>(v)] = true;
+      open.push_back(v);
+    };
+    const auto need_kernel = [&](int k) {
+      if (needed_[k]) return;
+      needed_[k] = true;
+      for (int v : imported_.kernels[k].arguments) need_value(v);
+      need_value(imported_.kernels[k].slice_sizes);
+    };
     for (const Output& output : outputs_) {
-      if (output.kernel >= 0) needed_[output.kernel] = true;
-      if (output.value >= 0) mark_value(output.value);
+      if (output.kernel >= 0) need_kernel(output.kernel);
+      need_value(output.value);
     }
-    for (size_t k = needed_.size(); k-- > 0;) {
-      if (!needed_[k]) continue;
-      const ImportedKernel& kernel = imported_.kernels[k];
-      for (int v : kernel.arguments) {
-        if (!options_.only.empty() && imported_.values[v].kind == ValueKind::result) {
-          return invalid_argument(
-              kernel.location + ": kernel '" + options_.only +
-              "' reads the result of another kernel, expected graph inputs and constants only; run the whole file");
-        }
-        mark_value(v);
+    while (!open.empty()) {
+      const Value& value = imported_.values[open.back()];
+      open.pop_back();
+      for (int part : value.parts) need_value(part);
+      if (value.kind == ValueKind::zeros) need_value(value.like);
+      if (value.kind == ValueKind::compute)
+        for (int v : imported_.computes[value.index].arguments) need_value(v);
+      if (value.kind != ValueKind::result) continue;
+      if (!options_.only.empty()) {
+        return invalid_argument(
+            imported_.kernels[outputs_[0].kernel].location + ": kernel '" + options_.only +
+            "' reads the result of another kernel, expected graph inputs and constants only; run the whole file");
       }
-      if (kernel.slice_sizes >= 0) mark_value(kernel.slice_sizes);
+      need_kernel(value.index);
     }
     return {};
-  }
-
-  void mark_value(int v) {
-    const Value& value = imported_.values[v];
-    if (value.kind == ValueKind::result) needed_[value.index] = true;
-    if (value.kind == ValueKind::zeros) mark_value(value.like);
-    if (value.kind == ValueKind::stack) {
-      for (int part : value.parts) mark_value(part);
-    }
   }
 
   /// Makes values_[v] point at the tensor of value `v`.
@@ -132,8 +141,42 @@ class Runner {
         values_[v] = &results_[value.index][value.result];
         break;
       }
+      case ValueKind::compute:
+        STREW_TRY(evaluate_computes(value.index));
+        values_[v] = &computed_[value.index][value.result];
+        break;
     }
     return values_[v];
+  }
+
+  /// Evaluates computes[c] after those it reads. No recursion along the chain: files may make it as long as they like.
+  Status evaluate_computes(int c) {
+    computed_.resize(imported_.computes.size());
+    std::vector<int> open{c};
+    while (!open.empty()) {
+      const int current = open.back();
+      const Compute& compute = imported_.computes[current];
+      if (!computed_[current].empty()) {
+        open.pop_back();
+        continue;
+      }
+      const size_t depth = open.size();
+      for (int v : compute.arguments) {
+        const Value& value = imported_.values[v];
+        if (value.kind == ValueKind::compute && computed_[value.index].empty()) open.push_back(value.index);
+      }
+      if (open.size() > depth) continue;
+      std::vector<const Tensor*> arguments;
+      for (int v : compute.arguments) {
+        STREW_ASSIGN(const Tensor* argument, evaluate(v));
+        arguments.push_back(argument);
+      }
+      Expected<std::vector<Tensor>> results = interpret(compute, arguments);
+      if (!results.ok()) return Status(results.status().code(), compute.location + ": " + results.status().message());
+      computed_[current] = std::move(*results);
+      open.pop_back();
+    }
+    return {};
   }
 
   Status keep(int v, Tensor tensor) {
@@ -342,6 +385,7 @@ class Runner {
   std::vector<const Tensor*> values_;           ///< null: not evaluated yet
   std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
   std::vector<std::vector<Tensor>> results_;    ///< per kernel
+  std::vector<std::vector<Tensor>> computed_;   ///< per compute; empty: not evaluated yet
   std::vector<Output> outputs_;
   std::vector<bool> needed_;
 };

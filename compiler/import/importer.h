@@ -1,7 +1,8 @@
 // Importer: a file becomes ops and the values that feed them. One folder per format; importers.cc is the list.
 //
 // A file's functions or nodes give Kernels; each reads Values: inputs of the file, constants inside it, results of earlier kernels,
-// and small things built from those (a stack of scalars as an index vector). Imported is plain data: runtime/program runs it.
+// small things built from those (a stack of scalars as an index vector), and results of the operations around the kernels
+// (Compute). Imported is plain data: runtime/program runs it.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@ enum class ValueKind : uint8_t {
   zeros,     ///< `type`, all zero (a missing optional input); dynamic dims follow `like`
   stack,     ///< rank-0 `parts`, in order, as one rank-1 tensor (DYNAMIC_UPDATE_SLICE's start indices)
   result,    ///< result `result` of kernel `index`
+  compute,   ///< result `result` of computes[index]
 };
 struct Value {
   ValueKind kind = ValueKind::input;
@@ -36,6 +38,26 @@ struct Constant {
   TensorType type;
   std::vector<std::byte> data;
   std::vector<std::string> strings;
+};
+
+/// What stands around the indexed operations of a file and no kernel does. runtime/interpret evaluates it.
+enum class ComputeOp : uint8_t {
+  map,     ///< `function` per element; argument i is its extra i. Arguments of rank 0 go with every element
+  reduce,  ///< folds `dims` of the first N arguments by `function` (currents: so far, updates: elements) from the other N, in row-major order
+  iota,    ///< counts along dim dims[0]
+  broadcast,  ///< dim d of the argument is dim dims[d] of the result; an extent of 1 is repeated
+  reshape,
+  transpose,    ///< dim d of the result is dim dims[d] of the argument
+  slice,        ///< in dim d from dims[d] on, every strides[d]-th element
+  concatenate,  ///< along dim dims[0]
+};
+struct Compute {
+  ComputeOp op = ComputeOp::map;
+  std::string location;             ///< "FILE:LINE: stablehlo.add"
+  std::vector<int> arguments;       ///< value numbers
+  std::vector<TensorType> results;  ///< one; reduce: N. Open dims come from the arguments (not for iota, broadcast, reshape)
+  Expr function;
+  std::vector<int64_t> dims, strides;
 };
 
 struct ImportedInput {
@@ -75,6 +97,7 @@ struct Imported {
   std::vector<ImportedInput> inputs;
   std::vector<Constant> constants;
   std::vector<Value> values;
+  std::vector<Compute> computes;
   std::vector<ImportedKernel> kernels;  ///< in an order in which each reads only earlier results
   std::vector<ImportedOutput> outputs;
 };

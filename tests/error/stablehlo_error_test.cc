@@ -272,8 +272,7 @@ TEST(StablehloError, Gather) {
        "slice_sizes [1,1,2,2]"},
       {kGather, "(%x, %i)", "(%x)", "FILE:5: expected 1 operand type  but had 2"},
       {kGather, "\"stablehlo.gather\"", "\"stablehlo.dynamic_gather\"",
-       "FILE:2: stablehlo.dynamic_gather: not read here, expected one of stablehlo.scatter, stablehlo.gather, "
-       "stablehlo.dynamic_slice, stablehlo.dynamic_update_slice, stablehlo.constant, stablehlo.custom_call, func.call"},
+       "FILE:2: stablehlo.dynamic_gather: attribute 'slice_sizes' is unknown"},
       {kGather, "\"stablehlo.gather\"", "\"mhlo.gather\"",
        "FILE:2: mhlo.gather: the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt "
        "--hlo-legalize-to-stablehlo)"},
@@ -319,13 +318,17 @@ TEST(StablehloError, FilesAndOperations) {
   check({
       {kSlice, "stablehlo.dynamic_slice %x", "stablehlo.dynamic_slise %x",
        "FILE:2: stablehlo.dynamic_slise: not read here, expected one of stablehlo.scatter, stablehlo.gather, "
-       "stablehlo.dynamic_slice, stablehlo.dynamic_update_slice, stablehlo.constant, stablehlo.custom_call, func.call"},
+       "stablehlo.dynamic_gather, stablehlo.dynamic_slice, stablehlo.dynamic_update_slice, stablehlo.constant, "
+       "stablehlo.custom_call, func.call, stablehlo.iota, stablehlo.broadcast_in_dim, stablehlo.reshape, stablehlo.transpose, "
+       "stablehlo.slice, stablehlo.concatenate, stablehlo.reduce, stablehlo.optimization_barrier, or elementwise operations"},
       {kSlice, "stablehlo.dynamic_slice %x", "mhlo.dynamic_slice %x",
        "FILE:2: mhlo.dynamic_slice: the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt "
        "--hlo-legalize-to-stablehlo)"},
-      {kSlice, "  %r = ", "  %k = stablehlo.iota dim = 0 : tensor<4xi32>\n  %r = ",
-       "FILE:2: stablehlo.iota: not read here, expected one of stablehlo.scatter, stablehlo.gather, stablehlo.dynamic_slice, "
-       "stablehlo.dynamic_update_slice, stablehlo.constant, stablehlo.custom_call, func.call"},
+      {kSlice, "  %r = ", "  %k = stablehlo.reverse %x, dims = [0] : tensor<4x5xf32>\n  %r = ",
+       "FILE:2: stablehlo.reverse: not read here, expected one of stablehlo.scatter, stablehlo.gather, "
+       "stablehlo.dynamic_gather, stablehlo.dynamic_slice, stablehlo.dynamic_update_slice, stablehlo.constant, "
+       "stablehlo.custom_call, func.call, stablehlo.iota, stablehlo.broadcast_in_dim, stablehlo.reshape, stablehlo.transpose, "
+       "stablehlo.slice, stablehlo.concatenate, stablehlo.reduce, stablehlo.optimization_barrier, or elementwise operations"},
       {kSlice, "  %r = ", "  %k = stablehlo.constant dense<0.0> : tensor<99999999x9xf32>\n  %r = ",
        "FILE:2: stablehlo.constant: a splat of 3599999964 bytes, expected at most 268435456"},
       {kSlice, "  %r = ", "  %k = stablehlo.constant dense<\"0x00\"> : tensor<2xf32>\n  %r = ",

@@ -162,6 +162,20 @@ std::string text_of(const Explanation& e) {
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
 }
 
+/// What runs around the kernels, one line per operation of the file.
+std::string computes_text(const Imported& imported) {
+  std::string out;
+  for (const Compute& c : imported.computes)
+    out += fmt::format("  {:<11} {} {}\n", "interpreted", printable(c.location), print(c.results[0]));
+  return out.empty() ? out : "\naround the kernels\n" + out;
+}
+
+Json computes_json(const Imported& imported) {
+  Json out = Json::array();
+  for (const Compute& c : imported.computes) out.push_back({{"location", c.location}, {"result", print(c.results[0])}});
+  return out;
+}
+
 Json choices_json(const std::vector<Choice>& choices) {
   Json out = Json::array();
   for (const Choice& c : choices) {
@@ -228,6 +242,10 @@ int explain(const Options& options) {
     } else {
       text += (text.empty() ? "" : "\n") + text_of(*e);
     }
+  }
+  if (options.kernel_name.empty()) {
+    text += computes_text(*imported);
+    if (!imported->computes.empty()) json["interpreted"] = computes_json(*imported);
   }
   return fail(print_out(options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text));
 }

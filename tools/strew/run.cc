@@ -31,14 +31,22 @@ struct KernelReport {
 /// File inputs that the kernel reads, in the file's order.
 std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kernel) {
   std::vector<bool> used(imported.inputs.size(), false);
-  const auto mark = [&](auto& self, int v) -> void {
+  std::vector<bool> seen(imported.values.size(), false);
+  std::vector<int> open = kernel.arguments;
+  open.push_back(kernel.slice_sizes);
+  while (!open.empty()) {
+    const int v = open.back();
+    open.pop_back();
+    if (v < 0 || seen[static_cast<size_t>(v)]) continue;
+    seen[static_cast<size_t>(v)] = true;
     const Value& value = imported.values[v];
     if (value.kind == ValueKind::input) used[value.index] = true;
-    if (value.kind == ValueKind::zeros) self(self, value.like);
-    for (int part : value.parts) self(self, part);
-  };
-  for (int v : kernel.arguments) mark(mark, v);
-  if (kernel.slice_sizes >= 0) mark(mark, kernel.slice_sizes);
+    open.push_back(value.like);
+    open.insert(open.end(), value.parts.begin(), value.parts.end());
+    if (value.kind != ValueKind::compute) continue;
+    const std::vector<int>& more = imported.computes[value.index].arguments;
+    open.insert(open.end(), more.begin(), more.end());
+  }
   std::vector<int> out;
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i]) out.push_back(static_cast<int>(i));

@@ -1,31 +1,65 @@
-// stablehlo.gather. The result's element type is the operand's (C23, checked on MLIR's types); verify() does the rest.
+// stablehlo.gather, and dynamic_gather, whose slice sizes are a tensor: constants enter the op, others are bound at the call. The result's element type is the operand's (C23, checked on MLIR's types); verify() does the rest.
 // Covered by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 
+#include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/dimension_numbers.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
+#include "compiler/op/number.h"
 
 namespace strew {
 namespace {
 
-Status read_gather(mlir::Operation* op, Gather& gather) {
+/// All but the slice sizes.
+Status read_common(mlir::Operation* op, unsigned operands, Gather& gather) {
   const Attributes attributes(op);
-  STREW_TRY(attributes.only({"dimension_numbers", "slice_sizes", "indices_are_sorted"}));
-  if (op->getNumOperands() != 2 || op->getNumResults() != 1 || op->getNumRegions() != 0)
+  if (op->getNumOperands() != operands || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return invalid_argument(
-        fmt::format("{} operands, {} results and {} regions, expected operand and start_indices, 1 result and no region",
-                    op->getNumOperands(), op->getNumResults(), op->getNumRegions()));
+        fmt::format("{} operands, {} results and {} regions, expected operand{} start_indices{}, 1 result and no region",
+                    op->getNumOperands(), op->getNumResults(), op->getNumRegions(), operands == 2 ? " and" : ",",
+                    operands == 2 ? "" : " and slice_sizes"));
   STREW_ASSIGN(gather.operand, operand_type(op, 0));
   STREW_ASSIGN(gather.indices, operand_type(op, 1));
   STREW_ASSIGN(gather.result, result_type(op, 0));
   STREW_TRY(same_element(op->getOperand(0).getType(), op->getResult(0).getType(), "gather_c23", "result"));
   STREW_ASSIGN(gather.dims, gather_dims_from(attributes.get("dimension_numbers")));
-  STREW_ASSIGN(gather.slice_sizes, attributes.integers("slice_sizes"));
   STREW_ASSIGN(gather.indices_are_sorted, attributes.flag("indices_are_sorted"));
   gather.oob = OobPolicy::clamp;
+  return {};
+}
+
+Status read_gather(mlir::Operation* op, Gather& gather) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"dimension_numbers", "slice_sizes", "indices_are_sorted"}));
+  STREW_TRY(read_common(op, 2, gather));
+  STREW_ASSIGN(gather.slice_sizes, attributes.integers("slice_sizes"));
+  return {};
+}
+
+/// What is known of the slice sizes: all of them from a constant; else 1 where the dim is dropped, and open elsewhere.
+Status read_dynamic_gather(mlir::Operation* op, Gather& gather, bool& is_constant) {
+  STREW_TRY(Attributes(op).only({"dimension_numbers", "indices_are_sorted"}));
+  STREW_TRY(read_common(op, 3, gather));
+  STREW_ASSIGN(const TensorType sizes, operand_type(op, 2));
+  if (!is_integer(sizes.dtype) || bits(sizes.dtype) < 8 || sizes.rank() != 1 || sizes.dims[0] != gather.operand.rank())
+    return invalid_argument(fmt::format("slice_sizes is {}, expected one integer per dim of the operand: {}",
+                                        text_of(op->getOperand(2).getType()), gather.operand.rank()));
+  mlir::Operation* source = op->getOperand(2).getDefiningOp();
+  is_constant = source && source->getName().getStringRef() == "stablehlo.constant";
+  if (is_constant) {
+    STREW_ASSIGN(const Constant constant, constant_from(Attributes(source).get("value"), sizes));
+    for (int64_t i = 0; i < sizes.dims[0]; ++i)
+      gather.slice_sizes.push_back(decode_i64(sizes.dtype, load_element(sizes.dtype, constant.data.data(), i).bits[0]));
+    return {};
+  }
+  gather.slice_sizes.assign(gather.operand.dims.size(), kDynamic);
+  for (const auto* dropped : {&gather.dims.collapsed_slice_dims, &gather.dims.operand_batching_dims})
+    for (const int64_t d : *dropped)
+      if (d >= 0 && d < gather.operand.rank()) gather.slice_sizes[static_cast<size_t>(d)] = 1;
   return {};
 }
 
@@ -35,6 +69,15 @@ Status import_gather(Translation& t, mlir::Operation* op) {
   Gather gather;
   STREW_TRY(t.parsed.at(op, read_gather(op, gather)));
   return t.add_kernel(op, std::move(gather), {t.operand(op, 0), t.operand(op, 1)});
+}
+
+Status import_dynamic_gather(Translation& t, mlir::Operation* op) {
+  Gather gather;
+  bool is_constant = false;
+  STREW_TRY(t.parsed.at(op, read_dynamic_gather(op, gather, is_constant)));
+  STREW_TRY(t.add_kernel(op, std::move(gather), {t.operand(op, 0), t.operand(op, 1)}));
+  if (!is_constant) t.out.kernels.back().slice_sizes = t.operand(op, 2);
+  return {};
 }
 
 }  // namespace strew

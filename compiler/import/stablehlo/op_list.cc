@@ -1,4 +1,4 @@
-// One row per operation. Covered by tests/unit/stablehlo_import_test.cc.
+// One row per operation that is not elementwise. Covered by tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/stablehlo/op_list.h"
 
 #include <array>
@@ -13,11 +13,20 @@ struct Row {
 constexpr std::array kRows{
     Row{"stablehlo.scatter", import_scatter},
     Row{"stablehlo.gather", import_gather},
+    Row{"stablehlo.dynamic_gather", import_dynamic_gather},
     Row{"stablehlo.dynamic_slice", import_dynamic_slice},
     Row{"stablehlo.dynamic_update_slice", import_dynamic_update_slice},
     Row{"stablehlo.constant", import_constant},
     Row{"stablehlo.custom_call", import_custom_call},
     Row{"func.call", import_call},
+    Row{"stablehlo.iota", import_iota},
+    Row{"stablehlo.broadcast_in_dim", import_broadcast_in_dim},
+    Row{"stablehlo.reshape", import_reshape},
+    Row{"stablehlo.transpose", import_transpose},
+    Row{"stablehlo.slice", import_slice},
+    Row{"stablehlo.concatenate", import_concatenate},
+    Row{"stablehlo.reduce", import_reduce},
+    Row{"stablehlo.optimization_barrier", import_optimization_barrier},
 };
 
 }  // namespace
@@ -31,7 +40,7 @@ const OpHandler* find_handler(llvm::StringRef name) {
 std::string handled_operations() {
   std::string text;
   for (const Row& row : kRows) text += (text.empty() ? "" : ", ") + row.name.str();
-  return text;
+  return text + ", or elementwise operations";
 }
 
 }  // namespace strew

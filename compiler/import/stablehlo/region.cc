@@ -1,21 +1,17 @@
-// One node per operation. ExprOp is spelled as StableHLO spells it (expr.cc), so most operations need no row here; the rest are
-// handlers in kForms. Calls of private functions are read in place (JAX's jnp.where inside `.at[].apply`), and a rank-0 constant
-// may also stand outside the region. MLIR checks nothing of this (the operations are unregistered): verify() checks dtypes and
+// One or two nodes per operation, which scalar_op.h gives. Calls of private functions are read in place (JAX's jnp.where inside
+// `.at[].apply`), and a rank-0 constant may also stand outside the region. MLIR checks nothing of this (the operations are unregistered): verify() checks dtypes and
 // arities of the graph. Covered by tests/unit/stablehlo_region_test.cc.
 #include "compiler/import/stablehlo/region.h"
 
 #include <fmt/format.h>
 #include <llvm/ADT/DenseMap.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
-#include <mlir/IR/BuiltinAttributes.h>
-
-#include <algorithm>
-#include <array>
 
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/prune.h"
+#include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/import/stablehlo/translation.h"
 
 namespace strew {
@@ -23,14 +19,6 @@ namespace {
 
 constexpr size_t kMaxNodes = 4096;
 constexpr int kMaxCalls = 64;
-
-/// The last word of a keyword attribute: LT of "LT" (pretty form) and of #stablehlo<comparison_direction LT>.
-llvm::StringRef keyword(mlir::Attribute attribute) {
-  if (const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(attribute)) return text.getValue();
-  if (const auto opaque = llvm::dyn_cast_or_null<mlir::OpaqueAttr>(attribute))
-    return opaque.getAttrData().rtrim(" >").rsplit(' ').second;
-  return {};
-}
 
 class RegionReader {
  public:
@@ -46,7 +34,7 @@ class RegionReader {
       node.dtype = is_update ? updates[i - n] : elements[i];
       node.index = static_cast<int32_t>(is_update ? i - n : i);
       const int32_t input = add(std::move(node));
-      nodes_[block.getArgument(static_cast<unsigned>(i))] = is_update ? convert(input, elements[i - n]) : input;
+      nodes_[block.getArgument(static_cast<unsigned>(i))] = is_update ? add_convert(input, elements[i - n], expr_) : input;
     }
     STREW_TRY(read_block(block, expr_.results));
     return pruned(expr_);
@@ -57,17 +45,6 @@ class RegionReader {
     expr_.nodes.push_back(std::move(node));
     return static_cast<int32_t>(expr_.nodes.size()) - 1;
   }
-  int32_t add(ExprOp op, DType dtype, std::vector<int32_t> args) {
-    ExprNode node;
-    node.op = op;
-    node.dtype = dtype;
-    node.args = std::move(args);
-    return add(std::move(node));
-  }
-  int32_t convert(int32_t from, DType dtype) {
-    return expr_.nodes[static_cast<size_t>(from)].dtype == dtype ? from : add(ExprOp::convert, dtype, {from});
-  }
-
   /// Reads a block up to its terminator, whose operands are the results.
   Status read_block(mlir::Block& block, std::vector<int32_t>& results) {
     for (mlir::Operation& op : block) {
@@ -106,19 +83,15 @@ class RegionReader {
     STREW_ASSIGN(const DType dtype, result_dtype(op));
     std::vector<int32_t> args;
     STREW_TRY(operands(op, args));
-    if (name == "stablehlo.compare") return read_compare(op, args);
-    if (name == "stablehlo.clamp") return read_clamp(op, dtype, args);
     if (name == "stablehlo.reshape" || name == "stablehlo.broadcast_in_dim" || name == "stablehlo.optimization_barrier") {
       if (args.size() != 1) return t_.parsed.fail(op, fmt::format("{} operands, expected 1", args.size()));
       nodes_[op->getResult(0)] = args[0];  // of rank 0, so nothing moves
       return {};
     }
-    const std::optional<ExprOp> plain = stablehlo_node(name);
-    if (!plain) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");
-    if (static_cast<int>(args.size()) != info(*plain).arity)
-      return t_.parsed.fail(op, fmt::format("{} operands, expected {}", args.size(), info(*plain).arity));
-    if (op->getNumRegions() != 0) return t_.parsed.fail(op, "has a region, expected none");
-    nodes_[op->getResult(0)] = *plain == ExprOp::convert ? convert(args[0], dtype) : add(*plain, dtype, std::move(args));
+    if (!is_scalar_op(name)) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");
+    const Expected<int32_t> node = add_scalar_op(op, dtype, std::move(args), expr_);
+    if (!node.ok()) return t_.parsed.at(op, node.status());
+    nodes_[op->getResult(0)] = *node;
     return {};
   }
 
@@ -145,39 +118,6 @@ class RegionReader {
     node.dtype = dtype;
     node.value = scalar_of(*constant);
     nodes_[op->getResult(0)] = add(std::move(node));
-    return {};
-  }
-
-  Status read_compare(mlir::Operation* op, const std::vector<int32_t>& args) {
-    struct Row {
-      llvm::StringRef name;
-      ExprOp op;
-    };
-    static constexpr std::array kRows{Row{"EQ", ExprOp::eq}, Row{"NE", ExprOp::ne}, Row{"LT", ExprOp::lt},
-                                      Row{"LE", ExprOp::le}, Row{"GT", ExprOp::gt}, Row{"GE", ExprOp::ge}};
-    const Attributes attributes(op);
-    const llvm::StringRef direction = keyword(attributes.get("comparison_direction")),
-                          type = keyword(attributes.get("compare_type"));
-    if (args.size() != 2) return t_.parsed.fail(op, fmt::format("{} operands, expected 2", args.size()));
-    const DType dtype = expr_.nodes[static_cast<size_t>(args[0])].dtype;
-    const bool is_real = is_float(dtype) || is_complex(dtype), is_signed = is_signed_integer(dtype);
-    const llvm::StringRef own = is_real ? "FLOAT" : is_signed ? "SIGNED" : "UNSIGNED";
-    if (!type.empty() && type != "NOTYPE" && type != own)
-      return t_.parsed.fail(op, fmt::format("compare_type {} on {}, expected {}", type.str(), name(dtype), own.str()));
-    for (const Row& row : kRows) {
-      if (row.name != direction) continue;
-      nodes_[op->getResult(0)] = add(row.op, DType::boolean, args);
-      return {};
-    }
-    return t_.parsed.fail(
-        op, fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
-  }
-
-  /// clamp(low, x, high) = minimum(maximum(x, low), high), the specification's own words.
-  Status read_clamp(mlir::Operation* op, DType dtype, const std::vector<int32_t>& args) {
-    if (args.size() != 3) return t_.parsed.fail(op, fmt::format("{} operands, expected 3", args.size()));
-    const int32_t raised = add(ExprOp::max, dtype, {args[1], args[0]});
-    nodes_[op->getResult(0)] = add(ExprOp::min, dtype, {raised, args[2]});
     return {};
   }
 
@@ -211,18 +151,6 @@ class RegionReader {
 };
 
 }  // namespace
-
-std::optional<ExprOp> stablehlo_node(llvm::StringRef name) {
-  static constexpr std::array kNotStablehlo{ExprOp::exp2, ExprOp::log2, ExprOp::trunc, ExprOp::erf};
-  if (name == "chlo.erf") return ExprOp::erf;
-  if (!name.consume_front("stablehlo.")) return std::nullopt;
-  for (const ExprOpInfo& row : expr_ops()) {
-    if (row.arity == 0 || (row.op >= ExprOp::eq && row.op <= ExprOp::ge)) continue;
-    if (std::find(kNotStablehlo.begin(), kNotStablehlo.end(), row.op) != kNotStablehlo.end()) continue;
-    if (name == llvm::StringRef(row.name)) return row.op;
-  }
-  return std::nullopt;
-}
 
 Expected<Expr> region_to_expr(Translation& t, mlir::Region& region, const std::vector<DType>& elements,
                               const std::vector<DType>& updates) {

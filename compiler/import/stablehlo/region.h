@@ -3,7 +3,6 @@
 
 #include <mlir/IR/Region.h>
 
-#include <optional>
 #include <vector>
 
 #include "compiler/op/expr.h"
@@ -12,9 +11,6 @@
 namespace strew {
 
 class Translation;
-
-/// The node kind of an operation that is one node: result dtype and arguments as they stand.
-std::optional<ExprOp> stablehlo_node(llvm::StringRef name);
 
 /// The graph of `region`, whose block has 2N rank-0 arguments: N current values, then N updates, all of dtypes `elements`.
 /// Updates enter in their own dtypes `updates` and are converted where those differ. Failures have their place.

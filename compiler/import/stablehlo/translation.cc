@@ -8,6 +8,7 @@
 #include "compiler/import/mlir/shim_forms.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/op/verify.h"
 
 namespace strew {
@@ -60,6 +61,7 @@ Status Translation::translate_call(mlir::func::CallOp call) {
 Status Translation::translate(mlir::Operation* op) {
   const OpHandler* handler = find_handler(op->getName().getStringRef());
   if (handler) return (*handler)(*this, op);
+  if (is_scalar_op(op->getName().getStringRef())) return import_elementwise(*this, op);
   if (op->getName().getDialectNamespace() == "mhlo") return parsed.fail(op, kMhloAdvice);
   return parsed.fail(op, fmt::format("not read here, expected one of {}", handled_operations()));
 }
@@ -95,6 +97,22 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
   added.arguments = std::move(arguments);
   added.fixed_policy = fixed_policy;
   if (fixed_policy) added.notes.emplace_back("clamp is what the operation means: --oob does not apply");
+  return {};
+}
+
+Status Translation::add_compute(mlir::Operation* from, Compute compute) {
+  const int number = static_cast<int>(out.computes.size());
+  compute.location = fmt::format("{}: {}", parsed.where(from), from->getName().getStringRef().str());
+  for (unsigned i = 0; i < from->getNumOperands(); ++i) compute.arguments.push_back(operand(from, i));
+  for (unsigned i = 0; i < from->getNumResults(); ++i) {
+    Value result;
+    result.kind = ValueKind::compute;
+    result.type = compute.results[i];
+    result.index = number;
+    result.result = static_cast<int>(i);
+    bind(from->getResult(i), add_value(std::move(result)));
+  }
+  out.computes.push_back(std::move(compute));
   return {};
 }
 

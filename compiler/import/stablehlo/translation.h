@@ -39,6 +39,8 @@ class Translation {
 
   /// Verifies the op with StableHLO's own constraints, adds its kernel and binds its results.
   Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy = false);
+  /// Adds an operation that the interpreter evaluates; location and arguments are filled in here. Binds its results.
+  Status add_compute(mlir::Operation* from, Compute compute);
 
  private:
   Status translate(mlir::Operation* op);

@@ -16,7 +16,7 @@
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/attributes.h"
-#include "compiler/import/stablehlo/region.h"
+#include "compiler/import/stablehlo/scalar_op.h"
 
 namespace strew {
 namespace {

@@ -1,0 +1,195 @@
+// Operations that move elements around the kernels: iota, broadcast_in_dim, reshape, transpose, slice, concatenate. Ranks, element
+// types and static extents are checked here, so that the interpreter's walks stay inside. Covered by
+// tests/unit/stablehlo_module_test.cc.
+#include <fmt/format.h>
+#include <mlir/IR/BuiltinAttributes.h>
+
+#include <algorithm>
+
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/stablehlo/shapes.h"
+#include "compiler/import/stablehlo/translation.h"
+
+namespace strew {
+namespace {
+
+bool is_static(const TensorType& type) { return std::find(type.dims.begin(), type.dims.end(), kDynamic) == type.dims.end(); }
+
+Status counts(mlir::Operation* op, unsigned operands) {
+  if (op->getNumOperands() == operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
+  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected {}, 1 and 0", op->getNumOperands(),
+                                      op->getNumResults(), op->getNumRegions(), operands));
+}
+
+/// The result, which nothing else gives the extents of.
+Expected<TensorType> static_result(mlir::Operation* op) {
+  STREW_ASSIGN(TensorType type, result_type(op, 0));
+  if (is_static(type)) return type;
+  return invalid_argument(fmt::format("result {}, expected static extents", text_of(op->getResult(0).getType())));
+}
+
+Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int rank) {
+  const auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(Attributes(op).get(name));
+  if (!value) return invalid_argument(fmt::format("attribute '{}', expected an integer", name.str()));
+  const int64_t dim = value.getValue().getSExtValue();
+  if (dim >= 0 && dim < rank) return dim;
+  return invalid_argument(fmt::format("{} is {}, expected 0 to {}", name.str(), dim, rank - 1));
+}
+
+/// `count` different dims below `rank`.
+Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std::string_view what) {
+  if (dims.size() != count) return invalid_argument(fmt::format("{} {}, expected {}", dims.size(), what, count));
+  std::vector<bool> seen(static_cast<size_t>(rank), false);
+  for (const int64_t d : dims) {
+    if (d < 0 || d >= rank || seen[static_cast<size_t>(d)])
+      return invalid_argument(fmt::format("{} holds {}, expected each of 0 to {} once at most", what, d, rank - 1));
+    seen[static_cast<size_t>(d)] = true;
+  }
+  return {};
+}
+
+Status same_elements(mlir::Operation* op) {
+  for (const mlir::Value operand : op->getOperands())
+    STREW_TRY(same_element(operand.getType(), op->getResult(0).getType(), "element type", "result"));
+  return {};
+}
+
+Status read_iota(mlir::Operation* op, Compute& compute) {
+  STREW_TRY(Attributes(op).only({"iota_dimension"}));
+  STREW_TRY(counts(op, 0));
+  STREW_ASSIGN(const TensorType result, static_result(op));
+  STREW_ASSIGN(const int64_t dim, dim_attribute(op, "iota_dimension", result.rank()));
+  if (!info(result.dtype).arithmetic || result.dtype == DType::boolean || is_quantized(op->getResult(0).getType()))
+    return invalid_argument(fmt::format("result {}, expected numbers", text_of(op->getResult(0).getType())));
+  compute.op = ComputeOp::iota;
+  compute.dims = {dim};
+  compute.results = {result};
+  return {};
+}
+
+Status read_broadcast(mlir::Operation* op, Compute& compute) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"broadcast_dimensions"}));
+  STREW_TRY(counts(op, 1));
+  STREW_TRY(same_elements(op));
+  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
+  STREW_ASSIGN(const TensorType result, static_result(op));
+  STREW_ASSIGN(compute.dims, attributes.integers("broadcast_dimensions"));
+  STREW_TRY(check_dims(compute.dims, operand.dims.size(), result.rank(), "broadcast_dimensions"));
+  for (size_t d = 0; d < operand.dims.size(); ++d) {
+    const int64_t extent = operand.dims[d], target = result.dims[static_cast<size_t>(compute.dims[d])];
+    if (extent != kDynamic && extent != 1 && extent != target)
+      return invalid_argument(fmt::format("operand dim {} is {}, expected 1 or {}", d, extent, target));
+  }
+  compute.op = ComputeOp::broadcast;
+  compute.results = {result};
+  return {};
+}
+
+Status read_reshape(mlir::Operation* op, Compute& compute) {
+  STREW_TRY(Attributes(op).only({}));
+  STREW_TRY(counts(op, 1));
+  STREW_TRY(same_elements(op));
+  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
+  STREW_ASSIGN(const TensorType result, static_result(op));
+  const auto count = [](const TensorType& type) {
+    int64_t out = 1;
+    for (const int64_t extent : type.dims) out *= extent;
+    return out;
+  };
+  if (is_static(operand) && count(operand) != count(result))
+    return invalid_argument(fmt::format("{} elements become {}", count(operand), count(result)));
+  compute.op = ComputeOp::reshape;
+  compute.results = {result};
+  return {};
+}
+
+Status read_transpose(mlir::Operation* op, Compute& compute) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"permutation"}));
+  STREW_TRY(counts(op, 1));
+  STREW_TRY(same_elements(op));
+  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
+  STREW_ASSIGN(TensorType result, result_type(op, 0));
+  STREW_ASSIGN(compute.dims, attributes.integers("permutation"));
+  STREW_TRY(check_dims(compute.dims, operand.dims.size(), operand.rank(), "permutation"));
+  TensorType moved{operand.dtype, {}, {}};
+  for (const int64_t d : compute.dims) moved.dims.push_back(operand.dims[static_cast<size_t>(d)]);
+  STREW_TRY(unify_dims({&moved, &result}, "transpose", "result"));
+  compute.op = ComputeOp::transpose;
+  compute.results = {std::move(result)};
+  return {};
+}
+
+Status read_slice(mlir::Operation* op, Compute& compute) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"start_indices", "limit_indices", "strides"}));
+  STREW_TRY(counts(op, 1));
+  STREW_TRY(same_elements(op));
+  STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
+  STREW_ASSIGN(TensorType result, result_type(op, 0));
+  STREW_ASSIGN(compute.dims, attributes.integers("start_indices"));
+  STREW_ASSIGN(const std::vector<int64_t> limits, attributes.integers("limit_indices"));
+  STREW_ASSIGN(compute.strides, attributes.integers("strides"));
+  const size_t rank = operand.dims.size();
+  if (compute.dims.size() != rank || limits.size() != rank || compute.strides.size() != rank)
+    return invalid_argument(fmt::format("start_indices, limit_indices and strides, expected {} entries each", rank));
+  TensorType window{operand.dtype, {}, {}};
+  for (size_t d = 0; d < rank; ++d) {
+    const int64_t start = compute.dims[d], limit = limits[d], stride = compute.strides[d];
+    if (start < 0 || limit < start || stride < 1 || (operand.dims[d] != kDynamic && limit > operand.dims[d]))
+      return invalid_argument(
+          fmt::format("dim {}: {}:{}:{}, expected 0 <= start <= limit <= extent and stride >= 1", d, start, limit, stride));
+    window.dims.push_back(limit == start ? 0 : (limit - start - 1) / stride + 1);
+  }
+  STREW_TRY(unify_dims({&window, &result}, "slice", "result"));
+  compute.op = ComputeOp::slice;
+  compute.results = {std::move(result)};
+  return {};
+}
+
+Status read_concatenate(mlir::Operation* op, Compute& compute) {
+  STREW_TRY(Attributes(op).only({"dimension"}));
+  if (op->getNumOperands() == 0) return invalid_argument("no operands, expected at least 1");
+  STREW_TRY(counts(op, op->getNumOperands()));
+  STREW_TRY(same_elements(op));
+  STREW_ASSIGN(TensorType result, result_type(op, 0));
+  STREW_ASSIGN(const int64_t dim, dim_attribute(op, "dimension", result.rank()));
+  const auto along = static_cast<size_t>(dim);
+  int64_t total = 0;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    STREW_ASSIGN(TensorType operand, operand_type(op, i));
+    if (operand.dims.size() != result.dims.size())
+      return invalid_argument(fmt::format("operand {} has rank {}, expected {}", i, operand.rank(), result.rank()));
+    const int64_t extent = operand.dims[along], whole = result.dims[along];
+    total = total == kDynamic || extent == kDynamic ? kDynamic : total + extent;
+    operand.dims[along] = whole;
+    STREW_TRY(unify_dims({&result, &operand}, "concatenate", fmt::format("operand {}", i)));
+  }
+  if (total != kDynamic && result.dims[along] == kDynamic) result.dims[along] = total;
+  if (total != kDynamic && result.dims[along] != total)
+    return invalid_argument(fmt::format("result dim {} is {}, expected {}", dim, result.dims[along], total));
+  compute.op = ComputeOp::concatenate;
+  compute.dims = {dim};
+  compute.results = {std::move(result)};
+  return {};
+}
+
+Status import_with(Translation& t, mlir::Operation* op, Status (*read)(mlir::Operation*, Compute&)) {
+  Compute compute;
+  STREW_TRY(t.parsed.at(op, read(op, compute)));
+  return t.add_compute(op, std::move(compute));
+}
+
+}  // namespace
+
+Status import_iota(Translation& t, mlir::Operation* op) { return import_with(t, op, read_iota); }
+Status import_broadcast_in_dim(Translation& t, mlir::Operation* op) { return import_with(t, op, read_broadcast); }
+Status import_reshape(Translation& t, mlir::Operation* op) { return import_with(t, op, read_reshape); }
+Status import_transpose(Translation& t, mlir::Operation* op) { return import_with(t, op, read_transpose); }
+Status import_slice(Translation& t, mlir::Operation* op) { return import_with(t, op, read_slice); }
+Status import_concatenate(Translation& t, mlir::Operation* op) { return import_with(t, op, read_concatenate); }
+
+}  // namespace strew

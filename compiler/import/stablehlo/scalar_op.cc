@@ -1,0 +1,98 @@
+// ExprOp is spelled as StableHLO spells it (expr.cc), so most operations need no row here. MLIR checks nothing of these operations
+// (they are unregistered): verify() checks dtypes of the graph. Covered by tests/unit/stablehlo_region_test.cc and
+// tests/unit/stablehlo_module_test.cc.
+#include "compiler/import/stablehlo/scalar_op.h"
+
+#include <fmt/format.h>
+#include <mlir/IR/BuiltinAttributes.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/import/stablehlo/attributes.h"
+
+namespace strew {
+namespace {
+
+/// The last word of a keyword attribute: LT of "LT" (pretty form) and of #stablehlo<comparison_direction LT>.
+llvm::StringRef keyword(mlir::Attribute attribute) {
+  if (const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(attribute)) return text.getValue();
+  if (const auto opaque = llvm::dyn_cast_or_null<mlir::OpaqueAttr>(attribute))
+    return opaque.getAttrData().rtrim(" >").rsplit(' ').second;
+  return {};
+}
+
+int32_t add(ExprOp op, DType dtype, std::vector<int32_t> args, Expr& expr) {
+  ExprNode node;
+  node.op = op;
+  node.dtype = dtype;
+  node.args = std::move(args);
+  expr.nodes.push_back(std::move(node));
+  return static_cast<int32_t>(expr.nodes.size()) - 1;
+}
+
+Status count_is(const std::vector<int32_t>& args, size_t expected) {
+  if (args.size() == expected) return {};
+  return invalid_argument(fmt::format("{} operands, expected {}", args.size(), expected));
+}
+
+Expected<int32_t> add_compare(mlir::Operation* op, const std::vector<int32_t>& args, Expr& expr) {
+  struct Row {
+    llvm::StringRef name;
+    ExprOp op;
+  };
+  static constexpr std::array kRows{Row{"EQ", ExprOp::eq}, Row{"NE", ExprOp::ne}, Row{"LT", ExprOp::lt},
+                                    Row{"LE", ExprOp::le}, Row{"GT", ExprOp::gt}, Row{"GE", ExprOp::ge}};
+  const Attributes attributes(op);
+  const llvm::StringRef direction = keyword(attributes.get("comparison_direction")),
+                        type = keyword(attributes.get("compare_type"));
+  STREW_TRY(count_is(args, 2));
+  const DType dtype = expr.nodes[static_cast<size_t>(args[0])].dtype;
+  const bool is_real = is_float(dtype) || is_complex(dtype), is_signed = is_signed_integer(dtype);
+  const llvm::StringRef own = is_real ? "FLOAT" : is_signed ? "SIGNED" : "UNSIGNED";
+  if (!type.empty() && type != "NOTYPE" && type != own)
+    return invalid_argument(fmt::format("compare_type {} on {}, expected {}", type.str(), name(dtype), own.str()));
+  for (const Row& row : kRows)
+    if (row.name == direction) return add(row.op, DType::boolean, args, expr);
+  return invalid_argument(
+      fmt::format("comparison_direction '{}', expected EQ, NE, LT, LE, GT or GE", direction.substr(0, 40).str()));
+}
+
+}  // namespace
+
+std::optional<ExprOp> stablehlo_node(llvm::StringRef name) {
+  static constexpr std::array kNotStablehlo{ExprOp::exp2, ExprOp::log2, ExprOp::trunc, ExprOp::erf};
+  if (name == "chlo.erf") return ExprOp::erf;
+  if (!name.consume_front("stablehlo.")) return std::nullopt;
+  for (const ExprOpInfo& row : expr_ops()) {
+    if (row.arity == 0 || (row.op >= ExprOp::eq && row.op <= ExprOp::ge)) continue;
+    if (std::find(kNotStablehlo.begin(), kNotStablehlo.end(), row.op) != kNotStablehlo.end()) continue;
+    if (name == llvm::StringRef(row.name)) return row.op;
+  }
+  return std::nullopt;
+}
+
+bool is_scalar_op(llvm::StringRef name) {
+  return name == "stablehlo.compare" || name == "stablehlo.clamp" || stablehlo_node(name).has_value();
+}
+
+int32_t add_convert(int32_t from, DType dtype, Expr& expr) {
+  return expr.nodes[static_cast<size_t>(from)].dtype == dtype ? from : add(ExprOp::convert, dtype, {from}, expr);
+}
+
+Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<int32_t> args, Expr& expr) {
+  const llvm::StringRef name = op->getName().getStringRef();
+  if (op->getNumRegions() != 0) return invalid_argument("has a region, expected none");
+  if (name == "stablehlo.compare") return add_compare(op, args, expr);
+  if (name == "stablehlo.clamp") {  // minimum(maximum(x, low), high), the specification's own words
+    STREW_TRY(count_is(args, 3));
+    const int32_t raised = add(ExprOp::max, dtype, {args[1], args[0]}, expr);
+    return add(ExprOp::min, dtype, {raised, args[2]}, expr);
+  }
+  const std::optional<ExprOp> plain = stablehlo_node(name);
+  if (!plain) return invalid_argument("not an elementwise operation");
+  STREW_TRY(count_is(args, static_cast<size_t>(info(*plain).arity)));
+  return *plain == ExprOp::convert ? add_convert(args[0], dtype, expr) : add(*plain, dtype, std::move(args), expr);
+}
+
+}  // namespace strew

@@ -1,0 +1,135 @@
+// The interpreter of what stands around kernels: typed loops against the scalar path, walks of the moving operations, reductions.
+#include "runtime/interpret/interpret.h"
+
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "compiler/op/number.h"
+
+namespace strew {
+namespace {
+
+using testing::ElementsAre;
+
+Tensor tensor(DType dtype, std::vector<int64_t> dims, std::vector<double> values) {
+  Tensor out = make_tensor(dtype, std::move(dims)).value();
+  for (size_t i = 0; i < values.size(); ++i)
+    store_element(dtype, out.data.data(), static_cast<int64_t>(i), Scalar{dtype, {encode(dtype, values[i]), 0}});
+  return out;
+}
+
+std::vector<double> values(const Tensor& t) {
+  std::vector<double> out;
+  for (int64_t i = 0; i < t.elements(); ++i) out.push_back(decode(t.dtype, load_element(t.dtype, t.data.data(), i).bits[0]));
+  return out;
+}
+
+/// One node over `count` extras of `dtype`; `copies` detours through a convert, which no typed loop takes.
+Expr function(ExprOp op, DType dtype, DType result, int count, bool detour) {
+  Expr out;
+  for (int i = 0; i < count; ++i) {
+    ExprNode node;
+    node.op = ExprOp::extra;
+    node.dtype = op == ExprOp::select && i == 0 ? DType::boolean : dtype;
+    node.index = i;
+    out.nodes.push_back(node);
+  }
+  ExprNode node;
+  node.op = op;
+  node.dtype = result;
+  for (int i = 0; i < count; ++i) node.args.push_back(i);
+  out.nodes.push_back(node);
+  if (detour) {
+    ExprNode same;
+    same.op = ExprOp::convert;
+    same.dtype = result;
+    same.args = {count};
+    out.nodes.push_back(same);
+  }
+  out.results = {static_cast<int32_t>(out.nodes.size()) - 1};
+  return out;
+}
+
+TEST(Interpret, TypedLoopsAgreeWithScalars) {
+  const std::vector<double> a = {0, 1, -1, 127, -128, 3, 200, -7, 5, 65535}, b = {1, 1, -1, -1, 1, 0, 9, 77, -5, 3};
+  for (DType dtype : {DType::boolean, DType::i8, DType::u8, DType::i16, DType::u16, DType::i32, DType::u32, DType::i64,
+                      DType::u64, DType::f32, DType::f64, DType::bf16, DType::i4}) {
+    const Tensor x = tensor(dtype, {10}, a), y = tensor(dtype, {10}, b), which = tensor(DType::boolean, {10}, b);
+    for (ExprOp op : {ExprOp::add, ExprOp::sub, ExprOp::mul, ExprOp::min, ExprOp::max, ExprOp::bit_and, ExprOp::bit_xor,
+                      ExprOp::eq, ExprOp::lt, ExprOp::ge, ExprOp::select}) {
+      if (is_float(dtype) && (op == ExprOp::bit_and || op == ExprOp::bit_xor)) continue;
+      if (dtype == DType::boolean && op == ExprOp::sub) continue;
+      const bool compares = op == ExprOp::eq || op == ExprOp::lt || op == ExprOp::ge;
+      const DType result = compares ? DType::boolean : dtype;
+      std::vector<const Tensor*> arguments = {&x, &y};
+      if (op == ExprOp::select) arguments.insert(arguments.begin(), &which);
+      Compute fast, slow;
+      fast.results = slow.results = {{result, {10}, {}}};
+      fast.function = function(op, dtype, result, static_cast<int>(arguments.size()), false);
+      slow.function = function(op, dtype, result, static_cast<int>(arguments.size()), true);
+      EXPECT_EQ(values(interpret(fast, arguments).value()[0]), values(interpret(slow, arguments).value()[0]))
+          << name(op) << " " << name(dtype);
+    }
+  }
+}
+
+TEST(Interpret, RankZeroGoesWithEveryElement) {
+  const Tensor which = tensor(DType::boolean, {}, {1}), x = tensor(DType::i4, {3}, {1, -2, 3}),
+               y = tensor(DType::i4, {3}, {4, 5, 6});
+  Compute c;
+  c.results = {{DType::i4, {kDynamic}, {}}};
+  c.function = function(ExprOp::select, DType::i4, DType::i4, 3, false);
+  EXPECT_THAT(values(interpret(c, {&which, &x, &y}).value()[0]), ElementsAre(1, -2, 3));
+  const Tensor longer = tensor(DType::i4, {4}, {0, 0, 0, 0});
+  EXPECT_EQ(interpret(c, {&which, &x, &longer}).status().message(), "an operand has dims [4], expected [3]");
+}
+
+Compute move(ComputeOp op, DType dtype, std::vector<int64_t> dims, std::vector<int64_t> how, std::vector<int64_t> strides = {}) {
+  Compute c;
+  c.op = op;
+  c.results = {{dtype, std::move(dims), {}}};
+  c.dims = std::move(how);
+  c.strides = std::move(strides);
+  return c;
+}
+
+TEST(Interpret, Moves) {
+  for (DType dtype : {DType::i4, DType::i8, DType::f16, DType::f32, DType::f64}) {
+    const Tensor x = tensor(dtype, {2, 3}, {1, 2, 3, 4, 5, 6}), row = tensor(dtype, {3}, {1, 2, 3});
+    const auto run = [](const Compute& c, std::vector<const Tensor*> arguments) {
+      return values(interpret(c, arguments).value()[0]);
+    };
+    EXPECT_THAT(run(move(ComputeOp::transpose, dtype, {3, 2}, {1, 0}), {&x}), ElementsAre(1, 4, 2, 5, 3, 6));
+    EXPECT_THAT(run(move(ComputeOp::broadcast, dtype, {3, 2}, {0}), {&row}), ElementsAre(1, 1, 2, 2, 3, 3));
+    EXPECT_THAT(run(move(ComputeOp::broadcast, dtype, {2, 3}, {1}), {&row}), ElementsAre(1, 2, 3, 1, 2, 3));
+    EXPECT_THAT(run(move(ComputeOp::slice, dtype, {1, 2}, {1, 0}, {1, 2}), {&x}), ElementsAre(4, 6));
+    EXPECT_THAT(run(move(ComputeOp::reshape, dtype, {3, 2}, {}), {&x}), ElementsAre(1, 2, 3, 4, 5, 6));
+    EXPECT_THAT(run(move(ComputeOp::concatenate, dtype, {2, 6}, {1}), {&x, &x}), ElementsAre(1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6));
+    EXPECT_THAT(run(move(ComputeOp::iota, dtype, {2, 3}, {1}), {}), ElementsAre(0, 1, 2, 0, 1, 2));
+    EXPECT_THAT(run(move(ComputeOp::iota, dtype, {2, 3}, {0}), {}), ElementsAre(0, 0, 0, 1, 1, 1));
+    EXPECT_EQ(interpret(move(ComputeOp::reshape, dtype, {4}, {}), {&x}).status().message(), "operand has 6 elements, expected 4");
+    EXPECT_TRUE(run(move(ComputeOp::broadcast, dtype, {0, 3}, {1}), {&row}).empty());
+  }
+}
+
+TEST(Interpret, ReducesOverAnyDims) {
+  const Tensor x = tensor(DType::i32, {2, 3}, {1, 2, 3, 4, 5, 6}), zero = tensor(DType::i32, {}, {10});
+  Compute c;
+  c.op = ComputeOp::reduce;
+  c.function = function(ExprOp::add, DType::i32, DType::i32, 2, false);
+  c.function.nodes[0].op = ExprOp::current;
+  c.function.nodes[1] = c.function.nodes[0];
+  c.function.nodes[1].op = ExprOp::update;
+  const auto run = [&](std::vector<int64_t> over, std::vector<int64_t> dims) {
+    c.dims = std::move(over);
+    c.results = {{DType::i32, std::move(dims), {}}};
+    return values(interpret(c, {&x, &zero}).value()[0]);
+  };
+  EXPECT_THAT(run({0}, {3}), ElementsAre(15, 17, 19));
+  EXPECT_THAT(run({1}, {2}), ElementsAre(16, 25));
+  EXPECT_THAT(run({1, 0}, {}), ElementsAre(31));
+}
+
+}  // namespace
+}  // namespace strew
