@@ -60,7 +60,7 @@ def programs(make):
     yield "at[i].set scalar", lambda x, i: x.at[i].set(1), (x, make.index(6))
     yield "at[1:3, i].add", lambda x, i, u: x.at[1:3, i].add(u), (x, make.index(3), make.data(2, 3))
     yield "at.apply", lambda x, i: x.at[i].apply(lambda v: jnp.where(v > 1, v, v + v)), (x, i)
-    for mode in ("clip", "fill", "wrap"):
+    for mode in ("clip", "fill"):
         yield f"at.get {mode}", lambda x, i, o=mode: x.at[i].get(mode=o), (x, i)
         yield f"take {mode}", lambda x, i, o=mode: jnp.take(x, i, axis=1, mode=o), (x, i)
         yield f"take_along_axis {mode}", lambda x, i, o=mode: jnp.take_along_axis(x, i, axis=0, mode=o), (x, make.index(2, 4))
