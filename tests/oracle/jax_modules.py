@@ -5,7 +5,8 @@ The kernels run compiled, what stands around them is interpreted. Inputs are ran
 duplicates. Results must be equal bit for bit; any two NaNs are equal. Sums are of small integers, so that no order of a float
 reduction shows.
 
-Exit status 77 when jax is absent. Ends by itself after --seconds, when the least number of cases has passed.
+Exit status 77 when jax is absent. Cases are shuffled and run until --seconds have passed, 40 of them at
+least: another seed, other cases.
 """
 
 import argparse
@@ -70,13 +71,14 @@ def programs(make):
     yield "x[i[::2]].T", lambda x, i: x[i[::2]].T, (x, make.index(6, low=-5, high=4))
     for f in (jax.ops.segment_sum, jax.ops.segment_prod, jax.ops.segment_min, jax.ops.segment_max):
         yield f.__name__, lambda u, i, f=f: f(u, i, num_segments=4), (make.data(6, 2), make.index(6))
-    yield "dynamic_update_slice", lambda x, u, s, t: lax.dynamic_update_slice(x, u, (s, t)), (x, make.data(2, 3), make.index(), make.index())
-    yield "dynamic_slice", lambda x, s: lax.dynamic_slice(x, (s, 1), (2, 2)), (x, make.index())
+    yield ("dynamic_update_slice", lambda x, u, s, t: lax.dynamic_update_slice(x, u, (s, t)),
+           (x, make.data(2, 3), make.index(), make.index()))
+    yield "dynamic_slice", lambda x, s: lax.dynamic_slice(x, (s, s), (2, 2)), (x, make.index())
     yield "vmap dynamic_slice", jax.vmap(lambda x, s: lax.dynamic_slice_in_dim(x, s, 2)), (x, make.index(5))
     yield ("vmap dynamic_update_slice", jax.vmap(lambda x, u, s: lax.dynamic_update_slice_in_dim(x, u, s, 0)),
            (x, make.data(5, 2), make.index(5)))
     yield "gather, scatter", lambda x, i, j: x.at[j].add(x[i]), (x, make.index(6, low=-5, high=4), j)
-    yield "maximum around", lambda x, i: jnp.maximum(x, 1).at[i].set(jnp.sum(x, axis=0)), (x, i)
+    yield "maximum around", lambda x, i: jnp.maximum(x, 1).at[i].set(jnp.sum(x, axis=0, dtype=x.dtype)), (x, i)
     yield "one hot rows", lambda i: jnp.zeros((6, 5), make.dtype).at[jnp.arange(6), i].set(1), (i,)
     yield "concatenated", lambda x, i: jnp.concatenate([x, x[i]]).reshape(4, -1), (x, make.index(3, low=-5, high=4))
     yield "masked", lambda x, i, u: x.at[jnp.where(i % 2 == 0, i, 100)].set(u, mode="drop"), (x, i, make.data(6, 4))
@@ -127,15 +129,16 @@ def main():
     options = arguments.parse_args()
     end, ran, failures = time.monotonic() + options.seconds, 0, []
     rng = random.Random(options.seed)
+    cases = [(dtype, *program) for dtype in options.dtypes.split(",") for program in programs(Inputs(rng, DTYPES[dtype]))]
+    rng.shuffle(cases)
     with tempfile.TemporaryDirectory() as folder:
-        for dtype in options.dtypes.split(","):
-            for label, function, inputs in programs(Inputs(rng, DTYPES[dtype])):
-                if time.monotonic() > end and ran >= LEAST:
-                    break
-                ran += 1
-                wrong = check(options.strew, folder, function, inputs)
-                if wrong:
-                    failures.append(f"{label} {dtype}: {wrong}")
+        for dtype, label, function, inputs in cases:
+            if time.monotonic() > end and ran >= LEAST:
+                break
+            ran += 1
+            wrong = check(options.strew, folder, function, inputs)
+            if wrong:
+                failures.append(f"{label} {dtype}: {wrong}")
     for message in failures[:10]:
         print(message, "\n")
     print(f"seed {options.seed}: {ran} functions of JAX, {len(failures)} wrong")
