@@ -60,10 +60,16 @@ Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
   STREW_ASSIGN(out.backend, choose_backend(request, plan.status(), options.backend));
   const std::optional<WideSplit> split = split_wide(op);
   if (split && out.backend != backends().back()) {
-    for (const Scatter* part : {&split->fold, &split->narrow}) {
-      STREW_ASSIGN(Compiled compiled, compile(*part, options));
-      out.parts.push_back(std::move(compiled));
+    STREW_ASSIGN(Compiled fold, compile(split->fold, options));
+    KernelOptions narrowing = options;
+    if (out.schedule.strategy == Strategy::owner) {  // the narrowing visits each element once: there is nothing to own
+      Schedule schedule = out.schedule;
+      schedule.strategy = Strategy::window;
+      narrowing.schedule = print(schedule);
     }
+    STREW_ASSIGN(Compiled narrow, compile(split->narrow, narrowing));
+    out.parts.push_back(std::move(fold));
+    out.parts.push_back(std::move(narrow));
     return out;
   }
   STREW_ASSIGN(out.artifact, out.backend->build(request));

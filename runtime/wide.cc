@@ -74,8 +74,6 @@ Status run_wide(const Kernel::State& state, std::span<const TensorView> tensors,
   narrow.assign(tensors.begin(), tensors.begin() + static_cast<ptrdiff_t>(n + bound_operands));
   narrow.push_back({nullptr, DType::i32, 1, &kNone, nullptr});
   narrow.insert(narrow.end(), sums.begin(), sums.end());
-  for (size_t i = 0; i < bound_operands; ++i)
-    if (op.operands[i].dtype != op.results[i].dtype) narrow.push_back(tensors[n + i]);
 
   Status status = state.parts[0].run(fold, fault);
   if (status.ok()) status = state.parts[1].run(narrow, nullptr);

@@ -88,7 +88,7 @@ class ScatterRun {
       const BoundTensor& result = bound_.results[i];
       const Scalar update = updates_[i].load(position, in_window);
       if (op_.accumulate != Accumulate::native) {
-        accumulate(i, target, update);
+        accumulate(accumulators_[i], result, target, update);
         continue;
       }
       const int64_t at = dot(target, result.strides);
@@ -116,13 +116,10 @@ class ScatterRun {
           {accumulator_dtype(op_.accumulate, result.dtype), std::vector<Scalar>(count), std::vector<bool>(count, false)});
   }
 
-  void accumulate(size_t i, const Coords& target, const Scalar& update) {
-    Accumulators& wide = accumulators_[i];
+  void accumulate(Accumulators& wide, const BoundTensor& result, const Coords& target, const Scalar& update) {
     const auto number = static_cast<size_t>(linear(geometry_.target, target));
     Scalar& value = wide.value[number];
-    // Copied elements start from the operand itself: where its dtype is not the result's, the fold still rounds once.
-    const BoundTensor& start = op_.init == InitKind::copy ? bound_.operands[i] : bound_.results[i];
-    if (!wide.touched[number]) value = convert(start.load(dot(target, start.strides)), wide.dtype);
+    if (!wide.touched[number]) value = convert(result.load(dot(target, result.strides)), wide.dtype);
     wide.touched[number] = true;
     value = combine(op_.combiner.kind, value, convert(update, wide.dtype));
   }

@@ -9,13 +9,8 @@
 namespace strew {
 namespace {
 
-/// Does the accumulator start from the operand rather than from the element it narrows to?
-bool starts_from_operand(const Scatter& s, size_t pair) {
-  return s.init == InitKind::copy && s.operands[pair].dtype != s.results[pair].dtype;
-}
-
-/// current: the element, update: its accumulator; `start`: what the accumulator started from.
-void add_narrowing(Expr& graph, int pair, DType dtype, DType wide, ExprNode start_node) {
+/// current: the element, update: its accumulator.
+void add_narrowing(Expr& graph, int pair, DType dtype, DType wide) {
   const DType bits_dtype = wide == DType::f64 ? DType::u64 : DType::u32;
   const auto push = [&](ExprOp op, DType type, std::vector<int32_t> args, int index = 0) {
     graph.nodes.push_back({op, type, std::move(args), index, {}});
@@ -23,9 +18,7 @@ void add_narrowing(Expr& graph, int pair, DType dtype, DType wide, ExprNode star
   };
   const int32_t current = push(ExprOp::current, dtype, {}, pair);
   const int32_t sum = push(ExprOp::update, wide, {}, pair);
-  graph.nodes.push_back(std::move(start_node));
-  const auto source = static_cast<int32_t>(graph.nodes.size()) - 1;
-  const int32_t start = push(ExprOp::bitcast, bits_dtype, {push(ExprOp::convert, wide, {source})});
+  const int32_t start = push(ExprOp::bitcast, bits_dtype, {push(ExprOp::convert, wide, {current})});
   const int32_t end = push(ExprOp::bitcast, bits_dtype, {sum});
   const int32_t untouched = push(ExprOp::eq, DType::boolean, {start, end});
   const int32_t rounded = push(ExprOp::convert, dtype, {sum});
@@ -61,15 +54,8 @@ std::optional<WideSplit> split_wide(const Op& op) {
   narrow.dims.update_window_dims.resize(s->results[0].dims.size());
   std::iota(narrow.dims.update_window_dims.begin(), narrow.dims.update_window_dims.end(), 0);
   narrow.combiner = {CombinerKind::expr, {}};
-  for (size_t i = 0; i < s->results.size(); ++i) {
-    const DType dtype = s->results[i].dtype;
-    ExprNode start{ExprOp::current, dtype, {}, static_cast<int>(i), {}};
-    if (starts_from_operand(*s, i)) {
-      start = {ExprOp::extra, s->operands[i].dtype, {}, static_cast<int>(narrow.extras.size()), {}};
-      narrow.extras.push_back({ExtraKind::per_element, s->operands[i]});
-    }
-    add_narrowing(narrow.combiner.expr, static_cast<int>(i), dtype, wide, std::move(start));
-  }
+  for (size_t i = 0; i < s->results.size(); ++i)
+    add_narrowing(narrow.combiner.expr, static_cast<int>(i), s->results[i].dtype, wide);
   return split;
 }
 

@@ -14,9 +14,8 @@
 namespace strew {
 
 struct WideSplit {
-  Scatter fold;  ///< operands: the original's operands, or its results under in_place; results: the scratch
-  Scatter
-      narrow;  ///< results and init as the original's; updates: the scratch; indices: i32[0]; extras: operands of other dtypes
+  Scatter fold;    ///< operands: the original's operands, or its results under in_place; results: the scratch
+  Scatter narrow;  ///< results and init as the original's; updates: the scratch; indices: i32[0]
 };
 
 /// Nothing if the op does not accumulate wide. `op` is verified.

@@ -72,14 +72,15 @@ bool is_promised(const Op& op) {
     return g->operand.dtype == g->result.dtype || (computes(g->operand.dtype) && computes(g->result.dtype));
   }
   const Scatter& s = std::get<Scatter>(op);
-  bool moves = s.combiner.kind == CombinerKind::assign, all_compute = evaluates(s.combiner.expr);
+  bool moves = s.combiner.kind == CombinerKind::assign, converts = false, all_compute = evaluates(s.combiner.expr);
   for (size_t i = 0; i < s.results.size(); ++i) {
+    converts = converts || s.operands[i].dtype != s.results[i].dtype;
     for (const DType dtype : {s.results[i].dtype, s.operands[i].dtype, s.updates[i].dtype}) {
       moves = moves && dtype == s.results[i].dtype;
       all_compute = all_compute && computes(dtype);
     }
   }
-  return all_compute || moves;
+  return (all_compute || moves) && (s.accumulate == Accumulate::native || s.init != InitKind::copy || !converts);
 }
 
 bool Coverage::has(const std::string& backend, const Cell& cell) const {

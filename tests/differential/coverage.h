@@ -26,7 +26,8 @@ std::string text(const Cell& cell);
 Cell cell_of(const Op& op, PlanKind kind);
 /// Every cell an op can be in.
 const std::vector<Cell>& legal_cells();
-/// Must generated code (backend llvm) run this op? All but conversions and graphs over dtypes that only move.
+/// Must generated code (backend llvm) run this op? All but conversions and graphs over dtypes that only move, and wide
+/// accumulation from an operand of another dtype.
 bool is_promised(const Op& op);
 
 class Coverage {

@@ -56,6 +56,30 @@ class Bound {
   strew_args args_{};
 };
 
+/// Strategy owner: keys in pieces, then each owner's positions in order, the owners one after another.
+void run_by_owner(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
+  strew_fault unused{};
+  std::vector<int64_t> keys(static_cast<size_t>(positions), -2);
+  for (const auto& [begin, end] : pieces(rng, positions)) {
+    args.n_list = rng.between(0, begin);
+    args.key = keys.data() + args.n_list;
+    kernel.keys_entry()(&args, begin, end, &unused);
+  }
+  const int64_t owners = rng.between(1, 3), block = rng.between(1, 40);
+  for (int64_t owner = owners; owner-- > 0;) {
+    std::vector<int64_t> position, key;
+    for (size_t p = 0; p < keys.size(); ++p) {
+      if (keys[p] < 0 || keys[p] / block % owners != owner) continue;
+      position.push_back(static_cast<int64_t>(p));
+      key.push_back(keys[p]);
+    }
+    args.pos = position.data();
+    args.key = key.data();
+    for (const auto& [begin, end] : pieces(rng, static_cast<int64_t>(key.size())))
+      kernel.list_entry()(&args, begin, end, &unused);
+  }
+}
+
 }  // namespace
 
 bool can_split(const Kernel& kernel) { return kernel.range_entry() != nullptr; }
@@ -92,6 +116,10 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng&
     const int bytes = bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8;
     run_owner(executor,
               {kernel.keys_entry(), kernel.list_entry(), &args, positions, bytes, static_cast<int>(rng.between(2, 5)), 0});
+    return {};
+  }
+  if (kernel.keys_entry() != nullptr && kernel.list_entry() != nullptr) {
+    run_by_owner(kernel, args, positions, rng);
     return {};
   }
   std::vector<Piece> parts = pieces(rng, positions);
