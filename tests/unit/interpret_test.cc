@@ -25,7 +25,7 @@ std::vector<double> values(const Tensor& t) {
   return out;
 }
 
-/// One node over `count` extras of `dtype`; `copies` detours through a convert, which no typed loop takes.
+/// One node over `count` extras of `dtype`; `detour` goes through a convert, which no typed loop takes.
 Expr function(ExprOp op, DType dtype, DType result, int count, bool detour) {
   Expr out;
   for (int i = 0; i < count; ++i) {
