@@ -18,9 +18,13 @@ void add_narrowing(Expr& graph, int pair, DType dtype, DType wide) {
   };
   const int32_t current = push(ExprOp::current, dtype, {}, pair);
   const int32_t sum = push(ExprOp::update, wide, {}, pair);
-  const int32_t start = push(ExprOp::bitcast, bits_dtype, {push(ExprOp::convert, wide, {current})});
-  const int32_t end = push(ExprOp::bitcast, bits_dtype, {sum});
-  const int32_t untouched = push(ExprOp::eq, DType::boolean, {start, end});
+  const int32_t start = push(ExprOp::convert, wide, {current});
+  const int32_t start_bits = push(ExprOp::bitcast, bits_dtype, {start});
+  const int32_t end_bits = push(ExprOp::bitcast, bits_dtype, {sum});
+  const int32_t same = push(ExprOp::eq, DType::boolean, {start_bits, end_bits});
+  // A NaN stays one whatever is added to it, and two conversions of it (a fill's is done here) may differ in payload.
+  const int32_t is_nan = push(ExprOp::ne, DType::boolean, {start, start});
+  const int32_t untouched = push(ExprOp::bit_or, DType::boolean, {same, is_nan});
   const int32_t rounded = push(ExprOp::convert, dtype, {sum});
   graph.results.push_back(push(ExprOp::select, dtype, {untouched, current, rounded}));
 }
