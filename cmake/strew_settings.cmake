@@ -18,7 +18,8 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 
 # One rounding per operation, whoever compiles it (semantics.md section 4).
 add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers)
-include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+include_directories(${CMAKE_SOURCE_DIR})
+include_directories(SYSTEM ${CMAKE_BINARY_DIR}/generated)  # not ours to warn about
 
 if(STREW_SANITIZE)
   add_compile_options(-fsanitize=${STREW_SANITIZE} -fno-omit-frame-pointer -g1)

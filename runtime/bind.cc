@@ -150,7 +150,8 @@ Status Binder::fill_slots(CallShape& shape) const {
   for (const Symbol& symbol : plan_.symbols) {
     for (size_t i = 0; i < slots_.size(); ++i) {
       // Operands that are not bound have their result's dims.
-      const bool unbound = symbol.role == Role::operand && !plan_.tensors[static_cast<size_t>(pairs + symbol.index)].bound;
+      const bool unbound =
+          symbol.role == Role::operand && !plan_.tensors[static_cast<size_t>(pairs) + static_cast<size_t>(symbol.index)].bound;
       if (slots_[i].role != (unbound ? Role::result : symbol.role) || slots_[i].index != symbol.index) continue;
       shape.dyn.push_back(symbol.is_stride ? shape.slots[i].strides[symbol.dim] : shape.slots[i].dims[symbol.dim]);
       break;

@@ -42,7 +42,7 @@ int Graph::declared_rank(const std::string& name) {
     WireReader reader(bytes_);
     for (WireField field; reader.next(field);) {
       ValueInfoProto info;
-      if (!field.is_message(GraphField::output) && !field.is_message(GraphField::value_info)) continue;
+      if (!field.is_message(GraphField::kOutput) && !field.is_message(GraphField::kValueInfo)) continue;
       if (!info.ParseFromArray(field.bytes.data(), static_cast<int>(field.bytes.size()))) continue;
       if (info.type().tensor_type().has_shape()) declared_ranks_[info.name()] = info.type().tensor_type().shape().dim_size();
     }

@@ -16,7 +16,7 @@ namespace strew::onnx {
 
 /// Field numbers of GraphProto, whose messages are parsed one by one: the graph as a whole never is.
 struct GraphField {
-  static constexpr uint64_t node = 1, initializer = 5, input = 11, output = 12, value_info = 13;
+  static constexpr uint64_t kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12, kValueInfo = 13;
 };
 
 /// The names of a graph and the values they stand for. Every name has one value, and it comes before its uses. Initializers become

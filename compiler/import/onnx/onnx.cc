@@ -186,12 +186,12 @@ Status import_output(Graph& graph, std::string_view bytes, int number) {
 
 Status import_graph(Graph& graph, int64_t opset) {
   Imported& imported = graph.imported();
-  STREW_TRY(for_each(graph, GraphField::initializer, "initializers", kMaxInitializers,
+  STREW_TRY(for_each(graph, GraphField::kInitializer, "initializers", kMaxInitializers,
                      [&](std::string_view bytes, int) { return graph.define_initializer(bytes); }));
-  STREW_TRY(for_each(graph, GraphField::input, "inputs", kMaxListed,
+  STREW_TRY(for_each(graph, GraphField::kInput, "inputs", kMaxListed,
                      [&](std::string_view bytes, int number) { return import_input(graph, bytes, number); }));
   int nodes = 0;
-  STREW_TRY(for_each(graph, GraphField::node, "nodes", kMaxListed, [&](std::string_view bytes, int number) {
+  STREW_TRY(for_each(graph, GraphField::kNode, "nodes", kMaxListed, [&](std::string_view bytes, int number) {
     nodes = number + 1;
     return import_node(graph, bytes, number, opset);
   }));
@@ -199,7 +199,7 @@ Status import_graph(Graph& graph, int64_t opset) {
     return invalid_argument(graph.path() + ": the graph has " + std::to_string(nodes) +
                             " nodes and no indexed write or read among them, expected at least one of: " + operator_names());
   }
-  STREW_TRY(for_each(graph, GraphField::output, "outputs", kMaxListed,
+  STREW_TRY(for_each(graph, GraphField::kOutput, "outputs", kMaxListed,
                      [&](std::string_view bytes, int number) { return import_output(graph, bytes, number); }));
   if (imported.outputs.empty()) return invalid_argument(graph.path() + ": the graph has no outputs, expected at least one");
   return {};

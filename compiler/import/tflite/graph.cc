@@ -103,7 +103,7 @@ Expected<int> Graph::find(int32_t number, const std::string& what) {
   return values_[static_cast<size_t>(number)];
 }
 
-Node::Node(Graph& graph, const schema::Operator& op, int number, std::string name)
+Node::Node(Graph& graph, const schema::Operator& op, int number, const std::string& name)
     : graph_(graph), op_(op), name_(name + "_" + std::to_string(number)) {
   where_ = graph.path() + ": operator " + std::to_string(number) + " (" + name + ")";
 }

@@ -56,7 +56,7 @@ class Graph {
 /// One operator: its inputs as values, its errors with file, number and name.
 class Node {
  public:
-  Node(Graph& graph, const schema::Operator& op, int number, std::string name);
+  Node(Graph& graph, const schema::Operator& op, int number, const std::string& name);
 
   const std::string& location() const { return where_; }  ///< FILE: operator 3 (GATHER)
   Status error(const std::string& message) const { return invalid_argument(where_ + ": " + message); }

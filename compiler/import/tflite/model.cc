@@ -85,7 +85,7 @@ Status import_operators(Graph& graph) {
       return unsupported(graph.path() + ": operator " + std::to_string(i) + " (" + name +
                          ") is not an indexed op, expected one of: " + operator_names());
     }
-    Node node(graph, op, static_cast<int>(i), std::move(name));
+    Node node(graph, op, static_cast<int>(i), name);
     STREW_TRY(row->import(node));
   }
   if (count == 0) {
