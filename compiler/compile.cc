@@ -39,6 +39,20 @@ Expected<const Backend*> choose_backend(const BuildRequest& request, const Statu
   return internal_error("no backend can build the op, not even " + std::string(backends().back()->name()));
 }
 
+/// Half of a wide accumulation. Its scratch lies otherwise than the results, so a strategy asked for and legal for the whole op may not be
+/// for the half: that one then runs on one thread.
+Expected<Compiled> compile_part(const Op& part, const Compiled& whole, KernelOptions options) {
+  if (!options.schedule.empty()) {
+    Op canonical = part;
+    canonicalise(canonical);
+    STREW_ASSIGN(const Plan plan, make_plan(canonical));
+    Schedule schedule = whole.schedule;
+    if (!check_schedule(schedule, plan, whole.target).ok()) schedule.strategy = Strategy::sequential;
+    options.schedule = print(schedule);
+  }
+  return compile(part, options);
+}
+
 }  // namespace
 
 Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
@@ -60,14 +74,8 @@ Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
   STREW_ASSIGN(out.backend, choose_backend(request, plan.status(), options.backend));
   const std::optional<WideSplit> split = split_wide(op);
   if (split && out.backend != backends().back()) {
-    STREW_ASSIGN(Compiled fold, compile(split->fold, options));
-    KernelOptions narrowing = options;
-    if (out.schedule.strategy == Strategy::owner) {  // the narrowing visits each element once: there is nothing to own
-      Schedule schedule = out.schedule;
-      schedule.strategy = Strategy::window;
-      narrowing.schedule = print(schedule);
-    }
-    STREW_ASSIGN(Compiled narrow, compile(split->narrow, narrowing));
+    STREW_ASSIGN(Compiled fold, compile_part(split->fold, out, options));
+    STREW_ASSIGN(Compiled narrow, compile_part(split->narrow, out, options));
     out.parts.push_back(std::move(fold));
     out.parts.push_back(std::move(narrow));
     return out;
