@@ -290,8 +290,8 @@ void Generator::choose_scatter_fields(Scatter& s) {
     wide = wide && is_float(dtype) && bits(dtype) >= 8 && bits(dtype) <= 16;
     wide_f64 = wide_f64 && dtype == DType::f32;
   }
-  if (wide && rng_.chance(30)) s.accumulate = Accumulate::wide;
-  if (wide_f64 && rng_.chance(25)) s.accumulate = Accumulate::wide_f64;
+  if (wide && rng_.chance(60)) s.accumulate = Accumulate::wide;
+  if (wide_f64 && rng_.chance(50)) s.accumulate = Accumulate::wide_f64;
   if (rng_.chance(10)) s.order = Order::relaxed;
   s.unique_indices = rng_.chance(15);
   s.extras.resize(extra_kinds_.size());

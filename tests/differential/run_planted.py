@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants bugs in a copy of the sources, one at a time, and checks that strew_differential fails on each.
 
-    python3 tests/differential/run_planted.py [--build DIR] [--only TEXT] [--seconds S] [--jobs J]
+    python3 tests/differential/run_planted.py [--build DIR] [--only REGEX] [--seconds S] [--jobs J]
 
 The copy and its build live in build-planted/ (or DIR) and are kept, so a second run is incremental. Ends with a table of caught and
 missed bugs; exit 1 if one was missed, 2 if a bug's anchor text no longer stands in its file or a patched tree does not build.
@@ -9,6 +9,7 @@ missed bugs; exit 1 if one was missed, 2 if a bug's anchor text no longer stands
 import argparse
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -67,7 +68,7 @@ def main() -> int:
     tree = options.build
     tree.mkdir(parents=True, exist_ok=True)
     copy_tree(tree)
-    chosen = [bug for bug in BUGS if options.only in bug[0]]
+    chosen = [bug for bug in BUGS if re.search(options.only, bug[0])]
     for name, file, old, _ in chosen:
         if (tree / file).read_text().count(old) != 1:
             print(f"{name}: its anchor stands {(tree / file).read_text().count(old)} times in {file}, expected once:\n{old}")
