@@ -40,8 +40,8 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
   for (size_t s = 0; s < slots_.size(); ++s) {
     const TensorSlot& slot = slots_[s];
     auto other = partner(rng, concrete_, slots_, s);
-    // An operand that lies in its result's buffer may not be an update's partner as well.
-    if (other && slot.role != Role::operand && views_[*other].data == buffers_[*other]->writable() - first_[*other])
+    // An operand that lies in its result's buffer may not be another input's partner as well: that input would overlap the result.
+    if (other && slots_[*other].role != Role::result && views_[*other].data == buffers_[*other]->writable() - first_[*other])
       other.reset();
     if (other) {
       buffers_.push_back(buffers_[*other]);
