@@ -1,10 +1,12 @@
 // See codegen.h. The pipeline is short because the emitter already wrote vectors and straight-line code: promote, simplify, hoist,
 // unroll what was asked, simplify again. LLVM's O2 costs three times as much per kernel and finds nothing more (research/llvm.md).
-// A TargetMachine costs 0.4 ms, so each thread keeps the last one it used.
+// A TargetMachine costs 0.4 ms, so each thread keeps the last one it used. Loop strength reduction is left out of code generation:
+// it takes a quarter of a kernel's compile time (its scalar evolution, mostly) and finds nothing in addresses the emitter wrote.
 #include "backends/llvm/codegen.h"
 
 #include <llvm/ADT/SmallString.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/OptBisect.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -56,10 +58,21 @@ Expected<llvm::TargetMachine*> machine_for(const Target& target) {
   return machine.get();
 }
 
+/// LLVM's way to leave a pass out without a process-wide option: it asks the context's gate before the pass runs.
+class PassGate : public llvm::OptPassGate {
+ public:
+  [[nodiscard]] bool isEnabled() const override { return true; }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef /*description*/) const override {
+    return pass != "Loop Strength Reduction";
+  }
+};
+
 }  // namespace
 
 Status prepare(llvm::Module& module, const Target& target) {
   STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
+  static PassGate gate;
+  module.getContext().setOptPassGate(gate);
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   return {};
