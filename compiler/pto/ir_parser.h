@@ -1,0 +1,53 @@
+// IrParser: PTO IR, pretty and generic.
+#pragma once
+
+#include "compiler/pto/parser.h"
+
+namespace strew::pto {
+
+class IrParser : public Parser {
+ public:
+  using Parser::Parser;
+  Expected<Module> run();
+
+ private:
+  Status module_attributes(Module& module);
+  Expected<Function> function();
+  Status function_attributes(Function& function);
+  Expected<std::string> kernel_kind();
+  /// Statements up to `}` (which stays) or, in a function, `return`.
+  Status body(std::vector<Statement>& out, int depth);
+  Expected<Statement> statement(int depth);
+  Status pretty(const Instruction& row, Statement& s, int depth);
+  Status generic(Statement& s, int depth);
+  Status generic_body(Statement& s, int depth);
+  Status split_operands(const Instruction& row, const Names& names, const std::vector<int64_t>& segments, Position at,
+                        Statement& s);
+  Status generic_types(const Names& names, Statement& s);
+
+  Status constant(Statement& s);
+  Status cast(Statement& s);
+  Status binary(Statement& s);
+  Status view(const Instruction& row, Statement& s);
+  Status partition(Statement& s);
+  Status alloc(Statement& s);
+  Status moves(const Instruction& row, Statement& s);
+  Status ins_or_outs(const char* word, size_t count, Statement& s);
+  Status flags(const Instruction& row, Statement& s);
+  Status loop(Statement& s, int depth);
+  Status braced_attributes(const Instruction& row, Statement& s);
+  Expected<Names> list(const char* what);
+
+  // check_types.cc: what every statement, however spelled, says about its operands and its result.
+  Status check_types(const Statement& s);
+  Status check_scalars(const Statement& s);
+  Status check_view(const Statement& s);
+  Status check_partition(const Statement& s);
+  Status check_alloc(const Statement& s);
+  Status check_moves(const Statement& s);
+  Status check_kind(const Statement& s, size_t group, TypeKind kind, const char* what);
+  Status check_extents(const Statement& s, size_t group);
+  const Type& type_of(const std::string& name) const { return known(name).type; }
+};
+
+}  // namespace strew::pto

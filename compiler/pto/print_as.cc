@@ -1,0 +1,82 @@
+// PTO-AS as text: arguments, then the statements in order. Names are what the parser took, so they are legal there.
+// Tested by tests/unit/pto_text_test.cc.
+#include "compiler/pto/print_as.h"
+
+#include <unordered_map>
+
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+std::string suffixes_text(const Statement& s) {
+  std::string out = "." + std::string(s.attribute("coalesce"));
+  for (const char* attribute : {"scatterOob", "gatherOob", "scatterAtomicOp"}) {
+    const std::string value(s.attribute(attribute));
+    const std::string_view written = attribute;
+    if (value.empty() || value == "none" || value == "undefined") continue;
+    out += (written == "scatterAtomicOp" ? ".atomic_" : ".") + value;
+  }
+  return out;
+}
+
+class AsPrinter {
+ public:
+  std::string run(const Function& f) {
+    std::string out;
+    for (const Argument& a : f.arguments) {
+      types_[a.name] = a.type;
+      out += ".arg %" + a.name + " : " + text(a.type) + "\n";
+    }
+    for (const Statement& s : f.body) out += statement(s) + "\n";
+    return out;
+  }
+
+ private:
+  static std::string text(const Type& type) { return print(type, Spelling::as); }
+  std::string type_of(const std::string& name) const { return text(types_.at(name)); }
+
+  static std::string address(const std::string& memref, const std::vector<std::string>& indices) {
+    std::string out = "%" + memref + "[";
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const bool literal = indices[i][0] >= '0' && indices[i][0] <= '9';
+      out += (i > 0 ? ", " : "") + std::string(literal ? "" : "%") + indices[i];
+    }
+    return out + "]";
+  }
+
+  std::string statement(const Statement& s) {
+    const auto& o = s.operands;
+    if (!s.result.empty()) types_[s.result] = s.type;
+    switch (s.opcode) {
+      case Opcode::constant:
+        return ".const %" + s.result + " = " + std::to_string(s.value) + " : " + text(s.type);
+      case Opcode::load_tile:
+        return "%" + s.result + " = tload " + address(o[0][0], o[1]) + " : (" + type_of(o[0][0]) + ", index, index) -> " +
+               text(s.type);
+      case Opcode::store_tile:
+        return "tstore %" + o[0][0] + ", " + address(o[1][0], o[2]) + " : (" + type_of(o[0][0]) + ", " + type_of(o[1][0]) +
+               ", index, index)";
+      case Opcode::mscatter:
+        return "mscatter" + suffixes_text(s) + " %" + o[2][0] + ", %" + o[0][0] + ", %" + o[1][0] + " : (" + type_of(o[2][0]) +
+               ", " + type_of(o[0][0]) + ", " + type_of(o[1][0]) + ")";
+      case Opcode::mgather:
+        return "mgather" + suffixes_text(s) + " %" + o[2][0] + ", %" + o[0][0] + ", %" + o[1][0] + " : (" + type_of(o[2][0]) +
+               ", " + type_of(o[0][0]) + ", " + type_of(o[1][0]) + ")";
+      case Opcode::gather_tile:
+        return "%" + s.result + " = mgather" + suffixes_text(s) + " %" + o[0][0] + ", %" + o[1][0] + " : (" + type_of(o[0][0]) +
+               ", " + type_of(o[1][0]) + ") -> " + text(s.type);
+      default:
+        return std::string(name(s.opcode));
+    }
+  }
+
+  std::unordered_map<std::string, Type> types_;
+};
+
+}  // namespace
+
+std::string print_as(const Module& module) { return AsPrinter().run(module.functions[0]); }
+
+}  // namespace strew::pto

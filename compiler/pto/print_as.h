@@ -1,0 +1,12 @@
+// PTO-AS as text, for print().
+#pragma once
+
+#include <string>
+
+#include "compiler/pto/ast.h"
+
+namespace strew::pto {
+
+std::string print_as(const Module& module);
+
+}  // namespace strew::pto

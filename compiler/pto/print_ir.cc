@@ -1,0 +1,191 @@
+// PTO IR as text. A tree has types at definitions only, so the printer keeps the types of what is in scope and writes them at uses.
+// Tested by tests/unit/pto_text_test.cc.
+#include <unordered_map>
+
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/print.h"
+#include "compiler/pto/print_as.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "%" : ", %") + name;
+  return out;
+}
+
+std::string segments_text(const Statement& s, const Instruction& row) {
+  std::string out = "operandSegmentSizes = array<i32: ";
+  for (size_t i = 0; i < row.segments.size(); ++i) {
+    const size_t size = i < s.operands.size() ? s.operands[i].size() : 0;
+    out += (i > 0 ? ", " : "") + std::to_string(size);
+  }
+  return out + ">";
+}
+
+class Printer {
+ public:
+  explicit Printer(TextForm form) : form_(form) {}
+
+  std::string run(const Module& module) {
+    std::string attributes;
+    const auto add = [&](const std::string& text) { attributes += (attributes.empty() ? "" : ", ") + text; };
+    if (!module.backend.empty()) add("pto.backend = \"" + module.backend + "\"");
+    if (!module.kernel_kind.empty()) add("pto.kernel_kind = #pto.kernel_kind<" + module.kernel_kind + ">");
+    if (module.chip != Chip::any) add("pto.target_arch = \"" + std::string(name(module.chip)) + "\"");
+    out_ = "module" + (attributes.empty() ? "" : " attributes {" + attributes + "}") + " {\n";
+    for (const Function& f : module.functions) function(f);
+    return std::move(out_) + "}\n";
+  }
+
+ private:
+  void function(const Function& f) {
+    types_.clear();
+    out_ += "  func.func @" + f.name + "(";
+    for (size_t i = 0; i < f.arguments.size(); ++i) {
+      const Argument& a = f.arguments[i];
+      out_ += (i > 0 ? ", %" : "%") + a.name + ": " + print(a.type);
+      types_[a.name] = a.type;
+    }
+    out_ += ")";
+    std::string attributes = f.entry ? "pto.entry" : "";
+    if (!f.kernel_kind.empty())
+      attributes += (attributes.empty() ? "" : ", ") + ("pto.kernel_kind = #pto.kernel_kind<" + f.kernel_kind + ">");
+    if (!attributes.empty()) out_ += "\n      attributes {" + attributes + "}";
+    out_ += " {\n";
+    body(f.body, 4);
+    out_ += "    return\n  }\n";
+  }
+
+  void body(const std::vector<Statement>& statements, size_t indent) {
+    for (const Statement& s : statements) {
+      out_.append(indent, ' ');
+      statement(s, indent);
+      out_ += "\n";
+    }
+  }
+
+  void nested(const Statement& s, size_t indent) {
+    out_ += "{\n";
+    body(s.body, indent + 2);
+    out_.append(indent, ' ');
+    out_ += "}";
+  }
+
+  void statement(const Statement& s, size_t indent) {
+    const Instruction& row = info(s.opcode);
+    if (!s.result.empty()) types_[s.result] = s.type;
+    if (row.form == Form::loop) {
+      out_ +=
+          "scf.for %" + s.result + " = %" + s.operands[0][0] + " to %" + s.operands[1][0] + " step %" + s.operands[2][0] + " ";
+      if (s.type.kind != TypeKind::index) out_ += ": " + print(s.type) + " ";
+      return nested(s, indent);
+    }
+    if (!s.result.empty()) out_ += "%" + s.result + " = ";
+    if (form_ == TextForm::generic && row.name.substr(0, 4) == "pto.") return generic(s, row, indent);
+    out_ += row.name;
+    pretty(s, row, indent);
+  }
+
+  std::string attributes_text(const Statement& s, const Instruction& row) const {
+    std::string out;
+    for (const Attribute& a : s.attributes) {
+      for (const AttributeRule& rule : row.attributes) {
+        if (rule.name != a.name) continue;
+        out += (out.empty() ? "" : ", ") + a.name + " = #pto" + (rule.dotted ? "." : "<") + std::string(rule.family) +
+               (rule.dotted ? "<" : " ") + a.value + ">";
+      }
+    }
+    return out;
+  }
+
+  std::string type_list(const std::vector<std::vector<std::string>>& groups, size_t first, size_t last) const {
+    std::string out;
+    for (size_t g = first; g < last; ++g)
+      for (const std::string& operand : groups[g]) out += (out.empty() ? "" : ", ") + print(types_.at(operand));
+    return out;
+  }
+
+  std::string operand_list(const std::vector<std::vector<std::string>>& groups, size_t first, size_t last) const {
+    std::string out;
+    for (size_t g = first; g < last; ++g)
+      for (const std::string& operand : groups[g]) out += (out.empty() ? "%" : ", %") + operand;
+    return out;
+  }
+
+  void generic(const Statement& s, const Instruction& row, size_t indent) {
+    std::string attributes = attributes_text(s, row);
+    if (!row.segments.empty()) attributes += (attributes.empty() ? "" : ", ") + segments_text(s, row);
+    out_ += "\"" + std::string(row.name) + "\"(" + operand_list(s.operands, 0, s.operands.size()) + ")";
+    if (!attributes.empty()) out_ += " <{" + attributes + "}>";
+    if (row.form == Form::section) {
+      out_ += " (";
+      nested(s, indent);
+      out_ += ")";
+    }
+    out_ += " : (" + type_list(s.operands, 0, s.operands.size()) + ") -> " + print(s.result.empty() ? Type{} : s.type);
+  }
+
+  void pretty(const Statement& s, const Instruction& row, size_t indent) {
+    const std::string attributes = attributes_text(s, row);
+    const std::string braced = attributes.empty() ? "" : " {" + attributes + "}";
+    switch (row.form) {
+      case Form::constant:
+        out_ += " " + std::to_string(s.value) + " : " + print(s.type);
+        return;
+      case Form::cast:
+        out_ += " %" + s.operands[0][0] + " : " + print(types_.at(s.operands[0][0])) + " to " + print(s.type);
+        return;
+      case Form::binary:
+        out_ += " %" + s.operands[0][0] + ", %" + s.operands[1][0] + " : " + print(s.type);
+        return;
+      case Form::view:
+        out_ += " %" + s.operands[0][0] + ", shape = [" + joined(s.operands[1]) + "], strides = [" + joined(s.operands[2]) + "]" +
+                braced + " : " + print(s.type);
+        return;
+      case Form::partition:
+        out_ += " %" + s.operands[0][0] + ", offsets = [" + joined(s.operands[1]) + "], sizes = [" + joined(s.operands[2]) +
+                "] : " + print(types_.at(s.operands[0][0])) + " -> " + print(s.type);
+        return;
+      case Form::alloc: {
+        constexpr const char* kGroups[] = {" addr = ", " valid_row = ", " valid_col = "};
+        for (size_t g = 0; g < s.operands.size(); ++g)
+          if (!s.operands[g].empty()) out_ += kGroups[g] + joined(s.operands[g]);
+        out_ += " : " + print(s.type);
+        return;
+      }
+      case Form::moves: {
+        const auto ins = static_cast<size_t>(row.ins);
+        out_ += " ins(" + operand_list(s.operands, 0, ins) + " : " + type_list(s.operands, 0, ins) + ") outs(" +
+                operand_list(s.operands, ins, s.operands.size()) + " : " + type_list(s.operands, ins, s.operands.size()) + ")" +
+                braced;
+        return;
+      }
+      case Form::flags:
+        out_ += "[<" + s.attributes[0].value + ">, <" + s.attributes[1].value + ">, <" + s.attributes[2].value + ">]";
+        return;
+      case Form::barrier:
+        out_ += " <" + s.attributes[0].value + ">";
+        return;
+      case Form::section:
+        out_ += " ";
+        return nested(s, indent);
+      default:
+        return;
+    }
+  }
+
+  TextForm form_;
+  std::string out_;
+  std::unordered_map<std::string, Type> types_;
+};
+
+}  // namespace
+
+std::string print(const Module& module, TextForm form) {
+  return module.spelling == Spelling::as ? print_as(module) : Printer(form).run(module);
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,108 @@
+// The printing half of types, and element names. Tiles print in the short form, vec and 16x64xf32, where only their element, extents and
+// location say something, else in the long form: both are read by every ptoas since 0.46. Tested by tests/unit/pto_text_test.cc.
+#include "compiler/pto/types.h"
+
+#include <iterator>
+
+namespace strew::pto {
+namespace {
+
+struct ElementName {
+  std::string_view name;
+  DType dtype;
+  bool marked_signed;
+};
+constexpr ElementName kElements[] = {
+    {"i1", DType::boolean, false},    {"i8", DType::i8, false},          {"i16", DType::i16, false},
+    {"i32", DType::i32, false},       {"i64", DType::i64, false},        {"si8", DType::i8, true},
+    {"si16", DType::i16, true},       {"si32", DType::i32, true},        {"si64", DType::i64, true},
+    {"ui8", DType::u8, false},        {"ui16", DType::u16, false},       {"ui32", DType::u32, false},
+    {"ui64", DType::u64, false},      {"f16", DType::f16, false},        {"bf16", DType::bf16, false},
+    {"f32", DType::f32, false},       {"f64", DType::f64, false},        {"f8E4M3FN", DType::f8e4m3fn, false},
+    {"f8E5M2", DType::f8e5m2, false}, {"!pto.hif8", DType::hif8, false},
+};
+
+std::string extent_text(int64_t extent) { return extent == kDynamic ? "?" : std::to_string(extent); }
+
+std::string dims_text(const Type& type) {
+  std::string out;
+  for (const int64_t dim : type.dims) out += extent_text(dim) + "x";
+  return out + print(type.element);
+}
+
+std::string tile_text(const Type& type) {
+  const TileLayout& t = type.tile;
+  const TileLayout plain = make_tile(type.element, type.dims[0], type.dims[1]).tile;
+  TileLayout same = plain;
+  same.location = t.location;
+  if (t == same) return "!pto.tile_buf<" + t.location + ", " + dims_text(type) + ">";
+  return "!pto.tile_buf<loc=" + t.location + ", dtype=" + print(type.element) + ", rows=" + extent_text(type.dims[0]) +
+         ", cols=" + extent_text(type.dims[1]) + ", v_row=" + extent_text(t.valid_rows) + ", v_col=" + extent_text(t.valid_cols) +
+         ", blayout=" + t.blayout + ", slayout=" + t.slayout + ", fractal=" + std::to_string(t.fractal) +
+         ", pad=" + std::to_string(t.pad) + ">";
+}
+
+}  // namespace
+
+std::string print(const Element& element) {
+  for (const ElementName& e : kElements)
+    if (e.dtype == element.dtype && e.marked_signed == element.marked_signed) return std::string(e.name);
+  return "?";
+}
+
+bool element_from_name(std::string_view name, Element& out) {
+  for (const ElementName& e : kElements) {
+    if (e.name != name) continue;
+    out = {e.dtype, e.marked_signed};
+    return true;
+  }
+  return false;
+}
+
+std::string print(const Type& type, Spelling spelling) {
+  switch (type.kind) {
+    case TypeKind::none:
+      return "()";
+    case TypeKind::scalar:
+      return print(type.element);
+    case TypeKind::index:
+      return "index";
+    case TypeKind::ptr:
+      return "!pto.ptr<" + print(type.element) + ">";
+    case TypeKind::tensor_view:
+      return "!pto.tensor_view<" + dims_text(type) + ">";
+    case TypeKind::partition_view:
+      return "!pto.partition_tensor_view<" + dims_text(type) + ">";
+    case TypeKind::memref:
+      return "!pto.memref<" + dims_text(type) + ">";
+    case TypeKind::tile:
+      return spelling == Spelling::as ? "!pto.tile<" + dims_text(type) + ">" : tile_text(type);
+  }
+  return "?";
+}
+
+Type make_tile(Element element, int64_t rows, int64_t cols) {
+  Type type;
+  type.kind = TypeKind::tile;
+  type.element = element;
+  type.dims = {rows, cols};
+  type.tile.valid_rows = rows;
+  type.tile.valid_cols = cols;
+  return type;
+}
+
+Type make_scalar(DType dtype) {
+  Type type;
+  type.kind = TypeKind::scalar;
+  type.element.dtype = dtype;
+  return type;
+}
+
+Type make_index() {
+  Type type;
+  type.kind = TypeKind::index;
+  type.element.dtype = DType::i64;
+  return type;
+}
+
+}  // namespace strew::pto

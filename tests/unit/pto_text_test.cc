@@ -1,0 +1,153 @@
+// The text of `.pto` files: every form parses to the same tree, and every tree prints as text that parses back to it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/pto/parse.h"
+#include "compiler/pto/print.h"
+#include "compiler/pto/types.h"
+
+namespace strew::testing {
+namespace {
+
+using ::testing::HasSubstr;
+namespace fs = std::filesystem;
+const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/data/pto";
+
+std::string read(const std::string& name) {
+  std::ifstream in(kFolder / name);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+pto::Module parsed(const std::string& text) {
+  Expected<pto::Module> out = pto::parse(text);
+  EXPECT_TRUE(out.ok()) << out.status().message() << "\nin\n" << text;
+  return out.ok() ? std::move(*out) : pto::Module();
+}
+
+TEST(PtoText, EveryFileReadsBack) {
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    if (entry.path().extension() != ".pto") continue;
+    SCOPED_TRACE(entry.path().filename().string());
+    ++files;
+    const pto::Module module = parsed(read(entry.path().filename()));
+    for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic}) {
+      const std::string text = pto::print(module, form);
+      const pto::Module again = parsed(text);
+      EXPECT_EQ(again, module) << text;
+      EXPECT_EQ(pto::print(again, form), text);
+    }
+  }
+  EXPECT_GE(files, 9);
+}
+
+TEST(PtoText, PrettyAndGenericAreOneTree) {
+  EXPECT_EQ(parsed(read("row_scatter_add_generic.pto")), parsed(read("row_scatter_add.pto")));
+}
+
+TEST(PtoText, FormsDiffer) {
+  const pto::Module module = parsed(read("row_scatter_add.pto"));
+  EXPECT_THAT(pto::print(module), HasSubstr("pto.mscatter ins(%st, %it : "));
+  EXPECT_THAT(pto::print(module, pto::TextForm::generic), HasSubstr("\"pto.mscatter\"(%st, %it, %tp) <{coalesce"));
+}
+
+/// One function whose only line of interest is `line`.
+std::string function_with(const std::string& line) {
+  return "module attributes {pto.target_arch = \"a3\"} {\n  func.func @f(%p: !pto.ptr<f32>, %q: !pto.ptr<i32>, %n: i32) {\n"
+         "    %c8 = arith.constant 8 : index\n    %c32 = arith.constant 32 : index\n    " +
+         line + "\n    return\n  }\n}\n";
+}
+
+TEST(PtoText, StatementsAreWritten) {
+  for (const char* line : {
+           "%a = arith.constant -3 : i32",
+           "%a = arith.index_cast %n : i32 to index",
+           "%a = arith.extsi %n : i32 to i64",
+           "%a = arith.ceildivsi %c8, %c32 : index",
+           "%a = pto.get_block_num",
+           "%a = pto.alloc_tile : !pto.tile_buf<vec, 8x32xf32>",
+           "%a = pto.alloc_tile valid_row = %c8 valid_col = %c32 : !pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=32, v_row=?, "
+           "v_col=?, blayout=row_major, slayout=none_box, fractal=512, pad=0>",
+           "%a = pto.alloc_tile : !pto.tile_buf<loc=vec, dtype=i32, rows=8, cols=1, v_row=8, v_col=1, blayout=col_major, "
+           "slayout=none_box, fractal=512, pad=0>",
+           "%a = pto.make_tensor_view %p, shape = [%c8, %c32], strides = [%c32, %c8] {layout = #pto.layout<nd>} : "
+           "!pto.tensor_view<?x?xf32>",
+           "pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]",
+           "pto.barrier <PIPE_ALL>",
+           "scf.for %i = %n to %n step %n : i32 {\n    }",
+           "pto.section.vector {\n    }",
+       }) {
+    EXPECT_THAT(pto::print(parsed(function_with(line))), HasSubstr(line));
+  }
+}
+
+TEST(PtoText, OtherSpellingsAreRead) {
+  const auto same = [](const std::string& a, const std::string& b) {
+    EXPECT_EQ(parsed(function_with(a)), parsed(function_with(b))) << a;
+  };
+  const std::string tile = "%a = pto.alloc_tile : !pto.tile_buf<vec, 8x32xf32>";
+  same("%a = pto.alloc_tile : !pto.tile_buf<vec, 8x32xf32, valid=8x32>", tile);
+  same("%a = pto.alloc_tile : !pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=32, v_row=8, v_col=32>", tile);
+  same("%a = pto.alloc_tile valid_row = %c8 : !pto.tile_buf<vec, 8x32xf32, valid=?x32>",
+       "%a = pto.alloc_tile valid_row = %c8 : !pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=32, v_row=?, v_col=32>");
+  same("pto.barrier #pto.pipe<PIPE_V>", "pto.barrier <PIPE_V>");
+  same(
+      "\"pto.set_flag\"() <{event_id = #pto.event<EVENT_ID1>, src_pipe = #pto.pipe<PIPE_V>, dst_pipe = #pto.pipe<PIPE_S>}> : () "
+      "-> ()",
+      "pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID1>]");
+  same("\"pto.section.vector\"() ({\n %x = arith.constant 1 : i64\n }) : () -> ()",
+       "pto.section.vector {\n %x = arith.constant 1 : i64 // a comment\n }");
+  const std::string view =
+      "%v = pto.make_tensor_view %p, shape = [%c8, %c32], strides = [%c32, %c8] : !pto.tensor_view<?x?xf32>\n";
+  same(view + "%a = pto.partition_view %v, offsets = [%c8, %c8], sizes = [%c8, %c32] : !pto.tensor_view<?x?xf32>",
+       view +
+           "%a = pto.partition_view %v, offsets = [%c8, %c8], sizes = [%c8, %c32] : !pto.tensor_view<?x?xf32> -> "
+           "!pto.partition_tensor_view<8x32xf32>");
+}
+
+TEST(PtoText, PtoAsWritesItsOwnOrder) {
+  const std::string head = ".arg %table : !pto.memref<64x32xf16>\n.arg %t : !pto.tile<8x32xf16>\n.arg %i : !pto.tile<1x8xi32>\n";
+  for (const char* line : {
+           "mscatter.row %table, %t, %i : (!pto.memref<64x32xf16>, !pto.tile<8x32xf16>, !pto.tile<1x8xi32>)",
+           "mscatter.row.clamp.atomic_add %table, %t, %i : (!pto.memref<64x32xf16>, !pto.tile<8x32xf16>, !pto.tile<1x8xi32>)",
+           "mscatter.elem.atomic_max %table, %t, %i : (!pto.memref<64x32xf16>, !pto.tile<8x32xf16>, !pto.tile<1x8xi32>)",
+           "mgather.row.zero %t, %table, %i : (!pto.tile<8x32xf16>, !pto.memref<64x32xf16>, !pto.tile<1x8xi32>)",
+           "%g = mgather.row.wrap %table, %i : (!pto.memref<64x32xf16>, !pto.tile<1x8xi32>) -> !pto.tile<8x32xf16>",
+           "tstore %t, %table[0, 0] : (!pto.tile<8x32xf16>, !pto.memref<64x32xf16>, index, index)",
+       }) {
+    EXPECT_EQ(pto::print(parsed(head + line + "\n")), head + line + "\n");
+  }
+  const pto::Module module = parsed(head + "mscatter.row.wrap.add %table, %t, %i;");
+  const pto::Statement& s = module.functions[0].body.at(0);
+  EXPECT_EQ(s.attribute("scatterAtomicOp"), "add");
+  EXPECT_EQ(s.attribute("scatterOob"), "wrap");
+  EXPECT_EQ(s.operands[0][0], "t") << "the tree's order is source, indices, table";
+  EXPECT_EQ(s.operands[2][0], "table");
+}
+
+TEST(PtoText, EveryElementTypeHasAName) {
+  for (const char* name :
+       {"i8", "ui8", "si8", "i16", "ui16", "i32", "ui32", "si32", "f16", "bf16", "f32", "f8E4M3FN", "f8E5M2", "!pto.hif8"}) {
+    pto::Element element;
+    ASSERT_TRUE(pto::element_from_name(name, element)) << name;
+    EXPECT_EQ(pto::print(element), name);
+    const std::string text = function_with("%a = pto.alloc_tile : !pto.tile_buf<vec, 8x32x" + std::string(name) + ">");
+    EXPECT_EQ(parsed(text).functions[0].body[2].type.element, element);
+  }
+}
+
+TEST(PtoText, PositionsDoNotMatter) {
+  const std::string text = read("elem_scatter.pto");
+  EXPECT_EQ(parsed("\n\n   " + text), parsed(text));
+  EXPECT_EQ(parsed(text).functions[0].body[0].at.line, 5);
+  EXPECT_EQ(parsed(text).functions[0].body[0].at.column, 11);
+}
+
+}  // namespace
+}  // namespace strew::testing
