@@ -4,8 +4,6 @@
 // Every case times, in turn: the public API (Kernel::run), the same on up to two threads, the kernel alone (check and range entries with
 // arguments bound beforehand), the hand-written limits of hand.h, memcpy, and a streaming copy of as many bytes into the cache. First
 // every index set runs through API, entries and hand on caches of their own, and all three must hold the same bytes.
-#include <sys/mman.h>
-
 #include <array>
 #include <cstring>
 #include <random>
@@ -14,6 +12,7 @@
 
 #include "bench/kv/hand.h"
 #include "bench/measure.h"
+#include "bench/memory.h"
 #include "compiler/op/forms.h"
 #include "runtime/kernel.h"
 
@@ -35,29 +34,6 @@ constexpr std::array<Case, 5> kCases{{
     {"kv_prefill512_b8_bf16", DType::bf16, 8, 8192, 512, 8, false, 0, 0},
     {"kv_circular128_b1_f16", DType::f16, 1, 4096, 128, 8, true, 0, 0},
 }};
-
-/// Page-aligned memory, in huge pages where the system has them, touched before use.
-class Memory {
- public:
-  explicit Memory(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {
-    void* p = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    data_ = p == MAP_FAILED ? nullptr : static_cast<char*>(p);
-    if (data_ == nullptr) return;
-    madvise(p, bytes_, MADV_HUGEPAGE);
-    for (size_t i = 0; i < bytes_; i += 8) std::memcpy(data_ + i, &i, std::min<size_t>(8, bytes_ - i));
-  }
-  ~Memory() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  char* data() const { return data_; }
-  size_t size() const { return bytes_; }
-
- private:
-  size_t bytes_;
-  char* data_ = nullptr;
-};
 
 /// The op an ONNX TensorScatter becomes, in place.
 Expected<Scatter> kv_op(const Case& c) {

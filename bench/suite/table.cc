@@ -1,0 +1,55 @@
+// Columns: strew's median time, the best hand-written way's in the same rounds, the median ratio with its 10th and 90th percentile over the
+// rounds, the ratio to streaming as many bytes, and what strew moves per second. `*` marks a row beyond its target.
+#include "bench/suite/table.h"
+
+#include <fmt/format.h>
+
+namespace strew::bench {
+namespace {
+
+std::string show(double nanoseconds) {
+  if (nanoseconds < 1e4) return fmt::format("{:.0f} ns", nanoseconds);
+  if (nanoseconds < 1e6) return fmt::format("{:.1f} us", nanoseconds / 1e3);
+  return fmt::format("{:.2f} ms", nanoseconds / 1e6);
+}
+
+}  // namespace
+
+bool Table::ReportContext(const Context& context) {
+  std::ostream& out = GetOutputStream();
+  out << fmt::format("{} cores, load", context.cpu_info.num_cpus);
+  for (const double load : context.cpu_info.load_avg) out << fmt::format(" {:.2f}", load);
+  out << fmt::format("\n{:34} {:>2} {:>10} {:>10} {:>9} {:>13} {:>9} {:>8}  {}\n", "case", "T", "strew", "limit", "x limit",
+                     "p10..p90", "x stream", "GB/s", "limit is | strew's schedule");
+  return true;
+}
+
+void Table::ReportRuns(const std::vector<Run>& runs) {
+  std::ostream& out = GetOutputStream();
+  for (const Run& run : runs) {
+    if (run.error_occurred) {
+      out << fmt::format("{:34} FAILED: {}\n", run.benchmark_name(), run.error_message) << std::flush;
+      continue;
+    }
+    const auto counter = [&](const char* name) {
+      const auto found = run.counters.find(name);
+      return found == run.counters.end() ? 0.0 : found->second.value;
+    };
+    const bool met = counter("met") != 0;
+    ++cases_;
+    met_ += met ? 1 : 0;
+    if (!met) missed_.push_back(fmt::format("{} {:.2f}", run.run_name.function_name, counter("x_limit")));
+    const std::string& name = run.run_name.function_name;
+    out << fmt::format("{:34} {:>2} {:>10} {:>10} {:>8.2f}{} {:>5.2f}..{:<5.2f}  {:>9.2f} {:>8.1f}  {}\n",
+                       name.substr(0, name.find('/')), counter("threads"), show(counter("strew_ns")), show(counter("limit_ns")),
+                       counter("x_limit"), met ? " " : "*", counter("x_limit_p10"), counter("x_limit_p90"), counter("x_stream"),
+                       counter("bytes") / counter("strew_ns"), run.report_label)
+        << std::flush;
+  }
+}
+
+void Table::Finalize() {
+  GetOutputStream() << fmt::format("{} of {} rows within their target; beyond it: {}\n", met_, cases_, fmt::join(missed_, ", "));
+}
+
+}  // namespace strew::bench

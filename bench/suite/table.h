@@ -1,0 +1,22 @@
+// The suite's table: a row per case and number of threads, printed as each case ends.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <vector>
+
+namespace strew::bench {
+
+class Table : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& context) override;
+  void ReportRuns(const std::vector<Run>& runs) override;
+  void Finalize() override;
+
+ private:
+  int cases_ = 0, met_ = 0;
+  std::vector<std::string> missed_;
+};
+
+}  // namespace strew::bench
