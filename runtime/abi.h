@@ -24,9 +24,9 @@ typedef struct strew_args {
   uint32_t flags;     /* 0 */
   void* const* data;  /* element [0,...,0] of: results N, operands N, indices, updates N, extras E; unbound operands are null */
   const int64_t* dyn; /* run-time dims and strides, in the order of the plan's symbols */
-  const void* pos;    /* list: positions (int64_t) */
-  const void* key;    /* keys writes, list reads: destinations (int64_t element offsets in result 0, -1 = dropped) */
-  int64_t n_list;     /* keys: the position that key[0] belongs to */
+  const void* pos;    /* list: (position - n_list) | key << 32 (uint64_t) */
+  const void* key;    /* keys writes: destinations (uint32_t, in units of the plan's key; all bits set = dropped) */
+  int64_t n_list;     /* keys: the position that key[0] belongs to; list: the position that stands as 0 */
   int64_t w0, w1;     /* range: sub-range of the plan's first window loop; [0, extent) is everything */
   int64_t k0, k1;     /* clip: owned destinations */
   void* scratch;

@@ -57,7 +57,7 @@ Status link_artifact(Kernel::State& state) {
   const Plan& plan = state.compiled.plan;
   const bool needs_init = !plan.gather && plan.init_kind != InitKind::in_place;
   if (!state.range || (plan.checks_first && !state.check) || (needs_init && !state.init) ||
-      (state.compiled.schedule.strategy == Strategy::owner && (!state.keys || !state.list)))
+      (uses_owners(state.compiled.schedule.strategy) && (!state.keys || !state.list)))
     return internal_error("backend " + std::string(state.compiled.backend->name()) + " left out an entry the plan needs");
   return {};
 }

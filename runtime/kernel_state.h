@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "compiler/compile.h"
@@ -11,32 +10,14 @@
 #include "runtime/executor/executor.h"
 #include "runtime/kernel.h"
 #include "runtime/link/link.h"
+#include "runtime/scratch.h"
 
 namespace strew {
-
-/// Buffers that calls of one kernel borrow; kept until the kernel goes.
-class WideScratch {
- public:
-  struct Block {
-    void* data = nullptr;
-    size_t bytes = 0;
-  };
-  WideScratch() = default;
-  WideScratch(const WideScratch&) = delete;
-  WideScratch& operator=(const WideScratch&) = delete;
-  ~WideScratch();
-  Block take(size_t bytes);  ///< data is null when there is no memory
-  void give(Block block);
-
- private:
-  std::mutex mutex_;  // guards blocks_
-  std::vector<Block> blocks_;
-};
 
 struct Kernel::State {
   Compiled compiled;
   std::vector<Kernel> parts;  ///< wide accumulation: fold and narrow (runtime/wide); then this state has no code of its own
-  mutable WideScratch scratch;
+  mutable Scratch scratch;
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted
   strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr;
   std::unique_ptr<Binder> binder;  ///< refers into `compiled`

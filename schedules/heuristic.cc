@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/strategies/owner.h"
+#include "runtime/strategies/owners.h"
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/window.h"
 #include "schedules/schedule.h"
@@ -21,6 +21,8 @@ constexpr int64_t kThreadsPayBytes = 64 << 10;
 constexpr int64_t kLine = 64;
 /// Columns of a row per thread from which a column split beats owners.
 constexpr int64_t kWideShare = 256;
+/// From here on scanning all indices on every thread costs more than handing them over.
+constexpr int kManyThreads = 6;
 /// Fewer positions than this are not worth two barriers.
 constexpr int64_t kOwnerPositions = 2048;
 
@@ -76,7 +78,8 @@ Strategy choose_strategy(const Plan& plan, const Facts& f, const Target& target,
   // from the private cache's size on. Wide rows split by columns without any index work.
   const bool narrow = f.window_bytes != kUnknown && f.window_bytes / threads < kWideShare;
   const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / 2 : target.l2_bytes;
-  if (narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && owner_legal(plan).ok()) return Strategy::owner;
+  if (narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && owners_legal(plan, "").ok())
+    return threads < kManyThreads ? Strategy::owner : Strategy::exchange;
   const Term* first = plan.window.empty() ? nullptr : &plan.window.front().extent;
   const bool splits = first && (!first->is_static() || first->factor >= 2);
   if (splits && f.window_bytes / threads >= kLine && window_legal(plan).ok()) return Strategy::window;

@@ -4,7 +4,7 @@
 // wisdom or from the tuner gets the same answer. Tested by tests/unit/schedule_test.cc.
 #include "schedules/schedule.h"
 
-#include "runtime/strategies/owner.h"
+#include "runtime/strategies/owners.h"
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/window.h"
 
@@ -34,7 +34,7 @@ Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& 
   Status legal;
   if (schedule.strategy == Strategy::positions) legal = positions_legal(plan);
   if (schedule.strategy == Strategy::window) legal = window_legal(plan);
-  if (schedule.strategy == Strategy::owner) legal = owner_legal(plan);
+  if (uses_owners(schedule.strategy)) legal = owners_legal(plan, name(schedule.strategy));
   if (!legal.ok()) return invalid_argument("schedule: " + legal.message());
   return {};
 }

@@ -16,9 +16,14 @@ enum class Strategy : uint8_t {
   sequential,  ///< one thread
   positions,   ///< disjoint chunks of index positions; legal for slice updates, gathers and unique destinations
   window,      ///< chunks of the first window loop; every thread walks all positions
-  owner,       ///< every thread owns blocks of the result and applies, in order, the positions that go there
+  owner,       ///< every thread owns pieces of the result, reads all indices and applies, in order, the positions that go there
+  exchange,    ///< the same, but a thread reads its own share of the indices and hands them to their owners: for many threads
 };
-inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window, Strategy::owner};
+inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window, Strategy::owner,
+                                           Strategy::exchange};
+
+/// Needs the entries keys and list.
+inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner || strategy == Strategy::exchange; }
 
 struct Schedule {
   Strategy strategy = Strategy::sequential;

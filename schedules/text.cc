@@ -2,6 +2,7 @@
 //
 // parse_schedule takes any subset in any order over a base. Tested by tests/unit/schedule_test.cc.
 #include <charconv>
+#include <iterator>
 
 #include "schedules/schedule.h"
 
@@ -18,6 +19,13 @@ Status set_int(std::string_view knob, std::string_view value, int& out) {
   return {};
 }
 
+std::string strategy_names() {
+  std::string list;
+  for (Strategy strategy : kStrategies)
+    list += (list.empty() ? "" : strategy == *std::rbegin(kStrategies) ? " or " : ", ") + std::string(name(strategy));
+  return list;
+}
+
 Status set_knob(std::string_view knob, std::string_view value, Schedule& schedule) {
   if (knob == "strategy") {
     for (Strategy strategy : kStrategies) {
@@ -25,7 +33,7 @@ Status set_knob(std::string_view knob, std::string_view value, Schedule& schedul
       schedule.strategy = strategy;
       return {};
     }
-    return bad_value(knob, value, "sequential, positions, window or owner");
+    return bad_value(knob, value, strategy_names());
   }
   if (knob == "threads") return set_int(knob, value, schedule.threads);
   if (knob == "vector_bytes") return set_int(knob, value, schedule.vector_bytes);
@@ -52,6 +60,8 @@ std::string_view name(Strategy strategy) {
       return "window";
     case Strategy::owner:
       return "owner";
+    case Strategy::exchange:
+      return "exchange";
   }
   return "?";
 }

@@ -15,7 +15,7 @@ std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   std::vector<EntryKind> list = {EntryKind::range};
   if (plan.checks_first) list.push_back(EntryKind::check);
   if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
-  if (schedule.strategy == Strategy::owner) list.insert(list.end(), {EntryKind::keys, EntryKind::list});
+  if (uses_owners(schedule.strategy)) list.insert(list.end(), {EntryKind::keys, EntryKind::list});
   return list;
 }
 

@@ -5,6 +5,7 @@
 // to each other (kind, facts) follows from the dimension numbers before merging. Cost: a few microseconds. Tested by
 // tests/golden/plan_test.cc and, against the reference that never sees a plan, by tests/differential.
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "compiler/plan/combine_graph.h"
@@ -263,6 +264,22 @@ Expected<Plan> make_plan(const Op& op) { return Planner(op).run(); }
 
 int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan.positions, dyn); }
 int64_t init_count(const Plan& plan, const int64_t* dyn) { return count(plan.init, dyn); }
+int64_t key_unit(const Plan& plan) {
+  int64_t unit = 0;
+  const auto divide = [&](const std::vector<Term>& strides) {
+    const Term& first = strides[static_cast<size_t>(plan.result(0))];
+    unit = std::gcd(unit, first.factor);
+    bool usable = first.is_static() && first.factor >= 0;
+    for (int i = 1; i < plan.pairs; ++i) usable &= strides[static_cast<size_t>(plan.result(i))] == first;
+    return usable;
+  };
+  for (const Loop& loop : plan.positions)
+    if (!divide(loop.strides)) return 0;
+  for (const Component& c : plan.components)
+    if (!divide(c.strides)) return 0;
+  return std::max<int64_t>(unit, 1);
+}
+
 int64_t split_count(const Plan& plan, const int64_t* dyn) {
   return plan.window.empty() ? 1 : evaluate(plan.window.front().extent, dyn);
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr auto kSpin = std::chrono::microseconds(200);
 constexpr int64_t kWorthWaking = 150'000;  // nanoseconds: about what waking a halted core costs
+constexpr int kPickable = 64;              // chunks that have a bit in taken_
 constexpr int64_t kDebtLimit = 500'000;    // nanoseconds of work done alone while workers slept
 
 constexpr uint64_t pack(uint32_t epoch, int chunks, int next) {
@@ -53,6 +54,20 @@ void Executor::start_workers() {
   }
 }
 
+/// The chunk for worker `id` of a job of few chunks: the first free one from the thread's own share on, so that repeated calls find their
+/// lines of the result in the cache that wrote them (other cores' lines cost 100 ns and more across cache complexes). A claim in
+/// state_ stands behind every call, so there is a free one.
+int Executor::pick(int id, int chunks) {
+  const int seats = helpers_.load(std::memory_order_relaxed) + 1;
+  const int start = static_cast<int>(static_cast<int64_t>(id + 1) * chunks / seats);
+  for (int i = 0;; i = i + 1 == chunks ? 0 : i + 1) {
+    const int chunk = start + i < chunks ? start + i : start + i - chunks;
+    const uint64_t bit = uint64_t{1} << chunk;
+    if ((taken_.load(std::memory_order_relaxed) & bit) == 0 && (taken_.fetch_or(bit, std::memory_order_relaxed) & bit) == 0)
+      return chunk;
+  }
+}
+
 /// Takes one chunk of the current job and runs it; false when there is none for worker `id` (-1: the caller).
 bool Executor::claim(int id) {
   uint64_t state = state_.load(std::memory_order_acquire);
@@ -61,7 +76,8 @@ bool Executor::claim(int id) {
     const Work work = work_.load(std::memory_order_relaxed);
     void* const context = context_.load(std::memory_order_relaxed);
     if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-    work(context, next_of(state));
+    const int chunks = chunks_of(state);
+    work(context, chunks <= kPickable ? pick(id, chunks) : next_of(state));
     done_.fetch_add(1, std::memory_order_release);
     return true;
   }
@@ -89,10 +105,11 @@ void Executor::worker(int id) {
   }
 }
 
-/// Takes the pool for one job, if it is free and enough of it is awake or worth waking.
-bool Executor::acquire(int64_t nanoseconds, bool& wake) {
+/// Takes the pool, if it is free and enough of it is awake or worth waking.
+bool Executor::acquire(int64_t nanoseconds) {
   if (busy_.exchange(true, std::memory_order_acquire)) return false;
   const int sleeping = started_ ? sleepers_.load() : threads_ - 1;
+  bool wake = false;
   if (sleeping > 0) {
     debt_nanoseconds_ += nanoseconds;
     wake = nanoseconds >= kWorthWaking || debt_nanoseconds_ >= kDebtLimit;
@@ -100,35 +117,41 @@ bool Executor::acquire(int64_t nanoseconds, bool& wake) {
   if (wake) {
     debt_nanoseconds_ = 0;
     if (!started_) start_workers();
+    signal_.fetch_add(1);
+    signal_.notify_all();
   }
   if (wake || sleeping < threads_ - 1) return true;
   busy_.store(false, std::memory_order_release);
   return false;
 }
 
-void Executor::run(int chunks, int threads, int64_t nanoseconds, Work work, void* context) {
-  const int helpers = (threads < threads_ ? threads : threads_) - 1;
-  bool wake = false;
-  if (helpers <= 0 || chunks <= 1 || chunks > kMaxChunks || !acquire(nanoseconds, wake)) {
+Executor::Team::Team(Executor& executor, int threads, int64_t nanoseconds) : executor_(executor) {
+  const int helpers = (threads < executor.threads_ ? threads : executor.threads_) - 1;
+  if (helpers > 0 && executor.acquire(nanoseconds)) helpers_ = helpers;
+}
+
+Executor::Team::~Team() {
+  if (helpers_ > 0) executor_.busy_.store(false, std::memory_order_release);
+}
+
+void Executor::Team::run(int chunks, Work work, void* context) {
+  if (helpers_ == 0 || chunks <= 1 || chunks > kMaxChunks) {
     for (int i = 0; i < chunks; ++i) work(context, i);
     return;
   }
-  work_.store(work, std::memory_order_relaxed);
-  context_.store(context, std::memory_order_relaxed);
-  helpers_.store(helpers, std::memory_order_relaxed);
-  done_.store(0, std::memory_order_relaxed);
-  state_.store(pack(++epoch_, chunks, 0), std::memory_order_release);
-  if (wake) {
-    signal_.fetch_add(1);
-    signal_.notify_all();
+  Executor& e = executor_;
+  e.work_.store(work, std::memory_order_relaxed);
+  e.context_.store(context, std::memory_order_relaxed);
+  e.helpers_.store(helpers_, std::memory_order_relaxed);
+  e.done_.store(0, std::memory_order_relaxed);
+  e.taken_.store(0, std::memory_order_relaxed);
+  e.state_.store(pack(++e.epoch_, chunks, 0), std::memory_order_release);
+  while (e.claim(-1)) {
   }
-  while (claim(-1)) {
-  }
-  for (int spins = 0; done_.load(std::memory_order_acquire) < chunks; ++spins) {
+  for (int spins = 0; e.done_.load(std::memory_order_acquire) < chunks; ++spins) {
     pause();
     if (spins > 4096) std::this_thread::yield();  // a worker lost its core in mid-chunk
   }
-  busy_.store(false, std::memory_order_release);
 }
 
 }  // namespace strew

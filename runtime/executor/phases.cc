@@ -10,6 +10,7 @@
 #include "backends/reference/reference.h"
 #include "runtime/fault_text.h"
 #include "runtime/fp_environment.h"
+#include "runtime/strategies/exchange.h"
 #include "runtime/strategies/owner.h"
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/split.h"
@@ -20,6 +21,7 @@ namespace strew {
 namespace {
 
 constexpr int64_t kThreadNanoseconds = 750;  // two threads pay from 1.5 us of work
+constexpr int64_t kOwnerPositions = 2048;    // fewer are not worth two barriers
 constexpr int kChunksPerThread = 4;          // slack for cores that are slow today
 
 /// One thread's time, roughly: 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
@@ -101,6 +103,13 @@ int64_t saturating_product(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? int64_t{1} << 62 : product;
 }
 
+OwnerCall owner_call(const Kernel::State& state, const CallShape& shape, const strew_args& args, int threads) {
+  int64_t call_bytes = 0;
+  for (const CallShape::Slot& slot : shape.slots) call_bytes += slot.hi - slot.lo;
+  const int64_t key_bytes = key_unit(state.compiled.plan) * (bits(state.compiled.plan.tensors[0].dtype) / 8);
+  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads};
+}
+
 void apply(const Kernel::State& state, const CallShape& shape, const strew_args& args) {
   const Plan& plan = state.compiled.plan;
   strew_fault unused{};
@@ -111,14 +120,17 @@ void apply(const Kernel::State& state, const CallShape& shape, const strew_args&
   const int64_t* dyn = args.dyn;
   const int64_t nanoseconds = estimate(shape.positions, saturating_product(shape.positions, window_bytes(plan, dyn)));
   const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
-  if (state.compiled.schedule.strategy == Strategy::owner) {
-    if (threads > 1)
-      return run_owner(*state.executor,
-                       {state.keys, state.list, &args, shape.positions, bits(plan.tensors[0].dtype) / 8, threads, nanoseconds});
+  const Strategy strategy = state.compiled.schedule.strategy;
+  if (uses_owners(strategy)) {
+    if (shape.positions >= kOwnerPositions && owners_fit(plan, dyn)) {
+      Executor::Team team(*state.executor, threads, nanoseconds);
+      const OwnerCall call = owner_call(state, shape, args, threads);
+      if (team.has_help()) return strategy == Strategy::owner ? run_owner(team, call) : run_exchange(team, state.scratch, call);
+    }
     if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
     return;
   }
-  if (state.compiled.schedule.strategy == Strategy::positions)
+  if (strategy == Strategy::positions)
     run_split(state, state.range, args, {shape.positions, positions_unit(plan, dyn), 1}, nanoseconds, &unused);
   else if (shape.positions > 0)
     run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, shape.positions);

@@ -1,26 +1,10 @@
-// Strategy owner: each thread owns a part of the destinations and applies, in order, the positions that go there.
+// Strategy owner: every thread owns a part of the destinations and applies, in order, the positions that go there.
 #pragma once
 
-#include <cstdint>
-
-#include "compiler/plan/plan.h"
-#include "runtime/abi.h"
-#include "runtime/executor/executor.h"
-#include "runtime/status.h"
+#include "runtime/strategies/owners.h"
 
 namespace strew {
 
-/// Ok, or unsupported with the reason.
-Status owner_legal(const Plan& plan);
-
-struct OwnerCall {
-  strew_entry keys, list;
-  const strew_args* args;
-  int64_t positions;
-  int element_bytes;  ///< of result 0
-  int threads;        ///< >= 2
-  int64_t nanoseconds;
-};
-void run_owner(Executor& executor, const OwnerCall& call);
+void run_owner(Executor::Team& team, const OwnerCall& call);
 
 }  // namespace strew

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/strategies/exchange.h"
 #include "runtime/strategies/owner.h"
 
 namespace strew::test {
@@ -58,24 +59,30 @@ class Bound {
 
 /// Strategy owner: keys in pieces, then each owner's positions in order, the owners one after another.
 void run_by_owner(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
+  constexpr uint32_t kDropped = ~0u;
   strew_fault unused{};
-  std::vector<int64_t> keys(static_cast<size_t>(positions), -2);
+  std::vector<uint32_t> keys(static_cast<size_t>(positions), 77);
   for (const auto& [begin, end] : pieces(rng, positions)) {
     args.n_list = rng.between(0, begin);
     args.key = keys.data() + args.n_list;
     kernel.keys_entry()(&args, begin, end, &unused);
   }
-  const int64_t owners = rng.between(1, 3), block = rng.between(1, 40);
-  for (int64_t owner = owners; owner-- > 0;) {
-    std::vector<int64_t> position, key;
-    for (size_t p = 0; p < keys.size(); ++p) {
-      if (keys[p] < 0 || keys[p] / block % owners != owner) continue;
-      position.push_back(static_cast<int64_t>(p));
-      key.push_back(keys[p]);
+  const auto owners = static_cast<uint32_t>(rng.between(1, 3)), block = static_cast<uint32_t>(rng.between(1, 40));
+  for (uint32_t owner = owners; owner-- > 0;) {
+    std::vector<uint64_t> list;
+    args.n_list = positions == 0 ? 0 : rng.between(0, 1);
+    for (size_t p = static_cast<size_t>(args.n_list); p < keys.size(); ++p)
+      if (keys[p] != kDropped && keys[p] / block % owners == owner)
+        list.push_back((p - static_cast<size_t>(args.n_list)) | static_cast<uint64_t>(keys[p]) << 32);
+    if (args.n_list == 1 && keys[0] != kDropped && keys[0] / block % owners == owner) {
+      const uint64_t first = static_cast<uint64_t>(keys[0]) << 32;
+      strew_args alone = args;
+      alone.n_list = 0;
+      alone.pos = &first;
+      kernel.list_entry()(&alone, 0, 1, &unused);
     }
-    args.pos = position.data();
-    args.key = key.data();
-    for (const auto& [begin, end] : pieces(rng, static_cast<int64_t>(key.size())))
+    args.pos = list.data();
+    for (const auto& [begin, end] : pieces(rng, static_cast<int64_t>(list.size())))
       kernel.list_entry()(&args, begin, end, &unused);
   }
 }
@@ -110,12 +117,25 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng&
     }
     return {};
   }
-  if (kernel.schedule().strategy == Strategy::owner && rng.chance(75)) {
+  if (uses_owners(kernel.schedule().strategy) && rng.chance(75)) {
     // The strategy itself, with owners enough for small ops, which Kernel::run would give one thread.
     static Executor executor(2);
+    static Scratch scratch;
+    constexpr int64_t kWorthWaking = 1'000'000;
+    Executor::Team team(executor, 2, kWorthWaking);
     const int bytes = bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8;
-    run_owner(executor,
-              {kernel.keys_entry(), kernel.list_entry(), &args, positions, bytes, static_cast<int>(rng.between(2, 5)), 0});
+    const OwnerCall call{kernel.range_entry(),
+                         kernel.keys_entry(),
+                         kernel.list_entry(),
+                         &args,
+                         positions,
+                         key_unit(plan) * bytes,
+                         0,
+                         static_cast<int>(rng.between(2, 9))};
+    if (kernel.schedule().strategy == Strategy::owner)
+      run_owner(team, call);
+    else
+      run_exchange(team, scratch, call);
     return {};
   }
   if (kernel.keys_entry() != nullptr && kernel.list_entry() != nullptr) {

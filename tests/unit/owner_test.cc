@@ -1,4 +1,4 @@
-// Strategy owner on calls large enough for several rounds and full queues, against one thread, bit for bit.
+// Strategies owner and exchange on calls large enough for several rounds and full queues, against one thread, bit for bit.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -48,9 +48,10 @@ TEST(Owner, SameBitsAsOneThread) {
   for (const int64_t width : {1, 3, 16}) {
     for (const char* rest : {"oob=skip_window", "oob=clamp", "oob=wrap", "oob=skip_element normalize_negative=true"}) {
       const std::vector<float> expected = scatter_add("strategy=sequential,threads=1", width, rest);
-      for (const char* threads : {"2", "3", "8"})
-        EXPECT_EQ(scatter_add("strategy=owner,prefetch=8,threads=" + std::string(threads), width, rest), expected)
-            << width << " " << rest << " threads " << threads;
+      for (const char* strategy : {"owner", "exchange"})
+        for (const char* threads : {"2", "3", "8"})
+          EXPECT_EQ(scatter_add("strategy=" + std::string(strategy) + ",prefetch=8,threads=" + threads, width, rest), expected)
+              << strategy << " " << width << " " << rest << " threads " << threads;
     }
   }
 }

@@ -65,7 +65,7 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
   const auto message = [](std::string_view text) { return parse_schedule(text, Schedule{}).status().message(); };
   EXPECT_EQ(message("threads=two"), "schedule: threads=two, expected a whole number");
   EXPECT_EQ(message("threads=2x"), "schedule: threads=2x, expected a whole number");
-  EXPECT_EQ(message("strategy=magic"), "schedule: strategy=magic, expected sequential, positions, window or owner");
+  EXPECT_EQ(message("strategy=magic"), "schedule: strategy=magic, expected sequential, positions, window, owner or exchange");
   EXPECT_EQ(message("nontemporal=1"), "schedule: nontemporal=1, expected true or false");
   EXPECT_EQ(message("threads"), "schedule: 'threads', expected knob=value");
   EXPECT_EQ(message("threads=2,"), "schedule: ends with ',', expected knob=value");
@@ -130,6 +130,7 @@ TEST(Heuristic, IsLegalEverywhere) {
 TEST(Heuristic, SplitsWhereItIsLegalAndPays) {
   EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(4), 0).strategy, Strategy::positions);
   EXPECT_EQ(choose_schedule(plan_of(rows()), machine(4), 0).strategy, Strategy::owner);  // 256-byte rows, out of cache
+  EXPECT_EQ(choose_schedule(plan_of(rows()), machine(16), 0).strategy, Strategy::exchange);
   EXPECT_EQ(choose_schedule(plan_of(kElements), machine(4), 0).strategy, Strategy::sequential);
   EXPECT_EQ(choose_schedule(plan_of(kDecode), machine(4), 0).strategy,
             Strategy::sequential);  // 16 KiB: not worth a second thread

@@ -1,0 +1,10 @@
+// Strategy exchange: as owner, but every index is read by one thread only, which hands it to its owner.
+#pragma once
+
+#include "runtime/strategies/owners.h"
+
+namespace strew {
+
+void run_exchange(Executor::Team& team, Scratch& scratch, const OwnerCall& call);
+
+}  // namespace strew

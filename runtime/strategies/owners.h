@@ -1,0 +1,50 @@
+// Owners: which part of a scatter's destinations belongs to whom. Shared by the strategies owner and exchange.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "compiler/plan/plan.h"
+#include "runtime/abi.h"
+#include "runtime/executor/executor.h"
+#include "runtime/scratch.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+/// Legal for scatters whose windows coincide or are disjoint (row, element), with whole-byte results of equal, static, non-negative strides
+/// (a key is one non-negative offset). The message starts with "strategy NAME".
+Status owners_legal(const Plan& plan, std::string_view strategy);
+/// Do this call's destinations fit the 32 bits of a key?
+bool owners_fit(const Plan& plan, const int64_t* dyn);
+
+/// Everything a call of either strategy needs.
+struct OwnerCall {
+  strew_entry range, keys, list;
+  const strew_args* args;
+  int64_t positions;
+  int64_t key_bytes;   ///< of the result per key unit
+  int64_t call_bytes;  ///< operand and updates: bounds the scratch
+  int threads;         ///< how many the work is cut for; the team may be smaller
+};
+
+inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
+
+/// Pieces of 4 KiB of the result are dealt to owners by a multiplicative hash, so hot neighbourhoods spread.
+class Owners {
+ public:
+  Owners(int owners, int64_t key_bytes) : owners_(static_cast<uint32_t>(owners)) {
+    while (key_bytes << shift_ < kPieceBytes) ++shift_;
+  }
+  int count() const { return static_cast<int>(owners_); }
+  /// Of a key that is not dropped: 0..count()-1.
+  uint32_t of(uint32_t key) const { return static_cast<uint32_t>((uint64_t{(key >> shift_) * 0x9e3779b1u} * owners_) >> 32); }
+
+ private:
+  static constexpr int64_t kPieceBytes = 4096;
+  uint32_t owners_;
+  int shift_ = 0;
+};
+
+}  // namespace strew
