@@ -26,7 +26,9 @@ void emit_range(llvm::Module& module, const BuildRequest& request, const std::st
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element && f.plan.positions.size() <= 1) options.unroll = f.schedule.unroll;
   const int indexed = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
-  const bool ahead = f.schedule.prefetch > 0 && !f.plan.positions.empty() && !f.packed(indexed);
+  // A streaming store wants its line out of the cache.
+  const bool past_cache = f.schedule.nontemporal && !f.plan.gather;
+  const bool ahead = f.schedule.prefetch > 0 && !past_cache && !f.plan.positions.empty() && !f.packed(indexed);
   f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
     f.e.loop(lo, hi, options, [&](Value* i) {
       const auto at = [&](Value* position) {

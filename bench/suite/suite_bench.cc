@@ -6,7 +6,8 @@
 // one), and streaming. Ratios are medians over rounds. A sample in which our threads had to wait for a core is taken again; the process
 // raises its own priority where it may (not with --polite).
 //
-//   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--polite]     the table; all of Google Benchmark's flags
+//   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--schedule=KNOBS] [--polite]
+//                                                                    the table; all of Google Benchmark's flags
 //   bench_suite --cases                                                the cases as JSON
 //   bench_suite --write=CASE --folder=DIR                              the case's inputs and result, for bench/peers
 #include <fmt/format.h>
@@ -31,6 +32,12 @@ constexpr int kThreads[] = {1, 2};
 constexpr double kTarget = 1.1;
 /// What the API may cost on top of a kernel too short for a ratio.
 constexpr double kApiNanoseconds = 60, kShort = 1000;
+
+/// Knobs to set over the heuristic's choice (--schedule).
+std::string& forced_schedule() {
+  static std::string knobs;
+  return knobs;
+}
 
 /// One case, ready to be timed.
 struct Work {
@@ -130,6 +137,7 @@ Work::Work(const Case& c) : data(make_data(c)), table(c.table_bytes()) {
   for (const int threads : kThreads) {
     KernelOptions options;
     options.threads = threads;
+    options.schedule = forced_schedule();
     const Expected<Kernel> kernel = Runtime::process().get(*op, options);
     if (!kernel.ok() || (kernel->range_entry() == nullptr && c.mode != Mode::wide)) {
       wrong = kernel.ok() ? "no machine code was built" : kernel.status().message();
@@ -290,6 +298,7 @@ int main(int argc, char** argv) {
   const std::string folder = take_flag(argc, argv, "folder", "."), wanted = take_flag(argc, argv, "write");
   if (!wanted.empty()) return write_case(wanted, folder);
   const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
+  forced_schedule() = take_flag(argc, argv, "schedule");
   if (take_flag(argc, argv, "polite").empty()) setpriority(PRIO_PROCESS, 0, -15);
   for (const Case& c : suite_cases()) {
     for (const int threads : kThreads) {
