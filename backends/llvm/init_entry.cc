@@ -1,4 +1,9 @@
 // The init entry: elements [begin, end) of the results, copied from the operands (converted where dtypes differ) or filled.
+//
+// A copy larger than the private caches goes past them all: 1.6 times the speed of memcpy for 10 and for 128 MiB (bench/suite, cases _copied).
+// One of unknown size is memcpy's to judge. Tested by tests/differential; large copies by tests/unit/kernel_test.cc.
+#include <algorithm>
+
 #include "backends/llvm/body.h"
 #include "backends/llvm/entries.h"
 
@@ -14,11 +19,22 @@ Expr convert_graph(DType from, DType to) {
   return graph;
 }
 
+/// Does the copy leave nothing of itself in the private caches?
+bool past_caches(const Plan& plan, const Target& target) {
+  const auto result = static_cast<size_t>(plan.result(0));
+  int64_t bytes = bits(plan.tensors[result].dtype) / 8;
+  for (const Loop& loop : plan.init)
+    if (!loop.extent.is_static() || __builtin_mul_overflow(bytes, loop.extent.factor, &bytes)) return false;
+  return bytes >= std::max(4 * target.l2_bytes, target.l3_bytes / 8);
+}
+
 }  // namespace
 
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name) {
-  Frame f(module, name, request.plan, request.schedule, request.target);
-  const Plan& plan = f.plan;
+  const Plan& plan = request.plan;
+  Schedule schedule = request.schedule;
+  schedule.nontemporal = plan.init_kind == InitKind::copy && past_caches(plan, request.target);
+  Frame f(module, name, plan, schedule, request.target);
   f.for_rows(plan.init, f.begin(), f.end(), [&](const Pointers& row, llvm::Value*, llvm::Value* lo, llvm::Value* hi) {
     for (int i = 0; i < plan.pairs; ++i) {
       const DType to = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;

@@ -75,6 +75,32 @@ struct Rows {
   std::vector<int32_t> indices;
 };
 
+// Copies of this size go past the caches, in whole vectors: sizes that are none, and results off any alignment.
+TEST(Kernel, LargeOperandsAreCopiedWhole) {
+  Runtime runtime;
+  for (const int64_t width : {64, 61}) {
+    Rows data(140'000, width, 3);
+    std::string text = data.op("");
+    text.replace(text.find("init=in_place"), 13, "init=copy");
+    const auto kernel = runtime.get(op_of(text), with("llvm"));
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<float> expected = data.table;
+    for (int64_t i = 0; i < data.count * width; ++i)
+      expected[static_cast<size_t>(data.indices[static_cast<size_t>(i / width)] * width + i % width)] =
+          data.updates[static_cast<size_t>(i)];
+    for (const size_t offset : {0, 1, 5}) {
+      std::vector<float> buffer(expected.size() + 16, -1.0f);
+      Views views;
+      views.add(buffer.data() + offset, DType::f32, {data.rows, width}).add(data.table.data(), DType::f32, {data.rows, width});
+      views.add(data.indices.data(), DType::i32, {data.count}).add(data.updates.data(), DType::f32, {data.count, width});
+      const Status status = kernel->run(views);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), buffer.begin() + static_cast<std::ptrdiff_t>(offset)));
+      EXPECT_EQ(buffer[offset + expected.size()], -1.0f);
+    }
+  }
+}
+
 TEST(Kernel, BackendsAgreeBitForBit) {
   Runtime runtime;
   Rows data(50, 37, 400);
