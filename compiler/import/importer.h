@@ -38,6 +38,7 @@ struct Constant {
   TensorType type;
   std::vector<std::byte> data;
   std::vector<std::string> strings;
+  bool splat = false;  ///< known to be one element, everywhere
 };
 
 /// What stands around the indexed operations of a file and no kernel does. runtime/interpret evaluates it.
@@ -51,6 +52,13 @@ enum class ComputeOp : uint8_t {
   slice,        ///< in dim d from dims[d] on, every strides[d]-th element
   concatenate,  ///< along dim dims[0]
 };
+/// What became of one of them (compiler/import/fold).
+enum class ComputeFate : uint8_t {
+  interpreted,
+  folded,  ///< into what kernel `kernel` means: its policy, its indices, its init
+  fused,   ///< into the graph that kernel `kernel` computes
+  unused,  ///< nothing reads it
+};
 struct Compute {
   ComputeOp op = ComputeOp::map;
   std::string location;             ///< "FILE:LINE: stablehlo.add"
@@ -58,6 +66,8 @@ struct Compute {
   std::vector<TensorType> results;  ///< one; reduce: N. Open dims come from the arguments (not for iota, broadcast, reshape)
   Expr function;
   std::vector<int64_t> dims, strides;
+  ComputeFate fate = ComputeFate::interpreted;
+  int kernel = -1;
 };
 
 struct ImportedInput {
@@ -103,6 +113,7 @@ struct Imported {
 };
 
 struct ImportOptions {
+  bool fold = true;           ///< operations around the kernels become part of them where bits stay the same; tests switch it off
   bool override_oob = false;  ///< `--oob`: replace the source's policy
   OobPolicy oob = OobPolicy::undefined;
   std::string fill;  ///< `--oob fill_element:V`: V, parsed in the gathered dtype; empty: zero

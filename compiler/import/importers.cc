@@ -4,6 +4,7 @@
 // in a module that is opened only for their endings. Tested by tests/error/cli_test.cc.
 #include <algorithm>
 
+#include "compiler/import/fold/fold.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/strew_text.h"
@@ -108,6 +109,7 @@ Expected<Imported> import_file(const std::string& path, const ImportOptions& opt
     if (!std::string_view(path).ends_with(importer.ending)) continue;
     STREW_ASSIGN(const std::string bytes, read_file(path, kMaxFileBytes));
     STREW_ASSIGN(Imported imported, importer.import_bytes(bytes, path, options));
+    if (options.fold) fold::fold_computes(imported, options);
     keep_other_policies(imported, options);
     for (ImportedKernel& kernel : imported.kernels) STREW_TRY(finish_kernel(kernel, options));
     return imported;

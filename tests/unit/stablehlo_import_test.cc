@@ -323,7 +323,7 @@ TEST(StablehloImport, BoundsOfOpenExtentsAreNoEncoding) {
                                   "%r = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<?xf32, #stablehlo.bounds<8>>, "
                                   "tensor<i32>) -> tensor<2xf32>",
                                   "%r", "tensor<2xf32>")),
-            "strew1.gather(operand=f32[?] indices=i32[1] result=f32[2] offset_dims=[0] start_index_map=[0] slice_sizes=[2])");
+            "strew1.gather(operand=f32[?] indices=i32[] result=f32[2] offset_dims=[0] start_index_map=[0] slice_sizes=[2])");
 }
 
 }  // namespace

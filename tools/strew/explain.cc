@@ -162,17 +162,36 @@ std::string text_of(const Explanation& e) {
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
 }
 
-/// What runs around the kernels, one line per operation of the file.
+/// "folded into main", "interpreted".
+std::string fate_of(const Compute& compute, const Imported& imported) {
+  const auto into = [&](const char* how) {
+    return fmt::format("{} into {}", how, imported.kernels[static_cast<size_t>(compute.kernel)].name);
+  };
+  switch (compute.fate) {
+    case ComputeFate::folded:
+      return into("folded");
+    case ComputeFate::fused:
+      return into("fused");
+    case ComputeFate::unused:
+      return "unused";
+    case ComputeFate::interpreted:
+      break;
+  }
+  return "interpreted";
+}
+
+/// What became of the operations around the kernels, one line each.
 std::string computes_text(const Imported& imported) {
   std::string out;
   for (const Compute& c : imported.computes)
-    out += fmt::format("  {:<11} {} {}\n", "interpreted", printable(c.location), print(c.results[0]));
+    out += fmt::format("  {:<11} {} {}\n", printable(fate_of(c, imported)), printable(c.location), print(c.results[0]));
   return out.empty() ? out : "\naround the kernels\n" + out;
 }
 
 Json computes_json(const Imported& imported) {
   Json out = Json::array();
-  for (const Compute& c : imported.computes) out.push_back({{"location", c.location}, {"result", print(c.results[0])}});
+  for (const Compute& c : imported.computes)
+    out.push_back({{"location", c.location}, {"result", print(c.results[0])}, {"became", fate_of(c, imported)}});
   return out;
 }
 
@@ -245,7 +264,7 @@ int explain(const Options& options) {
   }
   if (options.kernel_name.empty()) {
     text += computes_text(*imported);
-    if (!imported->computes.empty()) json["interpreted"] = computes_json(*imported);
+    if (!imported->computes.empty()) json["around"] = computes_json(*imported);
   }
   return fail(print_out(options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text));
 }

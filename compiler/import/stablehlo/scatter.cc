@@ -9,7 +9,7 @@
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/dimension_numbers.h"
 #include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/stablehlo/prune.h"
+#include "compiler/import/prune.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"

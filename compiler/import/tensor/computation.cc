@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/import/stablehlo/prune.h"
+#include "compiler/import/prune.h"
 #include "compiler/import/tensor/elementwise.h"
 
 namespace strew {

@@ -1,7 +1,7 @@
 // Recognition is exact: current and update may change places only where the result's bits do not depend on it (add, mul, min, max
 // and the bitwise ones; a NaN's payload is unspecified anyway), so subtract(update, current) stays a graph. The update may come
 // through the conversion to the element type that promotion puts there. Covered by tests/unit/stablehlo_region_test.cc.
-#include "compiler/import/stablehlo/prune.h"
+#include "compiler/import/prune.h"
 
 #include <array>
 #include <optional>

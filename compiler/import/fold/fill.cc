@@ -1,0 +1,139 @@
+// Fill masks (JAX's mode="fill"): select(inside, gather, v), where `inside` is the conjunction, over all index components, of
+// 0 <= start <= dim - window. That is the definition of policy fill_window, as long as no component is left out and nothing else reads
+// what the gather gives.
+//
+// JAX compares in a signed type of the same width where the indices are unsigned: both comparisons of such a reinterpreted value hold
+// exactly if the unsigned one is at most the bound.
+//
+// A scatter into one value (jnp.zeros(...).at[], segment_sum) fills its result and reads no operand. Covered by tests/unit/fold_test.cc.
+#include <algorithm>
+
+#include "compiler/import/fold/folds.h"
+#include "compiler/import/fold/match.h"
+#include "compiler/op/verify.h"
+
+namespace strew::fold {
+namespace {
+
+/// A start as a mask compares it: what it was before conversions, and whether one of them took an unsigned value for signed.
+struct Start {
+  Term raw;
+  bool reinterpreted = false;
+  friend bool operator==(const Start&, const Start&) = default;
+};
+
+Start start_of(const Reader& reader, Term term) {
+  Start out{std::move(term)};
+  int width = 0;  // of the type whose unsigned values were taken for signed ones
+  for (;;) {
+    if (const auto inner = widened(reader, out.raw)) {
+      out.raw = *inner;
+      continue;
+    }
+    if (width != 0 || !reader.is(out.raw, ExprOp::convert)) break;
+    const Term inner = reader.argument(out.raw, 0);
+    const DType from = reader.dtype(inner), to = reader.dtype(out.raw);
+    if (!is_unsigned_integer(from) || !is_signed_integer(to) || bits(from) != bits(to)) break;
+    out.raw = inner;
+    width = bits(from);
+  }
+  out.reinterpreted = width != 0 && bits(reader.dtype(out.raw)) == width;  // a narrower one kept its values
+  return out;
+}
+
+/// The frame of the indices in that of the result: position dims become the result's batch dims.
+Element in_result_frame(Element element, const Gather& gather) {
+  std::vector<int> batch;
+  for (int d = 0; d < gather.result.rank(); ++d)
+    if (std::find(gather.dims.offset_dims.begin(), gather.dims.offset_dims.end(), d) == gather.dims.offset_dims.end())
+      batch.push_back(d);
+  for (Coord& coord : element.at) {
+    if (coord.dim < 0) continue;
+    const int position = coord.dim < gather.dims.index_vector_dim ? coord.dim : coord.dim - 1;
+    coord.dim = batch[static_cast<size_t>(position)];
+  }
+  return element;
+}
+
+/// Whether the bounds say that every window of the gather is inside, and no more than that.
+bool says_inside(const Reader& reader, const Gather& gather, int indices, const std::vector<Bound>& bounds) {
+  std::vector<bool> used(bounds.size(), false);
+  for (size_t c = 0; c < gather.dims.start_index_map.size(); ++c) {
+    const auto d = static_cast<size_t>(gather.dims.start_index_map[c]);
+    if (gather.operand.dims[d] == kDynamic || gather.slice_sizes[d] == kDynamic) return false;
+    const int64_t most = gather.operand.dims[d] - gather.slice_sizes[d];
+    const Element column = reader.column(indices, gather.dims.index_vector_dim, static_cast<int64_t>(c));
+    const Start start = start_of(reader, reader.term(in_result_frame(column, gather)));
+    bool low = false, high = false, low_as_signed = false, high_as_signed = false;
+    for (size_t b = 0; b < bounds.size(); ++b) {
+      const Start compared = start_of(reader, bounds[b].term);
+      if (compared.raw != start.raw || (bounds[b].upper && bounds[b].most != most)) continue;
+      if (compared.reinterpreted == start.reinterpreted)
+        (bounds[b].upper ? high : low) = true;
+      else if (compared.reinterpreted)
+        (bounds[b].upper ? high_as_signed : low_as_signed) = true;
+      else
+        continue;
+      used[b] = true;
+    }
+    const bool unsigned_start = is_unsigned_integer(reader.dtype(start.raw)) && !start.reinterpreted;
+    if (!((high && (low || unsigned_start)) || (high_as_signed && low_as_signed))) return false;
+  }
+  return std::find(used.begin(), used.end(), false) == used.end();
+}
+
+}  // namespace
+
+void fold_fill_mask(const Workshop& shop, int compute) {
+  const Reader& reader = shop.reader;
+  const Compute& select = shop.imported.computes[static_cast<size_t>(compute)];
+  if (!shop.ledger.is_live(compute) || select.op != ComputeOp::map || select.arguments.size() != 3) return;
+  const int gathered = select.arguments[1];
+  const Value& from = shop.imported.values[static_cast<size_t>(gathered)];
+  if (from.kind != ValueKind::result || is_scatter(shop.kernel(from.index).op) || shop.ledger.readers(gathered) != 1) return;
+  const int number = from.index;
+  Gather gather = std::get<Gather>(shop.kernel(number).op);
+  if (gather.oob != OobPolicy::clamp || !gather.expr.empty() || shop.kernel(number).fixed_policy) return;
+  if (select.results[0].dims != gather.result.dims || gather.result.dtype != gather.operand.dtype) return;
+
+  const int result = shop.ledger.value_of(compute);
+  const Term term = reader.term(reader.whole(result));
+  if (!reader.is(term, ExprOp::select) || reader.node(term)->args != std::vector<int32_t>{0, 1, 2}) return;
+  const auto fill = reader.constant(reader.argument(term, 2));
+  const auto bounds = bounds_of(reader, reader.argument(term, 0));
+  const int indices = shop.kernel(number).arguments[1];
+  if (!fill || !bounds || shop.imported.values[static_cast<size_t>(indices)].kind == ValueKind::stack) return;
+  if (!says_inside(reader, gather, indices, *bounds)) return;
+
+  gather.oob = OobPolicy::fill_window;
+  gather.fill = *fill;
+  if (!verify(gather).ok()) return;
+  ImportedKernel& kernel = shop.kernel(number);
+  kernel.op = std::move(gather);
+  kernel.fixed_policy = true;
+  kernel.notes.emplace_back(
+      "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply");
+  shop.ledger.becomes_result(result, number, ComputeFate::folded);
+}
+
+void fold_operand(const Workshop& shop, int kernel) {
+  const auto* scatter = std::get_if<Scatter>(&shop.kernel(kernel).op);
+  if (scatter == nullptr || scatter->init != InitKind::copy) return;
+  Scatter filled = *scatter;
+  filled.init = InitKind::fill;
+  std::vector<int> arguments = shop.kernel(kernel).arguments;
+  for (size_t i = 0; i < filled.operands.size(); ++i) {
+    const std::vector<int64_t>& dims = filled.results[i].dims;
+    if (std::find(dims.begin(), dims.end(), kDynamic) != dims.end()) return;
+    const auto value = shop.reader.constant(shop.reader.term(shop.reader.whole(arguments[i])));
+    if (!value || value->dtype != filled.results[i].dtype) return;
+    filled.fill.push_back(*value);
+  }
+  if (!verify(filled).ok()) return;
+  arguments.erase(arguments.begin(), arguments.begin() + static_cast<int64_t>(filled.operands.size()));
+  shop.kernel(kernel).op = std::move(filled);
+  shop.kernel(kernel).notes.emplace_back("folded: the operand is one value everywhere, with which the result is filled");
+  shop.ledger.rewire(kernel, std::move(arguments), ComputeFate::folded);
+}
+
+}  // namespace strew::fold

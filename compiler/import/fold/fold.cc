@@ -1,0 +1,35 @@
+// The order matters: a mask is compared with the indices as the gather reads them, so it goes first; then indices, then the operand; then
+// elementwise operations, on the side of the scatter before that of the gather, since the scatter needs its own to have updates at all.
+//
+// Wide accumulation takes named combiners only, so `--accumulate wide` leaves updates alone. Covered by tests/unit/fold_test.cc and
+// tests/golden/fold_test.cc.
+#include "compiler/import/fold/fold.h"
+
+#include "compiler/import/fold/folds.h"
+
+namespace strew::fold {
+
+size_t indices_slot(const Op& op) {
+  const Scatter* scatter = std::get_if<Scatter>(&op);
+  if (scatter == nullptr) return 1;
+  return scatter->init == InitKind::fill ? 0 : scatter->operands.size();
+}
+
+void fold_computes(Imported& imported, const ImportOptions& options) {
+  if (imported.kernels.empty()) return;
+  Ledger ledger(imported);
+  const Reader reader(imported);
+  const Workshop shop{imported, ledger, reader};
+  const int kernels = static_cast<int>(imported.kernels.size()), computes = static_cast<int>(imported.computes.size());
+  for (int c = 0; c < computes; ++c) fold_fill_mask(shop, c);
+  for (int k = 0; k < kernels; ++k) {
+    fold_indices(shop, k);
+    fold_operand(shop, k);
+  }
+  for (int c = 0; c < computes; ++c) fold_result_shape(shop, c);
+  const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
+  for (int k = 0; k < kernels && !wide; ++k) fuse_updates(shop, k);
+  for (int c = computes; c-- > 0;) fuse_result(shop, c);  // the last of a chain takes all of it
+}
+
+}  // namespace strew::fold

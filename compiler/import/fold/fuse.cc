@@ -1,0 +1,137 @@
+// Elementwise operations become nodes of a kernel's graph. Every node is rounded to its own type there as the interpreter rounds it
+// (semantics.md section 4), and each update meets its graph once, so bits stay the same.
+//
+// A tensor the graph reads is an extra input of the narrowest kind it has: one number, one per window element (a bias), one per
+// position (a row's weight), or one per element. What is computed from such smaller tensors stays interpreted: in the graph it would be
+// computed again for every element. An operation whose result something else reads too stays outside as well.
+//
+// Updates need a tensor of their own shape, so an update made of constants and biases alone is not fused. Covered by
+// tests/unit/fold_test.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/import/fold/region.h"
+#include "compiler/import/prune.h"
+#include "compiler/op/verify.h"
+#include "compiler/plan/combine_graph.h"
+
+namespace strew::fold {
+namespace {
+
+std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
+
+/// The leaf to be the update: one of the updates' shape, rather one that needs no interpreting. -1: there is none.
+int choose_update(const Workshop& shop, const Frame& frame, const Region& region) {
+  int chosen = -1;
+  for (const auto& [leaf, count] : region.leaves) {
+    const auto input = input_of(shop, frame, leaf);
+    if (!input || input->kind != ExtraKind::per_element || shop.reader.type(input->value).dims != frame.dims) continue;
+    const bool computed = shop.imported.values[static_cast<size_t>(input->value)].kind == ValueKind::compute;
+    if (chosen < 0 || !computed) chosen = input->value;
+    if (!computed) break;
+  }
+  return chosen;
+}
+
+/// The graph of `s` with its updates computed from `updates` as `regions` say; empty regions leave theirs alone.
+std::optional<Expr> graph_of(const Workshop& shop, const Scatter& s, const std::vector<Region>& regions,
+                             const std::vector<int>& updates, GraphBuilder& builder) {
+  const Expr before = combine_graph(Op(s));
+  std::vector<int32_t> moved;
+  for (const ExprNode& node : before.nodes) {
+    const auto pair = static_cast<size_t>(node.index);
+    if (node.op != ExprOp::update || regions[pair].values.empty()) {
+      ExprNode copy = node;
+      for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
+      moved.push_back(builder.push(std::move(copy)));
+      continue;
+    }
+    builder.set(updates[pair], builder.push({ExprOp::update, shop.reader.type(updates[pair]).dtype, {}, node.index, {}}));
+    const auto result = builder.build(regions[pair]);
+    if (!result) return std::nullopt;
+    moved.push_back(*result);
+  }
+  for (const int32_t result : before.results) builder.expr.results.push_back(moved[static_cast<size_t>(result)]);
+  return pruned(builder.expr);
+}
+
+/// The kernel that gives `value`, if it is a gather whose result only `region` reads; else -1.
+int gather_of(const Workshop& shop, int value, int count) {
+  const Value& v = shop.imported.values[static_cast<size_t>(value)];
+  if (v.kind != ValueKind::result || is_scatter(shop.kernel(v.index).op) || shop.ledger.readers(value) != count) return -1;
+  return v.index;
+}
+
+}  // namespace
+
+void fuse_updates(const Workshop& shop, int number) {
+  const auto* scatter = std::get_if<Scatter>(&shop.kernel(number).op);
+  if (scatter == nullptr || scatter->accumulate != Accumulate::native) return;
+  Scatter fused = *scatter;
+  const Frame frame(fused.updates[0].dims, fused.dims.update_window_dims);
+  const std::vector<int> before = shop.kernel(number).arguments;
+  std::vector<int> arguments = before;
+  const size_t first = indices_slot(shop.kernel(number).op) + 1;
+  std::vector<Region> regions(fused.updates.size());
+  std::vector<int> updates(fused.updates.size(), -1);
+  size_t count = 0;
+  for (size_t j = 0; j < regions.size(); ++j) {
+    const int root = before[first + j];
+    const auto readers = static_cast<int>(std::count(before.begin(), before.end(), root));
+    Region region = region_of(shop, root, readers, frame.dims);
+    if (region.values.empty() || (updates[j] = choose_update(shop, frame, region)) < 0) continue;
+    count += region.values.size();
+    regions[j] = std::move(region);
+    arguments[first + j] = updates[j];
+    fused.updates[j] = shop.reader.type(updates[j]);
+  }
+  if (count == 0) return;
+  GraphBuilder builder(shop, frame, fused.extras);
+  auto expr = graph_of(shop, *scatter, regions, updates, builder);
+  if (!expr) return;
+  fused.combiner = recognised(std::move(*expr));
+  fused.extras = std::move(builder.extras);
+  if (!verify(fused).ok()) return;
+  arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
+  shop.kernel(number).op = std::move(fused);
+  shop.kernel(number).notes.push_back("fused: " + operations(count) + " on the updates");
+  shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
+}
+
+void fuse_result(const Workshop& shop, int compute) {
+  const Compute& last = shop.imported.computes[static_cast<size_t>(compute)];
+  if (!shop.ledger.is_live(compute) || last.op != ComputeOp::map) return;
+  const int root = shop.ledger.value_of(compute);
+  const Region region = region_of(shop, root, shop.ledger.readers(root), last.results[0].dims);
+  int number = -1, gathered = -1;
+  for (const auto& [leaf, count] : region.leaves) {
+    const int gather = gather_of(shop, leaf, count);
+    if (gather <= number || std::get<Gather>(shop.kernel(gather).op).result.dims != last.results[0].dims) continue;
+    number = gather;
+    gathered = leaf;
+  }
+  if (number < 0) return;
+  Gather fused = std::get<Gather>(shop.kernel(number).op);
+  GraphBuilder builder(shop, Frame(fused.result.dims, fused.dims.offset_dims), fused.extras);
+  const Expr before = combine_graph(Op(fused));
+  builder.expr.nodes = before.nodes;
+  builder.set(gathered, before.results[0]);
+  const auto result = builder.build(region);
+  if (!result) return;
+  for (const int value : builder.added)
+    if (shop.ledger.last_kernel(value) >= number) return;
+  builder.expr.results = {*result};
+  fused.expr = pruned(builder.expr);
+  fused.extras = std::move(builder.extras);
+  fused.result = last.results[0];
+  if (!verify(fused).ok()) return;
+  std::vector<int> arguments = shop.kernel(number).arguments;
+  arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
+  shop.kernel(number).op = std::move(fused);
+  shop.kernel(number).notes.push_back("fused: " + operations(region.values.size()) + " on what is gathered");
+  shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
+  shop.ledger.becomes_result(root, number, ComputeFate::fused);
+}
+
+}  // namespace strew::fold

@@ -1,0 +1,294 @@
+// Each index component is a column: the chain of operations from what the program was given to what the kernel reads. Taken off it are,
+// from the kernel's side: one normalisation (becomes normalize_negative), one clip (becomes policy clamp), conversions that keep every
+// value. Both mean the same for all components of an op, so a column without one must not need it: its values are known not to be
+// negative, or to be inside. If that fails, fewer idioms are taken off and the rest stays interpreted.
+//
+// What is left of the columns is read in place where it is one tensor whose dims are the positions, and the vector's if it has any; the
+// broadcast to [6,1] that JAX puts before every kernel goes this way. Otherwise movement is put back around the shorter columns.
+// Covered by tests/unit/fold_test.cc.
+#include <algorithm>
+
+#include "compiler/import/fold/folds.h"
+#include "compiler/import/fold/match.h"
+#include "compiler/op/verify.h"
+
+namespace strew::fold {
+namespace {
+
+struct Column {
+  Term raw;
+  bool normalised = false, clamped = false;
+};
+
+/// The index side of either op.
+struct IndexSide {
+  TensorType* indices;
+  int64_t* vector_dim;
+  std::vector<int64_t>* batching;
+  const std::vector<int64_t>* map;
+  std::vector<int64_t> dims, window;  ///< per operand dim
+};
+
+IndexSide index_side(Op& op) {
+  const auto has = [](const std::vector<int64_t>& list, int64_t d) {
+    return std::find(list.begin(), list.end(), d) != list.end();
+  };
+  if (auto* s = std::get_if<Scatter>(&op)) {
+    IndexSide side{&s->indices,
+                   &s->dims.index_vector_dim,
+                   &s->dims.scatter_indices_batching_dims,
+                   &s->dims.scatter_dims_to_operand_dims,
+                   s->operands[0].dims,
+                   {}};
+    size_t window = 0;
+    for (int64_t d = 0; d < s->operands[0].rank(); ++d) {
+      const bool unit = has(s->dims.inserted_window_dims, d) || has(s->dims.input_batching_dims, d);
+      side.window.push_back(unit ? 1 : s->updates[0].dims[static_cast<size_t>(s->dims.update_window_dims[window++])]);
+    }
+    return side;
+  }
+  auto& g = std::get<Gather>(op);
+  return {&g.indices,   &g.dims.index_vector_dim, &g.dims.start_indices_batching_dims, &g.dims.start_index_map, g.operand.dims,
+          g.slice_sizes};
+}
+
+struct Allowed {
+  bool normalise, clamp;
+};
+
+class IndexFold {
+ public:
+  IndexFold(const Workshop& shop, int kernel)
+      : shop_(shop),
+        reader_(shop.reader),
+        kernel_(kernel),
+        op_(shop.kernel(kernel).op),
+        side_(index_side(op_)),
+        value_(shop.kernel(kernel).arguments[indices_slot(op_)]) {}
+
+  void run() {
+    if (side_.map->empty()) return;
+    list_columns();
+    for (const Allowed allowed : {Allowed{true, true}, Allowed{true, false}, Allowed{false, true}, Allowed{false, false}}) {
+      columns_.clear();
+      for (size_t c = 0; c < terms_.size(); ++c) columns_.push_back(stripped(terms_[c], c, allowed));
+      if (consistent()) break;
+    }
+    apply();
+  }
+
+ private:
+  const TensorType& type(int value) const { return reader_.type(value); }
+  bool is_stack() const { return shop_.imported.values[static_cast<size_t>(value_)].kind == ValueKind::stack; }
+  int64_t dim_of(size_t c) const { return side_.dims[static_cast<size_t>((*side_.map)[c])]; }
+  /// The largest start of a window that fits; negative: not known, or there is none.
+  int64_t most_of(size_t c) const {
+    const int64_t dim = dim_of(c), window = side_.window[static_cast<size_t>((*side_.map)[c])];
+    return dim == kDynamic || window == kDynamic ? -1 : dim - window;
+  }
+
+  void list_columns() {
+    const std::vector<int> parts = shop_.imported.values[static_cast<size_t>(value_)].parts;
+    for (size_t c = 0; c < side_.map->size(); ++c) {
+      if (is_stack()) {
+        terms_.push_back(reader_.term(reader_.whole(parts[c])));
+      } else {
+        terms_.push_back(reader_.term(reader_.column(value_, *side_.vector_dim, static_cast<int64_t>(c))));
+      }
+    }
+    for (int d = 0; d < type(value_).rank() && !is_stack(); ++d)
+      if (d != *side_.vector_dim) positions_.push_back(d);
+  }
+
+  Column stripped(const Term& term, size_t c, Allowed allowed) const {
+    Column out{term};
+    for (;;) {
+      std::optional<Term> inner;
+      if (!out.normalised && allowed.normalise && (inner = normalised(reader_, out.raw, dim_of(c)))) {
+        out.normalised = reader_.range(*inner).low < 0;
+      } else if (!out.normalised && allowed.clamp && (inner = clamped(reader_, out.raw, most_of(c)))) {
+        out.clamped = true;
+      } else {
+        inner = widened(reader_, out.raw);
+      }
+      if (!inner || !reader_.is_value(*inner)) return out;
+      out.raw = *inner;
+    }
+  }
+
+  bool clamps_by_itself() const {
+    const OobPolicy policy = std::visit([](const auto& o) { return o.oob; }, op_);
+    return policy == OobPolicy::clamp;
+  }
+  bool is_fill() const { return !is_scatter(op_) && !clamps_by_itself(); }
+
+  bool any(bool Column::*flag) const {
+    return std::any_of(columns_.begin(), columns_.end(), [&](const Column& column) { return column.*flag; });
+  }
+
+  bool consistent() const {
+    const bool normalises = any(&Column::normalised), clamps = any(&Column::clamped);
+    if (clamps && is_fill()) return false;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      const Column& column = columns_[c];
+      const Range range = reader_.range(column.raw);
+      if (normalises && !column.normalised && range.low < 0) return false;
+      const bool inside = !column.normalised && range.low >= 0 && range.high <= most_of(c);
+      if (clamps && !clamps_by_itself() && !column.clamped && !inside) return false;
+    }
+    return true;
+  }
+
+  /// Whether `element` is its value with exactly `dims` of the frame, in order, its own dim `skip` aside.
+  bool covers(const Element& element, int skip) const {
+    const std::vector<int64_t>& own = type(element.value).dims;
+    size_t p = 0;
+    for (size_t d = 0; d < own.size(); ++d) {
+      if (static_cast<int>(d) == skip) continue;
+      if (p == positions_.size()) return false;
+      const int64_t position = positions_[p++];
+      const bool unit = own[d] == 1 && type(value_).dims[static_cast<size_t>(position)] == 1;
+      if (!unit && element.at[d].dim != static_cast<int>(position)) return false;
+    }
+    return p == positions_.size();
+  }
+
+  /// The dim of the columns' one tensor that is the index vector (its rank: indices are scalars); -1: they are no such tensor.
+  int direct() const {
+    const Element& first = columns_[0].raw.element;
+    const int rank = type(first.value).rank();
+    const auto count = static_cast<int64_t>(columns_.size());
+    for (const Column& column : columns_)
+      if (column.raw.element.value != first.value) return -1;
+    if (count == 1 && covers(first, rank)) return rank;
+    for (int a = 0; a < rank; ++a) {
+      if (type(first.value).dims[static_cast<size_t>(a)] != count) continue;
+      bool fits = true;
+      for (int64_t c = 0; c < count && fits; ++c) {
+        const Element& element = columns_[static_cast<size_t>(c)].raw.element;
+        fits = element.at[static_cast<size_t>(a)] == Coord{-1, c} && covers(element, a);
+      }
+      if (fits) return a;
+    }
+    return -1;
+  }
+
+  int add(ComputeOp op, std::vector<int> arguments, TensorType result, std::vector<int64_t> dims = {},
+          std::vector<int64_t> strides = {}) const {
+    Compute compute;
+    compute.op = op;
+    compute.location = shop_.kernel(kernel_).location + ", its indices";
+    compute.arguments = std::move(arguments);
+    compute.results = {std::move(result)};
+    compute.dims = std::move(dims);
+    compute.strides = std::move(strides);
+    return shop_.ledger.add_compute(std::move(compute));
+  }
+
+  int converted(int value, DType dtype) const {
+    if (type(value).dtype == dtype) return value;
+    Compute compute;
+    compute.location = shop_.kernel(kernel_).location + ", its indices";
+    compute.arguments = {value};
+    compute.results = {{dtype, type(value).dims, {}}};
+    compute.function.nodes = {{ExprOp::extra, type(value).dtype, {}, 0, {}}, {ExprOp::convert, dtype, {0}, 0, {}}};
+    compute.function.results = {1};
+    return shop_.ledger.add_compute(std::move(compute));
+  }
+
+  /// The column as a tensor of the indices' dims, the vector's extent being 1.
+  int moved(const Column& column) const {
+    int value = converted(column.raw.element.value, type(value_).dtype);
+    const DType dtype = type(value_).dtype;
+    const std::vector<Coord>& at = column.raw.element.at;
+    std::vector<int64_t> starts, sliced, kept, targets;
+    bool slices = false;
+    for (size_t d = 0; d < at.size(); ++d) {
+      const bool fixed = at[d].dim < 0;
+      const int64_t extent = type(value).dims[d];
+      starts.push_back(fixed ? at[d].fixed : 0);
+      sliced.push_back(fixed ? 1 : extent);
+      slices = slices || sliced.back() != extent;
+      if (fixed) continue;
+      kept.push_back(extent);
+      targets.push_back(at[d].dim);
+    }
+    if (slices) value = add(ComputeOp::slice, {value}, {dtype, sliced, {}}, starts, std::vector<int64_t>(at.size(), 1));
+    if (kept.size() != sliced.size()) value = add(ComputeOp::reshape, {value}, {dtype, kept, {}});
+    std::vector<int64_t> dims = type(value_).dims;
+    dims[static_cast<size_t>(*side_.vector_dim)] = 1;
+    return add(ComputeOp::broadcast, {value}, {dtype, dims, {}}, targets);
+  }
+
+  /// The columns as one tensor of the indices' type; -1 where that is not worth it or not possible.
+  int rebuilt() const {
+    if (!any(&Column::normalised) && !any(&Column::clamped)) return -1;
+    std::vector<int> parts;
+    if (is_stack()) {
+      Value stack = shop_.imported.values[static_cast<size_t>(value_)];
+      stack.parts.clear();
+      for (const Column& column : columns_) stack.parts.push_back(converted(column.raw.element.value, stack.type.dtype));
+      return shop_.ledger.add_value(std::move(stack));
+    }
+    if (*side_.vector_dim == type(value_).rank()) return -1;
+    const auto is_static = [&](int value) { return std::count(type(value).dims.begin(), type(value).dims.end(), kDynamic) == 0; };
+    for (const Column& column : columns_)
+      if (!is_static(column.raw.element.value) || !is_static(value_)) return -1;
+    for (const Column& column : columns_) parts.push_back(moved(column));
+    return parts.size() == 1 ? parts[0] : add(ComputeOp::concatenate, parts, type(value_), {*side_.vector_dim});
+  }
+
+  void apply() {
+    const bool normalises = any(&Column::normalised), clamps = any(&Column::clamped);
+    const int vector_dim = direct();
+    const bool in_place = vector_dim >= 0 && columns_[0].raw.element.value != value_;
+    const int value = in_place ? columns_[0].raw.element.value : rebuilt();
+    if (value < 0) return;
+    if (in_place) renumber(vector_dim);
+    *side_.indices = type(value);
+    std::visit(
+        [&](auto& op) {
+          op.normalize_negative = op.normalize_negative || normalises;
+          if (clamps) op.oob = OobPolicy::clamp;
+          if (normalises || clamps) op.indices_are_sorted = false;  // said of what they were before
+        },
+        op_);
+    if (!verify(op_).ok()) return;
+    ImportedKernel& kernel = shop_.kernel(kernel_);
+    std::vector<int> arguments = kernel.arguments;
+    arguments[indices_slot(op_)] = value;
+    if (normalises) kernel.notes.emplace_back("folded: indices below 0 count from the end (i < 0 ? i + n : i)");
+    if (clamps && !kernel.fixed_policy) {
+      kernel.notes.emplace_back("folded: indices are clipped, so the policy is clamp: --oob does not apply");
+      kernel.fixed_policy = true;
+    }
+    if (in_place) kernel.notes.emplace_back("folded: index vectors are read where they lie");
+    kernel.op = std::move(op_);
+    shop_.ledger.rewire(kernel_, std::move(arguments), ComputeFate::folded);
+  }
+
+  /// Batching dims are numbered by position, of which the tensor read in place has the same, around another vector dim.
+  void renumber(int vector_dim) {
+    for (int64_t& d : *side_.batching) {
+      const auto place = std::find(positions_.begin(), positions_.end(), d) - positions_.begin();
+      d = place < vector_dim ? place : place + 1;
+    }
+    *side_.vector_dim = vector_dim;
+  }
+
+  const Workshop& shop_;
+  const Reader& reader_;
+  int kernel_;
+  Op op_;
+  IndexSide side_;  ///< of op_
+  int value_;
+  std::vector<Term> terms_;
+  std::vector<int64_t> positions_;  ///< dims of the indices but the vector's
+  std::vector<Column> columns_;
+};
+
+}  // namespace
+
+void fold_indices(const Workshop& shop, int kernel) { IndexFold(shop, kernel).run(); }
+
+}  // namespace strew::fold

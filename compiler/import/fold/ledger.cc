@@ -1,0 +1,119 @@
+// Reference counts over values, kept up to date by rewire() and becomes_result(): a file of 100,000 operations and 50,000 kernels is
+// counted once. Every kernel counts as read, so what it reads is live. Covered by tests/unit/fold_test.cc.
+#include "compiler/import/fold/ledger.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace strew::fold {
+
+Ledger::Ledger(Imported& imported)
+    : imported_(imported),
+      readers_(imported.values.size(), 0),
+      live_(imported.computes.size(), 0),
+      values_(imported.computes.size(), -1) {
+  for (size_t v = 0; v < imported.values.size(); ++v) {
+    const Value& value = imported.values[v];
+    last_kernel_.push_back(last_kernel_of(value));
+    if (value.kind == ValueKind::compute && value.result == 0) values_[static_cast<size_t>(value.index)] = static_cast<int>(v);
+  }
+  for (Compute& compute : imported.computes) compute.fate = ComputeFate::unused;
+  for (const ImportedOutput& output : imported.outputs) acquire(output.value);
+  for (const ImportedKernel& kernel : imported.kernels) {
+    for (int value : kernel.arguments) acquire(value);
+    for (int value : kernel.non_negative) acquire(value);
+    if (kernel.slice_sizes >= 0) acquire(kernel.slice_sizes);
+  }
+}
+
+/// Values come after those they are made of.
+int Ledger::last_kernel_of(const Value& value) const {
+  int last = value.kind == ValueKind::result ? value.index : -1;
+  const auto take = [&](int v) { last = std::max(last, last_kernel_[static_cast<size_t>(v)]); };
+  for (int part : value.parts) take(part);
+  if (value.like >= 0) take(value.like);
+  if (value.kind == ValueKind::compute)
+    for (int argument : imported_.computes[static_cast<size_t>(value.index)].arguments) take(argument);
+  return last;
+}
+
+template <class Use>
+void Ledger::each_source(int value, Use use) const {
+  const Value& v = imported_.values[static_cast<size_t>(value)];
+  for (int part : v.parts) use(part);
+  if (v.kind == ValueKind::zeros && v.like >= 0) use(v.like);
+}
+
+void Ledger::acquire(int value) {
+  std::vector<int> open{value};
+  while (!open.empty()) {
+    const int current = open.back();
+    open.pop_back();
+    if (readers_[static_cast<size_t>(current)]++ > 0) continue;
+    const auto need = [&](int v) { open.push_back(v); };
+    each_source(current, need);
+    const Value& v = imported_.values[static_cast<size_t>(current)];
+    if (v.kind != ValueKind::compute || live_[static_cast<size_t>(v.index)]++ > 0) continue;
+    Compute& compute = imported_.computes[static_cast<size_t>(v.index)];
+    compute.fate = ComputeFate::interpreted;
+    for (int argument : compute.arguments) need(argument);
+  }
+}
+
+void Ledger::release(int value, ComputeFate fate, int kernel) {
+  std::vector<int> open{value};
+  while (!open.empty()) {
+    const int current = open.back();
+    open.pop_back();
+    if (--readers_[static_cast<size_t>(current)] > 0) continue;
+    const auto drop = [&](int v) { open.push_back(v); };
+    each_source(current, drop);
+    const Value& v = imported_.values[static_cast<size_t>(current)];
+    if (v.kind != ValueKind::compute || --live_[static_cast<size_t>(v.index)] > 0) continue;
+    Compute& compute = imported_.computes[static_cast<size_t>(v.index)];
+    compute.fate = fate;
+    compute.kernel = kernel;
+    for (int argument : compute.arguments) drop(argument);
+  }
+}
+
+int Ledger::add_value(Value value) {
+  last_kernel_.push_back(last_kernel_of(value));
+  readers_.push_back(0);
+  imported_.values.push_back(std::move(value));
+  return static_cast<int>(imported_.values.size()) - 1;
+}
+
+int Ledger::add_compute(Compute compute) {
+  Value value;
+  value.kind = ValueKind::compute;
+  value.type = compute.results[0];
+  value.index = static_cast<int>(imported_.computes.size());
+  compute.fate = ComputeFate::unused;
+  imported_.computes.push_back(std::move(compute));
+  live_.push_back(0);
+  values_.push_back(static_cast<int>(imported_.values.size()));
+  return add_value(std::move(value));
+}
+
+void Ledger::rewire(int kernel, std::vector<int> arguments, ComputeFate fate) {
+  for (int value : arguments) acquire(value);
+  const std::vector<int> before = std::exchange(imported_.kernels[static_cast<size_t>(kernel)].arguments, std::move(arguments));
+  for (int value : before) release(value, fate, kernel);
+}
+
+void Ledger::becomes_result(int value, int kernel, ComputeFate fate) {
+  Value& v = imported_.values[static_cast<size_t>(value)];
+  const int number = v.index;
+  v.kind = ValueKind::result;
+  v.index = kernel;
+  v.result = 0;
+  last_kernel_[static_cast<size_t>(value)] = kernel;
+  live_[static_cast<size_t>(number)] = 0;
+  Compute& compute = imported_.computes[static_cast<size_t>(number)];
+  compute.fate = fate;
+  compute.kernel = kernel;
+  for (int argument : compute.arguments) release(argument, fate, kernel);
+}
+
+}  // namespace strew::fold

@@ -1,0 +1,112 @@
+// The forms are those JAX lowers to, either way round where operands commute. The proof of each is beside its pattern.
+// Covered by tests/unit/fold_test.cc, which runs every form with and without folding on the extremes of its index type.
+#include "compiler/import/fold/match.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace strew::fold {
+namespace {
+
+constexpr size_t kMaxBounds = 256;
+
+/// The other argument of a commuting operation one of whose arguments is `known`.
+std::optional<Term> other(const Reader& reader, const Term& term, const Term& known) {
+  const Term a = reader.argument(term, 0), b = reader.argument(term, 1);
+  if (reader.same(a, known)) return b;
+  if (reader.same(b, known)) return a;
+  return std::nullopt;
+}
+
+/// The argument of minimum or maximum that is no constant, and the constant.
+struct Limited {
+  Term term;
+  int64_t limit;
+};
+std::optional<Limited> limited(const Reader& reader, const Term& term, ExprOp op) {
+  if (!reader.is(term, op)) return std::nullopt;
+  const Term a = reader.argument(term, 0), b = reader.argument(term, 1);
+  if (const auto limit = reader.integer(b)) return Limited{a, *limit};
+  if (const auto limit = reader.integer(a)) return Limited{b, *limit};
+  return std::nullopt;
+}
+
+std::optional<Bound> bound_of(const Reader& reader, const Term& mask) {
+  const ExprNode* node = reader.node(mask);
+  if (node == nullptr || node->op < ExprOp::eq || node->op > ExprOp::ge) return std::nullopt;
+  ExprOp op = node->op;
+  Term x = reader.argument(mask, 0), limit = reader.argument(mask, 1);
+  if (!reader.integer(limit)) {
+    std::swap(x, limit);
+    op = op == ExprOp::lt   ? ExprOp::gt
+         : op == ExprOp::le ? ExprOp::ge
+         : op == ExprOp::gt ? ExprOp::lt
+         : op == ExprOp::ge ? ExprOp::le
+                            : op;
+  }
+  const auto value = reader.integer(limit);
+  if (!value || !is_integer(reader.dtype(x))) return std::nullopt;
+  if ((op == ExprOp::ge && *value == 0) || (op == ExprOp::gt && *value == -1)) return Bound{x, false, 0};
+  if (op == ExprOp::le) return Bound{x, true, *value};
+  if (op == ExprOp::lt && *value > std::numeric_limits<int64_t>::min()) return Bound{x, true, *value - 1};
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Term> normalised(const Reader& reader, const Term& term, int64_t dim) {
+  if (!reader.is(term, ExprOp::select) || dim == kDynamic) return std::nullopt;
+  const Term test = reader.argument(term, 0), sum = reader.argument(term, 1), x = reader.argument(term, 2);
+  if (!is_signed_integer(reader.dtype(x)) || !reader.is(test, ExprOp::lt) || !reader.is(sum, ExprOp::add)) return std::nullopt;
+  if (!reader.same(reader.argument(test, 0), x) || reader.integer(reader.argument(test, 1)) != 0) return std::nullopt;
+  const auto added = other(reader, sum, x);
+  if (!added || reader.integer(*added) != dim) return std::nullopt;
+  return x;
+}
+
+std::optional<Term> clamped(const Reader& reader, const Term& term, int64_t most) {
+  const auto below = limited(reader, term, ExprOp::min);
+  if (!below || !is_integer(reader.dtype(term))) return std::nullopt;
+  const auto above = limited(reader, below->term, ExprOp::max);
+  if (!above || above->limit != 0 || below->limit < 0 || most < 0) return std::nullopt;
+  // A limit that is the largest value of a narrow type limits nothing: neither then does `most`, which is more.
+  const bool unreached = below->limit < most && reader.range(above->term).high <= below->limit;
+  if (below->limit != most && !unreached) return std::nullopt;
+  return above->term;
+}
+
+std::optional<Term> widened(const Reader& reader, const Term& term) {
+  if (!reader.is(term, ExprOp::convert)) return std::nullopt;
+  const Term x = reader.argument(term, 0);
+  const DType from = reader.dtype(x), to = reader.dtype(term);
+  if (!is_integer(from) || !is_integer(to)) return std::nullopt;
+  const bool same_kind = is_signed_integer(from) == is_signed_integer(to);
+  const bool keeps = same_kind ? bits(from) <= bits(to) : is_signed_integer(to) && bits(from) < bits(to);
+  if (!keeps) return std::nullopt;
+  return x;
+}
+
+std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Term& mask) {
+  std::vector<Bound> out;
+  std::vector<Term> open{mask};
+  for (size_t steps = 0; !open.empty(); ++steps) {
+    if (steps > kMaxBounds) return std::nullopt;
+    const Term term = open.back();
+    open.pop_back();
+    const auto constant = reader.constant(term);
+    if (constant && constant->bits[0] != 0) continue;
+    if (reader.is(term, ExprOp::bit_and)) {
+      open.push_back(reader.argument(term, 0));
+      open.push_back(reader.argument(term, 1));
+    } else if (const auto all = reader.conjuncts(term)) {
+      open.insert(open.end(), all->begin(), all->end());
+    } else if (const auto bound = bound_of(reader, term)) {
+      out.push_back(*bound);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+}  // namespace strew::fold

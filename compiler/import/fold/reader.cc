@@ -1,0 +1,304 @@
+// Everything here gives up rather than guesses: a movement that is not understood is a leaf, a constant too large to look through is no
+// constant. Walks are bounded (kMaxSteps, kMaxScanned), so that a file of 100,000 reshapes costs no more than a file of one.
+// Covered by tests/unit/fold_test.cc.
+#include "compiler/import/fold/reader.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/op/number.h"
+
+namespace strew::fold {
+namespace {
+
+constexpr int kMaxSteps = 64;
+constexpr int kMaxDepth = 16;
+constexpr int64_t kMaxScanned = 4096;  ///< elements of a constant that are compared
+constexpr int64_t kMaxConjuncts = 64;
+
+Range range_of(DType dtype) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
+  const int width = bits(dtype);
+  if (is_unsigned_integer(dtype)) return {0, width >= 63 ? kMost : (int64_t{1} << width) - 1};
+  if (!is_signed_integer(dtype) || width >= 64) return {kLeast, kMost};
+  return {-(int64_t{1} << (width - 1)), (int64_t{1} << (width - 1)) - 1};
+}
+
+std::optional<int64_t> integer_of(const Scalar& scalar) {
+  if (!is_integer(scalar.dtype)) return std::nullopt;
+  const int64_t value = decode_i64(scalar.dtype, scalar.bits[0]);
+  if (is_unsigned_integer(scalar.dtype) && value < 0) return std::nullopt;
+  return value;
+}
+
+/// Calls `use` with each element of the constant that the frame meets, until it says false. False if it did or there are too many.
+template <class Use>
+bool scan(const Constant& constant, const std::vector<Coord>& at, Use use) {
+  const std::vector<int64_t>& dims = constant.type.dims;
+  if (constant.type.dtype == DType::string) return false;
+  if (constant.splat && !constant.data.empty()) return use(load_element(constant.type.dtype, constant.data.data(), 0));
+  std::vector<int64_t> strides(dims.size(), 1), counter(dims.size(), 0);
+  int64_t first = 0, count = 1;
+  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
+  for (size_t d = 0; d < dims.size(); ++d) {
+    first += at[d].dim < 0 ? at[d].fixed * strides[d] : 0;
+    if (at[d].dim >= 0 && dims[d] > kMaxScanned) return false;
+    count *= at[d].dim < 0 ? 1 : dims[d];
+    if (count == 0 || count > kMaxScanned) return false;
+  }
+  for (int64_t i = 0, offset = first; i < count; ++i) {
+    if (!use(load_element(constant.type.dtype, constant.data.data(), offset))) return false;
+    for (size_t d = dims.size(); d-- > 0;) {
+      if (at[d].dim < 0) continue;
+      offset += strides[d];
+      if (++counter[d] < dims[d]) break;
+      offset -= strides[d] * dims[d];
+      counter[d] = 0;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void Reader::fix_unit_dims(Element& element) const {
+  const std::vector<int64_t>& dims = type(element.value).dims;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == 1) element.at[d] = {};
+}
+
+Element Reader::whole(int value) const {
+  Element out{value, {}};
+  for (int d = 0; d < type(value).rank(); ++d) out.at.push_back({d, 0});
+  fix_unit_dims(out);
+  return out;
+}
+
+Element Reader::column(int value, int64_t dim, int64_t fixed) const {
+  Element out = whole(value);
+  if (dim < static_cast<int64_t>(out.at.size())) out.at[static_cast<size_t>(dim)] = {-1, fixed};
+  return out;
+}
+
+const Compute* Reader::compute_of(int value) const {
+  const Value& v = imported_.values[static_cast<size_t>(value)];
+  return v.kind == ValueKind::compute ? &imported_.computes[static_cast<size_t>(v.index)] : nullptr;
+}
+
+/// Dims of 1 come and go; all others keep their order.
+bool Reader::step_reshape(Element& element, const Compute& compute) const {
+  const std::vector<int64_t>&to = type(element.value).dims, &from = type(compute.arguments[0]).dims;
+  std::vector<size_t> to_kept, from_kept;
+  for (size_t d = 0; d < to.size(); ++d)
+    if (to[d] != 1) to_kept.push_back(d);
+  for (size_t d = 0; d < from.size(); ++d)
+    if (from[d] != 1) from_kept.push_back(d);
+  if (to_kept.size() != from_kept.size()) return false;
+  Element out{compute.arguments[0], std::vector<Coord>(from.size())};
+  for (size_t k = 0; k < to_kept.size(); ++k) {
+    if (from[from_kept[k]] != to[to_kept[k]] || to[to_kept[k]] == kDynamic) return false;
+    out.at[from_kept[k]] = element.at[to_kept[k]];
+  }
+  element = std::move(out);
+  return true;
+}
+
+bool Reader::step_slice(Element& element, const Compute& compute) const {
+  Element out{compute.arguments[0], element.at};
+  for (size_t d = 0; d < out.at.size(); ++d) {
+    if (out.at[d].dim < 0)
+      out.at[d].fixed = compute.dims[d] + out.at[d].fixed * compute.strides[d];
+    else if (compute.dims[d] != 0 || compute.strides[d] != 1)
+      return false;
+  }
+  element = std::move(out);
+  return true;
+}
+
+bool Reader::step_concatenate(Element& element, const Compute& compute) const {
+  const auto along = static_cast<size_t>(compute.dims[0]);
+  if (element.at[along].dim >= 0) return false;
+  int64_t at = element.at[along].fixed;
+  for (int argument : compute.arguments) {
+    const int64_t extent = type(argument).dims[along];
+    if (extent == kDynamic) return false;
+    if (at < extent) {
+      element.value = argument;
+      element.at[along].fixed = at;
+      return true;
+    }
+    at -= extent;
+  }
+  return false;
+}
+
+/// One movement back; false if there is none that is understood.
+bool Reader::step(Element& element) const {
+  const Compute* compute = compute_of(element.value);
+  if (compute == nullptr) return false;
+  Element out{compute->arguments.empty() ? -1 : compute->arguments[0], {}};
+  switch (compute->op) {
+    case ComputeOp::broadcast:
+      for (int64_t d : compute->dims) out.at.push_back(element.at[static_cast<size_t>(d)]);
+      for (int64_t extent : type(out.value).dims)
+        if (extent == kDynamic) return false;  // 1 at the call, it would be repeated
+      element = std::move(out);
+      return true;
+    case ComputeOp::transpose:
+      out.at.resize(element.at.size());
+      for (size_t d = 0; d < compute->dims.size(); ++d) out.at[static_cast<size_t>(compute->dims[d])] = element.at[d];
+      element = std::move(out);
+      return true;
+    case ComputeOp::reshape:
+      return step_reshape(element, *compute);
+    case ComputeOp::slice:
+      return step_slice(element, *compute);
+    case ComputeOp::concatenate:
+      return step_concatenate(element, *compute);
+    default:
+      return false;
+  }
+}
+
+Element Reader::source(Element element) const {
+  for (int i = 0; i < kMaxSteps && step(element); ++i) fix_unit_dims(element);
+  return element;
+}
+
+Term Reader::term(Element element) const {
+  for (int i = 0; i < kMaxSteps; ++i) {
+    element = source(std::move(element));
+    const Compute* compute = compute_of(element.value);
+    if (compute == nullptr || compute->op != ComputeOp::map) break;
+    const int number = imported_.values[static_cast<size_t>(element.value)].index;
+    const int32_t result = compute->function.results[0];
+    const ExprNode& node = compute->function.nodes[static_cast<size_t>(result)];
+    if (node.op != ExprOp::extra) return {std::move(element), number, result};
+    // A conversion to the same type: the argument itself.
+    const int argument = compute->arguments[static_cast<size_t>(node.index)];
+    if (type(argument).dims.empty()) element.at.clear();
+    element.value = argument;
+    fix_unit_dims(element);
+  }
+  return {std::move(element), -1, 0};
+}
+
+Term Reader::inside(Element element, int compute, int32_t node) const {
+  const Compute& map = imported_.computes[static_cast<size_t>(compute)];
+  const ExprNode& n = map.function.nodes[static_cast<size_t>(node)];
+  if (n.op != ExprOp::extra) return {std::move(element), compute, node};
+  element.value = map.arguments[static_cast<size_t>(n.index)];
+  if (type(element.value).dims.empty()) element.at.clear();
+  fix_unit_dims(element);
+  return term(std::move(element));
+}
+
+Term Reader::argument(const Term& term, size_t index) const {
+  return inside(term.element, term.compute, node(term)->args[index]);
+}
+
+const ExprNode* Reader::node(const Term& term) const {
+  if (term.is_leaf()) return nullptr;
+  return &imported_.computes[static_cast<size_t>(term.compute)].function.nodes[static_cast<size_t>(term.node)];
+}
+
+DType Reader::dtype(const Term& term) const { return term.is_leaf() ? type(term.element.value).dtype : node(term)->dtype; }
+
+bool Reader::is_value(const Term& term) const {
+  return term.is_leaf() || term.node == imported_.computes[static_cast<size_t>(term.compute)].function.results[0];
+}
+
+std::optional<Scalar> Reader::constant(const Term& term) const {
+  if (const ExprNode* n = node(term)) {
+    if (n->op == ExprOp::literal) return n->value;
+    // minimum(n - 1, the largest index of the type) is what JAX clips to.
+    if (n->op != ExprOp::min && n->op != ExprOp::max && n->op != ExprOp::convert) return std::nullopt;
+    const auto a = integer(argument(term, 0));
+    const auto b = n->op == ExprOp::convert ? a : integer(argument(term, 1));
+    if (!a || !b || !is_integer(n->dtype)) return std::nullopt;
+    return Scalar{n->dtype, {encode_i64(n->dtype, n->op == ExprOp::max ? std::max(*a, *b) : std::min(*a, *b)), 0}};
+  }
+  const Value& value = imported_.values[static_cast<size_t>(term.element.value)];
+  if (value.kind != ValueKind::constant) return std::nullopt;
+  std::optional<Scalar> found;
+  const auto equal = [&](const Scalar& scalar) {
+    if (found && *found != scalar) return false;
+    found = scalar;
+    return true;
+  };
+  if (!scan(imported_.constants[static_cast<size_t>(value.index)], term.element.at, equal)) return std::nullopt;
+  return found;
+}
+
+bool Reader::same(const Term& a, const Term& b) const {
+  if (a == b) return true;
+  const auto left = constant(a);
+  return left && left == constant(b);
+}
+
+std::optional<int64_t> Reader::integer(const Term& term) const {
+  const auto scalar = constant(term);
+  return scalar ? integer_of(*scalar) : std::nullopt;
+}
+
+Range Reader::constant_range(const Element& element) const {
+  const Range all = range_of(type(element.value).dtype);
+  const Value& value = imported_.values[static_cast<size_t>(element.value)];
+  Range seen{all.high, all.low};
+  const auto widen = [&](const Scalar& scalar) {
+    const auto number = integer_of(scalar);
+    if (number) seen = {std::min(seen.low, *number), std::max(seen.high, *number)};
+    return number.has_value();
+  };
+  return scan(imported_.constants[static_cast<size_t>(value.index)], element.at, widen) ? seen : all;
+}
+
+Range Reader::range(const Term& term, int depth) const {
+  const Range all = range_of(dtype(term));
+  if (!is_integer(dtype(term)) || depth > kMaxDepth) return all;
+  if (const ExprNode* n = node(term)) {
+    if (n->op == ExprOp::literal) {
+      const auto number = integer_of(n->value);
+      return number ? Range{*number, *number} : all;
+    }
+    if (n->op != ExprOp::min && n->op != ExprOp::max && n->op != ExprOp::convert) return all;
+    const Term from = argument(term, 0);
+    const Range a = range(from, depth + 1);
+    if (n->op == ExprOp::convert) return is_integer(dtype(from)) && a.low >= all.low && a.high <= all.high ? a : all;
+    const Range b = range(argument(term, 1), depth + 1);
+    if (n->op == ExprOp::min) return {std::min(a.low, b.low), std::min(a.high, b.high)};
+    return {std::max(a.low, b.low), std::max(a.high, b.high)};
+  }
+  const Value& value = imported_.values[static_cast<size_t>(term.element.value)];
+  if (value.kind == ValueKind::constant) return constant_range(term.element);
+  const Compute* compute = compute_of(term.element.value);
+  if (compute == nullptr || compute->op != ComputeOp::iota) return all;
+  const int64_t extent = value.type.dims[static_cast<size_t>(compute->dims[0])];
+  return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // beyond: it wraps
+}
+
+std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
+  const Compute* compute = term.is_leaf() ? compute_of(term.element.value) : nullptr;
+  if (compute == nullptr || compute->op != ComputeOp::reduce || compute->results.size() != 1) return std::nullopt;
+  if (compute->dims.size() != 1 || compute->results[0].dtype != DType::boolean) return std::nullopt;
+  const Expr& f = compute->function;
+  const ExprNode& fold = f.nodes[static_cast<size_t>(f.results[0])];
+  const auto initial = constant(this->term(whole(compute->arguments[1])));
+  if (fold.op != ExprOp::bit_and || !initial || initial->bits[0] == 0) return std::nullopt;
+  const ExprNode &a = f.nodes[static_cast<size_t>(fold.args[0])], &b = f.nodes[static_cast<size_t>(fold.args[1])];
+  const bool both = (a.op == ExprOp::current && b.op == ExprOp::update) || (a.op == ExprOp::update && b.op == ExprOp::current);
+  const auto along = static_cast<size_t>(compute->dims[0]);
+  const int from = compute->arguments[0];
+  const int64_t extent = type(from).dims[along];
+  if (!both || extent == kDynamic || extent > kMaxConjuncts) return std::nullopt;
+  std::vector<Term> out;
+  for (int64_t i = 0; i < extent; ++i) {
+    Element element{from, term.element.at};
+    element.at.insert(element.at.begin() + static_cast<int64_t>(along), Coord{-1, i});
+    fix_unit_dims(element);
+    out.push_back(this->term(std::move(element)));
+  }
+  return out;
+}
+
+}  // namespace strew::fold

@@ -1,0 +1,126 @@
+// Values come after what they are made of, so walking down from the root in order of their numbers meets every reader of a value
+// before the value itself: it enters if the region's are all its readers. Covered by tests/unit/fold_test.cc.
+#include "compiler/import/fold/region.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/op/limits.h"
+
+namespace strew::fold {
+namespace {
+
+bool covers(const Reader& reader, const Frame& frame, const Element& element, const std::vector<int>& dims) {
+  const std::vector<int64_t>& own = reader.type(element.value).dims;
+  if (own.size() != dims.size()) return false;
+  for (size_t d = 0; d < own.size(); ++d) {
+    const int64_t extent = frame.dims[static_cast<size_t>(dims[d])];
+    if (own[d] != extent || (own[d] != 1 && element.at[d].dim != dims[d])) return false;
+  }
+  return true;
+}
+
+/// The map that gives `value`, if it may be part of a graph over `dims`.
+const Compute* map_over(const Imported& imported, int value, const std::vector<int64_t>& dims) {
+  const Value& v = imported.values[static_cast<size_t>(value)];
+  if (v.kind != ValueKind::compute || v.type.dims != dims) return nullptr;
+  const Compute& compute = imported.computes[static_cast<size_t>(v.index)];
+  return compute.op == ComputeOp::map ? &compute : nullptr;
+}
+
+}  // namespace
+
+Frame::Frame(const std::vector<int64_t>& shape, const std::vector<int64_t>& window_dims) : dims(shape) {
+  for (int d = 0; d < static_cast<int>(dims.size()); ++d)
+    (std::find(window_dims.begin(), window_dims.end(), d) != window_dims.end() ? window : positions).push_back(d);
+}
+
+Region region_of(const Workshop& shop, int root, int readers, const std::vector<int64_t>& dims) {
+  Region out;
+  std::map<int, int, std::greater<>> open{{root, readers}};
+  size_t nodes = 0;
+  while (!open.empty()) {
+    const auto [value, seen] = *open.begin();
+    open.erase(open.begin());
+    const Compute* map = map_over(shop.imported, value, dims);
+    const bool enters = map != nullptr && shop.ledger.readers(value) == seen && nodes + map->function.nodes.size() <= kMaxFused;
+    if (!enters) {
+      out.leaves[value] += seen;
+      continue;
+    }
+    nodes += map->function.nodes.size();
+    out.values.push_back(value);
+    for (int argument : map->arguments) ++open[argument];
+  }
+  std::reverse(out.values.begin(), out.values.end());
+  return out;
+}
+
+std::optional<Input> input_of(const Workshop& shop, const Frame& frame, int value) {
+  const Reader& reader = shop.reader;
+  const Term term = reader.term(reader.whole(value));
+  if (reader.constant(term)) return std::nullopt;
+  const int from = term.element.value;
+  std::vector<int> all(frame.dims.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (reader.is_value(term)) {
+    if (reader.type(from).dims.empty()) return Input{ExtraKind::scalar, from};
+    if (covers(reader, frame, term.element, frame.window)) return Input{ExtraKind::per_window, from};
+    if (covers(reader, frame, term.element, frame.positions)) return Input{ExtraKind::per_position, from};
+    if (covers(reader, frame, term.element, all)) return Input{ExtraKind::per_element, from};
+  }
+  return Input{reader.type(value).dims.empty() ? ExtraKind::scalar : ExtraKind::per_element, value};
+}
+
+int32_t GraphBuilder::push(ExprNode node) {
+  expr.nodes.push_back(std::move(node));
+  return static_cast<int32_t>(expr.nodes.size()) - 1;
+}
+
+std::optional<int32_t> GraphBuilder::extra(const Input& input) {
+  const auto known = inputs_.find({input.kind, input.value});
+  if (known != inputs_.end()) return known->second;
+  if (extras.size() >= static_cast<size_t>(kMaxExtras)) return std::nullopt;
+  const TensorType& type = shop_.reader.type(input.value);
+  const int32_t node = push({ExprOp::extra, type.dtype, {}, static_cast<int32_t>(extras.size()), {}});
+  extras.push_back({input.kind, type});
+  added.push_back(input.value);
+  inputs_[{input.kind, input.value}] = node;
+  return node;
+}
+
+std::optional<int32_t> GraphBuilder::leaf(int value) {
+  const auto input = input_of(shop_, frame_, value);
+  if (!input) {
+    const Scalar constant = *shop_.reader.constant(shop_.reader.term(shop_.reader.whole(value)));
+    return push({ExprOp::literal, constant.dtype, {}, 0, constant});
+  }
+  const auto known = input->kind == ExtraKind::per_element ? known_.find(input->value) : known_.end();
+  return known != known_.end() ? known->second : extra(*input);
+}
+
+std::optional<int32_t> GraphBuilder::build(const Region& region) {
+  for (const int value : region.values) {
+    const Compute& map = shop_.imported.computes[static_cast<size_t>(shop_.imported.values[static_cast<size_t>(value)].index)];
+    std::vector<int32_t> moved;
+    for (const ExprNode& node : map.function.nodes) {
+      if (node.op != ExprOp::extra) {
+        ExprNode copy = node;
+        for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
+        moved.push_back(push(std::move(copy)));
+        continue;
+      }
+      const int argument = map.arguments[static_cast<size_t>(node.index)];
+      if (!known_.contains(argument)) {
+        const auto found = leaf(argument);
+        if (!found) return std::nullopt;
+        known_[argument] = *found;
+      }
+      moved.push_back(known_[argument]);
+    }
+    known_[value] = moved[static_cast<size_t>(map.function.results[0])];
+  }
+  return known_[region.values.back()];
+}
+
+}  // namespace strew::fold

@@ -1,0 +1,55 @@
+// x[i] with one index is a dynamic_slice of [1, n] and a reshape to [n]. Dims of 1 that a window has are dims the gather can leave out
+// itself: they join collapsed_slice_dims. Covered by tests/golden/fold_test.cc.
+#include <algorithm>
+
+#include "compiler/import/fold/folds.h"
+#include "compiler/op/verify.h"
+
+namespace strew::fold {
+namespace {
+
+bool has(const std::vector<int64_t>& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
+
+/// Takes the dims of the result that `wanted` has not out of the window. False: that is not what the reshape does.
+bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
+  std::vector<int64_t> window;  // operand dim of each offset dim
+  for (int64_t d = 0; d < gather.operand.rank(); ++d)
+    if (!has(gather.dims.collapsed_slice_dims, d) && !has(gather.dims.operand_batching_dims, d)) window.push_back(d);
+  std::vector<int64_t> offsets;
+  size_t next = 0, offset = 0;
+  for (int64_t d = 0; d < gather.result.rank(); ++d) {
+    const bool is_offset = has(gather.dims.offset_dims, d);
+    const int64_t extent = gather.result.dims[static_cast<size_t>(d)];
+    if (next < wanted.size() && wanted[next] == extent) {
+      if (is_offset) offsets.push_back(static_cast<int64_t>(next));
+      ++next;
+    } else if (is_offset && extent == 1) {
+      gather.dims.collapsed_slice_dims.push_back(window[offset]);
+    } else {
+      return false;
+    }
+    offset += is_offset ? 1 : 0;
+  }
+  std::sort(gather.dims.collapsed_slice_dims.begin(), gather.dims.collapsed_slice_dims.end());
+  gather.dims.offset_dims = std::move(offsets);
+  gather.result.dims = wanted;
+  return next == wanted.size();
+}
+
+}  // namespace
+
+void fold_result_shape(const Workshop& shop, int compute) {
+  const Compute& reshape = shop.imported.computes[static_cast<size_t>(compute)];
+  if (!shop.ledger.is_live(compute) || reshape.op != ComputeOp::reshape) return;
+  const int gathered = reshape.arguments[0];
+  const Value& from = shop.imported.values[static_cast<size_t>(gathered)];
+  if (from.kind != ValueKind::result || is_scatter(shop.kernel(from.index).op) || shop.ledger.readers(gathered) != 1) return;
+  const int number = from.index;
+  Gather gather = std::get<Gather>(shop.kernel(number).op);
+  if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims) || !verify(gather).ok()) return;
+  shop.kernel(number).op = std::move(gather);
+  shop.kernel(number).notes.emplace_back("folded: dims of 1 are left out of the result");
+  shop.ledger.becomes_result(shop.ledger.value_of(compute), number, ComputeFate::folded);
+}
+
+}  // namespace strew::fold

@@ -1,0 +1,90 @@
+// Golden folds: tests/golden/jax/NAME.mlir is a function as JAX lowers it (lower.py writes them); NAME.fold holds the kernels it becomes and
+// what became of each operation around them. STREW_UPDATE_GOLDEN=1 rewrites the .fold files; look at the diff before committing it.
+//
+// Every module then runs as it stands, all of it interpreted but the kernels, and folded, on the reference and compiled: the same bits,
+// on indices that are in range, just outside, and at both ends of their type.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/import/importer.h"
+#include "compiler/op/text.h"
+#include "tests/support/programs.h"
+
+namespace strew {
+namespace {
+
+namespace fs = std::filesystem;
+const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/jax";
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::directory_iterator(kFolder))
+    if (entry.path().extension() == ".mlir") out.push_back(entry.path().stem().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+Expected<Imported> import_module(const std::string& name, bool fold) {
+  ImportOptions options;
+  options.fold = fold;
+  return import_file((kFolder / (name + ".mlir")).string(), options);
+}
+
+/// "LINE: stablehlo.add"
+std::string place(const std::string& location) { return location.substr(location.find(".mlir:") + 6); }
+
+std::string summary(const Imported& imported) {
+  std::string out;
+  for (const ImportedKernel& kernel : imported.kernels) {
+    out += "kernel " + kernel.name + " " + print(kernel.op) + "\n";
+    for (const std::string& note : kernel.notes) out += "  " + note + "\n";
+  }
+  static constexpr const char* kFates[] = {"interpreted", "folded", "fused", "unused"};
+  for (const Compute& compute : imported.computes) {
+    const bool joined = compute.fate == ComputeFate::folded || compute.fate == ComputeFate::fused;
+    out += std::string(kFates[static_cast<size_t>(compute.fate)]) +
+           (joined ? " into " + imported.kernels[static_cast<size_t>(compute.kernel)].name : "") + ", line " +
+           place(compute.location) + "\n";
+  }
+  return out;
+}
+
+class GoldenFold : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenFold, IsUnchangedAndKeepsTheBits) {
+  const auto plain = import_module(GetParam(), false), folded = import_module(GetParam(), true);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  ASSERT_TRUE(folded.ok()) << folded.status().message();
+  const fs::path golden = kFolder / (GetParam() + ".fold");
+  const std::string text = summary(*folded);
+  if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
+  EXPECT_EQ(read(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+
+  test::Rng rng(17);
+  for (int round = 0; round < 12; ++round) {
+    const std::vector<Tensor> inputs = test::random_inputs(*plain, rng);
+    const auto want = test::run_copy(*plain, inputs, "reference");
+    ASSERT_EQ(test::difference(test::run_copy(*folded, inputs, "reference"), want), "") << "round " << round;
+    if (round == 0)  // compiling takes longer than running
+      ASSERT_EQ(test::difference(test::run_copy(*folded, inputs, "auto"), want), "") << "compiled";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Jax, GoldenFold, testing::ValuesIn(names()), [](const auto& info) { return info.param; });
+
+TEST(GoldenFoldFolder, HasFiles) { EXPECT_GE(names().size(), 100U); }
+
+}  // namespace
+}  // namespace strew

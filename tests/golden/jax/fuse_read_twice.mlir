@@ -1,0 +1,24 @@
+module @jit {
+  func.func public @main(%arg0: tensor<5x4xf32>, %arg1: tensor<6xi32>, %arg2: tensor<6x4xf32>) -> (tensor<5x4xf32> {jax.result_info = "result[0]"}, tensor<6x4xf32> {jax.result_info = "result[1]"}) {
+    %cst = stablehlo.constant dense<2.000000e+00> : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<6x4xf32>
+    %1 = stablehlo.multiply %arg2, %0 : tensor<6x4xf32>
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %2 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<6xi32>
+    %3 = stablehlo.compare LT, %arg1, %2, SIGNED : (tensor<6xi32>, tensor<6xi32>) -> tensor<6xi1>
+    %c_0 = stablehlo.constant dense<5> : tensor<i32>
+    %4 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<6xi32>
+    %5 = stablehlo.add %arg1, %4 : tensor<6xi32>
+    %6 = stablehlo.select %3, %5, %arg1 : tensor<6xi1>, tensor<6xi32>
+    %7 = stablehlo.broadcast_in_dim %6, dims = [0] : (tensor<6xi32>) -> tensor<6x1xi32>
+    %8 = "stablehlo.scatter"(%arg0, %7, %1) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+      %11 = stablehlo.add %arg3, %arg4 : tensor<f32>
+      stablehlo.return %11 : tensor<f32>
+    }) : (tensor<5x4xf32>, tensor<6x1xi32>, tensor<6x4xf32>) -> tensor<5x4xf32>
+    %cst_1 = stablehlo.constant dense<2.000000e+00> : tensor<f32>
+    %9 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<6x4xf32>
+    %10 = stablehlo.multiply %arg2, %9 : tensor<6x4xf32>
+    return %8, %10 : tensor<5x4xf32>, tensor<6x4xf32>
+  }
+}

@@ -1,0 +1,19 @@
+module @jit {
+  func.func public @main(%arg0: tensor<5x4xf32>, %arg1: tensor<6xi32>, %arg2: tensor<6x4xf32>, %arg3: tensor<6x4xf32>) -> (tensor<5x4xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.subtract %arg2, %arg3 : tensor<6x4xf32>
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %1 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<6xi32>
+    %2 = stablehlo.compare LT, %arg1, %1, SIGNED : (tensor<6xi32>, tensor<6xi32>) -> tensor<6xi1>
+    %c_0 = stablehlo.constant dense<5> : tensor<i32>
+    %3 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<6xi32>
+    %4 = stablehlo.add %arg1, %3 : tensor<6xi32>
+    %5 = stablehlo.select %2, %4, %arg1 : tensor<6xi1>, tensor<6xi32>
+    %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<6xi32>) -> tensor<6x1xi32>
+    %7 = "stablehlo.scatter"(%arg0, %6, %0) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%arg4: tensor<f32>, %arg5: tensor<f32>):
+      %8 = stablehlo.maximum %arg4, %arg5 : tensor<f32>
+      stablehlo.return %8 : tensor<f32>
+    }) : (tensor<5x4xf32>, tensor<6x1xi32>, tensor<6x4xf32>) -> tensor<5x4xf32>
+    return %7 : tensor<5x4xf32>
+  }
+}

@@ -1,0 +1,15 @@
+module @jit {
+  func.func public @main(%arg0: tensor<5x4xf32>, %arg1: tensor<6xi16>) -> (tensor<6x4xf32> {jax.result_info = "result"}) {
+    %c = stablehlo.constant dense<0> : tensor<i16>
+    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i16>) -> tensor<6xi16>
+    %1 = stablehlo.compare LT, %arg1, %0, SIGNED : (tensor<6xi16>, tensor<6xi16>) -> tensor<6xi1>
+    %c_0 = stablehlo.constant dense<5> : tensor<i16>
+    %2 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i16>) -> tensor<6xi16>
+    %3 = stablehlo.add %arg1, %2 : tensor<6xi16>
+    %4 = stablehlo.select %1, %3, %arg1 : tensor<6xi1>, tensor<6xi16>
+    %5 = stablehlo.convert %4 : (tensor<6xi16>) -> tensor<6xi32>
+    %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<6xi32>) -> tensor<6x1xi32>
+    %7 = "stablehlo.gather"(%arg0, %6) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 4>}> : (tensor<5x4xf32>, tensor<6x1xi32>) -> tensor<6x4xf32>
+    return %7 : tensor<6x4xf32>
+  }
+}

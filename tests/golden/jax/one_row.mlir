@@ -1,0 +1,20 @@
+module @jit {
+  func.func public @main(%arg0: tensor<5x4xf32>, %arg1: tensor<i32>) -> (tensor<4xf32> {jax.result_info = "result"}) {
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %0 = stablehlo.compare LT, %arg1, %c, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %c_0 = stablehlo.constant dense<5> : tensor<i32>
+    %1 = stablehlo.add %arg1, %c_0 : tensor<i32>
+    %2 = stablehlo.select %0, %1, %arg1 : tensor<i1>, tensor<i32>
+    %c_1 = stablehlo.constant dense<0> : tensor<i32>
+    %c_2 = stablehlo.constant dense<0> : tensor<i32>
+    %3 = stablehlo.compare LT, %c_1, %c_2, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %c_3 = stablehlo.constant dense<0> : tensor<i32>
+    %c_4 = stablehlo.constant dense<4> : tensor<i32>
+    %4 = stablehlo.add %c_3, %c_4 : tensor<i32>
+    %c_5 = stablehlo.constant dense<0> : tensor<i32>
+    %5 = stablehlo.select %3, %4, %c_5 : tensor<i1>, tensor<i32>
+    %6 = stablehlo.dynamic_slice %arg0, %2, %5, sizes = [1, 4] : (tensor<5x4xf32>, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>
+    %7 = stablehlo.reshape %6 : (tensor<1x4xf32>) -> tensor<4xf32>
+    return %7 : tensor<4xf32>
+  }
+}

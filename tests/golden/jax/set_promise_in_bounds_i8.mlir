@@ -1,0 +1,18 @@
+module @jit {
+  func.func public @main(%arg0: tensor<5x4xf32>, %arg1: tensor<6xi8>, %arg2: tensor<6x4xf32>) -> (tensor<5x4xf32> {jax.result_info = "result"}) {
+    %c = stablehlo.constant dense<0> : tensor<i8>
+    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i8>) -> tensor<6xi8>
+    %1 = stablehlo.compare LT, %arg1, %0, SIGNED : (tensor<6xi8>, tensor<6xi8>) -> tensor<6xi1>
+    %c_0 = stablehlo.constant dense<5> : tensor<i8>
+    %2 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i8>) -> tensor<6xi8>
+    %3 = stablehlo.add %arg1, %2 : tensor<6xi8>
+    %4 = stablehlo.select %1, %3, %arg1 : tensor<6xi1>, tensor<6xi8>
+    %5 = stablehlo.convert %4 : (tensor<6xi8>) -> tensor<6xi32>
+    %6 = stablehlo.broadcast_in_dim %5, dims = [0] : (tensor<6xi32>) -> tensor<6x1xi32>
+    %7 = "stablehlo.scatter"(%arg0, %6, %arg2) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%arg3: tensor<f32>, %arg4: tensor<f32>):
+      stablehlo.return %arg4 : tensor<f32>
+    }) : (tensor<5x4xf32>, tensor<6x1xi32>, tensor<6x4xf32>) -> tensor<5x4xf32>
+    return %7 : tensor<5x4xf32>
+  }
+}

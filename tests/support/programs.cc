@@ -1,0 +1,61 @@
+// See programs.h. Used by tests/golden/fold_test.cc and tests/unit/fold_test.cc.
+#include "tests/support/programs.h"
+
+#include <cstring>
+
+#include "compiler/op/number.h"
+#include "runtime/program.h"
+
+namespace strew::test {
+
+Tensor random_tensor(const TensorType& type, Rng& rng) {
+  Tensor out = make_tensor(type.dtype, type.dims).value();
+  const int width = bits(type.dtype);
+  const uint64_t mask = width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    uint64_t code = encode_i64(type.dtype, rng.between(-8, 9));
+    if (is_integer(type.dtype) && rng.below(4) == 0) {
+      const uint64_t most = is_signed_integer(type.dtype) ? mask >> 1 : mask, least = (most + 1) & mask;
+      const auto near = static_cast<uint64_t>(rng.below(6));
+      code = (rng.below(2) == 0 ? most - near : least + near) & mask;
+    } else if (is_float(type.dtype)) {
+      code = encode(type.dtype, 0.25 * static_cast<double>(rng.between(-20, 20)));
+    }
+    store_element(type.dtype, out.data.data(), i, Scalar{type.dtype, {code, 0}});
+  }
+  return out;
+}
+
+std::vector<Tensor> random_inputs(const Imported& imported, Rng& rng) {
+  std::vector<Tensor> out;
+  for (const ImportedInput& input : imported.inputs) out.push_back(random_tensor(input.type, rng));
+  return out;
+}
+
+Expected<std::vector<Tensor>> run_copy(const Imported& imported, const std::vector<Tensor>& inputs, const std::string& backend) {
+  std::vector<std::unique_ptr<Tensor>> copies;
+  for (const Tensor& input : inputs) {
+    copies.push_back(std::make_unique<Tensor>(make_tensor(input.dtype, input.dims).value()));
+    if (input.data.size() > 0) std::memcpy(copies.back()->data.data(), input.data.data(), static_cast<size_t>(input.data.size()));
+  }
+  Runtime runtime;
+  ProgramOptions options;
+  options.kernel.backend = backend;
+  return run_program(runtime, imported, std::move(copies), options);
+}
+
+std::string difference(const Expected<std::vector<Tensor>>& got, const Expected<std::vector<Tensor>>& want) {
+  if (!got.ok()) return got.status().message();
+  if (!want.ok()) return want.status().message();
+  if (got->size() != want->size()) return "another number of outputs";
+  for (size_t r = 0; r < got->size(); ++r) {
+    const Tensor &a = (*got)[r], &b = (*want)[r];
+    if (a.dtype != b.dtype || a.dims != b.dims) return "output " + std::to_string(r) + " has another type";
+    for (int64_t i = 0; i < a.elements(); ++i)
+      if (!same_value(load_element(a.dtype, a.data.data(), i), load_element(b.dtype, b.data.data(), i)))
+        return "output " + std::to_string(r) + ", element " + std::to_string(i);
+  }
+  return "";
+}
+
+}  // namespace strew::test

@@ -1,0 +1,23 @@
+// Runs of imported programs on random inputs, and whether two give the same bits.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compiler/import/importer.h"
+#include "runtime/tensor.h"
+#include "tests/support/rng.h"
+
+namespace strew::test {
+
+/// Integers around 0 and small extents, every fourth near an end of its type; small multiples of 1/4 for floats.
+Tensor random_tensor(const TensorType& type, Rng& rng);
+std::vector<Tensor> random_inputs(const Imported& imported, Rng& rng);
+
+/// The outputs; inputs are copied.
+Expected<std::vector<Tensor>> run_copy(const Imported& imported, const std::vector<Tensor>& inputs, const std::string& backend);
+
+/// Where the two differ (any two NaNs are equal), "" if nowhere. Failures are differences.
+std::string difference(const Expected<std::vector<Tensor>>& got, const Expected<std::vector<Tensor>>& want);
+
+}  // namespace strew::test
