@@ -25,10 +25,13 @@ class HandPool {
     workers_.clear();
   }
 
-  /// f(thread) for each of `threads`; the caller is thread 0.
+  /// f(thread) for each of `threads`; the caller is thread 0, and all of them while the pool sleeps.
   template <class F>
   void run(int threads, F&& f) {
-    if (threads <= 1) return f(0);
+    if (threads <= 1 || static_cast<int>(workers_.size()) < threads - 1) {
+      for (int id = 0; id < threads; ++id) f(id);
+      return;
+    }
     function_ = [](void* context, int id) { (*static_cast<std::remove_reference_t<F>*>(context))(id); };
     context_ = const_cast<void*>(static_cast<const void*>(&f));
     left_.store(threads - 1, std::memory_order_relaxed);

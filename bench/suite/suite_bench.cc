@@ -9,26 +9,24 @@
 //   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--schedule=KNOBS] [--polite]
 //                                                                    the table; all of Google Benchmark's flags
 //   bench_suite --cases                                                the cases as JSON
+//   bench_suite --worker=strew|hand --threads=N                        a worker of bench/peers, see worker.h
 //   bench_suite --write=CASE --folder=DIR                              the case's inputs and result, for bench/peers
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <chrono>
+#include <fstream>
 #include <iostream>
-#include <memory>
 #include <thread>
 
-#include "backends/reference/reference.h"
 #include "bench/measure.h"
-#include "bench/suite/hand.h"
-#include "bench/suite/ops.h"
 #include "bench/suite/table.h"
-#include "runtime/kernel.h"
+#include "bench/suite/work.h"
+#include "bench/suite/worker.h"
 
 namespace strew::bench {
 namespace {
 
-constexpr int kThreads[] = {1, 2};
 constexpr double kTarget = 1.1;
 /// What the API may cost on top of a kernel too short for a ratio.
 constexpr double kApiNanoseconds = 60, kShort = 1000;
@@ -39,140 +37,8 @@ std::string& forced_schedule() {
   return knobs;
 }
 
-/// One case, ready to be timed.
-struct Work {
-  Data data;
-  Memory table, into, copy;  ///< what calls write
-  std::vector<Kernel> kernels;
-  std::unique_ptr<Calls> calls;
-  std::string wrong;  ///< why it must not be timed
-
-  explicit Work(const Case& c);
-  HandTarget target() const { return {table.data(), into.data(), copy.data()}; }
-  char* result() const { return data.c.gathers() ? into.data() : data.c.mode == Mode::copied ? copy.data() : table.data(); }
-  size_t result_bytes() const { return data.c.gathers() ? into.size() : table.size(); }
-  void reset() const;
-  std::string differs(const char* who, const char* from) const;
-  std::string check_kernels(const Op& op, const char* expected) const;
-  std::string check_hand(const char* expected) const;
-  std::string check(const Op& op);
-};
-
-void Work::reset() const {
-  std::memcpy(table.data(), data.table.data(), table.size());
-  std::memset(result(), 0x33, data.c.gathers() || data.c.mode == Mode::copied ? result_bytes() : 0);
-}
-
-std::string Work::differs(const char* who, const char* from) const {
-  if (std::memcmp(result(), from, result_bytes()) == 0) return {};
-  size_t at = 0;
-  while (result()[at] == from[at]) ++at;
-  return fmt::format("{} differs from plain loops at byte {} of {}", who, at, result_bytes());
-}
-
-std::string Work::check_kernels(const Op& op, const char* expected) const {
-  for (const Kernel& kernel : kernels) {
-    reset();
-    const Status status = kernel.run(calls->set(0));
-    if (!status.ok()) return status.message();
-    const std::string who = fmt::format("strew with {} threads", kernel.schedule().threads);
-    if (std::string wrong = differs(who.c_str(), expected); !wrong.empty()) return wrong;
-  }
-  constexpr int64_t kSmall = 8 << 20;
-  if (data.c.table_bytes() + data.c.source_bytes() > kSmall) return {};
-  reset();
-  const Status status = run_reference(op, calls->set(0));
-  return status.ok() ? differs("the reference", expected) : status.message();
-}
-
-std::string Work::check_hand(const char* expected) const {
-  for (const int threads : kThreads) {
-    hand_pool().wake(threads);
-    for (const HandWay& way : hand_ways(data, target(), threads)) {
-      reset();
-      way.run(0, 1);
-      if (std::string wrong = differs(way.name.c_str(), expected); !wrong.empty()) return wrong;
-    }
-    hand_pool().sleep();
-  }
-  return {};
-}
-
-std::string Work::check(const Op& op) {
-  const Case& c = data.c;
-  Memory expected(c.table_bytes()), gathered(c.source_bytes());
-  if (!expected || !gathered) return "not enough memory";
-  const char* result = c.gathers() ? gathered.data() : expected.data();
-  const auto compute = [&] {
-    std::memcpy(expected.data(), data.table.data(), expected.size());
-    plain_result(data, 0, expected.data(), gathered.data());
-  };
-  const bool order_shows = c.reads_table() && c.dtype != DType::i32 && c.mode != Mode::relaxed;
-  if (order_shows) {
-    fill_numbers(c, data.source, 11, false);
-    fill_numbers(c, data.table, 12, false);
-  }
-  compute();
-  if (std::string wrong = check_kernels(op, result); !wrong.empty()) return wrong;
-  if (order_shows) {
-    fill_numbers(c, data.source, 8);
-    fill_numbers(c, data.table, 7);
-    compute();
-  }
-  return check_hand(result);
-}
-
-Work::Work(const Case& c) : data(make_data(c)), table(c.table_bytes()) {
-  if (c.gathers()) into = Memory(c.source_bytes());
-  if (c.mode == Mode::copied) copy = Memory(c.table_bytes());
-  if (!data.table || !data.source || !table || (result() == nullptr)) {
-    wrong = "not enough memory";
-    return;
-  }
-  const Expected<Op> op = suite_op(c);
-  if (!op.ok()) {
-    wrong = op.status().message();
-    return;
-  }
-  for (const int threads : kThreads) {
-    KernelOptions options;
-    options.threads = threads;
-    options.schedule = forced_schedule();
-    const Expected<Kernel> kernel = Runtime::process().get(*op, options);
-    if (!kernel.ok() || (kernel->range_entry() == nullptr && c.mode != Mode::wide)) {
-      wrong = kernel.ok() ? "no machine code was built" : kernel.status().message();
-      return;
-    }
-    kernels.push_back(*kernel);
-  }
-  calls = std::make_unique<Calls>(kernels[0].op(), data, result());
-  wrong = check(*op);
-  reset();
-}
-
-/// The last case's work: its rows for one and two threads share the inputs.
-Work& work_of(const Case& c) {
-  static std::unique_ptr<Work> work;
-  if (!work || work->data.c.name != c.name) {
-    work.reset();
-    work = std::make_unique<Work>(c);
-  }
-  return *work;
-}
-
 /// Long enough for another pool's workers to stop spinning.
 void settle() { std::this_thread::sleep_for(std::chrono::microseconds(300)); }
-
-Way strew_way(const Work& work, const Kernel& kernel) {
-  Way way;
-  way.name = "strew";
-  way.run = [&work, kernel, set = int64_t{0}](int64_t calls) mutable {
-    for (int64_t i = 0; i < calls; ++i, set = set + 1 == work.data.c.sets ? 0 : set + 1) {
-      if (!kernel.run(work.calls->set(set)).ok()) any_failed() = true;
-    }
-  };
-  return way;
-}
 
 /// Those of `candidates` that are not clearly slower than the best, as ways that wake the pool for their turn.
 std::vector<Way> fastest(const std::vector<HandWay>& candidates, int64_t sets) {
@@ -243,9 +109,9 @@ void report(benchmark::State& state, const Work& work, int threads, const Turns&
 }
 
 void run_case(benchmark::State& state, const Case& c, int threads) {
-  const Work& work = work_of(c);
+  const Work& work = work_of(c, forced_schedule());
   if (!work.wrong.empty()) return fail(state, work.wrong);
-  std::vector<Way> ways = {strew_way(work, work.kernels[static_cast<size_t>(threads - 1)])};
+  std::vector<Way> ways = {{"strew", strew_calls(work, work.kernels[static_cast<size_t>(threads - 1)]), {}, {}}};
   const std::vector<Way> hands = fastest(up_to(threads, hand_ways, work), c.sets),
                          streams = fastest(up_to(threads, stream_ways, work), c.sets);
   ways.insert(ways.end(), hands.begin(), hands.end());
@@ -259,6 +125,21 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   const Turns turns = time_in_turns(state, ways, c.sets, turn);
   report(state, work, threads, turns, hands.size(), ways);
   state.SetBytesProcessed(state.iterations() * c.bytes_moved());
+}
+
+/// What the system calls its processor, with the features that matter here.
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  std::string model, family, number;
+  for (std::string line; std::getline(info, line) && !line.empty();) {
+    const size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    const std::string value = line.substr(colon + 2);
+    if (line.starts_with("model name")) model = value;
+    if (line.starts_with("cpu family")) family = value;
+    if (line.starts_with("model\t")) number = value;
+  }
+  return fmt::format("{}, family {} model {}", model, family, number);
 }
 
 /// The value of --NAME=VALUE, taken out of the arguments; `missing` when it is not there.
@@ -295,6 +176,9 @@ int main(int argc, char** argv) {
     std::cout << cases_json();
     return 0;
   }
+  if (const std::string peer = take_flag(argc, argv, "worker"); !peer.empty()) {
+    return serve(peer, std::atoi(take_flag(argc, argv, "threads", "1").c_str()));
+  }
   const std::string folder = take_flag(argc, argv, "folder", "."), wanted = take_flag(argc, argv, "write");
   if (!wanted.empty()) return write_case(wanted, folder);
   const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
@@ -308,6 +192,7 @@ int main(int argc, char** argv) {
           ->Iterations(rounds);
     }
   }
+  benchmark::AddCustomContext("cpu", cpu_model());
   Table table;
   return run_all(argc, argv, &table);
 }

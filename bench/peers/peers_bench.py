@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""strew beside its peers on the suite's cases: same data, same threads, same cores, in turns.
+
+  peers_bench.py [--cases REGEX] [--peers a,b] [--threads 1,2] [--rounds N] [--budget SECONDS] [--out FILE] [--list]
+
+Any subset of numpy, numba, torch, torch_scatter, onnxruntime, JAX, TensorFlow, LiteRT, IREE and OpenVINO may be installed; the rest is left
+out. PEERS_TF_PYTHON names the interpreter of an environment of its own for TensorFlow and LiteRT.
+
+How it measures
+  * One worker process per (peer, T), pinned to T cores, so that thread pools sized from the affinity mask cannot use more. strew and the
+    hand-written kernels are workers too (bench_suite --worker); their call path is C++, a peer's is what its users call.
+  * bench_suite writes a case's inputs and the right result to /dev/shm; each worker copies what it changes.
+  * All workers of one T prepare a case; then rounds: each visits the workers in rotated order, so all see the same noise. Every variant of
+    a peer is tried, checked after exactly one call, and the fastest right one counts. Medians over all samples.
+  * In place wherever the peer can: donated buffers (JAX), the same buffer bound as input and output (onnxruntime), resource variables
+    (TensorFlow), trailing-underscore ops (torch). Else the note says so. Index tensors exist beforehand in the peer's preferred type.
+"""
+import argparse
+import gc
+import importlib
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+NATIVE = ["strew", "hand"]
+CLASSES = {"numpy": "numpy_peer.NumpyPeer", "numba": "numba_peer.NumbaPeer", "torch": "torch_peer.TorchPeer",
+           "torch_scatter": "torch_peer.TorchScatterPeer", "ort": "ort_peer.OrtPeer", "jax": "jax_peer.JaxPeer", "tf": "tf_peer.TfPeer",
+           "litert": "tf_peer.LitertPeer", "iree": "jax_peer.IreePeer", "openvino": "openvino_peer.OpenvinoPeer"}
+NEEDS_TF_PYTHON = {"tf", "litert"}
+SINGLE = {"numpy"}  # have no threads of their own
+
+
+# ------------------------------------------------------------------------------------------------ worker
+
+
+def prepare(peer, case, folder, T):
+    """[Runner] of a peer for a case, those far behind the best left out, and what to tell the driver."""
+    from data import Data, as_peers_see
+    from sampling import Runner, check_against
+    runners, errors = [], []
+    D = Data(as_peers_see(case), folder)
+    variants, check = peer.variants(D), check_against(D)
+    while len(errors) <= 4:
+        try:
+            runners.append(Runner(*next(variants), D, check))
+        except StopIteration:
+            break
+        except Exception as e:
+            errors.append(f"{type(e).__name__}: {(str(e).strip().splitlines() or [''])[0]}"[:160])
+    right = [r for r in runners if not r.mismatch] or runners
+    best = min((r.est for r in right), default=0)
+    info = [dict(variant=r.name, ns=r.est, mismatch=r.mismatch) for r in runners]
+    return [r for r in right if r.est <= 2.5 * best], dict(variants=info, errors=errors)
+
+
+def worker(name, T):
+    """Answers the driver's JSON lines; what libraries print goes to stderr."""
+    out = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(answer):
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+    gc.disable()
+    try:
+        module, cls = CLASSES[name].split(".")
+        peer = getattr(importlib.import_module(module), cls)(T)
+    except Exception as e:
+        return say(dict(error=f"{type(e).__name__}: {e}"[:200]))
+    say(dict(version=peer.version))
+    live = []
+    for line in sys.stdin:
+        q = json.loads(line)
+        if q["cmd"] == "prepare":
+            live = []
+            live, answer = prepare(peer, q["case"], q["dir"], T)
+            say(answer)
+        elif q["cmd"] == "measure":
+            for r in list(live):
+                try:
+                    r.measure(q["budget"] / len(live))
+                except Exception as e:
+                    print(f"{name} {r.name}: {e}", file=sys.stderr, flush=True)
+                    live.remove(r)
+            say(dict(ok=1))
+        else:
+            say(dict(results=[r.report() for r in live if r.samples or r.disturbed]))
+            live = []
+            gc.collect()
+
+
+# ------------------------------------------------------------------------------------------------ driver
+
+
+class Worker:
+    def __init__(self, peer, T, suite, log):
+        self.peer, self.T, self.suite, self.log = peer, T, suite, log
+        self.start()
+
+    def start(self):
+        T = self.T
+        python = os.environ.get("PEERS_TF_PYTHON", sys.executable) if self.peer in NEEDS_TF_PYTHON else sys.executable
+        env = dict(os.environ, OMP_NUM_THREADS=str(T), JAX_PLATFORMS="cpu", TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="")
+        if T == 1:
+            env["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+        command = [self.suite, f"--worker={self.peer}", f"--threads={T}"] if self.peer in NATIVE else \
+            [python, os.path.abspath(__file__), "--worker", self.peer, "--threads", str(T)]
+        cores = sorted(os.sched_getaffinity(0))[:T]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=env, text=True,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, cores))
+        greeting = self.ask()
+        self.version, self.error = greeting.get("version"), greeting.get("error")
+
+    def ask(self, **q):
+        line = ""
+        try:
+            if q:
+                self.process.stdin.write(json.dumps(q) + "\n")
+                self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            pass
+        return json.loads(line) if line else dict(error=f"worker died (status {self.process.wait()})")
+
+
+def start_workers(args, log):
+    workers = [Worker(p, T, args.suite, log) for p in args.peers for T in args.threads if T == 1 or p not in SINGLE]
+    for w in workers:
+        if w.version is None:
+            print(f"# {w.peer} T={w.T} left out: {w.error}", flush=True)
+    return [w for w in workers if w.version is not None]
+
+
+def run_case(c, workers, folder, args):
+    """All workers of one T prepare, are measured in rotated rounds, report. Returns {peer: record}."""
+    ready, records = [], {}
+    for w in workers:
+        answer = w.ask(cmd="prepare", case=c, dir=folder)
+        if "error" in answer:
+            print(f"# {c['name']} {w.peer}: {answer['error']}", flush=True)
+            w.start()  # it may have crashed: a fresh process for the next case
+            continue
+        w.info = answer["variants"]
+        if w.info:
+            ready.append(w)
+    for k in range(args.rounds):
+        for w in ready[k % len(ready):] + ready[:k % len(ready)]:
+            if k == 0 or min(v["ns"] for v in w.info) / 1e9 < args.slow:
+                w.ask(cmd="measure", budget=args.budget)
+    for w in ready:
+        results = w.ask(cmd="finish").get("results")
+        right = [r for r in results or [] if not r["mismatch"]] or results
+        if right:
+            best = min(right, key=lambda r: r["median"])
+            records[w.peer] = dict(case=c["name"], peer=w.peer, version=w.version, threads=w.T, ns_per_call=best["median"],
+                                   variant=best["variant"], note=best["note"], mismatch=best["mismatch"], samples=best["samples"])
+    return records
+
+
+def show(ns):
+    return f"{ns:.0f} ns" if ns < 1e4 else f"{ns / 1e3:.1f} us" if ns < 1e6 else f"{ns / 1e6:.2f} ms"
+
+
+def best_peer(tables, name, T):
+    """A peer's time at T threads is its best at up to T."""
+    rows = [r for t in tables if t <= T for p, r in tables[t].get(name, {}).items() if p not in NATIVE and not r["mismatch"]]
+    return min(rows, key=lambda r: r["ns_per_call"], default=None)
+
+
+def print_table(tables, names, peers, T):
+    print(f"\nT={T}: strew's time; every peer's as a multiple of it ( ! = wrong result, - = cannot )")
+    print(f"{'case':28s}{'strew':>11s}" + "".join(f"{p[:9]:>10s}" for p in peers) + "  best peer")
+    ahead = []
+    for name in names:
+        rows = tables[T].get(name, {})
+        if "strew" not in rows:
+            continue
+        ours = rows["strew"]["ns_per_call"]
+        cells = [f"{rows[p]['ns_per_call'] / ours:.2f}{'!' * bool(rows[p]['mismatch'])}" if p in rows else "-" for p in peers]
+        best = best_peer(tables, name, T)
+        ratio = best["ns_per_call"] / ours if best else float("nan")
+        if best and ratio < 1:
+            ahead.append(f"{name} ({best['peer']} {ratio:.2f})")
+        text = f"  {best['peer']} {best['variant']} {ratio:.2f}" if best else "  -"
+        print(f"{name:28s}{show(ours):>11s}" + "".join(f"{cell:>10s}" for cell in cells) + text)
+    ratios = [best_peer(tables, n, T)["ns_per_call"] / tables[T][n]["strew"]["ns_per_call"] for n in names
+              if "strew" in tables[T].get(n, {}) and best_peer(tables, n, T)]
+    if ratios:
+        print(f"best peer over strew: median {statistics.median(ratios):.2f}, worst {min(ratios):.2f}; ahead of strew: {', '.join(ahead) or 'none'}")
+
+
+def arguments():
+    ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    ap.add_argument("--suite", default=os.path.join(HERE, "../../build/bin/bench_suite"), help="the benchmark program")
+    ap.add_argument("--cases", default=".", help="regular expression over case names")
+    ap.add_argument("--peers", default=",".join(NATIVE + list(CLASSES)))
+    ap.add_argument("--threads", default="1,2")
+    ap.add_argument("--rounds", type=int, default=9)
+    ap.add_argument("--budget", type=float, default=0.01, help="seconds per peer and round")
+    ap.add_argument("--slow", type=float, default=0.05, help="peers slower than this many seconds per call get one round")
+    ap.add_argument("--out", help="records as JSON lines")
+    ap.add_argument("--list", action="store_true")
+    ap.add_argument("--worker", help=argparse.SUPPRESS)
+    args = ap.parse_args()
+    args.threads, args.peers = [int(t) for t in args.threads.split(",")], args.peers.split(",")
+    return args
+
+
+def main():
+    args = arguments()
+    if args.worker:
+        return worker(args.worker, args.threads[0])
+    cases = json.loads(subprocess.run([args.suite, "--cases"], check=True, capture_output=True, text=True).stdout)
+    cases = [c for c in cases if re.search(args.cases, c["name"]) and not c["beyond"]]
+    if args.list:
+        return print("\n".join(c["name"] for c in cases))
+    start, tables = time.time(), {T: {} for T in args.threads}
+    with open(os.devnull, "w") as log:
+        workers = start_workers(args, log)
+        for c in cases:
+            folder = tempfile.mkdtemp(prefix="strew_peers_", dir="/dev/shm")
+            try:
+                subprocess.run([args.suite, f"--write={c['name']}", f"--folder={folder}"], check=True)
+                for T in args.threads:
+                    rows = tables[T][c["name"]] = run_case(c, [w for w in workers if w.T == T], folder, args)
+                    print(f"[{time.time() - start:4.0f} s] {c['name']:28s} T={T}  " + "  ".join(
+                        f"{p} {show(r['ns_per_call'])}{'!' * bool(r['mismatch'])}" for p, r in rows.items()), flush=True)
+            finally:
+                shutil.rmtree(folder)
+        for w in workers:
+            w.process.stdin.close()
+    if args.out:
+        with open(args.out, "w") as out:
+            out.writelines(json.dumps(r) + "\n" for T in args.threads for rows in tables[T].values() for r in rows.values())
+    seen = {w.peer for w in workers if w.peer != "strew"}
+    for T in args.threads:
+        print_table(tables, [c["name"] for c in cases], [p for p in args.peers if p in seen], T)
+
+
+if __name__ == "__main__":
+    main()

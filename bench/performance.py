@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""docs/performance.md, generated from runs: `./dev bench suite --json RUN.json`, then
+
+  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--explain NOTES.md] >docs/performance.md
+
+RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the misses, written by whoever looked; put below the tables as it is.
+"""
+import argparse
+import json
+
+NATIVE = ("strew", "hand")
+INTRO = """# Performance
+
+Written by bench/performance.py from one run{peers}; do not edit. Again: `./dev bench suite --json RUN.json`.
+
+| machine | |
+|---|---|
+| processor | {cpu}, {cores} cores, caches {caches} |
+| date | {date} |
+| load while it ran | {load} (1, 5, 15 minutes before it) |
+
+Times are medians of {rounds} rounds in which strew, the hand-written kernels and plain streaming took turns; ratios are medians over rounds
+of the ratio within a round, with their 10th and 90th percentile. strew runs through `Kernel::run` with the kernel already built. The limit
+is the fastest hand-written kernel for that shape on that machine (bench/suite/hand_*.cc) with at most as many threads. Every result was
+checked bit for bit before anything was timed. Target: 1.1 times the limit; below a microsecond, the limit plus 60 ns.
+"""
+
+
+def show(ns):
+    return f"{ns:.0f} ns" if ns < 1e4 else f"{ns / 1e3:.1f} us" if ns < 1e6 else f"{ns / 1e6:.2f} ms"
+
+
+def size(number):
+    return f"{number >> 20} MiB" if number >= 1 << 20 else f"{number >> 10} KiB"
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        run = json.load(f)
+    rows = [r for r in run["benchmarks"] if "x_limit" in r]
+    for r in rows:
+        r["case"], r["T"] = r["name"].split("/")[0], int(r["threads"])
+        r["limit_is"], r["schedule"] = (r["label"].split(" | ") + [""])[:2]
+    return run["context"], rows
+
+
+def intro(context, rows, peers):
+    levels = {}
+    for cache in context["caches"]:
+        if cache["type"] != "Instruction":
+            levels.setdefault(cache["level"], size(cache["size"]))
+    return INTRO.format(peers=" and one of the peers" if peers else "", cpu=context["cpu"], cores=context["num_cpus"],
+                        caches=", ".join(f"L{k} {v}" for k, v in sorted(levels.items())), date=context["date"],
+                        load=" ".join(f"{x:.1f}" for x in context["load_avg"]), rounds=rows[0]["iterations"])
+
+
+def table(rows):
+    yield "| case | T | strew | limit | strew / limit | p10..p90 | / streaming | GB/s | the limit is | strategy, streaming stores |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
+    for r in rows:
+        knobs = dict(k.split("=") for k in r["schedule"].split(",") if "=" in k)
+        how = knobs.get("strategy", "") + (", streaming" if knobs.get("nontemporal") == "true" else "")
+        ratio = f"{r['x_limit']:.2f}" if r["met"] else f"**{r['x_limit']:.2f}**"
+        gain = f"; {r['gain_over_strides']:.1f} times run-time strides" if "gain_over_strides" in r else ""
+        yield (f"| {r['case']} | {r['T']} | {show(r['strew_ns'])} | {show(r['limit_ns'])} | {ratio} | "
+               f"{r['x_limit_p10']:.2f}..{r['x_limit_p90']:.2f} | {r['x_stream']:.2f} | {r['bytes'] / r['strew_ns']:.1f} | "
+               f"{r['limit_is']}{gain} | {how} |")
+
+
+def worst(rows):
+    missed = sorted((r for r in rows if not r["met"]), key=lambda r: -r["x_limit"])
+    yield f"{len(rows) - len(missed)} of {len(rows)} rows are within their target (bold: beyond it)."
+    if missed:
+        yield "Beyond it, worst first: " + ", ".join(f"{r['case']} T={r['T']} {r['x_limit']:.2f}" for r in missed) + "."
+
+
+def peer_table(path):
+    with open(path, encoding="utf-8") as f:
+        records = [json.loads(line) for line in f]
+    versions = sorted({f"{r['peer']} {r['version']}" for r in records if r["peer"] not in NATIVE})
+    yield "## Peers\n"
+    yield f"Against {', '.join(versions)} on the same data, threads and cores, in turns; a peer's time is the best of its variants at up to T threads.\n"
+    yield "| case | T | strew | best peer | its time / strew's |"
+    yield "|---|---|---|---|---|"
+    for name, T in dict.fromkeys((r["case"], r["threads"]) for r in records):
+        ours = [r for r in records if (r["case"], r["threads"], r["peer"]) == (name, T, "strew")]
+        theirs = [r for r in records if r["case"] == name and r["threads"] <= T and r["peer"] not in NATIVE and not r["mismatch"]]
+        if ours and theirs:
+            best = min(theirs, key=lambda r: r["ns_per_call"])
+            ratio = best["ns_per_call"] / ours[0]["ns_per_call"]
+            yield (f"| {name} | {T} | {show(ours[0]['ns_per_call'])} | {best['peer']}, {best['variant']}: {show(best['ns_per_call'])} | "
+                   f"{f'{ratio:.2f}' if ratio >= 1 else f'**{ratio:.2f}**'} |")
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    ap.add_argument("run")
+    ap.add_argument("--peers")
+    ap.add_argument("--explain")
+    args = ap.parse_args()
+    context, rows = read(args.run)
+    print(intro(context, rows, args.peers))
+    print("## The suite\n")
+    print("\n".join(worst(rows)) + "\n")
+    print("\n".join(table(rows)))
+    if args.explain:
+        with open(args.explain, encoding="utf-8") as f:
+            print("\n## What explains the misses\n\n" + f.read().strip())
+    if args.peers:
+        print("\n" + "\n".join(peer_table(args.peers)))
+
+
+if __name__ == "__main__":
+    main()
