@@ -22,8 +22,8 @@ struct BuildRequest {
   std::string symbol;  ///< prefix of the entry symbols; see kernel_symbol()
 };
 
-enum class EntryKind : uint8_t { range, check, init, keys, list };
-inline constexpr int kEntryKinds = 5;
+enum class EntryKind : uint8_t { range, check, init, keys, list, merge };
+inline constexpr int kEntryKinds = 6;
 std::string_view name(EntryKind kind);
 
 /// What a backend produces: a relocatable object whose symbols are SYMBOL_range, SYMBOL_check, …

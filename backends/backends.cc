@@ -33,6 +33,8 @@ std::string_view name(EntryKind kind) {
       return "keys";
     case EntryKind::list:
       return "list";
+    case EntryKind::merge:
+      return "merge";
   }
   return "?";
 }

@@ -52,12 +52,17 @@ Status link_artifact(Kernel::State& state) {
       case EntryKind::list:
         state.list = entry;
         break;
+      case EntryKind::merge:
+        state.merge = entry;
+        break;
     }
   }
   const Plan& plan = state.compiled.plan;
+  const Strategy strategy = state.compiled.schedule.strategy;
   const bool needs_init = !plan.gather && plan.init_kind != InitKind::in_place;
   if (!state.range || (plan.checks_first && !state.check) || (needs_init && !state.init) ||
-      (uses_owners(state.compiled.schedule.strategy) && (!state.keys || !state.list)))
+      (uses_owners(strategy) && (!state.keys || !state.list)) || (strategy == Strategy::runs && !state.keys) ||
+      (strategy == Strategy::private_tables && !state.merge))
     return internal_error("backend " + std::string(state.compiled.backend->name()) + " left out an entry the plan needs");
   return {};
 }
@@ -104,5 +109,6 @@ strew_entry Kernel::check_entry() const { return state_->check; }
 strew_entry Kernel::init_entry() const { return state_->init; }
 strew_entry Kernel::keys_entry() const { return state_->keys; }
 strew_entry Kernel::list_entry() const { return state_->list; }
+strew_entry Kernel::merge_entry() const { return state_->merge; }
 
 }  // namespace strew

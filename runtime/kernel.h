@@ -53,8 +53,9 @@ class Kernel {
   strew_entry range_entry() const;
   strew_entry check_entry() const;
   strew_entry init_entry() const;
-  strew_entry keys_entry() const;  ///< strategy owner
-  strew_entry list_entry() const;
+  strew_entry keys_entry() const;   ///< strategies owner, exchange and runs
+  strew_entry list_entry() const;   ///< strategies owner and exchange
+  strew_entry merge_entry() const;  ///< strategy private
 
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}

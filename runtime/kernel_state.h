@@ -19,7 +19,7 @@ struct Kernel::State {
   std::vector<Kernel> parts;  ///< wide accumulation: fold and narrow (runtime/wide); then this state has no code of its own
   mutable Scratch scratch;
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted
-  strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr;
+  strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr;
   std::unique_ptr<Binder> binder;  ///< refers into `compiled`
   std::shared_ptr<Executor> executor;
   int64_t compile_nanoseconds = 0;

@@ -8,6 +8,8 @@
 
 #include "runtime/strategies/owners.h"
 #include "runtime/strategies/positions.h"
+#include "runtime/strategies/private_tables.h"
+#include "runtime/strategies/runs.h"
 #include "runtime/strategies/window.h"
 #include "schedules/schedule.h"
 
@@ -21,6 +23,8 @@ constexpr int64_t kThreadsPayBytes = 64 << 10;
 constexpr int64_t kLine = 64;
 /// Columns of a row per thread from which a column split beats owners.
 constexpr int64_t kWideShare = 256;
+/// Updates per element from which filling and combining tables is repaid.
+constexpr int64_t kUpdatesPerElement = 3;
 /// From here on scanning all indices on every thread costs more than handing them over.
 constexpr int kManyThreads = 6;
 /// Fewer positions than this are not worth two barriers.
@@ -43,7 +47,7 @@ int64_t static_count(const std::vector<Loop>& loops) {
 
 /// What the decision table asks about a plan. kUnknown where dims are dynamic.
 struct Facts {
-  int64_t positions, window_bytes, moved_bytes, run_bytes, table_bytes;
+  int64_t positions, window_bytes, moved_bytes, run_bytes, table_bytes, init_bytes;
 };
 
 Facts facts_of(const Plan& plan) {
@@ -52,6 +56,7 @@ Facts facts_of(const Plan& plan) {
   Facts f;
   f.positions = static_count(plan.positions);
   f.window_bytes = times(static_count(plan.window), element);
+  f.init_bytes = plan.init.empty() ? 0 : times(static_count(plan.init), element);
   f.moved_bytes = times(f.positions, f.window_bytes);
   const bool unit_run = !plan.window.empty() && plan.window.back().strides[result].is(1);
   f.run_bytes = !unit_run                               ? element
@@ -71,19 +76,55 @@ Facts facts_of(const Plan& plan) {
   return f;
 }
 
-Strategy choose_strategy(const Plan& plan, const Facts& f, const Target& target, int threads) {
-  if (threads <= 1 || f.moved_bytes < kThreadsPayBytes) return Strategy::sequential;
-  if (f.positions >= threads && positions_legal(plan).ok()) return Strategy::positions;
-  // Scanning all keys costs each thread about what a cached element update does, so elements want a table out of cache; narrow rows pay
-  // from the private cache's size on. Wide rows split by columns without any index work.
+struct Choice {
+  Strategy strategy;
+  std::string why;
+};
+
+/// A private table per chunk: many updates per element, and all tables in cache. Never asks for threads or cores where the number of tables
+/// decides the bits.
+bool private_pays(const Plan& plan, const Facts& f, const Target& target, int threads) {
+  if (f.positions == kUnknown || f.moved_bytes == kUnknown || f.table_bytes == kUnknown || !private_legal(plan).ok())
+    return false;
+  if (combines_exactly(plan) && threads <= 1) return false;
+  return f.positions >= kOwnerPositions && f.table_bytes <= target.l2_bytes &&
+         f.moved_bytes >= times(kUpdatesPerElement, f.table_bytes);
+}
+
+/// Do owners beat one thread? Scanning all keys costs each thread about what a cached element update does, so elements want a table out of
+/// cache; narrow rows pay from the private cache's size on. Wide rows split by columns without any index work.
+bool owners_pay(const Plan& plan, const Facts& f, const Target& target, int threads) {
   const bool narrow = f.window_bytes != kUnknown && f.window_bytes / threads < kWideShare;
   const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / 2 : target.l2_bytes;
-  if (narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && owners_legal(plan, "").ok())
-    return threads < kManyThreads ? Strategy::owner : Strategy::exchange;
+  return narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && owners_legal(plan, "").ok();
+}
+
+int64_t static_slabs(const Plan& plan) {
+  return static_count({plan.positions.begin(), plan.positions.begin() + static_cast<ptrdiff_t>(slab_loops(plan))});
+}
+
+Choice choose_strategy(const Plan& plan, const Facts& f, const Target& target, int threads) {
+  if (private_pays(plan, f, target, threads))
+    return {Strategy::private_tables, "three and more updates per element of a table that fits a core's cache"};
+  if (threads <= 1) return {Strategy::sequential, "one thread allowed"};
+  if (f.moved_bytes < kThreadsPayBytes) return {Strategy::sequential, "too little work for a second thread"};
+  if (positions_legal(plan).ok()) {
+    const bool free = plan.gather || plan.kind == PlanKind::slice_update || plan.unique.holds;
+    if (free && f.positions >= threads) return {Strategy::positions, "no destination has two writers"};
+    if (!free && static_slabs(plan) >= threads)
+      return {Strategy::positions, "batching dims give every slab its own destinations"};
+  }
+  if (f.positions >= kOwnerPositions && runs_legal(plan).ok()) return {Strategy::runs, "indices are sorted"};
+  if (owners_pay(plan, f, target, threads)) {
+    const std::string table = "narrow windows into a table beyond the cache";
+    if (threads < kManyThreads) return {Strategy::owner, table};
+    return {Strategy::exchange, table + ", many threads"};
+  }
   const Term* first = plan.window.empty() ? nullptr : &plan.window.front().extent;
   const bool splits = first && (!first->is_static() || first->factor >= 2);
-  if (splits && f.window_bytes / threads >= kLine && window_legal(plan).ok()) return Strategy::window;
-  return Strategy::sequential;
+  if (splits && f.window_bytes / threads >= kLine && window_legal(plan).ok())
+    return {Strategy::window, "windows are wide enough for a part per thread"};
+  return {Strategy::sequential, "duplicates are possible and no split of the work pays"};
 }
 
 int choose_prefetch(const Plan& plan, const Facts& f, const Target& target) {
@@ -107,15 +148,19 @@ bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, 
 
 }  // namespace
 
-Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads) {
+Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why) {
   const Facts f = facts_of(plan);
   const int threads = std::clamp(max_threads > 0 ? max_threads : target.cores, 1, 1024);
+  const Choice choice = choose_strategy(plan, f, target, threads);
+  if (why != nullptr) *why = choice.why;
   Schedule schedule;
   schedule.vector_bytes = target.vector_bytes;
-  schedule.strategy = choose_strategy(plan, f, target, threads);
-  schedule.threads = schedule.strategy == Strategy::sequential ? 1 : threads;
+  schedule.strategy = choice.strategy;
+  // Checking indices and making the result are split whatever the strategy.
+  const bool only_apply = f.init_bytes < kThreadsPayBytes && !plan.checks_first;
+  schedule.threads = schedule.strategy == Strategy::sequential && only_apply ? 1 : threads;
   schedule.prefetch = choose_prefetch(plan, f, target);
-  schedule.nontemporal = choose_nontemporal(plan, f, target, schedule.threads);
+  schedule.nontemporal = choose_nontemporal(plan, f, target, schedule.strategy == Strategy::sequential ? 1 : threads);
   schedule.unroll = plan.kind == PlanKind::element && schedule.prefetch == 0 ? 8 : 4;
   return schedule;
 }

@@ -6,6 +6,8 @@
 
 #include "runtime/strategies/owners.h"
 #include "runtime/strategies/positions.h"
+#include "runtime/strategies/private_tables.h"
+#include "runtime/strategies/runs.h"
 #include "runtime/strategies/window.h"
 
 namespace strew {
@@ -31,10 +33,15 @@ Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& 
     return refuse("prefetch", std::to_string(schedule.prefetch), "expected 0..256");
   if (schedule.nontemporal && !plan.pure_move)
     return refuse("nontemporal", "true", "legal only where bits are moved; this op computes");
+  if (schedule.tables < 2 || schedule.tables > 64) return refuse("tables", std::to_string(schedule.tables), "expected 2..64");
+  if (schedule.scratch_mib < 1 || schedule.scratch_mib > 65536)
+    return refuse("scratch_mib", std::to_string(schedule.scratch_mib), "expected 1..65536");
   Status legal;
   if (schedule.strategy == Strategy::positions) legal = positions_legal(plan);
   if (schedule.strategy == Strategy::window) legal = window_legal(plan);
   if (uses_owners(schedule.strategy)) legal = owners_legal(plan, name(schedule.strategy));
+  if (schedule.strategy == Strategy::runs) legal = runs_legal(plan);
+  if (schedule.strategy == Strategy::private_tables) legal = private_legal(plan);
   if (!legal.ok()) return invalid_argument("schedule: " + legal.message());
   return {};
 }

@@ -18,9 +18,11 @@ enum class Strategy : uint8_t {
   window,      ///< chunks of the first window loop; every thread walks all positions
   owner,       ///< every thread owns pieces of the result, reads all indices and applies, in order, the positions that go there
   exchange,    ///< the same, but a thread reads its own share of the indices and hands them to their owners: for many threads
+  runs,        ///< chunks of sorted positions, cut where the destination changes
+  private_tables,  ///< "private": a table per chunk of positions, combined at the end; for combiners that may be regrouped
 };
-inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window, Strategy::owner,
-                                           Strategy::exchange};
+inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window,        Strategy::owner,
+                                           Strategy::exchange,   Strategy::runs,      Strategy::private_tables};
 
 /// Needs the entries keys and list.
 inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner || strategy == Strategy::exchange; }
@@ -32,11 +34,13 @@ struct Schedule {
   int unroll = 4;            ///< vectors per iteration of a run loop, positions per iteration of an element loop: 1, 2, 4, 8
   int prefetch = 0;          ///< positions to prefetch ahead at the destination (gather: the source), 0..256
   bool nontemporal = false;  ///< streaming stores to the result; only for pure movement
+  int tables = 8;            ///< strategy private: tables (at most; exact combiners use one per thread), 2..64
+  int scratch_mib = 256;     ///< most scratch of a call for private and wide tables, 1..65536
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// The default for a plan on a target: schedules/heuristic.cc says why. `max_threads` 0: all cores.
-Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads);
+/// The default for a plan on a target. `max_threads` 0: all cores. `why`, if given, gets the reason for the strategy.
+Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why = nullptr);
 /// Legal for this plan? The message names the knob, its value and the reason.
 Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target);
 

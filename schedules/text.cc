@@ -39,13 +39,15 @@ Status set_knob(std::string_view knob, std::string_view value, Schedule& schedul
   if (knob == "vector_bytes") return set_int(knob, value, schedule.vector_bytes);
   if (knob == "unroll") return set_int(knob, value, schedule.unroll);
   if (knob == "prefetch") return set_int(knob, value, schedule.prefetch);
+  if (knob == "tables") return set_int(knob, value, schedule.tables);
+  if (knob == "scratch_mib") return set_int(knob, value, schedule.scratch_mib);
   if (knob == "nontemporal") {
     if (value != "true" && value != "false") return bad_value(knob, value, "true or false");
     schedule.nontemporal = value == "true";
     return {};
   }
   return invalid_argument("schedule: unknown knob '" + std::string(knob) +
-                          "', expected strategy, threads, vector_bytes, unroll, prefetch or nontemporal");
+                          "', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables or scratch_mib");
 }
 
 }  // namespace
@@ -62,6 +64,10 @@ std::string_view name(Strategy strategy) {
       return "owner";
     case Strategy::exchange:
       return "exchange";
+    case Strategy::runs:
+      return "runs";
+    case Strategy::private_tables:
+      return "private";
   }
   return "?";
 }
@@ -69,7 +75,8 @@ std::string_view name(Strategy strategy) {
 std::string print(const Schedule& schedule) {
   return "strategy=" + std::string(name(schedule.strategy)) + ",threads=" + std::to_string(schedule.threads) +
          ",vector_bytes=" + std::to_string(schedule.vector_bytes) + ",unroll=" + std::to_string(schedule.unroll) +
-         ",prefetch=" + std::to_string(schedule.prefetch) + ",nontemporal=" + (schedule.nontemporal ? "true" : "false");
+         ",prefetch=" + std::to_string(schedule.prefetch) + ",nontemporal=" + (schedule.nontemporal ? "true" : "false") +
+         ",tables=" + std::to_string(schedule.tables) + ",scratch_mib=" + std::to_string(schedule.scratch_mib);
 }
 
 Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base) {

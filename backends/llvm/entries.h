@@ -16,9 +16,11 @@ void emit_check(llvm::Module& module, const BuildRequest& request, const std::st
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name);
 
 void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name);
+void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name);
 
-/// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and list for strategy owner.
+/// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and
+/// list, keys, or merge where the strategy asks.
 std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
 }  // namespace strew

@@ -16,6 +16,8 @@ std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   if (plan.checks_first) list.push_back(EntryKind::check);
   if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
   if (uses_owners(schedule.strategy)) list.insert(list.end(), {EntryKind::keys, EntryKind::list});
+  if (schedule.strategy == Strategy::runs) list.push_back(EntryKind::keys);
+  if (schedule.strategy == Strategy::private_tables) list.push_back(EntryKind::merge);
   return list;
 }
 
@@ -43,6 +45,9 @@ Status emit(llvm::Module& module, const BuildRequest& request) {
         break;
       case EntryKind::list:
         emit_list(module, request, symbol);
+        break;
+      case EntryKind::merge:
+        emit_merge(module, request, symbol);
         break;
     }
   }

@@ -264,6 +264,17 @@ Expected<Plan> make_plan(const Op& op) { return Planner(op).run(); }
 
 int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan.positions, dyn); }
 int64_t init_count(const Plan& plan, const int64_t* dyn) { return count(plan.init, dyn); }
+size_t slab_loops(const Plan& plan) {
+  const auto walks_results = [&](const Loop& loop) {
+    for (int i = 0; i < plan.pairs; ++i)
+      if (loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
+    return true;
+  };
+  size_t count = 0;
+  while (count < plan.positions.size() && walks_results(plan.positions[count])) ++count;
+  return count;
+}
+
 int64_t key_unit(const Plan& plan) {
   int64_t unit = 0;
   const auto divide = [&](const std::vector<Term>& strides) {

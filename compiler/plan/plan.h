@@ -138,6 +138,8 @@ std::string_view name(PlanKind kind);
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t init_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
+/// Leading position loops that walk the results (batching dims): positions of different iterations never meet at a destination.
+size_t slab_loops(const Plan& plan);
 /// Destinations of a scatter's windows as numbers (strategy owner): element offsets in result 0 are multiples of this. 0: results'
 /// strides are dynamic, negative or differ, so there is no such number.
 int64_t key_unit(const Plan& plan);

@@ -13,6 +13,8 @@
 #include "runtime/strategies/exchange.h"
 #include "runtime/strategies/owner.h"
 #include "runtime/strategies/positions.h"
+#include "runtime/strategies/private_tables.h"
+#include "runtime/strategies/runs.h"
 #include "runtime/strategies/split.h"
 #include "runtime/strategies/window.h"
 #include "runtime/wide.h"
@@ -85,12 +87,16 @@ bool run_split(const Kernel::State& state, strew_entry entry, const strew_args& 
   return false;
 }
 
-int64_t window_bytes(const Plan& plan, const int64_t* dyn) {
-  int64_t bytes = std::max(1, bits(plan.tensors[0].dtype) / 8);
+/// Elements of a window; saturates.
+int64_t window_elements(const Plan& plan, const int64_t* dyn) {
+  int64_t elements = 1;
   for (const Loop& loop : plan.window)
-    if (__builtin_mul_overflow(bytes, evaluate(loop.extent, dyn), &bytes)) return int64_t{1} << 40;
-  return bytes;
+    if (__builtin_mul_overflow(elements, evaluate(loop.extent, dyn), &elements)) return int64_t{1} << 40;
+  return elements;
 }
+
+/// Bytes of an element of result 0, at least one.
+int64_t result_bytes(const Plan& plan) { return std::max(1, bits(plan.tensors[0].dtype) / 8); }
 
 bool has_packed_result(const Plan& plan) {
   for (int i = 0; i < plan.pairs; ++i)
@@ -110,6 +116,24 @@ OwnerCall owner_call(const Kernel::State& state, const CallShape& shape, const s
   return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads};
 }
 
+/// False: not for this call. Where the tables decide the bits, that depends on the shapes alone.
+bool apply_private(const Kernel::State& state, const CallShape& shape, const strew_args& args, int threads, int64_t nanoseconds) {
+  const Plan& plan = state.compiled.plan;
+  const Schedule& schedule = state.compiled.schedule;
+  int64_t elements = 1;
+  for (int32_t d = 0; d < shape.slots[0].rank; ++d) elements *= shape.slots[0].dims[d];
+  for (int i = 0; i < plan.pairs; ++i)
+    if (!shape.slots[static_cast<size_t>(i)].contiguous) return false;
+  const bool exact = combines_exactly(plan);
+  const int tables = exact ? std::min(schedule.tables, threads) : schedule.tables;
+  const int64_t bytes = private_bytes(plan, elements, tables);
+  if (shape.positions == 0 || elements == 0 || bytes > int64_t{schedule.scratch_mib} << 20) return false;
+  if (shape.positions < elements / std::max<int64_t>(1, window_elements(plan, args.dyn))) return false;
+  Executor::Team team(*state.executor, threads, nanoseconds);
+  if (exact && !team.has_help()) return false;
+  return run_private(team, state.scratch, {plan, state.range, state.merge, &args, shape.positions, elements, tables, threads});
+}
+
 void apply(const Kernel::State& state, const CallShape& shape, const strew_args& args) {
   const Plan& plan = state.compiled.plan;
   strew_fault unused{};
@@ -118,7 +142,8 @@ void apply(const Kernel::State& state, const CallShape& shape, const strew_args&
     return;
   }
   const int64_t* dyn = args.dyn;
-  const int64_t nanoseconds = estimate(shape.positions, saturating_product(shape.positions, window_bytes(plan, dyn)));
+  const int64_t nanoseconds =
+      estimate(shape.positions, saturating_product(shape.positions, window_elements(plan, dyn) * result_bytes(plan)));
   const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
   const Strategy strategy = state.compiled.schedule.strategy;
   if (uses_owners(strategy)) {
@@ -127,6 +152,19 @@ void apply(const Kernel::State& state, const CallShape& shape, const strew_args&
       const OwnerCall call = owner_call(state, shape, args, threads);
       if (team.has_help()) return strategy == Strategy::owner ? run_owner(team, call) : run_exchange(team, state.scratch, call);
     }
+    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
+    return;
+  }
+  if (strategy == Strategy::runs) {
+    if (shape.positions >= kOwnerPositions && owners_fit(plan, dyn)) {
+      Executor::Team team(*state.executor, threads, nanoseconds);
+      if (team.has_help()) return run_runs(team, owner_call(state, shape, args, threads));
+    }
+    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
+    return;
+  }
+  if (strategy == Strategy::private_tables) {
+    if (apply_private(state, shape, args, threads, nanoseconds)) return;
     if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
     return;
   }
@@ -183,10 +221,15 @@ Status run_phases(const Kernel::State& state, std::span<const TensorView> tensor
   }
   if (shape.init > 0 && !call.result_is_operand) {
     strew_fault unused{};
-    const int64_t bytes = std::max(1, bits(plan.tensors[0].dtype) / 8);
+    const int64_t bytes = saturating_product(shape.init, result_bytes(plan));
+    const int64_t nanoseconds = estimate(0, bytes);
+    // Read and written, per thread: beyond half of the last cache, stores that bypass it win.
+    const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
+    if (2 * (bytes / threads) > state.compiled.target.l3_bytes / 2) args.flags |= STREW_STREAM;
     // Two chunks may meet inside a byte of a packed result, whatever the unit, where its rows do not end on one.
     const int64_t unit = has_packed_result(plan) ? shape.init : 64;
-    run_split(state, state.init, args, {shape.init, unit, 1}, estimate(0, saturating_product(shape.init, bytes)), &unused);
+    run_split(state, state.init, args, {shape.init, unit, 1}, nanoseconds, &unused);
+    args.flags = 0;
   }
   apply(state, shape, args);
   return {};

@@ -6,6 +6,9 @@
 
 #include "runtime/strategies/exchange.h"
 #include "runtime/strategies/owner.h"
+#include "runtime/strategies/positions.h"
+#include "runtime/strategies/private_tables.h"
+#include "runtime/strategies/runs.h"
 
 namespace strew::test {
 namespace {
@@ -87,6 +90,46 @@ void run_by_owner(const Kernel& kernel, strew_args args, int64_t positions, Rng&
   }
 }
 
+bool needs_team(Strategy strategy) {
+  return uses_owners(strategy) || strategy == Strategy::runs || strategy == Strategy::private_tables;
+}
+
+bool is_contiguous(const TensorView& view) {
+  int64_t stride = 1;
+  for (int d = view.rank - 1; d >= 0; --d) {
+    if (view.strides != nullptr && view.strides[d] != stride && view.dims[d] > 1) return false;
+    stride *= view.dims[d];
+  }
+  return true;
+}
+
+/// False: the strategy is not for these tensors.
+bool run_by_team(const Kernel& kernel, std::span<const TensorView> tensors, const strew_args& args, int64_t positions, Rng& rng) {
+  static Executor executor(2);
+  static Scratch scratch;
+  constexpr int64_t kWorthWaking = 1'000'000;
+  const Plan& plan = kernel.plan();
+  const Strategy strategy = kernel.schedule().strategy;
+  Executor::Team team(executor, 2, kWorthWaking);
+  const auto threads = static_cast<int>(rng.between(2, 9));
+  if (strategy == Strategy::private_tables) {
+    int64_t elements = 1;
+    for (int d = 0; d < tensors[0].rank; ++d) elements *= tensors[0].dims[d];
+    for (int i = 0; i < plan.pairs; ++i)
+      if (!is_contiguous(tensors[static_cast<size_t>(i)])) return false;
+    const auto tables = static_cast<int>(rng.between(2, 5));
+    return elements > 0 &&
+           run_private(team, scratch,
+                       {plan, kernel.range_entry(), kernel.merge_entry(), &args, positions, elements, tables, threads});
+  }
+  const int64_t key_bytes = key_unit(plan) * (bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8);
+  const OwnerCall call{kernel.range_entry(), kernel.keys_entry(), kernel.list_entry(), &args, positions, key_bytes, 0, threads};
+  if (strategy == Strategy::owner) run_owner(team, call);
+  if (strategy == Strategy::exchange) run_exchange(team, scratch, call);
+  if (strategy == Strategy::runs) run_runs(team, call);
+  return true;
+}
+
 }  // namespace
 
 bool can_split(const Kernel& kernel) { return kernel.range_entry() != nullptr; }
@@ -105,7 +148,11 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng&
   if (!plan.gather && plan.init_kind != InitKind::in_place) {
     std::vector<Piece> parts = pieces(rng, init_count(plan, bound.dyn()));
     rng.shuffle(parts);
-    for (const auto& [begin, end] : parts) kernel.init_entry()(&args, begin, end, &unused);
+    for (const auto& [begin, end] : parts) {
+      args.flags = rng.chance(50) ? STREW_STREAM : 0;
+      kernel.init_entry()(&args, begin, end, &unused);
+    }
+    args.flags = 0;
   }
   if (kernel.schedule().strategy == Strategy::window) {
     std::vector<Piece> parts = pieces(rng, args.w1);
@@ -117,33 +164,19 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng&
     }
     return {};
   }
-  if (uses_owners(kernel.schedule().strategy) && rng.chance(75)) {
-    // The strategy itself, with owners enough for small ops, which Kernel::run would give one thread.
-    static Executor executor(2);
-    static Scratch scratch;
-    constexpr int64_t kWorthWaking = 1'000'000;
-    Executor::Team team(executor, 2, kWorthWaking);
-    const int bytes = bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8;
-    const OwnerCall call{kernel.range_entry(),
-                         kernel.keys_entry(),
-                         kernel.list_entry(),
-                         &args,
-                         positions,
-                         key_unit(plan) * bytes,
-                         0,
-                         static_cast<int>(rng.between(2, 9))};
-    if (kernel.schedule().strategy == Strategy::owner)
-      run_owner(team, call);
-    else
-      run_exchange(team, scratch, call);
-    return {};
-  }
+  // The strategies themselves, cut for threads enough even for small ops, which Kernel::run would give one.
+  if (needs_team(kernel.schedule().strategy) && rng.chance(75) && run_by_team(kernel, tensors, args, positions, rng)) return {};
   if (kernel.keys_entry() != nullptr && kernel.list_entry() != nullptr) {
     run_by_owner(kernel, args, positions, rng);
     return {};
   }
   std::vector<Piece> parts = pieces(rng, positions);
-  if (kernel.schedule().strategy == Strategy::positions) rng.shuffle(parts);
+  if (kernel.schedule().strategy == Strategy::positions) {
+    const int64_t unit = positions_unit(plan, bound.dyn());
+    parts = pieces(rng, (positions + unit - 1) / unit);
+    for (auto& [begin, end] : parts) begin = std::min(begin * unit, positions), end = std::min(end * unit, positions);
+    rng.shuffle(parts);
+  }
   for (const auto& [begin, end] : parts) kernel.range_entry()(&args, begin, end, &unused);
   return {};
 }

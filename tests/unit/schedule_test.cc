@@ -53,8 +53,9 @@ std::string check(const std::string& text, const std::string& op, const Target& 
 }
 
 TEST(Schedule, TextRoundTrips) {
-  const Schedule schedule{Strategy::window, 7, 64, 8, 16, true};
-  EXPECT_EQ(print(schedule), "strategy=window,threads=7,vector_bytes=64,unroll=8,prefetch=16,nontemporal=true");
+  const Schedule schedule{Strategy::window, 7, 64, 8, 16, true, 4, 100};
+  EXPECT_EQ(print(schedule),
+            "strategy=window,threads=7,vector_bytes=64,unroll=8,prefetch=16,nontemporal=true,tables=4,scratch_mib=100");
   EXPECT_EQ(*parse_schedule(print(schedule), Schedule{}), schedule);
   EXPECT_EQ(*parse_schedule("", schedule), schedule);
   EXPECT_EQ(parse_schedule("unroll=2", schedule)->unroll, 2);
@@ -65,12 +66,14 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
   const auto message = [](std::string_view text) { return parse_schedule(text, Schedule{}).status().message(); };
   EXPECT_EQ(message("threads=two"), "schedule: threads=two, expected a whole number");
   EXPECT_EQ(message("threads=2x"), "schedule: threads=2x, expected a whole number");
-  EXPECT_EQ(message("strategy=magic"), "schedule: strategy=magic, expected sequential, positions, window, owner or exchange");
+  EXPECT_EQ(message("strategy=magic"),
+            "schedule: strategy=magic, expected sequential, positions, window, owner, exchange, runs or private");
   EXPECT_EQ(message("nontemporal=1"), "schedule: nontemporal=1, expected true or false");
   EXPECT_EQ(message("threads"), "schedule: 'threads', expected knob=value");
   EXPECT_EQ(message("threads=2,"), "schedule: ends with ',', expected knob=value");
   EXPECT_EQ(message("tile=3"),
-            "schedule: unknown knob 'tile', expected strategy, threads, vector_bytes, unroll, prefetch or nontemporal");
+            "schedule: unknown knob 'tile', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables or "
+            "scratch_mib");
 }
 
 TEST(Schedule, RangesAreChecked) {
@@ -80,6 +83,8 @@ TEST(Schedule, RangesAreChecked) {
   EXPECT_EQ(check("vector_bytes=64", rows(), *parse_target("haswell")),
             "schedule: vector_bytes=64, expected at most 32 on x86_64-haswell");
   EXPECT_EQ(check("unroll=3", rows()), "schedule: unroll=3, expected 1, 2, 4 or 8");
+  EXPECT_EQ(check("tables=1", rows()), "schedule: tables=1, expected 2..64");
+  EXPECT_EQ(check("scratch_mib=0", rows()), "schedule: scratch_mib=0, expected 1..65536");
   EXPECT_EQ(check("prefetch=257", rows()), "schedule: prefetch=257, expected 0..256");
   EXPECT_EQ(check("nontemporal=true", kElements),
             "schedule: nontemporal=true, legal only where bits are moved; this op computes");
@@ -136,6 +141,31 @@ TEST(Heuristic, SplitsWhereItIsLegalAndPays) {
             Strategy::sequential);  // 16 KiB: not worth a second thread
   EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(4), 1).threads, 1);
   EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(1), 0).strategy, Strategy::sequential);
+}
+
+TEST(Heuristic, TakesWhatIsKnownAboutDuplicates) {
+  EXPECT_EQ(choose_schedule(plan_of(rows(" combiner=add indices_are_sorted=true")), machine(4), 0).strategy, Strategy::runs);
+  std::string integers = kElements;
+  for (size_t at; (at = integers.find("f32")) != std::string::npos;) integers.replace(at, 3, "i32");
+  EXPECT_EQ(choose_schedule(plan_of(integers), machine(4), 0).strategy, Strategy::private_tables);
+  EXPECT_EQ(choose_schedule(plan_of(integers), machine(4), 1).strategy, Strategy::sequential);
+  // Where the tables decide the bits, threads and cores must not decide the strategy.
+  std::string relaxed = kElements;
+  relaxed.replace(relaxed.find("init="), 0, "order=relaxed ");
+  for (const int threads : {1, 2, 16})
+    EXPECT_EQ(choose_schedule(plan_of(relaxed), machine(threads), 0).strategy, Strategy::private_tables);
+  const std::string batched =
+      "strew1.scatter(operand=f32[64,4096,64] indices=i32[64,512] updates=f32[64,512,64] update_window_dims=[2] "
+      "inserted_window_dims=[1] input_batching_dims=[0] scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[1] "
+      "index_vector_dim=2 combiner=add init=in_place)";
+  EXPECT_EQ(choose_schedule(plan_of(batched), machine(4), 0).strategy, Strategy::positions);
+  EXPECT_EQ(check("strategy=positions", batched), "");
+}
+
+TEST(Heuristic, SaysWhy) {
+  std::string why;
+  choose_schedule(plan_of(rows()), machine(4), 0, &why);
+  EXPECT_EQ(why, "narrow windows into a table beyond the cache");
 }
 
 TEST(Heuristic, StreamsOnlyWhatIsColdAndMoved) {

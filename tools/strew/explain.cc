@@ -58,7 +58,7 @@ int64_t scratch_of(const Scatter& scatter) {
 
 Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule) {
   Guarantees g;
-  g.threads = schedule.strategy == Strategy::sequential ? 1 : schedule.threads;
+  g.threads = schedule.threads;
   g.bits_fixed = "yes";
   g.writes = "none";
   OobPolicy oob = OobPolicy::undefined;
@@ -76,6 +76,27 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule)
                    : oob == OobPolicy::undefined  ? "no (policy undefined: the caller promises)"
                                                   : "no (policy " + std::string(name(oob)) + " makes each one safe)";
   return g;
+}
+
+/// Bytes of the operands that a call copies unless results are bound to them; 0: none, kDynamic: as the shapes say.
+int64_t copied_bytes(const Op& op) {
+  const Scatter* scatter = std::get_if<Scatter>(&op);
+  if (scatter == nullptr || scatter->init != InitKind::copy) return 0;
+  int64_t bytes = 0;
+  for (const TensorType& operand : scatter->operands) {
+    int64_t elements = 1;
+    for (int64_t dim : operand.dims) {
+      if (dim == kDynamic) return kDynamic;
+      elements *= dim;
+    }
+    bytes += storage_bytes(operand.dtype, elements);
+  }
+  return bytes;
+}
+
+std::string copies_text(int64_t bytes) {
+  const std::string size = bytes == kDynamic ? "the whole operand" : fmt::format("the whole operand, {} B", bytes);
+  return size + ", in every call whose result buffer is not the operand's";
 }
 
 Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
@@ -157,6 +178,9 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  {:<11} {}\n", "runs on", e.chosen.empty() ? "nothing: " + e.why : e.chosen);
   out += choices_text("strategies", e.strategies);
   out += fmt::format("  schedule    {} ({})\n", print(stages.schedule), e.schedule_source);
+  if (stages.schedule.strategy == stages.heuristic.strategy)
+    out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
+  if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
@@ -221,7 +245,7 @@ Json json_of(const Explanation& e) {
               {"backends", choices_json(e.backends)},
               {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
               {"strategies", choices_json(e.strategies)},
-              {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}}},
+              {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
               {"target", print(stages.target)}};
   if (!stages.planned.ok()) out["plan_reason"] = stages.planned.message();
   if (e.chosen.empty()) out["backend_reason"] = e.why;

@@ -19,7 +19,7 @@ Expected<Stages> make_stages(const Op& op, const KernelOptions& options) {
   } else {
     out.planned = plan.status();
   }
-  out.heuristic = choose_schedule(out.plan, out.target, options.threads);
+  out.heuristic = choose_schedule(out.plan, out.target, options.threads, &out.why);
   Expected<Schedule> schedule = parse_schedule(options.schedule, out.heuristic);
   if (schedule.ok()) {
     out.schedule = *schedule;

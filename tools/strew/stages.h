@@ -19,6 +19,7 @@ struct Stages {
   Plan plan;
   Target target;
   Schedule heuristic, schedule;
+  std::string why;   ///< the reason for the heuristic's strategy
   Status scheduled;  ///< not ok: --schedule is illegal here
   std::string symbol;
 
