@@ -1,0 +1,125 @@
+// The hot loops as instructions: their kind, not their text, which is LLVM's to choose. What is asked of each is what its speed hangs on
+// (bench/suite): straight vector code without calls or scalar tails, the right stores, no prefetch of lines that streaming stores throw out,
+// no gather, scatter or conflict instructions, bf16 rounded by integer code (the instruction flushes subnormals).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "backends/backend.h"
+#include "compiler/op/forms.h"
+#include "compiler/op/text.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using types::f32;
+using types::i32;
+using types::tensor;
+
+/// The instructions of one entry, one per line; empty (and a failure) when there are none.
+std::string code(const Op& op, EntryKind entry, const std::string& knobs = "", const std::string& cpu = "x86-64-v3") {
+  Op canonical = op;
+  canonicalise(canonical);
+  const auto plan = make_plan(canonical);
+  const auto target = parse_target(cpu);
+  if (!plan.ok() || !target.ok()) return ADD_FAILURE() << plan.status().message() << target.status().message(), "";
+  const auto schedule = parse_schedule(knobs, choose_schedule(*plan, *target, 1));
+  if (!schedule.ok()) return ADD_FAILURE() << schedule.status().message(), "";
+  const auto text = find_backend("llvm")->emit_text({op, *plan, *schedule, *target, "kernel"}, "asm");
+  if (!text.ok()) return ADD_FAILURE() << text.status().message(), "";
+  const std::string label = "\nkernel_" + std::string(name(entry)) + ":";
+  const size_t begin = text->find(label), end = text->find(".size\tkernel_" + std::string(name(entry)), begin);
+  if (begin == std::string::npos || end == std::string::npos)
+    return ADD_FAILURE() << "no entry " << label << " in\n" << *text, "";
+  return text->substr(begin + label.size(), end - begin - label.size());
+}
+
+/// How many instructions whose mnemonic matches.
+int count(const std::string& code, const std::string& mnemonic) {
+  const std::regex line("\n\t(?:" + mnemonic + ")(?=\\s)");
+  return static_cast<int>(std::distance(std::sregex_iterator(code.begin(), code.end(), line), std::sregex_iterator()));
+}
+
+template <class Builder>
+Op built(const Builder& builder) {
+  const auto op = builder.build();
+  EXPECT_TRUE(op.ok()) << op.status().message();
+  return *op;
+}
+
+constexpr int64_t kTable = 500'000, kUpdates = 100'000;
+Op rows_set() { return built(scatter_rows(f32({kTable, 64}), i32({kUpdates}), f32({kUpdates, 64})).in_place().unique_indices()); }
+Op rows_add(DType dtype, int64_t width) {
+  return built(scatter_rows(tensor(dtype, {kTable, width}), i32({kUpdates}), tensor(dtype, {kUpdates, width}))
+                   .combine(CombinerKind::add)
+                   .in_place());
+}
+
+TEST(MachineCode, DecodeIsStraightVectorCode) {
+  const Op op = built(tensor_scatter(types::bf16({1, 8, 8192, 128}), types::i64({1}), types::bf16({1, 8, 1, 128})).in_place());
+  const std::string range = code(op, EntryKind::range);
+  EXPECT_EQ(count(range, "vmovup[sd]"), 16) << range;  // eight vectors, loaded and stored
+  EXPECT_EQ(count(range, "callq?"), 0) << range;
+}
+
+TEST(MachineCode, RowAddsAreWholeVectors) {
+  const std::string range = code(rows_add(DType::f32, 64), EntryKind::range);
+  EXPECT_EQ(count(range, "vaddps"), 8) << range;
+  EXPECT_EQ(count(range, "vaddss|callq?"), 0) << range;
+  EXPECT_GE(count(range, "prefetch\\S*"), 4) << range;  // the four lines of a row some positions ahead
+}
+
+TEST(MachineCode, StreamingStoresWantNoPrefetch) {
+  const std::string range = code(rows_set(), EntryKind::range, "nontemporal=true,prefetch=16");
+  EXPECT_GT(count(range, "vmovnt\\S*"), 0) << range;
+  EXPECT_EQ(count(range, "sfence"), 1) << range;
+  EXPECT_EQ(count(range, "prefetch\\S*"), 0) << range;
+  const std::string plain = code(rows_set(), EntryKind::range, "nontemporal=false,prefetch=16");
+  EXPECT_GT(count(plain, "prefetch\\S*"), 0) << plain;
+  EXPECT_EQ(count(plain, "vmovnt\\S*|sfence"), 0) << plain;
+}
+
+TEST(MachineCode, StreamingGathersStillPrefetchTheirSource) {
+  const Op op = built(gather_rows(f32({kTable, 64}), i32({kUpdates})));
+  const std::string range = code(op, EntryKind::range, "nontemporal=true,prefetch=16");
+  EXPECT_GT(count(range, "vmovnt\\S*"), 0) << range;
+  EXPECT_GT(count(range, "prefetch\\S*"), 0) << range;
+}
+
+TEST(MachineCode, ElementAddsAreScalar) {
+  const Op op = built(scatter_rows(f32({kTable}), i32({kUpdates}), f32({kUpdates})).combine(CombinerKind::add).in_place());
+  for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
+    const std::string range = code(op, EntryKind::range, "", cpu);
+    EXPECT_GE(count(range, "vaddss"), 4) << range;  // unrolled
+    EXPECT_EQ(count(range, "\\S*(gather|scatter|conflict|cmpxchg)\\S*"), 0) << range;
+  }
+}
+
+TEST(MachineCode, Bf16IsRoundedByIntegerCode) {
+  for (const char* cpu : {"x86-64-v3", "znver5"}) {
+    const std::string range = code(rows_add(DType::bf16, 64), EntryKind::range, "", cpu);
+    EXPECT_GE(count(range, "vaddps"), 4) << range;
+    EXPECT_EQ(count(range, "vcvtne\\S*|vaddss|callq?"), 0) << range;
+  }
+}
+
+TEST(MachineCode, LargeOperandsAreCopiedPastTheCaches) {
+  const auto copying = [](int64_t rows) { return built(scatter_rows(f32({rows, 64}), i32({8}), f32({8, 64}))); };
+  const std::string large = code(copying(kTable), EntryKind::init), small = code(copying(100), EntryKind::init);
+  EXPECT_GT(count(large, "vmovnt\\S*"), 0) << large;
+  EXPECT_EQ(count(large, "sfence"), 1) << large;
+  EXPECT_EQ(count(small, "vmovnt\\S*|sfence"), 0) << small;
+  EXPECT_THAT(small, HasSubstr("memcpy"));
+}
+
+TEST(MachineCode, ShortSlicesAreLoopsNotCalls) {
+  const Op op = built(dynamic_update_slice(f32({384, 1024}), i32({2}), f32({10, 1024})).in_place());
+  EXPECT_THAT(code(op, EntryKind::range), Not(HasSubstr("memcpy")));
+}
+
+}  // namespace
+}  // namespace strew
