@@ -210,7 +210,7 @@ Status run_phases(const Kernel::State& state, std::span<const TensorView> tensor
 
   const CallShape& shape = *call.shape;
   const Plan& plan = state.compiled.plan;
-  const strew_args args = arguments_of(call, shape);
+  strew_args args = arguments_of(call, shape);
 
   if (plan.checks_first) {
     strew_fault found{};
