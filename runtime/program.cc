@@ -326,7 +326,12 @@ class Runner {
     std::vector<int64_t> sizes = gather.slice_sizes;
     if (kernel.slice_sizes >= 0) {
       STREW_ASSIGN(const Tensor* given, evaluate(kernel.slice_sizes));
-      for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) sizes[i] = integer_at(*given, i);
+      for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) {
+        sizes[i] = integer_at(*given, i);
+        if (sizes[i] < 0)
+          return invalid_argument("slice_sizes[" + std::to_string(i) + "] is " + std::to_string(sizes[i]) +
+                                  ", expected 0 or more");
+      }
     }
     // An open size that no value gives is a window over the whole dim (GATHER of a table with open dims).
     const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;

@@ -89,10 +89,8 @@ std::string endings() {
 
 const std::vector<Importer>& importers() {
   static const std::vector<Importer> list = {
-      {".onnx", "onnx", onnx::import_model},
-      {".tflite", "tflite", tflite::import_model},
-      {".mlir", "stablehlo", import_mlir},
-      {".strew", "strew", import_strew_text},
+      {".onnx", "onnx", onnx::import_model}, {".tflite", "tflite", tflite::import_model}, {".mlir", "stablehlo", import_mlir},
+      {".mlirbc", "stablehlo", import_mlir}, {".strew", "strew", import_strew_text},
   };
   return list;
 }

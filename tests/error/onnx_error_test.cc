@@ -1,22 +1,13 @@
 // Broken ONNX files through `strew check` and `strew run`: exit status 1, one line that names the file, the place, what is wrong and what
 // was expected, in bounded time (1 s of processor time each) and memory (256 MiB). Each row changes one thing of a model that imports.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
 
-#include "runtime/file.h"
+#include "tests/support/limited.h"
 #include "tests/support/onnx_writer.h"
-
-extern char** environ;
 
 namespace strew::testing {
 namespace {
@@ -74,35 +65,12 @@ OnnxTensor tensor(int type, Dims dims, std::vector<ProtoWriter> more) {
 
 class OnnxError : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("strew_onnx_error_" + std::to_string(getpid()));
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  /// What `strew COMMAND m.onnx` says on stderr, its limits checked.
-  std::string message(const std::string& bytes, const char* command = "check") {
-    std::ofstream(folder_ / "m.onnx", std::ios::binary) << bytes;
-    const std::string program = STREW_BINARY_DIR "/bin/strew", err = folder_ / "err.txt", file = folder_ / "m.onnx";
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 2, err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-    const char* arguments[] = {program.c_str(), command, file.c_str(), nullptr};
-    pid_t child = 0;
-    EXPECT_EQ(posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char* const*>(arguments), environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    int status = 0;
-    rusage usage = {};
-    wait4(child, &status, 0, &usage);
-    const std::string text = read_file(err, 1 << 20).value();
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 1) << "status " << status << ": " << text;
-    EXPECT_LT(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec, 1) << text;
-    EXPECT_LT(usage.ru_maxrss, 256 << 10) << text;
-    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
-    EXPECT_THAT(text, HasSubstr("error: "));
-    EXPECT_THAT(text, HasSubstr("m.onnx: "));
-    return text;
+  /// What `strew COMMAND` says of the model.
+  static std::string message(const std::string& bytes, const char* command = "check") {
+    const test::Refusal cli = test::refusal(bytes, ".onnx", command);
+    EXPECT_EQ(cli.wrong, "") << cli.message;
+    EXPECT_THAT(cli.message, HasSubstr("FILE: "));
+    return cli.message;
   }
 
   struct Row {
@@ -117,8 +85,6 @@ class OnnxError : public ::testing::Test {
       EXPECT_THAT(message(model.bytes()), HasSubstr(row.expected));
     }
   }
-
-  std::filesystem::path folder_;
 };
 
 TEST_F(OnnxError, Attributes) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/limited.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {
@@ -53,8 +54,13 @@ struct Row {
 };
 
 void check(const std::vector<Row>& rows) {
-  for (const Row& row : rows)
-    EXPECT_EQ(import_message(replaced(row.file, row.from, row.to)), row.message) << row.from << " -> " << row.to;
+  for (const Row& row : rows) {
+    const std::string text = replaced(row.file, row.from, row.to);
+    EXPECT_EQ(import_message(text), row.message) << row.from << " -> " << row.to;
+    const test::Refusal cli = test::refusal(text, ".mlir");
+    EXPECT_EQ(cli.wrong, "") << cli.message;
+    EXPECT_EQ(cli.message, row.message);
+  }
 }
 
 TEST(TensorError, TheUnbrokenFilesImport) {

@@ -13,6 +13,8 @@
 #include <array>
 #include <cctype>
 
+#include "compiler/import/mlir/bytecode.h"
+
 namespace strew {
 namespace {
 
@@ -90,9 +92,7 @@ class Prescan {
 Status prescan_mlir(std::string_view text, const std::string& path) {
   if (text.size() > kMaxTextBytes)
     return invalid_argument(fmt::format("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes));
-  if (text.starts_with("ML\xefR"))
-    return invalid_argument(
-        fmt::format("{}:1: MLIR bytecode, expected text (convert it with mlir-opt or stablehlo-translate)", path));
+  if (is_bytecode(text)) return refuse_bytecode(text, path);
   return Prescan(text, path).run();
 }
 

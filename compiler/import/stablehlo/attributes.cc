@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "compiler/op/op.h"
+
 namespace strew {
 namespace {
 
@@ -53,14 +55,20 @@ Expected<bool> Attributes::flag(llvm::StringRef name) const {
 Expected<std::vector<int64_t>> Attributes::integers(llvm::StringRef name) const {
   const mlir::Attribute found = get(name);
   if (!found) return invalid_argument(fmt::format("attribute '{}' is missing", name.str()));
-  if (const auto array = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(found)) return array.asArrayRef().vec();
+  std::vector<int64_t> out;
   const auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(found);
-  if (dense && dense.getType().getRank() == 1 && dense.getElementType().isInteger(64) && dense.getNumElements() <= kLongestList) {
-    std::vector<int64_t> out;
+  if (const auto array = llvm::dyn_cast<mlir::DenseI64ArrayAttr>(found)) {
+    out = array.asArrayRef().vec();
+  } else if (dense && dense.getType().getRank() == 1 && dense.getElementType().isInteger(64) &&
+             dense.getNumElements() <= kLongestList) {
     for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) out.push_back(value.getSExtValue());
-    return out;
+  } else {
+    return invalid_argument(fmt::format("attribute '{}', expected array<i64: ...>", name.str()));
   }
-  return invalid_argument(fmt::format("attribute '{}', expected array<i64: ...>", name.str()));
+  // The one number that means "known at the call" to us; StableHLO has no such.
+  if (std::find(out.begin(), out.end(), kDynamic) != out.end())
+    return invalid_argument(fmt::format("attribute '{}' holds {}, expected more", name.str(), kDynamic));
+  return out;
 }
 
 }  // namespace strew

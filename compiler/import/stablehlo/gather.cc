@@ -52,8 +52,11 @@ Status read_dynamic_gather(mlir::Operation* op, Gather& gather, bool& is_constan
   is_constant = source && source->getName().getStringRef() == "stablehlo.constant";
   if (is_constant) {
     STREW_ASSIGN(const Constant constant, constant_from(Attributes(source).get("value"), sizes));
-    for (int64_t i = 0; i < sizes.dims[0]; ++i)
-      gather.slice_sizes.push_back(decode_i64(sizes.dtype, load_element(sizes.dtype, constant.data.data(), i).bits[0]));
+    for (int64_t i = 0; i < sizes.dims[0]; ++i) {
+      const int64_t size = decode_i64(sizes.dtype, load_element(sizes.dtype, constant.data.data(), i).bits[0]);
+      if (size < 0) return invalid_argument(fmt::format("slice_sizes[{}] is {}, expected 0 or more", i, size));
+      gather.slice_sizes.push_back(size);
+    }
     return {};
   }
   gather.slice_sizes.assign(gather.operand.dims.size(), kDynamic);
