@@ -120,8 +120,8 @@ class RunEmitter {
 
   void copy(Value* to, Value* from, Value* length) {
     const auto known = constant_of(length);
-    if (f_.schedule.nontemporal) return streaming_copy(to, from, length);
     if (body_.bulk) return memcpy(to, from, length);
+    if (f_.schedule.nontemporal) return streaming_copy(to, from, length);
     if (known && *known <= kStraight * f_.schedule.vector_bytes) return straight_copy(to, from, *known);
     if (known && *known < kMemcpyBytes) return loop_copy(to, from, length);
     if (known) return memcpy(to, from, length);
@@ -179,7 +179,7 @@ class RunEmitter {
           e_.loop(e_.i64(0), whole, {width, f_.schedule.unroll}, [&](Value* i) { move_bytes(to, from, i, width, true); });
           tail_copy(to, from, whole, length, width);
         },
-        [&] { body_.bulk ? memcpy(to, from, length) : loop_copy(to, from, length); });
+        [&] { loop_copy(to, from, length); });
   }
 
   Frame& f_;
