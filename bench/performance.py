@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """docs/performance.md, generated from runs: `./dev bench suite --json RUN.json`, then
 
-  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--explain NOTES.md] >docs/performance.md
+  bench/performance.py RUN.json [--peers RECORDS.jsonl] --explain bench/suite/misses.md >docs/performance.md
 
-RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the misses, written by whoever looked; put below the tables as it is.
+RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the
+misses, written by whoever looked; put below the table as it is.
 """
 import argparse
 import json

@@ -1,5 +1,6 @@
-// Columns: strew's median time, the best hand-written way's in the same rounds, the median ratio with its 10th and 90th percentile over the
-// rounds, the ratio to streaming as many bytes, and what strew moves per second. `*` marks a row beyond its target.
+// Columns: bytes moved (cases.h says what counts), strew's median time, the best hand-written way's in the same rounds, the median ratio
+// with its 10th and 90th percentile over the rounds, the ratio to streaming as many bytes, and what strew moves per second. `*` marks a
+// row beyond its target.
 #include "bench/suite/table.h"
 
 #include <fmt/format.h>
@@ -13,14 +14,18 @@ std::string show(double nanoseconds) {
   return fmt::format("{:.2f} ms", nanoseconds / 1e6);
 }
 
+std::string show_bytes(double bytes) {
+  return bytes < 1e6 ? fmt::format("{:.1f} KB", bytes / 1e3) : fmt::format("{:.1f} MB", bytes / 1e6);
+}
+
 }  // namespace
 
 bool Table::ReportContext(const Context& context) {
   std::ostream& out = GetOutputStream();
   out << fmt::format("{} cores, load", context.cpu_info.num_cpus);
   for (const double load : context.cpu_info.load_avg) out << fmt::format(" {:.2f}", load);
-  out << fmt::format("\n{:34} {:>2} {:>10} {:>10} {:>9} {:>13} {:>9} {:>8}  {}\n", "case", "T", "strew", "limit", "x limit",
-                     "p10..p90", "x stream", "GB/s", "limit is | strew's schedule");
+  out << fmt::format("\n{:34} {:>2} {:>9} {:>10} {:>10} {:>9} {:>13} {:>9} {:>8}  {}\n", "case", "T", "bytes", "strew", "limit",
+                     "x limit", "p10..p90", "x stream", "GB/s", "limit is | strew's schedule");
   return true;
 }
 
@@ -40,9 +45,10 @@ void Table::ReportRuns(const std::vector<Run>& runs) {
     met_ += met ? 1 : 0;
     if (!met) missed_.push_back(fmt::format("{} {:.2f}", run.run_name.function_name, counter("x_limit")));
     const std::string& name = run.run_name.function_name;
-    out << fmt::format("{:34} {:>2} {:>10} {:>10} {:>8.2f}{} {:>5.2f}..{:<5.2f}  {:>9.2f} {:>8.1f}  {}\n",
-                       name.substr(0, name.find('/')), counter("threads"), show(counter("strew_ns")), show(counter("limit_ns")),
-                       counter("x_limit"), met ? " " : "*", counter("x_limit_p10"), counter("x_limit_p90"), counter("x_stream"),
+    out << fmt::format("{:34} {:>2} {:>9} {:>10} {:>10} {:>8.2f}{} {:>5.2f}..{:<5.2f}  {:>9.2f} {:>8.1f}  {}\n",
+                       name.substr(0, name.find('/')), counter("threads"), show_bytes(counter("bytes")),
+                       show(counter("strew_ns")), show(counter("limit_ns")), counter("x_limit"), met ? " " : "*",
+                       counter("x_limit_p10"), counter("x_limit_p90"), counter("x_stream"),
                        counter("bytes") / counter("strew_ns"), run.report_label)
         << std::flush;
   }
