@@ -10,8 +10,9 @@ How it measures
   * One worker process per (peer, T), pinned to T cores, so that thread pools sized from the affinity mask cannot use more. strew and the
     hand-written kernels are workers too (bench_suite --worker); their call path is C++, a peer's is what its users call.
   * bench_suite writes a case's inputs and the right result to /dev/shm; each worker copies what it changes.
-  * All workers of one T prepare a case; then rounds: each visits the workers in rotated order, so all see the same noise. Every variant of
-    a peer is tried, checked after exactly one call, and the fastest right one counts. Medians over all samples.
+  * All workers of one T prepare a case; then rounds: each visits the workers in rotated order, so all see the same noise, and only one is
+    awake at a time. Every variant of a peer is tried, checked after exactly one call, and the fastest right one counts. Medians over all
+    samples.
   * In place wherever the peer can: donated buffers (JAX), the same buffer bound as input and output (onnxruntime), resource variables
     (TensorFlow), trailing-underscore ops (torch). Else the note says so. Index tensors exist beforehand in the peer's preferred type.
 """
@@ -22,6 +23,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -120,12 +122,15 @@ class Worker:
         self.version, self.error = greeting.get("version"), greeting.get("error")
 
     def ask(self, **q):
+        """The worker runs from the question to its answer only: some peers' threads spin for milliseconds after their work."""
         line = ""
         try:
+            self.process.send_signal(signal.SIGCONT)
             if q:
                 self.process.stdin.write(json.dumps(q) + "\n")
                 self.process.stdin.flush()
             line = self.process.stdout.readline()
+            self.process.send_signal(signal.SIGSTOP)
         except BrokenPipeError:
             pass
         return json.loads(line) if line else dict(error=f"worker died (status {self.process.wait()})")
@@ -237,6 +242,7 @@ def main():
                 shutil.rmtree(folder)
         for w in workers:
             w.process.stdin.close()
+            w.process.send_signal(signal.SIGCONT)
     if args.out:
         with open(args.out, "w") as out:
             out.writelines(json.dumps(r) + "\n" for T in args.threads for rows in tables[T].values() for r in rows.values())
