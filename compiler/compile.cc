@@ -78,6 +78,10 @@ Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
     STREW_ASSIGN(Compiled narrow, compile_part(split->narrow, out, options));
     out.parts.push_back(std::move(fold));
     out.parts.push_back(std::move(narrow));
+    if (split->start) {
+      STREW_ASSIGN(Compiled start, compile_part(*split->start, out, options));
+      out.parts.push_back(std::move(start));
+    }
     return out;
   }
   STREW_ASSIGN(out.artifact, out.backend->build(request));

@@ -29,6 +29,37 @@ void add_narrowing(Expr& graph, int pair, DType dtype, DType wide) {
   graph.results.push_back(push(ExprOp::select, dtype, {untouched, current, rounded}));
 }
 
+/// One position whose window is the whole result.
+void whole_window(Scatter& part, const Scatter& original) {
+  part.accumulate = Accumulate::native;
+  part.order = Order::in_order;
+  part.normalize_negative = part.indices_are_sorted = part.unique_indices = false;
+  part.oob = OobPolicy::undefined;
+  part.extras.clear();
+  part.indices = {DType::i32, {0}, {}};
+  part.dims = {};
+  part.dims.update_window_dims.resize(original.results[0].dims.size());
+  std::iota(part.dims.update_window_dims.begin(), part.dims.update_window_dims.end(), 0);
+}
+
+/// results = operands, converted. Written once: what was there before is not read.
+Scatter start_of(const Scatter& s) {
+  Scatter start = s;
+  whole_window(start, s);
+  start.updates = s.operands;
+  for (TensorType& result : start.results) result.strides.clear();
+  start.operands = start.results;
+  start.init = InitKind::in_place;
+  start.combiner = {};
+  return start;
+}
+
+bool converts_operands(const Scatter& s) {
+  for (size_t i = 0; i < s.results.size(); ++i)
+    if (s.init == InitKind::copy && s.operands[i].dtype != s.results[i].dtype) return true;
+  return false;
+}
+
 }  // namespace
 
 std::optional<WideSplit> split_wide(const Op& op) {
@@ -36,27 +67,22 @@ std::optional<WideSplit> split_wide(const Op& op) {
   if (s == nullptr || s->accumulate == Accumulate::native) return std::nullopt;
   const DType wide = s->accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
 
-  WideSplit split{*s, *s};
+  WideSplit split{*s, *s, std::nullopt};
   Scatter& fold = split.fold;
   fold.accumulate = Accumulate::native;
   if (s->init == InitKind::in_place) {
     fold.operands = s->results;
     fold.init = InitKind::copy;
+  } else if (converts_operands(*s)) {
+    split.start = start_of(*s);
+    fold.operands = split.start->results;
   }
   for (Scalar& fill : fold.fill) fill = convert(fill, wide);
   for (TensorType& result : fold.results) result = {wide, result.dims, {}};
 
   Scatter& narrow = split.narrow;
-  narrow.accumulate = Accumulate::native;
-  narrow.order = Order::in_order;
-  narrow.normalize_negative = narrow.indices_are_sorted = narrow.unique_indices = false;
-  narrow.oob = OobPolicy::undefined;
-  narrow.extras.clear();
-  narrow.indices = {DType::i32, {0}, {}};
+  whole_window(narrow, *s);
   narrow.updates = fold.results;
-  narrow.dims = {};
-  narrow.dims.update_window_dims.resize(s->results[0].dims.size());
-  std::iota(narrow.dims.update_window_dims.begin(), narrow.dims.update_window_dims.end(), 0);
   narrow.combiner = {CombinerKind::expr, {}};
   for (size_t i = 0; i < s->results.size(); ++i)
     add_narrowing(narrow.combiner.expr, static_cast<int>(i), s->results[i].dtype, wide);

@@ -16,6 +16,9 @@ namespace strew {
 struct WideSplit {
   Scatter fold;    ///< operands: the original's operands, or its results under in_place; results: the scratch
   Scatter narrow;  ///< results and init as the original's; updates: the scratch; indices: i32[0]
+  /// Where an operand's dtype is not its result's, the fold starts from what the result would hold, in scratch of its own: results: that
+  /// scratch, which the fold has as operands; updates: the original's operands; indices: i32[0].
+  std::optional<Scatter> start;
 };
 
 /// Nothing if the op does not accumulate wide. `op` is verified.

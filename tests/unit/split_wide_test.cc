@@ -83,5 +83,43 @@ TEST(SplitWide, PartsAreLegalOps) {
   EXPECT_FALSE(split_wide(op_of("")).has_value());
 }
 
+/// f32 operands that bf16 rounds: the fold starts from the rounded ones, untouched elements are the rounded ones, and an index out of
+/// bounds leaves the result as it was.
+TEST(SplitWide, OperandsOfAnotherDtype) {
+  const std::string fields =
+      "operand=f32[8] indices=i32[1000] updates=bf16[1000] result=bf16[8] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 combiner=add accumulate=wide oob=error";
+  const auto op = parse_op("strew1.scatter(" + fields + ")");
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  ASSERT_TRUE(split_wide(*op)->start.has_value());
+  EXPECT_TRUE(verify(*split_wide(*op)->start).ok()) << verify(*split_wide(*op)->start).message();
+  std::vector<std::vector<uint16_t>> results;
+  for (const char* backend : {"llvm", "reference"}) {
+    Runtime runtime;
+    KernelOptions options;
+    options.backend = backend;
+    const auto kernel = runtime.get(*op, options);
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<float> table{1.00390625F, 2, 3, 0.501953125F, 5, -0.0F, 7, 8};  // the first is half way to the next bf16
+    std::vector<uint16_t> result(8, 0x1234), ones(1000, 0x3f80);
+    std::vector<int32_t> indices(1000, 3);
+    const int64_t eight = 8, thousand = 1000;
+    const TensorView views[] = {{result.data(), DType::bf16, 1, &eight, nullptr},
+                                {table.data(), DType::f32, 1, &eight, nullptr},
+                                {indices.data(), DType::i32, 1, &thousand, nullptr},
+                                {ones.data(), DType::bf16, 1, &thousand, nullptr}};
+    indices[999] = 9;
+    EXPECT_EQ(kernel->run(views, nullptr).code(), Code::out_of_bounds) << backend;
+    EXPECT_EQ(result, std::vector<uint16_t>(8, 0x1234)) << backend;
+    indices[999] = 3;
+    ASSERT_TRUE(kernel->run(views, nullptr).ok()) << backend;
+    results.push_back(result);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0][3], 0x447a) << "1000.5, rounded once";
+  EXPECT_EQ(results[0][5], 0x8000);
+}
+
 }  // namespace
 }  // namespace strew

@@ -150,7 +150,8 @@ std::string rewrites_text(const Stages& stages) {
 std::string split_text(const Stages& stages) {
   const auto split = split_wide(stages.op);
   if (!split) return "";
-  return fmt::format("  fold        {}\n  narrow      {}\n", print(split->fold), print(split->narrow));
+  const std::string start = split->start ? fmt::format("  start       {}\n", print(*split->start)) : "";
+  return start + fmt::format("  fold        {}\n  narrow      {}\n", print(split->fold), print(split->narrow));
 }
 
 std::string choices_text(const char* title, const std::vector<Choice>& choices) {

@@ -1,5 +1,5 @@
 // Arithmetic on every dtype that has it; pure movement of any element. Wide accumulation is not one kernel: the runtime splits it
-// (compiler/rewrite/split_wide), where operand and result have one dtype.
+// (compiler/rewrite/split_wide).
 // The reference takes what is declined. Tested by tests/unit/can_build_test.cc; the differential test's coverage table shows the rest.
 #include "backends/llvm/can_build/can_build.h"
 
@@ -20,10 +20,6 @@ Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
     for (int i = 0; i < plan.pairs; ++i) {
       const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype,
                   to = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
-      // The fold would have to start from the converted element, which lies nowhere before the indices are checked.
-      if (from != to && plan.accumulate != Accumulate::native)
-        return decline("accumulate " + std::string(name(plan.accumulate)) + " from operand " + std::to_string(i) + " of dtype " +
-                       std::string(name(from)) + ", not the result's " + std::string(name(to)));
       if (from != to && !(computes(from) && computes(to)))
         return decline("converting operand " + std::to_string(i) + " from " + std::string(name(from)) + " to " +
                        std::string(name(to)) + " is not generated");
