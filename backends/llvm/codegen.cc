@@ -24,6 +24,8 @@
 
 #include <mutex>
 
+#include "backends/llvm/sanitize.h"
+
 namespace strew {
 namespace {
 
@@ -107,8 +109,11 @@ Status optimise(llvm::Module& module, const Target& target) {
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  add_sanitizer_passes(passes);
+  std::vector<llvm::Function*> defined;  // a sanitizer's pass declares functions while it runs
   for (llvm::Function& function : module)
-    if (!function.isDeclaration()) passes.run(function, functions);
+    if (!function.isDeclaration()) defined.push_back(&function);
+  for (llvm::Function* function : defined) passes.run(*function, functions);
   return {};
 }
 

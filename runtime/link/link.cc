@@ -6,6 +6,9 @@
 // arrives on the thread that links and is put into its Status instead of on stderr. Tested by tests/unit/kernel_test.cc.
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
+#ifdef __SANITIZE_THREAD__
+#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
+#endif
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h>
 #include <llvm/ExecutionEngine/Orc/TaskDispatch.h>
@@ -92,6 +95,15 @@ class OrcLinker final : public Linker {
     add("memcpy", reinterpret_cast<const void*>(&std::memcpy));
     add("memmove", reinterpret_cast<const void*>(&std::memmove));
     add("memset", reinterpret_cast<const void*>(&std::memset));
+#ifdef __SANITIZE_THREAD__
+    add("__tsan_memcpy", reinterpret_cast<const void*>(&std::memcpy));
+    add("__tsan_memmove", reinterpret_cast<const void*>(&std::memmove));
+    add("__tsan_memset", reinterpret_cast<const void*>(&std::memset));
+    auto runtime = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+        '\0', [](const orc::SymbolStringPtr& symbol) { return (*symbol).starts_with("__tsan_"); });
+    if (!runtime) return runtime.takeError();
+    externals_->addGenerator(std::move(*runtime));
+#endif
     return externals_->define(orc::absoluteSymbols(std::move(map)));
   }
 
