@@ -5,6 +5,7 @@
 #include "backends/llvm/sanitize.h"
 
 #ifdef __SANITIZE_THREAD__
+#include <llvm/IR/Function.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
 #endif
