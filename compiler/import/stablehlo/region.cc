@@ -9,8 +9,8 @@
 
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/prune.h"
+#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/import/stablehlo/translation.h"
 

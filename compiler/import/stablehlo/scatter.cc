@@ -6,10 +6,10 @@
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
 #include "compiler/import/mlir/types.h"
+#include "compiler/import/prune.h"
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/dimension_numbers.h"
 #include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/prune.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"

@@ -15,8 +15,8 @@
 
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/prune.h"
+#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/tensor/elementwise.h"
 #include "compiler/op/verify.h"
 
