@@ -45,7 +45,10 @@ std::vector<Way> fastest(const std::vector<HandWay>& candidates, int64_t sets) {
   constexpr double kClearly = 1.3;
   std::vector<double> times;
   for (const HandWay& hand : candidates) {
-    if (hand.threads > 1) settle(), hand_pool().wake(hand.threads);
+    if (hand.threads > 1) {
+      settle();
+      hand_pool().wake(hand.threads);
+    }
     const auto run = [&](int64_t calls) { hand.run(0, calls); };
     double best = nanoseconds(run, 1);
     for (int i = 0; i < 2 && best < 50e6; ++i) best = std::min(best, nanoseconds(run, best < 1e5 ? 64 : 1));
@@ -63,7 +66,10 @@ std::vector<Way> fastest(const std::vector<HandWay>& candidates, int64_t sets) {
       set = (set + calls) % sets;
     };
     if (hand.threads > 1) {
-      way.before = [n = hand.threads] { settle(), hand_pool().wake(n); };
+      way.before = [n = hand.threads] {
+        settle();
+        hand_pool().wake(n);
+      };
       way.after = [] { hand_pool().sleep(); };
     }
     ways.push_back(std::move(way));
@@ -127,7 +133,7 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   state.SetBytesProcessed(state.iterations() * c.bytes_moved());
 }
 
-/// What the system calls its processor, with the features that matter here.
+/// What the system calls its processor.
 std::string cpu_model() {
   std::ifstream info("/proc/cpuinfo");
   std::string model, family, number;
