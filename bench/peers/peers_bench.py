@@ -141,6 +141,7 @@ def start_workers(args, log):
     for w in workers:
         if w.version is None:
             print(f"# {w.peer} T={w.T} left out: {w.error}", flush=True)
+            w.process.kill()  # it is stopped, and would stay
     return [w for w in workers if w.version is not None]
 
 
@@ -151,6 +152,7 @@ def run_case(c, workers, folder, args):
         answer = w.ask(cmd="prepare", case=c, dir=folder)
         if "error" in answer:
             print(f"# {c['name']} {w.peer}: {answer['error']}", flush=True)
+            w.process.kill()
             w.start()  # it may have crashed: a fresh process for the next case
             continue
         w.info = answer["variants"]
