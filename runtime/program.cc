@@ -13,28 +13,11 @@
 
 #include "compiler/op/number.h"
 #include "runtime/interpret/interpret.h"
+#include "runtime/program_input.h"
 #include "runtime/strided.h"
 
 namespace strew {
 namespace {
-
-std::string dims_text(const std::vector<int64_t>& dims) {
-  std::string out = "[";
-  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
-  return out + "]";
-}
-
-std::string type_text(DType dtype, const std::vector<int64_t>& dims) { return std::string(name(dtype)) + dims_text(dims); }
-
-Status check_input(const Tensor& tensor, const ImportedInput& input, size_t number) {
-  const std::string what = "input " + std::to_string(number) + " (" + input.name + "): ";
-  bool fits = tensor.dtype == input.type.dtype && tensor.dims.size() == input.type.dims.size();
-  for (size_t d = 0; fits && d < tensor.dims.size(); ++d)
-    fits = input.type.dims[d] == kDynamic || input.type.dims[d] == tensor.dims[d];
-  if (fits) return {};
-  return invalid_argument(what + "it is " + type_text(tensor.dtype, tensor.dims) + ", expected " +
-                          type_text(input.type.dtype, input.type.dims));
-}
 
 int64_t integer_at(const Tensor& tensor, int64_t i) {
   return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
@@ -102,7 +85,7 @@ class Runner {
       const Value& value = imported_.values[open.back()];
       open.pop_back();
       for (int part : value.parts) need_value(part);
-      if (value.kind == ValueKind::zeros) need_value(value.like);
+      need_value(value.like);
       if (value.kind == ValueKind::compute)
         for (int v : imported_.computes[value.index].arguments) need_value(v);
       if (value.kind != ValueKind::result) continue;
@@ -144,6 +127,9 @@ class Runner {
       case ValueKind::compute:
         STREW_TRY(evaluate_computes(value.index));
         values_[v] = &computed_[value.index][value.result];
+        break;
+      case ValueKind::extent:
+        STREW_TRY(evaluate_extent(v, value, DType::i64));
         break;
     }
     return values_[v];
@@ -189,13 +175,21 @@ class Runner {
     const ImportedInput& input = imported_.inputs[value.index];
     Tensor* tensor = static_cast<size_t>(value.index) < inputs_.size() ? inputs_[value.index].get() : nullptr;
     if (tensor == nullptr) {
+      if (input.optional && value.like >= 0) return evaluate_extent(v, value, value.type.dtype);
       if (input.optional) return evaluate_zeros(v, value);
       return invalid_argument("input " + std::to_string(value.index) + " (" + input.name + ") is missing, expected " +
-                              type_text(input.type.dtype, input.type.dims));
+                              shape_text(input.type.dtype, input.type.dims));
     }
-    STREW_TRY(check_input(*tensor, input, static_cast<size_t>(value.index)));
+    STREW_TRY(fit_input(*tensor, input, static_cast<size_t>(value.index)));
     values_[v] = tensor;
     return {};
+  }
+
+  Status evaluate_extent(int v, const Value& value, DType dtype) {
+    STREW_ASSIGN(const Tensor* like, evaluate(value.like));
+    STREW_ASSIGN(Tensor tensor, make_tensor(dtype, {}));
+    store_element(dtype, tensor.data.data(), 0, {dtype, {encode_i64(dtype, like->dims[value.like_dim]), 0}});
+    return keep(v, std::move(tensor));
   }
 
   Status evaluate_constant(int v, const Constant& constant) {
@@ -253,10 +247,21 @@ class Runner {
     return {};
   }
 
+  Status check_equal_scalars(const ImportedKernel& kernel) {
+    for (const EqualScalars& e : kernel.equal_scalars) {
+      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
+      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
+      const int64_t have = integer_at(*tensor, 0), want = integer_at(*other, 0);
+      if (have != want) return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + e.b);
+    }
+    return {};
+  }
+
   Status run_kernel(int k) {
     const ImportedKernel& kernel = imported_.kernels[k];
     for (int v : kernel.arguments) STREW_TRY(evaluate(v).status());
     STREW_TRY(check_equal_extents(kernel));
+    STREW_TRY(check_equal_scalars(kernel));
     STREW_TRY(check_non_negative(kernel));
     STREW_ASSIGN(const Kernel compiled, runtime_.get(kernel.op, options_.kernel));
 
@@ -298,8 +303,8 @@ class Runner {
     if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
     const Tensor& operand = *values_[kernel.arguments[index]];
     if (operand.dtype != result.dtype || operand.dims != result.dims) {
-      return invalid_argument("operand is " + type_text(operand.dtype, operand.dims) + ", expected " +
-                              type_text(result.dtype, result.dims));
+      return invalid_argument("operand is " + shape_text(operand.dtype, operand.dims) + ", expected " +
+                              shape_text(result.dtype, result.dims));
     }
     std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
     return {};
@@ -311,7 +316,7 @@ class Runner {
     if (const Gather* gather = std::get_if<Gather>(&kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
     const Scatter& scatter = std::get<Scatter>(kernel.op);
     if (scatter.init == InitKind::fill) {
-      return unsupported("the result is " + dims_text(dims) + " and filled, so no input gives its dims; expected static dims");
+      return unsupported("the result is " + shape_text(dims) + " and filled, so no input gives its dims; expected static dims");
     }
     const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
     if (operand.size() != dims.size()) {

@@ -22,6 +22,7 @@ enum class ValueKind : uint8_t {
   stack,     ///< rank-0 `parts`, in order, as one rank-1 tensor (DYNAMIC_UPDATE_SLICE's start indices)
   result,    ///< result `result` of kernel `index`
   compute,   ///< result `result` of computes[index]
+  extent,    ///< the extent of dim `like_dim` of value `like`, as a rank-0 i64
 };
 struct Value {
   ValueKind kind = ValueKind::input;
@@ -29,7 +30,8 @@ struct Value {
   int index = 0;
   int result = 0;
   std::vector<int> parts;  ///< stack: value numbers
-  int like = -1;           ///< zeros: value whose dim `like_dim` gives the one dynamic dim
+  int like =
+      -1;  ///< zeros: value whose dim `like_dim` gives the one dynamic dim. A rank-0 input that is left out: is that extent
   int like_dim = 0;
 };
 
@@ -47,9 +49,11 @@ enum class ComputeOp : uint8_t {
   reduce,  ///< folds `dims` of the first N arguments by `function` (currents: so far, updates: elements) from the other N, in row-major order
   iota,    ///< counts along dim dims[0]
   broadcast,  ///< dim d of the argument is dim dims[d] of the result; an extent of 1 is repeated
-  reshape,
-  transpose,    ///< dim d of the result is dim dims[d] of the argument
-  slice,        ///< in dim d from dims[d] on, every strides[d]-th element
+  reshape,    ///< open dims: those of a second argument, or the one that the number of elements leaves
+  transpose,  ///< dim d of the result is dim dims[d] of the argument
+  slice,      ///< in dim d from dims[d] on, every strides[d]-th element. An open dim: to the end. More arguments: see update
+  update,  ///< the first argument with the second in it, in dim d from dims[d] on. More arguments: rank-0 integers, one per dim,
+           ///< that are added to dims
   concatenate,  ///< along dim dims[0]
 };
 /// What became of one of them (compiler/import/fold).
@@ -65,7 +69,7 @@ struct Compute {
   std::vector<int> arguments;       ///< value numbers
   std::vector<TensorType> results;  ///< one; reduce: N. Open dims come from the arguments (not for iota, broadcast, reshape)
   Expr function;
-  std::vector<int64_t> dims, strides;
+  std::vector<int64_t> dims, strides;  ///< strides: empty, all 1
   ComputeFate fate = ComputeFate::interpreted;
   int kernel = -1;
 };
@@ -74,12 +78,19 @@ struct ImportedInput {
   std::string name;
   TensorType type;
   bool optional = false;  ///< `--input -` leaves it out
+  bool memory = false;    ///< a pointer: what stands behind it counts, so extents of 1 may be more or fewer than the type has
 };
 
 /// Two dims that the source's op wants equal and the descriptor does not (ScatterND's window is always whole): `a`, "dim 1 of updates", is
 /// compared with `b` before anything runs.
 struct EqualExtents {
   int value = 0, dim = 0, other = 0, other_dim = 0;
+  std::string a, b;
+};
+
+/// Two rank-0 integers that must be equal before anything runs: "`a` is 3, expected 4`b`".
+struct EqualScalars {
+  int value = 0, other = 0;
   std::string a, b;
 };
 
@@ -92,6 +103,7 @@ struct ImportedKernel {
   std::vector<int> non_negative;  ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
                                   ///< circular mode wraps above, not below): checked before anything runs, as policy `error` is
   std::vector<EqualExtents> equal_extents;
+  std::vector<EqualScalars> equal_scalars;
   bool fixed_policy = false;       ///< the policy is what the source's op means (dynamic_slice clamps): `--oob` does not apply
   int slice_sizes = -1;            ///< gather with slice sizes known at the call: the rank-1 integer value that holds them all
   std::vector<std::string> notes;  ///< for `strew explain`

@@ -7,6 +7,7 @@
 #include "compiler/import/fold/fold.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
+#include "compiler/import/pto/import.h"
 #include "compiler/import/strew_text.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/text.h"
@@ -90,7 +91,7 @@ std::string endings() {
 const std::vector<Importer>& importers() {
   static const std::vector<Importer> list = {
       {".onnx", "onnx", onnx::import_model}, {".tflite", "tflite", tflite::import_model}, {".mlir", "stablehlo", import_mlir},
-      {".mlirbc", "stablehlo", import_mlir}, {".strew", "strew", import_strew_text},
+      {".mlirbc", "stablehlo", import_mlir}, {".pto", "pto", pto::import_program},        {".strew", "strew", import_strew_text},
   };
   return list;
 }

@@ -8,8 +8,9 @@
 
 namespace strew::pto {
 
-inline constexpr size_t kMaxText = size_t{4} << 20;
+inline constexpr size_t kMaxText = size_t{1} << 20;
 inline constexpr int kMaxNesting = 32;  ///< loops and sections in one another
+inline constexpr size_t kMaxArguments = 64, kMaxFunctions = 256;
 
 /// Both spellings: text whose first token is `module` or `func.func` is PTO IR, everything else PTO-AS. Every use of a value agrees with
 /// its definition, every attribute is known. Errors start with "LINE:COLUMN: ", name the statement, what stands there and what was

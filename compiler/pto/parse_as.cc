@@ -80,6 +80,8 @@ Status AsParser::argument(Function& function) {
     return fail_at(at,
                    "%" + out.name + " is " + print(out.type) + ", expected !pto.memref<..>, !pto.tile<..>, index or an integer");
   STREW_TRY(define(out.name, out.type, out.at));
+  if (function.arguments.size() == kMaxArguments)
+    return fail_at(out.at, "there are more than " + std::to_string(kMaxArguments) + " arguments, expected at most that");
   function.arguments.push_back(std::move(out));
   return end_line();
 }

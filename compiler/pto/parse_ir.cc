@@ -10,9 +10,9 @@ namespace strew::pto {
 namespace {
 
 std::string known_statements() {
-  std::string out;
-  for (int i = 0; i <= static_cast<int>(Opcode::loop); ++i)
-    out += (i > 0 ? ", " : "") + std::string(name(static_cast<Opcode>(i)));
+  std::string out = "arith on integers";
+  for (int i = static_cast<int>(Opcode::get_block_idx); i <= static_cast<int>(Opcode::loop); ++i)
+    out += ", " + std::string(name(static_cast<Opcode>(i)));
   return out;
 }
 
@@ -32,6 +32,9 @@ Expected<Module> IrParser::run() {
     STREW_ASSIGN(Function f, function());
     for (const Function& other : out.functions)
       if (other.name == f.name) return fail_at(f.at, "function @" + f.name + " is there twice, expected names that differ");
+    if (out.functions.size() == kMaxFunctions)
+      return fail_at(
+          f.at, "it is function " + std::to_string(kMaxFunctions + 1) + ", expected at most " + std::to_string(kMaxFunctions));
     out.functions.push_back(std::move(f));
   }
   if (wrapped) STREW_TRY(expect_mark("}"));
@@ -122,6 +125,8 @@ Expected<Function> IrParser::function() {
       return fail_at(
           at, "argument %" + argument.name + " is " + print(argument.type) + ", expected !pto.ptr<..>, index or an integer");
     STREW_TRY(define(argument.name, argument.type, argument.at));
+    if (out.arguments.size() == kMaxArguments)
+      return fail_at(argument.at, "it has more than " + std::to_string(kMaxArguments) + " arguments, expected at most that");
     out.arguments.push_back(std::move(argument));
     if (!at_mark(")")) STREW_TRY(expect_mark(","));
   }
@@ -161,7 +166,7 @@ Expected<Statement> IrParser::statement(int depth) {
   const Instruction* row = quoted || token().kind == TokenKind::word ? find_instruction(token().text) : nullptr;
   if (row == nullptr)
     return fail_at(token().at, "statement " + (token().kind == TokenKind::word ? std::string(token().text) : lexer().found()) +
-                                   " is unknown, expected return or one of " + known_statements());
+                                   " is unknown, expected return or one of: " + known_statements());
   const bool loops = row->form == Form::loop || row->form == Form::section;
   if (loops && depth >= kMaxNesting)
     return fail_at(s.at, "more than " + std::to_string(kMaxNesting) + " loops in one another, expected at most that");

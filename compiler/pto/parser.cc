@@ -14,6 +14,9 @@ namespace strew::pto {
 namespace {
 
 constexpr size_t kMaxRank = 5;
+constexpr std::string_view kLocations[] = {"vec", "mat", "left", "right", "acc", "bias", "scaling"};
+constexpr std::string_view kBlocked[] = {"row_major", "col_major"};
+constexpr std::string_view kBoxed[] = {"none_box", "row_major", "col_major"};
 
 std::string list_of(std::span<const std::string_view> words) {
   std::string out;
@@ -121,22 +124,22 @@ Status Parser::tile_field(const std::string& key, Type& type, std::vector<std::s
   if (std::find(seen.begin(), seen.end(), key) != seen.end()) return fail("each key once; '" + key + "' is there twice");
   seen.push_back(key);
   TileLayout& t = type.tile;
-  const auto word = [&](std::string& into, std::initializer_list<std::string_view> known) -> Status {
+  const auto word = [&](std::string& into, std::span<const std::string_view> known) -> Status {
     for (const std::string_view k : known) {
       if (!at_word(k)) continue;
       into = k;
       lexer_.advance();
       return {};
     }
-    return fail(key + " to be one of " + list_of({known.begin(), known.size()}));
+    return fail(key + " to be one of " + list_of(known));
   };
   const auto integer = [&](int64_t& into) -> Status {
     STREW_ASSIGN(into, extent("a number"));
     return {};
   };
-  if (key == "loc") return word(t.location, {"vec", "mat", "left", "right", "acc", "bias", "scaling"});
-  if (key == "blayout") return word(t.blayout, {"row_major", "col_major"});
-  if (key == "slayout") return word(t.slayout, {"none_box", "row_major", "col_major"});
+  if (key == "loc") return word(t.location, kLocations);
+  if (key == "blayout") return word(t.blayout, kBlocked);
+  if (key == "slayout") return word(t.slayout, kBoxed);
   if (key == "rows") return integer(type.dims[0]);
   if (key == "cols") return integer(type.dims[1]);
   if (key == "v_row") return integer(t.valid_rows);
@@ -185,12 +188,14 @@ Status Parser::tile_type(Type& type) {
     }
     if (token().kind != TokenKind::word) return fail("key=value");
     const std::string key(token().text);
-    if (first && (key == "vec" || key == "mat" || key == "left" || key == "right" || key == "acc" || key == "bias")) {
+    const Position at = token().at;
+    lexer_.advance();
+    if (first && !at_mark("=")) {  // vec, in front of the short form
+      if (std::find(std::begin(kLocations), std::end(kLocations), key) == std::end(kLocations))
+        return fail_at(at, "the tile is in '" + key + "', expected one of " + list_of(kLocations));
       type.tile.location = key;
       seen.push_back("loc");
-      lexer_.advance();
     } else {
-      lexer_.advance();
       STREW_TRY(expect_mark("="));
       STREW_TRY(tile_field(key, type, seen));
     }

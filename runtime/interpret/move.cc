@@ -1,6 +1,7 @@
 // iota, and the operations that only move elements: each is one walk over the result whose source address is a sum of one stride
 // per dim. Rows along the last dim are copied by element width, so a step costs a load and a store; elements below 8 bits go through
 // load_element. Tested by tests/unit/interpret_test.cc.
+#include <algorithm>
 #include <cstring>
 
 #include "compiler/op/number.h"
@@ -95,8 +96,22 @@ Expected<Tensor> broadcast(const Compute& compute, const Tensor& from) {
   return to;
 }
 
-Expected<Tensor> reshape(const Compute& compute, const Tensor& from) {
-  STREW_ASSIGN(Tensor to, make_result(compute, compute.results[0].dims));
+/// Open dims are a second argument's; without one, the one open dim is what the number of elements leaves.
+Dims reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  Dims dims = compute.results[0].dims;
+  uint64_t known = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] == kDynamic && arguments.size() > 1 && d < arguments[1]->dims.size()) dims[d] = arguments[1]->dims[d];
+    if (dims[d] != kDynamic) known *= static_cast<uint64_t>(dims[d]);
+  }
+  for (int64_t& dim : dims)
+    if (dim == kDynamic) dim = known == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(arguments[0]->elements()) / known);
+  return dims;
+}
+
+Expected<Tensor> reshape(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(Tensor to, make_result(compute, reshaped_dims(compute, arguments)));
   if (to.elements() != from.elements())
     return invalid_argument("operand has " + std::to_string(from.elements()) + " elements, expected " +
                             std::to_string(to.elements()));
@@ -116,19 +131,60 @@ Expected<Tensor> transpose(const Compute& compute, const Tensor& from) {
   return to;
 }
 
-Expected<Tensor> slice(const Compute& compute, const Tensor& from) {
-  STREW_ASSIGN(Tensor to, make_result(compute, compute.results[0].dims));
+/// Where a slice or an update begins: compute.dims, and the rank-0 arguments from `first` on.
+Expected<Dims> starts_of(const Compute& compute, const std::vector<const Tensor*>& arguments, size_t first) {
+  Dims starts = compute.dims;
+  for (size_t d = 0; first + d < arguments.size() && d < starts.size(); ++d) {
+    const Tensor& given = *arguments[first + d];
+    const int64_t more = decode_i64(given.dtype, load_element(given.dtype, given.data.data(), 0).bits[0]);
+    if (__builtin_add_overflow(starts[d], more, &starts[d]) || starts[d] < 0)
+      return invalid_argument("the start in dim " + std::to_string(d) + " is " + std::to_string(more) + " more than " +
+                              std::to_string(compute.dims[d]) + ", expected 0 or more in all");
+  }
+  return starts;
+}
+
+int64_t stride_of(const Compute& compute, size_t d) { return compute.strides.empty() ? 1 : compute.strides[d]; }
+
+Expected<Tensor> slice(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 1));
+  Dims dims = compute.results[0].dims;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == kDynamic)
+      dims[d] = std::max<int64_t>(from.dims[d] - starts[d] + stride_of(compute, d) - 1, 0) / stride_of(compute, d);
+  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
   const Dims own = row_major(from.dims);
   Dims strides(own.size());
   int64_t first = 0;
   for (size_t d = 0; d < own.size(); ++d) {
-    if (to.dims[d] > 0 && compute.dims[d] + (to.dims[d] - 1) * compute.strides[d] >= from.dims[d])
+    const int64_t stride = stride_of(compute, d);
+    int64_t last = 0;
+    if (to.dims[d] > 0 && (__builtin_mul_overflow(to.dims[d] - 1, stride, &last) ||
+                           __builtin_add_overflow(starts[d], last, &last) || last >= from.dims[d]))
       return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) +
                               ", which the slice leaves");
-    first += compute.dims[d] * own[d];
-    strides[d] = compute.strides[d] * own[d];
+    first += to.elements() > 0 ? starts[d] * own[d] : 0;
+    strides[d] = stride * own[d];
   }
   copy_box(to.dims, from, first, strides, to, 0, row_major(to.dims));
+  return to;
+}
+
+Expected<Tensor> update(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const Tensor &into = *arguments[0], &part = *arguments[1];
+  STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 2));
+  STREW_ASSIGN(Tensor to, make_result(compute, into.dims));
+  if (to.data.size() > 0) std::memcpy(to.data.data(), into.data.data(), static_cast<size_t>(to.data.size()));
+  const Dims own = row_major(into.dims);
+  int64_t first = 0;
+  for (size_t d = 0; d < own.size(); ++d) {
+    if (starts[d] > into.dims[d] || part.dims[d] > into.dims[d] - starts[d])
+      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(into.dims[d]) +
+                              ", which the update leaves");
+    first += part.elements() > 0 ? starts[d] * own[d] : 0;
+  }
+  copy_box(part.dims, part, 0, row_major(part.dims), to, first, own);
   return to;
 }
 
@@ -177,11 +233,13 @@ Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const 
     case ComputeOp::broadcast:
       return broadcast(compute, *arguments[0]);
     case ComputeOp::reshape:
-      return reshape(compute, *arguments[0]);
+      return reshape(compute, arguments);
     case ComputeOp::transpose:
       return transpose(compute, *arguments[0]);
     case ComputeOp::slice:
-      return slice(compute, *arguments[0]);
+      return slice(compute, arguments);
+    case ComputeOp::update:
+      return update(compute, arguments);
     case ComputeOp::concatenate:
       return concatenate(compute, arguments);
     default:

@@ -113,6 +113,35 @@ TEST(Interpret, Moves) {
   }
 }
 
+TEST(Interpret, PartsThatBeginAtRunTime) {
+  const Tensor x = tensor(DType::f32, {3, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  const Tensor one = tensor(DType::i64, {}, {1}), two = tensor(DType::i32, {}, {2}), minus = tensor(DType::i64, {}, {-2});
+  const Tensor part = tensor(DType::f32, {1, 2}, {-1, -2});
+  Compute slice = move(ComputeOp::slice, DType::f32, {2, 2}, {0, 1}, {});
+  EXPECT_THAT(run(slice, {&x, &one}), ElementsAre(5, 6, 9, 10)) << "starts are added to dims";
+  EXPECT_THAT(run(slice, {&x, &one, &one}), ElementsAre(6, 7, 10, 11));
+  EXPECT_EQ(interpret(slice, {&x, &two}).status().message(), "operand dim 0 is 3, which the slice leaves");
+  EXPECT_EQ(interpret(slice, {&x, &minus}).status().message(), "the start in dim 0 is -2 more than 0, expected 0 or more in all");
+  slice.results[0].dims = {kDynamic, 2};
+  EXPECT_THAT(run(slice, {&x, &two}), ElementsAre(9, 10)) << "an open dim reaches to the end";
+  const Compute update = move(ComputeOp::update, DType::f32, {3, 4}, {1, 0}, {});
+  EXPECT_THAT(run(update, {&x, &part}), ElementsAre(0, 1, 2, 3, -1, -2, 6, 7, 8, 9, 10, 11));
+  EXPECT_THAT(run(update, {&x, &part, &one, &two}), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -2));
+  EXPECT_EQ(interpret(update, {&x, &part, &two}).status().message(), "operand dim 0 is 3, which the update leaves");
+}
+
+TEST(Interpret, ReshapesFindTheirOpenDims) {
+  const Tensor x = tensor(DType::i8, {2, 6}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}), like = tensor(DType::f32, {3, 4}, {});
+  const auto dims = [&](std::vector<int64_t> to, std::vector<const Tensor*> arguments) {
+    return interpret(move(ComputeOp::reshape, DType::i8, std::move(to), {}, {}), arguments).value()[0].dims;
+  };
+  EXPECT_THAT(dims({kDynamic}, {&x}), ElementsAre(12));
+  EXPECT_THAT(dims({4, kDynamic}, {&x}), ElementsAre(4, 3));
+  EXPECT_THAT(dims({kDynamic, kDynamic}, {&x, &like}), ElementsAre(3, 4));
+  EXPECT_EQ(interpret(move(ComputeOp::reshape, DType::i8, {5, kDynamic}, {}, {}), {&x}).status().message(),
+            "operand has 12 elements, expected 10");
+}
+
 TEST(Interpret, ReducesOverAnyDims) {
   const Tensor x = tensor(DType::i32, {2, 3}, {1, 2, 3, 4, 5, 6}), zero = tensor(DType::i32, {}, {10});
   Compute c;

@@ -8,6 +8,7 @@
 
 #include "compiler/import/strew_text.h"
 #include "compiler/op/text.h"
+#include "runtime/program_input.h"
 #include "runtime/strided.h"
 
 namespace strew {
@@ -116,6 +117,51 @@ TEST(Program, InputsAreChecked) {
   Inputs missing = three();
   missing[2] = nullptr;
   EXPECT_THAT(run(m, std::move(missing)).status().message(), HasSubstr("input 2 (updates) is missing"));
+}
+
+TEST(Program, ExtentsOfOneMayBeMoreOrFewerBehindAPointer) {
+  Imported imported = text(scatter("i32[2]", ""));
+  imported.inputs[0].memory = true;
+  imported.inputs[0].type.dims = {1, kDynamic};
+  const auto fits = [&](std::vector<int64_t> dims) {
+    const size_t count = static_cast<size_t>(element_count(dims).value());
+    Tensor given = std::move(make_tensor(imported.inputs[0].type.dtype, std::move(dims)).value());
+    const Status s = fit_input(given, imported.inputs[0], 0);
+    if (s.ok()) EXPECT_THAT(given.dims, ElementsAre(1, static_cast<int64_t>(count)));
+    return s.ok();
+  };
+  EXPECT_TRUE(fits({1, 5}));
+  EXPECT_TRUE(fits({5}));
+  EXPECT_TRUE(fits({1, 1, 1, 5, 1}));
+  EXPECT_TRUE(fits({5, 1}));
+  EXPECT_TRUE(fits({1}));
+  EXPECT_FALSE(fits({2, 5}));
+  imported.inputs[0].memory = false;
+  EXPECT_FALSE(fits({5}));
+}
+
+TEST(Program, ScalarsMayFollowFromShapesAndAreCompared) {
+  Imported imported = text(scatter("i32[?]", ""));
+  Value count, extent;
+  count.type = extent.type = {DType::i64, {}, {}};
+  count.index = 3;
+  count.like = imported.kernels[0].arguments[0];
+  extent.kind = ValueKind::extent;
+  extent.like = count.like;
+  imported.inputs.push_back({"n", count.type, true, true});
+  imported.values.push_back(count);
+  imported.values.push_back(extent);
+  const auto last = static_cast<int>(imported.values.size()) - 1;
+  imported.kernels[0].equal_scalars = {{last, last - 1, "rows", " as n says"}};
+  const auto outcome = [&](std::unique_ptr<Tensor> n) {
+    Inputs inputs = list(tensor<int32_t>(DType::i32, {4}, {1, 2, 3, 4}), tensor<int32_t>(DType::i32, {2}, {0, 1}),
+                         tensor<int32_t>(DType::i32, {2}, {7, 8}));
+    inputs.push_back(std::move(n));
+    return run(imported, std::move(inputs)).status().message();
+  };
+  EXPECT_EQ(outcome(nullptr), "");
+  EXPECT_EQ(outcome(tensor<int64_t>(DType::i64, {}, {4})), "");
+  EXPECT_THAT(outcome(tensor<int64_t>(DType::i64, {}, {5})), HasSubstr("rows is 4, expected 5 as n says"));
 }
 
 TEST(Program, OneOfSeveralKernels) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/types.h"
@@ -139,6 +140,25 @@ TEST(PtoText, EveryElementTypeHasAName) {
     EXPECT_EQ(pto::print(element), name);
     const std::string text = function_with("%a = pto.alloc_tile : !pto.tile_buf<vec, 8x32x" + std::string(name) + ">");
     EXPECT_EQ(parsed(text).functions[0].body[2].type.element, element);
+  }
+}
+
+TEST(PtoText, TheDocumentationNamesEverything) {
+  std::stringstream text;
+  text << std::ifstream(fs::path(STREW_SOURCE_DIR) / "docs/sources.md").rdbuf();
+  const std::string all = text.str(), section = all.substr(all.find("## PTO"));
+  for (int i = 0; i <= static_cast<int>(pto::Opcode::gather_tile); ++i) {
+    const pto::Instruction& row = pto::info(static_cast<pto::Opcode>(i));
+    const bool arith = row.name.substr(0, 6) == "arith.";
+    EXPECT_THAT(section, HasSubstr(arith ? "`arith`" : "`" + std::string(row.name))) << row.name;
+  }
+  for (const pto::Opcode opcode : {pto::Opcode::mscatter, pto::Opcode::mgather}) {
+    for (const pto::AttributeRule& rule : pto::info(opcode).attributes) {
+      std::string values;
+      for (const std::string_view value : rule.values) values += (values.empty() ? "" : ", ") + std::string(value);
+      EXPECT_THAT(section, HasSubstr("| `" + std::string(rule.name) + "` |"));
+      EXPECT_THAT(section, HasSubstr("| " + values)) << rule.name;
+    }
   }
 }
 

@@ -34,6 +34,7 @@ std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kerne
   std::vector<bool> seen(imported.values.size(), false);
   std::vector<int> open = kernel.arguments;
   open.push_back(kernel.slice_sizes);
+  for (const EqualScalars& equal : kernel.equal_scalars) open.insert(open.end(), {equal.value, equal.other});
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
@@ -54,12 +55,21 @@ std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kerne
   return out;
 }
 
+/// Inputs that may be left out are left out together, and need no `-` then.
+std::vector<int> without_optional(const Imported& imported, const std::vector<int>& inputs) {
+  std::vector<int> out;
+  for (const int i : inputs)
+    if (!imported.inputs[static_cast<size_t>(i)].optional) out.push_back(i);
+  return out;
+}
+
 /// Which file input each --input is for. Fails (usage) when their number fits nothing.
 Status match_inputs(const Options& options, const Imported& imported, int kernel, std::vector<int>& targets) {
   size_t given = options.inputs.size();
   std::vector<int> all(imported.inputs.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   const std::vector<int> own = kernel < 0 ? all : inputs_of(imported, imported.kernels[kernel]);
+  const std::vector<int> needed = without_optional(imported, own);
   // A trailing - may stand for an optional input that the file itself leaves out.
   while (given > std::max(all.size(), own.size()) && options.inputs[given - 1] == "-") --given;
   if (given == own.size()) {
@@ -68,6 +78,10 @@ Status match_inputs(const Options& options, const Imported& imported, int kernel
   }
   if (given == all.size()) {
     targets = all;
+    return {};
+  }
+  if (given == needed.size()) {
+    targets = needed;
     return {};
   }
   std::string expected;
@@ -195,7 +209,10 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
 
 /// Kernel to run alone, or -1 for the whole file; -2 when a usage error was reported.
 int choose_kernel(const Options& options, const Imported& imported, int& exit_status) {
-  const bool whole = options.kernel_name.empty() && options.inputs.size() >= imported.inputs.size();
+  const auto optional =
+      std::count_if(imported.inputs.begin(), imported.inputs.end(), [](const ImportedInput& i) { return i.optional; });
+  const bool whole =
+      options.kernel_name.empty() && options.inputs.size() >= imported.inputs.size() - static_cast<size_t>(optional);
   if (options.kernel_name.empty() && (whole || imported.kernels.size() == 1)) return -1;
   const int kernel = select_kernel(options, imported, exit_status);
   return kernel < 0 ? -2 : kernel;

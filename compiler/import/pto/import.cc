@@ -1,0 +1,26 @@
+// Parse, check the chip's rules, lift every function. Each function is a program of its own: its pointers and scalars are inputs, the
+// pointers it writes are outputs, with the function's name before theirs where there are several.
+// Tested by tests/unit/pto_import_test.cc and tests/error/pto_error_test.cc.
+#include "compiler/import/pto/import.h"
+
+#include "compiler/import/pto/lift.h"
+#include "compiler/pto/parse.h"
+#include "compiler/pto/verify.h"
+
+namespace strew::pto {
+
+Expected<Imported> import_program(std::string_view text, const std::string& path, const ImportOptions&) {
+  const auto placed = [&](const Status& status) { return Status(status.code(), path + ":" + status.message()); };
+  const Expected<Module> module = parse(text);
+  if (!module.ok()) return placed(module.status());
+  if (const Status legal = verify(*module); !legal.ok()) return placed(legal);
+  Imported out;
+  out.format = "pto";
+  for (const Function& f : module->functions) {
+    const std::string prefix = module->functions.size() > 1 ? f.name + "." : "";
+    STREW_TRY(Lifter(out, *module, f, path, prefix).run());
+  }
+  return out;
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,321 @@
+// An mscatter or mgather of tiles as one op over all they cover: indices become u32, row mode keeps rows as windows, element mode sees the
+// table as one line. Both chips take duplicates of one call in order; calls of different cores have no order, of which strew takes the
+// first core's first. Tested by tests/unit/pto_import_test.cc and tests/unit/pto_simulated_test.cc.
+#include <algorithm>
+
+#include "compiler/import/pto/lift.h"
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr size_t kMaxKernels = 1024;
+
+OobPolicy scatter_policy(std::string_view oob) {
+  if (oob == "skip") return OobPolicy::skip_window;
+  if (oob == "clamp") return OobPolicy::clamp;
+  return oob == "wrap" ? OobPolicy::wrap : OobPolicy::undefined;
+}
+
+OobPolicy gather_policy(std::string_view oob, bool rows) {
+  if (oob == "zero") return rows ? OobPolicy::fill_window : OobPolicy::fill_element;
+  if (oob == "clamp") return OobPolicy::clamp;
+  return oob == "wrap" ? OobPolicy::wrap : OobPolicy::undefined;
+}
+
+CombinerKind combiner_of(std::string_view atomic) {
+  if (atomic == "add") return CombinerKind::add;
+  if (atomic == "max") return CombinerKind::max;
+  return atomic == "min" ? CombinerKind::min : CombinerKind::assign;
+}
+
+TensorType type_of(DType dtype, const std::vector<Poly>& dims) { return {dtype, Builder::static_dims(dims), {}}; }
+
+}  // namespace
+
+/// What tiles at `slots` cover, all loops and cores together.
+Expected<Lifter::Cover> Lifter::covered(const Statement& s, const std::array<Slot, 2>& slots, const std::string& what) {
+  std::vector<Loop> loops = loops_;
+  if (scalars_.uses_cores()) loops.push_back({scalars_.block_idx(), 1, Poly::symbol(scalars_.block_num()), true, s.at});
+  Cover out;
+  for (size_t d = 0; d < 2; ++d) {
+    Expected<Span> span = cover(scalars_, slots[d], loops);
+    if (!span.ok()) return fail(s, what + ", dim " + std::to_string(d) + ": " + span.status().message());
+    if (scalars_.moves(span->begin) || scalars_.moves(span->extent))
+      return fail(s, what + ", dim " + std::to_string(d) + ": it is at " + scalars_.text(slots[d].offset) + " with size " +
+                         scalars_.text(slots[d].size) + ", expected nothing of a loop that has ended or of one core alone");
+    for (const Multiple& m : span->multiples) multiples_.emplace(m.value, m.divisor);
+    out.spans[d] = std::move(*span);
+  }
+  return out;
+}
+
+/// covered(), for what a tile holds, which lies inside of where it is from.
+Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const Tile& tile, const std::string& what) {
+  STREW_ASSIGN(Cover out, covered(s, tile.content->slots, what));
+  if (tile.content->memory >= 0) STREW_TRY(fit(s, tile.content->memory, out));
+  if (tile.content->memory < 0) {
+    // A gather's result, which was made as large as its tiles are.
+    for (size_t d = 0; d < 2; ++d) {
+      STREW_TRY(assume_cores(s, out.spans[d], tile.content->from->dims[d]));
+      if (out.spans[d].begin.is(0) && out.spans[d].extent == tile.content->from->dims[d]) continue;
+      return fail(s, what + " holds what was gathered in other loops, expected the same");
+    }
+  }
+  return out;
+}
+
+/// Everything the tiles cover, as one value.
+Whole Lifter::whole(const Statement& s, const Content& content, const Cover& cover) {
+  if (content.memory < 0) return *content.from;
+  const Memory& memory = memories_[static_cast<size_t>(content.memory)];
+  const std::string where = build_.location(s.at, "part of %" + memory.name);
+  return build_.part(*content.from, pick(memory, cover.spans[0].begin, cover.spans[1].begin),
+                     pick(memory, cover.spans[0].extent, cover.spans[1].extent), where);
+}
+
+bool Lifter::alike(const Slot& a, const Span& covered_a, const Slot& b, const Span& covered_b) {
+  return a.size == b.size && covered_a.extent == covered_b.extent && covered_a.loops == covered_b.loops &&
+         scalars_.subtract(a.offset, covered_a.begin) == scalars_.subtract(b.offset, covered_b.begin);
+}
+
+/// Every loop moves the tile in one dim, and where cores share the work they share this.
+Status Lifter::check_loops(const Statement& s, const Cover& cover, bool writes) const {
+  bool shared = false;
+  for (size_t i = 0; i < loops_.size() + 1; ++i) {
+    const auto in = [&](size_t d) {
+      const std::vector<size_t>& loops = cover.spans[d].loops;
+      return std::find(loops.begin(), loops.end(), i) != loops.end();
+    };
+    if (in(0) && in(1)) return fail(s, "a loop moves it in both dims, expected one");
+    const bool core = i == loops_.size();
+    if ((in(0) || in(1)) && (core || loops_[i].over_cores)) shared = true;
+    if (core || in(0) || in(1)) continue;
+    return fail(s, "the loop in line " + std::to_string(loops_[i].at.line) + " repeats it, expected one that moves its tiles");
+  }
+  if (splits_ && writes && !shared) return fail(s, "every core does it, expected tiles that are shared out by get_block_idx");
+  return {};
+}
+
+/// Duplicates are folded in row-major order of positions; a program whose order is fixed and another one is refused.
+Status Lifter::check_order(const Pair& p, const Cover& cover) const {
+  const CombinerKind combiner = combiner_of(p.statement->attribute("scatterAtomicOp"));
+  const bool exact = combiner == CombinerKind::max || combiner == CombinerKind::min ||
+                     (combiner == CombinerKind::add && is_integer(p.data->type.element.dtype));
+  const auto free = [&](size_t loop) { return loop == loops_.size() || loops_[loop].over_cores; };
+  std::vector<size_t> nest = p.rows ? std::vector<size_t>() : cover.spans[1].loops;
+  const bool across = !nest.empty() && !p.data->valid[0].is(1);
+  nest.insert(nest.end(), cover.spans[0].loops.begin(), cover.spans[0].loops.end());
+  if (exact || std::any_of(nest.begin(), nest.end(), free)) return {};
+  if (!across && std::is_sorted(nest.rbegin(), nest.rend())) return {};
+  return fail(*p.statement,
+              "its loops visit updates in another order than rows one after the other, which matters where indices repeat");
+}
+
+/// In which dim of an index tile row mode's list lies.
+size_t Lifter::list_dim(const Tile& indices) const { return indices.type.tile.blayout == "col_major" ? 0 : 1; }
+
+Status Lifter::check_shapes(const Pair& p) const {
+  const Statement& s = *p.statement;
+  const auto valid = [&](const Tile& tile) {
+    return "[" + scalars_.text(tile.valid[0]) + ", " + scalars_.text(tile.valid[1]) + "]";
+  };
+  const size_t along = list_dim(*p.indices);
+  const bool fits = p.rows ? p.indices->valid[along] == p.data->valid[0] && p.indices->valid[1 - along].is(1)
+                           : p.indices->valid == p.data->valid;
+  if (fits) return {};
+  return fail(s, "the valid part of the index tile is " + valid(*p.indices) + ", expected " +
+                     (p.rows ? "[1, " + scalars_.text(p.data->valid[0]) + "], one index per row of the data"
+                             : valid(*p.data) + ", one index per element"));
+}
+
+Status Lifter::check_table(const Pair& p) const {
+  const Statement& s = *p.statement;
+  const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
+  if (!p.rows) {
+    const bool line = p.table.row_stride == memory.cols || memory.rows.is(1);
+    if (line && p.table.slots[1].offset.is(0) && p.table.slots[1].size == memory.cols) return {};
+    return fail(s, "the table is part of rows or has padding, expected whole rows: an element's index counts all of them");
+  }
+  if (p.table.slots[1].size != p.data->valid[1])
+    return fail(s, "rows of the table have " + scalars_.text(p.table.slots[1].size) + " elements, expected " +
+                       scalars_.text(p.data->valid[1]) + " as the data tile");
+  if (module_.chip != Chip::a5) return {};
+  if (p.table.folded)
+    return fail(s, "the table's rows are in more than one dim, expected one on a5, whose capacity is that dim alone");
+  if (p.table.row_stride == p.table.slots[1].size || memory.rows.is(1)) return {};
+  return fail(s, "rows of the table are " + scalars_.text(p.table.row_stride) + " apart and the tile's have " +
+                     scalars_.text(p.table.slots[1].size) + " elements, expected the same on a5, which takes one for the other");
+}
+
+/// The op's table: row mode's rows, or element mode's line.
+Expected<Whole> Lifter::table_part(const Pair& p, const Cover& cover) {
+  const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
+  const std::string where = build_.location(p.statement->at, "table %" + memory.name);
+  const Poly rows = cover.spans[0].extent, cols = cover.spans[1].extent;
+  const Whole part = build_.part(Whole(current(p.table.memory)), pick(memory, cover.spans[0].begin, cover.spans[1].begin),
+                                 pick(memory, rows, cols), where);
+  if (p.rows) return build_.reshaped(part, {rows, cols}, where);
+  return build_.reshaped(part, {scalars_.multiply(rows, cols)}, where);
+}
+
+/// Padding between whole rows stays where it is.
+TensorType Lifter::table_type(const Pair& p, const Whole& part) const {
+  TensorType out = type_of(memories_[static_cast<size_t>(p.table.memory)].element.dtype, part.dims);
+  const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
+  const std::optional<int64_t> stride = p.table.row_stride.constant();
+  if (p.rows && part.value == memory.now->value && stride && p.table.row_stride != memory.cols) out.strides = {*stride, 1};
+  return out;
+}
+
+ImportedKernel& Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arguments) {
+  ImportedKernel& kernel = imported_.kernels.emplace_back();
+  const size_t number = imported_.kernels.size() - first_kernel_;
+  kernel.name = (function_.name.empty() ? "main" : function_.name) + (number > 1 ? "_" + std::to_string(number) : "");
+  kernel.location = build_.location(s.at, name(s.opcode));
+  kernel.op = std::move(op);
+  kernel.arguments = std::move(arguments);
+  return kernel;
+}
+
+void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const {
+  bool shared = false;
+  for (const Span& span : cover.spans)
+    for (const size_t loop : span.loops) shared = shared || loop == loops_.size() || loops_[loop].over_cores;
+  kernel.notes.push_back("indices are read as u32: -1 is 4294967295");
+  if (!loops_.empty()) kernel.notes.push_back("one op for all tiles of the loop in line " + std::to_string(loops_[0].at.line));
+  if (cores_) kernel.notes.push_back("written for " + std::to_string(*cores_) + " cores");
+  if (shared && scatters)
+    kernel.notes.push_back("where tiles of different cores meet the chip has no order; here they come in order");
+}
+
+Status Lifter::indexed(const Statement& s) {
+  if (imported_.kernels.size() >= kMaxKernels)
+    return fail(s, "it is kernel " + std::to_string(kMaxKernels + 1) + ", expected at most " + std::to_string(kMaxKernels));
+  Pair p;
+  p.statement = &s;
+  p.rows = s.attribute("coalesce") == "row";
+  const bool scatters = s.opcode == Opcode::mscatter;
+  const std::string& table = s.operands[scatters ? 2 : 0][0];
+  p.indices = &tiles_.at(s.operands[1][0]);
+  p.data = &tiles_.at(scatters ? s.operands[0][0] : s.opcode == Opcode::mgather ? s.operands[2][0] : s.result);
+  if (const auto region = regions_.find(table); region != regions_.end()) {
+    p.table = region->second;
+  } else {
+    p.table.memory = memory_by_name_.at(table);
+    const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
+    p.table.slots = {Slot{0, memory.rows}, Slot{0, memory.cols}};
+    p.table.row_stride = memory.cols;
+  }
+  if (!p.indices->content) return fail(s, "nothing was put into %" + s.operands[1][0] + " before, expected a tload of indices");
+  if (scatters && !p.data->content)
+    return fail(s, "nothing was put into %" + s.operands[0][0] + " before, expected a tload or mgather");
+  STREW_TRY(check_shapes(p));
+  STREW_TRY(check_table(p));
+  STREW_TRY(touch(s, p.table.memory, scatters));
+  return scatters ? scatter(p) : gather(p);
+}
+
+/// Row mode's list, or element mode's tile, moves as the data does.
+Status Lifter::check_indices(const Pair& p, const Cover& indices, const Slot& data, const Span& data_cover) {
+  const Statement& s = *p.statement;
+  const size_t along = p.rows ? list_dim(*p.indices) : 0;
+  const Content& content = *p.indices->content;
+  const bool fixed = !p.rows || (indices.spans[1 - along].loops.empty() && indices.spans[1 - along].extent.is(1));
+  if (fixed && alike(content.slots[along], indices.spans[along], data, data_cover)) return {};
+  return fail(s, "the index tile and the data move apart, expected the same rows of both in every round");
+}
+
+Status Lifter::scatter(const Pair& p) {
+  const Statement& s = *p.statement;
+  STREW_ASSIGN(Cover data, covered_content(s, *p.data, "%" + s.operands[0][0]));
+  STREW_ASSIGN(Cover indices, covered_content(s, *p.indices, "%" + s.operands[1][0]));
+  STREW_ASSIGN(Cover table, covered(s, p.table.slots, "the table"));
+  STREW_TRY(fit(s, p.table.memory, table));
+  const Content &data_content = *p.data->content, &index_content = *p.indices->content;
+  STREW_TRY(check_indices(p, indices, data_content.slots[0], data.spans[0]));
+  if (!p.rows && !alike(index_content.slots[1], indices.spans[1], data_content.slots[1], data.spans[1]))
+    return fail(s, "the index tile and the data move apart in columns, expected the same in every round");
+  if (!table.spans[0].loops.empty() || (!p.rows && !table.spans[1].loops.empty()))
+    return fail(s, "the table moves from tile to tile, expected one table");
+  if (p.rows && !alike(p.table.slots[1], table.spans[1], data_content.slots[1], data.spans[1]))
+    return fail(s, "columns of the table and of the data move apart, expected the same in every round");
+  STREW_TRY(check_loops(s, data, true));
+  STREW_TRY(check_order(p, data));
+
+  const std::string where = build_.location(s.at, "indices as u32");
+  const Poly rows = data.spans[0].extent, cols = data.spans[1].extent;
+  const std::vector<Poly> list = p.rows ? std::vector<Poly>{rows} : std::vector<Poly>{rows, cols};
+  const Whole index_values =
+      build_.as_u32(build_.reshaped(whole(s, index_content, indices), list, where), p.indices->type.element.dtype, where);
+  const Whole updates = build_.reshaped(whole(s, data_content, data), {rows, cols}, build_.location(s.at, "updates"));
+  STREW_ASSIGN(const Whole part, table_part(p, table));
+  Scatter op;
+  op.operands = op.results = {table_type(p, part)};
+  op.indices = type_of(DType::u32, list);
+  op.updates = {type_of(op.operands[0].dtype, updates.dims)};
+  if (p.rows) op.dims.update_window_dims = {1};
+  op.dims.inserted_window_dims = op.dims.scatter_dims_to_operand_dims = {0};
+  op.dims.index_vector_dim = static_cast<int64_t>(list.size());
+  op.combiner.kind = combiner_of(s.attribute("scatterAtomicOp"));
+  op.init = InitKind::in_place;
+  op.oob = scatter_policy(s.attribute("scatterOob"));
+  note_cover(add_kernel(s, std::move(op), {part.value, index_values.value, updates.value}), data, true);
+
+  Value result;
+  result.kind = ValueKind::result;
+  result.index = static_cast<int>(imported_.kernels.size()) - 1;
+  result.type = imported_.values[part.value].type;
+  return put(s, p.table.memory, table, {build_.add_value(std::move(result)), part.dims});
+}
+
+Status Lifter::gather(const Pair& p) {
+  const Statement& s = *p.statement;
+  STREW_ASSIGN(Cover indices, covered_content(s, *p.indices, "%" + s.operands[1][0]));
+  STREW_ASSIGN(Cover table, covered(s, p.table.slots, "the table"));
+  STREW_TRY(fit(s, p.table.memory, table));
+  if (!table.spans[0].loops.empty() || (!p.rows && !table.spans[1].loops.empty()))
+    return fail(s, "the table moves from tile to tile, expected one table");
+  const Content& content = *p.indices->content;
+  const size_t along = p.rows ? list_dim(*p.indices) : 0;
+  if (p.rows && (!indices.spans[1 - along].loops.empty() || !indices.spans[1 - along].extent.is(1)))
+    return fail(s, "the index tile moves across its list, expected along it");
+  Cover result;
+  result.spans = {indices.spans[along], p.rows ? table.spans[1] : indices.spans[1]};
+  STREW_TRY(check_loops(s, result, false));
+
+  const std::string where = build_.location(s.at, "indices as u32");
+  const Poly rows = result.spans[0].extent, cols = result.spans[1].extent;
+  const std::vector<Poly> list = p.rows ? std::vector<Poly>{rows} : std::vector<Poly>{rows, cols};
+  const Whole index_values =
+      build_.as_u32(build_.reshaped(whole(s, content, indices), list, where), p.indices->type.element.dtype, where);
+  STREW_ASSIGN(const Whole part, table_part(p, table));
+  Gather op;
+  op.operand = table_type(p, part);
+  op.indices = type_of(DType::u32, list);
+  op.result = type_of(op.operand.dtype, {rows, cols});
+  if (p.rows) op.dims.offset_dims = {1};
+  op.dims.collapsed_slice_dims = op.dims.start_index_map = {0};
+  op.dims.index_vector_dim = static_cast<int64_t>(list.size());
+  op.slice_sizes = {1};
+  if (p.rows) op.slice_sizes.push_back(op.operand.dims[1]);
+  op.oob = gather_policy(s.attribute("gatherOob"), p.rows);
+  const bool fills = op.oob == OobPolicy::fill_window || op.oob == OobPolicy::fill_element;
+  op.fill = fills ? Scalar{op.operand.dtype} : Scalar{};
+  note_cover(add_kernel(s, std::move(op), {part.value, index_values.value}), result, false);
+
+  Value value;
+  value.kind = ValueKind::result;
+  value.index = static_cast<int>(imported_.kernels.size()) - 1;
+  value.type = type_of(memories_[static_cast<size_t>(p.table.memory)].element.dtype, {rows, cols});
+  Content out;
+  out.from = Whole{build_.add_value(std::move(value)), {rows, cols}};
+  const Slot& columns = p.rows ? p.table.slots[1] : content.slots[1];
+  out.slots[0] = {scalars_.subtract(content.slots[along].offset, result.spans[0].begin), content.slots[along].size};
+  out.slots[1] = {scalars_.subtract(columns.offset, result.spans[1].begin), columns.size};
+  p.data->content = std::move(out);
+  return {};
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,276 @@
+// The walk over a function: scalars, views, partitions, tiles, loops. What tiles hold is remembered, not moved; indexed.cc makes kernels of
+// mscatter and mgather. Flags and barriers order pipes of one core and mean nothing here.
+// Tested by tests/unit/pto_import_test.cc, tests/unit/pto_simulated_test.cc and tests/error/pto_error_test.cc.
+#include "compiler/import/pto/lift.h"
+
+#include <algorithm>
+
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+
+Lifter::Lifter(Imported& imported, const Module& module, const Function& function, std::string path, std::string prefix)
+    : imported_(imported),
+      module_(module),
+      function_(function),
+      path_(std::move(path)),
+      prefix_(std::move(prefix)),
+      build_(imported, scalars_, path_),
+      first_kernel_(imported.kernels.size()) {}
+
+Status Lifter::fail(const Statement& s, const std::string& message) const {
+  return unsupported(build_.location(s.at, name(s.opcode)) + ": " + message);
+}
+
+Status Lifter::run() {
+  STREW_TRY(arguments());
+  STREW_TRY(body(function_.body));
+  return finish();
+}
+
+Status Lifter::arguments() {
+  for (size_t i = 0; i < function_.arguments.size(); ++i) {
+    const Argument& a = function_.arguments[i];
+    if (a.type.kind == TypeKind::tile) {
+      tiles_[a.name] = {a.type, {Poly(a.type.tile.valid_rows), Poly(a.type.tile.valid_cols)}, {}};
+      continue;
+    }
+    if (a.type.kind == TypeKind::index || a.type.kind == TypeKind::scalar) {
+      const auto number = static_cast<int>(scalar_arguments_.size());
+      scalar_arguments_.push_back(static_cast<int>(i));
+      build_.arguments.push_back(build_.input({a.type.element.dtype, {}, {}}));
+      scalars_by_name_[a.name] = Poly::symbol(scalars_.add(SymbolKind::argument, a.name, number));
+      continue;
+    }
+    const auto number = static_cast<int>(memories_.size());
+    Memory& memory = memories_.emplace_back();
+    memory.name = a.name;
+    memory.element = a.type.element;
+    memory_by_name_[a.name] = number;
+    if (a.type.kind != TypeKind::memref) continue;
+    std::vector<Poly> extents;
+    for (const int64_t dim : a.type.dims)
+      extents.push_back(dim == kDynamic ? Poly::symbol(scalars_.add(SymbolKind::unknown, "an extent of %" + a.name)) : Poly(dim));
+    memory.viewed = true;
+    memory.rank = extents.size() == 1 ? 1 : 2;
+    memory.cols = extents.back();
+    memory.rows = 1;
+    for (size_t d = 0; d + 1 < extents.size(); ++d) memory.rows = scalars_.multiply(memory.rows, extents[d]);
+  }
+  return {};
+}
+
+Status Lifter::body(const std::vector<Statement>& statements) {
+  for (const Statement& s : statements) STREW_TRY(statement(s));
+  return {};
+}
+
+Status Lifter::statement(const Statement& s) {
+  Region region;
+  switch (s.opcode) {
+    case Opcode::make_tensor_view:
+      return view(s);
+    case Opcode::partition_view:
+      return partition(s);
+    case Opcode::alloc_tile:
+      return alloc(s);
+    case Opcode::tload:
+      return load(s, regions_.at(s.operands[0][0]), tiles_.at(s.operands[1][0]));
+    case Opcode::tstore:
+      return store(s, regions_.at(s.operands[1][0]), tiles_.at(s.operands[0][0]));
+    case Opcode::load_tile:
+      STREW_TRY(address(s, 0, s.type, region));
+      tiles_[s.result] = {s.type, {Poly(s.type.tile.valid_rows), Poly(s.type.tile.valid_cols)}, {}};
+      return load(s, region, tiles_.at(s.result));
+    case Opcode::store_tile: {
+      const Tile& tile = tiles_.at(s.operands[0][0]);
+      STREW_TRY(address(s, 1, tile.type, region));
+      return store(s, region, tile);
+    }
+    case Opcode::gather_tile:
+      tiles_[s.result] = {s.type, {Poly(s.type.tile.valid_rows), Poly(s.type.tile.valid_cols)}, {}};
+      return indexed(s);
+    case Opcode::mscatter:
+    case Opcode::mgather:
+      return indexed(s);
+    case Opcode::set_flag:
+    case Opcode::wait_flag:
+    case Opcode::barrier:
+      return {};
+    case Opcode::section_vector:
+      return body(s.body);
+    case Opcode::loop:
+      return loop(s);
+    default:
+      return scalar(s);
+  }
+}
+
+Status Lifter::scalar(const Statement& s) {
+  Poly& out = scalars_by_name_[s.result];
+  if (s.opcode == Opcode::constant) {
+    out = s.value;
+  } else if (s.opcode == Opcode::get_block_idx || s.opcode == Opcode::get_block_num) {
+    splits_ = true;
+    out = Poly::symbol(s.opcode == Opcode::get_block_idx ? scalars_.block_idx() : scalars_.block_num());
+  } else {
+    const Poly a = poly(s.operands[0][0]), b = s.operands.size() > 1 ? poly(s.operands[1][0]) : Poly();
+    const bool divides = s.opcode >= Opcode::divsi && s.opcode <= Opcode::remui;
+    if (divides && b.is(0)) return fail(s, "%" + s.operands[1][0] + " is 0, expected a divisor");
+    scalars_by_name_[s.result] = scalars_.result(s.opcode, a, b);
+  }
+  return {};
+}
+
+/// Rows of columns: extents of 1 in front go away, other dims in front fold into the rows.
+Status Lifter::view(const Statement& s) {
+  View out;
+  out.memory = memory_by_name_.at(s.operands[0][0]);
+  std::vector<Poly> strides;
+  for (const std::string& name : s.operands[1]) out.shape.push_back(poly(name));
+  for (const std::string& name : s.operands[2]) strides.push_back(poly(name));
+  const size_t rank = out.shape.size();
+  for (size_t d = 0; d < rank; ++d) {
+    if (s.type.dims[d] != kDynamic && !out.shape[d].is(s.type.dims[d]))
+      return fail(s, "dim " + std::to_string(d) + " is " + scalars_.text(out.shape[d]) + " and its type says " +
+                         std::to_string(s.type.dims[d]));
+    if (scalars_.moves(out.shape[d]))
+      return fail(s, "dim " + std::to_string(d) + " is " + scalars_.text(out.shape[d]) + ", expected one that does not move");
+  }
+  const Poly& cols = out.shape[rank - 1];
+  Poly rows = 1, packed = cols;
+  out.row_stride = cols;
+  for (size_t d = rank; d-- > 0;) {
+    const bool last = d + 1 == rank;
+    const Poly wanted = last ? Poly(1) : packed;
+    const bool padded_row = d + 2 == rank && strides[d].constant() && !out.shape[d].is(1);
+    if (out.shape[d].is(1) || strides[d] == wanted) {
+    } else if (padded_row) {
+      out.row_stride = strides[d];
+    } else {
+      return fail(s, "stride " + std::to_string(d) + " is " + scalars_.text(strides[d]) + ", expected " + scalars_.text(wanted) +
+                         ": rows one after the other");
+    }
+    if (last) continue;
+    if (d + 2 < rank && !out.shape[d].is(1)) out.folded = true;
+    rows = scalars_.multiply(rows, out.shape[d]);
+    packed = scalars_.multiply(packed, out.shape[d]);
+  }
+  if (out.folded && !(out.row_stride == cols))
+    return fail(
+        s, "rows are " + scalars_.text(out.row_stride) + " apart, expected " + scalars_.text(cols) + " where dims are folded");
+  const std::string_view layout = s.attribute("layout");
+  if (layout == "nz" || (layout == "dn" && !cols.is(1) && !rows.is(1)))
+    return fail(s, "layout is " + std::string(layout) + ", expected nd" + (layout == "dn" ? ", or one column" : ""));
+  const Poly all_rows = rows, all_cols = cols;
+  STREW_TRY(set_extents(s, out.memory, all_rows, all_cols, rank == 1 ? 1 : 2));
+  views_[s.result] = std::move(out);
+  return {};
+}
+
+Status Lifter::partition(const Statement& s) {
+  const View& from = views_.at(s.operands[0][0]);
+  const size_t rank = from.shape.size();
+  Region out;
+  out.memory = from.memory;
+  out.row_stride = from.row_stride;
+  out.folded = from.folded;
+  out.slots[0] = {0, from.folded ? memories_[static_cast<size_t>(from.memory)].rows : Poly(1)};
+  for (size_t d = 0; d < rank; ++d) {
+    const Slot slot{poly(s.operands[1][d]), poly(s.operands[2][d])};
+    if (s.type.dims[d] != kDynamic && !slot.size.is(s.type.dims[d]))
+      return fail(s, "size " + std::to_string(d) + " is " + scalars_.text(slot.size) + " and its type says " +
+                         std::to_string(s.type.dims[d]));
+    if (slot.offset.constant() && *slot.offset.constant() < 0)
+      return fail(s, "offset " + std::to_string(d) + " is " + scalars_.text(slot.offset) + ", expected 0 or more");
+    if (d + 2 == rank && !from.folded) {
+      out.slots[0] = slot;
+    } else if (d + 1 == rank) {
+      out.slots[1] = slot;
+    } else if (!slot.offset.is(0) || slot.size != from.shape[d]) {
+      return fail(s, "dim " + std::to_string(d) + " is cut to " + scalars_.text(slot.size) + " at " + scalars_.text(slot.offset) +
+                         ", expected all of its " + scalars_.text(from.shape[d]) + ": only the last two dims may be");
+    }
+  }
+  regions_[s.result] = std::move(out);
+  return {};
+}
+
+Status Lifter::alloc(const Statement& s) {
+  Tile tile;
+  tile.type = s.type;
+  tile.valid = {s.operands[1].empty() ? Poly(s.type.tile.valid_rows) : poly(s.operands[1][0]),
+                s.operands[2].empty() ? Poly(s.type.tile.valid_cols) : poly(s.operands[2][0])};
+  tiles_[s.result] = std::move(tile);
+  return {};
+}
+
+/// PTO-AS: a tile-sized part of a memref.
+Status Lifter::address(const Statement& s, size_t group, const Type& tile, Region& region) {
+  region.memory = memory_by_name_.at(s.operands[group][0]);
+  const Memory& memory = memories_[static_cast<size_t>(region.memory)];
+  region.row_stride = memory.cols;
+  for (size_t d = 0; d < 2; ++d) {
+    const std::string& index = s.operands[group + 1][d];
+    const bool literal = index[0] >= '0' && index[0] <= '9';
+    region.slots[d].offset = literal ? Poly(std::stoll(index)) : poly(index);
+    region.slots[d].size = tile.dims[d];
+  }
+  return {};
+}
+
+Status Lifter::load(const Statement& s, const Region& region, Tile& tile) {
+  constexpr const char* kNames[] = {"rows", "columns"};
+  for (size_t d = 0; d < 2; ++d) {
+    if (region.slots[d].size == tile.valid[d]) continue;
+    return fail(s, "the tile's valid part has " + scalars_.text(tile.valid[d]) + " " + kNames[d] + " and what is loaded has " +
+                       scalars_.text(region.slots[d].size) + ", expected the same");
+  }
+  const Memory& memory = memories_[static_cast<size_t>(region.memory)];
+  if (region.row_stride != memory.cols && !memory.rows.is(1))
+    return fail(s, "rows of %" + memory.name + " are " + scalars_.text(region.row_stride) + " apart, expected " +
+                       scalars_.text(memory.cols) + ": padding is read in tables only");
+  STREW_TRY(touch(s, region.memory, false));
+  tile.content = Content{region.memory, current(region.memory), region.slots};
+  return {};
+}
+
+Status Lifter::store(const Statement& s, const Region& region, const Tile& tile) {
+  const std::string_view atomic = s.attribute("atomicType");
+  if (!atomic.empty() && atomic != "atomic_none")
+    return fail(s, "atomicType is " + std::string(atomic) + ", expected none: only mscatter combines");
+  if (!tile.content) return fail(s, "nothing was put into %" + s.operands[0][0] + " before, expected a tload or mgather");
+  const Memory& memory = memories_[static_cast<size_t>(region.memory)];
+  if (region.row_stride != memory.cols && !memory.rows.is(1))
+    return fail(s, "rows of %" + memory.name + " are " + scalars_.text(region.row_stride) + " apart, expected " +
+                       scalars_.text(memory.cols));
+  STREW_TRY(touch(s, region.memory, true));
+  const Content content = *tile.content;
+  STREW_ASSIGN(Cover source, covered_content(s, tile, "%" + s.operands[0][0]));
+  STREW_ASSIGN(Cover target, covered(s, region.slots, "what is stored"));
+  STREW_TRY(fit(s, region.memory, target));
+  for (size_t d = 0; d < 2; ++d) {
+    if (alike(content.slots[d], source.spans[d], region.slots[d], target.spans[d])) continue;
+    return fail(
+        s, "the tile and what is stored move apart in dim " + std::to_string(d) + ", expected the same size and the same loops");
+  }
+  STREW_TRY(check_loops(s, target, false));
+  return put(s, region.memory, target, whole(s, content, source));
+}
+
+Status Lifter::loop(const Statement& s) {
+  const SymbolId variable = scalars_.add(SymbolKind::loop, s.result);
+  scalars_by_name_[s.result] = Poly::symbol(variable);
+  Expected<Loop> recognised =
+      recognise_loop(scalars_, variable, poly(s.operands[0][0]), poly(s.operands[1][0]), poly(s.operands[2][0]), s.at);
+  if (!recognised.ok()) return fail(s, recognised.status().message());
+  if (loops_.empty()) outermost_ = loops_seen_++;
+  loops_.push_back(std::move(*recognised));
+  STREW_TRY(body(s.body));
+  loops_.pop_back();
+  if (loops_.empty()) outermost_ = -1;
+  return {};
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,153 @@
+// Lift: one function of a program as kernels.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/import/importer.h"
+#include "compiler/import/pto/build.h"
+#include "compiler/import/pto/scalar.h"
+#include "compiler/import/pto/tiling.h"
+#include "compiler/pto/ast.h"
+#include "runtime/status.h"
+
+namespace strew::pto {
+
+/// What stands behind a pointer (PTO-AS: a memref), always seen as rows of columns.
+struct Memory {
+  std::string name;
+  Element element;
+  bool viewed = false;
+  Poly rows, cols;
+  int rank = 2;    ///< 1: its views have one dim
+  int input = -1;  ///< the value the caller gives, or -1: not read before it is written
+  std::optional<Whole> now;
+  bool written = false;
+  struct Access {
+    int loop = -1;  ///< of which outermost loop; -1: none
+    int line = 0;
+  };
+  std::optional<Access> read, write;
+};
+
+/// A rectangle of a memory: a partition, or what PTO-AS addresses.
+struct Region {
+  int memory = -1;
+  std::array<Slot, 2> slots;  ///< rows, columns
+  Poly row_stride;
+  bool folded = false;
+};
+
+/// A tensor view of a memory.
+struct View {
+  int memory = -1;
+  std::vector<Poly> shape;
+  Poly row_stride;
+  bool folded = false;  ///< more than two dims that matter: rows are all but the last
+};
+
+/// What a tile holds.
+struct Content {
+  int memory = -1;            ///< loaded from there, else
+  std::optional<Whole> from;  ///< the memory as it was, or a gather's result
+  std::array<Slot, 2> slots;  ///< where in it
+};
+
+struct Tile {
+  Type type;
+  std::array<Poly, 2> valid;
+  std::optional<Content> content;
+};
+
+/// Follows a function statement by statement. Scalars become polynomials, tiles remember what they hold, and an mscatter or mgather becomes
+/// a kernel over everything its tiles cover together.
+class Lifter {
+ public:
+  Lifter(Imported& imported, const Module& module, const Function& function, std::string path, std::string prefix);
+  Status run();
+
+ private:
+  struct Cover {
+    std::array<Span, 2> spans;
+  };
+  struct Pair {  ///< what an mscatter or mgather is about
+    const Statement* statement = nullptr;
+    Region table;
+    Tile* data = nullptr;
+    Tile* indices = nullptr;
+    bool rows = false;
+  };
+
+  // lift.cc: the walk.
+  Status arguments();
+  Status body(const std::vector<Statement>& statements);
+  Status statement(const Statement& s);
+  Status scalar(const Statement& s);
+  Status view(const Statement& s);
+  Status partition(const Statement& s);
+  Status alloc(const Statement& s);
+  Status load(const Statement& s, const Region& region, Tile& tile);
+  Status store(const Statement& s, const Region& region, const Tile& tile);
+  Status loop(const Statement& s);
+  Status address(const Statement& s, size_t group, const Type& tile, Region& region);
+  Status fail(const Statement& s, const std::string& message) const;
+  const Poly& poly(const std::string& name) const { return scalars_by_name_.at(name); }
+
+  // indexed.cc: mscatter and mgather.
+  Status indexed(const Statement& s);
+  Status scatter(const Pair& p);
+  Status gather(const Pair& p);
+  Status check_indices(const Pair& p, const Cover& indices, const Slot& data, const Span& data_cover);
+  Status check_shapes(const Pair& p) const;
+  Status check_table(const Pair& p) const;
+  Expected<Cover> covered(const Statement& s, const std::array<Slot, 2>& slots, const std::string& what);
+  Expected<Cover> covered_content(const Statement& s, const Tile& tile, const std::string& what);
+  Whole whole(const Statement& s, const Content& content, const Cover& cover);
+  Status check_loops(const Statement& s, const Cover& cover, bool writes) const;
+  Status check_order(const Pair& p, const Cover& cover) const;
+  /// Do two tiles move alike? `a` and `b` are their slots, with what they cover.
+  bool alike(const Slot& a, const Span& covered_a, const Slot& b, const Span& covered_b);
+  size_t list_dim(const Tile& indices) const;
+  Expected<Whole> table_part(const Pair& p, const Cover& cover);
+  TensorType table_type(const Pair& p, const Whole& part) const;
+  ImportedKernel& add_kernel(const Statement& s, Op op, std::vector<int> arguments);
+  void note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const;
+
+  // memory.cc: what stands behind pointers.
+  Status set_extents(const Statement& s, int memory, const Poly& rows, const Poly& cols, int rank);
+  Status touch(const Statement& s, int memory, bool write);
+  const Whole& current(int memory);
+  std::vector<Poly> shape_of(const Memory& memory) const;
+  static std::vector<Poly> pick(const Memory& memory, const Poly& rows, const Poly& cols);
+  Status assume_cores(const Statement& s, Span& span, const Poly& extent);
+  Status fit(const Statement& s, int memory, Cover& cover);
+  Status put(const Statement& s, int memory, const Cover& cover, const Whole& value);
+  Status finish();
+  void add_requirements();
+
+  Imported& imported_;
+  const Module& module_;
+  const Function& function_;
+  std::string path_, prefix_;
+  Scalars scalars_;
+  Builder build_;
+  std::vector<Memory> memories_;
+  std::unordered_map<std::string, int> memory_by_name_;
+  std::unordered_map<std::string, Poly> scalars_by_name_;
+  std::unordered_map<std::string, View> views_;
+  std::unordered_map<std::string, Region> regions_;
+  std::unordered_map<std::string, Tile> tiles_;
+  std::vector<Loop> loops_;
+  std::set<std::pair<Poly, int64_t>> multiples_;  ///< values that must be multiples
+  std::vector<int> scalar_arguments_;             ///< which of function_.arguments
+  size_t first_kernel_ = 0;
+  int outermost_ = -1, loops_seen_ = 0;
+  std::optional<int64_t> cores_;  ///< what straight-line cores must be launched as
+  bool splits_ = false;           ///< the function asks for its core number
+};
+
+}  // namespace strew::pto

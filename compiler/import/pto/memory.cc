@@ -1,0 +1,154 @@
+// What stands behind pointers: extents that views give, what is there now, who touched it, and what the caller must give in the end.
+//
+// A memory that one loop (or, in a function that asks for its core number, any two statements) both reads and writes is refused:
+// nothing orders tiles of different cores. Tested by tests/unit/pto_import_test.cc and tests/error/pto_error_test.cc.
+#include <algorithm>
+
+#include "compiler/import/pto/lift.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+
+Status Lifter::set_extents(const Statement& s, int number, const Poly& rows, const Poly& cols, int rank) {
+  Memory& memory = memories_[static_cast<size_t>(number)];
+  if (!memory.viewed) {
+    memory.viewed = true;
+    memory.rows = rows;
+    memory.cols = cols;
+    memory.rank = rank;
+    return {};
+  }
+  if (memory.rows == rows && memory.cols == cols) return {};
+  return fail(s, "it sees %" + memory.name + " as [" + scalars_.text(rows) + ", " + scalars_.text(cols) + "], expected [" +
+                     scalars_.text(memory.rows) + ", " + scalars_.text(memory.cols) + "] as the view before");
+}
+
+Status Lifter::touch(const Statement& s, int number, bool write) {
+  Memory& memory = memories_[static_cast<size_t>(number)];
+  const auto conflicts = [&](const std::optional<Memory::Access>& access) {
+    return access && (splits_ || (outermost_ >= 0 && access->loop == outermost_));
+  };
+  const std::optional<Memory::Access>& other = conflicts(memory.write) ? memory.write : memory.read;
+  if (conflicts(memory.write) || (write && conflicts(memory.read)))
+    return fail(s, "%" + memory.name + " is " + (write ? "written" : "read") + " here and " +
+                       (&other == &memory.write ? "written" : "read") + " in line " + std::to_string(other->line) +
+                       ", expected one of both: nothing orders tiles of different " + (splits_ ? "cores" : "rounds"));
+  (write ? memory.write : memory.read) = Memory::Access{outermost_, s.at.line};
+  return {};
+}
+
+std::vector<Poly> Lifter::pick(const Memory& memory, const Poly& rows, const Poly& cols) {
+  return memory.rank == 1 ? std::vector<Poly>{cols} : std::vector<Poly>{rows, cols};
+}
+
+std::vector<Poly> Lifter::shape_of(const Memory& memory) const { return pick(memory, memory.rows, memory.cols); }
+
+const Whole& Lifter::current(int number) {
+  Memory& memory = memories_[static_cast<size_t>(number)];
+  if (!memory.now) {
+    const std::vector<Poly> dims = shape_of(memory);
+    memory.input = build_.input({memory.element.dtype, Builder::static_dims(dims), {}});
+    memory.now = Whole{memory.input, dims};
+  }
+  return *memory.now;
+}
+
+/// One tile per core and no loop: as many cores as it takes.
+Status Lifter::assume_cores(const Statement& s, Span& span, const Poly& extent) {
+  Poly rest;
+  const std::optional<Poly> each = scalars_.uses_cores() ? span.extent.factor_of(scalars_.block_num(), rest) : std::nullopt;
+  if (!each || each->is(0) || !rest.is(0)) return {};
+  const std::optional<int64_t> size = each->constant(), total = extent.constant();
+  if (!size || !total || *size <= 0 || *total % *size != 0)
+    return fail(s, "every core takes " + scalars_.text(*each) + " of " + scalars_.text(extent) +
+                       ", expected numbers of which one divides the other, or a loop");
+  if (cores_ && *cores_ != *total / *size)
+    return fail(s, "it takes " + std::to_string(*total / *size) + " cores, expected " + std::to_string(*cores_) + " as before");
+  cores_ = *total / *size;
+  span.extent = extent;
+  return {};
+}
+
+/// Does what is covered lie inside of the memory? What depends on arguments is checked when it is read or written.
+Status Lifter::fit(const Statement& s, int number, Cover& cover) {
+  const Memory& memory = memories_[static_cast<size_t>(number)];
+  const Poly extents[] = {memory.rows, memory.cols};
+  constexpr const char* kNames[] = {"rows", "columns"};
+  for (size_t d = 0; d < 2; ++d) {
+    Span& span = cover.spans[d];
+    STREW_TRY(assume_cores(s, span, extents[d]));
+    if (span.begin.is(0) && span.extent == extents[d]) continue;
+    const std::optional<int64_t> begin = span.begin.constant(), extent = span.extent.constant(), all = extents[d].constant();
+    const bool inside = !begin || !all || !extent || (*begin >= 0 && *extent <= *all && *begin <= *all - *extent);
+    if (extent && inside && scalars_.only_arguments(span.begin)) continue;
+    return fail(s, std::string(kNames[d]) + " " + scalars_.text(span.begin) + " to " +
+                       scalars_.text(scalars_.add(span.begin, span.extent)) + " of %" + memory.name + " are used, expected " +
+                       (extent && all ? "at most " : "all of its ") + scalars_.text(extents[d]));
+  }
+  return {};
+}
+
+Status Lifter::put(const Statement& s, int number, const Cover& cover, const Whole& value) {
+  Memory& memory = memories_[static_cast<size_t>(number)];
+  memory.written = true;
+  const std::string where = build_.location(s.at, "put into %" + memory.name);
+  const Whole shaped = build_.reshaped(value, pick(memory, cover.spans[0].extent, cover.spans[1].extent), where,
+                                       memory.now ? memory.now->value : -1);
+  const bool all = cover.spans[0].extent == memory.rows && cover.spans[1].extent == memory.cols;
+  memory.now =
+      all ? Whole{shaped.value, shape_of(memory)}
+          : build_.placed(Whole(current(number)), shaped, pick(memory, cover.spans[0].begin, cover.spans[1].begin), where);
+  return {};
+}
+
+/// What the caller's tensors must agree on, checked before each kernel.
+void Lifter::add_requirements() {
+  std::vector<EqualScalars> all;
+  const std::string where = build_.location(function_.at, "scalar arguments");
+  for (const Memory& memory : memories_) {
+    if (memory.input < 0) continue;
+    const std::vector<Poly> dims = shape_of(memory);
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d].constant() || !scalars_.only_arguments(dims[d])) continue;
+      const std::optional<SymbolId> alone = dims[d].alone();
+      const bool plain = alone && scalars_[*alone].kind == SymbolKind::argument;
+      const int wanted = plain ? build_.arguments[static_cast<size_t>(scalars_[*alone].argument)] : build_.scalar(dims[d], where);
+      if (plain && imported_.values[wanted].like < 0) {
+        imported_.values[wanted].like = memory.input;
+        imported_.values[wanted].like_dim = static_cast<int>(d);
+      }
+      all.push_back({build_.extent_of(memory.input, static_cast<int>(d)), wanted,
+                     "dim " + std::to_string(d) + " of " + memory.name, " as " + scalars_.text(dims[d]) + " says"});
+    }
+  }
+  for (const auto& [value, divisor] : multiples_) {
+    if (!scalars_.only_arguments(value)) continue;
+    all.push_back({build_.scalar_remainder(value, divisor, where), build_.integer(0),
+                   scalars_.text(value) + " modulo " + std::to_string(divisor), ": the program has no partial tile"});
+  }
+  for (size_t k = first_kernel_; k < imported_.kernels.size(); ++k) imported_.kernels[k].equal_scalars = all;
+}
+
+Status Lifter::finish() {
+  if (imported_.kernels.size() == first_kernel_)
+    return unsupported(build_.location(function_.at, function_.name.empty() ? "the program" : "@" + function_.name) +
+                       ": it has no mscatter or mgather, expected at least one");
+  add_requirements();
+  std::set<int> used;
+  for (const Compute& c : imported_.computes) used.insert(c.arguments.begin(), c.arguments.end());
+  size_t next_memory = 0, next_scalar = 0;
+  for (const Argument& a : function_.arguments) {
+    if (a.type.kind == TypeKind::tile) continue;
+    const bool scalar = a.type.kind == TypeKind::index || a.type.kind == TypeKind::scalar;
+    const int number = scalar ? build_.arguments[next_scalar++] : memories_[next_memory++].input;
+    if (number < 0) continue;
+    Value& value = imported_.values[number];
+    value.index = static_cast<int>(imported_.inputs.size());
+    imported_.inputs.push_back({prefix_ + a.name, value.type, scalar && (value.like >= 0 || used.count(number) == 0), true});
+  }
+  for (const Memory& memory : memories_)
+    if (memory.written) imported_.outputs.push_back({prefix_ + memory.name, memory.now->value});
+  return {};
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,242 @@
+// See scalar.h. Bounded: at most 8 terms of at most 4 factors, 200 symbols written out; what is larger is an
+// unknown symbol.
+// Tested by tests/unit/pto_import_test.cc.
+#include "compiler/import/pto/scalar.h"
+
+#include <algorithm>
+
+namespace strew::pto {
+namespace {
+
+constexpr size_t kMaxTerms = 8, kMaxFactors = 4;
+constexpr int kMaxWeight = 200;
+constexpr size_t kMaxText = 200;
+
+constexpr uint32_t bit(SymbolKind kind) { return uint32_t{1} << static_cast<uint32_t>(kind); }
+
+}  // namespace
+
+Poly::Poly(int64_t constant) {
+  if (constant != 0) terms_.push_back({{}, constant});
+}
+
+Poly Poly::symbol(SymbolId id) {
+  Poly out;
+  out.terms_.push_back({{id}, 1});
+  return out;
+}
+
+std::optional<int64_t> Poly::constant() const {
+  if (terms_.empty()) return 0;
+  if (terms_.size() == 1 && terms_[0].factors.empty()) return terms_[0].coefficient;
+  return std::nullopt;
+}
+
+bool Poly::has(SymbolId id) const {
+  return std::any_of(terms_.begin(), terms_.end(),
+                     [&](const Term& t) { return std::binary_search(t.factors.begin(), t.factors.end(), id); });
+}
+
+std::optional<Poly> Poly::factor_of(SymbolId id, Poly& rest) const {
+  Poly factor;
+  rest = Poly();
+  for (const Term& term : terms_) {
+    const auto found = std::lower_bound(term.factors.begin(), term.factors.end(), id);
+    if (found == term.factors.end() || *found != id) {
+      rest.terms_.push_back(term);
+      continue;
+    }
+    Term without = term;
+    without.factors.erase(without.factors.begin() + (found - term.factors.begin()));
+    if (std::binary_search(without.factors.begin(), without.factors.end(), id)) return std::nullopt;
+    factor.terms_.push_back(std::move(without));
+  }
+  std::sort(factor.terms_.begin(), factor.terms_.end());
+  return factor;
+}
+
+std::optional<Poly> Poly::divided_by(int64_t divisor) const {
+  if (divisor <= 0) return std::nullopt;
+  Poly out = *this;
+  for (Term& term : out.terms_) {
+    if (term.coefficient % divisor != 0) return std::nullopt;
+    term.coefficient /= divisor;
+  }
+  return out;
+}
+
+std::optional<SymbolId> Poly::alone() const {
+  if (terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].factors.size() != 1) return std::nullopt;
+  return terms_[0].factors[0];
+}
+
+std::optional<Poly> sum(const Poly& a, const Poly& b, int64_t sign) {
+  Poly out = a;
+  for (const Term& term : b.terms_) {
+    int64_t more = 0;
+    if (__builtin_mul_overflow(term.coefficient, sign, &more)) return std::nullopt;
+    const auto place =
+        std::find_if(out.terms_.begin(), out.terms_.end(), [&](const Term& t) { return t.factors == term.factors; });
+    if (place == out.terms_.end()) {
+      out.terms_.push_back({term.factors, more});
+    } else if (__builtin_add_overflow(place->coefficient, more, &place->coefficient)) {
+      return std::nullopt;
+    } else if (place->coefficient == 0) {
+      out.terms_.erase(place);
+    }
+  }
+  if (out.terms_.size() > kMaxTerms) return std::nullopt;
+  std::sort(out.terms_.begin(), out.terms_.end());
+  return out;
+}
+
+std::optional<Poly> product(const Poly& a, const Poly& b) {
+  Poly out;
+  for (const Term& left : a.terms_) {
+    for (const Term& right : b.terms_) {
+      Poly one;
+      Term& term = one.terms_.emplace_back(left);
+      term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
+      std::sort(term.factors.begin(), term.factors.end());
+      if (term.factors.size() > kMaxFactors) return std::nullopt;
+      if (__builtin_mul_overflow(left.coefficient, right.coefficient, &term.coefficient)) return std::nullopt;
+      const std::optional<Poly> next = sum(out, one);
+      if (!next) return std::nullopt;
+      out = *next;
+    }
+  }
+  return out;
+}
+
+SymbolId Scalars::add(SymbolKind kind, std::string name, int argument) {
+  const bool written = kind == SymbolKind::argument || kind == SymbolKind::loop;
+  symbols_.push_back({kind, (written ? "%" : "") + std::move(name), argument, {}, {}, 1, bit(kind)});
+  return static_cast<SymbolId>(symbols_.size()) - 1;
+}
+
+SymbolId Scalars::block_idx() {
+  if (block_idx_ < 0) block_idx_ = add(SymbolKind::block_idx, "get_block_idx");
+  return block_idx_;
+}
+SymbolId Scalars::block_num() {
+  if (block_num_ < 0) block_num_ = add(SymbolKind::block_num, "get_block_num");
+  return block_num_;
+}
+
+Poly Scalars::or_unknown(std::optional<Poly> poly) {
+  return poly ? std::move(*poly) : Poly::symbol(add(SymbolKind::unknown, "a value too large to follow"));
+}
+
+Poly Scalars::derived(SymbolKind kind, const Poly& a, const Poly& b) {
+  const auto [place, fresh] = derived_.try_emplace({kind, {a, b}}, static_cast<SymbolId>(symbols_.size()));
+  if (!fresh) return Poly::symbol(place->second);
+  int weight = 1;
+  for (const Poly* poly : {&a, &b})
+    for (const Term& term : poly->terms())
+      for (const SymbolId id : term.factors) weight += symbols_[static_cast<size_t>(id)].weight;
+  if (weight > kMaxWeight) {
+    add(SymbolKind::unknown, "a value too large to follow");
+  } else {
+    constexpr const char* kNames[] = {"min", "max", "floor", "ceil", "rem"};
+    const bool quotient = kind == SymbolKind::quotient || kind == SymbolKind::ceil_quotient;
+    const std::string name = std::string(kNames[static_cast<size_t>(kind) - static_cast<size_t>(SymbolKind::minimum)]) + "(" +
+                             text(a) + (quotient ? " / " : ", ") + text(b) + ")";
+    symbols_.push_back({kind, name, 0, a, b, weight, bit(kind) | kinds(a) | kinds(b)});
+  }
+  return Poly::symbol(place->second);
+}
+
+Poly Scalars::minimum(const Poly& a, const Poly& b) {
+  if (a == b) return a;
+  if (a.constant() && b.constant()) return std::min(*a.constant(), *b.constant());
+  return a < b ? derived(SymbolKind::minimum, a, b) : derived(SymbolKind::minimum, b, a);
+}
+
+Poly Scalars::maximum(const Poly& a, const Poly& b) {
+  if (a == b) return a;
+  if (a.constant() && b.constant()) return std::max(*a.constant(), *b.constant());
+  return a < b ? derived(SymbolKind::maximum, a, b) : derived(SymbolKind::maximum, b, a);
+}
+
+/// Rounded towards zero. (x + 15) / 16 is what programs write for a quotient rounded up.
+Poly Scalars::quotient(const Poly& a, const Poly& b) {
+  const std::optional<int64_t> divisor = b.constant();
+  if (!divisor || *divisor <= 0) return derived(SymbolKind::quotient, a, b);
+  if (a.constant()) return *a.constant() / *divisor;
+  if (const std::optional<Poly> exact = a.divided_by(*divisor)) return *exact;
+  for (const Term& term : a.terms())
+    if (term.factors.empty() && term.coefficient >= *divisor - 1) return ceil_quotient(subtract(a, *divisor - 1), b);
+  return derived(SymbolKind::quotient, a, b);
+}
+
+Poly Scalars::ceil_quotient(const Poly& a, const Poly& b) {
+  const std::optional<int64_t> divisor = b.constant();
+  if (!divisor || *divisor <= 0) return derived(SymbolKind::ceil_quotient, a, b);
+  if (a.constant() && *a.constant() >= 0) return *a.constant() / *divisor + (*a.constant() % *divisor != 0 ? 1 : 0);
+  if (const std::optional<Poly> exact = a.divided_by(*divisor)) return *exact;
+  return derived(SymbolKind::ceil_quotient, a, b);
+}
+
+Poly Scalars::remainder(const Poly& a, const Poly& b) {
+  const std::optional<int64_t> divisor = b.constant();
+  if (divisor && *divisor > 0 && a.constant()) return *a.constant() % *divisor;
+  if (divisor && *divisor > 0 && a.divided_by(*divisor)) return 0;
+  return derived(SymbolKind::remainder, a, b);
+}
+
+Poly Scalars::result(Opcode opcode, const Poly& a, const Poly& b) {
+  switch (opcode) {
+    case Opcode::addi:
+      return add(a, b);
+    case Opcode::subi:
+      return subtract(a, b);
+    case Opcode::muli:
+      return multiply(a, b);
+    case Opcode::divsi:
+    case Opcode::divui:
+      return quotient(a, b);
+    case Opcode::ceildivsi:
+    case Opcode::ceildivui:
+      return ceil_quotient(a, b);
+    case Opcode::remsi:
+    case Opcode::remui:
+      return remainder(a, b);
+    case Opcode::minsi:
+    case Opcode::minui:
+      return minimum(a, b);
+    case Opcode::maxsi:
+    case Opcode::maxui:
+      return maximum(a, b);
+    default:
+      return a;  // casts
+  }
+}
+
+std::string Scalars::text(const Poly& poly) const {
+  if (poly.constant()) return std::to_string(*poly.constant());
+  std::string out;
+  for (const Term& term : poly.terms()) {
+    std::string one;
+    if (term.coefficient != 1 || term.factors.empty()) one = std::to_string(term.coefficient);
+    for (const SymbolId id : term.factors) one += (one.empty() ? "" : " * ") + (*this)[id].name;
+    out += (out.empty() ? "" : " + ") + one;
+  }
+  return out.size() > kMaxText ? out.substr(0, kMaxText) + "..." : out;
+}
+
+uint32_t Scalars::kinds(const Poly& poly) const {
+  uint32_t out = 0;
+  for (const Term& term : poly.terms())
+    for (const SymbolId id : term.factors) out |= (*this)[id].kinds;
+  return out;
+}
+
+bool Scalars::only_arguments(const Poly& poly) const {
+  constexpr uint32_t kDerived = bit(SymbolKind::minimum) | bit(SymbolKind::maximum) | bit(SymbolKind::quotient) |
+                                bit(SymbolKind::ceil_quotient) | bit(SymbolKind::remainder);
+  return (kinds(poly) & ~(kDerived | bit(SymbolKind::argument))) == 0;
+}
+
+bool Scalars::moves(const Poly& poly) const { return (kinds(poly) & (bit(SymbolKind::loop) | bit(SymbolKind::block_idx))) != 0; }
+
+}  // namespace strew::pto
