@@ -22,7 +22,7 @@ std::vector<int64_t> without_units(const std::vector<int64_t>& dims, const std::
   for (size_t j = 0; j < wanted.size(); ++j) {
     const size_t left = wanted.size() - j;
     while (i < dims.size() && dims[i] == 1 && dims.size() - i > left) ++i;
-    if (wanted[j] == 1 && (i == dims.size() || dims[i] != 1)) {
+    if (wanted[j] == 1 && (dims.size() - i < left || dims[i] != 1)) {
       out.push_back(1);
       continue;
     }

@@ -69,7 +69,7 @@ struct Compute {
   std::vector<int> arguments;       ///< value numbers
   std::vector<TensorType> results;  ///< one; reduce: N. Open dims come from the arguments (not for iota, broadcast, reshape)
   Expr function;
-  std::vector<int64_t> dims, strides;  ///< strides: empty, all 1
+  std::vector<int64_t> dims, strides;
   ComputeFate fate = ComputeFate::interpreted;
   int kernel = -1;
 };

@@ -144,21 +144,19 @@ Expected<Dims> starts_of(const Compute& compute, const std::vector<const Tensor*
   return starts;
 }
 
-int64_t stride_of(const Compute& compute, size_t d) { return compute.strides.empty() ? 1 : compute.strides[d]; }
-
 Expected<Tensor> slice(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   const Tensor& from = *arguments[0];
   STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 1));
   Dims dims = compute.results[0].dims;
   for (size_t d = 0; d < dims.size(); ++d)
     if (dims[d] == kDynamic)
-      dims[d] = std::max<int64_t>(from.dims[d] - starts[d] + stride_of(compute, d) - 1, 0) / stride_of(compute, d);
+      dims[d] = std::max<int64_t>(from.dims[d] - starts[d] + compute.strides[d] - 1, 0) / compute.strides[d];
   STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
   const Dims own = row_major(from.dims);
   Dims strides(own.size());
   int64_t first = 0;
   for (size_t d = 0; d < own.size(); ++d) {
-    const int64_t stride = stride_of(compute, d);
+    const int64_t stride = compute.strides[d];
     int64_t last = 0;
     if (to.dims[d] > 0 && (__builtin_mul_overflow(to.dims[d] - 1, stride, &last) ||
                            __builtin_add_overflow(starts[d], last, &last) || last >= from.dims[d]))

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include "compiler/import/fold/fold.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/pto/parse.h"
@@ -67,8 +68,9 @@ void run(const Imported& imported, const PtoProgram& p, const std::string& backe
 void check(const PtoProgram& p, uint64_t seed, const std::vector<std::string>& backends) {
   const std::string text = p.text();
   SCOPED_TRACE(text);
-  const Expected<Imported> imported = pto::import_program(text, "k.pto", {});
+  Expected<Imported> imported = pto::import_program(text, "k.pto", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
+  if (seed % 2 == 0) fold::fold_computes(*imported, {});  // as import_file does
   const Expected<pto::Module> module = pto::parse(text);
   for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic}) {
     const Expected<pto::Module> again = pto::parse(pto::print(*module, form));
@@ -104,7 +106,7 @@ TEST(PtoSimulated, RandomProgramsOnTheReference) {
 }
 
 TEST(PtoSimulated, RandomProgramsCompiled) {
-  for (uint64_t i = 0; i < 120; ++i) {
+  for (uint64_t i = 0; i < 200; ++i) {
     Rng rng = Rng::stream(8, i);
     check(PtoProgram::random(rng), i, {"llvm"});
     if (::testing::Test::HasFailure()) FAIL() << "program " << i;

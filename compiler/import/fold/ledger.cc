@@ -23,15 +23,19 @@ Ledger::Ledger(Imported& imported)
     for (int value : kernel.arguments) acquire(value);
     for (int value : kernel.non_negative) acquire(value);
     if (kernel.slice_sizes >= 0) acquire(kernel.slice_sizes);
+    for (const EqualScalars& equal : kernel.equal_scalars) {
+      acquire(equal.value);
+      acquire(equal.other);
+    }
   }
 }
 
-/// Values come after those they are made of.
+/// Values come after those they are made of, but for inputs, whose `like` is another input.
 int Ledger::last_kernel_of(const Value& value) const {
   int last = value.kind == ValueKind::result ? value.index : -1;
   const auto take = [&](int v) { last = std::max(last, last_kernel_[static_cast<size_t>(v)]); };
   for (int part : value.parts) take(part);
-  if (value.like >= 0) take(value.like);
+  if (value.like >= 0 && value.kind != ValueKind::input) take(value.like);
   if (value.kind == ValueKind::compute)
     for (int argument : imported_.computes[static_cast<size_t>(value.index)].arguments) take(argument);
   return last;
@@ -41,7 +45,7 @@ template <class Use>
 void Ledger::each_source(int value, Use use) const {
   const Value& v = imported_.values[static_cast<size_t>(value)];
   for (int part : v.parts) use(part);
-  if (v.kind == ValueKind::zeros && v.like >= 0) use(v.like);
+  if (v.like >= 0) use(v.like);
 }
 
 void Ledger::acquire(int value) {

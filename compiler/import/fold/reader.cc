@@ -104,6 +104,7 @@ bool Reader::step_reshape(Element& element, const Compute& compute) const {
 }
 
 bool Reader::step_slice(Element& element, const Compute& compute) const {
+  if (compute.arguments.size() > 1) return false;  // begins where the call says
   Element out{compute.arguments[0], element.at};
   for (size_t d = 0; d < out.at.size(); ++d) {
     if (out.at[d].dim < 0)

@@ -38,6 +38,7 @@ int Builder::compute(ComputeOp op, std::vector<int> arguments, TensorType type, 
   c.arguments = std::move(arguments);
   c.results = {type};
   c.dims = std::move(dims);
+  if (op == ComputeOp::slice) c.strides.assign(c.dims.size(), 1);
   imported_.computes.push_back(std::move(c));
   Value value;
   value.kind = ValueKind::compute;
