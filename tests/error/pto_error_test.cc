@@ -2,7 +2,6 @@
 // imports; the last tests cut and change whole files, and hold hostile ones to a second and 256 MiB.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -12,7 +11,7 @@
 
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
-#include "tests/support/bounded.h"
+#include "tests/support/limited.h"
 #include "tests/support/rng.h"
 
 namespace strew::testing {
@@ -445,13 +444,11 @@ TEST(PtoError, HostileTextsInBoundedTimeAndMemory) {
       many(200, [](const std::string& i) { return "return } func.func @f" + i + "() {"; }),
       many(50000, [](const std::string&) { return "return } func.func @f() {"; }),
   };
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / ("strew_pto_error_" + std::to_string(getpid()));
-  std::filesystem::create_directories(folder);
   for (const std::string& text : texts) {
-    std::ofstream(folder / "k.pto", std::ios::binary) << text;
-    EXPECT_THAT(test::error_of_file(folder / "k.pto"), HasSubstr(": ")) << text.substr(0, 200);
+    const test::Refusal cli = test::refusal(text, ".pto");
+    EXPECT_EQ(cli.wrong, "") << text.substr(0, 200);
+    EXPECT_THAT(cli.message, HasSubstr("FILE:")) << text.substr(0, 200);
   }
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
