@@ -7,6 +7,7 @@
 #include "compiler/op/verify.h"
 #include "compiler/rewrite/rewrites.h"
 #include "compiler/rewrite/split_wide.h"
+#include "runtime/wide_touched.h"
 
 namespace strew {
 namespace {
@@ -39,18 +40,43 @@ Expected<const Backend*> choose_backend(const BuildRequest& request, const Statu
   return internal_error("no backend can build the op, not even " + std::string(backends().back()->name()));
 }
 
-/// Half of a wide accumulation. Its scratch lies otherwise than the results, so a strategy asked for and legal for the whole op may not be
+Expected<Plan> plan_of(Op op) {
+  canonicalise(op);
+  return make_plan(op);
+}
+
+/// A half of a wide accumulation. Its scratch lies otherwise than the results, so a strategy asked for and legal for the whole op may not be
 /// for the half: that one then runs on one thread.
-Expected<Compiled> compile_part(const Op& part, const Compiled& whole, KernelOptions options) {
-  if (!options.schedule.empty()) {
-    Op canonical = part;
-    canonicalise(canonical);
-    STREW_ASSIGN(const Plan plan, make_plan(canonical));
-    Schedule schedule = whole.schedule;
-    if (!check_schedule(schedule, plan, whole.target).ok()) schedule.strategy = Strategy::sequential;
-    options.schedule = print(schedule);
-  }
+Expected<Compiled> compile_part(const Op& part, const Plan& plan, Schedule schedule, const KernelOptions& whole) {
+  KernelOptions options = whole;
+  STREW_ASSIGN(const Target target, parse_target(options.target));
+  if (!check_schedule(schedule, plan, target).ok()) schedule.strategy = Strategy::sequential;
+  options.schedule = print(schedule);
   return compile(part, options);
+}
+
+/// Both halves. Where updates may be few against the result, the fold takes the strategy and the narrowing the split that let
+/// runtime/wide_touched widen only what is touched.
+Status compile_halves(const WideSplit& split, const KernelOptions& options, Compiled& out) {
+  STREW_ASSIGN(const Plan fold_plan, plan_of(split.fold));
+  STREW_ASSIGN(const Plan narrow_plan, plan_of(split.narrow));
+  Schedule fold_schedule = out.schedule, narrow_schedule = out.schedule;
+  if (options.schedule.empty()) {
+    fold_schedule = choose_schedule(fold_plan, out.target, options.threads);
+    narrow_schedule = choose_schedule(narrow_plan, out.target, options.threads);
+    if (touched_legal(fold_plan, narrow_plan) && updates_may_be_few(fold_plan)) fold_schedule.strategy = Strategy::owner;
+  }
+  narrow_schedule.strategy = Strategy::window;
+  STREW_ASSIGN(Compiled fold, compile_part(split.fold, fold_plan, fold_schedule, options));
+  STREW_ASSIGN(Compiled narrow, compile_part(split.narrow, narrow_plan, narrow_schedule, options));
+  out.parts.push_back(std::move(fold));
+  out.parts.push_back(std::move(narrow));
+  if (!split.start) return {};
+  STREW_ASSIGN(const Plan start_plan, plan_of(*split.start));
+  STREW_ASSIGN(Compiled start,
+               compile_part(*split.start, start_plan, choose_schedule(start_plan, out.target, options.threads), options));
+  out.parts.push_back(std::move(start));
+  return {};
 }
 
 }  // namespace
@@ -74,14 +100,7 @@ Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
   STREW_ASSIGN(out.backend, choose_backend(request, plan.status(), options.backend));
   const std::optional<WideSplit> split = split_wide(op);
   if (split && out.backend != backends().back()) {
-    STREW_ASSIGN(Compiled fold, compile_part(split->fold, out, options));
-    STREW_ASSIGN(Compiled narrow, compile_part(split->narrow, out, options));
-    out.parts.push_back(std::move(fold));
-    out.parts.push_back(std::move(narrow));
-    if (split->start) {
-      STREW_ASSIGN(Compiled start, compile_part(*split->start, out, options));
-      out.parts.push_back(std::move(start));
-    }
+    STREW_TRY(compile_halves(*split, options, out));
     return out;
   }
   STREW_ASSIGN(out.artifact, out.backend->build(request));

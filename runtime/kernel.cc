@@ -9,6 +9,7 @@
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/replay.h"
+#include "runtime/wide_touched.h"
 
 namespace strew {
 namespace {
@@ -67,6 +68,13 @@ Status link_artifact(Kernel::State& state) {
   return {};
 }
 
+bool widens_touched(const Kernel::State& state) {
+  if (state.parts.size() != 2) return false;
+  const Kernel::State &fold = *state.parts[0], &narrow = *state.parts[1];
+  return fold.keys && fold.list && narrow.range && narrow.compiled.schedule.strategy == Strategy::window &&
+         touched_legal(fold.compiled.plan, narrow.compiled.plan);
+}
+
 }  // namespace
 
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor) {
@@ -75,6 +83,7 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
     STREW_ASSIGN(std::shared_ptr<Kernel::State> made, make_kernel(std::move(part), executor));
     state->parts.emplace_back(std::move(made));
   }
+  state->widens_touched = widens_touched(*state);
   compiled.parts.clear();
   state->compiled = std::move(compiled);
   state->executor = std::move(executor);

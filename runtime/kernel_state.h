@@ -16,7 +16,9 @@ namespace strew {
 
 struct Kernel::State {
   Compiled compiled;
-  std::vector<Kernel> parts;  ///< wide accumulation: fold and narrow (runtime/wide); then this state has no code of its own
+  /// Wide accumulation: fold and narrow (runtime/wide); then this state has no code of its own.
+  std::vector<std::shared_ptr<const State>> parts;
+  bool widens_touched = false;  ///< the parts are such that runtime/wide_touched may run them
   mutable Scratch scratch;
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted
   strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr;

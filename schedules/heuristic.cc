@@ -138,8 +138,10 @@ int choose_prefetch(const Plan& plan, const Facts& f, const Target& target) {
 bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, int threads) {
   if (!plan.pure_move || f.run_bytes < kLine || f.run_bytes == kUnknown || f.moved_bytes == kUnknown) return false;
   if (f.run_bytes % kLine != 0) return false;
-  if (plan.gather) return f.moved_bytes > target.l3_bytes;
-  if (f.table_bytes == kUnknown || f.table_bytes <= target.l3_bytes) return false;
+  // Measured (bench/suite on Zen 3): gathers from an output of L3/4 on, rows into a table of L3/2; slices are read back soon (KV caches).
+  if (plan.gather) return f.moved_bytes >= target.l3_bytes / 4;
+  const int64_t cached = plan.kind == PlanKind::slice_update ? target.l3_bytes : target.l3_bytes / 2;
+  if (f.table_bytes == kUnknown || f.table_bytes <= cached) return false;
   // Decode: many cold rows. Prefill and slabs: more than the private caches hold. 256..1023-byte rows on one thread tie.
   const int64_t runs = f.moved_bytes / f.run_bytes;
   const bool beyond_private = f.moved_bytes > times(target.l2_bytes, threads);
@@ -163,6 +165,11 @@ Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads
   schedule.nontemporal = choose_nontemporal(plan, f, target, schedule.strategy == Strategy::sequential ? 1 : threads);
   schedule.unroll = plan.kind == PlanKind::element && schedule.prefetch == 0 ? 8 : 4;
   return schedule;
+}
+
+bool updates_may_be_few(const Plan& fold) {
+  const Facts f = facts_of(fold);
+  return f.moved_bytes == kUnknown || f.init_bytes == kUnknown || f.moved_bytes < times(2, f.init_bytes);
 }
 
 }  // namespace strew

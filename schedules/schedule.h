@@ -41,6 +41,8 @@ struct Schedule {
 
 /// The default for a plan on a target. `max_threads` 0: all cores. `why`, if given, gets the reason for the strategy.
 Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why = nullptr);
+/// Wide accumulation: may a call have fewer than two updates per element of the result?
+bool updates_may_be_few(const Plan& fold);
 /// Legal for this plan? The message names the knob, its value and the reason.
 Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target);
 

@@ -76,6 +76,14 @@ bool is_dense(const Frame& f, int i) {
   return strides[static_cast<size_t>(result)].is(1) && strides[static_cast<size_t>(operand)].is(1);
 }
 
+/// Never larger than a cache, whatever the call: no second copy of the code.
+bool is_small(const Plan& plan, const Target& target) {
+  int64_t bytes = bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8;
+  for (const Loop& loop : plan.init)
+    if (!loop.extent.is_static() || __builtin_mul_overflow(bytes, loop.extent.factor, &bytes)) return false;
+  return bytes <= target.l2_bytes;
+}
+
 }  // namespace
 
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name) {
@@ -84,7 +92,8 @@ void emit_init(llvm::Module& module, const BuildRequest& request, const std::str
   schedule.nontemporal = false;  // that is for the updates
   Frame f(module, name, plan, schedule, request.target);
   Streamer streamer(f);
-  Value* streams = streamer.wanted();
+  const bool small = is_small(plan, request.target);
+  Value* streams = small ? f.e.b.getFalse() : streamer.wanted();
   f.for_rows(plan.init, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
     for (int i = 0; i < plan.pairs; ++i) {
       const auto result = static_cast<size_t>(plan.result(i)), operand = static_cast<size_t>(plan.operand(i));
@@ -100,7 +109,7 @@ void emit_init(llvm::Module& module, const BuildRequest& request, const std::str
       body.bulk = true;
       if (fill) body.current = &plan.init_fill[static_cast<size_t>(i)];
       const auto cached = [&] { emit_run(f, body, row, plan.init.empty() ? nullptr : &plan.init.back(), lo, hi); };
-      if (fill || !body.move || !is_dense(f, i)) {
+      if (fill || !body.move || !is_dense(f, i) || small) {
         cached();
         continue;
       }

@@ -1,7 +1,7 @@
 // Spinning workers, an epoch word, a done counter (research/limits F: fork and join of four threads 0.2-0.55 us while workers spin,
 // 30-200 us once they sleep). So workers spin kSpin after their last job, then sleep on a futex, and a job wakes sleepers only when it
-// is worth the wait: long itself, or one of many short ones (the debt). Threads pay from about 1.5 us of one thread's work. No
-// pinning. Tested by tests/unit/executor_test.cc, also under tsan.
+// is worth the wait: long itself, or one of many short ones (the debt). A millisecond of spinning spans what a caller does between two
+// calls of a loop; common thread pools spin longer. No pinning. Tested by tests/unit/executor_test.cc, also under tsan.
 #include "runtime/executor/executor.h"
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace strew {
 namespace {
 
-constexpr auto kSpin = std::chrono::microseconds(200);
+constexpr auto kSpin = std::chrono::milliseconds(1);
 constexpr int64_t kWorthWaking = 150'000;  // nanoseconds: about what waking a halted core costs
 constexpr int kPickable = 64;              // chunks that have a bit in taken_
 constexpr int64_t kDebtLimit = 500'000;    // nanoseconds of work done alone while workers slept

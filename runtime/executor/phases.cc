@@ -22,19 +22,10 @@
 namespace strew {
 namespace {
 
-constexpr int64_t kThreadNanoseconds = 750;  // two threads pay from 1.5 us of work
-constexpr int64_t kOwnerPositions = 2048;    // fewer are not worth two barriers
-constexpr int kChunksPerThread = 4;          // slack for cores that are slow today
-
-/// One thread's time, roughly: 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
-int64_t estimate(int64_t positions, int64_t bytes) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
-}
-
-int threads_for(int64_t nanoseconds, int most) {
-  return static_cast<int>(std::clamp<int64_t>(nanoseconds / kThreadNanoseconds, 1, most));
-}
+constexpr int64_t kThreadNanoseconds =
+    4000;                                  // two threads pay from 1.5 us of work beside a common cache, 8 us across two (Zen 3)
+constexpr int64_t kOwnerPositions = 2048;  // fewer are not worth two barriers
+constexpr int kChunksPerThread = 4;        // slack for cores that are slow today
 
 /// A phase cut into chunks of [begin, end): either the entry's own range, or the window's (over all positions).
 struct Phase {
@@ -183,55 +174,69 @@ Status fault_of(const Kernel::State& state, std::span<const TensorView> tensors,
   return fault_status(op, fault, {index.dims, static_cast<size_t>(index.rank)}, {table.dims, static_cast<size_t>(table.rank)});
 }
 
+}  // namespace
+
+/// One thread's time, roughly: 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
+int64_t estimate(int64_t positions, int64_t bytes) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
+}
+
+int threads_for(int64_t nanoseconds, int most) {
+  return static_cast<int>(std::clamp<int64_t>(nanoseconds / kThreadNanoseconds, 1, most));
+}
+
 /// Field by field: GCC clears an object of this size by `rep stos`, ten nanoseconds of every call.
-strew_args arguments_of(const Call& call, const CallShape& shape) {
+strew_args arguments_of(const Call& call) {
   strew_args args;
   args.abi = STREW_ABI_VERSION;
   args.flags = 0;
   args.data = call.data;
-  args.dyn = shape.dyn.data();
+  args.dyn = call.shape->dyn.data();
   args.pos = nullptr;
   args.key = nullptr;
   args.n_list = 0;
   args.w0 = 0;
-  args.w1 = shape.splits;
+  args.w1 = call.shape->splits;
   args.k0 = 0;
   args.k1 = 0;
   args.scratch = nullptr;
   return args;
 }
 
-}  // namespace
+Status check_indices(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+  if (!state.compiled.plan.checks_first) return {};
+  const strew_args args = arguments_of(call);
+  const int64_t positions = call.shape->positions;
+  strew_fault found{};
+  if (run_split(state, state.check, args, {positions, 1, 1}, estimate(positions, 0), &found)) return {};
+  if (fault) *fault = found;
+  return fault_of(state, tensors, found);
+}
+
+void make_result(const Kernel::State& state, const Call& call) {
+  const int64_t count = call.shape->init;
+  if (count == 0 || call.result_is_operand) return;
+  const Plan& plan = state.compiled.plan;
+  const int64_t bytes = saturating_product(count, result_bytes(plan));
+  const int64_t nanoseconds = estimate(0, bytes);
+  strew_args args = arguments_of(call);
+  // Read and written, per thread: beyond half of the last cache, stores that bypass it win.
+  const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
+  if (2 * (bytes / threads) > state.compiled.target.l3_bytes / 2) args.flags = STREW_STREAM;
+  // Two chunks may meet inside a byte of a packed result, whatever the unit, where its rows do not end on one.
+  const int64_t unit = has_packed_result(plan) ? count : 64;
+  strew_fault unused{};
+  run_split(state, state.init, args, {count, unit, 1}, nanoseconds, &unused);
+}
 
 Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   const FpEnvironment environment(state.computes_floats);
   if (!state.parts.empty()) return run_wide(state, tensors, fault);
   if (!state.range) return run_reference(state.compiled.op, tensors, fault);
-
-  const CallShape& shape = *call.shape;
-  const Plan& plan = state.compiled.plan;
-  strew_args args = arguments_of(call, shape);
-
-  if (plan.checks_first) {
-    strew_fault found{};
-    if (!run_split(state, state.check, args, {shape.positions, 1, 1}, estimate(shape.positions, 0), &found)) {
-      if (fault) *fault = found;
-      return fault_of(state, tensors, found);
-    }
-  }
-  if (shape.init > 0 && !call.result_is_operand) {
-    strew_fault unused{};
-    const int64_t bytes = saturating_product(shape.init, result_bytes(plan));
-    const int64_t nanoseconds = estimate(0, bytes);
-    // Read and written, per thread: beyond half of the last cache, stores that bypass it win.
-    const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
-    if (2 * (bytes / threads) > state.compiled.target.l3_bytes / 2) args.flags |= STREW_STREAM;
-    // Two chunks may meet inside a byte of a packed result, whatever the unit, where its rows do not end on one.
-    const int64_t unit = has_packed_result(plan) ? shape.init : 64;
-    run_split(state, state.init, args, {shape.init, unit, 1}, nanoseconds, &unused);
-    args.flags = 0;
-  }
-  apply(state, shape, args);
+  STREW_TRY(check_indices(state, tensors, call, fault));
+  make_result(state, call);
+  apply(state, *call.shape, arguments_of(call));
   return {};
 }
 

@@ -117,6 +117,11 @@ class Rounds {
 
 }  // namespace
 
+int64_t exchange_bytes(int threads) {
+  const int64_t blocks = 2 * int64_t{threads};
+  return blocks * ((kBlock + 1) * kScratchPerPosition + (kMostOwners + 1) * static_cast<int64_t>(sizeof(uint32_t)));
+}
+
 void run_exchange(Executor::Team& team, Scratch& scratch, const OwnerCall& call) {
   if (call.positions == 0) return;
   const int64_t bounded = call.call_bytes / (kScratchShare * kScratchPerPosition);

@@ -5,6 +5,9 @@
 
 namespace strew {
 
+/// The most scratch a call borrows.
+int64_t exchange_bytes(int threads);
+
 void run_exchange(Executor::Team& team, Scratch& scratch, const OwnerCall& call);
 
 }  // namespace strew

@@ -4,10 +4,13 @@
 // One Explanation per kernel is filled first and printed as text or JSON after, so both say the same. Tested by tests/error/cli_test.cc.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "compiler/op/text.h"
 #include "compiler/rewrite/split_wide.h"
+#include "runtime/strategies/exchange.h"
+#include "runtime/strategies/private_tables.h"
 #include "runtime/wide.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
@@ -46,17 +49,23 @@ bool float_sums(const Scatter& scatter) {
   return folds && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
 }
 
-/// kDynamic where the shapes are.
-int64_t scratch_of(const Scatter& scatter) {
+/// The most a call borrows; kDynamic where the shapes are.
+int64_t scratch_of(const Scatter& scatter, const Plan& plan, const Schedule& schedule) {
+  if (schedule.strategy == Strategy::exchange && scatter.accumulate == Accumulate::native)
+    return exchange_bytes(schedule.threads);
+  if (schedule.strategy != Strategy::private_tables && scatter.accumulate == Accumulate::native) return 0;
   int64_t elements = 1;
   for (int64_t dim : scatter.results[0].dims) {
     if (dim == kDynamic) return kDynamic;
     elements *= dim;
   }
-  return wide_scratch_bytes(scatter, elements);
+  const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
+  // Accumulators of everything, or lists of updates within the allowance (runtime/wide).
+  if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(scatter, elements), allowed);
+  return std::min(private_bytes(plan, elements, schedule.tables), allowed);
 }
 
-Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule) {
+Guarantees guarantees_of(const ImportedKernel& kernel, const Plan& plan, const Schedule& schedule) {
   Guarantees g;
   g.threads = schedule.threads;
   g.bits_fixed = "yes";
@@ -65,7 +74,7 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Schedule& schedule)
   if (const Scatter* scatter = std::get_if<Scatter>(&kernel.op)) {
     oob = scatter->oob;
     if (scatter->order == Order::relaxed && float_sums(*scatter)) g.bits_fixed = "no (order relaxed)";
-    if (scatter->accumulate != Accumulate::native) g.scratch_bytes = scratch_of(*scatter);
+    g.scratch_bytes = scratch_of(*scatter, plan, schedule);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   } else {
@@ -121,7 +130,7 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   out.schedule_source = !options.schedule_given               ? "heuristic"
                         : stages.schedule == stages.heuristic ? "--schedule, the same as the heuristic"
                                                               : "--schedule " + options.kernel.schedule + " over the heuristic";
-  out.guarantees = guarantees_of(kernel, stages.schedule);
+  out.guarantees = guarantees_of(kernel, stages.plan, stages.schedule);
   return out;
 }
 

@@ -1,0 +1,220 @@
+// Accumulators in the wide dtype for one granule at a time. The result is cut into granules (a row, or 16 elements and more). Each thread owns
+// pieces of them (strategies/owners), collects its updates from all keys, links those of a granule into a chain, and walks the chains in the
+// order of their first updates: widen the granule into the first-level cache (the fold's init entry), fold the chain in order (list),
+// round it once into the result (the narrowing's range entry, restricted to the granule). So a call moves bytes in proportion to its
+// updates, not to the table.
+//
+// Order per destination is kept and one thread owns it, so the bits are those of one thread and of runtime/wide. Entries are handed pointers
+// from which their usual offsets lead into the one granule. Scratch per thread: 12 bytes per position and 4 per granule; a call that would
+// need more than the schedule's scratch_mib is left to runtime/wide. Tested by tests/unit/wide_touched_test.cc and tests/differential.
+#include "runtime/wide_touched.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "runtime/strategies/owners.h"
+
+namespace strew {
+namespace {
+
+constexpr int64_t kLeastGranule = 16;  // elements: a line of f32
+constexpr int64_t kLine = 64;
+
+int64_t lines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine + kLine; }
+
+/// `base` such that base + offset is `at`: entries add offsets of the whole table.
+void* shifted(char* at, int64_t offset) {
+  return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) - static_cast<uintptr_t>(offset));
+}
+
+/// Sizes of a call's scratch: per thread the map (granule -> its first update + 1), the updates it owns, how they hang together, and one
+/// granule's accumulators.
+struct Layout {
+  int64_t unit, per_granule, granule, granules, wide_bytes;
+  int granule_shift;  ///< keys to granules
+  int64_t map_bytes, list_bytes, next_bytes, thread_bytes;
+
+  explicit Layout(const TouchedCall& call) {
+    const Plan& plan = call.fold.compiled.plan;
+    unit = key_unit(plan);
+    per_granule = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((kLeastGranule + unit - 1) / unit)));
+    granule_shift = std::countr_zero(static_cast<uint64_t>(per_granule));
+    granule = unit * per_granule;
+    granules = (call.elements + granule - 1) / granule;
+    wide_bytes = bits(plan.tensors[0].dtype) / 8;
+    map_bytes = lines(granules * static_cast<int64_t>(sizeof(uint32_t)));
+    list_bytes = lines((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
+    next_bytes = lines(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
+    thread_bytes = map_bytes + list_bytes + next_bytes + lines(granule * wide_bytes);
+  }
+};
+
+class Folder {
+ public:
+  Folder(const TouchedCall& call, const Layout& layout, const Owners& owners, char* scratch, uint32_t me)
+      : call_(call),
+        layout_(layout),
+        owners_(owners),
+        me_(me),
+        map_(reinterpret_cast<uint32_t*>(scratch)),
+        list_(reinterpret_cast<uint64_t*>(scratch + layout.map_bytes)),
+        next_(reinterpret_cast<uint32_t*>(scratch + layout.map_bytes + layout.list_bytes)),
+        wide_(scratch + layout.map_bytes + layout.list_bytes + layout.next_bytes),
+        fold_data_(call.fold_args->data, call.fold_args->data + call.fold.compiled.plan.tensors.size()),
+        narrow_data_(call.narrow_args->data, call.narrow_args->data + call.narrow.compiled.plan.tensors.size()) {}
+
+  void run() {
+    collect();
+    link();
+    for (int64_t j = 0; j < count_; ++j) {
+      if (j + kAhead < count_) prefetch(granule_of(j + kAhead));
+      const int64_t granule = granule_of(j);
+      if (map_[granule] == j + 1) fold(granule, j);
+    }
+  }
+
+ private:
+  uint32_t key_of(int64_t j) const { return static_cast<uint32_t>(list_[j] >> 32); }
+  int64_t granule_of(int64_t j) const { return key_of(j) >> layout_.granule_shift; }
+
+  /// The positions that are mine, in order, with their keys. Without branches: every one is written, the end moves on where it is mine.
+  void collect() {
+    std::array<uint32_t, kBlock> keys;  // NOLINT: filled by the keys entry
+    for (int64_t begin = 0; begin < call_.positions; begin += kBlock) {
+      const int64_t count = std::min(kBlock, call_.positions - begin);
+      strew_args args = *call_.fold_args;
+      args.key = keys.data();
+      args.n_list = begin;
+      strew_fault unused;
+      call_.fold.keys(&args, begin, begin + count, &unused);
+      for (int64_t i = 0; i < count; ++i) {
+        const uint32_t key = keys[static_cast<size_t>(i)];
+        list_[count_] = static_cast<uint64_t>(begin + i) | static_cast<uint64_t>(key) << 32;
+        count_ += static_cast<int64_t>(owners_.of(key) == me_) & static_cast<int64_t>(key != kDroppedKey);
+      }
+    }
+  }
+
+  /// Backwards, so that each granule's chain runs forwards from its first update.
+  void link() {
+    std::memset(map_, 0, static_cast<size_t>(layout_.granules) * sizeof(uint32_t));
+    for (int64_t j = count_; j-- > 0;) {
+      if (j >= kAhead) __builtin_prefetch(map_ + granule_of(j - kAhead), 1);
+      uint32_t& first = map_[granule_of(j)];
+      next_[j] = first;
+      first = static_cast<uint32_t>(j + 1);
+    }
+  }
+
+  void fold(int64_t granule, int64_t first) {
+    widen(granule);
+    std::array<uint64_t, kChain> chain;  // NOLINT: filled as far as it is read
+    int64_t length = 0;
+    for (uint32_t j = static_cast<uint32_t>(first + 1); j != 0; j = next_[j - 1]) {
+      const uint64_t within = key_of(j - 1) & static_cast<uint64_t>(layout_.per_granule - 1);
+      chain[static_cast<size_t>(length++)] = (list_[j - 1] & 0xffffffffu) | within << 32;
+      if (length < kChain) continue;
+      apply(chain.data(), length);
+      length = 0;
+    }
+    if (length > 0) apply(chain.data(), length);
+    narrow(granule);
+  }
+
+  void apply(const uint64_t* chain, int64_t length) {
+    strew_args args = *call_.fold_args;
+    fold_data_[0] = wide_;
+    args.data = fold_data_.data();
+    args.pos = chain;
+    args.n_list = 0;
+    strew_fault unused;
+    call_.fold.list(&args, 0, length, &unused);
+  }
+
+  int64_t begin_of(int64_t granule) const { return granule * layout_.granule; }
+  int64_t end_of(int64_t granule) const { return std::min(begin_of(granule + 1), call_.elements); }
+  /// What an entry must take for the whole accumulator so that the granule's part is the one there is.
+  void* accumulator(int64_t granule) const { return shifted(wide_, begin_of(granule) * layout_.wide_bytes); }
+
+  /// Its first lines of the result, which the narrowing writes; in place also what widening reads.
+  void prefetch(int64_t granule) const {
+    constexpr int64_t kMost = 4 * kLine;
+    const char* const row = static_cast<const char*>(narrow_data_[0]) + begin_of(granule) * narrow_bytes_;
+    const int64_t bytes = std::min(kMost, layout_.granule * narrow_bytes_);
+    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 1);
+  }
+
+  void widen(int64_t granule) {
+    strew_args args = *call_.fold_args;
+    fold_data_[0] = accumulator(granule);
+    args.data = fold_data_.data();
+    strew_fault unused;
+    call_.fold.init(&args, begin_of(granule), end_of(granule), &unused);
+  }
+
+  void narrow(int64_t granule) {
+    strew_args args = *call_.narrow_args;
+    narrow_data_[static_cast<size_t>(call_.narrow.compiled.plan.update(0))] = accumulator(granule);
+    args.data = narrow_data_.data();
+    args.w0 = begin_of(granule);
+    args.w1 = end_of(granule);
+    strew_fault unused;
+    call_.narrow.range(&args, 0, 1, &unused);
+  }
+
+  static constexpr int64_t kBlock = 2048;  // keys at a time
+  static constexpr int64_t kChain = 256;   // updates handed to the list entry at a time
+  static constexpr int64_t kAhead = 16;    // updates
+  const TouchedCall& call_;
+  const Layout& layout_;
+  const Owners& owners_;
+  const uint32_t me_;
+  uint32_t* const map_;
+  uint64_t* const list_;
+  uint32_t* const next_;
+  char* const wide_;
+  std::vector<void*> fold_data_, narrow_data_;
+  const int64_t narrow_bytes_ = bits(call_.narrow.compiled.plan.tensors[0].dtype) / 8;
+  int64_t count_ = 0;
+};
+
+struct Work {
+  const TouchedCall& call;
+  Layout layout;
+  Owners owners;
+  char* scratch;
+};
+
+}  // namespace
+
+bool touched_legal(const Plan& fold, const Plan& narrow) {
+  if (fold.pairs != 1 || !owners_legal(fold, "").ok() || fold.accumulate != Accumulate::native) return false;
+  // A key's window is the elements from its key on; the narrowing is one run over all elements.
+  const int64_t unit = key_unit(fold);
+  const auto result = static_cast<size_t>(fold.result(0));
+  const bool row = fold.window.size() == 1 && fold.window[0].strides[result].is(1) && fold.window[0].extent.is(unit);
+  const bool element = fold.window.empty() && unit == 1;
+  return (row || element) && narrow.window.size() == 1 && narrow.window[0].strides[static_cast<size_t>(narrow.result(0))].is(1) &&
+         narrow.positions.empty();
+}
+
+bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call) {
+  const Layout layout(call);
+  if (call.positions >= kDroppedKey || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
+  const Scratch::Loan loan = scratch.borrow(layout.thread_bytes * call.threads);
+  if (!loan) return false;
+  const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes), loan.data()};
+  team.run(
+      call.threads,
+      [](void* context, int me) {
+        const Work& w = *static_cast<const Work*>(context);
+        Folder(w.call, w.layout, w.owners, w.scratch + w.layout.thread_bytes * me, static_cast<uint32_t>(me)).run();
+      },
+      const_cast<Work*>(&work));
+  return true;
+}
+
+}  // namespace strew
