@@ -8,6 +8,9 @@
 #include "compiler/import/fold/folds.h"
 
 namespace strew::fold {
+namespace {
+constexpr size_t kMostLooked = 500'000;
+}  // namespace
 
 size_t indices_slot(const Op& op) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
@@ -29,7 +32,9 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
   for (int c = 0; c < computes; ++c) fold_result_shape(shop, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
   for (int k = 0; k < kernels && !wide; ++k) fuse_updates(shop, k);
-  for (int c = computes; c-- > 0;) fuse_result(shop, c);  // the last of a chain takes all of it
+  // The last of a chain takes all of it. A chain too long for a graph is looked at from each of its ends: that is bounded.
+  size_t looked_at = 0;
+  for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(shop, c);
 }
 
 }  // namespace strew::fold

@@ -31,7 +31,7 @@ void fold_result_shape(const Workshop& shop, int compute);
 // fuse.cc
 /// Elementwise operations that give a scatter's updates.
 void fuse_updates(const Workshop& shop, int kernel);
-/// compute: an elementwise operation on what a gather gives.
-void fuse_result(const Workshop& shop, int compute);
+/// compute: an elementwise operation on what a gather gives. How many operations were looked at.
+size_t fuse_result(const Workshop& shop, int compute);
 
 }  // namespace strew::fold

@@ -99,9 +99,9 @@ void fuse_updates(const Workshop& shop, int number) {
   shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
 }
 
-void fuse_result(const Workshop& shop, int compute) {
+size_t fuse_result(const Workshop& shop, int compute) {
   const Compute& last = shop.imported.computes[static_cast<size_t>(compute)];
-  if (!shop.ledger.is_live(compute) || last.op != ComputeOp::map) return;
+  if (!shop.ledger.is_live(compute) || last.op != ComputeOp::map) return 0;
   const int root = shop.ledger.value_of(compute);
   const Region region = region_of(shop, root, shop.ledger.readers(root), last.results[0].dims);
   int number = -1, gathered = -1;
@@ -111,27 +111,29 @@ void fuse_result(const Workshop& shop, int compute) {
     number = gather;
     gathered = leaf;
   }
-  if (number < 0) return;
+  const size_t seen = region.values.size();
+  if (number < 0) return seen;
   Gather fused = std::get<Gather>(shop.kernel(number).op);
   GraphBuilder builder(shop, Frame(fused.result.dims, fused.dims.offset_dims), fused.extras);
   const Expr before = combine_graph(Op(fused));
   builder.expr.nodes = before.nodes;
   builder.set(gathered, before.results[0]);
   const auto result = builder.build(region);
-  if (!result) return;
+  if (!result) return seen;
   for (const int value : builder.added)
-    if (shop.ledger.last_kernel(value) >= number) return;
+    if (shop.ledger.last_kernel(value) >= number) return seen;
   builder.expr.results = {*result};
   fused.expr = pruned(builder.expr);
   fused.extras = std::move(builder.extras);
   fused.result = last.results[0];
-  if (!verify(fused).ok()) return;
+  if (!verify(fused).ok()) return seen;
   std::vector<int> arguments = shop.kernel(number).arguments;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
   shop.kernel(number).op = std::move(fused);
   shop.kernel(number).notes.push_back("fused: " + operations(region.values.size()) + " on what is gathered");
   shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
   shop.ledger.becomes_result(root, number, ComputeFate::fused);
+  return seen;
 }
 
 }  // namespace strew::fold

@@ -19,6 +19,7 @@ constexpr size_t kMaxCallDepth = 64;
 
 void Translation::begin_function(std::string name) {
   function_ = std::move(name);
+  next_number_ = 2;
   scopes_.clear();
   scopes_.emplace_back();
 }
@@ -73,7 +74,7 @@ int Translation::add_value(Value value) {
 
 std::string Translation::kernel_name() {
   std::string name = function_;
-  for (int n = 2; !names_.insert(name).second; ++n) name = fmt::format("{}_{}", function_, n);
+  while (!names_.insert(name).second) name = fmt::format("{}_{}", function_, next_number_++);
   return name;
 }
 

@@ -49,6 +49,7 @@ class Translation {
   std::vector<llvm::DenseMap<mlir::Value, int>> scopes_;
   std::string function_;
   std::set<std::string> names_;
+  int next_number_ = 2;  ///< of the function's kernels
   int operations_ = 0;
 };
 
