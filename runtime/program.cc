@@ -175,7 +175,7 @@ class Runner {
     const ImportedInput& input = imported_.inputs[value.index];
     Tensor* tensor = static_cast<size_t>(value.index) < inputs_.size() ? inputs_[value.index].get() : nullptr;
     if (tensor == nullptr) {
-      if (input.optional && value.like >= 0) return evaluate_extent(v, value, value.type.dtype);
+      if (input.optional && value.like >= 0 && value.type.dims.empty()) return evaluate_extent(v, value, value.type.dtype);
       if (input.optional) return evaluate_zeros(v, value);
       return invalid_argument("input " + std::to_string(value.index) + " (" + input.name + ") is missing, expected " +
                               shape_text(input.type.dtype, input.type.dims));
