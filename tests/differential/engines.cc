@@ -21,7 +21,7 @@ constexpr int64_t kForgetEvery = 2000;
 Schedule random_schedule(Rng& rng, const Schedule& base, const Target& target) {
   Schedule s = base;
   s.strategy = kStrategies[rng.below(std::size(kStrategies))];
-  s.threads = s.strategy == Strategy::sequential ? 1 : static_cast<int>(rng.between(1, 3));
+  s.threads = s.strategy == Strategy::sequential ? 1 : static_cast<int>(rng.pick(std::vector<int64_t>{1, 2, 3, 8}));
   s.vector_bytes = std::min(target.vector_bytes, 16 << rng.below(3));
   s.unroll = 1 << rng.below(4);
   s.prefetch = rng.chance(60) ? 0 : static_cast<int>(rng.pick(std::vector<int64_t>{1, 2, 4, 16}));

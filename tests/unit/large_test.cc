@@ -1,0 +1,97 @@
+// Offsets beyond 4 GiB and more elements than 2^31 and 2^32, on sparse memory: every strategy that is legal puts each update where it belongs,
+// also where destinations no longer fit the 32 bits of a key.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "compiler/op/text.h"
+#include "runtime/kernel.h"
+
+namespace strew {
+namespace {
+
+constexpr int64_t kRows = 2048, kTimes = 50, kUpdates = kRows * kTimes;  // enough work to wake a second thread
+
+/// Zeros of which only touched pages exist.
+class Sparse {
+ public:
+  explicit Sparse(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {
+    data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  }
+  ~Sparse() {
+    if (data_ != MAP_FAILED) munmap(data_, bytes_);
+  }
+  Sparse(const Sparse&) = delete;
+  Sparse& operator=(const Sparse&) = delete;
+  bool ok() const { return data_ != MAP_FAILED; }
+  uint8_t* data() const { return static_cast<uint8_t*>(data_); }
+
+ private:
+  size_t bytes_;
+  void* data_;
+};
+
+/// kRows rows spread over all of the table, the first and the last included, sorted, each kTimes times.
+std::vector<int64_t> spread(int64_t rows) {
+  std::vector<int64_t> indices(kUpdates);
+  for (int64_t i = 0; i < kUpdates; ++i) {
+    const int64_t nth = i / kTimes;
+    indices[static_cast<size_t>(i)] = nth == kRows - 1 ? rows - 1 : (rows - 1) / (kRows - 1) * nth;
+  }
+  return indices;
+}
+
+void check(int64_t rows, int64_t width, const std::string& schedule) {
+  const std::string w = width == 1 ? "" : "," + std::to_string(width);
+  auto op = parse_op(
+      "strew1.scatter(operand=u8[" + std::to_string(rows) + w + "] indices=i64[102400] updates=u8[102400" + w + "]" +
+      (width == 1 ? "" : " update_window_dims=[1]") +
+      " inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=error "
+      "indices_are_sorted=true)");
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  KernelOptions options;
+  options.schedule = schedule;
+  Runtime runtime;
+  auto kernel = runtime.get(*op, options);
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  const Sparse table(rows * width);
+  if (!table.ok()) GTEST_SKIP() << "no address space for " << rows * width << " bytes";
+  std::vector<int64_t> indices = spread(rows);
+  std::vector<uint8_t> updates(static_cast<size_t>(kUpdates * width));
+  for (size_t i = 0; i < updates.size(); ++i) updates[i] = static_cast<uint8_t>(i % 97 + 1);
+  const int64_t table_dims[] = {rows, width}, update_dims[] = {kUpdates, width};
+  const int32_t rank = width == 1 ? 1 : 2;
+  const TensorView views[] = {{table.data(), DType::u8, rank, table_dims, nullptr},
+                              {indices.data(), DType::i64, 1, update_dims, nullptr},
+                              {updates.data(), DType::u8, rank, update_dims, nullptr}};
+  const Status status = kernel->run(views);
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (int64_t i = 0; i < kUpdates; i += kTimes) {
+    const int64_t row = indices[static_cast<size_t>(i)];
+    for (int64_t e = 0; e < width; ++e) {
+      uint8_t expected = 0;
+      for (int64_t t = 0; t < kTimes; ++t)
+        expected = static_cast<uint8_t>(expected + updates[static_cast<size_t>((i + t) * width + e)]);
+      ASSERT_EQ(table.data()[row * width + e], expected) << schedule << " row " << row << " element " << e;
+    }
+  }
+}
+
+TEST(Large, ElementsBeyond2To31And2To32) {
+  for (const int64_t elements : {(int64_t{1} << 31) + 4099, (int64_t{1} << 32) + 4099, int64_t{5} << 30})
+    for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2", "strategy=exchange,threads=2",
+                                 "strategy=runs,threads=2", "strategy=private,threads=2", "strategy=owner,threads=2,prefetch=16"})
+      check(elements, 1, schedule);
+}
+
+TEST(Large, RowsBeyond4GiB) {
+  for (const char* schedule : {"strategy=sequential", "strategy=window,threads=2", "strategy=owner,threads=2,prefetch=8",
+                               "strategy=exchange,threads=2", "strategy=runs,threads=2"})
+    check((int64_t{6} << 30) / 96, 96, schedule);
+}
+
+}  // namespace
+}  // namespace strew
