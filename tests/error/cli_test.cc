@@ -157,7 +157,7 @@ TEST_F(Cli, SeveralKernelsNeedAName) {
 TEST_F(Cli, FilesThatCannotBeRead) {
   EXPECT_EQ(failure(1, "check missing.onnx"), "error: missing.onnx: cannot read: No such file or directory\n");
   EXPECT_THAT(failure(1, "check ."),
-              HasSubstr("the ending names no known format, expected one of: .onnx, .tflite, .mlir, .mlirbc, .strew"));
+              HasSubstr("the ending names no known format, expected one of: .onnx, .tflite, .mlir, .mlirbc, .pto, .strew"));
   write("kv.pdf", "x");
   EXPECT_THAT(failure(1, "check kv.pdf"), HasSubstr("kv.pdf: the ending names no known format"));
   std::filesystem::create_directory(path("folder.onnx"));

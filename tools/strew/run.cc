@@ -55,11 +55,12 @@ std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kerne
   return out;
 }
 
-/// Inputs that may be left out are left out together, and need no `-` then.
+/// What stands behind pointers says what scalars beside them are: those are left out together, and need no `-` then.
+bool follows(const ImportedInput& input) { return input.optional && input.memory; }
 std::vector<int> without_optional(const Imported& imported, const std::vector<int>& inputs) {
   std::vector<int> out;
   for (const int i : inputs)
-    if (!imported.inputs[static_cast<size_t>(i)].optional) out.push_back(i);
+    if (!follows(imported.inputs[static_cast<size_t>(i)])) out.push_back(i);
   return out;
 }
 
@@ -209,8 +210,7 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
 
 /// Kernel to run alone, or -1 for the whole file; -2 when a usage error was reported.
 int choose_kernel(const Options& options, const Imported& imported, int& exit_status) {
-  const auto optional =
-      std::count_if(imported.inputs.begin(), imported.inputs.end(), [](const ImportedInput& i) { return i.optional; });
+  const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), follows);
   const bool whole =
       options.kernel_name.empty() && options.inputs.size() >= imported.inputs.size() - static_cast<size_t>(optional);
   if (options.kernel_name.empty() && (whole || imported.kernels.size() == 1)) return -1;
