@@ -38,7 +38,7 @@ struct Halves {
   std::vector<TensorView> fold, narrow;
 
   Halves(const Scatter& op, std::span<const TensorView> tensors, char* sums) {
-    constexpr ptrdiff_t n = 1;
+    const ptrdiff_t n = 1;
     const TensorView accumulator{sums, wide_dtype(op), tensors[0].rank, tensors[0].dims, nullptr};
     fold = {accumulator};
     if (op.init == InitKind::in_place) fold.insert(fold.end(), tensors.begin(), tensors.begin() + n);

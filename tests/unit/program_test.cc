@@ -127,7 +127,9 @@ TEST(Program, ExtentsOfOneMayBeMoreOrFewerBehindAPointer) {
     const size_t count = static_cast<size_t>(element_count(dims).value());
     Tensor given = std::move(make_tensor(imported.inputs[0].type.dtype, std::move(dims)).value());
     const Status s = fit_input(given, imported.inputs[0], 0);
-    if (s.ok()) EXPECT_THAT(given.dims, ElementsAre(1, static_cast<int64_t>(count)));
+    if (s.ok()) {
+      EXPECT_THAT(given.dims, ElementsAre(1, static_cast<int64_t>(count)));
+    }
     return s.ok();
   };
   EXPECT_TRUE(fits({1, 5}));

@@ -125,10 +125,14 @@ TEST(PtoImport, LoopsBecomeOneOp) {
       ASSERT_EQ(kernel.equal_scalars.size(), partial ? 2u : 3u) << "rows of data, length of idx, whole tiles";
       EXPECT_EQ(kernel.equal_scalars[0].a, "dim 0 of data");
       EXPECT_EQ(kernel.equal_scalars[1].a, "dim 1 of idx");
-      if (!partial) EXPECT_EQ(kernel.equal_scalars[2].a, "%n modulo 8");
+      if (!partial) {
+        EXPECT_EQ(kernel.equal_scalars[2].a, "%n modulo 8");
+      }
       const bool shared = loop != PtoLoop::one_core;
       EXPECT_EQ(kernel.notes.size(), shared ? 3u : 2u);
-      if (shared) EXPECT_THAT(kernel.notes, Contains(HasSubstr("tiles of different cores")));
+      if (shared) {
+        EXPECT_THAT(kernel.notes, Contains(HasSubstr("tiles of different cores")));
+      }
     }
   }
 }

@@ -46,7 +46,9 @@ TEST(StablehloRegion, PlainCombinersAreRecognised) {
                       {"add", "complex<f32>", "add", true}};
   for (const Row& row : rows) {
     const std::string kind = one_op(row.op, "%a, %b", row.type);
-    if (std::string(row.op).size() > 3 || row.op == std::string("add")) EXPECT_EQ(kind, row.kind) << row.op;
+    if (std::string(row.op).size() > 3 || row.op == std::string("add")) {
+      EXPECT_EQ(kind, row.kind) << row.op;
+    }
     const std::string turned = one_op(row.op, "%b, %a", row.type);
     if (row.commutes) {
       EXPECT_EQ(turned, kind) << row.op;
