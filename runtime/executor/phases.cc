@@ -125,44 +125,54 @@ bool apply_private(const Kernel::State& state, const CallShape& shape, const str
   return run_private(team, state.scratch, {plan, state.range, state.merge, &args, shape.positions, elements, tables, threads});
 }
 
-void apply(const Kernel::State& state, const CallShape& shape, const strew_args& args) {
-  const Plan& plan = state.compiled.plan;
-  strew_fault unused{};
-  if (state.compiled.schedule.strategy == Strategy::sequential) {
-    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
-    return;
+/// False: too small a call for owners, or nobody is free to help.
+bool apply_by_owner(const Kernel::State& state, const CallShape& shape, const strew_args& args, int threads,
+                    int64_t nanoseconds) {
+  if (shape.positions < kOwnerPositions || !owners_fit(state.compiled.plan, args.dyn)) return false;
+  Executor::Team team(*state.executor, threads, nanoseconds);
+  if (!team.has_help()) return false;
+  const OwnerCall call = owner_call(state, shape, args, threads);
+  switch (state.compiled.schedule.strategy) {
+    case Strategy::runs:
+      run_runs(team, call);
+      return true;
+    case Strategy::exchange:
+      run_exchange(team, state.scratch, call);
+      return true;
+    default:
+      run_owner(team, call);
+      return true;
   }
+}
+
+/// False: nothing was written, and the plain loop is to do it.
+bool apply_by_strategy(const Kernel::State& state, const CallShape& shape, const strew_args& args) {
+  const Plan& plan = state.compiled.plan;
+  const Schedule& schedule = state.compiled.schedule;
+  if (schedule.strategy == Strategy::sequential) return false;
   const int64_t* dyn = args.dyn;
   const int64_t nanoseconds =
       estimate(shape.positions, saturating_product(shape.positions, window_elements(plan, dyn) * result_bytes(plan)));
-  const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
-  const Strategy strategy = state.compiled.schedule.strategy;
-  if (uses_owners(strategy)) {
-    if (shape.positions >= kOwnerPositions && owners_fit(plan, dyn)) {
-      Executor::Team team(*state.executor, threads, nanoseconds);
-      const OwnerCall call = owner_call(state, shape, args, threads);
-      if (team.has_help()) return strategy == Strategy::owner ? run_owner(team, call) : run_exchange(team, state.scratch, call);
-    }
-    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
-    return;
+  const int threads = threads_for(nanoseconds, schedule.threads);
+  strew_fault unused{};
+  switch (schedule.strategy) {
+    case Strategy::private_tables:
+      return apply_private(state, shape, args, threads, nanoseconds);
+    case Strategy::positions:
+      run_split(state, state.range, args, {shape.positions, positions_unit(plan, dyn), 1}, nanoseconds, &unused);
+      return true;
+    case Strategy::window:
+      run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, shape.positions);
+      return true;
+    default:
+      return apply_by_owner(state, shape, args, threads, nanoseconds);
   }
-  if (strategy == Strategy::runs) {
-    if (shape.positions >= kOwnerPositions && owners_fit(plan, dyn)) {
-      Executor::Team team(*state.executor, threads, nanoseconds);
-      if (team.has_help()) return run_runs(team, owner_call(state, shape, args, threads));
-    }
-    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
-    return;
-  }
-  if (strategy == Strategy::private_tables) {
-    if (apply_private(state, shape, args, threads, nanoseconds)) return;
-    if (shape.positions > 0) state.range(&args, 0, shape.positions, &unused);
-    return;
-  }
-  if (strategy == Strategy::positions)
-    run_split(state, state.range, args, {shape.positions, positions_unit(plan, dyn), 1}, nanoseconds, &unused);
-  else if (shape.positions > 0)
-    run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, shape.positions);
+}
+
+void apply(const Kernel::State& state, const CallShape& shape, const strew_args& args) {
+  if (shape.positions == 0 || apply_by_strategy(state, shape, args)) return;
+  strew_fault unused{};
+  state.range(&args, 0, shape.positions, &unused);
 }
 
 Status fault_of(const Kernel::State& state, std::span<const TensorView> tensors, const strew_fault& fault) {
