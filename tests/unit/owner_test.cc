@@ -5,6 +5,7 @@
 
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
+#include "tests/support/schedules.h"
 
 namespace strew {
 namespace {
@@ -57,14 +58,7 @@ TEST(Owner, SameBitsAsOneThread) {
 }
 
 TEST(Owner, RefusesWhatItCannotOwn) {
-  const auto message = [](const std::string& text) {
-    Runtime runtime;
-    KernelOptions options;
-    options.schedule = "strategy=owner,threads=2";
-    auto op = parse_op(text);
-    EXPECT_TRUE(op.ok()) << op.status().message();
-    return runtime.get(*op, options).status().message();
-  };
+  const auto message = [](const std::string& text) { return test::schedule_message(text, "strategy=owner,threads=2"); };
   EXPECT_EQ(message("strew1.scatter(operand=f32[8,8] indices=i32[4] updates=f32[4,2,8] update_window_dims=[1,2] "
                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1)"),
             "schedule: strategy owner: windows of kind general do not coincide");

@@ -9,6 +9,7 @@
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
 #include "runtime/strategies/private_tables.h"
+#include "tests/support/schedules.h"
 
 namespace strew {
 namespace {
@@ -86,14 +87,7 @@ TEST(Private, RelaxedSumsDependOnTheTablesAlone) {
 }
 
 TEST(Private, RefusesWhatTheOrderDecides) {
-  const auto message = [](const std::string& text) {
-    Runtime runtime;
-    KernelOptions options;
-    options.schedule = "strategy=private,threads=2";
-    auto op = parse_op(text);
-    EXPECT_TRUE(op.ok()) << op.status().message();
-    return runtime.get(*op, options).status().message();
-  };
+  const auto message = [](const std::string& text) { return test::schedule_message(text, "strategy=private,threads=2"); };
   EXPECT_EQ(message(op_text("f32", "add")),
             "schedule: strategy private: result 0 of dtype f32: float add depends on the order (order in_order)");
   EXPECT_EQ(message(op_text("f32", "div", " order=relaxed")),

@@ -10,6 +10,7 @@
 
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
+#include "tests/support/schedules.h"
 
 namespace strew {
 namespace {
@@ -69,14 +70,7 @@ TEST(Runs, SameBitsAsOneThread) {
 }
 
 TEST(Runs, RefusesWhatMayBreakRuns) {
-  const auto message = [](const std::string& text) {
-    Runtime runtime;
-    KernelOptions options;
-    options.schedule = "strategy=runs,threads=2";
-    auto op = parse_op(text);
-    EXPECT_TRUE(op.ok()) << op.status().message();
-    return runtime.get(*op, options).status().message();
-  };
+  const auto message = [](const std::string& text) { return test::schedule_message(text, "strategy=runs,threads=2"); };
   EXPECT_EQ(message(op_text("")), "schedule: strategy runs: indices are not known to be sorted (no indices_are_sorted)");
   EXPECT_EQ(message(op_text("indices_are_sorted=true oob=wrap")),
             "schedule: strategy runs: policy wrap breaks the order of indices");
