@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/error/broken_mlir.h"
 #include "tests/support/limited.h"
 #include "tests/unit/stablehlo_testing.h"
 
@@ -44,27 +45,6 @@ constexpr char kSlice[] = R"(func.func @main(%x: tensor<4x5xf32>, %i: tensor<i32
   return %r : tensor<1x4xf32>
 }
 )";
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  EXPECT_NE(text.find(from), std::string::npos) << from;
-  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) text.replace(at, from.size(), to);
-  return text;
-}
-
-struct Row {
-  const char* file;
-  std::string from, to, message;
-};
-
-void check(const std::vector<Row>& rows) {
-  for (const Row& row : rows) {
-    const std::string text = replaced(row.file, row.from, row.to);
-    EXPECT_EQ(import_message(text), row.message) << row.from << " -> " << row.to;
-    const test::Refusal cli = test::refusal(text, ".mlir");
-    EXPECT_EQ(cli.wrong, "") << cli.message;
-    EXPECT_EQ(cli.message, row.message);
-  }
-}
 
 TEST(StablehloError, TheUnbrokenFilesImport) {
   for (const char* file : {kScatter, kGather, kUpdateSlice, kSlice}) EXPECT_EQ(import_message(file), "imported");
