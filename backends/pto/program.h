@@ -1,0 +1,100 @@
+// Program: one op as a PTO program, in the tree of compiler/pto, with what a caller has to know to launch it.
+//
+// The planner (plan_program) makes it, the printers of compiler/pto and print_cpp write it, the simulator (backends/pto/simulate) runs
+// it. Its module holds one function whose parameters are `arguments` in order: pointers to global memory first, then scalars. A
+// program is right for any number of cores (blocks); `blocks` is what it was planned for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/op/op.h"
+#include "compiler/plan/plan.h"
+#include "compiler/pto/ast.h"
+#include "runtime/status.h"
+
+namespace strew::pto {
+
+/// What a parameter is to the op. With init in_place the one table is a result.
+enum class ArgumentRole : uint8_t {
+  result,
+  operand,
+  indices,
+  updates,
+  extra,
+  scratch,  ///< memory of the program's own: zeroed by the caller before the launch; nothing in it outlives the call
+  fault,    ///< policy error: eight words, zeroed by the caller; word 0 is not 0 afterwards where an index was out of bounds
+  scalar,   ///< i32: an extent of a tensor, or a number
+};
+std::string_view name(ArgumentRole role);
+
+/// One parameter of the function. Tensors are contiguous, row-major.
+struct ProgramArgument {
+  std::string name;
+  ArgumentRole role = ArgumentRole::result;
+  int index = 0;  ///< which of the N results, operands, updates, or which extra
+  DType dtype = DType::f32;
+  std::vector<int64_t> dims;     ///< kDynamic: given by a scalar. Empty for scalars
+  std::optional<int64_t> value;  ///< scalars: fixed by the op
+  int tensor = -1, dim = -1;     ///< scalars that are an extent: dim `dim` of arguments[tensor]
+  friend bool operator==(const ProgramArgument&, const ProgramArgument&) = default;
+};
+
+/// How the cores share the work.
+enum class CoreSplit : uint8_t {
+  single,        ///< one core does it all
+  updates,       ///< core b takes every tile b, b + cores, ..: no two tiles meet, or atomics make meeting safe
+  destinations,  ///< every core sees every update and keeps those of the destinations it owns: order is kept
+};
+std::string_view name(CoreSplit split);
+
+/// The tiles chosen.
+struct TilePlan {
+  std::string mode;  ///< "row", "elem" or "copy"
+  CoreSplit split = CoreSplit::single;
+  int64_t rows = 0, cols = 0;  ///< of a data tile
+  int buffers = 1;             ///< 2: double buffering
+};
+
+/// What a launch costs, per core, where the extents are known (dynamic ones count as kAssumedExtent); the planner's own model.
+struct CostReport {
+  int64_t loaded_bytes = 0;     ///< MTE2: global memory to the buffer
+  int64_t stored_bytes = 0;     ///< MTE3: buffer to global memory
+  int64_t scattered_bytes = 0;  ///< moved by mscatter and mgather
+  int64_t instructions = 0;     ///< tile instructions executed
+  int64_t ub_peak = 0;          ///< bytes of the vector buffer
+};
+inline constexpr int64_t kAssumedExtent = 4096;
+
+struct Program {
+  Module module;
+  Chip chip = Chip::a5;
+  std::string kernel;  ///< name of the function
+  int blocks = 1;      ///< cores to launch
+  int64_t ub_bytes = 0;
+  std::vector<ProgramArgument> arguments;
+  std::vector<std::string> requirements;  ///< what the caller must guarantee, a sentence each
+  TilePlan tiles;
+  CostReport cost;
+};
+
+/// Who reads the text: what the chip's headers allow and what ptoas lets through differ (bf16 add).
+enum class Output : uint8_t { pto_as, pto_ir, pto_cpp };
+std::string_view name(Output output);
+
+struct ProgramOptions {
+  Output output = Output::pto_ir;
+  std::string kernel = "kernel";  ///< the function's name: a C identifier
+  int blocks = 0;                 ///< cores to plan for; 0: all the chip has
+  bool explicit_sync = true;      ///< addresses and flags written out (ptoas: level3), or left to ptoas (pto_ir only)
+  bool double_buffer = true;
+  int64_t tile_rows = 0;  ///< 0: chosen by cost
+};
+
+/// The program of a canonicalised op and its plan. Fails with Code::unsupported where the chip or the output cannot do it: the reason
+/// and the nearest thing that would work.
+Expected<Program> plan_program(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options = {});
+
+}  // namespace strew::pto
