@@ -24,9 +24,10 @@ enum class ArgumentRole : uint8_t {
   indices,
   updates,
   extra,
-  scratch,  ///< memory of the program's own: zeroed by the caller before the launch; nothing in it outlives the call
-  fault,    ///< policy error: eight words, zeroed by the caller; word 0 is not 0 afterwards where an index was out of bounds
-  scalar,   ///< i32: an extent of a tensor, or a number
+  /// Memory of the program's own, zeroed by the caller before the launch. One named `fault` (policy error): its word 0 is not 0
+  /// afterwards where an index was out of bounds, and then nothing was written.
+  scratch,
+  scalar,  ///< i32: an extent of a tensor, or a number
 };
 std::string_view name(ArgumentRole role);
 
