@@ -53,8 +53,11 @@ struct Type {
 // clang-format off
 enum class Opcode : uint8_t {
   constant,  ///< arith.constant; PTO-AS .const
-  index_cast, index_castui, extsi, extui, trunci,
+  index_cast, index_castui, extsi, extui, trunci, bitcast,
   addi, subi, muli, divsi, divui, ceildivsi, ceildivui, remsi, remui, minsi, minui, maxsi, maxui,
+  andi, ori, xori, shli, shrsi, shrui,
+  cmpi,    ///< {a} {b}; its attribute `predicate` is eq, slt, ult, ..
+  select,  ///< {condition} {a} {b}
   get_block_idx, get_block_num,
   make_tensor_view,  ///< {pointer} {shape...} {strides...}
   partition_view,    ///< {view} {offsets...} {sizes...}
@@ -66,6 +69,19 @@ enum class Opcode : uint8_t {
   set_flag, wait_flag, barrier,
   section_vector,  ///< a body
   loop,            ///< scf.for: {lower} {upper} {step}, a body; its result is the loop variable
+  branch,          ///< scf.if: {condition}, a body, perhaps an `otherwise`
+  load_scalar,     ///< {pointer} {index}
+  store_scalar,    ///< {pointer} {index} {number}
+  tgetval,         ///< {tile} {index}: an element, rows one after another at the tile's own pitch
+  tsetval,         ///< {tile} {index} {number}
+  tadd, tsub, tmul, tdiv, tmax, tmin, tand, tor, tshl, tshr,                ///< {tile} {tile} {into}
+  txor,                                                                     ///< {tile} {tile} {scratch} {into}
+  tadds, tsubs, tmuls, tmaxs, tmins, tands, tors, tshls, tshrs,             ///< {tile} {number} {into}
+  tneg, tnot, tmov, tcvt,                                                   ///< {tile} {into}
+  tcmp,             ///< {tile} {tile} {mask}
+  tcmps,            ///< {tile} {number} {mask}
+  tsel,             ///< {mask} {tile} {tile} {scratch} {into}
+  texpands, tci,    ///< {number} {into}: everywhere the number; the number, one more, ..
   load_tile,       ///< PTO-AS tload: {memref} {row, column}, the tile is the result
   store_tile,      ///< PTO-AS tstore: {tile} {memref} {row, column}
   gather_tile,     ///< PTO-AS mgather with a result: {table} {indices}
@@ -84,8 +100,8 @@ struct Statement {
   Type type;                                       ///< of the result
   std::vector<std::vector<std::string>> operands;  ///< per group of the instruction; names without %
   std::vector<Attribute> attributes;               ///< in the order of the instruction's row
-  int64_t value = 0;                               ///< constant
-  std::vector<Statement> body;
+  int64_t value = 0;                               ///< constant; of a float type: its bits
+  std::vector<Statement> body, otherwise;
 
   /// The value of an attribute, or nothing.
   std::string_view attribute(std::string_view name) const;

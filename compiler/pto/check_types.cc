@@ -9,8 +9,10 @@ namespace strew::pto {
 namespace {
 
 bool is_integral(const Type& type) {
-  return type.kind == TypeKind::index || (type.kind == TypeKind::scalar && is_integer(type.element.dtype));
+  const DType dtype = type.element.dtype;
+  return type.kind == TypeKind::index || (type.kind == TypeKind::scalar && (is_integer(dtype) || dtype == DType::boolean));
 }
+int width_of(const Type& type) { return type.element.dtype == DType::boolean ? 1 : bits(type.element.dtype); }
 std::string extent_text(int64_t extent) { return extent == kDynamic ? "?" : std::to_string(extent); }
 
 }  // namespace
@@ -31,15 +33,28 @@ Status IrParser::check_types(const Statement& s) {
       return check_partition(s);
     case Form::alloc:
       return check_alloc(s);
+    case Form::select:
+      return check_select(s);
     case Form::moves:
-      return check_moves(s);
+    case Form::computes:
+    case Form::get:
+    case Form::set:
+    case Form::load:
+    case Form::store:
+    case Form::branch:
+      return check_operands(s);
     default:
       return {};
   }
 }
 
 Status IrParser::check_scalars(const Statement& s) {
-  if (!is_integral(s.type)) return fail_at(s.at, "the type is " + print(s.type) + ", expected index or an integer");
+  const bool number = s.type.kind == TypeKind::scalar && is_float(s.type.element.dtype);
+  if (number && s.opcode == Opcode::constant) return {};
+  const bool truth = s.type.kind == TypeKind::scalar && s.type.element.dtype == DType::boolean;
+  if ((truth && (s.opcode == Opcode::constant || s.opcode == Opcode::loop)) ||
+      (!is_integral(s.type) && !(number && s.opcode == Opcode::bitcast)))
+    return fail_at(s.at, "the type is " + print(s.type) + ", expected index or an integer");
   if (s.opcode == Opcode::constant) {
     const int width = bits(s.type.element.dtype);
     const int64_t low = is_signed_integer(s.type.element.dtype) ? -(int64_t{1} << (std::min(width, 63) - 1)) : 0;
@@ -51,10 +66,15 @@ Status IrParser::check_scalars(const Statement& s) {
     const Type& from = type_of(s.operands[0][0]);
     const bool index_cast = s.opcode == Opcode::index_cast || s.opcode == Opcode::index_castui;
     bool fits = is_integral(from);
+    if (s.opcode == Opcode::bitcast) {
+      fits = from.kind == TypeKind::scalar && s.type.kind == TypeKind::scalar && width_of(from) == width_of(s.type);
+      if (fits) return {};
+      return fail_at(s.at, "it is from " + print(from) + " to " + print(s.type) + ", expected two numbers as wide as each other");
+    }
     if (index_cast) {
       fits = fits && (from.kind == TypeKind::index) != (s.type.kind == TypeKind::index);
     } else {
-      const int change = bits(s.type.element.dtype) - bits(from.element.dtype);
+      const int change = width_of(s.type) - width_of(from);
       fits = fits && from.kind == TypeKind::scalar && s.type.kind == TypeKind::scalar &&
              (s.opcode == Opcode::trunci ? change < 0 : change > 0);
     }
@@ -143,32 +163,51 @@ Status IrParser::check_alloc(const Statement& s) {
   return {};
 }
 
-Status IrParser::check_moves(const Statement& s) {
-  const auto elements_agree = [&](size_t a, size_t b) -> Status {
-    const std::string &left = s.operands[a][0], &right = s.operands[b][0];
-    if (type_of(left).element == type_of(right).element) return {};
-    return fail_at(s.at, "%" + right + " has elements of " + print(type_of(right).element) + ", expected " +
-                             print(type_of(left).element) + " as %" + left + " has");
-  };
-  switch (s.opcode) {
-    case Opcode::tload:
-    case Opcode::tstore: {
-      const bool loads = s.opcode == Opcode::tload;
-      STREW_TRY(check_kind(s, loads ? 0 : 1, TypeKind::partition_view, "a partition_tensor_view"));
-      STREW_TRY(check_kind(s, loads ? 1 : 0, TypeKind::tile, "a tile_buf"));
-      return elements_agree(0, 1);
-    }
-    case Opcode::mscatter:
-      STREW_TRY(check_kind(s, 0, TypeKind::tile, "a tile_buf"));
-      STREW_TRY(check_kind(s, 1, TypeKind::tile, "a tile_buf"));
-      STREW_TRY(check_kind(s, 2, TypeKind::partition_view, "a partition_tensor_view"));
-      return elements_agree(0, 2);
-    default:
-      STREW_TRY(check_kind(s, 0, TypeKind::partition_view, "a partition_tensor_view"));
-      STREW_TRY(check_kind(s, 1, TypeKind::tile, "a tile_buf"));
-      STREW_TRY(check_kind(s, 2, TypeKind::tile, "a tile_buf"));
-      return elements_agree(0, 2);
+Status IrParser::check_select(const Statement& s) {
+  if (s.type.kind != TypeKind::scalar && s.type.kind != TypeKind::index)
+    return fail_at(s.at, "the type is " + print(s.type) + ", expected index or a number");
+  for (size_t g = 0; g < 3; ++g) {
+    const Type wanted = g == 0 ? make_scalar(DType::boolean) : s.type;
+    const std::string& operand = s.operands[g][0];
+    if (type_of(operand) != wanted)
+      return fail_at(s.at, "%" + operand + " is " + print(type_of(operand)) + ", expected " + print(wanted));
   }
+  return {};
+}
+
+/// Operands by the row's kinds: tiles, views, pointers and numbers of one element type.
+Status IrParser::check_operands(const Statement& s) {
+  const std::span<const Operand> rules = info(s.opcode).operands;
+  const std::string* first = nullptr;  // the operand that says the element type
+  for (size_t g = 0; g < rules.size(); ++g) {
+    const Kind kind = rules[g].kind;
+    const std::string& operand = s.operands[g][0];
+    const Type& type = type_of(operand);
+    const auto wrong = [&](const std::string& expected) {
+      return fail_at(s.at, "%" + operand + " is " + print(type) + ", expected " + expected);
+    };
+    if (kind == Kind::index && type.kind != TypeKind::index) return wrong("index");
+    if (kind == Kind::condition && type != make_scalar(DType::boolean)) return wrong("i1");
+    if (kind == Kind::partition && type.kind != TypeKind::partition_view) return wrong("a partition_tensor_view");
+    if (kind == Kind::pointer && type.kind != TypeKind::ptr) return wrong("a pointer");
+    const bool tile =
+        kind == Kind::tile || kind == Kind::indices || kind == Kind::mask || kind == Kind::scratch || kind == Kind::other;
+    if (tile && type.kind != TypeKind::tile) return wrong("a tile_buf");
+    if (kind == Kind::number && type.kind != TypeKind::scalar) return wrong("a number");
+    if (kind != Kind::tile && kind != Kind::partition && kind != Kind::pointer && kind != Kind::number) continue;
+    if (first == nullptr) first = &operand;
+    if (type_of(*first).element == type.element) continue;
+    if (kind == Kind::number) return wrong(print(type_of(*first).element));
+    return fail_at(s.at, "%" + operand + " has elements of " + print(type.element) + ", expected " +
+                             print(type_of(*first).element) + " as %" + *first + " has");
+  }
+  const Form form = info(s.opcode).form;
+  if (form != Form::get && form != Form::load) return {};
+  Type wanted;
+  wanted.kind = TypeKind::scalar;
+  wanted.element = type_of(*first).element;
+  if (s.type == wanted) return {};
+  return fail_at(s.at, "its result is " + print(s.type) + ", expected " + print(wanted) + ", an element of %" + *first);
 }
 
 }  // namespace strew::pto

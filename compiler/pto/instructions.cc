@@ -20,12 +20,20 @@ constexpr string_view kEvent[] = {"EVENT_ID0", "EVENT_ID1", "EVENT_ID2", "EVENT_
                                   "EVENT_ID4", "EVENT_ID5", "EVENT_ID6", "EVENT_ID7"};
 constexpr string_view kAtomicType[] = {"atomic_none", "atomic_add", "atomic_max", "atomic_min"};
 
-constexpr AttributeRule kScatterAttributes[] = {{"coalesce", "coalesce", false, kCoalesce},
-                                                {"scatterAtomicOp", "scatter_atomic_op", false, kAtomic},
-                                                {"scatterOob", "scatter_oob", false, kScatterOob},
-                                                {"scatterConflict", "scatter_conflict", false, kConflict}};
-constexpr AttributeRule kGatherAttributes[] = {{"coalesce", "coalesce", false, kCoalesce},
-                                               {"gatherOob", "gather_oob", false, kGatherOob}};
+constexpr string_view kCoalesceCpp[] = {"pto::Coalesce::Row", "pto::Coalesce::Elem"};
+constexpr string_view kAtomicCpp[] = {"pto::ScatterAtomicOp::None", "pto::ScatterAtomicOp::Add", "pto::ScatterAtomicOp::Max",
+                                      "pto::ScatterAtomicOp::Min"};
+constexpr string_view kScatterOobCpp[] = {"pto::ScatterOOB::Undefined", "pto::ScatterOOB::Skip", "pto::ScatterOOB::Clamp",
+                                          "pto::ScatterOOB::Wrap"};
+constexpr string_view kConflictCpp[] = {"pto::ScatterConflict::Last", "pto::ScatterConflict::Default"};
+constexpr string_view kGatherOobCpp[] = {"pto::GatherOOB::Undefined", "pto::GatherOOB::Clamp", "pto::GatherOOB::Wrap",
+                                         "pto::GatherOOB::Zero"};
+constexpr AttributeRule kScatterAttributes[] = {{"coalesce", "coalesce", false, kCoalesce, kCoalesceCpp},
+                                                {"scatterAtomicOp", "scatter_atomic_op", false, kAtomic, kAtomicCpp},
+                                                {"scatterOob", "scatter_oob", false, kScatterOob, kScatterOobCpp},
+                                                {"scatterConflict", "scatter_conflict", false, kConflict, kConflictCpp}};
+constexpr AttributeRule kGatherAttributes[] = {{"coalesce", "coalesce", false, kCoalesce, kCoalesceCpp},
+                                               {"gatherOob", "gather_oob", false, kGatherOob, kGatherOobCpp}};
 constexpr AttributeRule kViewAttributes[] = {{"layout", "layout", true, kLayout}};
 constexpr AttributeRule kStoreAttributes[] = {{"layout", "layout", true, kLayout},
                                               {"atomicType", "atomic_type", false, kAtomicType}};
@@ -33,46 +41,173 @@ constexpr AttributeRule kFlagAttributes[] = {
     {"src_pipe", "pipe", true, kPipe}, {"dst_pipe", "pipe", true, kPipe}, {"event_id", "event", true, kEvent}};
 constexpr AttributeRule kBarrierAttributes[] = {{"pipe", "pipe", true, kPipe}};
 
+constexpr string_view kPredicate[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"};
+constexpr string_view kCompare[] = {"eq", "ne", "lt", "gt", "le", "ge"};
+constexpr string_view kCompareCpp[] = {"CmpMode::EQ", "CmpMode::NE", "CmpMode::LT", "CmpMode::GT", "CmpMode::LE", "CmpMode::GE"};
+constexpr string_view kRound[] = {"RINT", "ROUND", "FLOOR", "CEIL", "TRUNC"};
+constexpr string_view kRoundCpp[] = {"RoundMode::CAST_RINT", "RoundMode::CAST_ROUND", "RoundMode::CAST_FLOOR",
+                                     "RoundMode::CAST_CEIL", "RoundMode::CAST_TRUNC"};
+constexpr string_view kSaturation[] = {"OFF", "ON"};
+constexpr string_view kSaturationCpp[] = {"SaturationMode::OFF", "SaturationMode::ON"};
+constexpr AttributeRule kPredicateAttributes[] = {{"predicate", "", false, kPredicate}};
+constexpr AttributeRule kCompareAttributes[] = {{"cmpMode", "cmp", false, kCompare, kCompareCpp}};
+constexpr AttributeRule kConvertAttributes[] = {{"rmode", "round_mode", false, kRound, kRoundCpp},
+                                                {"satmode", "saturation_mode", false, kSaturation, kSaturationCpp}};
+
+// --- element types ---------------------------------------------------------------------------------------------------------------
+// Headers: what their static assertions take. ptoas takes an unsigned type wherever it takes the signed one, but never a number of one.
+
+using D = DType;
+constexpr DTypes kI8 = set_of({D::i8}), kU8 = set_of({D::u8}), kI16 = set_of({D::i16}), kU16 = set_of({D::u16}),
+                 kI32 = set_of({D::i32}), kU32 = set_of({D::u32}), kI64 = set_of({D::i64}), kU64 = set_of({D::u64}),
+                 kF16 = set_of({D::f16}), kBf16 = set_of({D::bf16}), kF32 = set_of({D::f32});
+constexpr DTypes kSigned = kI8 | kI16 | kI32, kUnsigned = kU8 | kU16 | kU32, kFloats = kF16 | kF32;
+constexpr DTypes kA3Numbers = kI16 | kI32 | kFloats, kEight = set_of({D::hif8, D::f8e4m3fn, D::f8e5m2});
+constexpr DTypes kPlain = kSigned | kUnsigned | kFloats | kBf16;
+
+constexpr Legality kMoved = {kPlain, kPlain | kEight};
+constexpr Legality kCopied = {kPlain | kI64 | kU64, kPlain | kI64 | kU64 | kEight};
+constexpr Legality kAtomicAdd = {kSigned | kFloats | kBf16, kI32 | kU32 | kFloats | kBf16, kI32 | kFloats, kI32 | kU32 | kFloats};
+constexpr Legality kAtomicExtreme = {0, kI32 | kU32 | kF32};
+constexpr Legality kAdd = {kA3Numbers, kPlain};
+constexpr Legality kSub = {kA3Numbers, kSigned | kUnsigned | kFloats};
+constexpr Legality kMul = {kA3Numbers, kI16 | kU16 | kI32 | kU32 | kFloats};
+constexpr Legality kDiv = {kFloats, kI16 | kU16 | kI32 | kU32 | kFloats};
+constexpr Legality kExtreme = {kA3Numbers, kSigned | kUnsigned | kFloats};
+constexpr Legality kBits = {kSigned | kUnsigned, kSigned | kUnsigned};
+constexpr Legality kNumber = {kA3Numbers, kPlain, ~kUnsigned, ~kUnsigned};
+constexpr Legality kBitsNumber = {kI8 | kI16 | kU8 | kU16, kSigned | kUnsigned, ~kUnsigned, ~kUnsigned};
+constexpr Legality kShiftNumber = {kI16 | kI32 | kU16 | kU32, kSigned | kUnsigned, ~kUnsigned, ~kUnsigned};
+constexpr Legality kNegate = {kA3Numbers, kSigned | kFloats | kBf16};
+constexpr Legality kBitNot = {kI16 | kU16, kSigned | kUnsigned};
+constexpr Legality kFill = {kA3Numbers | kBf16, kPlain, ~kUnsigned, ~kUnsigned};
+constexpr Legality kSequence = {kI16 | kI32, kI16 | kI32, ~kUnsigned, ~kUnsigned};
+constexpr Legality kCompared = {kI32 | kFloats, kPlain};
+constexpr Legality kComparedNumber = {kA3Numbers, kSigned | kFloats};
+constexpr Legality kSelected = {kI16 | kU16 | kI32 | kU32 | kFloats | kBf16, kPlain};
+constexpr Legality kScalarMove = {kPlain | kI64 | kU64, kPlain | kI64 | kU64};
+constexpr Legality kTileElement = {kPlain | kI64, kPlain | kI64, ~(kUnsigned | kU64), ~(kUnsigned | kU64)};
+
+// --- operands --------------------------------------------------------------------------------------------------------------------
+
+using K = Kind;
+using A = Access;
+constexpr Operand kOne[] = {{K::scalar}}, kTwo[] = {{K::scalar}, {K::scalar}}, kThree[] = {{K::scalar}, {K::scalar}, {K::scalar}};
+constexpr Operand kChoice[] = {{K::condition}, {K::scalar}, {K::scalar}}, kIf[] = {{K::condition}};
+constexpr Operand kMakeView[] = {{K::pointer}, {K::index}, {K::index}}, kPartition[] = {{K::view}, {K::index}, {K::index}};
+constexpr Operand kAlloc[] = {{K::address}, {K::index}, {K::index}};
+constexpr Operand kLoad[] = {{K::partition, A::read}, {K::tile, A::write}},
+                  kStore[] = {{K::tile, A::read}, {K::partition, A::write}};
+constexpr Operand kScatter[] = {{K::tile, A::read}, {K::indices, A::read}, {K::partition, A::write}};
+constexpr Operand kGather[] = {{K::partition, A::read}, {K::indices, A::read}, {K::tile, A::write}};
+constexpr Operand kTiles2[] = {{K::tile, A::read}, {K::tile, A::write}};
+constexpr Operand kTiles3[] = {{K::tile, A::read}, {K::tile, A::read}, {K::tile, A::write}};
+constexpr Operand kTilesScratch[] = {{K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write}};
+constexpr Operand kTileNumber[] = {{K::tile, A::read}, {K::number}, {K::tile, A::write}};
+constexpr Operand kFillTile[] = {{K::number}, {K::tile, A::write}};
+constexpr Operand kConvert[] = {{K::tile, A::read}, {K::other, A::write}};
+constexpr Operand kCompareTiles[] = {{K::tile, A::read}, {K::tile, A::read}, {K::mask, A::write}};
+constexpr Operand kCompareNumber[] = {{K::tile, A::read}, {K::number}, {K::mask, A::write}};
+constexpr Operand kSelect[] = {
+    {K::mask, A::read}, {K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write}};
+constexpr Operand kGetValue[] = {{K::tile, A::read}, {K::index}}, kSetValue[] = {{K::tile, A::write}, {K::index}, {K::number}};
+constexpr Operand kLoadScalar[] = {{K::pointer, A::read}, {K::index}};
+constexpr Operand kStoreScalar[] = {{K::pointer, A::write}, {K::index}, {K::number}};
+constexpr Operand kAsLoad[] = {{K::memref, A::read}, {K::index}},
+                  kAsStore[] = {{K::tile, A::read}, {K::memref, A::write}, {K::index}};
+constexpr Operand kAsGather[] = {{K::memref, A::read}, {K::indices, A::read}};
+
+// clang-format off
 using O = Opcode;
 using F = Form;
+using P = Pipe;
+using C = Compute;
 constexpr Instruction kTable[] = {
-    {O::constant, "arith.constant", F::constant, 0, 0, {}, ""},
-    {O::index_cast, "arith.index_cast", F::cast, 1, 0, {}, ""},
-    {O::index_castui, "arith.index_castui", F::cast, 1, 0, {}, ""},
-    {O::extsi, "arith.extsi", F::cast, 1, 0, {}, ""},
-    {O::extui, "arith.extui", F::cast, 1, 0, {}, ""},
-    {O::trunci, "arith.trunci", F::cast, 1, 0, {}, ""},
-    {O::addi, "arith.addi", F::binary, 2, 0, {}, ""},
-    {O::subi, "arith.subi", F::binary, 2, 0, {}, ""},
-    {O::muli, "arith.muli", F::binary, 2, 0, {}, ""},
-    {O::divsi, "arith.divsi", F::binary, 2, 0, {}, ""},
-    {O::divui, "arith.divui", F::binary, 2, 0, {}, ""},
-    {O::ceildivsi, "arith.ceildivsi", F::binary, 2, 0, {}, ""},
-    {O::ceildivui, "arith.ceildivui", F::binary, 2, 0, {}, ""},
-    {O::remsi, "arith.remsi", F::binary, 2, 0, {}, ""},
-    {O::remui, "arith.remui", F::binary, 2, 0, {}, ""},
-    {O::minsi, "arith.minsi", F::binary, 2, 0, {}, ""},
-    {O::minui, "arith.minui", F::binary, 2, 0, {}, ""},
-    {O::maxsi, "arith.maxsi", F::binary, 2, 0, {}, ""},
-    {O::maxui, "arith.maxui", F::binary, 2, 0, {}, ""},
-    {O::get_block_idx, "pto.get_block_idx", F::nullary, 0, 0, {}, ""},
-    {O::get_block_num, "pto.get_block_num", F::nullary, 0, 0, {}, ""},
-    {O::make_tensor_view, "pto.make_tensor_view", F::view, 3, 0, kViewAttributes, "1**"},
-    {O::partition_view, "pto.partition_view", F::partition, 3, 0, {}, "1**"},
-    {O::alloc_tile, "pto.alloc_tile", F::alloc, 3, 0, {}, "***"},
-    {O::tload, "pto.tload", F::moves, 2, 1, kViewAttributes, "110000"},
-    {O::tstore, "pto.tstore", F::moves, 2, 1, kStoreAttributes, "1100"},
-    {O::mscatter, "pto.mscatter", F::moves, 3, 2, kScatterAttributes, ""},
-    {O::mgather, "pto.mgather", F::moves, 3, 2, kGatherAttributes, ""},
-    {O::set_flag, "pto.set_flag", F::flags, 0, 0, kFlagAttributes, ""},
-    {O::wait_flag, "pto.wait_flag", F::flags, 0, 0, kFlagAttributes, ""},
-    {O::barrier, "pto.barrier", F::barrier, 0, 0, kBarrierAttributes, ""},
-    {O::section_vector, "pto.section.vector", F::section, 0, 0, {}, ""},
-    {O::loop, "scf.for", F::loop, 3, 0, {}, ""},
-    {O::load_tile, "tload", F::as_only, 2, 0, {}, ""},
-    {O::store_tile, "tstore", F::as_only, 3, 0, {}, ""},
-    {O::gather_tile, "mgather", F::as_only, 2, 0, kGatherAttributes, ""},
+    {O::constant, "arith.constant", F::constant, {}, 0, {}, ""},
+    {O::index_cast, "arith.index_cast", F::cast, kOne, 0, {}, ""},
+    {O::index_castui, "arith.index_castui", F::cast, kOne, 0, {}, ""},
+    {O::extsi, "arith.extsi", F::cast, kOne, 0, {}, ""},
+    {O::extui, "arith.extui", F::cast, kOne, 0, {}, ""},
+    {O::trunci, "arith.trunci", F::cast, kOne, 0, {}, ""},
+    {O::bitcast, "arith.bitcast", F::cast, kOne, 0, {}, ""},
+    {O::addi, "arith.addi", F::binary, kTwo, 0, {}, ""},
+    {O::subi, "arith.subi", F::binary, kTwo, 0, {}, ""},
+    {O::muli, "arith.muli", F::binary, kTwo, 0, {}, ""},
+    {O::divsi, "arith.divsi", F::binary, kTwo, 0, {}, ""},
+    {O::divui, "arith.divui", F::binary, kTwo, 0, {}, ""},
+    {O::ceildivsi, "arith.ceildivsi", F::binary, kTwo, 0, {}, ""},
+    {O::ceildivui, "arith.ceildivui", F::binary, kTwo, 0, {}, ""},
+    {O::remsi, "arith.remsi", F::binary, kTwo, 0, {}, ""},
+    {O::remui, "arith.remui", F::binary, kTwo, 0, {}, ""},
+    {O::minsi, "arith.minsi", F::binary, kTwo, 0, {}, ""},
+    {O::minui, "arith.minui", F::binary, kTwo, 0, {}, ""},
+    {O::maxsi, "arith.maxsi", F::binary, kTwo, 0, {}, ""},
+    {O::maxui, "arith.maxui", F::binary, kTwo, 0, {}, ""},
+    {O::andi, "arith.andi", F::binary, kTwo, 0, {}, ""},
+    {O::ori, "arith.ori", F::binary, kTwo, 0, {}, ""},
+    {O::xori, "arith.xori", F::binary, kTwo, 0, {}, ""},
+    {O::shli, "arith.shli", F::binary, kTwo, 0, {}, ""},
+    {O::shrsi, "arith.shrsi", F::binary, kTwo, 0, {}, ""},
+    {O::shrui, "arith.shrui", F::binary, kTwo, 0, {}, ""},
+    {O::cmpi, "arith.cmpi", F::compare, kTwo, 0, kPredicateAttributes, ""},
+    {O::select, "arith.select", F::select, kChoice, 0, {}, ""},
+    {O::get_block_idx, "pto.get_block_idx", F::nullary, {}, 0, {}, "", P::none, P::none, nullptr, C::none, "get_block_idx()"},
+    {O::get_block_num, "pto.get_block_num", F::nullary, {}, 0, {}, "", P::none, P::none, nullptr, C::none, "get_block_num()"},
+    {O::make_tensor_view, "pto.make_tensor_view", F::view, kMakeView, 0, kViewAttributes, "1**"},
+    {O::partition_view, "pto.partition_view", F::partition, kPartition, 0, {}, "1**"},
+    {O::alloc_tile, "pto.alloc_tile", F::alloc, kAlloc, 0, {}, "***"},
+    {O::tload, "pto.tload", F::moves, kLoad, 1, kViewAttributes, "110000", P::mte2, P::mte2, &kCopied, C::none, "TLOAD({1}, {0})"},
+    {O::tstore, "pto.tstore", F::moves, kStore, 1, kStoreAttributes, "1100", P::mte3, P::mte3, &kCopied, C::none, "TSTORE({1}, {0})"},
+    {O::mscatter, "pto.mscatter", F::moves, kScatter, 2, kScatterAttributes, "", P::mte3, P::v, &kMoved, C::none,
+     "MSCATTER<{coalesce}, {scatterAtomicOp}, {scatterOob}, {scatterConflict}>({2}, {0}, {1})"},
+    {O::mgather, "pto.mgather", F::moves, kGather, 2, kGatherAttributes, "", P::mte2, P::v, &kMoved, C::none,
+     "MGATHER<{coalesce}, {gatherOob}>({2}, {0}, {1})"},
+    {O::set_flag, "pto.set_flag", F::flags, {}, 0, kFlagAttributes, "", P::none, P::none, nullptr, C::none,
+     "set_flag({src_pipe}, {dst_pipe}, {event_id})"},
+    {O::wait_flag, "pto.wait_flag", F::flags, {}, 0, kFlagAttributes, "", P::none, P::none, nullptr, C::none,
+     "wait_flag({src_pipe}, {dst_pipe}, {event_id})"},
+    {O::barrier, "pto.barrier", F::barrier, {}, 0, kBarrierAttributes, "", P::none, P::none, nullptr, C::none, "pipe_barrier({pipe})"},
+    {O::section_vector, "pto.section.vector", F::section, {}, 0, {}, ""},
+    {O::loop, "scf.for", F::loop, kThree, 0, {}, ""},
+    {O::branch, "scf.if", F::branch, kIf, 0, {}, ""},
+    {O::load_scalar, "pto.load_scalar", F::load, kLoadScalar, 0, {}, "", P::s, P::s, &kScalarMove, C::none, "{0}[{1}]"},
+    {O::store_scalar, "pto.store_scalar", F::store, kStoreScalar, 0, {}, "", P::s, P::s, &kScalarMove, C::none, "{0}[{1}] = {2}"},
+    {O::tgetval, "pto.tgetval", F::get, kGetValue, 0, {}, "", P::s, P::s, &kTileElement, C::none, "{0}.GetValue({1})"},
+    {O::tsetval, "pto.tsetval", F::set, kSetValue, 0, {}, "", P::s, P::s, &kTileElement, C::none, "{0}.SetValue({1}, {2})"},
+    {O::tadd, "pto.tadd", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kAdd, C::add, "TADD({2}, {0}, {1})"},
+    {O::tsub, "pto.tsub", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kSub, C::sub, "TSUB({2}, {0}, {1})"},
+    {O::tmul, "pto.tmul", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kMul, C::mul, "TMUL({2}, {0}, {1})"},
+    {O::tdiv, "pto.tdiv", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kDiv, C::div, "TDIV({2}, {0}, {1})"},
+    {O::tmax, "pto.tmax", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kExtreme, C::max, "TMAX({2}, {0}, {1})"},
+    {O::tmin, "pto.tmin", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kExtreme, C::min, "TMIN({2}, {0}, {1})"},
+    {O::tand, "pto.tand", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kBits, C::bit_and, "TAND({2}, {0}, {1})"},
+    {O::tor, "pto.tor", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kBits, C::bit_or, "TOR({2}, {0}, {1})"},
+    {O::tshl, "pto.tshl", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kBits, C::shift_left, "TSHL({2}, {0}, {1})"},
+    {O::tshr, "pto.tshr", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kBits, C::shift_right, "TSHR({2}, {0}, {1})"},
+    {O::txor, "pto.txor", F::computes, kTilesScratch, 3, {}, "", P::v, P::v, &kBits, C::bit_xor, "TXOR({3}, {0}, {1}, {2})"},
+    {O::tadds, "pto.tadds", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kNumber, C::add, "TADDS({2}, {0}, {1})"},
+    {O::tsubs, "pto.tsubs", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kNumber, C::sub, "TSUBS({2}, {0}, {1})"},
+    {O::tmuls, "pto.tmuls", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kNumber, C::mul, "TMULS({2}, {0}, {1})"},
+    {O::tmaxs, "pto.tmaxs", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kNumber, C::max, "TMAXS({2}, {0}, {1})"},
+    {O::tmins, "pto.tmins", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kNumber, C::min, "TMINS({2}, {0}, {1})"},
+    {O::tands, "pto.tands", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kBitsNumber, C::bit_and, "TANDS({2}, {0}, {1})"},
+    {O::tors, "pto.tors", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kBitsNumber, C::bit_or, "TORS({2}, {0}, {1})"},
+    {O::tshls, "pto.tshls", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kShiftNumber, C::shift_left, "TSHLS({2}, {0}, {1})"},
+    {O::tshrs, "pto.tshrs", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kShiftNumber, C::shift_right, "TSHRS({2}, {0}, {1})"},
+    {O::tneg, "pto.tneg", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kNegate, C::negate, "TNEG({1}, {0})"},
+    {O::tnot, "pto.tnot", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kBitNot, C::bit_not, "TNOT({1}, {0})"},
+    {O::tmov, "pto.tmov", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kCopied, C::move, "TMOV({1}, {0})"},
+    {O::tcvt, "pto.tcvt", F::computes, kConvert, 1, kConvertAttributes, "", P::v, P::v, &kCopied, C::convert, "TCVT({1}, {0}, {rmode}, {satmode})"},
+    {O::tcmp, "pto.tcmp", F::computes, kCompareTiles, 2, kCompareAttributes, "", P::v, P::v, &kCompared, C::compare, "TCMP({2}, {0}, {1}, {cmpMode})"},
+    {O::tcmps, "pto.tcmps", F::computes, kCompareNumber, 2, kCompareAttributes, "", P::v, P::v, &kComparedNumber, C::compare, "TCMPS({2}, {0}, {1}, {cmpMode})"},
+    {O::tsel, "pto.tsel", F::computes, kSelect, 4, {}, "", P::v, P::v, &kSelected, C::select, "TSEL({4}, {0}, {1}, {2}, {3})"},
+    {O::texpands, "pto.texpands", F::computes, kFillTile, 1, {}, "", P::v, P::v, &kFill, C::fill, "TEXPANDS({1}, {0})"},
+    {O::tci, "pto.tci", F::computes, kFillTile, 1, {}, "", P::v, P::v, &kSequence, C::sequence, "TCI<{tile 1}, {number 0}, 0>({1}, {0})"},
+    {O::load_tile, "tload", F::as_only, kAsLoad, 0, {}, "", P::mte2, P::mte2, &kCopied},
+    {O::store_tile, "tstore", F::as_only, kAsStore, 0, {}, "", P::mte3, P::mte3, &kCopied},
+    {O::gather_tile, "mgather", F::as_only, kAsGather, 0, kGatherAttributes, "", P::mte2, P::v, &kMoved},
 };
+// clang-format on
 
 constexpr bool in_order() {
   for (size_t i = 0; i < std::size(kTable); ++i)
@@ -111,6 +246,57 @@ std::string_view name(Opcode opcode) { return info(opcode).name; }
 
 std::span<const Suffix> scatter_suffixes() { return kScatterSuffixes; }
 std::span<const Suffix> gather_suffixes() { return kGatherSuffixes; }
+
+bool allows(const Legality& legality, Chip chip, Reader reader, DType dtype) {
+  const DTypes wanted = DTypes{1} << static_cast<int>(dtype);
+  const auto on = [&](DTypes headers, DTypes ptoas) {
+    return (headers & wanted) != 0 && (reader == Reader::headers || (ptoas & wanted) != 0);
+  };
+  return (chip != Chip::a5 && on(legality.a3, legality.ptoas_a3)) || (chip != Chip::a3 && on(legality.a5, legality.ptoas_a5));
+}
+
+Pipe pipe_of(const Statement& s, Chip chip, size_t group) {
+  const Instruction& row = info(s.opcode);
+  const bool a3_gather = chip == Chip::a3 && (s.opcode == Opcode::mgather || s.opcode == Opcode::gather_tile);
+  if (a3_gather && (group == 1 || s.attribute("coalesce") == "elem")) return Pipe::s;
+  return chip == Chip::a3 ? row.a3 : row.a5;
+}
+
+const Legality& atomic_legality(std::string_view atomic) { return atomic == "add" ? kAtomicAdd : kAtomicExtreme; }
+
+bool converts(Chip chip, DType from, DType to) {
+  struct Pair {
+    DType from;
+    DTypes a3, a5;
+  };
+  constexpr Pair kPairs[] = {
+      {D::f32, kF16 | kBf16 | kI16 | kI32 | kI64, kF16 | kBf16 | kI16 | kI32 | kI64},
+      {D::f16, kF32 | kI32 | kI16 | kI8 | kU8, kF32 | kI32 | kI16 | kI8 | kU8},
+      {D::bf16, kF32 | kI32, kF32 | kI32 | kF16},
+      {D::i16, kF16 | kF32, kU8 | kF16 | kF32 | kU32 | kI32},
+      {D::i32, kF32 | kI16 | kI64, kF32 | kI16 | kU16 | kI64 | kU8},
+      {D::i64, kF32 | kI32, kF32 | kI32},
+      {D::u8, kF16, kF16 | kU16},
+      {D::i8, kF16, kF16 | kI16 | kI32},
+  };
+  for (const Pair& pair : kPairs) {
+    if (pair.from != from) continue;
+    return allows({pair.a3, pair.a5}, chip, Reader::headers, to);
+  }
+  return false;
+}
+
+namespace {
+constexpr std::string_view kPipeNames[] = {"", "PIPE_S", "PIPE_V", "PIPE_MTE2", "PIPE_MTE3", "PIPE_ALL"};
+}  // namespace
+
+std::string_view name(Pipe pipe) { return kPipeNames[static_cast<size_t>(pipe)]; }
+
+Pipe pipe_from_name(std::string_view wanted) {
+  for (size_t i = 1; i < std::size(kPipeNames); ++i)
+    if (kPipeNames[i] == wanted) return static_cast<Pipe>(i);
+  return Pipe::none;
+}
 
 std::string_view name(Chip chip) {
   switch (chip) {

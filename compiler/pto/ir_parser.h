@@ -32,7 +32,14 @@ class IrParser : public Parser {
   Status partition(Statement& s);
   Status alloc(Statement& s);
   Status moves(const Instruction& row, Statement& s);
-  Status ins_or_outs(const char* word, size_t count, Statement& s);
+  /// `attributed`: where its attributes stand inside the parentheses, the row that has them.
+  Status ins_or_outs(const char* word, size_t count, Statement& s, const Instruction* attributed = nullptr);
+  Status compare(const Instruction& row, Statement& s);
+  Status select(Statement& s);
+  Status get(Statement& s);
+  Status set(Statement& s);
+  Status element(const Instruction& row, Statement& s);
+  Status branch(Statement& s, int depth);
   Status flags(const Instruction& row, Statement& s);
   Status loop(Statement& s, int depth);
   Status braced_attributes(const Instruction& row, Statement& s);
@@ -44,7 +51,8 @@ class IrParser : public Parser {
   Status check_view(const Statement& s);
   Status check_partition(const Statement& s);
   Status check_alloc(const Statement& s);
-  Status check_moves(const Statement& s);
+  Status check_operands(const Statement& s);
+  Status check_select(const Statement& s);
   Status check_kind(const Statement& s, size_t group, TypeKind kind, const char* what);
   Status check_extents(const Statement& s, size_t group);
   const Type& type_of(const std::string& name) const { return known(name).type; }

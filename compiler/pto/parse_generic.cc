@@ -48,7 +48,7 @@ Status IrParser::generic_body(Statement& s, int depth) {
 Status IrParser::split_operands(const Instruction& row, const Names& names, const std::vector<int64_t>& segments, Position at,
                                 Statement& s) {
   std::vector<int64_t> sizes = segments;
-  if (row.segments.empty()) sizes.assign(static_cast<size_t>(row.groups), 1);
+  if (row.segments.empty()) sizes.assign(row.groups(), 1);
   std::string shown;
   for (size_t i = 0; i < sizes.size(); ++i) shown += (i > 0 ? ", " : "") + std::to_string(sizes[i]);
   bool fits = row.segments.empty() || sizes.size() == row.segments.size();
@@ -61,7 +61,7 @@ Status IrParser::split_operands(const Instruction& row, const Names& names, cons
   if (!fits) return fail_at(at, "operandSegmentSizes is [" + shown + "], expected what a " + std::string(row.name) + " has");
   if (total != static_cast<int64_t>(names.size()))
     return fail_at(at, "it has " + std::to_string(names.size()) + " operands, expected " + std::to_string(total));
-  s.operands.resize(static_cast<size_t>(row.groups));
+  s.operands.resize(row.groups());
   size_t next = 0;
   for (size_t g = 0; g < s.operands.size(); ++g)
     for (int64_t i = 0; i < sizes[g]; ++i) s.operands[g].push_back(names[next++]);

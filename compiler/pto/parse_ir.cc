@@ -1,7 +1,9 @@
 // PTO IR in pretty form: `module`, `func.func`, and the statements by the form their row in instructions.cc names. A statement in
 // quotes is read by parse_generic.cc; both end in check_types.cc. Tested by tests/unit/pto_text_test.cc, tests/error/pto_error_test.cc.
 #include <algorithm>
+#include <charconv>
 
+#include "compiler/op/number.h"
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/types.h"
@@ -9,11 +11,53 @@
 namespace strew::pto {
 namespace {
 
-std::string known_statements() {
-  std::string out = "arith on integers";
-  for (int i = static_cast<int>(Opcode::get_block_idx); i <= static_cast<int>(Opcode::loop); ++i)
-    out += ", " + std::string(name(static_cast<Opcode>(i)));
-  return out;
+bool gives_result(Form form) {
+  switch (form) {
+    case Form::constant:
+    case Form::cast:
+    case Form::binary:
+    case Form::compare:
+    case Form::select:
+    case Form::nullary:
+    case Form::view:
+    case Form::partition:
+    case Form::alloc:
+    case Form::get:
+    case Form::load:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Changes of a letter that make one word of the other.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string_view nearest_statement(std::string_view written) {
+  std::string_view best;
+  size_t least = written.size();
+  for (int i = 0; i < static_cast<int>(Opcode::load_tile); ++i) {
+    const std::string_view known = name(static_cast<Opcode>(i));
+    const size_t changes = distance(written.substr(0, 40), known);
+    if (changes < least) {
+      least = changes;
+      best = known;
+    }
+  }
+  return least <= 4 ? best : std::string_view();
 }
 
 }  // namespace
@@ -164,16 +208,20 @@ Expected<Statement> IrParser::statement(int depth) {
   }
   const bool quoted = token().kind == TokenKind::string;
   const Instruction* row = quoted || token().kind == TokenKind::word ? find_instruction(token().text) : nullptr;
-  if (row == nullptr)
-    return fail_at(token().at, "statement " + (token().kind == TokenKind::word ? std::string(token().text) : lexer().found()) +
-                                   " is unknown, expected return or one of: " + known_statements());
-  const bool loops = row->form == Form::loop || row->form == Form::section;
+  if (row == nullptr) {
+    const bool word = token().kind == TokenKind::word;
+    const std::string_view near = word ? nearest_statement(token().text) : std::string_view();
+    return fail_at(token().at, "statement " + (word ? std::string(token().text) : lexer().found()) +
+                                   " is unknown, expected return or a statement of docs/sources.md" +
+                                   (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
+  }
+  const bool loops = row->form == Form::loop || row->form == Form::section || row->form == Form::branch;
   if (loops && depth >= kMaxNesting)
     return fail_at(s.at, "more than " + std::to_string(kMaxNesting) + " loops in one another, expected at most that");
   statement_ = row->name;
   s.opcode = row->opcode;
   lexer().advance();
-  const bool gives = row->form != Form::moves && row->form != Form::flags && row->form != Form::barrier && !loops;
+  const bool gives = gives_result(row->form);
   if (gives != !result.empty())
     return fail_at(s.at, gives ? "its result has no name, expected %name = before it"
                                : "it has no result, expected it without %" + result + " = before it");
@@ -182,7 +230,8 @@ Expected<Statement> IrParser::statement(int depth) {
   if (loops) return s;
   STREW_TRY(check_types(s));
   if (!gives) return s;
-  const std::optional<int64_t> constant = s.opcode == Opcode::constant ? std::optional(s.value) : std::nullopt;
+  const bool integer = s.opcode == Opcode::constant && !is_float(s.type.element.dtype);
+  const std::optional<int64_t> constant = integer ? std::optional(s.value) : std::nullopt;
   STREW_TRY(define(s.result, s.type, s.at, constant));
   return s;
 }
@@ -205,7 +254,21 @@ Status IrParser::pretty(const Instruction& row, Statement& s, int depth) {
     case Form::alloc:
       return alloc(s);
     case Form::moves:
+    case Form::computes:
       return moves(row, s);
+    case Form::compare:
+      return compare(row, s);
+    case Form::select:
+      return select(s);
+    case Form::get:
+      return get(s);
+    case Form::set:
+      return set(s);
+    case Form::load:
+    case Form::store:
+      return element(row, s);
+    case Form::branch:
+      return branch(s, depth);
     case Form::flags:
     case Form::barrier:
       return flags(row, s);
@@ -224,10 +287,34 @@ Status IrParser::pretty(const Instruction& row, Statement& s, int depth) {
   return internal_error("an instruction without a form");
 }
 
+/// `-3 : i32`, `1.5 : f32`, `0x7F800000 : f32`; a float's value is kept as its bits.
 Status IrParser::constant(Statement& s) {
-  STREW_ASSIGN(s.value, number("an integer"));
+  const Position at = token().at;
+  const std::string_view rest = lexer().rest();
+  const std::string written(rest.substr(0, std::min(rest.find_first_of(" :\n\t"), rest.size())));
+  const bool hex = written.starts_with("0x"), fraction = !hex && written.find('.') != std::string::npos;
+  if (!hex && !fraction) {
+    STREW_ASSIGN(s.value, number("an integer"));
+  } else {
+    lexer().skip(written.size());
+  }
   STREW_TRY(expect_mark(":"));
   STREW_ASSIGN(s.type, type());
+  const bool floating = s.type.kind == TypeKind::scalar && is_float(s.type.element.dtype);
+  if (!hex && !fraction && !floating) return {};
+  const auto wrong = [&](const char* expected) {
+    return fail_at(at, "the value is " + written.substr(0, 40) + " : " + print(s.type) + ", expected " + expected);
+  };
+  if (!floating) return wrong("an integer");
+  if (!hex && !fraction) return wrong("a number with a decimal point, or its bits as 0x..");
+  const DType dtype = s.type.element.dtype;
+  const char *begin = written.data() + (hex ? 2 : 0), *end = written.data() + written.size();
+  uint64_t code = 0;
+  double value = 0;
+  const auto [stop, error] = hex ? std::from_chars(begin, end, code, 16) : std::from_chars(begin, end, value);
+  const bool fits = !hex || bits(dtype) == 64 || code >> bits(dtype) == 0;
+  if (error != std::errc() || stop != end || !fits) return wrong("a number with a decimal point, or its bits as 0x..");
+  s.value = static_cast<int64_t>(hex ? code : encode(dtype, value));
   return {};
 }
 
@@ -248,6 +335,93 @@ Status IrParser::binary(Statement& s) {
   STREW_TRY(use(s.operands[1].emplace_back()).status());
   STREW_TRY(expect_mark(":"));
   STREW_ASSIGN(s.type, type());
+  return {};
+}
+
+/// `slt, %a, %b : T`; the result is i1.
+Status IrParser::compare(const Instruction& row, Statement& s) {
+  const AttributeRule& rule = row.attributes[0];
+  const bool known_word =
+      token().kind == TokenKind::word && std::find(rule.values.begin(), rule.values.end(), token().text) != rule.values.end();
+  if (!known_word) return fail("a predicate: eq, ne, slt, sle, sgt, sge, ult, ule, ugt or uge");
+  s.attributes.push_back({std::string(rule.name), std::string(token().text)});
+  lexer().advance();
+  STREW_TRY(expect_mark(","));
+  STREW_TRY(binary(s));
+  const Type operands = s.type;
+  s.type = make_scalar(DType::boolean);
+  for (const auto& group : s.operands)
+    if (type_of(group[0]) != operands)
+      return fail_at(s.at, "%" + group[0] + " is " + print(type_of(group[0])) + ", expected " + print(operands));
+  return {};
+}
+
+/// `%c, %a, %b : T`.
+Status IrParser::select(Statement& s) {
+  s.operands.resize(3);
+  for (size_t g = 0; g < 3; ++g) {
+    if (g > 0) STREW_TRY(expect_mark(","));
+    STREW_TRY(use(s.operands[g].emplace_back()).status());
+  }
+  STREW_TRY(expect_mark(":"));
+  STREW_ASSIGN(s.type, type());
+  return {};
+}
+
+/// `ins(%t, %i : T, index) outs : T`.
+Status IrParser::get(Statement& s) {
+  STREW_TRY(ins_or_outs("ins", 2, s));
+  STREW_TRY(expect_word("outs"));
+  STREW_TRY(expect_mark(":"));
+  STREW_ASSIGN(s.type, type());
+  return {};
+}
+
+/// `ins(%i, %v : index, T) outs(%t : T)`; kept tile, index, number.
+Status IrParser::set(Statement& s) {
+  STREW_TRY(ins_or_outs("ins", 2, s));
+  STREW_TRY(ins_or_outs("outs", 1, s));
+  std::rotate(s.operands.begin(), s.operands.begin() + 2, s.operands.end());
+  return {};
+}
+
+/// `%p[%i] : P -> T`, or `%v, %p[%i] : P, T`; kept pointer, index, number.
+Status IrParser::element(const Instruction& row, Statement& s) {
+  const bool stores = row.form == Form::store;
+  std::string number;
+  if (stores) {
+    STREW_TRY(use(number).status());
+    STREW_TRY(expect_mark(","));
+  }
+  s.operands.resize(2);
+  STREW_TRY(use(s.operands[0].emplace_back()).status());
+  STREW_TRY(expect_mark("["));
+  STREW_TRY(use(s.operands[1].emplace_back()).status());
+  STREW_TRY(expect_mark("]"));
+  STREW_TRY(expect_mark(":"));
+  STREW_TRY(expect_type(type_of(s.operands[0][0]), "%" + s.operands[0][0]));
+  STREW_TRY(expect_mark(stores ? "," : "->"));
+  if (!stores) {
+    STREW_ASSIGN(s.type, type());
+    return {};
+  }
+  s.operands.push_back({number});
+  return expect_type(type_of(number), "%" + number);
+}
+
+/// `scf.if %c { .. } else { .. }`.
+Status IrParser::branch(Statement& s, int depth) {
+  s.operands.resize(1);
+  STREW_TRY(use(s.operands[0].emplace_back()).status());
+  STREW_TRY(check_types(s));
+  for (std::vector<Statement>* into : {&s.body, &s.otherwise}) {
+    if (into == &s.otherwise && !accept_word("else")) break;
+    STREW_TRY(expect_mark("{"));
+    const size_t outer = scope();
+    STREW_TRY(body(*into, depth + 1));
+    leave_scope(outer);
+    STREW_TRY(expect_mark("}"));
+  }
   return {};
 }
 
@@ -319,7 +493,7 @@ Status IrParser::alloc(Statement& s) {
 }
 
 /// `ins(%a, %b : T, T)`: `count` more operands of one group each.
-Status IrParser::ins_or_outs(const char* word, size_t count, Statement& s) {
+Status IrParser::ins_or_outs(const char* word, size_t count, Statement& s, const Instruction* attributed) {
   STREW_TRY(expect_word(word));
   STREW_TRY(expect_mark("("));
   const size_t first = s.operands.size();
@@ -327,6 +501,7 @@ Status IrParser::ins_or_outs(const char* word, size_t count, Statement& s) {
     if (i > 0) STREW_TRY(expect_mark(","));
     STREW_TRY(use(s.operands.emplace_back().emplace_back()).status());
   }
+  if (attributed != nullptr) STREW_TRY(braced_attributes(*attributed, s));
   STREW_TRY(expect_mark(":"));
   for (size_t i = 0; i < count; ++i) {
     if (i > 0) STREW_TRY(expect_mark(","));
@@ -337,9 +512,10 @@ Status IrParser::ins_or_outs(const char* word, size_t count, Statement& s) {
 }
 
 Status IrParser::moves(const Instruction& row, Statement& s) {
-  STREW_TRY(ins_or_outs("ins", static_cast<size_t>(row.ins), s));
-  STREW_TRY(ins_or_outs("outs", static_cast<size_t>(row.groups - row.ins), s));
-  return braced_attributes(row, s);
+  const bool computes = row.form == Form::computes;
+  STREW_TRY(ins_or_outs("ins", static_cast<size_t>(row.ins), s, computes ? &row : nullptr));
+  STREW_TRY(ins_or_outs("outs", row.groups() - static_cast<size_t>(row.ins), s));
+  return computes ? Status() : braced_attributes(row, s);
 }
 
 /// `[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]`; a barrier has one pipe and no brackets, perhaps with `#pto.pipe` before it.

@@ -1,7 +1,10 @@
 // PTO IR as text. A tree has types at definitions only, so the printer keeps the types of what is in scope and writes them at uses.
 // Tested by tests/unit/pto_text_test.cc.
+#include <charconv>
+#include <cmath>
 #include <unordered_map>
 
+#include "compiler/op/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/print_as.h"
@@ -13,6 +16,33 @@ namespace {
 std::string joined(const std::vector<std::string>& names) {
   std::string out;
   for (const std::string& name : names) out += (out.empty() ? "%" : ", %") + name;
+  return out;
+}
+
+/// Numbers that text cannot hold exactly, and what is no number, are written as their bits.
+std::string constant_text(const Statement& s) {
+  const DType dtype = s.type.element.dtype;
+  if (s.type.kind != TypeKind::scalar || !is_float(dtype)) return std::to_string(s.value);
+  const auto code = static_cast<uint64_t>(s.value);
+  const double value = decode(dtype, code);
+  char text[64] = "";
+  if (std::isfinite(value)) {
+    const auto [end, error] = dtype == DType::f32
+                                  ? std::to_chars(text, text + 40, static_cast<float>(value), std::chars_format::scientific)
+                                  : std::to_chars(text, text + 40, value, std::chars_format::scientific);
+    std::string out(text, error == std::errc() ? end : text);
+    // 15e-1 is no number here: there must be a point
+    if (std::abs(value) < 1e9 && value == std::nearbyint(value)) {
+      out = std::to_string(static_cast<int64_t>(value)) + ".0";
+      if (std::signbit(value) && value == 0) out = "-0.0";
+    } else if (out.find('.') == std::string::npos) {
+      out.insert(out.find('e'), ".0");
+    }
+    return out;
+  }
+  constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out = "0x";
+  for (int shift = bits(dtype) - 4; shift >= 0; shift -= 4) out += kHex[(code >> shift) & 15];
   return out;
 }
 
@@ -67,9 +97,9 @@ class Printer {
     }
   }
 
-  void nested(const Statement& s, size_t indent) {
+  void nested(const std::vector<Statement>& statements, size_t indent) {
     out_ += "{\n";
-    body(s.body, indent + 2);
+    body(statements, indent + 2);
     out_.append(indent, ' ');
     out_ += "}";
   }
@@ -81,7 +111,14 @@ class Printer {
       out_ +=
           "scf.for %" + s.result + " = %" + s.operands[0][0] + " to %" + s.operands[1][0] + " step %" + s.operands[2][0] + " ";
       if (s.type.kind != TypeKind::index) out_ += ": " + print(s.type) + " ";
-      return nested(s, indent);
+      return nested(s.body, indent);
+    }
+    if (row.form == Form::branch) {
+      out_ += "scf.if %" + s.operands[0][0] + " ";
+      nested(s.body, indent);
+      if (s.otherwise.empty()) return;
+      out_ += " else ";
+      return nested(s.otherwise, indent);
     }
     if (!s.result.empty()) out_ += "%" + s.result + " = ";
     if (form_ == TextForm::generic && row.name.substr(0, 4) == "pto.") return generic(s, row, indent);
@@ -100,6 +137,8 @@ class Printer {
     }
     return out;
   }
+
+  static std::string element_text(const Statement& s) { return "%" + s.operands[0][0] + "[%" + s.operands[1][0] + "]"; }
 
   std::string type_list(const std::vector<std::vector<std::string>>& groups, size_t first, size_t last) const {
     std::string out;
@@ -122,7 +161,7 @@ class Printer {
     if (!attributes.empty()) out_ += " <{" + attributes + "}>";
     if (row.form == Form::section) {
       out_ += " (";
-      nested(s, indent);
+      nested(s.body, indent);
       out_ += ")";
     }
     out_ += " : (" + type_list(s.operands, 0, s.operands.size()) + ") -> " + print(s.result.empty() ? Type{} : s.type);
@@ -133,13 +172,34 @@ class Printer {
     const std::string braced = attributes.empty() ? "" : " {" + attributes + "}";
     switch (row.form) {
       case Form::constant:
-        out_ += " " + std::to_string(s.value) + " : " + print(s.type);
+        out_ += " " + constant_text(s) + " : " + print(s.type);
         return;
       case Form::cast:
         out_ += " %" + s.operands[0][0] + " : " + print(types_.at(s.operands[0][0])) + " to " + print(s.type);
         return;
       case Form::binary:
         out_ += " %" + s.operands[0][0] + ", %" + s.operands[1][0] + " : " + print(s.type);
+        return;
+      case Form::compare:
+        out_ += " " + s.attributes[0].value + ", %" + s.operands[0][0] + ", %" + s.operands[1][0] + " : " +
+                print(types_.at(s.operands[0][0]));
+        return;
+      case Form::select:
+        out_ += " " + operand_list(s.operands, 0, 3) + " : " + print(s.type);
+        return;
+      case Form::get:
+        out_ += " ins(" + operand_list(s.operands, 0, 2) + " : " + type_list(s.operands, 0, 2) + ") outs : " + print(s.type);
+        return;
+      case Form::set:
+        out_ += " ins(" + operand_list(s.operands, 1, 3) + " : " + type_list(s.operands, 1, 3) + ") outs(" +
+                operand_list(s.operands, 0, 1) + " : " + type_list(s.operands, 0, 1) + ")";
+        return;
+      case Form::load:
+        out_ += " " + element_text(s) + " : " + type_list(s.operands, 0, 1) + " -> " + print(s.type);
+        return;
+      case Form::store:
+        out_ += " " + operand_list(s.operands, 2, 3) + ", " + element_text(s) + " : " + type_list(s.operands, 0, 1) + ", " +
+                type_list(s.operands, 2, 3);
         return;
       case Form::view:
         out_ += " %" + s.operands[0][0] + ", shape = [" + joined(s.operands[1]) + "], strides = [" + joined(s.operands[2]) + "]" +
@@ -156,11 +216,13 @@ class Printer {
         out_ += " : " + print(s.type);
         return;
       }
-      case Form::moves: {
+      case Form::moves:
+      case Form::computes: {
         const auto ins = static_cast<size_t>(row.ins);
-        out_ += " ins(" + operand_list(s.operands, 0, ins) + " : " + type_list(s.operands, 0, ins) + ") outs(" +
-                operand_list(s.operands, ins, s.operands.size()) + " : " + type_list(s.operands, ins, s.operands.size()) + ")" +
-                braced;
+        const bool inside = row.form == Form::computes;
+        out_ += " ins(" + operand_list(s.operands, 0, ins) + (inside ? braced : "") + " : " + type_list(s.operands, 0, ins) +
+                ") outs(" + operand_list(s.operands, ins, s.operands.size()) + " : " +
+                type_list(s.operands, ins, s.operands.size()) + ")" + (inside ? "" : braced);
         return;
       }
       case Form::flags:
@@ -171,7 +233,7 @@ class Printer {
         return;
       case Form::section:
         out_ += " ";
-        return nested(s, indent);
+        return nested(s.body, indent);
       default:
         return;
     }

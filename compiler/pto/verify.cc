@@ -1,14 +1,16 @@
 // The chips' own rules, as their headers have them: where ptoas lets more through (max and min on a3, a misspelt attribute), the headers
-// do not compile or the text does not mean what it seems to.
+// do not compile or the text does not mean what it seems to. Element types are the table's (instructions.cc).
 //
-// Elements: both chips move 8, 16 and 32 bit integers, f16, bf16 and f32, a5 the 8-bit floats too. Tiles lie in the vector buffer,
-// whose rows (columns, where they are column-major) are multiples of 32 bytes. What a tile holds at run time is the importer's.
-// Tested by tests/error/pto_error_test.cc.
+// Tiles lie in the vector buffer, whose rows (columns, where they are column-major) are multiples of 32 bytes. What a tile holds at run
+// time is the importer's and the simulator's. Tested by tests/error/pto_error_test.cc and pto_rules_test.cc.
 #include "compiler/pto/verify.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <unordered_map>
 
+#include "compiler/op/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/types.h"
@@ -16,40 +18,20 @@
 namespace strew::pto {
 namespace {
 
-enum Allowed : uint8_t { kNone = 0, kA3 = 1, kA5 = 2, kBoth = 3 };
-struct ElementRule {
-  DType dtype;
-  uint8_t move, add, extremes;
-};
-constexpr ElementRule kElements[] = {
-    {DType::i8, kBoth, kA3, kNone},    {DType::u8, kBoth, kNone, kNone},     {DType::i16, kBoth, kA3, kNone},
-    {DType::u16, kBoth, kNone, kNone}, {DType::i32, kBoth, kBoth, kA5},      {DType::u32, kBoth, kA5, kA5},
-    {DType::f16, kBoth, kBoth, kNone}, {DType::bf16, kBoth, kBoth, kNone},   {DType::f32, kBoth, kBoth, kA5},
-    {DType::hif8, kA5, kNone, kNone},  {DType::f8e4m3fn, kA5, kNone, kNone}, {DType::f8e5m2, kA5, kNone, kNone},
-};
-
-bool allows(uint8_t allowed, Chip chip) {
-  const uint8_t wanted = chip == Chip::a3 ? kA3 : chip == Chip::a5 ? kA5 : kBoth;
-  return (allowed & wanted) != 0;
-}
-
-const ElementRule* rule_of(DType dtype) {
-  for (const ElementRule& rule : kElements)
-    if (rule.dtype == dtype) return &rule;
-  return nullptr;
-}
-
 constexpr int64_t kTileAlignment = 32;
+constexpr DType kNamed[] = {DType::i8,  DType::u8,  DType::i16,  DType::u16, DType::i32,      DType::u32,    DType::i64,
+                            DType::u64, DType::f16, DType::bf16, DType::f32, DType::f8e4m3fn, DType::f8e5m2, DType::hif8};
 
 class Verifier {
  public:
-  explicit Verifier(const Module& module) : module_(module) {}
+  Verifier(const Module& module, const Rules& rules) : module_(module), rules_(rules) {}
 
   Status run() {
     for (const Function& f : module_.functions) {
-      types_.clear();
+      known_.clear();
+      buffer_ = 0;
       for (const Argument& a : f.arguments) {
-        types_[a.name] = &a.type;
+        known_[a.name] = {&a.type, nullptr};
         if (a.type.kind == TypeKind::tile) STREW_TRY(check_tile(a.type, a.at, ".arg"));
       }
       STREW_TRY(check_body(f.body));
@@ -58,34 +40,82 @@ class Verifier {
   }
 
  private:
+  struct Known {
+    const Type* type = nullptr;
+    const Statement* statement = nullptr;
+  };
+
   static Status fail(const Statement& s, const std::string& message) {
     return error_at(s.at, std::string(name(s.opcode)) + ": " + message);
   }
   std::string chip() const { return std::string(name(module_.chip)); }
+  bool allowed(const Legality& legality, DType dtype) const { return allows(legality, module_.chip, rules_.reader, dtype); }
+  const Type& type_of(const std::string& value) const { return *known_.at(value).type; }
+  std::optional<int64_t> constant(const std::string& value) const {
+    const Statement* s = known_.at(value).statement;
+    return s != nullptr && s->opcode == Opcode::constant ? std::optional(s->value) : std::nullopt;
+  }
 
   Status check_body(const std::vector<Statement>& body) {
     for (const Statement& s : body) {
-      if (!s.result.empty()) types_[s.result] = &s.type;
+      if (!s.result.empty()) known_[s.result] = {&s.type, &s};
       if (s.type.kind == TypeKind::tile) STREW_TRY(check_tile(s.type, s.at, std::string(name(s.opcode))));
       STREW_TRY(check_statement(s));
       STREW_TRY(check_body(s.body));
+      STREW_TRY(check_body(s.otherwise));
     }
     return {};
   }
 
   Status check_statement(const Statement& s) {
+    const Instruction& row = info(s.opcode);
     switch (s.opcode) {
+      case Opcode::constant:
+        return check_constant(s);
+      case Opcode::alloc_tile:
+        return rules_.emitted ? check_place(s) : Status();
       case Opcode::mscatter:
         STREW_TRY(check_modes(s));
-        return check_tiles(s, *types_.at(s.operands[0][0]), *types_.at(s.operands[1][0]));
+        STREW_TRY(check_table(s, type_of(s.operands[0][0]), s.operands[2][0]));
+        return check_tiles(s, type_of(s.operands[0][0]), type_of(s.operands[1][0]));
       case Opcode::mgather:
         STREW_TRY(check_modes(s));
-        return check_tiles(s, *types_.at(s.operands[2][0]), *types_.at(s.operands[1][0]));
+        STREW_TRY(check_table(s, type_of(s.operands[2][0]), s.operands[0][0]));
+        return check_tiles(s, type_of(s.operands[2][0]), type_of(s.operands[1][0]));
       case Opcode::gather_tile:
-        return check_tiles(s, s.type, *types_.at(s.operands[1][0]));
+        return check_tiles(s, s.type, type_of(s.operands[1][0]));
+      case Opcode::tcvt:
+        STREW_TRY(check_computes(s, row));
+        return check_conversion(s);
       default:
-        return {};
+        break;
     }
+    if (row.form == Form::computes) return check_computes(s, row);
+    if (row.form == Form::flags && rules_.emitted) return check_flag(s);
+    if (row.legality != nullptr) return check_element(s, row, type_of(s.operands[0][0]).element);
+    return {};
+  }
+
+  /// ptoas writes `+Inf.0f`, which is no C++.
+  Status check_constant(const Statement& s) {
+    const DType dtype = s.type.element.dtype;
+    if (s.type.kind != TypeKind::scalar || !is_float(dtype) || rules_.reader != Reader::ptoas) return {};
+    if (std::isfinite(decode(dtype, static_cast<uint64_t>(s.value)))) return {};
+    return fail(s, "the value is no finite number, expected one for ptoas, or arith.bitcast of its bits");
+  }
+
+  Status check_element(const Statement& s, const Instruction& row, const Element& element) {
+    if (allowed(*row.legality, element.dtype)) return {};
+    const bool only_ptoas = allows(*row.legality, module_.chip, Reader::headers, element.dtype);
+    return fail(s, "elements are " + print(element) + ", expected " + types_text(*row.legality) + " on " + chip() +
+                       (only_ptoas ? " through ptoas; as C++ the chip takes it" : ""));
+  }
+
+  std::string types_text(const Legality& legality) const {
+    std::string out;
+    for (const DType dtype : kNamed)
+      if (allowed(legality, dtype)) out += (out.empty() ? "" : ", ") + print(Element{dtype, false});
+    return out.empty() ? "none" : "one of " + out;
   }
 
   Status check_modes(const Statement& s) {
@@ -95,9 +125,18 @@ class Verifier {
     if (!conflict.empty() && module_.chip == Chip::a3)
       return fail(s, "scatterConflict is " + std::string(conflict) + ", expected none on a3");
     const std::string_view atomic = s.attribute("scatterAtomicOp");
-    if (conflict == "last" && !atomic.empty() && atomic != "none")
+    const bool combines = !atomic.empty() && atomic != "none";
+    if (conflict == "last" && combines)
       return fail(s, "scatterConflict is last beside scatterAtomicOp " + std::string(atomic) +
                          ", expected one of both: an atomic has no last");
+    if (!rules_.emitted) return {};
+    const bool scatters = s.opcode == Opcode::mscatter;
+    if (s.attribute(scatters ? "scatterOob" : "gatherOob").empty())
+      return fail(s, std::string(scatters ? "scatterOob" : "gatherOob") + " is missing, expected every mode to be spelled out");
+    if (scatters && module_.chip == Chip::a5 && conflict.empty() && !combines)
+      return fail(s,
+                  "scatterConflict is missing, expected last or default: left out, a5 takes last, which visits every slot of the "
+                  "table");
     return {};
   }
 
@@ -116,26 +155,60 @@ class Verifier {
     return {};
   }
 
+  /// Where a tile lies, or, without addresses, what all tiles take together: ptoas reuses what is dead, so this is the most.
+  Status check_place(const Statement& s) {
+    const int64_t bytes = s.type.dims[0] * s.type.dims[1] * (bits(s.type.element.dtype) / 8),
+                  most = safe_buffer_bytes(module_.chip);
+    const std::string room = ", expected at most " + std::to_string(most) + " on " + chip();
+    if (s.operands[0].empty()) {
+      buffer_ += bytes;
+      if (buffer_ > most) return fail(s, "the tiles take " + std::to_string(buffer_) + " bytes" + room);
+      return {};
+    }
+    const std::optional<int64_t> address = constant(s.operands[0][0]);
+    if (!address) return fail(s, "addr is not a constant, expected one");
+    if (*address < 0 || *address % kTileAlignment != 0)
+      return fail(s, "addr is " + std::to_string(*address) + ", expected a multiple of " + std::to_string(kTileAlignment));
+    if (*address > most - bytes) return fail(s, "the tile ends at byte " + std::to_string(*address + bytes) + room);
+    return {};
+  }
+
+  /// Rows of a table have the tile's width; a5 takes that for their distance, too.
+  Status check_table(const Statement& s, const Type& tile, const std::string& table) {
+    if (!rules_.emitted || s.attribute("coalesce") != "row") return {};
+    const Type& type = type_of(table);
+    const int64_t columns = type.dims.back(), valid = tile.tile.valid_cols;
+    if (columns != kDynamic && valid != kDynamic && columns != valid)
+      return fail(s, "the table has " + std::to_string(columns) + " columns and the tile " + std::to_string(valid) +
+                         ", expected as many");
+    const Statement* partition = known_.at(table).statement;
+    const Statement* view = partition == nullptr ? nullptr : known_.at(partition->operands[0][0]).statement;
+    if (view == nullptr || module_.chip != Chip::a5 || type.dims.size() < 2 || valid == kDynamic) return {};
+    const std::optional<int64_t> stride = constant(view->operands[2][type.dims.size() - 2]);
+    if (!stride || *stride == valid) return {};
+    return fail(s, "rows of the table are " + std::to_string(*stride) + " apart and the tile has " + std::to_string(valid) +
+                       " columns, expected as much: a5 takes the tile's width for the distance");
+  }
+
   Status check_tiles(const Statement& s, const Type& data, const Type& indices) {
     const DType dtype = data.element.dtype;
-    if (!moves(module_.chip, dtype))
-      return fail(s, "elements are " + print(data.element) + ", expected what " + chip() +
-                         " moves: 8, 16 or 32 bit integers, f16, bf16, f32" +
-                         (module_.chip == Chip::a3 ? "" : ", f8E4M3FN, f8E5M2, hif8"));
+    STREW_TRY(check_element(s, info(s.opcode), data.element));
     const std::string atomic(s.attribute("scatterAtomicOp"));
-    if (!combines(module_.chip, atomic, dtype))
-      return fail(s, "scatterAtomicOp is " + atomic + " on elements of " + print(data.element) + ", expected " + atomics(atomic));
+    if (!atomic.empty() && atomic != "none" && !allowed(atomic_legality(atomic), dtype))
+      return fail(
+          s, "scatterAtomicOp is " + atomic + " on elements of " + print(data.element) + ", expected " + atomics(atomic, dtype));
     if (indices.element.dtype != DType::i32 && indices.element.dtype != DType::u32)
       return fail(s, "indices are " + print(indices.element) + ", expected i32 or ui32");
     STREW_TRY(check_layout(s, data, "the data tile", false));
     return check_layout(s, indices, "the index tile", s.attribute("coalesce") == "row" && module_.chip != Chip::a3);
   }
 
-  std::string atomics(const std::string& atomic) const {
-    std::string out;
-    for (const ElementRule& rule : kElements)
-      if (combines(module_.chip, atomic, rule.dtype)) out += (out.empty() ? "" : ", ") + print(Element{rule.dtype, false});
-    return out.empty() ? chip() + " to have no " + atomic : "one of " + out + " on " + chip();
+  std::string atomics(const std::string& atomic, DType dtype) const {
+    const Legality& legality = atomic_legality(atomic);
+    const std::string types = types_text(legality);
+    if (types == "none") return chip() + " to have no " + atomic;
+    const bool as_cpp = allows(legality, module_.chip, Reader::headers, dtype);
+    return types + " on " + chip() + (as_cpp ? " through ptoas; as C++ the chip takes it" : "");
   }
 
   static Status check_layout(const Statement& s, const Type& tile, const char* what, bool column) {
@@ -146,25 +219,67 @@ class Verifier {
     return fail(s, std::string(what) + " is col_major, expected row_major" + (column ? ", or one column" : ""));
   }
 
+  /// Tile arithmetic: element types by the row, tiles of one shape, row-major, in the vector buffer.
+  Status check_computes(const Statement& s, const Instruction& row) {
+    const Type* shape = nullptr;
+    for (size_t g = 0; g < row.operands.size(); ++g) {
+      const Kind kind = row.operands[g].kind;
+      if (kind == Kind::number) continue;
+      const Type& tile = type_of(s.operands[g][0]);
+      STREW_TRY(check_layout(s, tile, "a tile", false));
+      if (kind == Kind::mask) {
+        if (tile.element.dtype != DType::i8 && tile.element.dtype != DType::u8)
+          return fail(s, "the mask has elements of " + print(tile.element) + ", expected i8: a bit per element");
+        continue;
+      }
+      if (kind == Kind::scratch) {
+        if (s.opcode == Opcode::tsel && module_.chip != Chip::a5 && bits(tile.element.dtype) != 32)
+          return fail(s, "the scratch tile has elements of " + print(tile.element) + ", expected 32 bits on " + chip());
+        continue;
+      }
+      if (kind == Kind::tile) STREW_TRY(check_element(s, row, tile.element));
+      if (shape == nullptr) shape = &tile;
+      const auto same = [](int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; };
+      if (!same(shape->tile.valid_rows, tile.tile.valid_rows) || !same(shape->tile.valid_cols, tile.tile.valid_cols))
+        return fail(s, "%" + s.operands[g][0] + " is " + print(tile) + ", expected the valid extents of " + print(*shape));
+    }
+    if (s.opcode == Opcode::tci && shape != nullptr && shape->dims[0] != 1)
+      return fail(s, "the tile has " + std::to_string(shape->dims[0]) + " rows, expected 1: only the first is written");
+    return {};
+  }
+
+  Status check_conversion(const Statement& s) {
+    const Element &from = type_of(s.operands[0][0]).element, &to = type_of(s.operands[1][0]).element;
+    if (converts(module_.chip, from.dtype, to.dtype)) return {};
+    std::string known;
+    for (const DType dtype : kNamed)
+      if (converts(module_.chip, from.dtype, dtype)) known += (known.empty() ? "" : ", ") + print(Element{dtype, false});
+    return fail(s, "it is from " + print(from) + " to " + print(to) + ", expected " + (known.empty() ? "another tile" : known) +
+                       " on " + chip());
+  }
+
+  static Status check_flag(const Statement& s) {
+    for (const char* which : {"src_pipe", "dst_pipe"}) {
+      const Pipe pipe = pipe_from_name(s.attribute(which));
+      if (pipe == Pipe::none || pipe == Pipe::all)
+        return fail(s, std::string(which) + " is " + std::string(s.attribute(which)) +
+                           ", expected a pipe of a vector kernel: PIPE_S, PIPE_V, PIPE_MTE2 or PIPE_MTE3");
+    }
+    if (s.attribute("src_pipe") != s.attribute("dst_pipe")) return {};
+    return fail(s, "both pipes are " + std::string(s.attribute("src_pipe")) + ", expected two, or a barrier");
+  }
+
   const Module& module_;
-  std::unordered_map<std::string, const Type*> types_;
+  const Rules rules_;
+  std::unordered_map<std::string, Known> known_;
+  int64_t buffer_ = 0;
 };
 
 }  // namespace
 
-bool moves(Chip chip, DType dtype) {
-  const ElementRule* rule = rule_of(dtype);
-  return rule != nullptr && allows(rule->move, chip);
-}
-
-bool combines(Chip chip, std::string_view atomic, DType dtype) {
-  if (atomic.empty() || atomic == "none") return true;
-  const ElementRule* rule = rule_of(dtype);
-  return rule != nullptr && allows(atomic == "add" ? rule->add : rule->extremes, chip);
-}
-
 int64_t buffer_bytes(Chip chip) { return chip == Chip::a3 ? 192 * 1024 : 248 * 1024; }
+int64_t safe_buffer_bytes(Chip chip) { return chip == Chip::a3 ? 192 * 1024 : 128 * 1024; }
 
-Status verify(const Module& module) { return Verifier(module).run(); }
+Status verify(const Module& module, const Rules& rules) { return Verifier(module, rules).run(); }
 
 }  // namespace strew::pto

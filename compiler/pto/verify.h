@@ -4,18 +4,26 @@
 #include <string>
 
 #include "compiler/pto/ast.h"
+#include "compiler/pto/instructions.h"
 #include "runtime/status.h"
 
 namespace strew::pto {
 
-/// Tiles, and each mscatter and mgather, by the rules of module.chip; where the text names no chip, what either allows. Errors start
-/// with "LINE:COLUMN: ".
-Status verify(const Module& module);
+/// What a program is held to.
+struct Rules {
+  /// headers: what the chips' headers take. ptoas: what it lets through too, which for bf16 is less.
+  Reader reader = Reader::headers;
+  /// What strew writes itself also keeps to what no tool checks: tiles together fit the part of the buffer that is safe without a launch
+  /// argument, every mode is spelled out, tables are packed where the chip takes them to be.
+  bool emitted = false;
+};
 
-/// May `chip` scatter or gather elements of `dtype`, and combine them by `atomic` (none, add, max, min)?
-bool moves(Chip chip, DType dtype);
-bool combines(Chip chip, std::string_view atomic, DType dtype);
-/// The vector buffer, in bytes.
+/// Tiles, and each statement, by the rules of module.chip; where the text names no chip, what either allows. Errors start with
+/// "LINE:COLUMN: ".
+Status verify(const Module& module, const Rules& rules = {});
+
+/// The vector buffer in bytes: what a tile may lie in, and what is safe whatever the launch.
 int64_t buffer_bytes(Chip chip);
+int64_t safe_buffer_bytes(Chip chip);
 
 }  // namespace strew::pto

@@ -101,7 +101,8 @@ TEST(PtoError, Syntax) {
             {{{"%n: i32)", "%n: f32)"}}, "2:85: func.func @k: argument %n is f32, expected !pto.ptr<..>, index or an integer"},
             {{{"%n: i32)", "%table: i32)"}}, "2:81: func.func @k: %table is defined in line 2 already, expected a new name"},
             {{{"%n: i32) attributes", "%n: i32) -> i32 attributes"}}, "2:90: func.func @k: found \"->\", expected '{'"},
-            {{{"arith.constant 0 :", "arith.constant 0.5 :"}}, "3:27: arith.constant: found \".\", expected ':'"},
+            {{{"arith.constant 0 :", "arith.constant 0.5 :"}},
+             "3:26: arith.constant: the value is 0.5 : index, expected an integer"},
             {{{"arith.constant 8 : index", "arith.constant 99999999999999999999 : index"}},
              "5:26: arith.constant: found \"99999999999999999999\", expected an integer that fits 64 bits"},
             {{{"arith.constant 64 : index", "arith.constant 300 : i8"}},
@@ -113,17 +114,12 @@ TEST(PtoError, Syntax) {
             {{{"%rows = arith.index_cast", "%c0 = arith.index_cast"}},
              "8:11: arith.index_cast: %c0 is defined in line 3 already, expected a new name"},
             {{{"%rows = arith.index_cast", "%rows = arith.indexcast"}},
-             "8:13: statement arith.indexcast is unknown, expected return or one of: arith on integers, pto.get_block_idx, "
-             "pto.get_block_num, pto.make_tensor_view, pto.partition_view, pto.alloc_tile, pto.tload, pto.tstore, pto.mscatter, "
-             "pto.mgather, pto.set_flag, pto.wait_flag, pto.barrier, pto.section.vector, scf.for"},
-            {{{"    return\n", "    pto.tadd ins(%tv) outs(%sv)\n    return\n"}},
-             "22:5: statement pto.tadd is unknown, expected return or one of: arith on integers, pto.get_block_idx, "
-             "pto.get_block_num, pto.make_tensor_view, pto.partition_view, pto.alloc_tile, pto.tload, pto.tstore, pto.mscatter, "
-             "pto.mgather, pto.set_flag, pto.wait_flag, pto.barrier, pto.section.vector, scf.for"},
+             "8:13: statement arith.indexcast is unknown, expected return or a statement of docs/sources.md; did you mean "
+             "arith.index_cast?"},
+            {{{"    return\n", "    pto.tfoo ins(%tv) outs(%sv)\n    return\n"}},
+             "22:5: statement pto.tfoo is unknown, expected return or a statement of docs/sources.md; did you mean pto.tor?"},
             {{{"    return\n", "    %x = scf.if %c0 {\n    return\n"}},
-             "22:10: statement scf.if is unknown, expected return or one of: arith on integers, pto.get_block_idx, "
-             "pto.get_block_num, pto.make_tensor_view, pto.partition_view, pto.alloc_tile, pto.tload, pto.tstore, pto.mscatter, "
-             "pto.mgather, pto.set_flag, pto.wait_flag, pto.barrier, pto.section.vector, scf.for"},
+             "22:10: scf.if: it has no result, expected it without %x = before it"},
             {{{"    return\n  }\n}", "    return\n  }\n"}}, "25:1: found the end of the text, expected '}'"},
             {{{"    return\n  }\n}\n", "    return\n  }\n}\nmore"}}, "25:1: found \"more\", expected the end of the text"},
             {{{"{coalesce", "{coalesce = #pto<coalesce row>, coalesce"}},
@@ -220,12 +216,14 @@ TEST(PtoError, RulesOfTheChips) {
           {{{"\"a5\"} {", "\"a3\"} {"}, {"scatterOob = #pto<scatter_oob skip>", "scatterAtomicOp = #pto<scatter_atomic_op max>"}},
            "20:7: pto.mscatter: scatterAtomicOp is max on elements of f32, expected a3 to have no max"},
           {{{"f32", "f64"}},
-           "20:7: pto.mscatter: elements are f64, expected what a5 moves: 8, 16 or 32 bit integers, f16, bf16, f32, f8E4M3FN, "
-           "f8E5M2, hif8"},
+           "18:7: pto.tload: elements are f64, expected one of i8, ui8, i16, ui16, i32, ui32, i64, ui64, f16, bf16, f32, "
+           "f8E4M3FN, "
+           "f8E5M2, !pto.hif8 on a5"},
           {{{"f32", "ui16"}, {"scatterOob = #pto<scatter_oob skip>", "scatterAtomicOp = #pto<scatter_atomic_op add>"}},
            "20:7: pto.mscatter: scatterAtomicOp is add on elements of ui16, expected one of i32, ui32, f16, bf16, f32 on a5"},
           {{{"f32", "f8E5M2"}, {"\"a5\"", "\"a3\""}},
-           "20:7: pto.mscatter: elements are f8E5M2, expected what a3 moves: 8, 16 or 32 bit integers, f16, bf16, f32"},
+           "18:7: pto.tload: elements are f8E5M2, expected one of i8, ui8, i16, ui16, i32, ui32, i64, ui64, f16, bf16, f32 on "
+           "a3"},
           {{{"i32>", "i64>"}}, "20:7: pto.mscatter: indices are i64, expected i32 or ui32"},
           {{{"8x32xf32", "8x9xf32"}, {"arith.constant 32", "arith.constant 9"}, {"64x32", "64x9"}},
            "14:13: pto.alloc_tile: the tile is !pto.tile_buf<vec, 8x9xf32> whose rows are 36 bytes, expected a multiple of 32"},

@@ -4,12 +4,14 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/types.h"
+#include "compiler/pto/verify.h"
 
 namespace strew::testing {
 namespace {
@@ -29,6 +31,13 @@ pto::Module parsed(const std::string& text) {
   Expected<pto::Module> out = pto::parse(text);
   EXPECT_TRUE(out.ok()) << out.status().message() << "\nin\n" << text;
   return out.ok() ? std::move(*out) : pto::Module();
+}
+
+/// One function whose only line of interest is `line`.
+std::string function_with(const std::string& line) {
+  return "module attributes {pto.target_arch = \"a3\"} {\n  func.func @f(%p: !pto.ptr<f32>, %q: !pto.ptr<i32>, %n: i32) {\n"
+         "    %c8 = arith.constant 8 : index\n    %c32 = arith.constant 32 : index\n    " +
+         line + "\n    return\n  }\n}\n";
 }
 
 TEST(PtoText, EveryFileReadsBack) {
@@ -52,17 +61,41 @@ TEST(PtoText, PrettyAndGenericAreOneTree) {
   EXPECT_EQ(parsed(read("row_scatter_add_generic.pto")), parsed(read("row_scatter_add.pto")));
 }
 
+/// Opcodes of statements, nested ones too.
+void collect(const std::vector<pto::Statement>& statements, std::set<pto::Opcode>& into) {
+  for (const pto::Statement& s : statements) {
+    into.insert(s.opcode);
+    collect(s.body, into);
+    collect(s.otherwise, into);
+  }
+}
+
+TEST(PtoText, FilesHaveEveryStatement) {
+  std::set<pto::Opcode> seen;
+  for (const char* file : {"arithmetic.pto", "two_kernels.pto", "row_scatter_add_level3.pto"})
+    for (const pto::Function& f : parsed(read(file)).functions) collect(f.body, seen);
+  for (int i = static_cast<int>(pto::Opcode::get_block_idx); i < static_cast<int>(pto::Opcode::load_tile); ++i) {
+    const auto opcode = static_cast<pto::Opcode>(i);
+    if (opcode != pto::Opcode::section_vector) EXPECT_TRUE(seen.contains(opcode)) << pto::name(opcode);
+  }
+  EXPECT_TRUE(pto::verify(parsed(read("arithmetic.pto")), {pto::Reader::ptoas, true}).ok());
+}
+
+TEST(PtoText, NumbersKeepTheirBits) {
+  for (const char* text :
+       {"1.0", "-0.0", "1.0000001e+00", "1.401298464324817e-45", "3.402823466e+38", "-7.25e-01", "0x7F800000", "0xFFC00001"}) {
+    const pto::Module first = parsed(function_with("%a = arith.constant " + std::string(text) + " : f32"));
+    EXPECT_EQ(parsed(pto::print(first)), first) << text;
+  }
+  const pto::Module nan = parsed(function_with("%a = arith.constant 0xFFC00001 : f32"));
+  EXPECT_EQ(nan.functions[0].body.at(2).value, 0xFFC00001);
+  EXPECT_THAT(pto::print(nan), HasSubstr("0xFFC00001 : f32"));
+}
+
 TEST(PtoText, FormsDiffer) {
   const pto::Module module = parsed(read("row_scatter_add.pto"));
   EXPECT_THAT(pto::print(module), HasSubstr("pto.mscatter ins(%st, %it : "));
   EXPECT_THAT(pto::print(module, pto::TextForm::generic), HasSubstr("\"pto.mscatter\"(%st, %it, %tp) <{coalesce"));
-}
-
-/// One function whose only line of interest is `line`.
-std::string function_with(const std::string& line) {
-  return "module attributes {pto.target_arch = \"a3\"} {\n  func.func @f(%p: !pto.ptr<f32>, %q: !pto.ptr<i32>, %n: i32) {\n"
-         "    %c8 = arith.constant 8 : index\n    %c32 = arith.constant 32 : index\n    " +
-         line + "\n    return\n  }\n}\n";
 }
 
 TEST(PtoText, StatementsAreWritten) {

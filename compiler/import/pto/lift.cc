@@ -102,8 +102,13 @@ Status Lifter::statement(const Statement& s) {
       return body(s.body);
     case Opcode::loop:
       return loop(s);
-    default:
-      return scalar(s);
+    default: {
+      const Form form = info(s.opcode).form;
+      const bool followed = s.opcode <= Opcode::maxui && s.opcode != Opcode::bitcast && s.type.element.dtype != DType::boolean &&
+                            !is_float(s.type.element.dtype);
+      if (form == Form::nullary || followed) return scalar(s);
+      return fail(s, "an op has nothing like it, expected mscatter, mgather, tload, tstore, loops and sums of integers");
+    }
   }
 }
 
