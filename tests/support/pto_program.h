@@ -1,6 +1,5 @@
-// PtoProgram: a random mscatter or mgather program, as text and as what it does.
-//
-// The text and the simulator are both written from what the instruction set says, tile by tile, and know nothing of strew's ops.
+// PtoProgram: a random mscatter or mgather program as text, and data for it. Written from what the instruction set says, tile by tile;
+// it knows nothing of strew's ops.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +47,4 @@ struct PtoData {
   std::vector<int32_t> indices;
 };
 PtoData make_data(const PtoProgram& program, Rng& rng);
-/// Runs it on `data`, as one core that takes tile after tile.
-void simulate(const PtoProgram& program, PtoData& data);
-
 }  // namespace strew::test

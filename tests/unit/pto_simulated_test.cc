@@ -1,10 +1,11 @@
-// Random mscatter and mgather programs: imported, run on the reference and compiled, and compared bit for bit with a simulator of the
-// instructions that knows nothing of ops (tests/support/pto_simulator.cc).
+// Random mscatter and mgather programs: imported, run on the reference and compiled, and compared bit for bit with the simulator, which
+// knows nothing of ops (backends/pto/simulate).
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <map>
 
+#include "backends/pto/simulate/simulate.h"
 #include "compiler/import/fold/fold.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
@@ -65,6 +66,38 @@ void run(const Imported& imported, const PtoProgram& p, const std::string& backe
   (p.scatters ? data.table : data.data) = elements_of((*out)[0]);
 }
 
+std::vector<std::byte> bytes_of(DType dtype, const std::vector<uint32_t>& elements) {
+  const auto width = static_cast<size_t>(bits(dtype) / 8);
+  std::vector<std::byte> out(elements.size() * width);
+  for (size_t i = 0; i < elements.size(); ++i) std::memcpy(out.data() + i * width, &elements[i], width);
+  return out;
+}
+
+/// Runs the program itself, as one core that takes tile after tile, or as a core for each.
+Status simulate(const pto::Module& module, const PtoProgram& p, PtoData& data) {
+  std::map<std::string, std::vector<std::byte>> memories;
+  memories["table"] = bytes_of(p.dtype, data.table);
+  memories["data"] = bytes_of(p.dtype, data.data);
+  memories["idx"] = bytes_of(DType::i32, std::vector<uint32_t>(data.indices.begin(), data.indices.end()));
+  std::vector<pto::SimulatedArgument> arguments;
+  for (const pto::Argument& a : module.functions[0].arguments) {
+    const auto memory = memories.find(a.name);
+    arguments.push_back(memory == memories.end() ? pto::SimulatedArgument{{}, p.count}
+                                                 : pto::SimulatedArgument{memory->second, 0});
+  }
+  pto::SimulateOptions options;
+  options.check_sync = false;  // these programs leave it to ptoas
+  options.blocks = p.loop == test::PtoLoop::tile_each ? static_cast<int>((p.count + p.rows - 1) / p.rows) : 1;
+  STREW_TRY(pto::simulate(module, "", arguments, options).status());
+  const auto back = [&](const std::string& name, std::vector<uint32_t>& elements) {
+    const auto width = static_cast<size_t>(bits(p.dtype) / 8);
+    for (size_t i = 0; i < elements.size(); ++i) std::memcpy(&elements[i], memories[name].data() + i * width, width);
+  };
+  back("table", data.table);
+  back("data", data.data);
+  return {};
+}
+
 void check(const PtoProgram& p, uint64_t seed, const std::vector<std::string>& backends) {
   const std::string text = p.text();
   SCOPED_TRACE(text);
@@ -80,7 +113,8 @@ void check(const PtoProgram& p, uint64_t seed, const std::vector<std::string>& b
   Rng rng(seed);
   const PtoData before = make_data(p, rng);
   PtoData expected = before;
-  simulate(p, expected);
+  const Status simulated = simulate(*module, p, expected);
+  ASSERT_TRUE(simulated.ok()) << simulated.message();
   for (const std::string& backend : backends) {
     SCOPED_TRACE(backend);
     PtoData got = before;

@@ -1,0 +1,105 @@
+// See buffer.h. Order is kept per block of 32 bytes, which is what the chips move. Tested by tests/unit/pto_simulate_test.cc and
+// tests/error/pto_simulate_error_test.cc.
+#include "backends/pto/simulate/buffer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/pto/parser.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr int64_t kBlock = 32;
+
+Status fail(const Statement& s, const std::string& message) {
+  return error_at(s.at, std::string(name(s.opcode)) + ": " + message);
+}
+
+}  // namespace
+
+Buffer::Buffer(int64_t bytes)
+    : data_(static_cast<size_t>(bytes)), written_(static_cast<size_t>(bytes)), blocks_(static_cast<size_t>(bytes / kBlock)) {}
+
+Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t valid_rows, int64_t valid_cols) {
+  Tile out;
+  out.rows = s.type.dims[0];
+  out.cols = s.type.dims[1];
+  out.dtype = s.type.element.dtype;
+  out.column_major = s.type.tile.blayout == "col_major";
+  const int64_t valid[] = {valid_rows, valid_cols}, extents[] = {out.rows, out.cols};
+  constexpr const char* kNames[] = {"valid_row", "valid_col"};
+  for (size_t d = 0; d < 2; ++d)
+    if (valid[d] < 0 || valid[d] > extents[d])
+      return fail(s, std::string(kNames[d]) + " of %" + s.result + " is " + std::to_string(valid[d]) + ", expected 0 to " +
+                         std::to_string(extents[d]));
+  out.valid_rows = valid_rows;
+  out.valid_cols = valid_cols;
+  const int64_t room = static_cast<int64_t>(data_.size()), bytes = (out.bytes() + kBlock - 1) / kBlock * kBlock;
+  if (address != nullptr) {
+    out.address = *address;
+    if (out.address < 0 || out.address % kBlock != 0)
+      return fail(s, "addr of %" + s.result + " is " + std::to_string(out.address) + ", expected a multiple of " +
+                         std::to_string(kBlock));
+  } else {
+    const auto [place, fresh] = places_.try_emplace(&s, next_);
+    out.address = place->second;
+    if (fresh) next_ += bytes;
+  }
+  if (out.address > room - bytes)
+    return fail(s, "%" + s.result + " ends at byte " + std::to_string(out.address + bytes) + " of the buffer, expected at most " +
+                       std::to_string(room));
+  if (address == nullptr) std::fill_n(written_.begin() + out.address, bytes, false);
+  used_ = std::max(used_, out.address + bytes);
+  out.identity =
+      identities_
+          .try_emplace({out.address, out.rows, out.cols, out.dtype, out.column_major}, static_cast<int>(identities_.size()))
+          .first->second;
+  return out;
+}
+
+Status Buffer::touch(const Pipes* pipes, const Event& now, const Tile& tile, const std::string& name, Access access) {
+  const int64_t lines = tile.column_major ? tile.valid_cols : tile.valid_rows;
+  const int64_t along = tile.column_major ? tile.valid_rows : tile.valid_cols;
+  const int64_t pitch = (tile.column_major ? tile.rows : tile.cols) * tile.width();
+  for (int64_t line = 0; line < lines && along > 0; ++line) {
+    const int64_t begin = tile.address + line * pitch, end = begin + along * tile.width();
+    for (int64_t b = begin / kBlock; b <= (end - 1) / kBlock; ++b) {
+      Block& block = blocks_[static_cast<size_t>(b)];
+      const Touched what{name};
+      if (access == Access::read) {
+        if (pipes != nullptr) STREW_TRY(pipes->read(block.history, now, what));
+        continue;
+      }
+      if (pipes != nullptr) STREW_TRY(pipes->write(block.history, now, what));
+      if (block.owner != tile.identity) {
+        std::fill_n(written_.begin() + b * kBlock, kBlock, false);
+        block.owner = tile.identity;
+      }
+      if (block.name != name) block.name = name;
+    }
+  }
+  return {};
+}
+
+Status Buffer::read(const Statement& s, const Tile& tile, int64_t row, int64_t col, const std::string& name,
+                    uint64_t& code) const {
+  const int64_t at = tile.byte_of(row, col);
+  const Block& block = blocks_[static_cast<size_t>(at / kBlock)];
+  const std::string element = "element [" + std::to_string(row) + ", " + std::to_string(col) + "] of %" + name;
+  if (block.owner >= 0 && block.owner != tile.identity)
+    return fail(s, "it reads " + element + ", where %" + block.name + " was put since, expected tiles that do not overlap");
+  if (block.owner < 0 || !written_[static_cast<size_t>(at)])
+    return fail(s, "it reads " + element + ", which nothing has written, expected a tload or another write before");
+  code = 0;
+  std::memcpy(&code, data_.data() + at, static_cast<size_t>(tile.width()));
+  return {};
+}
+
+void Buffer::write(const Tile& tile, int64_t row, int64_t col, uint64_t code) {
+  const int64_t at = tile.byte_of(row, col);
+  std::memcpy(data_.data() + at, &code, static_cast<size_t>(tile.width()));
+  std::fill_n(written_.begin() + at, tile.width(), true);
+}
+
+}  // namespace strew::pto

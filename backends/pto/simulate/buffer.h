@@ -1,0 +1,61 @@
+// The vector buffer of a core: tiles at addresses, who wrote what, and what nobody wrote.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "backends/pto/simulate/sync.h"
+#include "compiler/pto/ast.h"
+#include "runtime/status.h"
+
+namespace strew::pto {
+
+/// A tile as it lies in the buffer.
+struct Tile {
+  int64_t address = 0, rows = 0, cols = 0, valid_rows = 0, valid_cols = 0;
+  DType dtype = DType::f32;
+  bool column_major = false;
+  int identity = 0;  ///< tiles of one address, shape and element type are one
+
+  int64_t width() const { return bits(dtype) / 8; }
+  int64_t bytes() const { return rows * cols * width(); }
+  int64_t byte_of(int64_t row, int64_t col) const {
+    return address + (column_major ? col * rows + row : row * cols + col) * width();
+  }
+};
+
+class Buffer {
+ public:
+  explicit Buffer(int64_t bytes);
+
+  /// The tile of an allocation whose operands are known. No address: one of its own, whose contents are lost each time.
+  Expected<Tile> place(const Statement& s, const int64_t* address, int64_t valid_rows, int64_t valid_cols);
+
+  /// Registers that `now` reads or writes the valid part of a tile; `pipes` null: no check of order.
+  Status touch(const Pipes* pipes, const Event& now, const Tile& tile, const std::string& name, Access access);
+
+  /// One element. Reading what nothing wrote, or what another tile's contents replaced, is an error.
+  Status read(const Statement& s, const Tile& tile, int64_t row, int64_t col, const std::string& name, uint64_t& code) const;
+  void write(const Tile& tile, int64_t row, int64_t col, uint64_t code);
+
+  int64_t used() const { return used_; }
+
+ private:
+  struct Block {
+    History history;
+    int owner = -1;
+    std::string name;  ///< of the owner
+  };
+  std::vector<std::byte> data_;
+  std::vector<bool> written_;
+  std::vector<Block> blocks_;
+  std::map<const Statement*, int64_t> places_;
+  std::map<std::tuple<int64_t, int64_t, int64_t, DType, bool>, int> identities_;
+  int64_t next_ = 0, used_ = 0;
+};
+
+}  // namespace strew::pto

@@ -1,0 +1,94 @@
+// Instructions of the vector pipe: the row says what they compute, the kinds of its operands from what. Tested by
+// tests/unit/pto_simulate_test.cc.
+#include "backends/pto/simulate/arithmetic.h"
+#include "backends/pto/simulate/core.h"
+
+namespace strew::pto {
+namespace {
+
+/// A mask has a bit per element, eight to a byte, rows at the mask tile's own pitch. The chips differ in how they pack them; a program
+/// cannot tell, as only tsel reads masks.
+int64_t mask_byte(int64_t col) { return col / 8; }
+
+}  // namespace
+
+Status Core::mask_bit(const Statement& s, const Tile& mask, int64_t row, int64_t col, const std::string& name, bool& bit) const {
+  uint64_t byte = 0;
+  STREW_TRY(buffer_.read(s, mask, row, mask_byte(col), name, byte));
+  bit = (byte >> (col % 8) & 1) != 0;
+  return {};
+}
+
+void Core::set_mask(const Tile& mask, const Tile& shape, const std::vector<bool>& bits_of) {
+  for (int64_t r = 0; r < shape.valid_rows; ++r) {
+    for (int64_t first = 0; first < shape.valid_cols; first += 8) {
+      uint64_t byte = 0;
+      for (int64_t c = first; c < std::min(first + 8, shape.valid_cols); ++c)
+        if (bits_of[static_cast<size_t>(r * shape.valid_cols + c)]) byte |= uint64_t{1} << (c - first);
+      buffer_.write(mask, r, mask_byte(first), byte);
+    }
+  }
+}
+
+Status Core::compute_tile(const Statement& s) {
+  const Instruction& row = info(s.opcode);
+  const Event now = issue(s, 0);
+  const std::string* result = nullptr;  // the last tile written; scratch comes before it
+  for (size_t g = 0; g < row.operands.size(); ++g) {
+    if (row.operands[g].access == Access::none) continue;
+    STREW_TRY(touch(now, s.operands[g][0], row.operands[g].access));
+    if (row.operands[g].access == Access::write) result = &s.operands[g][0];
+  }
+  const Tile& out = value(*result).tile;
+  const bool compares = row.compute == Compute::compare;
+  const Tile& shape = compares ? value(s.operands[0][0]).tile : out;
+  if (compares && (out.rows < shape.valid_rows || out.cols * 8 < shape.valid_cols))
+    return fail(s, "the mask %" + *result + " is " + std::to_string(out.rows) + "x" + std::to_string(out.cols) +
+                       ", expected a bit for each of " + std::to_string(shape.valid_rows) + "x" +
+                       std::to_string(shape.valid_cols));
+  std::vector<bool> mask;
+  for (int64_t r = 0; r < shape.valid_rows; ++r) {
+    for (int64_t c = 0; c < shape.valid_cols; ++c) {
+      uint64_t in[2] = {0, 0};
+      size_t count = 0;
+      bool chosen = false;
+      DType dtype = out.dtype;
+      for (size_t g = 0; g < row.operands.size(); ++g) {
+        const std::string& operand = s.operands[g][0];
+        const Kind kind = row.operands[g].kind;
+        if (kind == Kind::mask && !compares) STREW_TRY(mask_bit(s, value(operand).tile, r, c, operand, chosen));
+        if (kind == Kind::number) in[count++] = value(operand).code;
+        if (kind != Kind::tile || row.operands[g].access != Access::read) continue;
+        const Tile& tile = value(operand).tile;
+        if (r >= tile.valid_rows || c >= tile.valid_cols)
+          return fail(s, "the valid part of %" + operand + " is " + std::to_string(tile.valid_rows) + "x" +
+                             std::to_string(tile.valid_cols) + ", expected " + std::to_string(shape.valid_rows) + "x" +
+                             std::to_string(shape.valid_cols));
+        dtype = tile.dtype;
+        STREW_TRY(buffer_.read(s, tile, r, c, operand, in[count++]));
+      }
+      switch (row.compute) {
+        case Compute::compare:
+          mask.push_back(compare(s.attribute("cmpMode"), dtype, in[0], in[1]));
+          break;
+        case Compute::select:
+          buffer_.write(out, r, c, in[chosen ? 0 : 1]);
+          break;
+        case Compute::convert:
+          buffer_.write(out, r, c, convert(dtype, out.dtype, in[0], s.attribute("rmode"), s.attribute("satmode") == "ON"));
+          break;
+        case Compute::sequence:
+          buffer_.write(out, r, c, compute(Compute::add, out.dtype, in[0], static_cast<uint64_t>(c)));
+          break;
+        default:
+          buffer_.write(out, r, c, compute(row.compute, dtype, in[0], in[1]));
+          break;
+      }
+    }
+  }
+  if (compares) set_mask(out, shape, mask);
+  ++report_.instructions;
+  return {};
+}
+
+}  // namespace strew::pto

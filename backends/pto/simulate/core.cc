@@ -1,0 +1,369 @@
+// Control and scalars of a core; statements on tiles and memory are in moves.cc, indexed.cc and compute.cc. Scalars are kept as the bits
+// of their type. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+#include "backends/pto/simulate/core.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "compiler/op/number.h"
+#include "compiler/pto/parser.h"
+#include "compiler/pto/verify.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr int64_t kPage = 1024;
+
+int width_of(const Type& type) {
+  if (type.kind == TypeKind::index) return 64;
+  return type.element.dtype == DType::boolean ? 1 : bits(type.element.dtype);
+}
+uint64_t low_bits(uint64_t code, int width) { return width == 64 ? code : code & ((uint64_t{1} << width) - 1); }
+int64_t extended(uint64_t code, int width) {
+  return width == 64 ? static_cast<int64_t>(code) : static_cast<int64_t>(code << (64 - width)) >> (64 - width);
+}
+
+std::vector<int64_t> packed_strides(const std::vector<int64_t>& shape) {
+  std::vector<int64_t> out(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;) out[d - 1] = out[d] * shape[d];
+  return out;
+}
+
+int64_t room_of(const Machine& machine) {
+  const int64_t asked = machine.options.buffer_bytes;
+  return (asked > 0 ? asked : safe_buffer_bytes(machine.chip())) / 32 * 32;
+}
+
+bool holds(std::string_view predicate, int64_t a, int64_t b, uint64_t x, uint64_t y) {
+  if (predicate == "eq") return x == y;
+  if (predicate == "ne") return x != y;
+  const bool is_signed = predicate[0] == 's';
+  const bool less = is_signed ? a < b : x < y, equal = x == y;
+  const std::string_view kind = predicate.substr(1);
+  return kind == "lt" ? less : kind == "le" ? less || equal : kind == "gt" ? !less && !equal : !less;
+}
+
+}  // namespace
+
+Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> arguments)
+    : machine_(machine),
+      block_(block),
+      check_sync_(machine.options.check_sync && machine.module.spelling == Spelling::ir),
+      pipes_(machine.chip()),
+      buffer_(room_of(machine)),
+      histories_(machine.memories.size()) {
+  int memory = 0;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& a = machine.function.arguments[i];
+    Value& v = values_[a.name];
+    v.type = &a.type;
+    if (a.type.kind == TypeKind::index || a.type.kind == TypeKind::scalar) {
+      v.code = low_bits(static_cast<uint64_t>(arguments[i].number), width_of(a.type));
+      continue;
+    }
+    v.view.memory = memory++;
+    v.view.shape = a.type.dims;
+    v.view.strides = packed_strides(v.view.shape);
+  }
+  frames_.push_back({&machine.function.body, 0, nullptr, 0, 0, 1});
+}
+
+Status Core::fail(const Statement& s, const std::string& message) const {
+  const std::string core = machine_.options.blocks > 1 ? " on core " + std::to_string(block_) : "";
+  return error_at(s.at, std::string(name(s.opcode)) + core + ": " + message);
+}
+
+int64_t Core::number_of(const Type& type, uint64_t code) const { return extended(code, width_of(type)); }
+
+int64_t Core::number(const std::string& name) const {
+  if (name[0] >= '0' && name[0] <= '9') return std::stoll(name);  // PTO-AS has literal indices
+  const Value& v = value(name);
+  return number_of(*v.type, v.code);
+}
+
+void Core::enter_loop_value(const Frame& frame) {
+  Value& v = values_[frame.loop->result];
+  v.type = &frame.loop->type;
+  v.code = low_bits(static_cast<uint64_t>(frame.value), width_of(frame.loop->type));
+}
+
+/// Leaves bodies that are over; false at the function's end.
+bool Core::next_statement() {
+  while (!frames_.empty()) {
+    Frame& frame = frames_.back();
+    if (frame.next < frame.body->size()) return true;
+    const bool again = frame.loop != nullptr && frame.value < frame.upper - frame.step;
+    if (!again) {
+      frames_.pop_back();
+      continue;
+    }
+    frame.value += frame.step;
+    frame.next = 0;
+    enter_loop_value(frame);
+  }
+  return false;
+}
+
+Expected<bool> Core::step() {
+  ++report_.steps;
+  report_.buffer_bytes = buffer_.used();
+  if (scatter_) {
+    STREW_TRY(scatter_some());
+    return true;
+  }
+  if (!next_statement()) {
+    if (check_sync_) STREW_TRY(pipes_.finish());
+    return false;
+  }
+  Frame& frame = frames_.back();
+  const Statement& s = (*frame.body)[frame.next++];
+  STREW_TRY(run(s));
+  return true;
+}
+
+Status Core::run(const Statement& s) {
+  switch (s.opcode) {
+    case Opcode::loop:
+    case Opcode::branch:
+    case Opcode::section_vector:
+    case Opcode::set_flag:
+    case Opcode::wait_flag:
+    case Opcode::barrier:
+      return control(s);
+    case Opcode::make_tensor_view:
+    case Opcode::partition_view:
+      return view(s);
+    case Opcode::alloc_tile:
+      return alloc(s);
+    case Opcode::tload:
+      return load(s, value(s.operands[0][0]).view, s.operands[1][0]);
+    case Opcode::tstore:
+      return store(s, s.operands[0][0], value(s.operands[1][0]).view);
+    case Opcode::load_tile:
+      STREW_TRY(implicit_tile(s));
+      return load(s, address(s, 0, value(s.result).tile), s.result);
+    case Opcode::store_tile:
+      return store(s, s.operands[0][0], address(s, 1, value(s.operands[0][0]).tile));
+    case Opcode::gather_tile:
+      STREW_TRY(implicit_tile(s));
+      return gather(s, s.operands[0][0], s.operands[1][0], s.result);
+    case Opcode::mgather:
+      return gather(s, s.operands[0][0], s.operands[1][0], s.operands[2][0]);
+    case Opcode::mscatter:
+      return scatter(s);
+    case Opcode::tgetval:
+    case Opcode::tsetval:
+      return tile_element(s);
+    case Opcode::load_scalar:
+    case Opcode::store_scalar:
+      return memory_element(s);
+    default:
+      return info(s.opcode).form == Form::computes ? compute_tile(s) : scalar(s);
+  }
+}
+
+Status Core::control(const Statement& s) {
+  switch (s.opcode) {
+    case Opcode::set_flag:
+      return check_sync_ ? pipes_.set(s) : Status();
+    case Opcode::wait_flag:
+      return check_sync_ ? pipes_.wait(s) : Status();
+    case Opcode::barrier:
+      return check_sync_ ? pipes_.barrier(s) : Status();
+    case Opcode::section_vector:
+      frames_.push_back({&s.body, 0, nullptr, 0, 0, 1});
+      return {};
+    case Opcode::branch:
+      frames_.push_back({value(s.operands[0][0]).code != 0 ? &s.body : &s.otherwise, 0, nullptr, 0, 0, 1});
+      return {};
+    default:
+      break;
+  }
+  Frame frame{&s.body, 0, &s, number(s.operands[0][0]), number(s.operands[1][0]), number(s.operands[2][0])};
+  if (frame.step <= 0)
+    return fail(s, "the step %" + s.operands[2][0] + " is " + std::to_string(frame.step) + ", expected 1 or more");
+  if (frame.value >= frame.upper) return {};
+  frames_.push_back(frame);
+  enter_loop_value(frames_.back());
+  return {};
+}
+
+Expected<uint64_t> Core::binary(const Statement& s, uint64_t a, uint64_t b) const {
+  const int width = width_of(s.type);
+  const int64_t x = extended(a, width), y = extended(b, width);
+  const auto of = [](int64_t v) { return static_cast<uint64_t>(v); };
+  switch (s.opcode) {
+    case Opcode::addi:
+      return a + b;
+    case Opcode::subi:
+      return a - b;
+    case Opcode::muli:
+      return a * b;
+    case Opcode::minsi:
+      return x < y ? a : b;
+    case Opcode::minui:
+      return a < b ? a : b;
+    case Opcode::maxsi:
+      return x < y ? b : a;
+    case Opcode::maxui:
+      return a < b ? b : a;
+    case Opcode::andi:
+      return a & b;
+    case Opcode::ori:
+      return a | b;
+    case Opcode::xori:
+      return a ^ b;
+    case Opcode::shli:
+    case Opcode::shrsi:
+    case Opcode::shrui:
+      if (b >= static_cast<uint64_t>(width))
+        return fail(
+            s, "the shift %" + s.operands[1][0] + " is " + std::to_string(y) + ", expected 0 to " + std::to_string(width - 1));
+      return s.opcode == Opcode::shli ? a << b : s.opcode == Opcode::shrui ? a >> b : of(x >> b);
+    default:
+      break;
+  }
+  if (b == 0) return fail(s, "the divisor %" + s.operands[1][0] + " is 0, expected another");
+  if (y == -1 && (s.opcode == Opcode::divsi || s.opcode == Opcode::ceildivsi)) return uint64_t{0} - a;
+  if (y == -1 && s.opcode == Opcode::remsi) return uint64_t{0};
+  switch (s.opcode) {
+    case Opcode::divsi:
+      return of(x / y);
+    case Opcode::divui:
+      return a / b;
+    case Opcode::remsi:
+      return of(x % y);
+    case Opcode::remui:
+      return a % b;
+    case Opcode::ceildivsi:
+      return of(x / y + (x % y != 0 && (x < 0) == (y < 0) ? 1 : 0));
+    default:
+      return a / b + (a % b != 0 ? 1 : 0);
+  }
+}
+
+Status Core::scalar(const Statement& s) {
+  const auto code = [&](size_t group) { return value(s.operands[group][0]).code; };
+  const auto from = [&]() -> const Type& { return *value(s.operands[0][0]).type; };
+  uint64_t result = 0;
+  switch (info(s.opcode).form) {
+    case Form::constant:
+      result = static_cast<uint64_t>(s.value);
+      break;
+    case Form::nullary:
+      result = static_cast<uint64_t>(s.opcode == Opcode::get_block_idx ? block_ : machine_.options.blocks);
+      break;
+    case Form::cast:
+      result = s.opcode == Opcode::extsi || s.opcode == Opcode::index_cast ? static_cast<uint64_t>(number_of(from(), code(0)))
+                                                                           : code(0);
+      break;
+    case Form::compare:
+      result = holds(s.attribute("predicate"), number_of(from(), code(0)), number_of(from(), code(1)), code(0), code(1)) ? 1 : 0;
+      break;
+    case Form::select:
+      result = code(code(0) != 0 ? 1 : 2);
+      break;
+    case Form::binary: {
+      STREW_ASSIGN(result, binary(s, code(0), code(1)));
+      break;
+    }
+    default:
+      return fail(s, "it is not simulated, expected a statement of a vector kernel");
+  }
+  Value& v = values_[s.result];
+  v.type = &s.type;
+  v.code = low_bits(result, width_of(s.type));
+  return {};
+}
+
+Status Core::view(const Statement& s) {
+  Value out;
+  out.type = &s.type;
+  const View& base = value(s.operands[0][0]).view;
+  out.view.memory = base.memory;
+  for (size_t d = 0; d < s.operands[1].size(); ++d) {
+    const int64_t first = number(s.operands[1][d]), second = number(s.operands[2][d]);
+    const bool partition = s.opcode == Opcode::partition_view;
+    const int64_t extent = partition ? second : first;
+    if (extent < 0 || (s.type.dims[d] != kDynamic && s.type.dims[d] != extent))
+      return fail(s, "dim " + std::to_string(d) + " of %" + s.result + " is " + std::to_string(extent) + ", expected " +
+                         (s.type.dims[d] == kDynamic ? "0 or more" : std::to_string(s.type.dims[d])));
+    out.view.shape.push_back(extent);
+    if (!partition) {
+      out.view.strides.push_back(second);
+      continue;
+    }
+    if (first < 0 || first > base.shape[d] - extent)
+      return fail(s, "dim " + std::to_string(d) + " of %" + s.result + " is " + std::to_string(extent) + " at " +
+                         std::to_string(first) + ", expected a part of the " + std::to_string(base.shape[d]) + " of %" +
+                         s.operands[0][0]);
+    out.view.offset += first * base.strides[d];
+    out.view.strides.push_back(base.strides[d]);
+  }
+  if (s.opcode == Opcode::partition_view) out.view.offset += base.offset;
+  values_[s.result] = std::move(out);
+  return {};
+}
+
+Status Core::alloc(const Statement& s) {
+  const auto valid = [&](size_t group, int64_t written) {
+    return s.operands[group].empty() ? written : number(s.operands[group][0]);
+  };
+  const bool placed = !s.operands[0].empty();
+  const int64_t address = placed ? number(s.operands[0][0]) : 0;
+  Value out;
+  out.type = &s.type;
+  STREW_ASSIGN(out.tile,
+               buffer_.place(s, placed ? &address : nullptr, valid(1, s.type.tile.valid_rows), valid(2, s.type.tile.valid_cols)));
+  values_[s.result] = std::move(out);
+  return {};
+}
+
+/// PTO-AS has tiles without addresses: a result is one.
+Status Core::implicit_tile(const Statement& s) {
+  Value out;
+  out.type = &s.type;
+  STREW_ASSIGN(out.tile, buffer_.place(s, nullptr, s.type.tile.valid_rows, s.type.tile.valid_cols));
+  values_[s.result] = std::move(out);
+  return {};
+}
+
+// --- memory and order --------------------------------------------------------------------------------------------------------------
+
+Event Core::issue(const Statement& s, size_t group) { return pipes_.issue(s, pipe_of(s, machine_.chip(), group)); }
+
+Status Core::touch(const Event& now, const std::string& tile, Access access) {
+  return buffer_.touch(check_sync_ ? &pipes_ : nullptr, now, value(tile).tile, tile, access);
+}
+
+Status Core::touch_memory(const Event& now, int memory, int64_t element, Access access) {
+  if (!check_sync_) return {};
+  std::vector<History>& page = histories_[static_cast<size_t>(memory)][element / kPage];
+  if (page.empty()) page.resize(kPage);
+  History& history = page[static_cast<size_t>(element % kPage)];
+  const Touched what{machine_.memories[static_cast<size_t>(memory)].name, element};
+  return access == Access::read ? pipes_.read(history, now, what) : pipes_.write(history, now, what);
+}
+
+Status Core::in_range(const Statement& s, int memory, int64_t element) const {
+  const GlobalMemory& m = machine_.memories[static_cast<size_t>(memory)];
+  if (element >= 0 && element < m.elements()) return {};
+  return fail(s, "it touches element " + std::to_string(element) + " of %" + m.name + ", expected one of its " +
+                     std::to_string(m.elements()));
+}
+
+uint64_t Core::load_code(int memory, int64_t element) const {
+  const GlobalMemory& m = machine_.memories[static_cast<size_t>(memory)];
+  uint64_t code = 0;
+  const auto width = static_cast<size_t>(bits(m.dtype) / 8);
+  std::memcpy(&code, m.bytes.data() + static_cast<size_t>(element) * width, width);
+  return code;
+}
+
+void Core::store_code(int memory, int64_t element, uint64_t code) {
+  const GlobalMemory& m = machine_.memories[static_cast<size_t>(memory)];
+  const auto width = static_cast<size_t>(bits(m.dtype) / 8);
+  std::memcpy(m.bytes.data() + static_cast<size_t>(element) * width, &code, width);
+}
+
+}  // namespace strew::pto

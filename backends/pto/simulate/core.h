@@ -1,0 +1,133 @@
+// One core: runs a function statement by statement, so that others may run in between.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/pto/simulate/buffer.h"
+#include "backends/pto/simulate/random.h"
+#include "backends/pto/simulate/simulate.h"
+#include "backends/pto/simulate/sync.h"
+
+namespace strew::pto {
+
+/// Global memory behind a parameter; all cores share it.
+struct GlobalMemory {
+  std::string name;
+  DType dtype = DType::f32;
+  std::span<std::byte> bytes;
+  int64_t elements() const { return static_cast<int64_t>(bytes.size()) / (bits(dtype) / 8); }
+};
+
+/// What all cores share.
+struct Machine {
+  const Module& module;
+  const Function& function;
+  SimulateOptions options;
+  std::vector<GlobalMemory> memories;
+  Random random;
+  Chip chip() const { return module.chip == Chip::any ? Chip::a5 : module.chip; }
+  /// May a core stop in the middle of an instruction?
+  bool interrupts() const { return options.blocks > 1 && options.seed >= 2; }
+};
+
+/// A part of global memory: what a view, a partition or a memref says.
+struct View {
+  int memory = -1;
+  int64_t offset = 0;
+  std::vector<int64_t> shape, strides;
+};
+
+class Core {
+ public:
+  Core(Machine& machine, int block, std::span<const SimulatedArgument> arguments);
+  /// One statement, or a part of one. False: it is at the end.
+  Expected<bool> step();
+  const SimulationReport& report() const { return report_; }
+
+ private:
+  struct Value {
+    const Type* type = nullptr;
+    uint64_t code = 0;  ///< scalars: bits, as many as the type has
+    View view;
+    Tile tile;
+  };
+  struct Frame {
+    const std::vector<Statement>* body = nullptr;
+    size_t next = 0;
+    const Statement* loop = nullptr;
+    int64_t value = 0, upper = 0, step = 1;
+  };
+  /// An mscatter under way: (element of the table, code) in the order they are written.
+  struct Scatter {
+    const Statement* statement = nullptr;
+    Event event;
+    std::vector<std::pair<int64_t, uint64_t>> writes;
+    size_t next = 0;
+    std::optional<uint64_t> held;  ///< read, combined, and not yet written
+  };
+
+  Status fail(const Statement& s, const std::string& message) const;
+  const Value& value(const std::string& name) const { return values_.at(name); }
+  int64_t number(const std::string& name) const;
+  int64_t number_of(const Type& type, uint64_t code) const;
+  void enter_loop_value(const Frame& frame);
+  bool next_statement();
+
+  Status run(const Statement& s);
+  Status scalar(const Statement& s);
+  Expected<uint64_t> binary(const Statement& s, uint64_t a, uint64_t b) const;
+  Status control(const Statement& s);
+  Status view(const Statement& s);
+  Status alloc(const Statement& s);
+  Status implicit_tile(const Statement& s);
+
+  // moves.cc
+  Status load(const Statement& s, const View& from, const std::string& tile);
+  Status store(const Statement& s, const std::string& tile, const View& to);
+  Status tile_element(const Statement& s);
+  Status memory_element(const Statement& s);
+  View address(const Statement& s, size_t group, const Tile& tile) const;
+  Expected<int64_t> element_of(const Statement& s, const View& view, const Tile& tile, int64_t row, int64_t col) const;
+  Status check_shape(const Statement& s, const View& view, const Tile& tile) const;
+
+  // indexed.cc
+  Status gather(const Statement& s, const std::string& table, const std::string& indices, const std::string& tile);
+  Status scatter(const Statement& s);
+  Status scatter_some();
+  /// The slot of an index: -1 none.
+  Expected<int64_t> slot(const Statement& s, uint64_t index, int64_t capacity, std::string_view oob) const;
+  int64_t capacity_of(const View& table, bool by_row) const;
+  Expected<int64_t> slot_element(const Statement& s, const View& table, int64_t slot, int64_t col, int64_t cols,
+                                 bool by_row) const;
+  Status check_indices(const Statement& s, const View& table, const Tile& data, const Tile& indices) const;
+
+  // compute.cc
+  Status compute_tile(const Statement& s);
+  Status mask_bit(const Statement& s, const Tile& mask, int64_t row, int64_t col, const std::string& name, bool& bit) const;
+  void set_mask(const Tile& mask, const Tile& shape, const std::vector<bool>& bits_of);
+
+  // Memory and order.
+  Event issue(const Statement& s, size_t group);
+  Status touch(const Event& now, const std::string& tile, Access access);
+  Status touch_memory(const Event& now, int memory, int64_t element, Access access);
+  Status in_range(const Statement& s, int memory, int64_t element) const;
+  uint64_t load_code(int memory, int64_t element) const;
+  void store_code(int memory, int64_t element, uint64_t code);
+
+  Machine& machine_;
+  int block_;
+  bool check_sync_;
+  Pipes pipes_;
+  Buffer buffer_;
+  std::unordered_map<std::string, Value> values_;
+  std::vector<Frame> frames_;
+  std::optional<Scatter> scatter_;
+  std::vector<std::unordered_map<int64_t, std::vector<History>>> histories_;  ///< per memory, by page
+  SimulationReport report_;
+};
+
+}  // namespace strew::pto

@@ -1,0 +1,118 @@
+// tload, tstore and single elements: between global memory and the buffer. Tested by tests/unit/pto_simulate_test.cc and
+// tests/error/pto_simulate_error_test.cc.
+#include "backends/pto/simulate/core.h"
+
+namespace strew::pto {
+
+/// Rows of what is moved are the tile's, as the chips want it.
+Status Core::check_shape(const Statement& s, const View& view, const Tile& tile) const {
+  int64_t rows = 1;
+  for (size_t d = 0; d + 1 < view.shape.size(); ++d) rows *= view.shape[d];
+  const int64_t cols = view.shape.back();
+  if (rows == tile.valid_rows && cols == tile.valid_cols) return {};
+  return fail(s, "memory has " + std::to_string(rows) + " rows of " + std::to_string(cols) + " and the tile's valid part " +
+                     std::to_string(tile.valid_rows) + " of " + std::to_string(tile.valid_cols) + ", expected as many");
+}
+
+/// Where element [row, col] of a tile lies in memory.
+Expected<int64_t> Core::element_of(const Statement& s, const View& view, const Tile& tile, int64_t row, int64_t col) const {
+  if (tile.valid_rows == 0 || tile.valid_cols == 0) return view.offset;
+  int64_t element = view.offset + col * view.strides.back();
+  for (size_t d = view.shape.size() - 1; d-- > 0;) {
+    element += row % view.shape[d] * view.strides[d];
+    row /= view.shape[d];
+  }
+  STREW_TRY(in_range(s, view.memory, element));
+  return element;
+}
+
+Status Core::load(const Statement& s, const View& from, const std::string& name) {
+  const Tile& tile = value(name).tile;
+  STREW_TRY(check_shape(s, from, tile));
+  const Event now = issue(s, 0);
+  STREW_TRY(touch(now, name, Access::write));
+  for (int64_t r = 0; r < tile.valid_rows; ++r) {
+    for (int64_t c = 0; c < tile.valid_cols; ++c) {
+      STREW_ASSIGN(const int64_t element, element_of(s, from, tile, r, c));
+      STREW_TRY(touch_memory(now, from.memory, element, Access::read));
+      buffer_.write(tile, r, c, load_code(from.memory, element));
+    }
+  }
+  ++report_.instructions;
+  report_.loaded_bytes += tile.valid_rows * tile.valid_cols * tile.width();
+  return {};
+}
+
+Status Core::store(const Statement& s, const std::string& name, const View& to) {
+  const std::string_view atomic = s.attribute("atomicType");
+  if (!atomic.empty() && atomic != "atomic_none")
+    return fail(s, "atomicType is " + std::string(atomic) + ", expected none: only mscatter combines");
+  const Tile& tile = value(name).tile;
+  STREW_TRY(check_shape(s, to, tile));
+  const Event now = issue(s, 0);
+  STREW_TRY(touch(now, name, Access::read));
+  for (int64_t r = 0; r < tile.valid_rows; ++r) {
+    for (int64_t c = 0; c < tile.valid_cols; ++c) {
+      uint64_t code = 0;
+      STREW_TRY(buffer_.read(s, tile, r, c, name, code));
+      STREW_ASSIGN(const int64_t element, element_of(s, to, tile, r, c));
+      STREW_TRY(touch_memory(now, to.memory, element, Access::write));
+      store_code(to.memory, element, code);
+    }
+  }
+  ++report_.instructions;
+  report_.stored_bytes += tile.valid_rows * tile.valid_cols * tile.width();
+  return {};
+}
+
+/// PTO-AS: `%memref[%row, %col]` and as much as the tile's valid part.
+View Core::address(const Statement& s, size_t group, const Tile& tile) const {
+  View out = value(s.operands[group][0]).view;
+  for (size_t d = 0; d < 2; ++d) out.offset += number(s.operands[group + 1][d]) * out.strides[d];
+  out.shape = {tile.valid_rows, tile.valid_cols};
+  return out;
+}
+
+Status Core::tile_element(const Statement& s) {
+  const std::string& name = s.operands[0][0];
+  const Tile& tile = value(name).tile;
+  const int64_t index = number(s.operands[1][0]);
+  if (index < 0 || index >= tile.rows * tile.cols)
+    return fail(s, "the index %" + s.operands[1][0] + " is " + std::to_string(index) + ", expected 0 to " +
+                       std::to_string(tile.rows * tile.cols - 1));
+  const int64_t row = tile.column_major ? index % tile.rows : index / tile.cols;
+  const int64_t col = tile.column_major ? index / tile.rows : index % tile.cols;
+  Tile one = tile;  // the element alone is touched
+  one.address = tile.byte_of(row, col);
+  one.rows = one.cols = one.valid_rows = one.valid_cols = 1;
+  const bool gets = s.opcode == Opcode::tgetval;
+  STREW_TRY(buffer_.touch(check_sync_ ? &pipes_ : nullptr, issue(s, 0), one, name, gets ? Access::read : Access::write));
+  if (!gets) {
+    buffer_.write(tile, row, col, value(s.operands[2][0]).code);
+    return {};
+  }
+  uint64_t code = 0;
+  STREW_TRY(buffer_.read(s, tile, row, col, name, code));
+  Value& v = values_[s.result];
+  v.type = &s.type;
+  v.code = code;
+  return {};
+}
+
+Status Core::memory_element(const Statement& s) {
+  const int memory = value(s.operands[0][0]).view.memory;
+  const int64_t element = number(s.operands[1][0]);
+  STREW_TRY(in_range(s, memory, element));
+  const bool gets = s.opcode == Opcode::load_scalar;
+  STREW_TRY(touch_memory(issue(s, 0), memory, element, gets ? Access::read : Access::write));
+  if (!gets) {
+    store_code(memory, element, value(s.operands[2][0]).code);
+    return {};
+  }
+  Value& v = values_[s.result];
+  v.type = &s.type;
+  v.code = load_code(memory, element);
+  return {};
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,120 @@
+// See simulate.h: checks what the caller gave, then lets the cores take turns. Tested by tests/unit/pto_simulate_test.cc and
+// tests/error/pto_simulate_error_test.cc.
+#include "backends/pto/simulate/simulate.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "backends/pto/simulate/core.h"
+#include "compiler/pto/types.h"
+#include "compiler/pto/verify.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr int kMaxBlocks = 256;
+
+Expected<const Function*> find_function(const Module& module, std::string_view name) {
+  if (name.empty() && module.functions.size() == 1) return &module.functions[0];
+  std::string known;
+  for (const Function& f : module.functions) {
+    if (f.name == name) return &f;
+    known += (known.empty() ? "" : ", ") + f.name;
+  }
+  return invalid_argument("the function is '" + std::string(name) + "', expected one of " + known);
+}
+
+Status check_argument(const Argument& a, const SimulatedArgument& given) {
+  const auto wrong = [&](const std::string& message) { return invalid_argument("argument %" + a.name + " " + message); };
+  if (a.type.kind == TypeKind::index || a.type.kind == TypeKind::scalar) return {};
+  if (a.type.kind == TypeKind::tile) return wrong("is a tile, expected memory: tiles are the function's own");
+  const size_t width = static_cast<size_t>(bits(a.type.element.dtype)) / 8;
+  if (width == 0 || given.memory.size() % width != 0)
+    return wrong("has " + std::to_string(given.memory.size()) + " bytes, expected a multiple of " + std::to_string(width) +
+                 " for elements of " + print(a.type.element));
+  if (a.type.kind != TypeKind::memref) return {};
+  size_t elements = 1;
+  for (const int64_t dim : a.type.dims) {
+    if (dim == kDynamic) return wrong("is " + print(a.type) + ", expected extents that are known");
+    elements *= static_cast<size_t>(dim);
+  }
+  if (elements * width == given.memory.size()) return {};
+  return wrong("has " + std::to_string(given.memory.size()) + " bytes, expected " + std::to_string(elements * width) + " of " +
+               print(a.type));
+}
+
+/// Which core goes on, and for how many statements.
+class Turns {
+ public:
+  Turns(Machine& machine, size_t cores) : machine_(machine), cores_(cores) {}
+
+  std::pair<size_t, int64_t> next(const std::vector<size_t>& running) {
+    constexpr int64_t kToTheEnd = int64_t{1} << 60;
+    switch (machine_.options.seed) {
+      case 0:
+        return {running.front(), kToTheEnd};
+      case 1:
+        return {running.back(), kToTheEnd};
+      case 2: {
+        const auto after = std::upper_bound(running.begin(), running.end(), last_);
+        last_ = after == running.end() ? running.front() : *after;
+        return {last_, 1};
+      }
+      default:
+        return {running[machine_.random.below(running.size())], static_cast<int64_t>(1 + machine_.random.below(8 + 4 * cores_))};
+    }
+  }
+
+ private:
+  Machine& machine_;
+  size_t cores_, last_ = 0;
+};
+
+}  // namespace
+
+Expected<SimulationReport> simulate(const Module& module, std::string_view function, std::span<const SimulatedArgument> arguments,
+                                    const SimulateOptions& options) {
+  STREW_TRY(verify(module));
+  STREW_ASSIGN(const Function* f, find_function(module, function));
+  if (arguments.size() != f->arguments.size())
+    return invalid_argument("there are " + std::to_string(arguments.size()) + " arguments, expected " +
+                            std::to_string(f->arguments.size()) + " of " + (f->name.empty() ? "the program" : "@" + f->name));
+  if (options.blocks < 1 || options.blocks > kMaxBlocks)
+    return invalid_argument("blocks is " + std::to_string(options.blocks) + ", expected 1 to " + std::to_string(kMaxBlocks));
+  Machine machine{module, *f, options, {}, Random(options.seed)};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& a = f->arguments[i];
+    STREW_TRY(check_argument(a, arguments[i]));
+    if (a.type.kind != TypeKind::index && a.type.kind != TypeKind::scalar)
+      machine.memories.push_back({a.name, a.type.element.dtype, arguments[i].memory});
+  }
+  std::vector<std::unique_ptr<Core>> cores;
+  std::vector<size_t> running;
+  for (int block = 0; block < options.blocks; ++block) {
+    running.push_back(cores.size());
+    cores.push_back(std::make_unique<Core>(machine, block, arguments));
+  }
+  Turns turns(machine, cores.size());
+  SimulationReport out;
+  while (!running.empty()) {
+    const auto [core, steps] = turns.next(running);
+    bool goes_on = true;
+    for (int64_t i = 0; i < steps && goes_on; ++i) {
+      if (++out.steps > options.max_steps)
+        return invalid_argument("the program is not over after " + std::to_string(options.max_steps) + " steps, expected an end");
+      STREW_ASSIGN(goes_on, cores[core]->step());
+    }
+    if (!goes_on) running.erase(std::find(running.begin(), running.end(), core));
+  }
+  for (const auto& core : cores) {
+    const SimulationReport& r = core->report();
+    out.loaded_bytes = std::max(out.loaded_bytes, r.loaded_bytes);
+    out.stored_bytes = std::max(out.stored_bytes, r.stored_bytes);
+    out.scattered_bytes = std::max(out.scattered_bytes, r.scattered_bytes);
+    out.instructions = std::max(out.instructions, r.instructions);
+    out.buffer_bytes = std::max(out.buffer_bytes, r.buffer_bytes);
+  }
+  return out;
+}
+
+}  // namespace strew::pto
