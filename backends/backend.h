@@ -26,11 +26,11 @@ enum class EntryKind : uint8_t { range, check, init, keys, list, merge };
 inline constexpr int kEntryKinds = 6;
 std::string_view name(EntryKind kind);
 
-/// What a backend produces: a relocatable object whose symbols are SYMBOL_range, SYMBOL_check, …
+/// What a backend produces: relocatable objects, linked together, with symbols SYMBOL_range, SYMBOL_check, …
 struct Artifact {
-  std::string object;              ///< ELF bytes; empty when `interpreted`
-  std::vector<EntryKind> entries;  ///< present in the object
-  bool interpreted = false;        ///< no code: the kernel runs the reference on the op
+  std::vector<std::string> objects;  ///< ELF bytes; none when `interpreted`
+  std::vector<EntryKind> entries;    ///< present in the objects
+  bool interpreted = false;          ///< no code: the kernel runs the reference on the op
 };
 
 class Backend {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backends/backend.h"
+#include "backends/halide/can_build/backend.h"
 #include "backends/llvm/can_build/backend.h"
 #include "backends/reference/backend.h"
 #include "compiler/op/text.h"
@@ -11,7 +12,7 @@
 namespace strew {
 
 const std::vector<const Backend*>& backends() {
-  static const std::vector<const Backend*> list = {llvm_backend(), reference_backend()};
+  static const std::vector<const Backend*> list = {llvm_backend(), halide_backend(), reference_backend()};
   return list;
 }
 

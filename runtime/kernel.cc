@@ -34,7 +34,7 @@ Status link_artifact(Kernel::State& state) {
   STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
   std::vector<std::string> symbols;
   for (EntryKind kind : artifact.entries) symbols.push_back(state.compiled.symbol + "_" + std::string(name(kind)));
-  STREW_ASSIGN(state.object, module->linker()->link(artifact.object, symbols));
+  STREW_ASSIGN(state.object, module->linker()->link(artifact.objects, symbols));
   for (size_t i = 0; i < artifact.entries.size(); ++i) {
     const strew_entry entry = state.object->entries[i];
     switch (artifact.entries[i]) {
@@ -90,7 +90,7 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
   state->verify_every = process_options().verify_every;
   state->computes_floats = computes_floats(state->compiled);
   if (state->parts.empty() && !state->compiled.artifact.interpreted) STREW_TRY(link_artifact(*state));
-  state->compiled.artifact.object = {};  // the linker has it now
+  state->compiled.artifact.objects = {};  // the linker has it now
   STREW_ASSIGN(state->binder, Binder::make(state->compiled.op, state->compiled.plan));
   return state;
 }

@@ -1,4 +1,4 @@
-// Opening libstrew_llvm and libstrew_import_mlir.
+// Opening libstrew_llvm, libstrew_halide and libstrew_import_mlir.
 //
 // Each lies beside libstrew itself (found through dladdr), is opened once under a lock and stays open: LLVM is NODELETE, closing
 // frees nothing. RTLD_LOCAL, because a module's only symbol we need is its registration function and LLVM's symbols must not meet
@@ -50,6 +50,10 @@ Expected<const Module*> open_once(const std::string& file, const char* symbol, c
 
 Expected<const LlvmModule*> open_llvm_module() {
   return open_once<LlvmModule>("libstrew_llvm.so", "strew_llvm_module", "backend llvm");
+}
+
+Expected<const HalideModule*> open_halide_module() {
+  return open_once<HalideModule>("libstrew_halide.so", "strew_halide_module", "backend halide");
 }
 
 Expected<const MlirModule*> open_mlir_module() {

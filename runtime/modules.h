@@ -1,7 +1,7 @@
 // Modules: the parts of strew that need a heavy library, opened when first needed and never closed.
 //
-// libstrew_llvm (the LLVM backend and the linker) and libstrew_import_mlir (StableHLO and tensor-dialect front ends) lie beside
-// libstrew; each exports one C function that returns its interface. Opening costs 10-20 ms (research: LLVM's relocations), so
+// libstrew_llvm (the LLVM backend and the linker), libstrew_halide (the Halide backend's pipelines) and libstrew_import_mlir (StableHLO and
+// tensor-dialect front ends) lie beside libstrew; each exports one C function that returns its interface. Opening costs 10-20 ms (research: LLVM's relocations), so
 // nothing opens them before it must.
 #pragma once
 
@@ -14,13 +14,22 @@
 
 namespace strew {
 
+struct Form;
 /// extern "C" const LlvmModule* strew_llvm_module()
 struct LlvmModule {
-  Expected<Artifact> (*build)(const BuildRequest& request);
-  Expected<std::string> (*emit_text)(const BuildRequest& request, std::string_view kind);
+  /// `form`: the range and list entries call loops of that form, made by another backend; null: they have their own.
+  Expected<Artifact> (*build)(const BuildRequest& request, const Form* form);
+  Expected<std::string> (*emit_text)(const BuildRequest& request, const Form* form, std::string_view kind);
   Linker* (*linker)();  ///< one per process
 };
 Expected<const LlvmModule*> open_llvm_module();
+
+/// extern "C" const HalideModule* strew_halide_module()
+struct HalideModule {
+  Expected<std::string> (*build)(const BuildRequest& request, const Form& form);  ///< an object
+  Expected<std::string> (*emit_text)(const BuildRequest& request, const Form& form, std::string_view kind);
+};
+Expected<const HalideModule*> open_halide_module();
 
 struct Imported;
 struct ImportOptions;

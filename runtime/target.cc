@@ -12,16 +12,6 @@
 namespace strew {
 namespace {
 
-FeatureSet features_of(const Target& target) {
-  const CpuInfo* cpu = find_cpu(target.cpu);
-  FeatureSet set = cpu ? cpu->features : 0;
-  for (const std::string& feature : target.features) {
-    const FeatureSet bit = feature_bit(std::string_view(feature).substr(1));
-    set = feature[0] == '+' ? set | bit : set & ~bit;
-  }
-  return set;
-}
-
 FeatureSet with(FeatureSet set, const FeatureInfo& feature) { return set | bit_of(&feature) | feature.implies; }
 
 FeatureSet without(FeatureSet set, const FeatureInfo& feature) {
@@ -55,6 +45,16 @@ size_t cpu_prefix(std::string_view text) {
 }
 
 }  // namespace
+
+FeatureSet features_of(const Target& target) {
+  const CpuInfo* cpu = find_cpu(target.cpu);
+  FeatureSet set = cpu ? cpu->features : 0;
+  for (const std::string& feature : target.features) {
+    const FeatureSet bit = feature_bit(std::string_view(feature).substr(1));
+    set = feature[0] == '+' ? set | bit : set & ~bit;
+  }
+  return set;
+}
 
 Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& machine) {
   Target target = machine;

@@ -32,8 +32,9 @@ const FeatureInfo* find_feature(std::string_view name);
 inline FeatureSet bit_of(const FeatureInfo* feature) { return FeatureSet{1} << (feature - known_features().data()); }
 FeatureSet feature_bit(std::string_view name);  ///< 0 when unknown
 
-/// The target `cpu` with exactly `features`; cores and caches from `machine`.
+/// What a target has: its cpu's features and the ones it adds or takes away. And back: the target `cpu` with exactly `features`; cores and caches from `machine`.
 struct Target;
+FeatureSet features_of(const Target& target);
 Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& machine);
 
 }  // namespace strew

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/backend.h"
+#include "backends/halide/can_build/form.h"
 
 namespace llvm {
 class Module;
@@ -18,6 +19,10 @@ void emit_init(llvm::Module& module, const BuildRequest& request, const std::str
 void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name);
+
+/// The same two around loops that another compiler makes.
+void emit_range_outside(llvm::Module& module, const BuildRequest& request, const Form& form, const std::string& name);
+void emit_list_outside(llvm::Module& module, const BuildRequest& request, const Form& form, const std::string& name);
 
 /// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and
 /// list, keys, or merge where the strategy asks.

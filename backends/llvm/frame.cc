@@ -101,6 +101,24 @@ void Frame::store_element(int tensor, Value* p, Value* storage) {
   e.store(e.b.CreateOr(neighbours, ours), place.byte);
 }
 
+Pointers Frame::beside_results(Value* position) {
+  Pointers at = bases_;
+  Value* rest = position;
+  for (size_t l = plan.positions.size(); l-- > 0;) {
+    const Loop& loop = plan.positions[l];
+    Value* coordinate = rest;
+    if (l > 0) {
+      Value* extent = e.smax(term(loop.extent), e.i64(1));
+      coordinate = e.b.CreateURem(rest, extent);
+      rest = e.b.CreateUDiv(rest, extent);
+    }
+    std::vector<Term> strides = loop.strides;
+    for (int i = 0; i < plan.pairs; ++i) strides[static_cast<size_t>(plan.result(i))] = constant(0);
+    at = step(at, strides, coordinate);
+  }
+  return at;
+}
+
 void Frame::for_rows(const std::vector<Loop>& loops, Value* first, Value* last,
                      llvm::function_ref<void(const Pointers&, Value*, Value*, Value*)> body) {
   if (loops.size() <= 1) return body(bases_, e.i64(0), first, last);

@@ -51,8 +51,17 @@ class Frame {
   llvm::Value* load_element(int tensor, llvm::Value* p, int lanes);
   void store_element(int tensor, llvm::Value* p, llvm::Value* storage);
 
+  struct PackedPlace {
+    llvm::Value* byte;   ///< address
+    llvm::Value* shift;  ///< i8
+  };
+  PackedPlace packed_place(int tensor, llvm::Value* element);
+
   /// p moved by `index` iterations of the loop, in every tensor.
   Pointers step(const Pointers& p, const std::vector<Term>& strides, llvm::Value* index);
+
+  /// Pointers of all tensors but the results at linear position `position`; results stay at their base.
+  Pointers beside_results(llvm::Value* position);
 
   /// Walks `loops` over linear iterations [begin, end): body gets pointers at the start of an innermost row, the number of
   /// iterations of all rows before it, and its sub-range [lo, hi). Without loops there is one row of one iteration.
@@ -66,12 +75,6 @@ class Frame {
   void finish();
 
  private:
-  struct PackedPlace {
-    llvm::Value* byte;   ///< address
-    llvm::Value* shift;  ///< i8
-  };
-  PackedPlace packed_place(int tensor, llvm::Value* element);
-
   Pointers bases_;                       ///< where walks start: addresses, or element number 0
   std::vector<llvm::Value*> addresses_;  ///< of every bound tensor
   std::vector<llvm::Value*> dyn_;

@@ -19,25 +19,6 @@ constexpr int64_t kKeyBytes = 4;
 constexpr int64_t kListBytes = 8;
 constexpr int kKeyUnroll = 4;
 
-/// Pointers of the other tensors at linear position p; results stay at their base.
-Pointers other_tensors_at(Frame& f, Value* position) {
-  Pointers at = f.bases();
-  Value* rest = position;
-  for (size_t l = f.plan.positions.size(); l-- > 0;) {
-    const Loop& loop = f.plan.positions[l];
-    Value* coordinate = rest;
-    if (l > 0) {
-      Value* extent = f.e.smax(f.term(loop.extent), f.e.i64(1));
-      coordinate = f.e.b.CreateURem(rest, extent);
-      rest = f.e.b.CreateUDiv(rest, extent);
-    }
-    std::vector<Term> strides = loop.strides;
-    for (int i = 0; i < f.plan.pairs; ++i) strides[static_cast<size_t>(f.plan.result(i))] = constant(0);
-    at = f.step(at, strides, coordinate);
-  }
-  return at;
-}
-
 }  // namespace
 
 void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name) {
@@ -71,7 +52,7 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
     return f.e.load(f.e.b.getInt64Ty(), f.e.at(list, f.e.times(j, f.e.i64(kListBytes))), Access::input, kListBytes);
   };
   const auto other_tensors = [&](Value* entry) {
-    return other_tensors_at(f, f.e.add(first, f.e.b.CreateAnd(entry, f.e.i64(0xffffffff))));
+    return f.beside_results(f.e.add(first, f.e.b.CreateAnd(entry, f.e.i64(0xffffffff))));
   };
   const auto destination = [&](int i, Value* entry) {
     const int result = f.plan.result(i);

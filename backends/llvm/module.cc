@@ -23,7 +23,8 @@ std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
 
 namespace {
 
-Status emit(llvm::Module& module, const BuildRequest& request) {
+/// `form`: range and list call loops of that form, made by another compiler; null: they have their own.
+Status emit(llvm::Module& module, const BuildRequest& request, const Form* form) {
   if (request.plan.accumulate != Accumulate::native)
     return unsupported("accumulate " + std::string(name(request.plan.accumulate)) +
                        " is two kernels, a fold and a narrowing (compiler/rewrite/split_wide); emit those one by one");
@@ -32,7 +33,7 @@ Status emit(llvm::Module& module, const BuildRequest& request) {
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
       case EntryKind::range:
-        emit_range(module, request, symbol);
+        form != nullptr ? emit_range_outside(module, request, *form, symbol) : emit_range(module, request, symbol);
         break;
       case EntryKind::check:
         emit_check(module, request, symbol);
@@ -44,7 +45,7 @@ Status emit(llvm::Module& module, const BuildRequest& request) {
         emit_keys(module, request, symbol);
         break;
       case EntryKind::list:
-        emit_list(module, request, symbol);
+        form != nullptr ? emit_list_outside(module, request, *form, symbol) : emit_list(module, request, symbol);
         break;
       case EntryKind::merge:
         emit_merge(module, request, symbol);
@@ -54,20 +55,21 @@ Status emit(llvm::Module& module, const BuildRequest& request) {
   return optimise(module, request.target);
 }
 
-Expected<Artifact> build(const BuildRequest& request) {
+Expected<Artifact> build(const BuildRequest& request, const Form* form) {
   llvm::LLVMContext context;
   llvm::Module module(request.symbol, context);
-  STREW_TRY(emit(module, request));
+  STREW_TRY(emit(module, request, form));
   Artifact artifact;
-  STREW_ASSIGN(artifact.object, generate(module, request.target, CodegenOutput::object));
+  STREW_ASSIGN(std::string object, generate(module, request.target, CodegenOutput::object));
+  artifact.objects.push_back(std::move(object));
   artifact.entries = entries_of(request.plan, request.schedule);
   return artifact;
 }
 
-Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) {
+Expected<std::string> emit_text(const BuildRequest& request, const Form* form, std::string_view kind) {
   llvm::LLVMContext context;
   llvm::Module module(request.symbol, context);
-  STREW_TRY(emit(module, request));
+  STREW_TRY(emit(module, request, form));
   if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
   if (kind == "ll") {
     std::string text;

@@ -23,32 +23,8 @@ class WindowEmitter {
 
  private:
   void nest(const Pointers& p, size_t level) {
-    const Loop& loop = loops_[level];
-    Value* lo = e_.i64(0);
-    Value* hi = f_.term(loop.extent);
-    if (level == 0 && f_.schedule.strategy == Strategy::window) {
-      lo = f_.argument(offsetof(strew_args, w0));
-      hi = f_.argument(offsetof(strew_args, w1));
-    }
-    if (placement_ == nullptr || loop.component < 0) return walk(p, level, lo, hi);
-    const auto k = static_cast<size_t>(loop.component);
-    const ComponentPlace& place = placement_->components[k];
-    Value* scale = f_.term(loop.scale);
-    // A sub-range of the window may miss the part that is inside; runs take no negative lengths.
-    const bool cut = level == 0 && f_.schedule.strategy == Strategy::window;
-    const auto not_before = [&](Value* from, Value* to) { return cut ? e_.smax(from, to) : to; };
-    if (place.split == nullptr) {
-      Value* from = e_.smax(lo, e_.times(place.lo, scale));
-      return walk(p, level, from, not_before(from, e_.smin(hi, e_.times(place.hi, scale))));
-    }
-    Value* split = e_.times(place.split, scale);
-    e_.loop(e_.i64(0), e_.i64(2), {1, 1}, [&](Value* segment) {
-      Value* second = e_.b.CreateICmpNE(segment, e_.i64(0));
-      Value* from = e_.b.CreateSelect(second, e_.smax(lo, split), lo);
-      Value* to = e_.b.CreateSelect(second, hi, e_.smin(hi, split));
-      Value* shift = e_.b.CreateSelect(second, e_.b.CreateNeg(f_.term(f_.plan.components[k].dim)), e_.i64(0));
-      walk(f_.step(p, f_.plan.components[k].strides, shift), level, from, not_before(from, to));
-    });
+    for_segments(f_, placement_, p, level,
+                 [&](const Pointers& from, Value* lo, Value* hi) { walk(from, level, lo, hi); });
   }
 
   void walk(const Pointers& p, size_t level, Value* lo, Value* hi) {
@@ -65,6 +41,37 @@ class WindowEmitter {
 };
 
 }  // namespace
+
+void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_t level,
+                  llvm::function_ref<void(const Pointers& p, Value* lo, Value* hi)> body) {
+  Emitter& e = f.e;
+  const Loop& loop = f.plan.window[level];
+  Value* lo = e.i64(0);
+  Value* hi = f.term(loop.extent);
+  // A sub-range of the window may miss the part that is inside; runs take no negative lengths.
+  const bool cut = level == 0 && f.schedule.strategy == Strategy::window;
+  if (cut) {
+    lo = f.argument(offsetof(strew_args, w0));
+    hi = f.argument(offsetof(strew_args, w1));
+  }
+  if (placement == nullptr || loop.component < 0) return body(p, lo, hi);
+  const auto k = static_cast<size_t>(loop.component);
+  const ComponentPlace& place = placement->components[k];
+  Value* scale = f.term(loop.scale);
+  const auto not_before = [&](Value* from, Value* to) { return cut ? e.smax(from, to) : to; };
+  if (place.split == nullptr) {
+    Value* from = e.smax(lo, e.times(place.lo, scale));
+    return body(p, from, not_before(from, e.smin(hi, e.times(place.hi, scale))));
+  }
+  Value* split = e.times(place.split, scale);
+  e.loop(e.i64(0), e.i64(2), {1, 1}, [&](Value* segment) {
+    Value* second = e.b.CreateICmpNE(segment, e.i64(0));
+    Value* from = e.b.CreateSelect(second, e.smax(lo, split), lo);
+    Value* to = e.b.CreateSelect(second, hi, e.smin(hi, split));
+    Value* shift = e.b.CreateSelect(second, e.b.CreateNeg(f.term(f.plan.components[k].dim)), e.i64(0));
+    body(f.step(p, f.plan.components[k].strides, shift), from, not_before(from, to));
+  });
+}
 
 void emit_whole_window(Frame& f, const Pointers& p) {
   const Body body = range_body(f.plan, false);

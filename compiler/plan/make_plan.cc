@@ -278,7 +278,8 @@ size_t slab_loops(const Plan& plan) {
 int64_t key_unit(const Plan& plan) {
   int64_t unit = 0;
   const auto divide = [&](const std::vector<Term>& strides) {
-    const Term& first = strides[static_cast<size_t>(plan.result(0))];
+    const auto indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+    const Term& first = strides[indexed];
     unit = std::gcd(unit, first.factor);
     bool usable = first.is_static() && first.factor >= 0;
     for (int i = 1; i < plan.pairs; ++i) usable &= strides[static_cast<size_t>(plan.result(i))] == first;

@@ -140,8 +140,8 @@ int64_t init_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
 /// Leading position loops that walk the results (batching dims): positions of different iterations never meet at a destination.
 size_t slab_loops(const Plan& plan);
-/// Destinations of a scatter's windows as numbers (strategy owner): element offsets in result 0 are multiples of this. 0: results'
-/// strides are dynamic, negative or differ, so there is no such number.
+/// Places of the windows in the indexed tensor (result 0 of a scatter, operand of a gather) as numbers: element offsets are multiples of
+/// this. 0: its strides are dynamic, negative or, between results, differ, so there is no such number.
 int64_t key_unit(const Plan& plan);
 
 }  // namespace strew

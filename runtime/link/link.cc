@@ -1,7 +1,7 @@
 // ORC's session and JITLink's object layer behind the facade, without LLJIT: objects come compiled, so its compile layer (and the
 // target it needs) would only cost time.
 //
-// Each object gets a JITDylib of its own, searched before one shared JITDylib that holds the math table and the C library's memory
+// Each artifact gets a JITDylib of its own, searched before one shared JITDylib that holds the math table and the C library's memory
 // functions; nothing else of the process is visible to generated code. Tasks run in place (no threads of LLVM's), so a session error
 // arrives on the thread that links and is put into its Status instead of on stderr. Tested by tests/unit/kernel_test.cc.
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
@@ -52,16 +52,18 @@ class OrcLinker final : public Linker {
     return static_cast<Linker*>(linker.release());
   }
 
-  Expected<std::shared_ptr<LinkedObject>> link(std::string object, const std::vector<std::string>& symbols) override {
+  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects, const std::vector<std::string>& symbols) override {
     auto dylib = session_.createJITDylib("kernel" + std::to_string(next_.fetch_add(1)));
     if (!dylib) return internal_error("linker: " + text_of(dylib.takeError()));
     auto linked = std::make_shared<OrcObject>(*this, *dylib);
     dylib->addToLinkOrder(*externals_);
 
     reported.clear();
-    llvm::SmallVector<char, 0> bytes(object.begin(), object.end());
-    auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), dylib->getName(), false);
-    if (auto error = layer_.add(*dylib, std::move(buffer))) return failed(std::move(error));
+    for (const std::string& object : objects) {
+      llvm::SmallVector<char, 0> bytes(object.begin(), object.end());
+      auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), dylib->getName(), false);
+      if (auto error = layer_.add(*dylib, std::move(buffer))) return failed(std::move(error));
+    }
     orc::SymbolLookupSet wanted;
     for (const std::string& symbol : symbols) wanted.add(session_.intern(symbol));
     auto found = session_.lookup(orc::makeJITDylibSearchOrder({&*dylib}), std::move(wanted));
@@ -125,7 +127,7 @@ OrcObject::~OrcObject() { linker_.remove(dylib_); }
 class BrokenLinker final : public Linker {
  public:
   explicit BrokenLinker(Status why) : why_(std::move(why)) {}
-  Expected<std::shared_ptr<LinkedObject>> link(std::string, const std::vector<std::string>&) override { return why_; }
+  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>&, const std::vector<std::string>&) override { return why_; }
 
  private:
   const Status why_;

@@ -1,4 +1,4 @@
-// The link facade: a relocatable object becomes running code. ORC and JITLink stand behind it (link.cc, in libstrew_llvm); nobody
+// The link facade: relocatable objects become running code. ORC and JITLink stand behind it (link.cc, in libstrew_llvm); nobody
 // else includes their headers. Extern symbols an object may use: the math table (runtime/math) and the C library's memory functions.
 #pragma once
 
@@ -23,7 +23,8 @@ class LinkedObject {
 class Linker {
  public:
   virtual ~Linker() = default;
-  virtual Expected<std::shared_ptr<LinkedObject>> link(std::string object, const std::vector<std::string>& symbols) = 0;
+  /// Links the objects with each other.
+  virtual Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects, const std::vector<std::string>& symbols) = 0;
 };
 
 }  // namespace strew

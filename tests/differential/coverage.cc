@@ -94,6 +94,7 @@ std::string Coverage::write() const {
     for (const auto& [cell, calls] : cells)
       out += fmt::format("ran {} {} {} {} {} {} {}\n", backend, int{cell.gather}, static_cast<int>(cell.kind),
                          static_cast<int>(cell.oob), static_cast<int>(cell.combiner), static_cast<int>(cell.dtype), calls);
+  for (const auto& [backend, count] : asked_) out += fmt::format("asked {} {}\n", backend, count);
   for (const auto& [backend, reasons] : refusals_)
     for (const auto& [reason, count] : reasons) out += fmt::format("refused {} {} {}\n", backend, count, reason);
   return out;
@@ -114,6 +115,9 @@ void Coverage::merge(const std::string& written) {
           {gather != 0, static_cast<PlanKind>(kind), static_cast<OobPolicy>(oob), static_cast<CombinerKind>(combiner),
            static_cast<DType>(dtype)},
           count);
+    } else if (what == "asked") {
+      fields >> count;
+      asked_[backend] += count;
     } else if (what == "refused") {
       std::string reason;
       fields >> count >> std::ws;
@@ -121,6 +125,21 @@ void Coverage::merge(const std::string& written) {
       refusals_[backend][reason] += count;
     }
   }
+}
+
+std::string Coverage::refusals(const std::string& backend) const {
+  std::string out;
+  int64_t refused = 0;
+  if (const auto found = refusals_.find(backend); found != refusals_.end()) {
+    for (const auto& [reason, count] : found->second) {
+      out += fmt::format("refused {} ops: {}\n", count, reason);
+      refused += count;
+    }
+  }
+  const auto asked = asked_.find(backend);
+  const int64_t all = asked != asked_.end() ? asked->second : 0;
+  return out + fmt::format("{} can build {} of {} ops ({:.1f} %)\n", backend, all - refused, all,
+                           all > 0 ? 100.0 * static_cast<double>(all - refused) / static_cast<double>(all) : 0.0);
 }
 
 std::string Coverage::table() const {
@@ -153,8 +172,7 @@ std::string Coverage::table() const {
     out += "by dtype:";
     for (const auto& [dtype, sum] : dtypes) out += fmt::format(" {} {}/{} ({})", name(dtype), sum.covered, sum.legal, sum.calls);
     out += "\n";
-    if (const auto found = refusals_.find(backend); found != refusals_.end())
-      for (const auto& [reason, count] : found->second) out += fmt::format("refused {} ops: {}\n", count, reason);
+    out += refusals(backend);
   }
   return out;
 }
@@ -163,7 +181,7 @@ std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& b
   std::vector<std::string> out;
   for (const std::string& backend : backends)
     for (const Cell& cell : legal_cells())
-      if (!has(backend, cell)) out.push_back(backend + " " + text(cell));
+      if (backend != "halide" && !has(backend, cell)) out.push_back(backend + " " + text(cell));
   return out;
 }
 

@@ -33,19 +33,23 @@ bool is_promised(const Op& op);
 class Coverage {
  public:
   void ran(const std::string& backend, const Cell& cell, int64_t calls) { calls_[backend][cell] += calls; }
+  void asked(const std::string& backend) { ++asked_[backend]; }
   void refused(const std::string& backend, const std::string& reason) { ++refusals_[backend][reason]; }
   bool has(const std::string& backend, const Cell& cell) const;
   /// As lines of text, and back: adds what another process counted.
   std::string write() const;
   void merge(const std::string& written);
-  /// Table by kind, policy and combiner; then by dtype; then refusals.
+  /// Table by kind, policy and combiner; then by dtype; then refusals and the share of ops the backend can build.
   std::string table() const;
-  /// Legal cells that never ran.
+  /// Legal cells that never ran. Backend halide owes none: it declines what it cannot hold.
   std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
 
  private:
+  std::string refusals(const std::string& backend) const;
+
   std::map<std::string, std::map<Cell, int64_t>> calls_;
   std::map<std::string, std::map<std::string, int64_t>> refusals_;
+  std::map<std::string, int64_t> asked_;
 };
 
 }  // namespace strew::test

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "backends/halide/can_build/backend.h"
 #include "runtime/file.h"
 #include "tests/support/onnx_writer.h"
 #include "tools/npy.h"
@@ -254,9 +255,11 @@ TEST_F(Cli, OneOutputThatFailsLeavesNone) {
 }
 
 TEST_F(Cli, BackendsThatAreNotThere) {
-  EXPECT_THAT(failure(1, "run kv.onnx --backend halide --input past.npy update.npy indices.npy --output y.npy"),
-              HasSubstr("halide"));
-  EXPECT_THAT(failure(1, "explain kv.onnx --backend halide"), HasSubstr("backend halide is not part of this build, which has: "));
+  if (!has_halide()) {
+    EXPECT_THAT(failure(1, "run kv.onnx --backend halide --input past.npy update.npy indices.npy --output y.npy"),
+                HasSubstr("backend halide: not part of this build"));
+    EXPECT_THAT(failure(1, "explain kv.onnx --backend halide"), HasSubstr("backend halide: not part of this build"));
+  }
   EXPECT_THAT(failure(1, "compile kv.onnx --emit pto-as -o y.s"), HasSubstr("--emit pto-as: this build has no backend for it"));
   EXPECT_THAT(failure(1, "compile kv.onnx --emit obj --backend reference -o y.s"),
               HasSubstr("interprets the op and has no object code"));

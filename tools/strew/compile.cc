@@ -14,16 +14,20 @@
 namespace strew::cli {
 namespace {
 
-constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj"};
+constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj", "halide"};
 // In the contract of the command line, but of backends that are not built.
-constexpr std::string_view kAbsent[] = {"halide", "pto-as", "pto-ir", "pto-cpp"};
+constexpr std::string_view kAbsent[] = {"pto-as", "pto-ir", "pto-cpp"};
 
 Expected<std::string> emit_object(const Backend& backend, const Stages& stages) {
   STREW_ASSIGN(Artifact artifact, backend.build(stages.request()));
   if (artifact.interpreted) {
     return unsupported("--emit obj: backend " + std::string(backend.name()) + " interprets the op and has no object code");
   }
-  return std::move(artifact.object);
+  if (artifact.objects.size() != 1) {
+    return unsupported("--emit obj: backend " + std::string(backend.name()) + " makes " +
+                       std::to_string(artifact.objects.size()) + " objects, expected one; --emit asm shows their code");
+  }
+  return std::move(artifact.objects[0]);
 }
 
 Expected<std::string> emit(const Options& options, const ImportedKernel& kernel) {

@@ -16,12 +16,12 @@ class LlvmBackend final : public Backend {
   }
   Expected<Artifact> build(const BuildRequest& request) const override {
     STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-    return module->build(request);
+    return module->build(request, nullptr);
   }
   Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const override {
     STREW_TRY(can_build(request));
     STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-    return module->emit_text(request, kind);
+    return module->emit_text(request, nullptr, kind);
   }
 };
 

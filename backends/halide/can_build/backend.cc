@@ -1,0 +1,50 @@
+// Compiled into libstrew, so that asking costs no library. build makes two objects: Halide's loops, and LLVM's entries that call them.
+// Tested by tests/unit/halide_test.cc.
+#include "backends/halide/can_build/backend.h"
+
+#include "backends/halide/can_build/can_build.h"
+#include "backends/halide/can_build/form.h"
+#include "runtime/modules.h"
+
+namespace strew {
+namespace {
+
+class HalideBackend final : public Backend {
+ public:
+  std::string_view name() const override { return "halide"; }
+  Status can_build(const BuildRequest& request) const override {
+    if (!has_halide()) return unsupported("backend halide: not part of this build (STREW_WITH_HALIDE)");
+    return halide_can_build(request.plan, request.schedule, request.target);
+  }
+  Expected<Artifact> build(const BuildRequest& request) const override {
+    STREW_ASSIGN(const HalideModule* halide, open_halide_module());
+    STREW_ASSIGN(const LlvmModule* llvm, open_llvm_module());
+    const Form form = form_of(request.plan, request.schedule);
+    STREW_ASSIGN(Artifact artifact, llvm->build(request, &form));
+    STREW_ASSIGN(std::string loops, halide->build(request, form));
+    artifact.objects.push_back(std::move(loops));
+    return artifact;
+  }
+  Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const override {
+    STREW_TRY(can_build(request));
+    STREW_ASSIGN(const HalideModule* halide, open_halide_module());
+    return halide->emit_text(request, form_of(request.plan, request.schedule), kind);
+  }
+};
+
+}  // namespace
+
+const Backend* halide_backend() {
+  static const HalideBackend backend;
+  return &backend;
+}
+
+bool has_halide() {
+#ifdef STREW_HAS_HALIDE
+  return true;
+#else
+  return false;
+#endif
+}
+
+}  // namespace strew

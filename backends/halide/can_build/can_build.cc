@@ -1,0 +1,91 @@
+// Everything LLVM computes, but for what Halide's functions cannot say: results that are written together share one set of coordinates.
+// Wide accumulation is not one kernel: the runtime splits it (compiler/rewrite/split_wide). docs/backends.md lists what is declined.
+// Tested by tests/unit/halide_test.cc; the differential test prints the share of ops.
+#include "backends/halide/can_build/can_build.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "backends/llvm/can_build/can_build.h"
+#include "runtime/target_table.h"
+
+namespace strew {
+namespace {
+
+Status decline(const std::string& why) { return unsupported("backend halide: " + why); }
+
+/// One key per position serves all results.
+bool same_keys(const Plan& plan, int i) {
+  const auto first = static_cast<size_t>(plan.result(0)), other = static_cast<size_t>(plan.result(i));
+  for (const Component& c : plan.components)
+    if (!(c.strides[first] == c.strides[other])) return false;
+  return plan.positions.empty() || plan.positions.back().strides[first] == plan.positions.back().strides[other];
+}
+
+bool rounds_to_integer(ExprOp op) {
+  return op == ExprOp::floor || op == ExprOp::ceil || op == ExprOp::trunc || op == ExprOp::round_half_even ||
+         op == ExprOp::round_half_away;
+}
+
+/// Which currents a node depends on, a bit each, and whether the halves of a 16-byte one mix on the way.
+struct Reads {
+  uint64_t currents = 0;
+  bool halves_mix = false;
+};
+
+bool keeps_halves(ExprOp op) {
+  return op == ExprOp::current || op == ExprOp::add || op == ExprOp::sub || op == ExprOp::neg || op == ExprOp::select;
+}
+
+/// Halide may evaluate a result after it has stored another, so each may depend on its own current value alone, and each half of a 16-byte
+/// element on its own half.
+Status check_reads(const Plan& plan) {
+  std::vector<Reads> reads;
+  for (const ExprNode& node : plan.combine.nodes) {
+    Reads r;
+    if (node.op == ExprOp::current) r.currents = uint64_t{1} << std::min(node.index, 63);
+    for (const int32_t arg : node.args) {
+      const Reads& from = reads[static_cast<size_t>(arg)];
+      r.currents |= from.currents;
+      r.halves_mix |= from.halves_mix;
+      const bool is_condition = node.op == ExprOp::select && arg == node.args[0];
+      if (from.currents != 0 && (is_condition || !keeps_halves(node.op))) r.halves_mix = true;
+    }
+    reads.push_back(r);
+  }
+  for (int i = 0; i < plan.pairs; ++i) {
+    const Reads& r = reads[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])];
+    const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
+    if ((r.currents & ~(uint64_t{1} << std::min(i, 63))) != 0)
+      return decline("result " + std::to_string(i) + " depends on the current value of another");
+    if (bits(dtype) > 64 && r.halves_mix)
+      return decline("result " + std::to_string(i) + ", " + std::string(name(dtype)) + ", mixes the halves of its current value");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target& target) {
+  // The entries around Halide's loops, init above all, are LLVM's.
+  if (const Status entries = llvm_can_build(plan, schedule, target); !entries.ok())
+    return decline("its entries are made by LLVM: " + entries.message());
+  if ((features_of(target) & feature_bit("sse4.1")) == 0) {
+    for (size_t n = 0; n < plan.combine.nodes.size() && !plan.pure_move; ++n)
+      if (rounds_to_integer(plan.combine.nodes[n].op))
+        return decline("node " + std::to_string(n) + " of the combiner, " + std::string(name(plan.combine.nodes[n].op)) +
+                       ", needs sse4.1, which " + print(target) + " has not");
+  }
+  if (!plan.gather) STREW_TRY(check_reads(plan));
+  for (int i = 0; i < plan.pairs && plan.pairs > 1; ++i) {
+    const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
+    if (bits(dtype) < 8)
+      return decline("result " + std::to_string(i) + " of " + std::to_string(plan.pairs) + " is packed " +
+                     std::string(name(dtype)));
+    if (!same_keys(plan, i)) return decline("results 0 and " + std::to_string(i) + " have different strides in an indexed dim");
+  }
+  return {};
+}
+
+}  // namespace strew

@@ -1,0 +1,14 @@
+// What the Halide backend can generate, decided from Plan, Schedule and Target alone.
+#pragma once
+
+#include "compiler/plan/plan.h"
+#include "runtime/status.h"
+#include "runtime/target.h"
+#include "schedules/schedule.h"
+
+namespace strew {
+
+/// Ok, or unsupported with a sentence that names the tensor, node or knob.
+Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target& target);
+
+}  // namespace strew

@@ -1,0 +1,92 @@
+// See form.h. Which loops are fixed is decided here: those whose extent and strides are numbers that fit Halide's dimensions and that no
+// policy, strategy or call cuts. All others are walked by the entries in pieces that fit. Tested by tests/unit/halide_test.cc and
+// tests/differential.
+#include "backends/halide/can_build/form.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace strew {
+namespace {
+
+constexpr int kHalfBits = 64;
+
+class FormMaker {
+ public:
+  FormMaker(const Plan& plan, const Schedule& schedule) : plan_(plan), schedule_(schedule) {}
+
+  Form make() {
+    form_.unit = std::max<int64_t>(1, key_unit(plan_));
+    form_.fills = plan_.gather && (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window);
+    for (size_t l = 0; l < plan_.window.size(); ++l) form_.fixed.push_back(is_fixed(l));
+    for (int t : inputs()) add(form_.inputs, t);
+    for (int i = 0; i < plan_.pairs; ++i) add(form_.results, plan_.result(i));
+    return std::move(form_);
+  }
+
+ private:
+  const PlanTensor& tensor(int t) const { return plan_.tensors[static_cast<size_t>(t)]; }
+
+  bool is_fixed(size_t l) const {
+    const Loop& loop = plan_.window[l];
+    const bool cut_by_strategy = l == 0 && schedule_.strategy == Strategy::window;
+    if (cut_by_strategy || loop.component >= 0 || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
+    for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+      const Term& stride = loop.strides[t];
+      int64_t span = 0;
+      const int64_t steps = bits(plan_.tensors[t].dtype) < 8 ? loop.extent.factor : 2;
+      if (!stride.is_static() || __builtin_mul_overflow(stride.factor, steps, &span) || std::abs(span) > kHalideLimit)
+        return false;
+    }
+    return true;
+  }
+
+  /// Tensors that the graph reads, but for results read as current values.
+  std::vector<int> inputs() const {
+    std::vector<int> list;
+    for (const ExprNode& node : plan_.combine.nodes) {
+      int t = -1;
+      if (node.op == ExprOp::current && plan_.gather) t = plan_.operand(0);
+      if (node.op == ExprOp::update) t = plan_.update(node.index);
+      if (node.op == ExprOp::extra) t = plan_.extra(node.index);
+      if (t >= 0 && std::find(list.begin(), list.end(), t) == list.end()) list.push_back(t);
+    }
+    return list;
+  }
+
+  void add(std::vector<FormBuffer>& list, int t) {
+    const int width = bits(tensor(t).dtype);
+    FormBuffer buffer;
+    buffer.tensor = t;
+    buffer.packed = width < 8;
+    buffer.bits = buffer.packed ? 8 : std::min(width, kHalfBits);
+    const int64_t halves = std::max(1, width / kHalfBits);
+    const auto dim = [&](FormDim::Walks walks, size_t loop, const Term& stride) {
+      buffer.dims.push_back({walks, static_cast<int>(loop), stride * constant(halves)});
+    };
+    const bool is_result = tensor(t).role == Role::result;
+    for (size_t l = plan_.window.size(); l-- > 0;) {
+      const Term& stride = plan_.window[l].strides[static_cast<size_t>(t)];
+      if (is_result || !stride.is(0)) dim(FormDim::Walks::window, l, stride);
+    }
+    if (plan_.is_indexed(t)) {
+      dim(FormDim::Walks::key, 0, constant(form_.unit));
+    } else if (is_result && plan_.positions.empty()) {
+      dim(FormDim::Walks::position, 0, constant(1));  // so that the update depends on the list at all
+    } else if (!plan_.positions.empty()) {
+      const Term& stride = plan_.positions.back().strides[static_cast<size_t>(t)];
+      if (is_result || !stride.is(0)) dim(FormDim::Walks::position, 0, stride);
+    }
+    for (; buffer.half < halves; ++buffer.half) list.push_back(buffer);
+  }
+
+  const Plan& plan_;
+  const Schedule& schedule_;
+  Form form_;
+};
+
+}  // namespace
+
+Form form_of(const Plan& plan, const Schedule& schedule) { return FormMaker(plan, schedule).make(); }
+
+}  // namespace strew

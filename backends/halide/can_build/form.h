@@ -1,0 +1,51 @@
+// Form: the calling convention between a Halide pipeline and the LLVM-made entries that call it.
+//
+// The pipeline applies a list of positions: for each entry (pos, key) of the list, in order, the whole window. It sees one buffer per tensor
+// whose dims are the window loops, then pos or key; it knows nothing of indices, policies, threads or strew_args. The entries of
+// backends/llvm/outside_entries resolve positions to such lists and lay out the buffers. Both sides read this description and nothing
+// else of each other.
+//
+//   int32_t SYMBOL_apply(list*, int32 count, int32 extents..., int32 packed numbers..., inputs*..., results*...)
+//
+// where x* are halide_buffer_t, extents are of the window loops that are not fixed, and packed numbers are, per packed buffer, the element
+// number of its start within the first byte and the strides that are known at the call only. SYMBOL_fill (gathers with a fill policy) has the
+// same arguments and writes the fill value.
+#pragma once
+
+#include <vector>
+
+#include "compiler/plan/plan.h"
+#include "schedules/schedule.h"
+
+namespace strew {
+
+struct FormDim {
+  enum class Walks : uint8_t { window, position, key };
+  Walks walks = Walks::window;
+  int loop = 0;  ///< window: which of plan.window
+  Term stride;   ///< elements of the buffer
+};
+
+/// How the pipeline sees one tensor. Elements of 16 bytes are two buffers of 8-byte halves; packed elements are a buffer of bytes whose
+/// dims count elements.
+struct FormBuffer {
+  int tensor = 0;
+  int half = 0;
+  int bits = 32;
+  bool packed = false;
+  std::vector<FormDim> dims;  ///< innermost first
+};
+
+struct Form {
+  std::vector<bool> fixed;  ///< per window loop: the pipeline knows its extent
+  int64_t unit = 1;         ///< elements of the indexed tensors that a key counts
+  bool fills = false;       ///< there is a SYMBOL_fill
+  std::vector<FormBuffer> inputs, results;
+};
+
+Form form_of(const Plan& plan, const Schedule& schedule);
+
+/// The largest extent, stride and coordinate that Halide's 32-bit dimensions hold.
+inline constexpr int64_t kHalideLimit = 0x7fffffff;
+
+}  // namespace strew

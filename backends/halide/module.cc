@@ -1,0 +1,108 @@
+// libstrew_halide's one exported function, and what is behind it: request -> pipelines -> object.
+//
+// Halide's exceptions end here. Its warnings are failures: they announce code that would run wrongly, because its checks are off. It compiles
+// on a stack of its own, but not under sanitizers, which take an exception that leaves that stack for an overflow. Objects have no
+// runtime, no asserts (the entries guarantee what they would check), 64-bit addresses, and floats as written.
+#include <Halide.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "backends/halide/pipeline.h"
+#include "backends/halide/schedule.h"
+#include "runtime/modules.h"
+#include "runtime/target_table.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STREW_SANITIZED 1
+#endif
+
+namespace strew {
+namespace {
+
+constexpr size_t kStackBytes = size_t{16} << 20;
+
+class Reporter : public Halide::CompileTimeErrorReporter {
+ public:
+  void warning(const char* text) override {
+    // Conversions are the only half operations there are, and those are instructions where the target has F16C.
+    if (std::string_view(text).find("float16 type operation is emulated") != std::string_view::npos) return;
+    throw Halide::CompileError(std::string("warning: ") + text);
+  }
+  void error(const char* text) override { throw Halide::CompileError(text); }
+};
+
+template <class Function>
+auto guarded(const BuildRequest& request, Function&& function) -> decltype(function()) {
+  const auto failed = [&](const std::string& what) { return internal_error("backend halide: " + request.symbol + ": " + what); };
+  try {
+    return function();
+  } catch (const Halide::Error& error) {
+    return failed(error.what());
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+}
+
+Halide::Target halide_target(const Target& target) {
+  using T = Halide::Target;
+  T out(T::Linux, T::X86, 64, {T::NoRuntime, T::NoAsserts, T::NoBoundsQuery, T::LargeBuffers, T::StrictFloat});
+  const FeatureSet has = features_of(target);
+  const auto all = [&](std::initializer_list<std::string_view> names) {
+    return std::all_of(names.begin(), names.end(), [&](std::string_view name) { return (has & feature_bit(name)) != 0; });
+  };
+  if (all({"sse4.1"})) out.set_feature(T::SSE41);
+  if (all({"avx"})) out.set_feature(T::AVX);
+  if (all({"f16c"})) out.set_feature(T::F16C);
+  if (all({"avx2"})) out.set_feature(T::AVX2);
+  if (target.vector_bytes == 64 && all({"avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl"}))
+    out.set_features({T::AVX512, T::AVX512_Skylake});
+  return out;
+}
+
+Halide::Module lower(const BuildRequest& request, const Form& form, bool fill) {
+  HalidePipeline pipeline = make_pipeline(request, form, fill);
+  apply_schedule(pipeline, request, form);
+  return Halide::Pipeline(pipeline.apply)
+      .compile_to_module(pipeline.arguments, request.symbol + (fill ? "_fill" : "_apply"), halide_target(request.target),
+                         Halide::LinkageType::External);
+}
+
+Expected<std::string> build(const BuildRequest& request, const Form& form) {
+  return guarded(request, [&]() -> Expected<std::string> {
+    std::vector<Halide::Module> modules = {lower(request, form, false)};
+    if (form.fills) modules.push_back(lower(request, form, true));
+    Halide::Module whole = modules.size() == 1 ? modules[0] : Halide::link_modules(request.symbol, modules);
+    whole.set_any_strict_float(true);  // linking forgets it
+    const Halide::Buffer<uint8_t> object = whole.compile_to_buffer();
+    return std::string(reinterpret_cast<const char*>(object.data()), static_cast<size_t>(object.number_of_elements()));
+  });
+}
+
+Expected<std::string> emit_text(const BuildRequest& request, const Form& form, std::string_view kind) {
+  return guarded(request, [&]() -> Expected<std::string> {
+    if (kind == "halide") {
+      std::ostringstream text;
+      text << lower(request, form, false);
+      return text.str();
+    }
+    return unsupported("--emit " + std::string(kind) + ": the halide backend emits halide");
+  });
+}
+
+}  // namespace
+}  // namespace strew
+
+extern "C" const strew::HalideModule* strew_halide_module() {
+  static const strew::HalideModule module = [] {
+    static strew::Reporter reporter;
+    Halide::set_custom_compile_time_error_reporter(&reporter);
+#ifdef STREW_SANITIZED
+    Halide::set_compiler_stack_size(0);
+#else
+    Halide::set_compiler_stack_size(strew::kStackBytes);
+#endif
+    return strew::HalideModule{strew::build, strew::emit_text};
+  }();
+  return &module;
+}

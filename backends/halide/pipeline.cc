@@ -1,0 +1,241 @@
+// See pipeline.h. Reads like what it does:
+//
+//   for entry in list: for w in window:  result(w..., key) = combine(result(w..., key), updates(w..., pos), ...)      scatter
+//                                        result(w..., pos) = expression(operand(w..., key), ...)                      gather
+//
+// with one Halide dimension per window loop and one for pos or key. Order is that of the reduction domain, serial and row-major, so
+// duplicates fold as semantics.md says. All elements are unsigned integers (numeric.h). A packed tensor is a row of bytes: its element
+// numbers are computed here, and a store keeps the byte's other elements. Tested by tests/unit/halide_test.cc and tests/differential.
+#include "backends/halide/pipeline.h"
+
+#include "backends/halide/evaluate.h"
+
+namespace strew {
+namespace {
+
+class Maker {
+ public:
+  Maker(const BuildRequest& request, const Form& form, bool fill)
+      : plan_(request.plan), form_(form), fill_(fill), numeric_(request.target.f16c) {}
+
+  HalidePipeline make() {
+    declare();
+    define();
+    return std::move(out_);
+  }
+
+ private:
+  /// A buffer's image or output, and for a packed one where its elements are.
+  struct Image {
+    const FormBuffer* form = nullptr;
+    Halide::ImageParam param;
+    HExpr start;                 ///< packed
+    std::vector<HExpr> strides;  ///< packed
+  };
+
+  const PlanTensor& tensor(int t) const { return plan_.tensors[static_cast<size_t>(t)]; }
+  std::string name_of(const FormBuffer& buffer) const {
+    const PlanTensor& t = tensor(buffer.tensor);
+    std::string text(name(t.role));
+    if (t.role != Role::indices) text += std::to_string(t.index);
+    return text + (bits(t.dtype) > 64 ? (buffer.half == 0 ? "_low" : "_high") : "");
+  }
+  static size_t rank(const FormBuffer& buffer) { return buffer.packed ? 1 : buffer.dims.size(); }
+
+  void declare();
+  void declare_packed(Image& image);
+  template <class Dimensions>
+  void describe(const FormBuffer& buffer, bool has_min, Dimensions dimension) const;
+  void define();
+  HExpr extent(const Image& image, size_t d) const;
+  HExpr coordinate(const FormDim& dim) const;
+  std::vector<HExpr> place(const Image& image) const;
+  HExpr byte_shift(const Image& image) const;
+  HExpr element(const Image& image) const;
+  Parts load(int t) const;
+  Parts load_node(const ExprNode& node) const;
+
+  const Plan& plan_;
+  const Form& form_;
+  const bool fill_;
+  HalideNumeric numeric_;
+  HalidePipeline out_;
+  Halide::ImageParam list_{Halide::Int(32), 2, "list"};
+  std::vector<Image> inputs_, results_;
+  HExpr pos_, key_;
+};
+
+/// Fixes min at 0 (of several results that of the first holds for all) and, where they are numbers, strides: they become part of the addresses.
+template <class Dimensions>
+void Maker::describe(const FormBuffer& buffer, bool has_min, Dimensions dimension) const {
+  for (size_t d = 0; d < rank(buffer); ++d) {
+    auto dim = dimension(static_cast<int>(d));
+    if (has_min) dim.set_min(0);
+    if (buffer.packed) continue;
+    const Term& stride = buffer.dims[d].stride;
+    const bool holds = stride.is_static() && std::abs(stride.factor) <= kHalideLimit;
+    dim.set_stride(holds ? HExpr(static_cast<int32_t>(stride.factor)) : HExpr());
+  }
+}
+
+void Maker::declare_packed(Image& image) {
+  const std::string base = name_of(*image.form);
+  Halide::Param<int32_t> start(base + "_start");
+  image.start = start;
+  out_.arguments.push_back(start);
+  for (size_t d = 0; d < image.form->dims.size(); ++d) {
+    const Term& stride = image.form->dims[d].stride;
+    if (stride.is_static()) {
+      image.strides.push_back(HExpr(static_cast<int32_t>(stride.factor)));
+      continue;
+    }
+    Halide::Param<int32_t> given(base + "_stride" + std::to_string(d));
+    image.strides.push_back(given);
+    out_.arguments.push_back(given);
+  }
+}
+
+void Maker::declare() {
+  Halide::Param<int32_t> count("count");
+  out_.arguments = {list_, count};
+  list_.dim(0).set_min(0).set_stride(1);
+  list_.dim(1).set_min(0).set_stride(2);
+
+  Halide::Region domain;
+  for (size_t l = plan_.window.size(); l-- > 0;) {
+    if (form_.fixed[l]) {
+      domain.push_back({0, static_cast<int32_t>(plan_.window[l].extent.factor)});
+      continue;
+    }
+    domain.push_back({0, HExpr()});
+  }
+  std::vector<Halide::Param<int32_t>> extents;
+  for (size_t l = 0; l < plan_.window.size(); ++l) {
+    if (form_.fixed[l]) continue;
+    Halide::Param<int32_t> extent("extent" + std::to_string(l));
+    out_.arguments.push_back(extent);
+    domain[plan_.window.size() - 1 - l].extent = extent;
+  }
+  domain.push_back({0, count});
+  const Halide::RDom walk(domain, "walk");
+  for (size_t l = 0; l < plan_.window.size(); ++l) out_.window.push_back(walk[static_cast<int>(plan_.window.size() - 1 - l)]);
+  out_.entry = walk[static_cast<int>(plan_.window.size())];
+  pos_ = list_(0, out_.entry);
+  key_ = list_(1, out_.entry);
+
+  for (const auto& [forms, images] : {std::pair{&form_.inputs, &inputs_}, std::pair{&form_.results, &results_}})
+    for (const FormBuffer& form : *forms) {
+      images->emplace_back();
+      images->back().form = &form;
+      if (form.packed) declare_packed(images->back());
+    }
+  for (Image& image : inputs_) {
+    image.param = Halide::ImageParam(Halide::UInt(image.form->bits), static_cast<int>(rank(*image.form)), name_of(*image.form));
+    describe(*image.form, true, [&](int d) { return image.param.dim(d); });
+    out_.arguments.push_back(image.param);
+  }
+}
+
+HExpr Maker::extent(const Image& image, size_t d) const {
+  const int dim = static_cast<int>(d);
+  return image.param.defined() ? image.param.dim(dim).extent() : out_.apply.output_buffers()[0].dim(dim).extent();
+}
+
+HExpr Maker::coordinate(const FormDim& dim) const {
+  if (dim.walks == FormDim::Walks::key) return key_;
+  return dim.walks == FormDim::Walks::position ? pos_ : HExpr(out_.window[static_cast<size_t>(dim.loop)]);
+}
+
+HExpr Maker::element(const Image& image) const {
+  HExpr number = image.start;
+  for (size_t d = 0; d < image.form->dims.size(); ++d) number = number + coordinate(image.form->dims[d]) * image.strides[d];
+  return number;
+}
+
+std::vector<HExpr> Maker::place(const Image& image) const {
+  if (image.form->packed) {
+    const int per_byte = 8 / bits(tensor(image.form->tensor).dtype);
+    return {Halide::unsafe_promise_clamped(element(image) >> (per_byte == 2 ? 1 : 2), 0, extent(image, 0) - 1)};
+  }
+  std::vector<HExpr> at;
+  for (size_t d = 0; d < image.form->dims.size(); ++d) {
+    const FormDim& dim = image.form->dims[d];
+    const HExpr where = coordinate(dim);
+    // What comes from the list is inside, says the other side.
+    at.push_back(dim.walks == FormDim::Walks::window ? where : Halide::unsafe_promise_clamped(where, 0, extent(image, d) - 1));
+  }
+  return at;
+}
+
+HExpr Maker::byte_shift(const Image& image) const {
+  const int width = bits(tensor(image.form->tensor).dtype);
+  const HExpr within = Halide::cast(Halide::UInt(8), element(image) & (8 / width - 1));
+  return within * Halide::cast(Halide::UInt(8), width);
+}
+
+Parts Maker::load(int t) const {
+  Parts parts;
+  const auto take = [&](const HExpr& value, const Image& image) {
+    HExpr& part = image.form->half == 0 ? parts.a : parts.b;
+    part = value;
+    if (!image.form->packed) return;
+    const int width = bits(tensor(t).dtype);
+    part = (value >> byte_shift(image)) & unsigned_constant(8, (uint64_t{1} << width) - 1);
+  };
+  for (const Image& image : inputs_)
+    if (image.form->tensor == t) take(image.param(place(image)), image);
+  for (size_t i = 0; i < results_.size(); ++i) {
+    if (results_[i].form->tensor != t) continue;
+    const Halide::FuncRef now = const_cast<Halide::Func&>(out_.apply)(place(results_[0]));
+    take(results_.size() == 1 ? HExpr(now) : HExpr(now[static_cast<int>(i)]), results_[i]);
+  }
+  return parts;
+}
+
+Parts Maker::load_node(const ExprNode& node) const {
+  if (node.op == ExprOp::update) return load(plan_.update(node.index));
+  if (node.op == ExprOp::extra) return load(plan_.extra(node.index));
+  if (fill_) return numeric_.literal_storage(plan_.gather_fill);
+  return load(plan_.gather ? plan_.operand(node.index) : plan_.result(node.index));
+}
+
+void Maker::define() {
+  std::vector<Halide::Var> pure;
+  for (size_t d = 0; d < rank(*results_[0].form); ++d) pure.emplace_back("d" + std::to_string(d));
+  std::vector<HExpr> nothing, values;
+  for (const Image& image : results_) nothing.push_back(Halide::undef(Halide::UInt(image.form->bits)));
+  if (results_.size() == 1)
+    out_.apply(pure) = nothing[0];
+  else
+    out_.apply(pure) = Halide::Tuple(nothing);
+
+  const std::vector<Parts> stored = evaluate(numeric_, plan_.combine, [&](const ExprNode& node) { return load_node(node); });
+  for (size_t i = 0; i < stored.size(); ++i) {
+    values.push_back(stored[i].a);
+    if (bits(tensor(plan_.result(static_cast<int>(i))).dtype) > 64) values.push_back(stored[i].b);
+  }
+  const std::vector<HExpr> at = place(results_[0]);
+  if (results_[0].form->packed) {
+    const HExpr shift = byte_shift(results_[0]);
+    const int width = bits(tensor(plan_.result(0)).dtype);
+    const HExpr mask = unsigned_constant(8, (uint64_t{1} << width) - 1) << shift;
+    values[0] = (HExpr(out_.apply(at)) & ~mask) | (values[0] << shift);
+  }
+  if (values.size() == 1)
+    out_.apply(at) = values[0];
+  else
+    out_.apply(at) = Halide::Tuple(values);
+
+  for (size_t i = 0; i < results_.size(); ++i) {
+    Halide::OutputImageParam buffer = out_.apply.output_buffers()[i];
+    describe(*results_[i].form, i == 0, [&](int d) { return buffer.dim(d); });
+  }
+}
+
+}  // namespace
+
+HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool fill) {
+  return Maker(request, form, fill).make();
+}
+
+}  // namespace strew

@@ -1,0 +1,25 @@
+// Pipeline: the algorithm. One Func whose update applies a list of positions (can_build/form.h) to the results in place: its pure
+// definition is undef, so nothing but the update touches the caller's buffers. How it is run is schedule.h's, apart from it.
+#pragma once
+
+#include <Halide.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/halide/can_build/form.h"
+
+namespace strew {
+
+struct HalidePipeline {
+  Halide::Func apply{"result"};
+  std::vector<Halide::RVar> window;  ///< of the plan's window loops, outermost first
+  Halide::RVar entry;                ///< the list's entries
+  std::vector<Halide::Argument> arguments;
+};
+
+/// `fill`: the elements written are a gather's fill value instead of the operand's.
+HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool fill);
+
+}  // namespace strew

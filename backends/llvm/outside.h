@@ -1,0 +1,53 @@
+// Outside: calls of loops that another compiler made (backends/halide/can_build/form.h), from entries made here.
+//
+// An entry resolves positions to a list of (position, key) and hands it over with one buffer per tensor. Whatever a 32-bit dimension of the
+// other side cannot hold, and windows that a policy cuts, are handed over one position at a time, from addresses computed here.
+#pragma once
+
+#include <string>
+
+#include "backends/halide/can_build/form.h"
+#include "backends/llvm/window.h"
+
+namespace strew {
+
+class Outside {
+ public:
+  Outside(Frame& frame, const Form& form, const std::string& symbol);
+
+  /// i1: every extent, stride and key of this call fits the other side, so whole lists can be handed over.
+  llvm::Value* fits();
+  /// The place of the indexed tensors' window as a key: position i of the innermost position loop, components as placed.
+  llvm::Value* key(llvm::Value* i, const Placement& placement);
+
+  /// Applies `count` (i64, at most kMostEntries) entries of the list with pos 0, key 0 at p. All windows whole.
+  void apply(const Pointers& p, llvm::Value* list, llvm::Value* count, bool fill);
+  /// Applies one position with p at its window (placement: which cuts it; null: whole).
+  void apply_one(const Pointers& p, const Placement* placement, bool fill);
+
+  static constexpr int64_t kMostEntries = 1 << 30;
+
+ private:
+  struct Buffer {
+    const FormBuffer* form;
+    llvm::Value* header;  ///< halide_buffer_t, its dims behind it
+  };
+  void make_buffers();
+  bool has_packed() const;
+  llvm::Value* within_limit(llvm::Value* number);
+  llvm::Value* largest_key();
+  llvm::Value* steps_of(const FormDim& dim, llvm::Value* keys);
+  llvm::Value* piece(size_t level);
+  void nest(const Pointers& p, const Placement* placement, size_t level, bool fill);
+  void call(const Pointers& p, llvm::Value* list, llvm::Value* count, bool fill);
+
+  Frame& f_;
+  Emitter& e_;
+  const Form& form_;
+  std::string symbol_;
+  std::vector<Buffer> buffers_;        ///< list, inputs, results
+  std::vector<llvm::Value*> extents_;  ///< per window loop, i32; null where fixed
+  llvm::Value* one_ = nullptr;         ///< the list of the one entry (0, 0)
+};
+
+}  // namespace strew

@@ -1,0 +1,30 @@
+# Halide::Halide, from the Python wheel: HALIDE_ROOT if given (the wheel's folder, with include/ and lib64/), else what the project's .venv
+# has (requirements.txt). The wheel's own CMake package wants CMake 3.28 and is not used. Sets STREW_HALIDE_FOUND.
+set(STREW_HALIDE_FOUND FALSE)
+if(NOT HALIDE_ROOT)
+  set(python ${CMAKE_SOURCE_DIR}/.venv/bin/python3)
+  if(EXISTS ${python})
+    # find_spec does not import the package, which would load NumPy and libHalide.
+    execute_process(
+      COMMAND ${python} -c "import importlib.util as u, os; s = u.find_spec('halide'); print(os.path.dirname(s.origin) if s else '')"
+      OUTPUT_VARIABLE HALIDE_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+endif()
+if(EXISTS ${HALIDE_ROOT}/include/Halide.h AND EXISTS ${HALIDE_ROOT}/lib64/libHalide.so)
+  file(STRINGS ${HALIDE_ROOT}/include/HalideRuntime.h version REGEX "#define HALIDE_VERSION_MAJOR [0-9]+")
+  string(REGEX REPLACE "[^0-9]" "" version "${version}")
+  if(version EQUAL 21)
+    add_library(Halide::Halide SHARED IMPORTED)
+    set_target_properties(Halide::Halide PROPERTIES
+      IMPORTED_LOCATION ${HALIDE_ROOT}/lib64/libHalide.so
+      IMPORTED_SONAME libHalide.so
+      INTERFACE_INCLUDE_DIRECTORIES ${HALIDE_ROOT}/include
+      INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${HALIDE_ROOT}/include)
+    set(STREW_HALIDE_FOUND TRUE)
+    message(STATUS "Halide ${version}: ${HALIDE_ROOT}")
+  else()
+    message(STATUS "Halide: ${HALIDE_ROOT} is version '${version}', expected 21: the halide backend is left out")
+  endif()
+else()
+  message(STATUS "Halide: not found (set HALIDE_ROOT, or let ./dev build install it into .venv): the halide backend is left out")
+endif()

@@ -1,0 +1,117 @@
+// The Halide backend: it builds what it says it builds, with the reference's bits under every strategy, and says why where it does not.
+// Random ops of every kind are tests/differential's part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "backends/halide/can_build/backend.h"
+#include "backends/halide/can_build/can_build.h"
+#include "compiler/op/text.h"
+#include "compiler/rewrite/rewrites.h"
+#include "runtime/kernel.h"
+#include "tests/support/views.h"
+
+namespace strew {
+namespace {
+
+using test::Views;
+using testing::HasSubstr;
+
+Op op_of(const std::string& text) {
+  const auto op = parse_op(text);
+  EXPECT_TRUE(op.ok()) << op.status().message();
+  return *op;
+}
+
+KernelOptions with(const std::string& backend, const std::string& schedule = "") {
+  KernelOptions options;
+  options.backend = backend;
+  options.schedule = schedule;
+  return options;
+}
+
+class Halide : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
+  }
+  Runtime runtime_;
+};
+
+constexpr int64_t kRows = 37, kWidth = 27, kCount = 4000;
+
+std::string rows_op(const std::string& rest) {
+  return "strew1.scatter(operand=f32[37,27] indices=i32[4000] updates=f32[4000,27] update_window_dims=[1] "
+         "inserted_window_dims=[0] "
+         "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place" +
+         rest + ")";
+}
+
+/// The table after `op` (of rows_op) on data with repeated and out-of-bounds rows and inexact sums.
+std::vector<float> run_rows(Runtime& runtime, const std::string& op, const KernelOptions& options) {
+  std::vector<float> table(kRows * kWidth, 0.25f), updates(kCount * kWidth);
+  std::vector<int32_t> indices(kCount);
+  for (size_t i = 0; i < updates.size(); ++i) updates[i] = 1.0f / static_cast<float>(1 + i % 31);
+  for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int32_t>(i * 2654435761u % 43) - 3;
+  const auto kernel = runtime.get(op_of(op), options);
+  EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+  if (!kernel.ok()) return {};
+  EXPECT_EQ(kernel->backend(), options.backend);
+  Views views;
+  views.add(table.data(), DType::f32, {kRows, kWidth}).add(indices.data(), DType::i32, {kCount});
+  views.add(updates.data(), DType::f32, {kCount, kWidth});
+  const Status status = kernel->run(views);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return table;
+}
+
+TEST_F(Halide, RowsHaveTheReferencesBits) {
+  for (const char* combiner : {"assign", "add", "max"})
+    for (const char* policy : {"skip_element", "skip_window", "clamp", "wrap"}) {
+      const std::string op = rows_op(std::string(" combiner=") + combiner + " oob=" + policy);
+      const std::vector<float> expected = run_rows(runtime_, op, with("reference"));
+      for (const char* schedule : {"strategy=sequential", "strategy=window,threads=3", "strategy=owner,threads=3",
+                                   "strategy=exchange,threads=2,prefetch=4", "strategy=sequential,vector_bytes=16,unroll=1"})
+        EXPECT_EQ(run_rows(runtime_, op, with("halide", schedule)), expected) << combiner << " " << policy << " " << schedule;
+    }
+}
+
+TEST_F(Halide, PolicyErrorChecksBeforeTheFirstWrite) {
+  const auto kernel = runtime_.get(op_of(rows_op(" combiner=add oob=error")), with("halide"));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  std::vector<float> table(kRows * kWidth, 2.0f), updates(kCount * kWidth, 1.0f);
+  std::vector<int32_t> indices(kCount, 1);
+  indices[3999] = 37;
+  Views views;
+  views.add(table.data(), DType::f32, {kRows, kWidth}).add(indices.data(), DType::i32, {kCount});
+  views.add(updates.data(), DType::f32, {kCount, kWidth});
+  strew_fault fault{};
+  EXPECT_EQ(kernel->run(views, &fault).code(), Code::out_of_bounds);
+  EXPECT_EQ(fault.position, 3999);
+  EXPECT_EQ(table, std::vector<float>(kRows * kWidth, 2.0f));
+}
+
+std::string answer(const std::string& text, const char* cpu = "x86-64-v3") {
+  Op op = op_of(text);
+  canonicalise(op);
+  return halide_can_build(*make_plan(op), Schedule{}, *parse_target(cpu)).message();
+}
+
+TEST(HalideCanBuild, DeclinesWithTheReason) {
+  const std::string op =
+      "strew1.scatter(operand=f32[64] indices=i32[8] updates=f32[8] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 combiner=expr expr={%0=update(0):f32;%1=ceil(%0):f32;return %1})";
+  EXPECT_EQ(answer(op), "");
+  EXPECT_EQ(answer(op, "x86-64"), "backend halide: node 1 of the combiner, ceil, needs sse4.1, which x86_64-x86-64 has not");
+  EXPECT_THAT(answer(op, "generic"), HasSubstr("its entries are made by LLVM: backend llvm: architecture aarch64"));
+}
+
+TEST(HalideCanBuild, WithoutHalideTheReasonIsTheBuild) {
+  if (has_halide()) GTEST_SKIP() << "this build has Halide";
+  const auto kernel = Runtime().get(op_of(rows_op("")), with("halide"));
+  EXPECT_EQ(kernel.status().message(), "backend halide: not part of this build (STREW_WITH_HALIDE)");
+}
+
+}  // namespace
+}  // namespace strew
