@@ -1,0 +1,304 @@
+// See builder.h. An `index` that is known folds away; what is left over is computed where it is asked for, so callers ask outside of the
+// loops that do not change it. Constants are named for their value (%c16, %c16_i32) and stand first, in the order of their first use.
+// Tested by tests/golden/pto_program_test.cc.
+#include "backends/pto/builder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr int64_t kRowBytes = 32;
+
+int64_t known_or(const Number& number, int64_t otherwise) { return number.value.value_or(otherwise); }
+
+Type view_type(TypeKind kind, const Type& like, std::vector<int64_t> dims) {
+  Type type;
+  type.kind = kind;
+  type.element = like.element;
+  type.dims = std::move(dims);
+  return type;
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder(Chip chip, int cores) : chip_(chip), cores_planned_(cores) {}
+
+void ProgramBuilder::pointer(const std::string& name, Element element) {
+  Type type;
+  type.kind = TypeKind::ptr;
+  type.element = element;
+  arguments_.push_back({name, type, {}});
+  types_[name] = type;
+  names_.insert(name);
+}
+
+void ProgramBuilder::scalar(const std::string& name) {
+  const Type type = make_scalar(DType::i32);
+  arguments_.push_back({name, type, {}});
+  types_[name] = type;
+  names_.insert(name);
+}
+
+std::string ProgramBuilder::fresh(const std::string& hint) {
+  std::string name = hint;
+  for (int i = 2; !names_.insert(name).second; ++i) name = hint + "_" + std::to_string(i);
+  return name;
+}
+
+Statement& ProgramBuilder::append(Statement s) {
+  s.note.text = std::move(note_);
+  note_.clear();
+  if (!s.result.empty()) types_[s.result] = s.type;
+  account(s);
+  into_->push_back(std::move(s));
+  return into_->back();
+}
+
+std::string ProgramBuilder::constant_name(const std::string& name, Type type, int64_t value) {
+  if (types_.contains(name)) return name;
+  Statement s;
+  s.opcode = Opcode::constant;
+  s.result = name;
+  s.type = std::move(type);
+  s.value = value;
+  types_[name] = s.type;
+  names_.insert(name);
+  constants_.push_back(std::move(s));
+  return name;
+}
+
+std::string ProgramBuilder::use(const Number& number) {
+  if (!number.value) return number.name;
+  const int64_t v = *number.value;
+  return constant_name(v < 0 ? "cm" + std::to_string(v).substr(1) : "c" + std::to_string(v), make_index(), v);
+}
+
+Named ProgramBuilder::constant(Element element, int64_t value) {
+  Type type;
+  type.kind = TypeKind::scalar;
+  type.element = element;
+  const std::string digits = value < 0 ? "m" + std::to_string(value).substr(1) : std::to_string(value);
+  const bool bits = is_float(element.dtype);
+  return {constant_name((bits ? "bits" : "c") + digits + "_" + print(element), type, value), type};
+}
+
+Named ProgramBuilder::i32(const Number& number) {
+  if (number.value) return constant({DType::i32, false}, *number.value);
+  const auto found = narrow_.find(number.name);
+  if (found != narrow_.end()) return {found->second, make_scalar(DType::i32)};
+  const Named out = give(Opcode::index_cast, number.name + "_i32", make_scalar(DType::i32), {number.name});
+  narrow_[number.name] = out.name;
+  return out;
+}
+
+Number ProgramBuilder::argument(const std::string& scalar) {
+  Number& known = casts_[scalar];
+  if (known.name.empty()) known.name = give(Opcode::index_cast, scalar + "_index", make_index(), {scalar}).name;
+  return known;
+}
+
+Number ProgramBuilder::core() {
+  Number& known = casts_["@core"];
+  if (known.name.empty()) {
+    const Named wide = give(Opcode::get_block_idx, "core_i64", make_scalar(DType::i64), {});
+    known.name = give(Opcode::index_cast, "core", make_index(), {wide.name}).name;
+  }
+  return known;
+}
+
+Number ProgramBuilder::cores() {
+  Number& known = casts_["@cores"];
+  if (known.name.empty()) {
+    const Named wide = give(Opcode::get_block_num, "cores_i64", make_scalar(DType::i64), {});
+    known.name = give(Opcode::index_cast, "cores", make_index(), {wide.name}).name;
+  }
+  return known;
+}
+
+Number ProgramBuilder::binary(Opcode opcode, const Number& a, const Number& b, const char* hint) {
+  const std::string left = use(a), right = use(b);
+  return {give(opcode, hint, make_index(), {left, right}).name, {}};
+}
+
+Number ProgramBuilder::add(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) return number(*a.value + *b.value);
+  if (a.is(0)) return b;
+  return b.is(0) ? a : binary(Opcode::addi, a, b, hint);
+}
+Number ProgramBuilder::sub(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) return number(*a.value - *b.value);
+  return b.is(0) ? a : binary(Opcode::subi, a, b, hint);
+}
+Number ProgramBuilder::mul(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) return number(*a.value * *b.value);
+  if (a.is(0) || b.is(0)) return number(0);
+  if (a.is(1)) return b;
+  return b.is(1) ? a : binary(Opcode::muli, a, b, hint);
+}
+Number ProgramBuilder::min(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) return number(std::min(*a.value, *b.value));
+  return binary(Opcode::minsi, a, b, hint);
+}
+Number ProgramBuilder::max(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) return number(std::max(*a.value, *b.value));
+  return binary(Opcode::maxsi, a, b, hint);
+}
+Number ProgramBuilder::ceil_div(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) {
+    const int64_t quotient = *a.value / *b.value;
+    return number(quotient + (*a.value % *b.value > 0 ? 1 : 0));
+  }
+  return b.is(1) ? a : binary(Opcode::ceildivsi, a, b, hint);
+}
+Number ProgramBuilder::remainder(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) return number(*a.value % *b.value);
+  return b.is(1) ? number(0) : binary(Opcode::remsi, a, b, hint);
+}
+
+Named ProgramBuilder::view(const std::string& hint, const std::string& pointer, const Number& rows, const Number& cols,
+                           const Number& row_stride) {
+  Statement s;
+  s.opcode = Opcode::make_tensor_view;
+  s.operands = {{pointer}, {use(rows), use(cols)}, {use(row_stride), use(number(1))}};
+  s.attributes = {{"layout", "nd"}};
+  s.type = view_type(TypeKind::tensor_view, types_.at(pointer), {kDynamic, kDynamic});
+  s.result = fresh(hint);
+  const Statement& made = append(std::move(s));
+  return {made.result, made.type};
+}
+
+Named ProgramBuilder::part(const std::string& hint, const Named& view, const Number& row, const Number& col, const Number& rows,
+                           const Number& cols) {
+  Statement s;
+  s.opcode = Opcode::partition_view;
+  s.operands = {{view.name}, {use(row), use(col)}, {use(rows), use(cols)}};
+  s.type = view_type(TypeKind::partition_view, view.type, {known_or(rows, kDynamic), known_or(cols, kDynamic)});
+  s.result = fresh(hint);
+  const Statement& made = append(std::move(s));
+  return {made.result, made.type};
+}
+
+Named ProgramBuilder::tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows,
+                           const Number& valid_cols) {
+  const int64_t size = bits(element.dtype) / 8, unit = kRowBytes / size;
+  Statement s;
+  s.opcode = Opcode::alloc_tile;
+  s.type = make_tile(element, rows, (cols + unit - 1) / unit * unit);
+  s.type.tile.valid_rows = known_or(valid_rows, kDynamic);
+  s.type.tile.valid_cols = known_or(valid_cols, kDynamic);
+  s.operands.resize(3);
+  if (!valid_rows.value) s.operands[1] = {valid_rows.name};
+  if (!valid_cols.value) s.operands[2] = {valid_cols.name};
+  s.result = fresh(hint);
+  const Named out{s.result, s.type};
+  if (hoist_ && valid_rows.value && valid_cols.value) {
+    types_[out.name] = out.type;
+    hoisted_.push_back(std::move(s));
+  } else {
+    append(std::move(s));
+  }
+  return out;
+}
+
+void ProgramBuilder::load(const Named& part, const Named& tile) { run(Opcode::tload, {part.name, tile.name}); }
+void ProgramBuilder::store(const Named& tile, const Named& part) { run(Opcode::tstore, {tile.name, part.name}); }
+
+void ProgramBuilder::run(Opcode opcode, const std::vector<std::string>& operands, std::vector<Attribute> attributes) {
+  Statement s;
+  s.opcode = opcode;
+  for (const std::string& operand : operands) s.operands.push_back({operand});
+  s.attributes = std::move(attributes);
+  append(std::move(s));
+}
+
+Named ProgramBuilder::give(Opcode opcode, const std::string& hint, Type type, const std::vector<std::string>& operands,
+                           std::vector<Attribute> attributes) {
+  Statement s;
+  s.opcode = opcode;
+  for (const std::string& operand : operands) s.operands.push_back({operand});
+  s.attributes = std::move(attributes);
+  s.type = std::move(type);
+  s.result = fresh(hint);
+  const Statement& made = append(std::move(s));
+  return {made.result, made.type};
+}
+
+void ProgramBuilder::barrier() { run(Opcode::barrier, {}, {{"pipe", "PIPE_ALL"}}); }
+
+void ProgramBuilder::loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
+                          const std::function<void(const Number&)>& body) {
+  Statement s;
+  s.opcode = Opcode::loop;
+  s.operands = {{use(from)}, {use(to)}, {use(step)}};
+  s.type = make_index();
+  s.result = fresh(hint);
+  s.note.text = std::move(note_);
+  note_.clear();
+  types_[s.result] = s.type;
+  std::vector<Statement>* const outer = into_;
+  const auto narrow = narrow_;
+  const double outer_trips = trips_;
+  trips_ *= trips;
+  std::vector<Statement> inner;
+  into_ = &inner;
+  body({s.result, {}});
+  into_ = outer;
+  trips_ = outer_trips;
+  narrow_ = narrow;
+  s.body = std::move(inner);
+  into_->push_back(std::move(s));
+}
+
+/// Adds a statement to the cost report: what its tiles hold, as often as its loops run it.
+void ProgramBuilder::account(const Statement& s) {
+  const auto bytes = [&](const std::string& name) {
+    const Type& type = types_.at(name);
+    const int64_t rows = type.tile.valid_rows == kDynamic ? type.dims[0] : type.tile.valid_rows;
+    const int64_t cols = type.tile.valid_cols == kDynamic ? type.dims[1] : type.tile.valid_cols;
+    return trips_ * static_cast<double>(storage_bytes(type.element.dtype, rows * cols));
+  };
+  switch (s.opcode) {
+    case Opcode::tload:
+      loaded_ += bytes(s.operands[1][0]);
+      break;
+    case Opcode::tstore:
+      stored_ += bytes(s.operands[0][0]);
+      break;
+    case Opcode::mscatter:
+      scattered_ += bytes(s.operands[0][0]);
+      break;
+    case Opcode::mgather:
+      scattered_ += bytes(s.operands[2][0]);
+      break;
+    default:
+      if (info(s.opcode).name.substr(0, 5) != "pto.t") return;
+      break;
+  }
+  instructions_ += trips_;
+}
+
+void ProgramBuilder::finish(Program& program, const std::string& kernel) {
+  Function function;
+  function.name = kernel;
+  function.arguments = std::move(arguments_);
+  function.entry = true;
+  function.kernel_kind = "vector";
+  function.body = std::move(constants_);
+  for (std::vector<Statement>* part : {&hoisted_, &body_})
+    function.body.insert(function.body.end(), std::make_move_iterator(part->begin()), std::make_move_iterator(part->end()));
+  program.module.chip = chip_;
+  program.module.functions.push_back(std::move(function));
+  program.kernel = kernel;
+  program.chip = chip_;
+  program.cost.loaded_bytes = std::llround(loaded_);
+  program.cost.stored_bytes = std::llround(stored_);
+  program.cost.scattered_bytes = std::llround(scattered_);
+  program.cost.instructions = std::llround(instructions_);
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,199 @@
+// See frame.h. Elements the chip does not compute with, or wider than its own, travel as words of the same bits: a row of 64 i64 is a row
+// of 128 i32. Indices are always declared i32, whatever their sign: the chip reads them as u32 and index code is written for both.
+// Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
+#include "backends/pto/frame.h"
+
+#include <algorithm>
+
+#include "compiler/pto/verify.h"
+
+namespace strew::pto {
+namespace {
+
+std::string name_of(const TensorSlot& slot, const Plan& plan) {
+  const std::string number = plan.pairs > 1 ? std::to_string(slot.index) : "";
+  switch (slot.role) {
+    case Role::result:
+      return plan.init_kind == InitKind::in_place && !plan.gather ? "table" + number : "result" + number;
+    case Role::operand:
+      return plan.gather ? "table" : "operand" + number;
+    case Role::indices:
+      return "indices";
+    case Role::updates:
+      return "updates" + number;
+    case Role::extra:
+      break;
+  }
+  return "extra" + std::to_string(slot.index);
+}
+
+ArgumentRole role_of(Role role) {
+  switch (role) {
+    case Role::result:
+      return ArgumentRole::result;
+    case Role::operand:
+      return ArgumentRole::operand;
+    case Role::indices:
+      return ArgumentRole::indices;
+    case Role::updates:
+      return ArgumentRole::updates;
+    case Role::extra:
+      break;
+  }
+  return ArgumentRole::extra;
+}
+
+/// Elements of `dtype` as words: themselves where the chip moves them.
+bool words_of(Chip chip, DType dtype, Words& out) {
+  if (moves(chip, dtype)) {
+    out = {{dtype, false}, 1};
+    return true;
+  }
+  switch (bits(dtype)) {
+    case 8:
+      out = {{DType::u8, false}, 1};
+      return true;
+    case 16:
+      out = {{DType::u16, false}, 1};
+      return true;
+    case 32:
+      out = {{DType::i32, false}, 1};
+      return true;
+    case 64:
+      out = {{DType::i32, false}, 2};
+      return true;
+    case 128:
+      out = {{DType::i32, false}, 4};
+      return dtype != DType::string;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Frame::Frame(const Op& the_op, const Plan& the_plan, Chip the_chip, const ProgramOptions& the_options, const Attempt& the_attempt)
+    : op(the_op),
+      plan(the_plan),
+      chip(the_chip),
+      options(the_options),
+      attempt(the_attempt),
+      build(the_chip, the_options.blocks) {}
+
+Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
+  const auto t = static_cast<size_t>(tensor);
+  types_[t] = slot.type;
+  if (!slot.type->strides.empty())
+    return unsupported(std::string(name(slot.role)) + ": it has strides, expected a contiguous tensor: a program's are");
+  ProgramArgument argument;
+  argument.name = pointers_[t] = name_of(slot, plan);
+  argument.role = role_of(slot.role);
+  argument.index = slot.index;
+  argument.dtype = slot.type->dtype;
+  argument.dims = slot.type->dims;
+  if (slot.role == Role::indices) {
+    if (bits(argument.dtype) < 8)
+      return unsupported("indices are " + std::string(name(argument.dtype)) + ", expected 8 bits or more: smaller ones are packed");
+    const int64_t size = bits(argument.dtype);
+    words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{argument.dtype, false}, 1};
+  } else if (!words_of(chip, argument.dtype, words_[t])) {
+    return unsupported(argument.name + " is " + std::string(name(argument.dtype)) + ", expected elements of 8 bits or more" +
+                       (argument.dtype == DType::string ? " that hold no pointers" : ": smaller ones are packed"));
+  }
+  build.pointer(argument.name, words_[t].element);
+  program.arguments.push_back(std::move(argument));
+  return {};
+}
+
+Status Frame::start() {
+  types_.assign(plan.tensors.size(), nullptr);
+  words_.resize(plan.tensors.size());
+  pointers_.resize(plan.tensors.size());
+  std::vector<int> places(plan.tensors.size(), -1);
+  for (const TensorSlot& slot : tensor_slots(op)) {
+    for (size_t t = 0; t < plan.tensors.size(); ++t) {
+      const PlanTensor& tensor = plan.tensors[t];
+      if (tensor.role != slot.role || tensor.index != slot.index) continue;
+      places[t] = static_cast<int>(program.arguments.size());
+      STREW_TRY(add_tensor(slot, static_cast<int>(t)));
+    }
+  }
+  if (plan.checks_first) {
+    ProgramArgument fault;
+    fault.name = "fault";
+    fault.role = ArgumentRole::scratch;
+    fault.dtype = DType::i32;
+    fault.dims = {8};
+    build.pointer(fault.name, {DType::i32, false});
+    program.arguments.push_back(std::move(fault));
+  }
+  for (const Symbol& symbol : plan.symbols) {
+    if (symbol.is_stride) return unsupported("a stride is known at the call only, expected contiguous tensors");
+    ProgramArgument scalar;
+    for (size_t t = 0; t < plan.tensors.size(); ++t) {
+      const PlanTensor& tensor = plan.tensors[t];
+      if (tensor.role == symbol.role && tensor.index == symbol.index) scalar.tensor = places[t];
+      // An operand that is not bound has its result's dims.
+      if (scalar.tensor < 0 && symbol.role == Role::operand && tensor.role == Role::result) scalar.tensor = places[t];
+    }
+    if (scalar.tensor < 0)
+      return unsupported("dim " + std::to_string(symbol.dim) + " of the " + std::string(name(symbol.role)) +
+                         ", which is not bound, is known at the call only, expected a number");
+    scalar.name = program.arguments[static_cast<size_t>(scalar.tensor)].name + "_dim" + std::to_string(symbol.dim);
+    scalar.role = ArgumentRole::scalar;
+    scalar.dtype = DType::i32;
+    scalar.dim = symbol.dim;
+    build.scalar(scalar.name);
+    symbol_scalars_.push_back(scalar.name);
+    program.arguments.push_back(std::move(scalar));
+  }
+  return {};
+}
+
+bool divides(const Term& term, int64_t divisor) { return term.factor % divisor == 0; }
+
+Term divided(Term term, int64_t divisor) {
+  term.factor /= divisor;
+  return term;
+}
+
+Number Frame::number(const Term& term) {
+  Number out = build.number(term.factor);
+  for (const int symbol : term.symbols)
+    out = build.mul(out, build.argument(symbol_scalars_[static_cast<size_t>(symbol)]), "extent");
+  return out;
+}
+
+Number Frame::number(const Term& term, int64_t divisor) { return number(divided(term, divisor)); }
+
+Number Frame::elements(int tensor) {
+  const PlanTensor& wanted = plan.tensors[static_cast<size_t>(tensor)];
+  Term all = constant(1);
+  if (!plan.is_indexed(tensor)) {
+    for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
+      for (const Loop& loop : *loops)
+        if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;
+    if (wanted.role == Role::indices) all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.components.size())));
+    return number(all);
+  }
+  // Operands and results share their dims, and the symbols of those that are open.
+  const std::vector<int64_t>& dims = type_of(tensor).dims;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    Term extent = constant(dims[d]);
+    for (size_t s = 0; dims[d] == kDynamic && s < plan.symbols.size(); ++s) {
+      const Symbol& symbol = plan.symbols[s];
+      if ((symbol.role == Role::operand || symbol.role == Role::result) && symbol.dim == static_cast<int>(d) && !symbol.is_stride)
+        extent = Term{1, {static_cast<int>(s)}};
+    }
+    all = all * extent;
+  }
+  return number(all);
+}
+
+int64_t Frame::assumed(const Term& term) const {
+  int64_t out = term.factor;
+  for (size_t i = 0; i < term.symbols.size(); ++i) out *= kAssumedExtent;
+  return out;
+}
+
+}  // namespace strew::pto

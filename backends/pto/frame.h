@@ -1,0 +1,73 @@
+// Frame: what every part of the planner shares: the op, its parameters, how elements travel, and the builder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/pto/builder.h"
+#include "backends/pto/program.h"
+#include "compiler/op/op.h"
+#include "compiler/plan/plan.h"
+
+namespace strew::pto {
+
+/// How an element of a tensor travels: as `count` words of an element type the chip moves.
+struct Words {
+  Element element;
+  int64_t count = 1;
+};
+
+/// What one attempt to write the program was asked for.
+struct Attempt {
+  int64_t rows = 8;  ///< of a data tile
+  bool buffered = false;
+};
+
+class Frame {
+ public:
+  Frame(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options, const Attempt& attempt);
+  /// Parameters of the function, or why there can be none.
+  Status start();
+
+  const Op& op;
+  const Plan& plan;
+  const Chip chip;
+  const ProgramOptions& options;
+  const Attempt attempt;
+  ProgramBuilder build;
+  Program program;
+
+  /// A term of the plan; makes the scalar parameters' values.
+  Number number(const Term& term);
+  /// `term` / `divisor`, which must divide it.
+  Number number(const Term& term, int64_t divisor);
+  const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
+  const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
+  /// Elements of a tensor.
+  Number elements(int tensor);
+  /// What an open extent counts as in the cost report, and where tiles are chosen.
+  int64_t assumed(const Term& term) const;
+  /// The tensor whose places the indices name.
+  int table(int pair) const { return plan.gather ? plan.operand(0) : plan.result(pair); }
+  bool scatter() const { return !plan.gather; }
+
+  /// 1 where the checks found nothing, and what loops multiply their bounds with; 1 without checks.
+  Number allowed = ProgramBuilder::number(1);
+  /// `bound`, or 0 where an index was out of bounds.
+  Number guarded(const Number& bound) { return build.mul(bound, allowed, "bound"); }
+
+ private:
+  Status add_tensor(const TensorSlot& slot, int tensor);
+  const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
+
+  std::vector<const TensorType*> types_;
+  std::vector<Words> words_;
+  std::vector<std::string> pointers_;
+  std::vector<std::string> symbol_scalars_;
+};
+
+/// A term divided by a number, or false where it does not divide.
+bool divides(const Term& term, int64_t divisor);
+Term divided(Term term, int64_t divisor);
+
+}  // namespace strew::pto

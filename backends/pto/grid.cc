@@ -1,0 +1,56 @@
+// See grid.h. Tensors are contiguous, so strides divide one another: a step that the pitch divides moves rows, a smaller one columns.
+// Tested by tests/golden/pto_program_test.cc.
+#include "backends/pto/grid.h"
+
+#include <algorithm>
+
+namespace strew::pto {
+
+bool divide(const Term& a, const Term& b, Term& out) {
+  if (b.factor == 0 || a.factor % b.factor != 0) return false;
+  out = {a.factor / b.factor, a.symbols};
+  for (const int symbol : b.symbols) {
+    const auto found = std::find(out.symbols.begin(), out.symbols.end(), symbol);
+    if (found == out.symbols.end()) return false;
+    out.symbols.erase(found);
+  }
+  return true;
+}
+
+Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch)
+    : frame_(frame), tensor_(tensor), pitch_(pitch) {
+  ProgramBuilder& build = frame.build;
+  const Number words = build.number(frame.words(tensor).count);
+  const Number all = build.mul(frame.elements(tensor), words, "extent");
+  if (pitch_.is(0)) {
+    view_ = build.view(hint, frame.pointer(tensor), build.number(1), all, all);
+    return;
+  }
+  const Number wide = build.mul(frame.number(pitch_), words, "pitch");
+  view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, wide, "rows"), wide, wide);
+}
+
+Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
+                 const Number& rows, const Number& cols) const {
+  ProgramBuilder& build = frame_.build;
+  const Number words = build.number(frame_.words(tensor_).count);
+  Number row = first_row, at = col;
+  for (const auto& [variable, step] : steps) {
+    Term rows_moved;
+    if (divide(step, pitch_, rows_moved)) {
+      row = build.add(row, build.mul(variable, frame_.number(rows_moved), "rows_in"), "row");
+    } else {
+      at = build.add(at, build.mul(variable, frame_.number(step), "cols_in"), "col");
+    }
+  }
+  return build.part(hint, view_, row, build.mul(at, words), rows, build.mul(cols, words));
+}
+
+Named Grid::line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const {
+  ProgramBuilder& build = frame_.build;
+  Number at = first;
+  for (const auto& [variable, step] : steps) at = build.add(at, build.mul(variable, frame_.number(step), "moved"), "at");
+  return build.part(hint, view_, build.number(0), at, build.number(1), count);
+}
+
+}  // namespace strew::pto

@@ -1,0 +1,258 @@
+// Index code is written with what both chips have for i32 tiles: add, subtract, multiply, maximum, minimum, with a tile or a number. So a
+// sign is min(max(x, -1), 0), and whether x lies in [0, n] is the distance between x, first brought to [-1, n + 1] where nothing
+// overflows, and x brought to [0, n]. Nothing here branches.
+//
+// 64-bit indices are fetched as two words each and brought to i32: those that do not fit go to its ends, which are out of bounds as
+// they were. A u32 from 2^31 on goes to the end too, unless the chip's own modes, which read u32, take it as it is.
+// Tested by tests/golden/pto_program_test.cc and tests/unit/pto_program_simulated_test.cc.
+#include "backends/pto/indices.h"
+
+#include <limits>
+
+namespace strew::pto {
+namespace {
+
+constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
+
+}  // namespace
+
+IndexCode::IndexCode(Frame& frame, const RowWalk& walk)
+    : frame_(frame), walk_(walk), grid_(frame, frame.plan.indices(), "indices_view", constant(0)) {}
+
+Named IndexCode::scratch(const char* hint, const Named& like) {
+  ProgramBuilder& b = frame_.build;
+  const bool known = like.type.tile.valid_cols != kDynamic;
+  const Number count = known ? b.number(like.type.tile.valid_cols) : count_;
+  return b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), count);
+}
+
+/// tile = tile `opcode` by, in place.
+void IndexCode::scale(const Named& tile, Opcode opcode, const Number& by) {
+  if ((opcode == Opcode::tadds && by.is(0)) || (opcode == Opcode::tmuls && by.is(1))) return;
+  frame_.build.run(opcode, {tile.name, frame_.build.i32(by).name, tile.name});
+}
+
+/// -1 where the tile is negative, else 0.
+Named IndexCode::sign(const Named& tile, const char* hint) {
+  ProgramBuilder& b = frame_.build;
+  const Named out = scratch(hint, tile);
+  b.run(Opcode::tmaxs, {tile.name, b.i32(-1).name, out.name});
+  scale(out, Opcode::tmins, b.number(0));
+  return out;
+}
+
+/// Words of the indices, `stride` apart from `at` on, fetched by an mgather of their own.
+Named IndexCode::words(const char* hint, const TilePlace& place, const Number& at, const Number& stride) {
+  ProgramBuilder& b = frame_.build;
+  const Element i32{DType::i32, false};
+  const Named where = b.tile("place", i32, 1, frame_.attempt.rows, b.number(1), place.count);
+  b.run(Opcode::tci, {b.i32(0).name, where.name});
+  scale(where, Opcode::tmuls, stride);
+  scale(where, Opcode::tadds, at);
+  const Named out = b.tile(hint, i32, 1, frame_.attempt.rows, b.number(1), place.count);
+  const Number all = b.mul(frame_.elements(frame_.plan.indices()), b.number(frame_.words(frame_.plan.indices()).count), "words");
+  const Named whole = grid_.line("indices_all", b.number(0), {}, all);
+  b.run(Opcode::mgather, {whole.name, where.name, out.name}, {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
+  return out;
+}
+
+/// Indices of 64 bits.
+Named IndexCode::widened(const TilePlace& place, const Number& at, const Number& stride) {
+  ProgramBuilder& b = frame_.build;
+  const Number two = b.number(2), low_at = b.mul(at, two, "word"), step = b.mul(stride, two, "word_step");
+  b.note("64-bit indices: low and high words, brought to i32");
+  const Named low = words("low", place, low_at, step);
+  const Named high = words("high", place, b.add(low_at, b.number(1), "high_word"), step);
+  const Named low_sign = sign(low, "low_sign");
+  if (is_signed_integer(frame_.plan.index_dtype)) {
+    // high - sign(low) is 0 where the value fits, else its sign says which end is meant.
+    scale(high, Opcode::tmaxs, b.number(-2));
+    scale(high, Opcode::tmins, b.number(1));
+    b.run(Opcode::tsub, {high.name, low_sign.name, high.name});
+    scale(high, Opcode::tmaxs, b.number(-1));
+    scale(high, Opcode::tmins, b.number(1));
+  } else {
+    scale(high, Opcode::tmaxs, b.number(-1));
+    scale(high, Opcode::tmins, b.number(1));
+    b.run(Opcode::tmul, {high.name, high.name, high.name});
+    b.run(Opcode::tmul, {low_sign.name, low_sign.name, low_sign.name});
+    b.run(Opcode::tmax, {high.name, low_sign.name, high.name});
+  }
+  // low * (1 - high * high) + high * end
+  b.run(Opcode::tmul, {high.name, high.name, low_sign.name});
+  scale(low_sign, Opcode::tmuls, b.number(-1));
+  scale(low_sign, Opcode::tadds, b.number(1));
+  b.run(Opcode::tmul, {low.name, low_sign.name, low.name});
+  scale(high, Opcode::tmuls, b.number(kEnd));
+  b.run(Opcode::tadd, {low.name, high.name, low.name});
+  return low;
+}
+
+void IndexCode::normalise(size_t k, const Named& tile) {
+  if (!frame_.plan.normalize_negative) return;
+  ProgramBuilder& b = frame_.build;
+  b.note("negative indices count from the end");
+  const Named negative = sign(tile, "negative");
+  scale(negative, Opcode::tmuls, b.sub(b.number(0), frame_.number(frame_.plan.components[k].dim), "minus_dim"));
+  b.run(Opcode::tadd, {tile.name, negative.name, tile.name});
+}
+
+Named IndexCode::component(size_t k, const TilePlace& place) {
+  ProgramBuilder& b = frame_.build;
+  count_ = place.count;
+  const auto t = static_cast<size_t>(frame_.plan.indices());
+  std::vector<Step> steps;
+  for (size_t i = 0; i < walk_.outer.size(); ++i) steps.emplace_back(place.outer[i], walk_.outer[i].strides[t]);
+  const Number stride = frame_.number(walk_.axis.strides[t]);
+  Number at = b.add(frame_.number(frame_.plan.components[k].index_offset), b.mul(place.first, stride, "index_at"), "index_at");
+  if (stride.is(1) && frame_.words(frame_.plan.indices()).count == 1) {
+    const std::string hint = frame_.plan.components.size() > 1 ? "index_" + std::to_string(k) : "index";
+    const Named from = grid_.line(hint + "_part", at, steps, place.count);
+    const Named tile = b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), place.count);
+    b.load(from, tile);
+    normalise(k, tile);
+    return tile;
+  }
+  for (const auto& [variable, step] : steps) at = b.add(at, b.mul(variable, frame_.number(step), "index_at"), "index_at");
+  const Named tile =
+      frame_.words(frame_.plan.indices()).count > 1 ? widened(place, at, stride) : words("index", place, at, stride);
+  normalise(k, tile);
+  return tile;
+}
+
+void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
+  ProgramBuilder& b = frame_.build;
+  scale(tile, Opcode::tmaxs, b.number(-1));
+  scale(tile, Opcode::tmins, b.add(limit, b.number(1), "beyond"));
+  const Named off = scratch("off", tile);
+  b.run(Opcode::tmaxs, {tile.name, b.i32(0).name, off.name});
+  scale(off, Opcode::tmins, limit);
+  // Both tiles are needed: the distance, and the place that is in bounds.
+  const Named distance = scratch("distance", tile);
+  b.run(Opcode::tsub, {tile.name, off.name, distance.name});
+  b.run(Opcode::tmul, {distance.name, distance.name, distance.name});
+  b.run(Opcode::tadds, {off.name, b.i32(0).name, tile.name});
+  if (bad.name.empty()) {
+    bad = distance;
+  } else {
+    b.run(Opcode::tmax, {bad.name, distance.name, bad.name});
+  }
+}
+
+/// u32 from 2^31 on to the end of i32.
+void IndexCode::saturate(const Named& tile) {
+  if (frame_.plan.index_dtype != DType::u32) return;
+  ProgramBuilder& b = frame_.build;
+  const Named high = sign(tile, "from_2_31");
+  scale(high, Opcode::tmuls, b.number(-kEnd));
+  b.run(Opcode::tmax, {tile.name, high.name, tile.name});
+}
+
+Named IndexCode::faults(const TilePlace& place) {
+  ProgramBuilder& b = frame_.build;
+  Named bad;
+  for (size_t k = 0; k < frame_.plan.components.size(); ++k) {
+    const Component& c = frame_.plan.components[k];
+    const Named tile = component(k, place);
+    saturate(tile);
+    bound(tile, b.sub(frame_.number(c.dim), frame_.number(c.window), "last_start"), bad);
+  }
+  return bad;
+}
+
+Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total) {
+  ProgramBuilder& b = frame_.build;
+  const Plan& plan = frame_.plan;
+  const auto table = static_cast<size_t>(frame_.table(0));
+  Named sum, bad;
+  const auto accumulate = [&](const Named& tile) {
+    if (sum.name.empty()) {
+      sum = tile;
+    } else {
+      b.run(Opcode::tadd, {sum.name, tile.name, sum.name});
+    }
+  };
+  Number moved = b.sub(b.number(0), base, "from_base");
+  for (size_t k = 0; k < plan.components.size(); ++k) {
+    const Component& c = plan.components[k];
+    const Named tile = component(k, place);
+    saturate(tile);
+    const Number last = b.sub(frame_.number(c.dim), frame_.number(c.window), "last_start");
+    if (plan.oob == OobPolicy::clamp) {
+      scale(tile, Opcode::tmaxs, b.number(0));
+      scale(tile, Opcode::tmins, last);
+    } else if (plan.oob == OobPolicy::skip_window || plan.oob == OobPolicy::fill_window) {
+      bound(tile, last, bad);
+    } else if (plan.oob == OobPolicy::skip_element || plan.oob == OobPolicy::fill_element) {
+      // The window's step in this dim first: each row is dropped by itself. Off the ends of i32, where adding could turn around.
+      Number step = b.number(0);
+      for (size_t w = 0; w < walk_.window.size(); ++w)
+        if (walk_.window[w].component == static_cast<int>(k)) step = b.add(step, place.window[w]);
+      if (!step.is(0)) {
+        scale(tile, Opcode::tmins, b.number(kEnd / 2));
+        scale(tile, Opcode::tadds, step);
+      }
+      bound(tile, b.sub(frame_.number(c.dim), b.number(1), "last_place"), bad);
+      if (!step.is(0)) moved = b.sub(moved, b.mul(step, frame_.number(c.strides[table], walk_.width), "step_rows"), "from_base");
+    }
+    scale(tile, Opcode::tmuls, frame_.number(c.strides[table], walk_.width));
+    accumulate(tile);
+  }
+  const Number along = frame_.number(walk_.axis.strides[table], walk_.width);
+  if (!along.is(0)) {
+    const Named numbers = sum.name.empty() ? b.tile("row", {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), place.count)
+                                           : scratch("number", sum);
+    b.run(Opcode::tci, {b.i32(place.first).name, numbers.name});
+    scale(numbers, Opcode::tmuls, along);
+    accumulate(numbers);
+  }
+  for (size_t i = 0; i < walk_.outer.size(); ++i)
+    moved = b.add(moved, b.mul(place.outer[i], frame_.number(walk_.outer[i].strides[table], walk_.width), "slab"), "moved");
+  for (size_t w = 0; w < place.window.size(); ++w)
+    moved = b.add(moved, b.mul(place.window[w], frame_.number(walk_.window[w].strides[table], walk_.width), "in_window"), "moved");
+  scale(sum, Opcode::tadds, moved);
+  if (!bad.name.empty()) {
+    scale(bad, Opcode::tmuls, b.sub(b.number(0), total, "beyond_all"));
+    b.run(Opcode::tadd, {sum.name, bad.name, sum.name});
+  }
+  return sum;
+}
+
+bool IndexCode::drops() const {
+  const OobPolicy oob = frame_.plan.oob;
+  return oob == OobPolicy::skip_element || oob == OobPolicy::skip_window || oob == OobPolicy::fill_element ||
+         oob == OobPolicy::fill_window;
+}
+
+Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owned) {
+  ProgramBuilder& b = frame_.build;
+  const Named tile = component(0, place);
+  const Number dim = frame_.number(frame_.plan.components[0].dim);
+  const bool as_u32 = is_unsigned_integer(frame_.plan.index_dtype) && frame_.words(frame_.plan.indices()).count == 1;
+  if (frame_.plan.oob == OobPolicy::clamp && (owned || !as_u32)) {
+    saturate(tile);
+    scale(tile, Opcode::tmaxs, b.number(0));
+    if (owned) scale(tile, Opcode::tmins, b.sub(dim, b.number(1), "last_place"));
+  }
+  if (frame_.plan.oob == OobPolicy::wrap && !as_u32) {
+    // The chip wraps u32. Negative ones get the multiple of dim that makes them what they are congruent to.
+    b.note("negative indices: up by a multiple of the extent, so that the chip's u32 remainder is the one wanted");
+    const Named negative = sign(tile, "negative");
+    const Number lift = b.mul(b.ceil_div(b.number(kEnd + 1), dim, "times"), dim, "lift");
+    scale(negative, Opcode::tmuls, b.number(-1));
+    scale(negative, Opcode::tmuls, lift);
+    b.run(Opcode::tadd, {tile.name, negative.name, tile.name});
+  }
+  if (owned) scale(tile, Opcode::tadds, b.sub(b.number(0), base, "from_base"));
+  return tile;
+}
+
+const char* IndexCode::mode(bool owned) const {
+  if (owned) return "skip";
+  if (drops()) return frame_.plan.gather ? "zero" : "skip";
+  if (frame_.plan.oob == OobPolicy::clamp && walk_.slab) return "clamp";
+  if (frame_.plan.oob == OobPolicy::wrap) return "wrap";
+  return "undefined";
+}
+
+}  // namespace strew::pto

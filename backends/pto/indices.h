@@ -1,0 +1,52 @@
+// IndexCode: the index tiles of a program in rows: loaded, narrowed, normalised, checked and added up on the device.
+#pragma once
+
+#include <vector>
+
+#include "backends/pto/grid.h"
+#include "backends/pto/rows.h"
+
+namespace strew::pto {
+
+/// A tile's place among the positions.
+struct TilePlace {
+  Number first, count;         ///< along the axis
+  std::vector<Number> outer;   ///< variables of the loops around
+  std::vector<Number> window;  ///< and of the window loops; empty outside of them
+};
+
+class IndexCode {
+ public:
+  IndexCode(Frame& frame, const RowWalk& walk);
+
+  /// The component's tile at `place`: i32, negative where the value was, at the ends of i32 where it did not fit.
+  Named component(size_t k, const TilePlace& place);
+  /// A tile of 1 where a component is out of bounds at `place`, else 0.
+  Named faults(const TilePlace& place);
+  /// Row numbers of the table, counted from `base`; what the policy drops is negative or not below `rows`.
+  Named rows(const TilePlace& place, const Number& base, const Number& total);
+  /// Slabs: the component by the policy, counted from `base`. `owned`: rows outside of [base, base + rows of the part) are dropped.
+  Named slab_rows(const TilePlace& place, const Number& base, bool owned);
+
+  /// What the instruction is told to do with an index that is out of bounds.
+  const char* mode(bool owned) const;
+
+ private:
+  Named scratch(const char* hint, const Named& like);
+  void scale(const Named& tile, Opcode opcode, const Number& by);
+  Named widened(const TilePlace& place, const Number& at, const Number& stride);
+  Named words(const char* hint, const TilePlace& place, const Number& at, const Number& stride);
+  void normalise(size_t k, const Named& tile);
+  Named sign(const Named& tile, const char* hint);
+  /// Leaves `tile` inside [0, limit] and marks in `bad` what was not.
+  void bound(const Named& tile, const Number& limit, Named& bad);
+  void saturate(const Named& tile);
+  bool drops() const;
+
+  Frame& frame_;
+  const RowWalk& walk_;
+  Grid grid_;
+  Number count_;
+};
+
+}  // namespace strew::pto
