@@ -88,7 +88,8 @@ Named ProgramBuilder::constant(Element element, int64_t value) {
 }
 
 Named ProgramBuilder::i32(const Number& number) {
-  if (number.value) return constant({DType::i32, false}, *number.value);
+  // As an index_cast leaves it: the low 32 bits.
+  if (number.value) return constant({DType::i32, false}, static_cast<int32_t>(*number.value));
   const auto found = narrow_.find(number.name);
   if (found != narrow_.end()) return {found->second, make_scalar(DType::i32)};
   const Named out = give(Opcode::index_cast, number.name + "_i32", make_scalar(DType::i32), {number.name});

@@ -55,7 +55,8 @@ class ProgramBuilder {
   Named constant(Element element, int64_t value);
 
   // Memory and tiles.
-  Named view(const std::string& hint, const std::string& pointer, const Number& rows, const Number& cols, const Number& row_stride);
+  Named view(const std::string& hint, const std::string& pointer, const Number& rows, const Number& cols,
+             const Number& row_stride);
   Named part(const std::string& hint, const Named& view, const Number& row, const Number& col, const Number& rows,
              const Number& cols);
   /// `rows` x `cols` as they lie in the buffer; cols are rounded up to 32 bytes. Valid parts known now stand in the type.
@@ -99,7 +100,7 @@ class ProgramBuilder {
   std::vector<Statement>* into_ = &body_;
   std::map<std::string, Type> types_;
   std::set<std::string> names_;
-  std::map<std::string, Number> casts_;    ///< of parameters and the core's numbers
+  std::map<std::string, Number> casts_;        ///< of parameters and the core's numbers
   std::map<std::string, std::string> narrow_;  ///< i32 of an index, while in scope
   std::string note_;
   bool hoist_ = false;

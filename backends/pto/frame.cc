@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/pto/verify.h"
+#include "compiler/pto/instructions.h"
 
 namespace strew::pto {
 namespace {
@@ -45,7 +45,7 @@ ArgumentRole role_of(Role role) {
 
 /// Elements of `dtype` as words: themselves where the chip moves them.
 bool words_of(Chip chip, DType dtype, Words& out) {
-  if (moves(chip, dtype)) {
+  if (allows(*info(Opcode::mscatter).legality, chip, Reader::ptoas, dtype)) {
     out = {{dtype, false}, 1};
     return true;
   }
@@ -93,7 +93,8 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   argument.dims = slot.type->dims;
   if (slot.role == Role::indices) {
     if (bits(argument.dtype) < 8)
-      return unsupported("indices are " + std::string(name(argument.dtype)) + ", expected 8 bits or more: smaller ones are packed");
+      return unsupported("indices are " + std::string(name(argument.dtype)) +
+                         ", expected 8 bits or more: smaller ones are packed");
     const int64_t size = bits(argument.dtype);
     words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{argument.dtype, false}, 1};
   } else if (!words_of(chip, argument.dtype, words_[t])) {

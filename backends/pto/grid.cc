@@ -17,8 +17,7 @@ bool divide(const Term& a, const Term& b, Term& out) {
   return true;
 }
 
-Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch)
-    : frame_(frame), tensor_(tensor), pitch_(pitch) {
+Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch) : frame_(frame), tensor_(tensor), pitch_(pitch) {
   ProgramBuilder& build = frame.build;
   const Number words = build.number(frame.words(tensor).count);
   const Number all = build.mul(frame.elements(tensor), words, "extent");

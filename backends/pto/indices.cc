@@ -60,8 +60,9 @@ Named IndexCode::words(const char* hint, const TilePlace& place, const Number& a
 Named IndexCode::widened(const TilePlace& place, const Number& at, const Number& stride) {
   ProgramBuilder& b = frame_.build;
   const Number two = b.number(2), low_at = b.mul(at, two, "word"), step = b.mul(stride, two, "word_step");
-  b.note("64-bit indices: low and high words, brought to i32");
+  b.note(checked_ ? "64-bit indices, checked: the low words" : "64-bit indices: low and high words, brought to i32");
   const Named low = words("low", place, low_at, step);
+  if (checked_) return low;
   const Named high = words("high", place, b.add(low_at, b.number(1), "high_word"), step);
   const Named low_sign = sign(low, "low_sign");
   if (is_signed_integer(frame_.plan.index_dtype)) {
@@ -141,7 +142,7 @@ void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
 
 /// u32 from 2^31 on to the end of i32.
 void IndexCode::saturate(const Named& tile) {
-  if (frame_.plan.index_dtype != DType::u32) return;
+  if (frame_.plan.index_dtype != DType::u32 || checked_) return;
   ProgramBuilder& b = frame_.build;
   const Named high = sign(tile, "from_2_31");
   scale(high, Opcode::tmuls, b.number(-kEnd));
@@ -209,7 +210,8 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
   for (size_t i = 0; i < walk_.outer.size(); ++i)
     moved = b.add(moved, b.mul(place.outer[i], frame_.number(walk_.outer[i].strides[table], walk_.width), "slab"), "moved");
   for (size_t w = 0; w < place.window.size(); ++w)
-    moved = b.add(moved, b.mul(place.window[w], frame_.number(walk_.window[w].strides[table], walk_.width), "in_window"), "moved");
+    moved =
+        b.add(moved, b.mul(place.window[w], frame_.number(walk_.window[w].strides[table], walk_.width), "in_window"), "moved");
   scale(sum, Opcode::tadds, moved);
   if (!bad.name.empty()) {
     scale(bad, Opcode::tmuls, b.sub(b.number(0), total, "beyond_all"));

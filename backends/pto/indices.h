@@ -13,6 +13,7 @@ struct TilePlace {
   Number first, count;         ///< along the axis
   std::vector<Number> outer;   ///< variables of the loops around
   std::vector<Number> window;  ///< and of the window loops; empty outside of them
+  Number base;                 ///< rows of the table before the part that is written, inside of a slab
 };
 
 class IndexCode {
@@ -21,6 +22,8 @@ class IndexCode {
 
   /// The component's tile at `place`: i32, negative where the value was, at the ends of i32 where it did not fit.
   Named component(size_t k, const TilePlace& place);
+  /// From here on every index is known to be in bounds.
+  void set_checked() { checked_ = true; }
   /// A tile of 1 where a component is out of bounds at `place`, else 0.
   Named faults(const TilePlace& place);
   /// Row numbers of the table, counted from `base`; what the policy drops is negative or not below `rows`.
@@ -47,6 +50,7 @@ class IndexCode {
   const RowWalk& walk_;
   Grid grid_;
   Number count_;
+  bool checked_ = false;
 };
 
 }  // namespace strew::pto

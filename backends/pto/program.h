@@ -85,11 +85,19 @@ struct Program {
 enum class Output : uint8_t { pto_as, pto_ir, pto_cpp };
 std::string_view name(Output output);
 
+/// Who keeps the pipes of a core in order.
+enum class Sync : uint8_t {
+  flags,      ///< flags are written out, tiles are placed by ptoas (its level2, the default)
+  addresses,  ///< flags and addresses are written out (its level3); pto_cpp always
+  tool,       ///< neither: ptoas --enable-insert-sync
+};
+std::string_view name(Sync sync);
+
 struct ProgramOptions {
   Output output = Output::pto_ir;
   std::string kernel = "kernel";  ///< the function's name: a C identifier
   int blocks = 0;                 ///< cores to plan for; 0: all the chip has
-  bool explicit_sync = true;      ///< addresses and flags written out (ptoas: level3), or left to ptoas (pto_ir only)
+  Sync sync = Sync::flags;
   bool double_buffer = true;
   int64_t tile_rows = 0;  ///< 0: chosen by cost
 };

@@ -10,11 +10,11 @@ namespace strew::pto {
 
 /// An op as rows: which loop a tile runs along, and which stay loops of the program.
 struct RowWalk {
-  int64_t width = 1;           ///< elements of a row
-  std::vector<Loop> outer;     ///< positions around the axis, outermost first
-  Loop axis;                   ///< the innermost positions: the rows of a tile
-  std::vector<Loop> window;    ///< window loops outside of a row; a component's step by one of its coordinate
-  bool elements = false;       ///< coalesce elem: rows of one word, side by side on both sides
+  int64_t width = 1;         ///< elements of a row
+  std::vector<Loop> outer;   ///< positions around the axis, outermost first
+  Loop axis;                 ///< the innermost positions: the rows of a tile
+  std::vector<Loop> window;  ///< window loops outside of a row; a component's step by one of its coordinate
+  bool elements = false;     ///< coalesce elem: rows of one word, side by side on both sides
   /// One component names the rows of a slab and nothing else moves inside of it: the chip's own modes do. Else index code adds up.
   bool slab = false;
 };

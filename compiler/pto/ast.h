@@ -93,6 +93,12 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
+/// A remark for readers, printed in front of a statement. It never makes trees differ.
+struct Note {
+  std::string text;
+  friend bool operator==(const Note&, const Note&) { return true; }
+};
+
 struct Statement {
   Opcode opcode = Opcode::constant;
   Position at;
@@ -102,6 +108,7 @@ struct Statement {
   std::vector<Attribute> attributes;               ///< in the order of the instruction's row
   int64_t value = 0;                               ///< constant; of a float type: its bits
   std::vector<Statement> body, otherwise;
+  Note note;
 
   /// The value of an attribute, or nothing.
   std::string_view attribute(std::string_view name) const;

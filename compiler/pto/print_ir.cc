@@ -91,6 +91,7 @@ class Printer {
 
   void body(const std::vector<Statement>& statements, size_t indent) {
     for (const Statement& s : statements) {
+      if (!s.note.text.empty()) out_.append(indent, ' ').append("// ").append(s.note.text).append("\n");
       out_.append(indent, ' ');
       statement(s, indent);
       out_ += "\n";

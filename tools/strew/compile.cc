@@ -1,12 +1,15 @@
 // strew compile: one kernel as text (op, plan, ll, asm) or as a relocatable object. Output goes to a temporary file first.
 //
-// Kinds of backends that this build does not have are refused by name with exit status 1. Tested by tests/error/cli_test.cc.
+// Texts of NPU programs are tools/strew/npu.cc's. Tested by tests/error/cli_test.cc.
 #include <algorithm>
+#include <numeric>
 #include <string_view>
+#include <vector>
 
 #include "compiler/op/text.h"
 #include "runtime/file.h"
 #include "tools/strew/message.h"
+#include "tools/strew/npu.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
 #include "tools/strew/stages.h"
@@ -15,8 +18,6 @@ namespace strew::cli {
 namespace {
 
 constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj", "halide"};
-// In the contract of the command line, but of backends that are not built.
-constexpr std::string_view kAbsent[] = {"pto-as", "pto-ir", "pto-cpp"};
 
 Expected<std::string> emit_object(const Backend& backend, const Stages& stages) {
   STREW_ASSIGN(Artifact artifact, backend.build(stages.request()));
@@ -31,9 +32,6 @@ Expected<std::string> emit_object(const Backend& backend, const Stages& stages) 
 }
 
 Expected<std::string> emit(const Options& options, const ImportedKernel& kernel) {
-  for (std::string_view kind : kAbsent) {
-    if (options.emit == kind) return unsupported("--emit " + options.emit + ": this build has no backend for it");
-  }
   STREW_ASSIGN(const Stages stages, make_stages(kernel.op, options.kernel));
   if (options.emit == "op") return stages.op_text + "\n";
   if (options.emit == "plan") {
@@ -45,19 +43,30 @@ Expected<std::string> emit(const Options& options, const ImportedKernel& kernel)
 }
 
 bool known_kind(const std::string& kind) {
-  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds) ||
-         std::find(std::begin(kAbsent), std::end(kAbsent), kind) != std::end(kAbsent);
+  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
 }
 
 }  // namespace
 
 int compile(const Options& options) {
-  if (!known_kind(options.emit)) return usage_error("--emit: kind is '" + options.emit + "', expected op, plan, ll, asm or obj");
+  const bool program = is_program_kind(options.emit);
+  if (!program && !known_kind(options.emit))
+    return usage_error("--emit: kind is '" + options.emit +
+                       "', expected op, plan, ll, asm, obj, halide, pto-as, pto-ir, pto-ir-generic, pto-cpp or pto-host");
+  if (program && !is_npu_target(options.kernel.target))
+    return usage_error("--emit " + options.emit + ": the target is '" + options.kernel.target +
+                       "', expected --target npu-a3 or npu-a5");
   const Expected<Imported> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
+  if (program && options.kernel_name.empty() && !imported->kernels.empty()) {
+    std::vector<int> all(imported->kernels.size());
+    std::iota(all.begin(), all.end(), 0);
+    return compile_programs(options, *imported, all);
+  }
   int exit_status = kDone;
   const int number = select_kernel(options, *imported, exit_status);
   if (number < 0) return exit_status;
+  if (program) return compile_programs(options, *imported, {number});
   const ImportedKernel& kernel = imported->kernels[static_cast<size_t>(number)];
   const Expected<std::string> text = emit(options, kernel);
   if (!text.ok()) return fail(Status(text.status().code(), kernel.location + ": " + text.status().message()), print(kernel.op));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "compiler/op/text.h"
 #include "compiler/rewrite/split_wide.h"
@@ -13,6 +14,7 @@
 #include "runtime/strategies/private_tables.h"
 #include "runtime/wide.h"
 #include "tools/strew/message.h"
+#include "tools/strew/npu.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
 #include "tools/strew/stages.h"
@@ -281,6 +283,11 @@ int explain(const Options& options) {
     if (number < 0) return exit_status;
     first = static_cast<size_t>(number);
     last = first + 1;
+  }
+  if (is_npu_target(options.kernel.target)) {
+    std::vector<int> numbers(last - first);
+    std::iota(numbers.begin(), numbers.end(), static_cast<int>(first));
+    return explain_programs(options, *imported, numbers);
   }
   Json json = {{"file", options.file}, {"format", imported->format}, {"kernels", Json::array()}};
   std::string text;

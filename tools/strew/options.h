@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/pto/program.h"
 #include "compiler/import/importer.h"
 #include "runtime/kernel.h"
 
@@ -19,6 +20,7 @@ struct Options {
   bool time = false, verify = false, json = false;
   ImportOptions import;
   KernelOptions kernel;
+  pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync
   bool schedule_given = false, target_given = false;
 };
 

@@ -1,0 +1,75 @@
+// One tile after the other, on 32 bytes. Places are given again only after a barrier of all pipes outside of every loop: anything smarter
+// would need the flags to know of it. Tested by tests/golden/pto_program_test.cc.
+#include "backends/pto/addresses.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr int64_t kUnit = 32;
+
+class Placer {
+ public:
+  explicit Placer(bool write) : write_(write) {}
+
+  int64_t run(Function& function) {
+    // Tiles before the first loop stay alive; those after a barrier start over behind them.
+    bool looped = false;
+    for (Statement& s : function.body) {
+      if (s.opcode == Opcode::alloc_tile && !looped) {
+        place(s);
+        kept_ = next_;
+        continue;
+      }
+      looped |= s.opcode == Opcode::loop;
+      if (s.opcode == Opcode::barrier && s.attribute("pipe") == "PIPE_ALL") next_ = kept_;
+      statement(s);
+    }
+    std::vector<Statement> constants;
+    for (const int64_t address : addresses_) {
+      Statement s;
+      s.opcode = Opcode::constant;
+      s.result = name_of(address);
+      s.type = make_scalar(DType::i64);
+      s.value = address;
+      constants.push_back(std::move(s));
+    }
+    function.body.insert(function.body.begin(), std::make_move_iterator(constants.begin()),
+                         std::make_move_iterator(constants.end()));
+    return peak_;
+  }
+
+ private:
+  static std::string name_of(int64_t address) { return "ub" + std::to_string(address); }
+
+  void statement(Statement& s) {
+    if (s.opcode == Opcode::alloc_tile) place(s);
+    for (Statement& inner : s.body) statement(inner);
+  }
+
+  void place(Statement& s) {
+    const int64_t bytes = storage_bytes(s.type.element.dtype, s.type.dims[0] * s.type.dims[1]);
+    if (write_) {
+      s.operands[0] = {name_of(next_)};
+      addresses_.insert(next_);
+    }
+    next_ += (bytes + kUnit - 1) / kUnit * kUnit;
+    peak_ = std::max(peak_, next_);
+  }
+
+  bool write_;
+  int64_t next_ = 0, kept_ = 0, peak_ = 0;
+  std::set<int64_t> addresses_;
+};
+
+}  // namespace
+
+int64_t place_tiles(Function& function, bool write) { return Placer(write).run(function); }
+
+}  // namespace strew::pto

@@ -1,0 +1,205 @@
+// Atomics where the chip and the reader of the text have them for the element type and their order does not matter (or is kept: see
+// rows.cc); everything else reads the current values, folds and writes back, which is right for updates that cannot meet: unique ones,
+// or one row at a time on the core that owns it. Graphs are evaluated node by node on tiles, each rounded to its own type as
+// semantics.md wants; nodes whose tile instruction means something else (float maximum of a NaN, integer division) are refused.
+// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/unit/pto_program_simulated_test.cc.
+#include "backends/pto/combine.h"
+
+#include <bit>
+#include <optional>
+
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+std::string atomic_of(CombinerKind kind) {
+  switch (kind) {
+    case CombinerKind::add:
+      return "add";
+    case CombinerKind::max:
+      return "max";
+    case CombinerKind::min:
+      return "min";
+    default:
+      return "none";
+  }
+}
+
+/// Integers and extremes: any order gives the same bits.
+bool commutes(CombinerKind kind, DType dtype) {
+  switch (kind) {
+    case CombinerKind::max:
+    case CombinerKind::min:
+      return true;
+    case CombinerKind::add:
+    case CombinerKind::sub:
+    case CombinerKind::mul:
+    case CombinerKind::bit_and:
+    case CombinerKind::bit_or:
+    case CombinerKind::bit_xor:
+      return is_integer(dtype);
+    default:
+      return false;
+  }
+}
+
+bool same_types(const Scatter& scatter) {
+  for (size_t i = 0; i < scatter.results.size(); ++i)
+    if (scatter.results[i].dtype != scatter.operands[i].dtype || scatter.updates[i].dtype != scatter.results[i].dtype)
+      return false;
+  return true;
+}
+
+std::optional<Opcode> opcode_of(ExprOp op) {
+  switch (op) {
+    case ExprOp::add:
+      return Opcode::tadd;
+    case ExprOp::sub:
+      return Opcode::tsub;
+    case ExprOp::mul:
+      return Opcode::tmul;
+    case ExprOp::div:
+      return Opcode::tdiv;
+    case ExprOp::max:
+      return Opcode::tmax;
+    case ExprOp::min:
+      return Opcode::tmin;
+    case ExprOp::bit_and:
+      return Opcode::tand;
+    case ExprOp::bit_or:
+      return Opcode::tor;
+    case ExprOp::bit_xor:
+      return Opcode::txor;
+    default:
+      return std::nullopt;
+  }
+}
+
+class Graph {
+ public:
+  Graph(Frame& frame, const CombineTiles& tiles) : frame_(frame), tiles_(tiles), values_(frame.plan.combine.nodes.size()) {}
+
+  Expected<Named> value(int node) {
+    Named& out = values_[static_cast<size_t>(node)];
+    if (out.name.empty()) {
+      STREW_ASSIGN(out, make(frame_.plan.combine.nodes[static_cast<size_t>(node)]));
+    }
+    return out;
+  }
+
+ private:
+  Named tile(const std::string& hint, DType dtype) {
+    return frame_.build.tile(hint, {dtype, false}, tiles_.rows, tiles_.cols, tiles_.valid_rows, tiles_.valid_cols);
+  }
+
+  Status can(Opcode opcode, DType dtype) const {
+    const Legality* legality = info(opcode).legality;
+    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), dtype)) return {};
+    return unsupported("the combiner needs " + std::string(name(opcode)) + " on " + std::string(name(dtype)) + ", which " +
+                       std::string(name(frame_.chip)) + (frame_.options.output == Output::pto_cpp ? "" : " through ptoas") +
+                       " does not have, expected f32 or i32");
+  }
+
+  Expected<Named> make(const ExprNode& node) {
+    ProgramBuilder& b = frame_.build;
+    switch (node.op) {
+      case ExprOp::current:
+        return tiles_.current;
+      case ExprOp::update:
+        return tiles_.update;
+      case ExprOp::extra:
+        return tiles_.extras[static_cast<size_t>(node.index)];
+      case ExprOp::literal: {
+        STREW_TRY(can(Opcode::texpands, node.dtype));
+        const Named out = tile("literal", node.dtype);
+        b.run(Opcode::texpands, {b.constant({node.dtype, false}, literal_value(node)).name, out.name});
+        return out;
+      }
+      case ExprOp::convert:
+        return convert(node);
+      default:
+        return binary(node);
+    }
+  }
+
+  static int64_t literal_value(const ExprNode& node) {
+    const auto word = static_cast<uint64_t>(node.value.bits[0]);
+    if (!is_signed_integer(node.dtype)) return static_cast<int64_t>(word);
+    const int shift = 64 - bits(node.dtype);
+    return static_cast<int64_t>(word << shift) >> shift;
+  }
+
+  Expected<Named> convert(const ExprNode& node) {
+    STREW_ASSIGN(const Named from, value(node.args[0]));
+    const DType source = from.type.element.dtype;
+    if (source == node.dtype) return from;
+    if (!converts(frame_.chip, source, node.dtype) || !is_float(source) || !is_float(node.dtype))
+      return unsupported("the combiner converts " + std::string(name(source)) + " to " + std::string(name(node.dtype)) +
+                         ", which " + std::string(name(frame_.chip)) + " has no tile instruction for that rounds as strew does");
+    const Named out = tile("converted", node.dtype);
+    frame_.build.run(Opcode::tcvt, {from.name, out.name}, {{"rmode", "RINT"}});
+    return out;
+  }
+
+  Expected<Named> binary(const ExprNode& node) {
+    const std::optional<Opcode> opcode = opcode_of(node.op);
+    if (!opcode || (node.op == ExprOp::div && !is_float(node.dtype)))
+      return unsupported("the combiner has " + std::string(name(node.op)) + " on " + std::string(name(node.dtype)) +
+                         ", expected add, sub, mul, div of floats, max, min, and, or, xor");
+    STREW_TRY(can(*opcode, node.dtype));
+    STREW_ASSIGN(const Named a, value(node.args[0]));
+    STREW_ASSIGN(const Named c, value(node.args[1]));
+    const Named out = tile(std::string(name(node.op)), node.dtype);
+    if (*opcode == Opcode::txor) {
+      const Named room = tile("room", node.dtype);
+      frame_.build.run(*opcode, {a.name, c.name, room.name, out.name});
+    } else {
+      frame_.build.run(*opcode, {a.name, c.name, out.name});
+    }
+    return out;
+  }
+
+  Frame& frame_;
+  const CombineTiles& tiles_;
+  std::vector<Named> values_;
+};
+
+}  // namespace
+
+Reader reader_of(Output output) { return output == Output::pto_ir ? Reader::ptoas : Reader::headers; }
+
+Expected<Combine> choose_combine(const Frame& frame) {
+  Combine out;
+  const Plan& plan = frame.plan;
+  if (plan.pure_move) {
+    out.any_order = plan.unique.holds;
+    return out;
+  }
+  if (plan.gather) {
+    out.way = CombineWay::compute;
+    out.any_order = true;
+    return out;
+  }
+  const auto& scatter = std::get<Scatter>(frame.op);
+  const DType dtype = scatter.results[0].dtype;
+  const CombinerKind kind = scatter.combiner.kind;
+  out.way = CombineWay::compute;
+  out.any_order = plan.unique.holds;
+  if (scatter.accumulate != Accumulate::native && !plan.unique.holds)
+    return unsupported("accumulate is " + std::string(name(scatter.accumulate)) +
+                       " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
+  const std::string atomic = atomic_of(kind);
+  if (atomic == "none" || !same_types(scatter) || !scatter.extras.empty()) return out;
+  if (!allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), dtype)) return out;
+  out.way = CombineWay::atomic;
+  out.atomic = atomic;
+  out.any_order = plan.unique.holds || plan.order == Order::relaxed || commutes(kind, dtype);
+  return out;
+}
+
+Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {
+  return Graph(frame, tiles).value(frame.plan.combine.results[static_cast<size_t>(pair)]);
+}
+
+}  // namespace strew::pto

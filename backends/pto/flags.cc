@@ -1,0 +1,262 @@
+// A statement waits, just before it runs, for those statements of other pipes that wrote what it reads or writes, or read what it writes:
+// set_flag of their pipe, wait_flag of its own. One flag covers everything its pipe was given before, so a pair of pipes gets a flag only
+// where something new is to be waited for. Vector instructions on a3 overlap in their own pipe: there a pipe barrier stands instead.
+//
+// A loop's next turn meets the last one. What it would have to wait for becomes a flag that is set before the loop, waited for at the top
+// of the body, set again at its end, and waited for after the loop. Inner loops are statements of the outer loop with everything they
+// touch, and get flags of their own inside: two tiles in a turn (double buffering) run side by side that way. Plain flags use
+// events 0 to 3 in turn, flags between turns 4 to 7, so that they never meet.
+// Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated program.
+#include "backends/pto/flags.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+
+#include "compiler/pto/instructions.h"
+
+namespace strew::pto {
+namespace {
+
+struct Touch {
+  std::string what;  ///< a tile, or the pointer behind a view
+  Pipe pipe = Pipe::none;
+  bool write = false;
+};
+using PipePair = std::pair<Pipe, Pipe>;
+
+constexpr int kPlainEvents = 4;
+
+Statement flag(Opcode opcode, PipePair pipes, int event) {
+  Statement s;
+  s.opcode = opcode;
+  s.attributes = {{"src_pipe", std::string(name(pipes.first))},
+                  {"dst_pipe", std::string(name(pipes.second))},
+                  {"event_id", "EVENT_ID" + std::to_string(event)}};
+  return s;
+}
+
+class FlagWriter {
+ public:
+  explicit FlagWriter(Chip chip) : chip_(chip) {}
+
+  void run(Function& function) {
+    names(function.body);
+    body(function.body);
+  }
+
+ private:
+  /// What views and their parts lie in.
+  void names(const std::vector<Statement>& statements) {
+    for (const Statement& s : statements) {
+      if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
+        memory_[s.result] = memory_of(s.operands[0][0]);
+      names(s.body);
+    }
+  }
+  std::string memory_of(const std::string& name) const {
+    const auto found = memory_.find(name);
+    return found == memory_.end() ? name : found->second;
+  }
+
+  /// Everything a statement does, with what is inside of it.
+  std::vector<Touch> touches(const Statement& s) const {
+    std::vector<Touch> out;
+    const Instruction& row = info(s.opcode);
+    for (size_t g = 0; g < s.operands.size() && g < row.operands.size(); ++g) {
+      if (row.operands[g].access == Access::none || s.operands[g].empty()) continue;
+      out.push_back({memory_of(s.operands[g][0]), pipe_of(s, chip_, g), row.operands[g].access == Access::write});
+    }
+    for (const Statement& inner : s.body) {
+      const std::vector<Touch> more = touches(inner);
+      out.insert(out.end(), more.begin(), more.end());
+    }
+    return out;
+  }
+
+  static bool meets(const Touch& earlier, const Touch& later) {
+    return earlier.what == later.what && (earlier.write || later.write) && earlier.pipe != Pipe::none && later.pipe != Pipe::none;
+  }
+  /// Do statements of one pipe wait for each other by themselves?
+  bool in_turn(Pipe pipe) const { return pipe != Pipe::v || chip_ != Chip::a3; }
+
+  struct Placed {
+    size_t at = 0;  ///< statement of the body
+    Touch touch;
+  };
+  struct Carried {
+    PipePair pipes;
+    size_t first = 0, last = 0;  ///< waits before the one, is set after the other
+    int event = 0;
+  };
+
+  /// Flags in `statements`; returns where each pair of pipes was last synchronised: pairs set before statement number.
+  void body(std::vector<Statement>& statements) {
+    std::vector<Placed> seen;
+    std::map<PipePair, size_t> covered;  // statements before this number have been waited for
+    std::vector<Statement> out;
+    size_t number = 0;
+    for (Statement& s : statements) {
+      const std::vector<Touch> touched = touches(s);
+      if (s.opcode == Opcode::barrier) {
+        seen.clear();
+        covered.clear();
+      }
+      for (const Touch& t : touched)
+        for (const Placed& earlier : seen) wait(earlier, t, number, covered, out);
+      for (const Touch& t : touched) seen.push_back({number, t});
+      if (s.opcode == Opcode::loop) {
+        loop(s, out);
+      } else {
+        out.push_back(std::move(s));
+      }
+      ++number;
+    }
+    statements = std::move(out);
+  }
+
+  void wait(const Placed& earlier, const Touch& later, size_t number, std::map<PipePair, size_t>& covered,
+            std::vector<Statement>& out) {
+    if (!meets(earlier.touch, later)) return;
+    const PipePair pipes{earlier.touch.pipe, later.pipe};
+    if (pipes.first == pipes.second && in_turn(pipes.first)) return;
+    size_t& until = covered[pipes];
+    if (until > earlier.at) return;
+    until = number;
+    emit(pipes, out);
+  }
+
+  void emit(PipePair pipes, std::vector<Statement>& out) {
+    if (pipes.first == pipes.second) {
+      Statement s;
+      s.opcode = Opcode::barrier;
+      s.attributes = {{"pipe", std::string(name(pipes.first))}};
+      out.push_back(std::move(s));
+      return;
+    }
+    const int event = plain_[pipes]++ % kPlainEvents;
+    out.push_back(flag(Opcode::set_flag, pipes, event));
+    out.push_back(flag(Opcode::wait_flag, pipes, event));
+  }
+
+  /// A loop's body as it was: what each statement touches, and which flags stand in front of it now.
+  struct Turn {
+    std::vector<std::vector<Touch>> touched;
+    std::vector<bool> loops, barriers;
+    std::vector<size_t> starts;                  ///< in the body with flags: where the statement with its flags begins
+    std::vector<std::vector<PipePair>> flagged;  ///< pairs waited for in front of it
+  };
+
+  /// Does something in every turn make `later` wait for `earlier` of the turn before?
+  static bool covered_between(const Turn& turn, const Placed& earlier, const Placed& later, PipePair pipes) {
+    for (size_t i = 0; i < turn.loops.size(); ++i) {
+      if (turn.barriers[i] && (i > earlier.at || i < later.at)) return true;
+      const auto& flags = turn.flagged[i];
+      if (i <= later.at && std::find(flags.begin(), flags.end(), pipes) != flags.end()) return true;
+    }
+    return false;
+  }
+
+  /// The flags between one turn of the loop and the next.
+  std::vector<Carried> carried(const Turn& turn) {
+    std::vector<Placed> all;
+    const size_t size = turn.loops.size();
+    size_t first_leaf = size, last_leaf = 0;
+    for (size_t i = 0; i < size; ++i) {
+      for (const Touch& t : turn.touched[i]) all.push_back({i, t});
+      if (turn.loops[i] || turn.touched[i].empty()) continue;
+      first_leaf = std::min(first_leaf, i);
+      last_leaf = i;
+    }
+    std::map<std::tuple<Pipe, Pipe, size_t>, Carried> found;
+    for (const Placed& earlier : all) {
+      for (const Placed& later : all) {
+        const PipePair pipes{earlier.touch.pipe, later.touch.pipe};
+        if (pipes.first == pipes.second || !meets(earlier.touch, later.touch)) continue;
+        if (covered_between(turn, earlier, later, pipes)) continue;
+        const bool inner = turn.loops[later.at], from_inner = turn.loops[earlier.at];
+        const size_t first = inner ? later.at : first_leaf, last = from_inner ? earlier.at : last_leaf;
+        // Statements of the body itself share one flag; an inner loop has its own.
+        const size_t key = inner ? later.at + 1 : from_inner ? size + earlier.at + 1 : 0;
+        Carried& c = found[{pipes.first, pipes.second, key}];
+        if (c.pipes.first == Pipe::none) c = {pipes, first, last, 0};
+        c.first = std::min(c.first, first);
+        c.last = std::max(c.last, last);
+      }
+    }
+    std::vector<Carried> out;
+    for (auto& [key, c] : found) {
+      c.event = kPlainEvents + carried_[c.pipes]++ % (kEvents - kPlainEvents);
+      out.push_back(c);
+    }
+    return out;
+  }
+
+  /// Writes the flags inside of a body and says what became of it.
+  Turn turn_of(std::vector<Statement>& statements) {
+    Turn turn;
+    for (size_t i = 0; i < statements.size(); ++i) {
+      turn.touched.push_back(touches(statements[i]));
+      turn.loops.push_back(statements[i].opcode == Opcode::loop);
+      turn.barriers.push_back(statements[i].opcode == Opcode::barrier);
+      statements[i].at.line = -1;  // what was there before the flags came
+    }
+    body(statements);
+    turn.starts.push_back(0);
+    turn.flagged.emplace_back();
+    for (size_t i = 0; i < statements.size(); ++i) {
+      Statement& s = statements[i];
+      if (s.opcode == Opcode::wait_flag && s.at.line >= 0)
+        turn.flagged.back().emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
+      if (s.at.line >= 0) continue;
+      s.at = {};
+      turn.starts.push_back(i + 1);
+      turn.flagged.emplace_back();
+    }
+    return turn;
+  }
+
+  void loop(Statement& s, std::vector<Statement>& out) {
+    std::vector<Statement> inner = std::move(s.body);
+    const Turn turn = turn_of(inner);
+    const std::vector<Carried> flags = carried(turn);
+    std::vector<Statement> marked;
+    for (size_t i = 0; i < turn.loops.size(); ++i) {
+      for (const Carried& c : flags)
+        if (c.first == i) marked.push_back(flag(Opcode::wait_flag, c.pipes, c.event));
+      const size_t end = i + 1 == turn.loops.size() ? inner.size() : turn.starts[i + 1];
+      for (size_t at = turn.starts[i]; at < end; ++at) marked.push_back(std::move(inner[at]));
+      for (const Carried& c : flags)
+        if (c.last == i) marked.push_back(flag(Opcode::set_flag, c.pipes, c.event));
+    }
+    if (vectors_meet(turn)) emit({Pipe::v, Pipe::v}, marked);
+    s.body = std::move(marked);
+    for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
+    out.push_back(std::move(s));
+    for (const Carried& c : flags) out.push_back(flag(Opcode::wait_flag, c.pipes, c.event));
+  }
+
+  /// Vector instructions of a3 in one turn and the next that touch the same tile.
+  bool vectors_meet(const Turn& turn) const {
+    if (chip_ != Chip::a3) return false;
+    for (const auto& one : turn.touched)
+      for (const auto& other : turn.touched)
+        for (const Touch& a : one)
+          for (const Touch& b : other)
+            if (a.pipe == Pipe::v && b.pipe == Pipe::v && meets(a, b)) return true;
+    return false;
+  }
+
+  Chip chip_;
+  std::unordered_map<std::string, std::string> memory_;
+  std::map<PipePair, int> plain_, carried_;
+};
+
+}  // namespace
+
+void write_flags(Function& function, Chip chip) { FlagWriter(chip).run(function); }
+
+}  // namespace strew::pto

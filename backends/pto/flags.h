@@ -1,0 +1,11 @@
+// Flags: set_flag and wait_flag between the pipes of a core, from what each statement reads and writes.
+#pragma once
+
+#include "compiler/pto/ast.h"
+
+namespace strew::pto {
+
+/// Writes the flags and pipe barriers of a function that has none (only barriers of all pipes, which stay).
+void write_flags(Function& function, Chip chip);
+
+}  // namespace strew::pto

@@ -1,0 +1,169 @@
+// plan_program: an op is walked in rows where it can be (rows.h), else window by window (windows.h); of the tile heights that fit the safe
+// part of the buffer the one with the least estimated time is taken. A program is written once per height tried, which costs
+// microseconds; then come addresses, flags and the verifier, so that nothing illegal ever leaves.
+//
+// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and the simulated tests.
+#include <algorithm>
+#include <optional>
+
+#include "backends/pto/addresses.h"
+#include "backends/pto/combine.h"
+#include "backends/pto/flags.h"
+#include "backends/pto/program.h"
+#include "backends/pto/rows.h"
+#include "compiler/pto/verify.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr int64_t kMostRows = 2048;
+constexpr int64_t kMostRowBytes = 32 << 10;
+/// Vector cores of the largest parts; a launch may have fewer or more.
+constexpr int kCoresA3 = 48, kCoresA5 = 64;
+/// Of the estimate: bytes a core moves in the time one instruction takes to start. Their ratio is all that matters.
+constexpr double kBytesPerInstruction = 4096;
+
+double estimate(const Program& p) {
+  const auto bytes = static_cast<double>(p.cost.loaded_bytes + p.cost.stored_bytes + p.cost.scattered_bytes);
+  return bytes / kBytesPerInstruction + static_cast<double>(p.cost.instructions);
+}
+
+bool has_open_tiles(const std::vector<Statement>& statements, bool inside) {
+  return std::any_of(statements.begin(), statements.end(), [&](const Statement& s) {
+    return (inside && s.opcode == Opcode::alloc_tile) || has_open_tiles(s.body, true);
+  });
+}
+
+Status check_options(const ProgramOptions& options) {
+  const std::string& k = options.kernel;
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const bool identifier =
+      !k.empty() && letter(k[0]) && std::all_of(k.begin(), k.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+  if (!identifier) return invalid_argument("kernel: the name is '" + k + "', expected letters, digits and _, no digit first");
+  if (options.blocks < 0 || options.blocks > 65535)
+    return invalid_argument("blocks: " + std::to_string(options.blocks) + ", expected 0 to 65535");
+  if (options.tile_rows < 0 || options.tile_rows > kMostRows)
+    return invalid_argument("tile_rows: " + std::to_string(options.tile_rows) + ", expected 0 to " + std::to_string(kMostRows));
+  return {};
+}
+
+/// What the caller must see to, beside the arguments.
+std::vector<std::string> requirements_of(const Program& program, const Plan& plan, const ProgramOptions& options) {
+  std::vector<std::string> out = {"every tensor is contiguous, row-major, and starts on 32 bytes",
+                                  "no other program touches the same memory while this one runs"};
+  if (plan.oob == OobPolicy::undefined && !plan.components.empty()) out.emplace_back("every index is in bounds");
+  if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
+  for (const ProgramArgument& a : program.arguments)
+    if (a.role == ArgumentRole::scratch)
+      out.push_back(a.name +
+                    " is zeroed before the launch; if its word 0 is not 0 afterwards, an index was out of bounds and nothing " +
+                    "was written");
+  if (options.sync == Sync::tool) out.emplace_back("ptoas runs with --enable-insert-sync: the text has no flags");
+  if (program.chip == Chip::a5)
+    out.emplace_back("the kernel starts through the runtime's launch, which a5 needs for scatter and gather");
+  return out;
+}
+
+class Attempts {
+ public:
+  Attempts(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options)
+      : op_(op), plan_(plan), chip_(chip), options_(options) {
+    if (options_.blocks == 0) options_.blocks = chip == Chip::a3 ? kCoresA3 : kCoresA5;
+    if (options_.output == Output::pto_cpp) options_.sync = Sync::addresses;
+  }
+
+  Expected<Program> best() {
+    STREW_TRY(check_options(options_));
+    std::optional<Program> best;
+    for (const int64_t rows : heights()) {
+      STREW_ASSIGN(std::optional<Program> tried, attempt({rows, false}));
+      if (!tried) continue;
+      if (!best || estimate(*tried) < estimate(*best)) best = std::move(tried);
+    }
+    if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
+    if (options_.double_buffer && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
+    return std::move(*best);
+  }
+
+ private:
+  std::vector<int64_t> heights() const {
+    if (options_.tile_rows > 0) return {options_.tile_rows};
+    if (plan_.positions.empty()) return {kMostRows, 1024, 512, 256, 128, 64, 32, 16, 8, 1};
+    const Term& extent = plan_.positions.back().extent;
+    const int64_t most = extent.is_static() ? std::max<int64_t>(extent.factor, 1) : kMostRows;
+    std::vector<int64_t> out;
+    if (most <= kMostRows) out.push_back(most);
+    for (int64_t rows = kMostRows; rows >= 8; rows /= 2)
+      if (rows < most) out.push_back(rows);
+    out.push_back(1);
+    return out;
+  }
+
+  /// The program with tiles of that height, or nothing where it does not fit.
+  Expected<std::optional<Program>> attempt(const Attempt& wanted) {
+    Frame frame(op_, plan_, chip_, options_, wanted);
+    STREW_TRY(frame.start());
+    frame.build.hoist_tiles(wanted.buffered);
+    const int64_t most = kMostRowBytes * 8 / bits(plan_.tensors[static_cast<size_t>(frame.table(0))].dtype);
+    const Expected<RowWalk> walk = row_walk(frame, most);
+    if (!walk.ok()) return walk.status();
+    if (wanted.rows > row_limit(frame)) return std::optional<Program>();
+    STREW_TRY(write_rows(frame, *walk));
+    return finish(frame);
+  }
+
+  /// Rows a tile may have for the order of updates to be kept.
+  int64_t row_limit(const Frame& frame) const {
+    const Expected<Combine> combine = choose_combine(frame);
+    if (!combine.ok() || combine->any_order || combine->way == CombineWay::assign) return kMostRows;
+    if (combine->way == CombineWay::atomic && chip_ == Chip::a3) return kMostRows;
+    return 1;
+  }
+
+  Expected<std::optional<Program>> finish(Frame& frame) {
+    Program program = std::move(frame.program);
+    frame.build.finish(program, options_.kernel);
+    Function& function = program.module.functions[0];
+    program.ub_bytes = program.cost.ub_peak = place_tiles(function, options_.sync == Sync::addresses);
+    if (program.ub_bytes > safe_buffer_bytes(chip_)) return std::optional<Program>();
+    if (options_.sync != Sync::tool) write_flags(function, chip_);
+    program.blocks = options_.blocks;
+    program.requirements = requirements_of(program, plan_, options_);
+    const Status legal = verify(program.module, {reader_of(options_.output), true});
+    if (!legal.ok()) return unsupported(legal.message());
+    return std::optional<Program>(std::move(program));
+  }
+
+  /// How many tiles a core takes, about.
+  static double turns(const Program& p) {
+    const int64_t tile = p.tiles.rows * p.tiles.cols;
+    return tile == 0 ? 0 : static_cast<double>(p.cost.scattered_bytes) / static_cast<double>(tile * 4);
+  }
+
+  Status try_buffers(Program& best) {
+    const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
+    for (int64_t rows = height; rows >= std::max<int64_t>(1, height / 4); rows /= 2) {
+      STREW_ASSIGN(std::optional<Program> tried, attempt({rows, true}));
+      if (!tried) continue;
+      // Tiles made inside of loops would be placed over each other by ptoas.
+      if (options_.sync != Sync::addresses && has_open_tiles(tried->module.functions[0].body, false)) return {};
+      best = std::move(*tried);
+      return {};
+    }
+    return {};
+  }
+
+  const Op& op_;
+  const Plan& plan_;
+  Chip chip_;
+  ProgramOptions options_;
+};
+
+}  // namespace
+
+Expected<Program> plan_program(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options) {
+  if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
+  return Attempts(op, plan, chip, options).best();
+}
+
+}  // namespace strew::pto

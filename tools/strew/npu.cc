@@ -1,0 +1,164 @@
+// NPU targets on the command line. A program is planned from the same canonical op and plan as every other kernel; text and side-car
+// are written beside their places before either is renamed. Tested by tests/error/npu_cli_test.cc.
+#include "tools/strew/npu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "backends/pto/text.h"
+#include "compiler/op/text.h"
+#include "compiler/rewrite/rewrites.h"
+#include "runtime/file.h"
+#include "tools/strew/message.h"
+
+namespace strew::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::string_view kKinds[] = {"pto-as", "pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"};
+
+pto::Chip chip_of(std::string_view target) { return target == "npu-a3" ? pto::Chip::a3 : pto::Chip::a5; }
+
+pto::Output output_of(std::string_view kind) {
+  if (kind == "pto-as") return pto::Output::pto_as;
+  return kind == "pto-cpp" ? pto::Output::pto_cpp : pto::Output::pto_ir;
+}
+
+/// A kernel's name as a C identifier.
+std::string function_name(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_', digit = c >= '0' && c <= '9';
+    if (digit && out.empty()) out += "kernel_";
+    out += letter || digit ? c : '_';
+  }
+  return out.empty() ? "kernel" : out;
+}
+
+Json json_of(const pto::Program& program, const std::string& target) {
+  Json args = Json::array();
+  for (const pto::ProgramArgument& a : program.arguments) {
+    Json shape = Json::array();
+    for (const int64_t dim : a.dims) shape.push_back(dim == kDynamic ? Json("?") : Json(dim));
+    Json arg = {{"name", a.name}, {"role", pto::name(a.role)}, {"dtype", name(a.dtype)}, {"shape", std::move(shape)}};
+    if (a.value) arg["value"] = *a.value;
+    if (a.tensor >= 0) arg["extent"] = {{"of", program.arguments[static_cast<size_t>(a.tensor)].name}, {"dim", a.dim}};
+    args.push_back(std::move(arg));
+  }
+  return {{"kernel", program.kernel},
+          {"target", target},
+          {"blocks", program.blocks},
+          {"ub_bytes", program.ub_bytes},
+          {"args", std::move(args)},
+          {"requires", program.requirements},
+          {"tiles",
+           {{"mode", program.tiles.mode},
+            {"split", pto::name(program.tiles.split)},
+            {"rows", program.tiles.rows},
+            {"cols", program.tiles.cols},
+            {"buffers", program.tiles.buffers}}},
+          {"cost",
+           {{"loaded_bytes", program.cost.loaded_bytes},
+            {"stored_bytes", program.cost.stored_bytes},
+            {"indexed_bytes", program.cost.scattered_bytes},
+            {"instructions", program.cost.instructions}}}};
+}
+
+std::string side_car(const std::vector<pto::Program>& programs, const std::string& target) {
+  if (programs.size() == 1) return json_of(programs[0], target).dump(2) + "\n";
+  Json all = {{"kernels", Json::array()}};
+  for (const pto::Program& program : programs) all["kernels"].push_back(json_of(program, target));
+  return all.dump(2) + "\n";
+}
+
+Status write_both(const std::string& path, const std::string& text, const std::string& json) {
+  STREW_ASSIGN(PendingFile program, PendingFile::write(path, text));
+  STREW_ASSIGN(PendingFile beside, PendingFile::write(path + ".json", json));
+  STREW_TRY(beside.commit());
+  const Status done = program.commit();
+  if (!done.ok()) std::remove((path + ".json").c_str());
+  return done;
+}
+
+/// A negative index that the source wants refused is an error beside any policy: programs have one check only.
+Status check_kernel(const ImportedKernel& kernel) {
+  if (kernel.non_negative.empty()) return {};
+  const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(kernel.op).oob : std::get<Gather>(kernel.op).oob;
+  return unsupported("negative indices are errors beside policy " + std::string(name(oob)) +
+                     ", which a program has no check for; --oob error checks every index");
+}
+
+}  // namespace
+
+bool is_program_kind(std::string_view kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
+bool is_npu_target(std::string_view target) { return target == "npu-a3" || target == "npu-a5"; }
+
+Expected<pto::Program> plan_kernel(const ImportedKernel& kernel, const Options& options, pto::Output output) {
+  STREW_TRY(check_kernel(kernel));
+  Op canonical = kernel.op;
+  canonicalise(canonical);
+  STREW_ASSIGN(const Plan plan, make_plan(canonical));
+  pto::ProgramOptions wanted = options.program;
+  wanted.output = output;
+  wanted.kernel = function_name(kernel.name);
+  return pto::plan_program(kernel.op, plan, chip_of(options.kernel.target), wanted);
+}
+
+int compile_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels) {
+  std::vector<pto::Program> programs;
+  for (const int number : kernels) {
+    const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
+    Expected<pto::Program> program = plan_kernel(kernel, options, output_of(options.emit));
+    if (!program.ok())
+      return fail(
+          Status(program.status().code(), kernel.location + ": " + options.kernel.target + ": " + program.status().message()),
+          print(kernel.op));
+    programs.push_back(std::move(*program));
+  }
+  const Expected<std::string> text = pto::program_text(programs, options.emit);
+  if (!text.ok()) return fail(text.status());
+  if (options.output == "-") return fail(print_out(*text));
+  if (const Status status = write_both(options.output, *text, side_car(programs, options.kernel.target)); !status.ok())
+    return fail(status);
+  if (!options.json) return kDone;
+  return fail(print_out("{\"file\": \"" + printable(options.output) + "\", \"bytes\": " + std::to_string(text->size()) + "}\n"));
+}
+
+int explain_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels) {
+  Json json = {
+      {"file", options.file}, {"format", imported.format}, {"target", options.kernel.target}, {"kernels", Json::array()}};
+  std::string text;
+  for (const int number : kernels) {
+    const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
+    Json entry = {{"name", kernel.name}, {"location", kernel.location}, {"op", print(kernel.op)}, {"programs", Json::object()}};
+    text += (text.empty() ? "" : "\n") + fmt::format("kernel {} ({})\n  op          {}\n", printable(kernel.name),
+                                                     printable(kernel.location), print(kernel.op));
+    for (const pto::Output output : {pto::Output::pto_ir, pto::Output::pto_cpp, pto::Output::pto_as}) {
+      const Expected<pto::Program> program = plan_kernel(kernel, options, output);
+      const std::string title(pto::name(output));
+      if (!program.ok()) {
+        entry["programs"][title] = {{"ok", false}, {"reason", program.status().message()}};
+        text += fmt::format("  {:<11} no: {}\n", title, program.status().message());
+        continue;
+      }
+      Json report = json_of(*program, options.kernel.target);
+      report["ok"] = true;
+      entry["programs"][title] = std::move(report);
+      const pto::TilePlan& t = program->tiles;
+      text += fmt::format("  {:<11} mode {}, tiles {}x{}, {} buffer{}, cores share {}, {} B of {} cores' buffers each\n", title,
+                          t.mode, t.rows, t.cols, t.buffers, t.buffers == 1 ? "" : "s", pto::name(t.split), program->ub_bytes,
+                          program->blocks);
+      text += fmt::format("              per core: {} B loaded, {} B stored, {} B by index, {} instructions\n",
+                          program->cost.loaded_bytes, program->cost.stored_bytes, program->cost.scattered_bytes,
+                          program->cost.instructions);
+      for (const std::string& requirement : program->requirements) text += "              needs: " + requirement + "\n";
+    }
+    json["kernels"].push_back(std::move(entry));
+  }
+  return fail(print_out(options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text));
+}
+
+}  // namespace strew::cli

@@ -1,0 +1,26 @@
+// NPU targets: what `strew compile --emit pto-*` and `strew explain --target npu-*` do.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/pto/program.h"
+#include "compiler/import/importer.h"
+#include "tools/strew/options.h"
+
+namespace strew::cli {
+
+/// Is `kind` text of a PTO program (pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host)?
+bool is_program_kind(std::string_view kind);
+bool is_npu_target(std::string_view target);
+
+/// The program of one kernel, or why there is none.
+Expected<pto::Program> plan_kernel(const ImportedKernel& kernel, const Options& options, pto::Output output);
+
+/// `strew compile --emit pto-*`: the text, and for files the side-car OUT.json, both or neither. Returns the exit status.
+int compile_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels);
+/// `strew explain --target npu-*`.
+int explain_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels);
+
+}  // namespace strew::cli
