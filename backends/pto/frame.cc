@@ -170,7 +170,7 @@ Number Frame::number(const Term& term, int64_t divisor) { return number(divided(
 Number Frame::elements(int tensor) {
   const PlanTensor& wanted = plan.tensors[static_cast<size_t>(tensor)];
   Term all = constant(1);
-  if (!plan.is_indexed(tensor)) {
+  if (!plan.is_indexed(tensor) && wanted.role != Role::operand) {
     for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
       for (const Loop& loop : *loops)
         if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;

@@ -33,7 +33,7 @@ class Frame {
   const Plan& plan;
   const Chip chip;
   const ProgramOptions& options;
-  const Attempt attempt;
+  Attempt attempt;
   ProgramBuilder build;
   Program program;
 

@@ -11,12 +11,13 @@
 #include "backends/pto/flags.h"
 #include "backends/pto/program.h"
 #include "backends/pto/rows.h"
+#include "backends/pto/windows.h"
 #include "compiler/pto/verify.h"
 
 namespace strew::pto {
 namespace {
 
-constexpr int64_t kMostRows = 2048;
+constexpr int64_t kMostRows = 2048, kShortTile = 16;
 constexpr int64_t kMostRowBytes = 32 << 10;
 /// Vector cores of the largest parts; a launch may have fewer or more.
 constexpr int kCoresA3 = 48, kCoresA5 = 64;
@@ -76,26 +77,29 @@ class Attempts {
     STREW_TRY(check_options(options_));
     std::optional<Program> best;
     for (const int64_t rows : heights()) {
+      // Short tiles are for what nothing else fits or keeps the order of.
+      if (best && rows < kShortTile) break;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, false}));
       if (!tried) continue;
       if (!best || estimate(*tried) < estimate(*best)) best = std::move(tried);
     }
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
-    if (options_.double_buffer && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
+    if (options_.double_buffer && best->tiles.mode != "copy" && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
     return std::move(*best);
   }
 
  private:
+  /// Tallest first. What the op's own extents are counts too: a tile that all rows fit in has none left over.
   std::vector<int64_t> heights() const {
     if (options_.tile_rows > 0) return {options_.tile_rows};
-    if (plan_.positions.empty()) return {kMostRows, 1024, 512, 256, 128, 64, 32, 16, 8, 1};
-    const Term& extent = plan_.positions.back().extent;
-    const int64_t most = extent.is_static() ? std::max<int64_t>(extent.factor, 1) : kMostRows;
     std::vector<int64_t> out;
-    if (most <= kMostRows) out.push_back(most);
-    for (int64_t rows = kMostRows; rows >= 8; rows /= 2)
-      if (rows < most) out.push_back(rows);
-    out.push_back(1);
+    for (const std::vector<Loop>* loops : {&plan_.positions, &plan_.window})
+      for (const Loop& loop : *loops)
+        if (loop.extent.is_static() && loop.extent.factor > 0 && loop.extent.factor <= kMostRows)
+          out.push_back(loop.extent.factor);
+    for (int64_t rows = kMostRows; rows >= 1; rows /= 2) out.push_back(rows);
+    std::sort(out.rbegin(), out.rend());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
   }
 
@@ -106,10 +110,17 @@ class Attempts {
     frame.build.hoist_tiles(wanted.buffered);
     const int64_t most = kMostRowBytes * 8 / bits(plan_.tensors[static_cast<size_t>(frame.table(0))].dtype);
     const Expected<RowWalk> walk = row_walk(frame, most);
-    if (!walk.ok()) return walk.status();
-    if (wanted.rows > row_limit(frame)) return std::optional<Program>();
-    STREW_TRY(write_rows(frame, *walk));
-    return finish(frame);
+    if (walk.ok()) {
+      const Term& extent = walk->axis.extent;
+      const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
+      if (too_tall || wanted.rows > row_limit(frame)) return std::optional<Program>();
+      STREW_TRY(write_rows(frame, *walk));
+      return finish(frame);
+    }
+    const Status windows = write_windows(frame);
+    if (windows.ok()) return finish(frame);
+    return unsupported("rows cannot be scattered or gathered (" + walk.status().message() +
+                       "), nor windows copied: " + windows.message());
   }
 
   /// Rows a tile may have for the order of updates to be kept.

@@ -23,6 +23,7 @@ namespace {
 
 constexpr int64_t kLine = 64;
 constexpr int64_t kMaxRows = int64_t{1} << 30;
+constexpr int64_t kMostParts = 64;  // of a row that windows start inside of
 
 Loop no_loop(size_t tensors) {
   Loop loop;
@@ -47,6 +48,22 @@ void split_scales(std::vector<Loop>& window) {
     window[i].scale = constant(1);
     window.insert(window.begin() + static_cast<ptrdiff_t>(i) + 1, std::move(inner));
   }
+}
+
+/// Rows that no step starts in the middle of: the run of the window, or equal parts of it.
+void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) {
+  const auto table = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+  int64_t unit = walk.width;
+  for (const Component& c : plan.components) unit = std::gcd(unit, c.strides[table].factor);
+  for (const Loop& loop : walk.window) unit = std::gcd(unit, loop.strides[table].factor);
+  for (const Loop& loop : walk.outer) unit = std::gcd(unit, loop.strides[table].factor);
+  unit = std::gcd(unit, walk.axis.strides[table].factor);
+  if (unit == walk.width || unit == 0 || walk.width / unit > kMostParts) return;
+  Loop part = no_loop(plan.tensors.size());
+  part.extent = constant(walk.width / unit);
+  for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(unit);
+  walk.width = unit;
+  walk.window.push_back(std::move(part));
 }
 
 /// The tensors that rows move between: tables, and updates or the result.
@@ -107,6 +124,7 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
       walk.window.pop_back();
     }
   }
+  cut_rows(plan, tensors, walk);
   if (walk.width > most) {
     int64_t parts = (walk.width + most - 1) / most;
     while (parts < walk.width && walk.width % parts != 0) ++parts;
