@@ -55,7 +55,8 @@ constexpr AttributeRule kConvertAttributes[] = {{"rmode", "round_mode", false, k
                                                 {"satmode", "saturation_mode", false, kSaturation, kSaturationCpp}};
 
 // --- element types ---------------------------------------------------------------------------------------------------------------
-// Headers: what their static assertions take. ptoas takes an unsigned type wherever it takes the signed one, but never a number of one.
+// Headers: what their static assertions take. ptoas 0.60, measured: it takes unsigned tiles wherever it takes signed ones (a3's headers do
+// not), and hardly ever a number of an unsigned type.
 
 using D = DType;
 constexpr DTypes kI8 = set_of({D::i8}), kU8 = set_of({D::u8}), kI16 = set_of({D::i16}), kU16 = set_of({D::u16}),
@@ -65,28 +66,37 @@ constexpr DTypes kSigned = kI8 | kI16 | kI32, kUnsigned = kU8 | kU16 | kU32, kFl
 constexpr DTypes kA3Numbers = kI16 | kI32 | kFloats, kEight = set_of({D::hif8, D::f8e4m3fn, D::f8e5m2});
 constexpr DTypes kPlain = kSigned | kUnsigned | kFloats | kBf16;
 
-constexpr Legality kMoved = {kPlain, kPlain | kEight};
-constexpr Legality kCopied = {kPlain | kI64 | kU64, kPlain | kI64 | kU64 | kEight};
-constexpr Legality kAtomicAdd = {kSigned | kFloats | kBf16, kI32 | kU32 | kFloats | kBf16, kI32 | kFloats, kI32 | kU32 | kFloats};
-constexpr Legality kAtomicExtreme = {0, kI32 | kU32 | kF32};
-constexpr Legality kAdd = {kA3Numbers, kPlain};
-constexpr Legality kSub = {kA3Numbers, kSigned | kUnsigned | kFloats};
-constexpr Legality kMul = {kA3Numbers, kI16 | kU16 | kI32 | kU32 | kFloats};
-constexpr Legality kDiv = {kFloats, kI16 | kU16 | kI32 | kU32 | kFloats};
-constexpr Legality kExtreme = {kA3Numbers, kSigned | kUnsigned | kFloats};
-constexpr Legality kBits = {kSigned | kUnsigned, kSigned | kUnsigned};
-constexpr Legality kNumber = {kA3Numbers, kPlain, ~kUnsigned, ~kUnsigned};
-constexpr Legality kBitsNumber = {kI8 | kI16 | kU8 | kU16, kSigned | kUnsigned, ~kUnsigned, ~kUnsigned};
-constexpr Legality kShiftNumber = {kI16 | kI32 | kU16 | kU32, kSigned | kUnsigned, ~kUnsigned, ~kUnsigned};
-constexpr Legality kNegate = {kA3Numbers, kSigned | kFloats | kBf16};
-constexpr Legality kBitNot = {kI16 | kU16, kSigned | kUnsigned};
-constexpr Legality kFill = {kA3Numbers | kBf16, kPlain, ~kUnsigned, ~kUnsigned};
-constexpr Legality kSequence = {kI16 | kI32, kI16 | kI32, ~kUnsigned, ~kUnsigned};
-constexpr Legality kCompared = {kI32 | kFloats, kPlain};
-constexpr Legality kComparedNumber = {kA3Numbers, kSigned | kFloats};
-constexpr Legality kSelected = {kI16 | kU16 | kI32 | kU32 | kFloats | kBf16, kPlain};
-constexpr Legality kScalarMove = {kPlain | kI64 | kU64, kPlain | kI64 | kU64};
-constexpr Legality kTileElement = {kPlain | kI64, kPlain | kI64, ~(kUnsigned | kU64), ~(kUnsigned | kU64)};
+constexpr DTypes kWide = kI16 | kU16 | kI32 | kU32 | kFloats, kIntegers = kSigned | kUnsigned;
+constexpr DTypes kLong = kI64 | kU64, kNumbers = kSigned | kFloats | kBf16;
+
+// Each: the headers of a3 and a5, then ptoas for a3 and a5.
+constexpr Legality kMoved = {kPlain, kPlain | kEight, kPlain, kPlain | kEight};
+constexpr Legality kCopied = {kPlain | kLong, kPlain | kLong | kEight, kPlain | kLong, kPlain | kLong | kEight};
+constexpr Legality kAtomicAdd = {kSigned | kFloats | kBf16, kI32 | kU32 | kFloats | kBf16, kI32 | kU32 | kFloats,
+                                 kI32 | kU32 | kFloats};
+constexpr Legality kAtomicExtreme = {0, kI32 | kU32 | kF32, kI32 | kU32 | kF32, kI32 | kU32 | kF32};
+constexpr Legality kAdd = {kA3Numbers, kPlain, kWide, kPlain};
+constexpr Legality kSub = {kA3Numbers, kIntegers | kFloats, kWide, kIntegers | kFloats};
+constexpr Legality kMul = {kA3Numbers, kWide, kWide, kWide};
+constexpr Legality kDiv = {kFloats, kWide, kFloats, kWide};
+constexpr Legality kMax = {kA3Numbers, kIntegers | kFloats, kWide, kIntegers | kFloats};
+constexpr Legality kMin = {kA3Numbers, kIntegers | kFloats, kWide, kPlain};
+constexpr Legality kBits = {kIntegers, kIntegers, kIntegers, kIntegers};
+constexpr Legality kNumber = {kA3Numbers, kPlain, kA3Numbers, kNumbers};
+constexpr Legality kBitsNumber = {kI8 | kU8 | kI16 | kU16, kIntegers, kI8 | kI16, kSigned};
+constexpr Legality kLeftNumber = {kI16 | kU16 | kI32 | kU32, kIntegers, kSigned | kI64, kSigned | kI64};
+constexpr Legality kRightNumber = {kI16 | kU16 | kI32 | kU32, kIntegers, kI16 | kI32, kSigned};
+constexpr Legality kNegate = {kA3Numbers, kNumbers, kWide, kPlain};
+constexpr Legality kBitNot = {kI16 | kU16, kIntegers, kI16 | kU16, kIntegers};
+constexpr Legality kCopiedTile = {kPlain, kPlain, kPlain | kI64, kPlain | kI64};
+constexpr Legality kFill = {kA3Numbers | kBf16, kPlain, kA3Numbers | kBf16, kNumbers};
+constexpr Legality kSequence = {kI16 | kI32, kI16 | kI32, kWide & ~kFloats, kWide & ~kFloats};
+constexpr Legality kCompared = {kI32 | kFloats, kPlain, kI32 | kU32 | kFloats, kPlain};
+constexpr Legality kComparedNumber = {kA3Numbers, kSigned | kFloats, kA3Numbers, kSigned | kFloats};
+constexpr Legality kSelected = {kWide | kBf16, kPlain, kWide | kBf16, kPlain};
+constexpr Legality kScalarMove = {kPlain | kLong, kPlain | kLong, kPlain | kLong, kPlain | kLong};
+constexpr Legality kTileElement = {kPlain | kI64, kPlain | kI64, kNumbers | kI64, kNumbers | kI64};
+constexpr Legality kConverted = {kPlain | kI64, kPlain | kI64, kPlain | kI64, kPlain | kI64};
 
 // --- operands --------------------------------------------------------------------------------------------------------------------
 
@@ -178,8 +188,8 @@ constexpr Instruction kTable[] = {
     {O::tsub, "pto.tsub", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kSub, C::sub, "TSUB({2}, {0}, {1})"},
     {O::tmul, "pto.tmul", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kMul, C::mul, "TMUL({2}, {0}, {1})"},
     {O::tdiv, "pto.tdiv", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kDiv, C::div, "TDIV({2}, {0}, {1})"},
-    {O::tmax, "pto.tmax", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kExtreme, C::max, "TMAX({2}, {0}, {1})"},
-    {O::tmin, "pto.tmin", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kExtreme, C::min, "TMIN({2}, {0}, {1})"},
+    {O::tmax, "pto.tmax", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kMax, C::max, "TMAX({2}, {0}, {1})"},
+    {O::tmin, "pto.tmin", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kMin, C::min, "TMIN({2}, {0}, {1})"},
     {O::tand, "pto.tand", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kBits, C::bit_and, "TAND({2}, {0}, {1})"},
     {O::tor, "pto.tor", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kBits, C::bit_or, "TOR({2}, {0}, {1})"},
     {O::tshl, "pto.tshl", F::computes, kTiles3, 2, {}, "", P::v, P::v, &kBits, C::shift_left, "TSHL({2}, {0}, {1})"},
@@ -192,12 +202,12 @@ constexpr Instruction kTable[] = {
     {O::tmins, "pto.tmins", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kNumber, C::min, "TMINS({2}, {0}, {1})"},
     {O::tands, "pto.tands", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kBitsNumber, C::bit_and, "TANDS({2}, {0}, {1})"},
     {O::tors, "pto.tors", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kBitsNumber, C::bit_or, "TORS({2}, {0}, {1})"},
-    {O::tshls, "pto.tshls", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kShiftNumber, C::shift_left, "TSHLS({2}, {0}, {1})"},
-    {O::tshrs, "pto.tshrs", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kShiftNumber, C::shift_right, "TSHRS({2}, {0}, {1})"},
+    {O::tshls, "pto.tshls", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kLeftNumber, C::shift_left, "TSHLS({2}, {0}, {1})"},
+    {O::tshrs, "pto.tshrs", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kRightNumber, C::shift_right, "TSHRS({2}, {0}, {1})"},
     {O::tneg, "pto.tneg", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kNegate, C::negate, "TNEG({1}, {0})"},
     {O::tnot, "pto.tnot", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kBitNot, C::bit_not, "TNOT({1}, {0})"},
-    {O::tmov, "pto.tmov", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kCopied, C::move, "TMOV({1}, {0})"},
-    {O::tcvt, "pto.tcvt", F::computes, kConvert, 1, kConvertAttributes, "", P::v, P::v, &kCopied, C::convert, "TCVT({1}, {0}, {rmode}, {satmode})"},
+    {O::tmov, "pto.tmov", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kCopiedTile, C::move, "TMOV({1}, {0})"},
+    {O::tcvt, "pto.tcvt", F::computes, kConvert, 1, kConvertAttributes, "", P::v, P::v, &kConverted, C::convert, "TCVT({1}, {0}, {rmode}, {satmode})"},
     {O::tcmp, "pto.tcmp", F::computes, kCompareTiles, 2, kCompareAttributes, "", P::v, P::v, &kCompared, C::compare, "TCMP({2}, {0}, {1}, {cmpMode})"},
     {O::tcmps, "pto.tcmps", F::computes, kCompareNumber, 2, kCompareAttributes, "", P::v, P::v, &kComparedNumber, C::compare, "TCMPS({2}, {0}, {1}, {cmpMode})"},
     {O::tsel, "pto.tsel", F::computes, kSelect, 4, {}, "", P::v, P::v, &kSelected, C::select, "TSEL({4}, {0}, {1}, {2}, {3})"},
@@ -281,7 +291,7 @@ bool converts(Chip chip, DType from, DType to) {
   };
   for (const Pair& pair : kPairs) {
     if (pair.from != from) continue;
-    return allows({pair.a3, pair.a5}, chip, Reader::headers, to);
+    return allows({pair.a3, pair.a5, 0, 0}, chip, Reader::headers, to);
   }
   return false;
 }

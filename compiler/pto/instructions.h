@@ -106,7 +106,7 @@ constexpr DTypes set_of(std::initializer_list<DType> dtypes) {
 }
 /// What the chips' headers take, and what ptoas 0.60 lets through (measured); a program for ptoas needs both.
 struct Legality {
-  DTypes a3 = 0, a5 = 0, ptoas_a3 = ~DTypes{0}, ptoas_a5 = ~DTypes{0};
+  DTypes a3 = 0, a5 = 0, ptoas_a3 = 0, ptoas_a5 = 0;
 };
 /// Who reads a program: the chips' headers (as C++), or ptoas (as PTO IR) and then the headers.
 enum class Reader : uint8_t { headers, ptoas };
