@@ -8,6 +8,7 @@
 //
 //   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--schedule=KNOBS] [--polite]
 //                                                                    the table; all of Google Benchmark's flags
+//   bench_suite --backends [the same]                                  backend halide against llvm, both with llvm's schedule
 //   bench_suite --cases                                                the cases as JSON
 //   bench_suite --worker=strew|hand --threads=N                        a worker of bench/peers, see worker.h
 //   bench_suite --write=CASE --folder=DIR                              the case's inputs and result, for bench/peers
@@ -109,28 +110,58 @@ void report(benchmark::State& state, const Work& work, int threads, const Turns&
   if (pairs) counters["gain_over_strides"] = turns.ratio(ways.size() - 1, 0);
   const bool is_short = medians[limit] < kShort;
   counters["met"] = is_short ? medians[0] <= medians[limit] + kApiNanoseconds : turns.ratio(0, limit) <= kTarget;
-  std::string label = ways[limit].name + " | " + print(work.kernels[static_cast<size_t>(threads - 1)].schedule());
+  std::string label = ways[limit].name + " | " + print(work.kernel(threads).schedule());
   if (pairs) label += fmt::format(" | {:.1f} times the speed of run-time strides", turns.ratio(ways.size() - 1, 0));
   state.SetLabel(label);
 }
 
-void run_case(benchmark::State& state, const Case& c, int threads) {
-  const Work& work = work_of(c, forced_schedule());
-  if (!work.wrong.empty()) return fail(state, work.wrong);
-  std::vector<Way> ways = {{"strew", strew_calls(work, work.kernels[static_cast<size_t>(threads - 1)]), {}, {}}};
-  const std::vector<Way> hands = fastest(up_to(threads, hand_ways, work), c.sets),
-                         streams = fastest(up_to(threads, stream_ways, work), c.sets);
-  ways.insert(ways.end(), hands.begin(), hands.end());
-  ways.insert(ways.end(), streams.begin(), streams.end());
-  if (c.action == Action::nd_add) ways.push_back(fastest({run_time_strides(work.data, work.target())}, c.sets)[0]);
+Turn strew_turn(int threads) {
   Turn turn;
   turn.batch_nanoseconds = 500e3;
   turn.warm_nanoseconds = threads > 1 ? 2e6 : 400e3;  // strew wakes its workers after half a millisecond of work done alone
   turn.retries = 4;
   turn.most_nanoseconds = 2e9;
-  const Turns turns = time_in_turns(state, ways, c.sets, turn);
+  return turn;
+}
+
+void run_case(benchmark::State& state, const Case& c, int threads) {
+  const Work& work = work_of(c, forced_schedule());
+  if (!work.wrong.empty()) return fail(state, work.wrong);
+  std::vector<Way> ways = {{"strew", strew_calls(work, work.kernel(threads)), {}, {}}};
+  const std::vector<Way> hands = fastest(up_to(threads, hand_ways, work), c.sets),
+                         streams = fastest(up_to(threads, stream_ways, work), c.sets);
+  ways.insert(ways.end(), hands.begin(), hands.end());
+  ways.insert(ways.end(), streams.begin(), streams.end());
+  if (c.action == Action::nd_add) ways.push_back(fastest({run_time_strides(work.data, work.target())}, c.sets)[0]);
+  const Turns turns = time_in_turns(state, ways, c.sets, strew_turn(threads));
   report(state, work, threads, turns, hands.size(), ways);
   state.SetBytesProcessed(state.iterations() * c.bytes_moved());
+}
+
+const std::vector<std::string>& compared_backends() {
+  static const std::vector<std::string> names = {"llvm", "halide"};
+  return names;
+}
+
+/// Halide against LLVM: the kernels alone take turns.
+void run_backends(benchmark::State& state, const Case& c, int threads) {
+  const Work& work = work_of(c, forced_schedule(), compared_backends());
+  if (!work.wrong.empty()) return fail(state, work.wrong);
+  std::vector<Way> ways;
+  for (size_t b = 0; b < compared_backends().size(); ++b)
+    ways.push_back({compared_backends()[b], strew_calls(work, work.kernel(threads, b)), {}, {}});
+  const Turns turns = time_in_turns(state, ways, c.sets, strew_turn(threads));
+  const Medians medians = turns.medians();
+  state.counters["threads"] = threads;
+  state.counters["row_bytes"] = static_cast<double>(c.row_bytes());
+  state.counters["llvm_ns"] = medians[0];
+  state.counters["halide_ns"] = medians[1];
+  state.counters["x_llvm"] = turns.ratio(1, 0);
+  state.counters["x_llvm_p10"] = turns.ratio(1, 0, 0.1);
+  state.counters["x_llvm_p90"] = turns.ratio(1, 0, 0.9);
+  state.counters["compile_llvm_ms"] = static_cast<double>(work.kernel(threads, 0).compile_nanoseconds()) * 1e-6;
+  state.counters["compile_halide_ms"] = static_cast<double>(work.kernel(threads, 1).compile_nanoseconds()) * 1e-6;
+  state.SetLabel(print(work.kernel(threads).schedule()));
 }
 
 /// What the system calls its processor.
@@ -189,16 +220,21 @@ int main(int argc, char** argv) {
   if (!wanted.empty()) return write_case(wanted, folder);
   const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
   forced_schedule() = take_flag(argc, argv, "schedule");
+  const auto run = take_flag(argc, argv, "backends").empty() ? run_case : run_backends;
   if (take_flag(argc, argv, "polite").empty()) setpriority(PRIO_PROCESS, 0, -15);
   for (const Case& c : suite_cases()) {
     for (const int threads : kThreads) {
       benchmark::RegisterBenchmark((c.name + "/T" + std::to_string(threads)).c_str(),
-                                   [&c, threads](benchmark::State& state) { run_case(state, c, threads); })
+                                   [&c, threads, run](benchmark::State& state) { run(state, c, threads); })
           ->UseManualTime()
           ->Iterations(rounds);
     }
   }
   benchmark::AddCustomContext("cpu", cpu_model());
+  if (run == run_backends) {
+    BackendsTable backends;
+    return run_all(argc, argv, &backends);
+  }
   Table table;
   return run_all(argc, argv, &table);
 }

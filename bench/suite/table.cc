@@ -18,7 +18,38 @@ std::string show_bytes(double bytes) {
   return bytes < 1e6 ? fmt::format("{:.1f} KB", bytes / 1e3) : fmt::format("{:.1f} MB", bytes / 1e6);
 }
 
+double counter(const benchmark::BenchmarkReporter::Run& run, const char* name) {
+  const auto found = run.counters.find(name);
+  return found == run.counters.end() ? 0.0 : found->second.value;
+}
+
 }  // namespace
+
+bool BackendsTable::ReportContext(const Context& context) {
+  std::ostream& out = GetOutputStream();
+  out << fmt::format("{} cores, load", context.cpu_info.num_cpus);
+  for (const double load : context.cpu_info.load_avg) out << fmt::format(" {:.2f}", load);
+  out << fmt::format("\n{:34} {:>2} {:>9} {:>10} {:>10} {:>13} {:>13}  {:>19}  {}\n", "case", "T", "row bytes", "llvm", "halide",
+                     "halide / llvm", "p10..p90", "compile: llvm, halide", "schedule");
+  return true;
+}
+
+void BackendsTable::ReportRuns(const std::vector<Run>& runs) {
+  std::ostream& out = GetOutputStream();
+  for (const Run& run : runs) {
+    const std::string& name = run.run_name.function_name;
+    if (run.error_occurred) {
+      out << fmt::format("{:34} FAILED: {}\n", run.benchmark_name(), run.error_message) << std::flush;
+      continue;
+    }
+    out << fmt::format("{:34} {:>2} {:>9} {:>10} {:>10} {:>13.2f} {:>6.2f}..{:<5.2f}  {:>7.1f} ms {:>8.1f} ms  {}\n",
+                       name.substr(0, name.find('/')), counter(run, "threads"), counter(run, "row_bytes"),
+                       show(counter(run, "llvm_ns")), show(counter(run, "halide_ns")), counter(run, "x_llvm"),
+                       counter(run, "x_llvm_p10"), counter(run, "x_llvm_p90"), counter(run, "compile_llvm_ms"),
+                       counter(run, "compile_halide_ms"), run.report_label)
+        << std::flush;
+  }
+}
 
 bool Table::ReportContext(const Context& context) {
   std::ostream& out = GetOutputStream();
@@ -36,20 +67,16 @@ void Table::ReportRuns(const std::vector<Run>& runs) {
       out << fmt::format("{:34} FAILED: {}\n", run.benchmark_name(), run.error_message) << std::flush;
       continue;
     }
-    const auto counter = [&](const char* name) {
-      const auto found = run.counters.find(name);
-      return found == run.counters.end() ? 0.0 : found->second.value;
-    };
-    const bool met = counter("met") != 0;
+    const auto number = [&](const char* name) { return counter(run, name); };
+    const bool met = number("met") != 0;
     ++cases_;
     met_ += met ? 1 : 0;
-    if (!met) missed_.push_back(fmt::format("{} {:.2f}", run.run_name.function_name, counter("x_limit")));
+    if (!met) missed_.push_back(fmt::format("{} {:.2f}", run.run_name.function_name, number("x_limit")));
     const std::string& name = run.run_name.function_name;
     out << fmt::format("{:34} {:>2} {:>9} {:>10} {:>10} {:>8.2f}{} {:>5.2f}..{:<5.2f}  {:>9.2f} {:>8.1f}  {}\n",
-                       name.substr(0, name.find('/')), counter("threads"), show_bytes(counter("bytes")),
-                       show(counter("strew_ns")), show(counter("limit_ns")), counter("x_limit"), met ? " " : "*",
-                       counter("x_limit_p10"), counter("x_limit_p90"), counter("x_stream"),
-                       counter("bytes") / counter("strew_ns"), run.report_label)
+                       name.substr(0, name.find('/')), number("threads"), show_bytes(number("bytes")), show(number("strew_ns")),
+                       show(number("limit_ns")), number("x_limit"), met ? " " : "*", number("x_limit_p10"), number("x_limit_p90"),
+                       number("x_stream"), number("bytes") / number("strew_ns"), run.report_label)
         << std::flush;
   }
 }

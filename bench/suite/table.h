@@ -19,4 +19,11 @@ class Table : public benchmark::BenchmarkReporter {
   std::vector<std::string> missed_;
 };
 
+/// The same for --backends: halide's time over llvm's.
+class BackendsTable : public benchmark::BenchmarkReporter {
+ public:
+  bool ReportContext(const Context& context) override;
+  void ReportRuns(const std::vector<Run>& runs) override;
+};
+
 }  // namespace strew::bench

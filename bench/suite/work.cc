@@ -26,7 +26,7 @@ std::string Work::check_kernels(const Op& op, const char* expected) const {
     reset();
     const Status status = kernel.run(calls->set(0));
     if (!status.ok()) return status.message();
-    const std::string who = fmt::format("strew with {} threads", kernel.schedule().threads);
+    const std::string who = fmt::format("backend {} with {} threads", kernel.backend(), kernel.schedule().threads);
     if (std::string wrong = differs(who.c_str(), expected); !wrong.empty()) return wrong;
   }
   constexpr int64_t kSmall = 8 << 20;
@@ -73,7 +73,8 @@ std::string Work::check(const Op& op) {
   return check_hand(result);
 }
 
-Work::Work(const Case& c, const std::string& schedule) : data(make_data(c)), table(c.table_bytes()) {
+Work::Work(const Case& c, const std::string& schedule, const std::vector<std::string>& backends)
+    : data(make_data(c)), table(c.table_bytes()) {
   if (c.gathers()) into = Memory(c.source_bytes());
   if (c.mode == Mode::copied) copy = Memory(c.table_bytes());
   if (!data.table || !data.source || !table || (result() == nullptr)) {
@@ -85,27 +86,30 @@ Work::Work(const Case& c, const std::string& schedule) : data(make_data(c)), tab
     wrong = op.status().message();
     return;
   }
-  for (const int threads : kThreads) {
-    KernelOptions options;
-    options.threads = threads;
-    options.schedule = schedule;
-    const Expected<Kernel> kernel = Runtime::process().get(*op, options);
-    if (!kernel.ok() || (kernel->range_entry() == nullptr && c.mode != Mode::wide)) {
-      wrong = kernel.ok() ? "no machine code was built" : kernel.status().message();
-      return;
+  for (const std::string& backend : backends) {
+    for (const int threads : kThreads) {
+      KernelOptions options;
+      options.backend = backend;
+      options.threads = threads;
+      options.schedule = schedule;
+      const Expected<Kernel> kernel = Runtime::process().get(*op, options);
+      if (!kernel.ok() || (kernel->range_entry() == nullptr && c.mode != Mode::wide)) {
+        wrong = kernel.ok() ? "no machine code was built" : kernel.status().message();
+        return;
+      }
+      kernels.push_back(*kernel);
     }
-    kernels.push_back(*kernel);
   }
   calls = std::make_unique<Calls>(kernels[0].op(), data, result());
   wrong = check(*op);
   reset();
 }
 
-Work& work_of(const Case& c, const std::string& schedule) {
+Work& work_of(const Case& c, const std::string& schedule, const std::vector<std::string>& backends) {
   static std::unique_ptr<Work> work;
   if (!work || work->data.c.name != c.name) {
     work.reset();
-    work = std::make_unique<Work>(c, schedule);
+    work = std::make_unique<Work>(c, schedule, backends);
   }
   return *work;
 }

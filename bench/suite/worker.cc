@@ -47,7 +47,7 @@ class Worker {
     if (!work.wrong.empty()) return {{"error", work.wrong}};
     if (threads_ > 1 && !strew_) hand_pool().wake(threads_);  // checking put it to sleep
     if (strew_) {
-      variants_.push_back({"strew", strew_calls(work, work.kernels[static_cast<size_t>(threads_ - 1)])});
+      variants_.push_back({"strew", strew_calls(work, work.kernel(threads_))});
     } else {
       for (HandWay& way : hand_ways(work.data, work.target(), threads_)) {
         variants_.push_back({way.name, [run = way.run, sets = found->sets, set = int64_t{0}](int64_t calls) mutable {
