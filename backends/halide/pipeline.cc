@@ -8,6 +8,8 @@
 // numbers are computed here, and a store keeps the byte's other elements. Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/halide/pipeline.h"
 
+#include <limits>
+
 #include "backends/halide/evaluate.h"
 
 namespace strew {
@@ -45,7 +47,7 @@ class Maker {
   void declare();
   void declare_packed(Image& image);
   template <class Dimensions>
-  void describe(const FormBuffer& buffer, bool has_min, Dimensions dimension) const;
+  void describe(const FormBuffer& buffer, int first_min, Dimensions dimension) const;
   void define();
   HExpr extent(const Image& image, size_t d) const;
   HExpr coordinate(const FormDim& dim) const;
@@ -65,12 +67,12 @@ class Maker {
   HExpr pos_, key_;
 };
 
-/// Fixes min at 0 (of several results that of the first holds for all) and, where they are numbers, strides: they become part of the addresses.
+/// Fixes mins at 0, from dim first_min on, and, where they are numbers, strides: they become part of the addresses.
 template <class Dimensions>
-void Maker::describe(const FormBuffer& buffer, bool has_min, Dimensions dimension) const {
+void Maker::describe(const FormBuffer& buffer, int first_min, Dimensions dimension) const {
   for (size_t d = 0; d < rank(buffer); ++d) {
     auto dim = dimension(static_cast<int>(d));
-    if (has_min) dim.set_min(0);
+    if (static_cast<int>(d) >= first_min) dim.set_min(0);
     if (buffer.packed) continue;
     const Term& stride = buffer.dims[d].stride;
     const bool holds = stride.is_static() && std::abs(stride.factor) <= kHalideLimit;
@@ -131,7 +133,7 @@ void Maker::declare() {
     }
   for (Image& image : inputs_) {
     image.param = Halide::ImageParam(Halide::UInt(image.form->bits), static_cast<int>(rank(*image.form)), name_of(*image.form));
-    describe(*image.form, true, [&](int d) { return image.param.dim(d); });
+    describe(*image.form, 0, [&](int d) { return image.param.dim(d); });
     out_.arguments.push_back(image.param);
   }
 }
@@ -226,9 +228,15 @@ void Maker::define() {
   else
     out_.apply(at) = Halide::Tuple(values);
 
+  // The min of dim 0 stays open, though it is 0: Halide reads current values as if the result were an allocation of its own, aligned to whole
+  // vectors, where it can show that the offset is. Of several results the first's mins hold for all.
   for (size_t i = 0; i < results_.size(); ++i) {
     Halide::OutputImageParam buffer = out_.apply.output_buffers()[i];
-    describe(*results_[i].form, i == 0, [&](int d) { return buffer.dim(d); });
+    describe(*results_[i].form,
+             i > 0                                              ? std::numeric_limits<int>::max()
+             : plan_.window.empty() || results_[0].form->packed ? 0
+                                                                : 1,
+             [&](int d) { return buffer.dim(d); });
   }
 }
 

@@ -1,5 +1,5 @@
 // See outside.h. Only the fields that Halide's code reads are stored: its asserts and bounds queries are off, so that is the address, the
-// dims and, in these, min and stride. Strides that are numbers are known to the pipeline too; storing them costs nothing, as one constant.
+// dims, the min of the first, and the strides that are no numbers.
 // Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/llvm/outside.h"
 
@@ -37,9 +37,9 @@ void Outside::make_buffers() {
     if (buffer.form->packed) continue;  // its strides are arguments
     for (int64_t d = 0; d < dims; ++d) {
       const Term& stride = buffer.form->dims[static_cast<size_t>(d)].stride;
-      if (stride.is_static()) continue;  // the pipeline knows it
       Value* dim = e_.at(first, e_.i64(d * kDimBytes));
-      b.CreateAlignedStore(b.getInt64(0), dim, llvm::Align(8));  // min, extent
+      if (d == 0) b.CreateAlignedStore(b.getInt64(0), dim, llvm::Align(8));  // min, extent
+      if (stride.is_static()) continue;                                      // the pipeline knows it
       b.CreateAlignedStore(b.CreateTrunc(f_.term(stride), b.getInt32Ty()), e_.at(dim, e_.i64(kStrideInDim)), llvm::Align(4));
     }
   }

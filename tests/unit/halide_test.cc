@@ -77,6 +77,27 @@ TEST_F(Halide, RowsHaveTheReferencesBits) {
     }
 }
 
+// Rows of whole vectors, in buffers that are aligned to an element only.
+TEST_F(Halide, BuffersNeedNoAlignment) {
+  constexpr int64_t kWide = 128;
+  const auto kernel =
+      runtime_.get(op_of("strew1.scatter(operand=f32[4,128] indices=i32[3] updates=f32[3,128] update_window_dims=[1] "
+                         "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
+                         "combiner=add init=in_place)"),
+                   with("halide"));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  const std::vector<int32_t> indices = {2, 0, 2};
+  for (size_t offset = 0; offset < 8; ++offset) {
+    std::vector<float> table(offset + 4 * kWide, 1.0f), updates(offset + 3 * kWide, 0.5f);
+    Views views;
+    views.add(table.data() + offset, DType::f32, {4, kWide}).add(indices.data(), DType::i32, {3});
+    views.add(updates.data() + offset, DType::f32, {3, kWide});
+    ASSERT_TRUE(kernel->run(views).ok());
+    for (size_t i = 0; i < 4 * kWide; ++i)
+      ASSERT_EQ(table[offset + i], i / kWide == 2 ? 2.0f : i / kWide == 0 ? 1.5f : 1.0f) << offset << " " << i;
+  }
+}
+
 TEST_F(Halide, PolicyErrorChecksBeforeTheFirstWrite) {
   const auto kernel = runtime_.get(op_of(rows_op(" combiner=add oob=error")), with("halide"));
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
