@@ -206,7 +206,7 @@ constexpr Instruction kTable[] = {
     {O::tshrs, "pto.tshrs", F::computes, kTileNumber, 2, {}, "", P::v, P::v, &kRightNumber, C::shift_right, "TSHRS({2}, {0}, {1})"},
     {O::tneg, "pto.tneg", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kNegate, C::negate, "TNEG({1}, {0})"},
     {O::tnot, "pto.tnot", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kBitNot, C::bit_not, "TNOT({1}, {0})"},
-    {O::tmov, "pto.tmov", F::computes, kTiles2, 1, {}, "", P::v, P::v, &kCopiedTile, C::move, "TMOV({1}, {0})"},
+    {O::tmov, "pto.tmov", F::computes, kTiles2, 1, {}, "1100", P::v, P::v, &kCopiedTile, C::move, "TMOV({1}, {0})"},
     {O::tcvt, "pto.tcvt", F::computes, kConvert, 1, kConvertAttributes, "", P::v, P::v, &kConverted, C::convert, "TCVT({1}, {0}, {rmode}, {satmode})"},
     {O::tcmp, "pto.tcmp", F::computes, kCompareTiles, 2, kCompareAttributes, "", P::v, P::v, &kCompared, C::compare, "TCMP({2}, {0}, {1}, {cmpMode})"},
     {O::tcmps, "pto.tcmps", F::computes, kCompareNumber, 2, kCompareAttributes, "", P::v, P::v, &kComparedNumber, C::compare, "TCMPS({2}, {0}, {1}, {cmpMode})"},
