@@ -1,0 +1,252 @@
+// Op -> plan_program -> text -> parse -> simulate, and the reference on the same data; every program on several numbers of cores and in
+// several orders, and, read back, verified by the rules of its output. See npu_check.h; main.cc is the program.
+#include "tests/differential/npu/npu_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/reference/reference.h"
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/plan/plan.h"
+#include "compiler/pto/parse.h"
+#include "compiler/pto/print.h"
+#include "compiler/pto/verify.h"
+#include "compiler/rewrite/rewrites.h"
+#include "tests/differential/compare.h"
+#include "tests/differential/npu/plant.h"
+#include "tests/differential/random_indices.h"
+#include "tests/differential/random_op.h"
+
+namespace strew::test {
+
+/// One call: buffers, what the reference made of them, and whether it refused.
+struct NpuChecker::Data {
+  Data(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : call(pool, rng, std::move(concrete), mode) {}
+  Call call;
+  Touched touched;
+  Call::Image before, expected;
+  bool refused = false;  ///< policy error and a bad index
+  std::string text;
+};
+
+namespace {
+
+/// A refusal without names and numbers, so that equal reasons count together.
+std::string reason_of(const std::string& message) {
+  std::string out;
+  for (const char c : message) {
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && !out.empty() && out.back() == '#') continue;
+    out += digit ? '#' : c;
+  }
+  return out.substr(0, 150);
+}
+
+const TensorSlot* slot_of(const Call& call, const pto::ProgramArgument& a, size_t& number) {
+  using pto::ArgumentRole;
+  const Role role = a.role == ArgumentRole::result    ? Role::result
+                    : a.role == ArgumentRole::operand ? Role::operand
+                    : a.role == ArgumentRole::indices ? Role::indices
+                    : a.role == ArgumentRole::updates ? Role::updates
+                                                      : Role::extra;
+  for (number = 0; number < call.slots().size(); ++number)
+    if (call.slots()[number].role == role && call.slots()[number].index == a.index) return &call.slots()[number];
+  return nullptr;
+}
+
+int64_t count_of(const std::vector<int64_t>& dims) {
+  int64_t out = 1;
+  for (const int64_t dim : dims) out *= dim;
+  return out;
+}
+
+bool is_relaxed_fold(const Op& op) {
+  const Scatter* s = std::get_if<Scatter>(&op);
+  return s != nullptr && s->order == Order::relaxed && s->combiner.kind != CombinerKind::assign;
+}
+
+bool has_unique_hint(const Op& op) {
+  const Scatter* s = std::get_if<Scatter>(&op);
+  return s != nullptr && s->unique_indices;
+}
+
+bool sorted_hint(const Op& op) {
+  const Scatter* s = std::get_if<Scatter>(&op);
+  return s != nullptr ? s->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
+}
+
+}  // namespace
+
+NpuWish random_wish(Rng& rng) {
+  NpuWish out;
+  out.chip = rng.chance(50) ? pto::Chip::a3 : pto::Chip::a5;
+  out.options.output = rng.chance(70) ? pto::Output::pto_ir : pto::Output::pto_cpp;
+  out.options.sync = rng.pick<pto::Sync>({pto::Sync::flags, pto::Sync::addresses, pto::Sync::addresses, pto::Sync::tool});
+  out.options.double_buffer = rng.chance(50);
+  out.options.blocks = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 3, 7}));
+  out.options.tile_rows = rng.chance(40) ? rng.pick<int64_t>({1, 2, 8, 16, 32}) : 0;
+  return out;
+}
+
+std::string NpuWish::text() const {
+  return fmt::format("{}, {}, {}, {} cores, {} rows", pto::name(chip), pto::name(options.output),
+                     options.sync == pto::Sync::flags       ? "flags"
+                     : options.sync == pto::Sync::addresses ? "addresses"
+                                                            : "no flags",
+                     options.blocks, options.tile_rows);
+}
+
+Blueprint random_npu_blueprint(Rng& rng) {
+  OpWishes wishes;
+  if (rng.chance(90))
+    wishes.dtype = rng.pick<DType>({DType::f32, DType::f32, DType::i32, DType::f16, DType::bf16, DType::u8, DType::i8, DType::i16,
+                                    DType::u32, DType::i64, DType::u16});
+  if (rng.chance(60)) wishes.shape = rng.pick<Shape>({Shape::row, Shape::row, Shape::element, Shape::slice_update});
+  if (rng.chance(70))
+    wishes.combiner = rng.pick<CombinerKind>({CombinerKind::assign, CombinerKind::assign, CombinerKind::add, CombinerKind::add,
+                                              CombinerKind::max, CombinerKind::min, CombinerKind::mul, CombinerKind::bit_or});
+  Blueprint out = random_blueprint(rng, wishes);
+  const bool packed = rng.chance(92), closed = rng.chance(60);
+  for (TensorPlan* tensor : tensors_of(out)) {
+    if (packed) tensor->layout = Layout{};
+    if (closed)
+      for (DimRef& dim : tensor->dims) dim.dynamic = false;
+  }
+  if (closed) out.dynamic_slice.assign(out.dynamic_slice.size(), false);
+  return out;
+}
+
+std::optional<std::string> NpuChecker::run(const pto::Program& program, const pto::Module& module, Data& data,
+                                           const pto::SimulateOptions& options) {
+  data.call.restore(data.before);
+  std::vector<std::vector<std::byte>> memories(program.arguments.size());
+  std::vector<pto::SimulatedArgument> arguments(program.arguments.size());
+  std::vector<size_t> slots(program.arguments.size(), SIZE_MAX);
+  for (size_t i = 0; i < program.arguments.size(); ++i) {
+    const pto::ProgramArgument& a = program.arguments[i];
+    if (a.role == pto::ArgumentRole::scalar) {
+      arguments[i].number = a.value.value_or(0);
+      if (a.value) continue;
+      const size_t slot = slots[static_cast<size_t>(a.tensor)];
+      arguments[i].number = data.call.slots()[slot].type->dims[static_cast<size_t>(a.dim)];
+      continue;
+    }
+    if (a.role == pto::ArgumentRole::scratch) {
+      memories[i].resize(static_cast<size_t>(count_of(a.dims) * bits(a.dtype) / 8));
+    } else {
+      size_t slot = 0;
+      const TensorSlot* tensor = slot_of(data.call, a, slot);
+      if (tensor == nullptr) return "argument " + a.name + " is no tensor of the op";
+      slots[i] = slot;
+      memories[i].resize(static_cast<size_t>(count_of(tensor->type->dims) * bits(tensor->type->dtype) / 8));
+      std::memcpy(memories[i].data(), data.call.views()[slot].data, memories[i].size());
+    }
+    arguments[i].memory = memories[i];
+  }
+  ++tally_.runs;
+  const Expected<pto::SimulationReport> report = pto::simulate(module, "", arguments, options);
+  if (!report.ok()) return "the simulator: " + report.status().message();
+  bool fault = false;
+  for (size_t i = 0; i < program.arguments.size(); ++i) {
+    const pto::ProgramArgument& a = program.arguments[i];
+    if (a.role == pto::ArgumentRole::scratch && a.name == "fault")
+      for (size_t b = 0; b < 4 && b < memories[i].size(); ++b) fault |= memories[i][b] != std::byte{0};
+    if (slots[i] == SIZE_MAX || a.role == pto::ArgumentRole::result) continue;
+    if (std::memcmp(memories[i].data(), data.call.views()[slots[i]].data, memories[i].size()) != 0)
+      return "argument " + a.name + " is read only, and was written";
+  }
+  for (size_t i = 0; i < program.arguments.size(); ++i)
+    if (program.arguments[i].role == pto::ArgumentRole::result)
+      std::memcpy(data.call.views()[slots[i]].data, memories[i].data(), memories[i].size());
+  if (fault != data.refused) return std::string(fault ? "good indices were refused" : "a bad index was accepted");
+  const Call::Image actual = data.call.results();
+  if (auto stray = first_stray_write(data.call, data.before, actual)) return stray;
+  return first_difference(data.call, data.expected, actual, data.touched);
+}
+
+std::optional<Failure> NpuChecker::check_call(const pto::Program& program, const pto::Module& module, Data& data, Rng& rng) {
+  for (int i = 0; i < 4; ++i) {
+    pto::SimulateOptions options;
+    options.blocks = i == 0 ? std::min(program.blocks, 8) : static_cast<int>(rng.pick<int64_t>({1, 2, 3, 5}));
+    options.seed = i < 3 ? static_cast<uint64_t>(i) : rng.next();
+    options.check_sync = wish_.options.sync != pto::Sync::tool;
+    const auto wrong = run(program, module, data, options);
+    if (wrong) return Failure{*wrong, fmt::format("{}\n  {} cores, order {}", data.text, options.blocks, options.seed), "npu"};
+  }
+  return std::nullopt;
+}
+
+void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
+  for (const Planted& planted : plant_bugs(program, rng)) {
+    pto::SimulateOptions options;
+    bool caught = false;
+    for (uint64_t seed = 0; seed < 4 && !caught; ++seed) {
+      options.blocks = seed == 0 ? std::min(program.blocks, 4) : 3;
+      options.seed = seed;
+      options.buffer_bytes = planted.buffer_bytes;
+      caught = !pto::verify(planted.module, {pto::Reader::headers, true}).ok() ||
+               run(program, planted.module, data, options).has_value();
+    }
+    auto& [hits, of] = tally_.caught[planted.what];
+    hits += caught ? 1 : 0;
+    ++of;
+  }
+}
+
+std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed) {
+  Rng rng(seed);
+  Op op = make_op(blueprint);
+  const NpuWish& wish = wish_ = random_wish(rng);
+  ++tally_.ops;
+  if (const Status status = verify(op); !status.ok()) return Failure{"verify: " + status.message(), "", "verify"};
+  canonicalise(op);
+  const Expected<Plan> plan = make_plan(op);
+  if (!plan.ok()) return std::nullopt;
+  const Expected<pto::Program> program = pto::plan_program(op, *plan, wish.chip, wish.options);
+  const auto failed = [&](const std::string& what) { return Failure{what, wish.text(), "npu"}; };
+  if (!program.ok()) {
+    if (program.status().code() != Code::unsupported) return failed("plan_program: " + program.status().message());
+    ++tally_.refusals[reason_of(program.status().message())];
+    return std::nullopt;
+  }
+  ++tally_.planned;
+  ++tally_.kinds[fmt::format("{} {} {} {}", pto::name(wish.chip), program->tiles.mode, pto::name(program->tiles.split),
+                             wish.options.sync == pto::Sync::tool ? "no flags" : "flags")];
+  const pto::Reader reader = wish.options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
+  if (const Status status = pto::verify(program->module, {reader, true}); !status.ok())
+    return failed("its own verifier: " + status.message() + "\n" + pto::print(program->module));
+  const std::string text = pto::print(program->module, rng.chance(50) ? pto::TextForm::pretty : pto::TextForm::generic);
+  const Expected<pto::Module> read = pto::parse(text);
+  if (!read.ok()) return failed("its text: " + read.status().message() + "\n" + text);
+  if (!(*read == program->module)) return failed("its text is another program\n" + text);
+  for (int i = 0; i < 3; ++i) {
+    const bool must_be_unique = has_unique_hint(op) || is_relaxed_fold(op);
+    Op concrete = instantiate(blueprint, maxima(blueprint));
+    const Geometry g = geometry_of(concrete);
+    const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
+    pool_.release_all();
+    Data data(pool_, rng, std::move(concrete), rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));
+    store_indices(data.call.op(), data.call.indices_origin(), random_indices(rng, g, pattern, sorted_hint(op)));
+    data.touched = touched_by(g, load_indices(data.call.op(), data.call.indices_origin()));
+    if (g.oob == OobPolicy::undefined && data.touched.any_bad) continue;
+    if (must_be_unique && data.touched.twice) continue;
+    if (!g.scatter) data.touched.element.clear();
+    data.before = data.call.results();
+    data.text = fmt::format("{}\n  pattern {}; {}", print(data.call.op()), name(pattern), wish.text());
+    const Status reference = run_reference(op, data.call.views());
+    data.refused = !reference.ok();
+    data.expected = data.call.results();
+    ++tally_.data_sets;
+    if (auto failure = check_call(*program, *read, data, rng)) {
+      failure->what += "\n" + pto::print(program->module);
+      return failure;
+    }
+    if (plants_) plant(*program, data, rng);
+  }
+  return std::nullopt;
+}
+
+}  // namespace strew::test
