@@ -3,7 +3,7 @@
 //   strew_npu_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] [--replay SEED:ITERATION] [--op TEXT] [--plant] [--verbose]
 //
 // The seed is printed first; a failure prints op, call, difference, program, and the command that replays it. --plant also puts bugs into
-// the programs and fails where a kind of bug is noticed too rarely. Exit: 0 clean, 1 a difference, 2 usage.
+// the programs and fails where a kind of bug is noticed too rarely. --verbose prints ops, and the shrunk program that failed. Exit: 0 clean, 1 a difference, 2 usage.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -81,6 +81,8 @@ bool report(const Options& o, NpuChecker& checker, const Blueprint& blueprint, u
     return again.has_value();
   });
   fmt::print("shrunk: {}\n  call: {}\n  {}\n", print(make_op(small)), last.call, last.what);
+  checker.check(small, data_seed);
+  if (o.verbose) fmt::print("program:\n{}", checker.program());
   std::fflush(stdout);
   return false;
 }

@@ -105,9 +105,13 @@ Blueprint random_npu_blueprint(Rng& rng) {
     wishes.dtype = rng.pick<DType>({DType::f32, DType::f32, DType::i32, DType::f16, DType::bf16, DType::u8, DType::i8, DType::i16,
                                     DType::u32, DType::i64, DType::u16});
   if (rng.chance(60)) wishes.shape = rng.pick<Shape>({Shape::row, Shape::row, Shape::element, Shape::slice_update});
-  if (rng.chance(70))
-    wishes.combiner = rng.pick<CombinerKind>({CombinerKind::assign, CombinerKind::assign, CombinerKind::add, CombinerKind::add,
-                                              CombinerKind::max, CombinerKind::min, CombinerKind::mul, CombinerKind::bit_or});
+  const CombinerKind combiner =
+      rng.pick<CombinerKind>({CombinerKind::assign, CombinerKind::assign, CombinerKind::add, CombinerKind::add, CombinerKind::max,
+                              CombinerKind::min, CombinerKind::mul, CombinerKind::sub, CombinerKind::bit_or});
+  if (rng.chance(70) && wishes.dtype && combines(combiner, *wishes.dtype)) {
+    wishes.combiner = combiner;
+    if (combiner != CombinerKind::assign) wishes.scatter = true;
+  }
   Blueprint out = random_blueprint(rng, wishes);
   const bool packed = rng.chance(92), closed = rng.chance(60);
   for (TensorPlan* tensor : tensors_of(out)) {
@@ -215,13 +219,14 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   ++tally_.planned;
   ++tally_.kinds[fmt::format("{} {} {} {}", pto::name(wish.chip), program->tiles.mode, pto::name(program->tiles.split),
                              wish.options.sync == pto::Sync::tool ? "no flags" : "flags")];
+  program_ = pto::print(program->module);
   const pto::Reader reader = wish.options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
   if (const Status status = pto::verify(program->module, {reader, true}); !status.ok())
-    return failed("its own verifier: " + status.message() + "\n" + pto::print(program->module));
+    return failed("its own verifier: " + status.message());
   const std::string text = pto::print(program->module, rng.chance(50) ? pto::TextForm::pretty : pto::TextForm::generic);
   const Expected<pto::Module> read = pto::parse(text);
-  if (!read.ok()) return failed("its text: " + read.status().message() + "\n" + text);
-  if (!(*read == program->module)) return failed("its text is another program\n" + text);
+  if (!read.ok()) return failed("its text: " + read.status().message());
+  if (!(*read == program->module)) return failed("its text is another program");
   for (int i = 0; i < 3; ++i) {
     const bool must_be_unique = has_unique_hint(op) || is_relaxed_fold(op);
     Op concrete = instantiate(blueprint, maxima(blueprint));
@@ -240,10 +245,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     data.refused = !reference.ok();
     data.expected = data.call.results();
     ++tally_.data_sets;
-    if (auto failure = check_call(*program, *read, data, rng)) {
-      failure->what += "\n" + pto::print(program->module);
-      return failure;
-    }
+    if (auto failure = check_call(*program, *read, data, rng)) return failure;
     if (plants_) plant(*program, data, rng);
   }
   return std::nullopt;

@@ -44,6 +44,8 @@ class NpuChecker {
   /// Deterministic in (blueprint, seed).
   std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed);
   const NpuTally& tally() const { return tally_; }
+  /// The last program, as text.
+  const std::string& program() const { return program_; }
 
  private:
   struct Data;
@@ -56,6 +58,7 @@ class NpuChecker {
   GuardedPool pool_;
   NpuTally tally_;
   NpuWish wish_;
+  std::string program_;
   bool plants_;
 };
 
