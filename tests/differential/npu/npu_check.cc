@@ -99,7 +99,9 @@ std::string NpuWish::text() const {
                      options.blocks, options.tile_rows);
 }
 
-Blueprint random_npu_blueprint(Rng& rng) {
+namespace {
+
+Blueprint any_npu_blueprint(Rng& rng) {
   OpWishes wishes;
   if (rng.chance(90))
     wishes.dtype = rng.pick<DType>({DType::f32, DType::f32, DType::i32, DType::f16, DType::bf16, DType::u8, DType::i8, DType::i16,
@@ -121,6 +123,15 @@ Blueprint random_npu_blueprint(Rng& rng) {
   }
   if (closed) out.dynamic_slice.assign(out.dynamic_slice.size(), false);
   return out;
+}
+
+}  // namespace
+
+Blueprint random_npu_blueprint(Rng& rng) {
+  for (;;) {  // wishes may not go together
+    Blueprint out = any_npu_blueprint(rng);
+    if (verify(make_op(out)).ok()) return out;
+  }
 }
 
 std::optional<std::string> NpuChecker::run(const pto::Program& program, const pto::Module& module, Data& data,
