@@ -1,5 +1,6 @@
 // See schedule.h. The innermost window loop becomes vectors where every buffer walks it densely (or stands still); its tail is guarded, never
-// shifted inwards, because a shifted vector would apply a combiner twice. Tested by tests/unit/halide_test.cc.
+// shifted inwards, because a shifted vector would apply a combiner twice. A run whose length is known becomes straight code when short, and
+// is unrolled when that leaves no rest. The order of entries is never touched. Tested by tests/unit/halide_test.cc.
 #include "backends/halide/schedule.h"
 
 #include <algorithm>
@@ -8,6 +9,8 @@
 
 namespace strew {
 namespace {
+
+constexpr int64_t kStraight = 16;  // vectors of straight-line code for a run
 
 /// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
 int lanes_of(const BuildRequest& request, const Form& form) {
@@ -27,15 +30,47 @@ int lanes_of(const BuildRequest& request, const Form& form) {
   return std::max(1, 8 * request.schedule.vector_bytes / widest);
 }
 
+/// Directives, applied and written down.
+class Director {
+ public:
+  explicit Director(HalidePipeline& pipeline) : update_(pipeline.apply.update()) {}
+
+  void vectorize(const Halide::RVar& var, int lanes) {
+    update_.vectorize(var, lanes, Halide::TailStrategy::GuardWithIf);
+    text_ += "  .vectorize(" + var.name() + ", " + std::to_string(lanes) + ", TailStrategy::GuardWithIf)\n";
+  }
+  void unroll(const Halide::RVar& var) {
+    update_.unroll(var);
+    text_ += "  .unroll(" + var.name() + ")\n";
+  }
+  void unroll(const Halide::RVar& var, int times) {
+    update_.unroll(var, times, Halide::TailStrategy::GuardWithIf);
+    text_ += "  .unroll(" + var.name() + ", " + std::to_string(times) + ", TailStrategy::GuardWithIf)\n";
+  }
+  std::string text() const { return text_.empty() ? "" : "result.update()\n" + text_; }
+
+ private:
+  Halide::Stage update_;
+  std::string text_;
+};
+
 }  // namespace
 
 std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const Form& form) {
-  Halide::Stage update = pipeline.apply.update();
-  const int lanes = lanes_of(request, form);
-  if (lanes == 1) return "";
-  const Halide::RVar& run = pipeline.window.back();
-  update.vectorize(run, lanes, Halide::TailStrategy::GuardWithIf);
-  return "result.update().vectorize(" + run.name() + ", " + std::to_string(lanes) + ", TailStrategy::GuardWithIf);\n";
+  Director direct(pipeline);
+  const int lanes = lanes_of(request, form), unroll = request.schedule.unroll;
+  if (lanes > 1) {
+    const Halide::RVar& run = pipeline.window.back();
+    direct.vectorize(run, lanes);
+    const int64_t extent = form.fixed.back() ? request.plan.window.back().extent.factor : 0;
+    const int64_t vectors = (extent + lanes - 1) / lanes;
+    if (vectors > 1 && vectors <= kStraight)
+      direct.unroll(run);
+    else if (unroll > 1 && extent > 0 && extent % (lanes * unroll) == 0)
+      direct.unroll(run, unroll);
+  }
+  if (request.plan.window.empty() && unroll > 1) direct.unroll(pipeline.entry, unroll);
+  return direct.text();
 }
 
 }  // namespace strew
