@@ -1,7 +1,7 @@
 // The range and list entries around loops made elsewhere (outside.h).
 //
 // range resolves a block of positions at a time to a list in the first-level cache, without branches: every entry is written, the end moves
-// on where the policy keeps the position. So policies reach the other side resolved. A block is also how far prefetching looks ahead.
+// on where the policy keeps the position. So policies reach the other side resolved. Prefetching looks a block ahead.
 // list hands its list over as it is: the two have one layout. Tested by tests/unit/halide_test.cc and tests/differential.
 #include <algorithm>
 #include <cstddef>
@@ -16,30 +16,42 @@ namespace {
 using llvm::Value;
 
 constexpr int64_t kEntryBytes = 8;
-constexpr int64_t kBlock = 256;           // positions: 2 KiB of list
-constexpr int64_t kPrefetchedBlock = 32;  // positions whose lines are asked for before the first is touched
+constexpr int64_t kBlock = 256;  // positions: 2 KiB of list
+constexpr int64_t kLeastBlock = 4;
 
-/// A list on the stack and how much of it is filled.
+/// Lists on the stack, used in turn: one is being filled while another waits to be applied.
 class Queue {
  public:
-  Queue(Emitter& e, int64_t capacity) : e_(e) {
+  Queue(Emitter& e, int64_t capacity, int64_t lists) : e_(e), capacity_(capacity) {
     llvm::IRBuilder<> entry(&e.function.getEntryBlock(), e.function.getEntryBlock().begin());
-    list = entry.CreateAlloca(llvm::ArrayType::get(e.b.getInt64Ty(), static_cast<uint64_t>(capacity)));
-    count_ = entry.CreateAlloca(e.b.getInt64Ty());
+    const auto slots = [&](int64_t count) {
+      return entry.CreateAlloca(llvm::ArrayType::get(e.b.getInt64Ty(), static_cast<uint64_t>(count)));
+    };
+    lists_ = slots(capacity * lists);
+    counts_ = slots(lists);
+    filled_ = entry.CreateAlloca(e.b.getInt64Ty());
   }
-  void clear() { e_.b.CreateStore(e_.i64(0), count_); }
+  void begin(Value* list) {
+    at_ = this->list(list);
+    e_.b.CreateStore(e_.i64(0), filled_);
+  }
   void add(Value* entry, Value* wanted) {
-    Value* at = count();
-    e_.b.CreateStore(entry, e_.at(list, e_.times(at, e_.i64(kEntryBytes))));
-    e_.b.CreateStore(e_.add(at, e_.b.CreateZExt(wanted, e_.b.getInt64Ty())), count_);
+    Value* filled = e_.b.CreateLoad(e_.b.getInt64Ty(), filled_);
+    e_.b.CreateStore(entry, e_.at(at_, e_.times(filled, e_.i64(kEntryBytes))));
+    e_.b.CreateStore(e_.add(filled, e_.b.CreateZExt(wanted, e_.b.getInt64Ty())), filled_);
   }
-  Value* count() { return e_.b.CreateLoad(e_.b.getInt64Ty(), count_); }
+  void end(Value* list) { e_.b.CreateStore(e_.b.CreateLoad(e_.b.getInt64Ty(), filled_), count_slot(list)); }
 
-  llvm::AllocaInst* list;
+  Value* list(Value* number) { return e_.at(lists_, e_.times(number, e_.i64(capacity_ * kEntryBytes))); }
+  Value* count(Value* number) { return e_.b.CreateLoad(e_.b.getInt64Ty(), count_slot(number)); }
 
  private:
+  Value* count_slot(Value* number) { return e_.at(counts_, e_.times(number, e_.i64(kEntryBytes))); }
+
   Emitter& e_;
-  llvm::AllocaInst* count_;
+  int64_t capacity_;
+  llvm::AllocaInst *lists_, *counts_, *filled_;
+  Value* at_ = nullptr;
 };
 
 class RangeEmitter {
@@ -66,31 +78,51 @@ class RangeEmitter {
     return e_.b.CreateNot(f_.plan.oob == OobPolicy::fill_window ? placement.inside : placement.whole);
   }
 
+  int64_t block() const { return f_.schedule.prefetch > 0 ? std::max<int64_t>(kLeastBlock, f_.schedule.prefetch / 2) : kBlock; }
+
+  /// With prefetching each block is resolved, and its lines asked for, before the block in front of it is applied.
   void blocks(const Pointers& row, Value* lo, Value* hi) {
-    const int64_t size = f_.schedule.prefetch > 0 ? kPrefetchedBlock : kBlock;
-    Queue kept(e_, size), filled(e_, form_.fills ? size : 1);
+    const bool ahead = f_.schedule.prefetch > 0;
+    const int64_t size = block();
+    Queue kept(e_, size, ahead ? 2 : 1), filled(e_, form_.fills ? size : 1, ahead ? 2 : 1);
+    const auto list_of = [&](Value* first) {
+      if (!ahead) return e_.i64(0);
+      return e_.b.CreateAnd(e_.b.CreateUDiv(e_.b.CreateSub(first, lo), e_.i64(size)), e_.i64(1));
+    };
+    if (ahead) resolve(row, lo, hi, list_of(lo), kept, filled);
     e_.loop(lo, hi, {size, 1}, [&](Value* first) {
-      kept.clear();
-      filled.clear();
-      Value* count = e_.smin(e_.i64(size), e_.b.CreateSub(hi, first));
-      e_.loop(e_.i64(0), count, {1, 4}, [&](Value* n) {
-        Value* i = e_.add(first, n);
-        const Placement placement = place(f_, at(row, i));
-        Value* key = outside_.key(i, placement);
-        if (f_.schedule.prefetch > 0 && !f_.packed(indexed_))
-          prefetch_run(f_, indexed_, f_.advance(indexed_, row[static_cast<size_t>(indexed_)], key, constant(form_.unit)),
-                       !f_.plan.gather);
-        Value* entry = e_.b.CreateOr(n, e_.b.CreateShl(key, e_.i64(32)));
-        kept.add(entry, placement.inside);
-        if (form_.fills) filled.add(entry, is_filled(placement));
-      });
+      Value* next = ahead ? e_.add(first, e_.i64(size)) : first;
+      resolve(row, next, hi, list_of(next), kept, filled);
       Pointers p = at(row, first);
       for (size_t t = 0; t < p.size(); ++t)
         if (f_.plan.is_indexed(static_cast<int>(t))) p[t] = row[t];
-      if (form_.fills)
-        e_.when(e_.b.CreateICmpNE(filled.count(), e_.i64(0)), [&] { outside_.apply(p, filled.list, filled.count(), true); });
-      outside_.apply(p, kept.list, kept.count(), false);
+      Value* number = list_of(first);
+      if (form_.fills) {
+        Value* count = filled.count(number);
+        e_.when(e_.b.CreateICmpNE(count, e_.i64(0)), [&] { outside_.apply(p, filled.list(number), count, true); });
+      }
+      outside_.apply(p, kept.list(number), kept.count(number), false);
     });
+  }
+
+  void resolve(const Pointers& row, Value* first, Value* hi, Value* list, Queue& kept, Queue& filled) {
+    Value* count = e_.smin(e_.i64(block()), e_.b.CreateSub(hi, first));
+    kept.begin(list);
+    filled.begin(list);
+    e_.loop(e_.i64(0), count, {1, 4}, [&](Value* n) {
+      Value* i = e_.add(first, n);
+      const Placement placement = place(f_, at(row, i));
+      Value* key = outside_.key(i, placement);
+      if (f_.schedule.prefetch > 0 && !f_.packed(indexed_)) {
+        Value* target = f_.advance(indexed_, row[static_cast<size_t>(indexed_)], key, constant(form_.unit));
+        prefetch_run(f_, indexed_, target, !f_.plan.gather);
+      }
+      Value* entry = e_.b.CreateOr(n, e_.b.CreateShl(key, e_.i64(32)));
+      kept.add(entry, placement.inside);
+      if (form_.fills) filled.add(entry, is_filled(placement));
+    });
+    kept.end(list);
+    filled.end(list);
   }
 
   void one(const Pointers& p) {
