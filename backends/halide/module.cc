@@ -60,18 +60,22 @@ Halide::Target halide_target(const Target& target) {
   return out;
 }
 
-Halide::Module lower(const BuildRequest& request, const Form& form, bool fill) {
-  HalidePipeline pipeline = make_pipeline(request, form, fill);
-  apply_schedule(pipeline, request, form);
+Halide::Module lower(HalidePipeline& pipeline, const BuildRequest& request, bool fill) {
   return Halide::Pipeline(pipeline.apply)
       .compile_to_module(pipeline.arguments, request.symbol + (fill ? "_fill" : "_apply"), halide_target(request.target),
                          Halide::LinkageType::External);
 }
 
+Halide::Module scheduled(const BuildRequest& request, const Form& form, bool fill) {
+  HalidePipeline pipeline = make_pipeline(request, form, fill);
+  apply_schedule(pipeline, request, form);
+  return lower(pipeline, request, fill);
+}
+
 Expected<std::string> build(const BuildRequest& request, const Form& form) {
   return guarded(request, [&]() -> Expected<std::string> {
-    std::vector<Halide::Module> modules = {lower(request, form, false)};
-    if (form.fills) modules.push_back(lower(request, form, true));
+    std::vector<Halide::Module> modules = {scheduled(request, form, false)};
+    if (form.fills) modules.push_back(scheduled(request, form, true));
     Halide::Module whole = modules.size() == 1 ? modules[0] : Halide::link_modules(request.symbol, modules);
     whole.set_any_strict_float(true);  // linking forgets it
     const Halide::Buffer<uint8_t> object = whole.compile_to_buffer();
@@ -80,13 +84,15 @@ Expected<std::string> build(const BuildRequest& request, const Form& form) {
 }
 
 Expected<std::string> emit_text(const BuildRequest& request, const Form& form, std::string_view kind) {
+  if (kind != "halide") return unsupported("--emit " + std::string(kind) + ": the halide backend emits halide");
   return guarded(request, [&]() -> Expected<std::string> {
-    if (kind == "halide") {
-      std::ostringstream text;
-      text << lower(request, form, false);
-      return text.str();
-    }
-    return unsupported("--emit " + std::string(kind) + ": the halide backend emits halide");
+    HalidePipeline pipeline = make_pipeline(request, form, false);
+    std::ostringstream text;
+    text << "// Algorithm\n" << print_algorithm(pipeline, request.plan) << "\n// Schedule\n";
+    const std::string directives = apply_schedule(pipeline, request, form);
+    text << (directives.empty() ? "(as written)\n" : directives) << "\n// Halide's loop nest\n"
+         << lower(pipeline, request, false);
+    return text.str();
   });
 }
 

@@ -9,6 +9,8 @@
 #include "backends/halide/pipeline.h"
 
 #include <limits>
+#include <regex>
+#include <sstream>
 
 #include "backends/halide/evaluate.h"
 
@@ -244,6 +246,33 @@ void Maker::define() {
 
 HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool fill) {
   return Maker(request, form, fill).make();
+}
+
+std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan) {
+  const auto list = [](std::ostringstream& out, const std::vector<HExpr>& exprs) {
+    for (size_t i = 0; i < exprs.size(); ++i) out << (i == 0 ? "" : ", ") << exprs[i];
+  };
+  std::ostringstream text;
+  text << "for " << pipeline.entry.name() << " in the list's entries (position, key):\n";
+  std::string indent = "  ";
+  for (size_t l = 0; l < plan.window.size(); ++l, indent += "  ") {
+    const Term& extent = plan.window[l].extent;
+    text << indent << "for " << pipeline.window[l].name() << " in window loop " << l;
+    if (extent.is_static()) text << ", " << extent.factor << " long";
+    text << ":\n";
+  }
+  const Halide::Tuple values = pipeline.apply.update_values();
+  text << indent << "result(";
+  list(text, pipeline.apply.update_args());
+  text << ") = ";
+  list(text, values.as_vector());
+  // What every coordinate from the list looks like, by the names of form.h; and images by their tensors' names.
+  static const std::regex key(R"(unsafe_promise_clamped\(list_im\(1, [^)]*\), 0, [^)]*\))");
+  static const std::regex position(R"(unsafe_promise_clamped\(list_im\(0, [^)]*\), 0, [^)]*\))");
+  static const std::regex image(R"((\w)_im\()");
+  std::string readable = std::regex_replace(text.str(), key, "key");
+  readable = std::regex_replace(readable, position, "position");
+  return std::regex_replace(readable, image, "$1(") + "\n";
 }
 
 }  // namespace strew

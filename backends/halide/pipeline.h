@@ -22,4 +22,7 @@ struct HalidePipeline {
 /// `fill`: the elements written are a gather's fill value instead of the operand's.
 HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool fill);
 
+/// The update as text, with its domain.
+std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan);
+
 }  // namespace strew

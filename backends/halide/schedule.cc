@@ -10,7 +10,8 @@
 namespace strew {
 namespace {
 
-constexpr int64_t kStraight = 16;  // vectors of straight-line code for a run
+constexpr int64_t kStraight = 16;       // vectors of straight-line code for a run
+constexpr int64_t kStraightNodes = 64;  // and graph nodes in all of them: Halide's time grows with both
 
 /// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
 int lanes_of(const BuildRequest& request, const Form& form) {
@@ -64,7 +65,8 @@ std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request
     direct.vectorize(run, lanes);
     const int64_t extent = form.fixed.back() ? request.plan.window.back().extent.factor : 0;
     const int64_t vectors = (extent + lanes - 1) / lanes;
-    if (vectors > 1 && vectors <= kStraight)
+    const auto nodes = static_cast<int64_t>(request.plan.combine.nodes.size());
+    if (vectors > 1 && vectors <= kStraight && vectors * nodes <= kStraightNodes)
       direct.unroll(run);
     else if (unroll > 1 && extent > 0 && extent % (lanes * unroll) == 0)
       direct.unroll(run, unroll);

@@ -26,25 +26,25 @@ Expected<std::string> emit_object(const Backend& backend, const Stages& stages) 
   }
   if (artifact.objects.size() != 1) {
     return unsupported("--emit obj: backend " + std::string(backend.name()) + " makes " +
-                       std::to_string(artifact.objects.size()) + " objects, expected one; --emit asm shows their code");
+                       std::to_string(artifact.objects.size()) + " objects, expected one; --emit halide shows its loops");
   }
   return std::move(artifact.objects[0]);
 }
 
 Expected<std::string> emit(const Options& options, const ImportedKernel& kernel) {
-  STREW_ASSIGN(const Stages stages, make_stages(kernel.op, options.kernel));
+  KernelOptions wanted = options.kernel;
+  if (options.emit == "halide" && wanted.backend == "auto") wanted.backend = "halide";
+  STREW_ASSIGN(const Stages stages, make_stages(kernel.op, wanted));
   if (options.emit == "op") return stages.op_text + "\n";
   if (options.emit == "plan") {
     STREW_TRY(stages.planned);
     return print(stages.plan);
   }
-  STREW_ASSIGN(const Backend* backend, choose_backend(stages, options.kernel));
+  STREW_ASSIGN(const Backend* backend, choose_backend(stages, wanted));
   return options.emit == "obj" ? emit_object(*backend, stages) : backend->emit_text(stages.request(), options.emit);
 }
 
-bool known_kind(const std::string& kind) {
-  return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds);
-}
+bool known_kind(const std::string& kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
 
 }  // namespace
 
