@@ -1,6 +1,7 @@
 // See schedule.h. The innermost window loop becomes vectors where every buffer walks it densely (or stands still); its tail is guarded, never
 // shifted inwards, because a shifted vector would apply a combiner twice. A run whose length is known becomes straight code when short, and
-// is unrolled when that leaves no rest. The order of entries is never touched. Tested by tests/unit/halide_test.cc.
+// is unrolled when that leaves no rest. Entries are left in order and rolled: unrolled they are no faster (their loads wait for the list), and
+// the guards double the compile time. Tested by tests/unit/halide_test.cc.
 #include "backends/halide/schedule.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace strew {
 namespace {
 
-constexpr int64_t kStraight = 16;       // vectors of straight-line code for a run
-constexpr int64_t kStraightNodes = 64;  // and graph nodes in all of them: Halide's time grows with both
+constexpr int64_t kStraight = 8;        // vectors of straight-line code for a run
+constexpr int64_t kStraightNodes = 40;  // and work in all of them: Halide's compile time grows with both
 
 /// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
 int lanes_of(const BuildRequest& request, const Form& form) {
@@ -29,6 +30,13 @@ int lanes_of(const BuildRequest& request, const Form& form) {
   for (const ExprNode& node : plan.combine.nodes)
     if (!plan.pure_move) widest = std::max(widest, HalideNumeric::rounds_after(node.dtype) ? 32 : bits(node.dtype));
   return std::max(1, 8 * request.schedule.vector_bytes / widest);
+}
+
+/// How much code one vector of the graph is, in nodes; a rounding to a narrow float is several.
+int64_t weight(const Plan& plan) {
+  int64_t sum = 0;
+  for (const ExprNode& node : plan.combine.nodes) sum += HalideNumeric::rounds_after(node.dtype) && !plan.pure_move ? 4 : 1;
+  return sum;
 }
 
 /// Directives, applied and written down.
@@ -65,13 +73,12 @@ std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request
     direct.vectorize(run, lanes);
     const int64_t extent = form.fixed.back() ? request.plan.window.back().extent.factor : 0;
     const int64_t vectors = (extent + lanes - 1) / lanes;
-    const auto nodes = static_cast<int64_t>(request.plan.combine.nodes.size());
+    const int64_t nodes = weight(request.plan);
     if (vectors > 1 && vectors <= kStraight && vectors * nodes <= kStraightNodes)
       direct.unroll(run);
-    else if (unroll > 1 && extent > 0 && extent % (lanes * unroll) == 0)
+    else if (unroll > 1 && extent > 0 && extent % (int64_t{lanes} * unroll) == 0 && unroll * nodes <= kStraightNodes)
       direct.unroll(run, unroll);
   }
-  if (request.plan.window.empty() && unroll > 1) direct.unroll(pipeline.entry, unroll);
   return direct.text();
 }
 
