@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """docs/performance.md, generated from runs: `./dev bench suite --json RUN.json`, then
 
-  bench/performance.py RUN.json [--peers RECORDS.jsonl] --explain bench/suite/misses.md >docs/performance.md
+  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] --explain bench/suite/misses.md >docs/performance.md
 
+BACKENDS: `./dev bench backends --json BACKENDS.json`.
 RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the
 misses, written by whoever looked; put below the table as it is.
 """
@@ -93,10 +94,35 @@ def peer_table(path):
                    f"{f'{ratio:.2f}' if ratio >= 1 else f'**{ratio:.2f}**'} |")
 
 
+def backends_table(path):
+    with open(path, encoding="utf-8") as f:
+        run = json.load(f)
+    rows = [r for r in run["benchmarks"] if "x_llvm" in r]
+    yield "## Halide beside LLVM\n"
+    yield f"Every kernel of the suite from both backends with the same schedule, in turns ({run['context']['date'][:10]}, load " + \
+        " ".join(f"{x:.1f}" for x in run["context"]["load_avg"]) + "). Both gave the same bits. `auto` takes LLVM."
+    yield f"Streaming stores are a knob that Halide does not have. Median compile time: LLVM {median(rows, 'compile_llvm_ms'):.0f} ms, " \
+        f"Halide (with its entries, which LLVM makes) {median(rows, 'compile_halide_ms'):.0f} ms.\n"
+    yield "| case | T | row bytes | llvm | halide | halide / llvm | p10..p90 | strategy, streaming stores |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for r in rows:
+        knobs = dict(k.split("=") for k in r["label"].split(",") if "=" in k)
+        how = knobs.get("strategy", "") + (", streaming" if knobs.get("nontemporal") == "true" else "")
+        target = 1.1 if r["row_bytes"] >= 256 else 1.4
+        ratio = f"{r['x_llvm']:.2f}" if r["x_llvm"] <= target else f"**{r['x_llvm']:.2f}**"
+        yield (f"| {r['name'].split('/')[0]} | {int(r['threads'])} | {int(r['row_bytes'])} | {show(r['llvm_ns'])} | {show(r['halide_ns'])} | "
+               f"{ratio} | {r['x_llvm_p10']:.2f}..{r['x_llvm_p90']:.2f} | {how} |")
+
+
+def median(rows, key):
+    return sorted(r[key] for r in rows)[len(rows) // 2]
+
+
 def main():
     ap = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     ap.add_argument("run")
     ap.add_argument("--peers")
+    ap.add_argument("--backends")
     ap.add_argument("--explain")
     args = ap.parse_args()
     context, rows = read(args.run)
@@ -109,6 +135,8 @@ def main():
             print("\n## What explains the misses\n\n" + f.read().strip())
     if args.peers:
         print("\n" + "\n".join(peer_table(args.peers)))
+    if args.backends:
+        print("\n" + "\n".join(backends_table(args.backends)))
 
 
 if __name__ == "__main__":

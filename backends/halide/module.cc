@@ -92,7 +92,7 @@ Expected<std::string> emit_text(const BuildRequest& request, const Form& form, s
     const std::string directives = apply_schedule(pipeline, request, form);
     text << (directives.empty() ? "(as written)\n" : directives) << "\n// Halide's loop nest\n"
          << lower(pipeline, request, false);
-    return text.str();
+    return plain_names(text.str());
   });
 }
 

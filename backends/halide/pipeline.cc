@@ -248,6 +248,11 @@ HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool
   return Maker(request, form, fill).make();
 }
 
+std::string plain_names(const std::string& text) {
+  static const std::regex numbered(R"((result|_im)\$[0-9]+)"), image(R"((\w)_im\b)");
+  return std::regex_replace(std::regex_replace(text, numbered, "$1"), image, "$1");
+}
+
 std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan) {
   const auto list = [](std::ostringstream& out, const std::vector<HExpr>& exprs) {
     for (size_t i = 0; i < exprs.size(); ++i) out << (i == 0 ? "" : ", ") << exprs[i];
@@ -266,13 +271,10 @@ std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan) {
   list(text, pipeline.apply.update_args());
   text << ") = ";
   list(text, values.as_vector());
-  // What every coordinate from the list looks like, by the names of form.h; and images by their tensors' names.
-  static const std::regex key(R"(unsafe_promise_clamped\(list_im\(1, [^)]*\), 0, [^)]*\))");
-  static const std::regex position(R"(unsafe_promise_clamped\(list_im\(0, [^)]*\), 0, [^)]*\))");
-  static const std::regex image(R"((\w)_im\()");
-  std::string readable = std::regex_replace(text.str(), key, "key");
-  readable = std::regex_replace(readable, position, "position");
-  return std::regex_replace(readable, image, "$1(") + "\n";
+  // What every coordinate from the list looks like, by the names of form.h.
+  static const std::regex key(R"(unsafe_promise_clamped\(list\(1, [^)]*\), 0, [^)]*\))");
+  static const std::regex position(R"(unsafe_promise_clamped\(list\(0, [^)]*\), 0, [^)]*\))");
+  return std::regex_replace(std::regex_replace(plain_names(text.str()), key, "key"), position, "position") + "\n";
 }
 
 }  // namespace strew

@@ -22,6 +22,8 @@ struct HalidePipeline {
 /// `fill`: the elements written are a gather's fill value instead of the operand's.
 HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool fill);
 
+/// Halide's text without the numbers by which it tells the process's functions apart.
+std::string plain_names(const std::string& text);
 /// The update as text, with its domain.
 std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan);
 

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <numeric>
+#include <thread>
 
 #include "backends/halide/can_build/backend.h"
 #include "backends/halide/can_build/can_build.h"
@@ -113,6 +115,60 @@ TEST_F(Halide, PolicyErrorChecksBeforeTheFirstWrite) {
   EXPECT_EQ(table, std::vector<float>(kRows * kWidth, 2.0f));
 }
 
+// Each thread asks for kernels of its own; Halide compiles on all of them at once.
+TEST_F(Halide, CompilesOnSeveralThreads) {
+  std::vector<std::string> wrong(4);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < wrong.size(); ++t)
+    threads.emplace_back([&, t] {
+      for (const char* combiner : {"add", "max"}) {
+        const std::string op = rows_op(" combiner=" + std::string(combiner) + " oob=clamp");
+        const auto kernel = Runtime().get(op_of(op), with("halide", "vector_bytes=" + std::to_string(t % 2 == 0 ? 16 : 32)));
+        if (!kernel.ok()) wrong[t] = kernel.status().message();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_THAT(wrong, testing::Each(""));
+}
+
+int64_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  int64_t total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * 4096;
+}
+
+// 400 compiles grow the process by nothing at all; here fewer, and room for what the allocator keeps.
+TEST_F(Halide, CompileMemoryIsGivenBack) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer keeps freed memory";
+#endif
+  const auto compile = [&](int times) {
+    for (int i = 0; i < times; ++i) ASSERT_TRUE(Runtime().get(op_of(rows_op(" combiner=mul")), with("halide")).ok());
+  };
+  compile(10);
+  const int64_t before = resident_bytes();
+  compile(30);
+  EXPECT_LT(resident_bytes() - before, 4 << 20);
+}
+
+TEST_F(Halide, TextShowsAlgorithmScheduleAndLoops) {
+  Op op = op_of(rows_op(" combiner=add oob=clamp"));
+  canonicalise(op);
+  const Plan plan = *make_plan(op);
+  const Target target = *parse_target("x86-64-v3");
+  const Schedule schedule = *parse_schedule("vector_bytes=32", choose_schedule(plan, target, 1));
+  const BuildRequest request{op, plan, schedule, target, "strew_text"};
+  const auto text = find_backend("halide")->emit_text(request, "halide");
+  ASSERT_TRUE(text.ok()) << text.status().message();
+  EXPECT_THAT(*text, HasSubstr("// Algorithm\n"));
+  EXPECT_THAT(*text, HasSubstr("in window loop 0, 27 long:"));
+  EXPECT_THAT(*text, HasSubstr("key) = reinterpret<uint32>(reinterpret<float32>((uint32)result("));
+  EXPECT_THAT(*text, HasSubstr("// Schedule\nresult.update()\n  .vectorize(walk$x, 8, TailStrategy::GuardWithIf)\n"));
+  EXPECT_THAT(*text, HasSubstr("produce result"));
+  EXPECT_EQ(find_backend("halide")->emit_text(request, "ll").status().message(), "--emit ll: the halide backend emits halide");
+}
+
 std::string answer(const std::string& text, const char* cpu = "x86-64-v3") {
   Op op = op_of(text);
   canonicalise(op);
@@ -125,6 +181,16 @@ TEST(HalideCanBuild, DeclinesWithTheReason) {
       "index_vector_dim=1 combiner=expr expr={%0=update(0):f32;%1=ceil(%0):f32;return %1})";
   EXPECT_EQ(answer(op), "");
   EXPECT_EQ(answer(op, "x86-64"), "backend halide: node 1 of the combiner, ceil, needs sse4.1, which x86_64-x86-64 has not");
+  const auto graph = [&](const std::string& dtype, const std::string& expr) {
+    return answer("strew1.scatter(operand=[" + dtype + "[64]," + dtype + "[64]] indices=i32[8] updates=[" + dtype + "[8]," +
+                  dtype + "[8]] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 " + expr + ")");
+  };
+  EXPECT_EQ(graph("f32", "combiner=mul"), "");
+  EXPECT_EQ(graph("f32", "combiner=expr expr={%0=current(0):f32;%1=current(1):f32;%2=add(%0,%1):f32;return %0,%2}"),
+            "backend halide: result 1 depends on the current value of another");
+  EXPECT_EQ(graph("i4", "combiner=add"), "backend halide: result 0 of 2 is packed i4");
+  EXPECT_EQ(graph("complex128", "combiner=add"), "");
+  EXPECT_EQ(graph("complex128", "combiner=mul"), "backend halide: result 0, complex128, mixes the halves of its current value");
   EXPECT_THAT(answer(op, "generic"), HasSubstr("its entries are made by LLVM: backend llvm: architecture aarch64"));
 }
 

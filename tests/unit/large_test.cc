@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "backends/halide/can_build/backend.h"
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
+#include "tests/support/views.h"
 
 namespace strew {
 namespace {
@@ -44,7 +46,7 @@ std::vector<int64_t> spread(int64_t rows) {
   return indices;
 }
 
-void check(int64_t rows, int64_t width, const std::string& schedule) {
+void check(int64_t rows, int64_t width, const std::string& schedule, const char* backend = "auto") {
   const std::string w = width == 1 ? "" : "," + std::to_string(width);
   auto op = parse_op(
       "strew1.scatter(operand=u8[" + std::to_string(rows) + w + "] indices=i64[102400] updates=u8[102400" + w + "]" +
@@ -54,6 +56,7 @@ void check(int64_t rows, int64_t width, const std::string& schedule) {
   ASSERT_TRUE(op.ok()) << op.status().message();
   KernelOptions options;
   options.schedule = schedule;
+  options.backend = backend;
   Runtime runtime;
   auto kernel = runtime.get(*op, options);
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
@@ -91,6 +94,44 @@ TEST(Large, RowsBeyond4GiB) {
   for (const char* schedule : {"strategy=sequential", "strategy=window,threads=2", "strategy=owner,threads=2,prefetch=8",
                                "strategy=exchange,threads=2", "strategy=runs,threads=2"})
     check((int64_t{6} << 30) / 96, 96, schedule);
+}
+
+// What Halide's 32-bit coordinates cannot hold is handed to it in pieces that they can.
+TEST(Large, HalideBeyond2To31) {
+  if (!has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
+  for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2"}) {
+    check((int64_t{1} << 31) + 4099, 1, schedule, "halide");
+    check((int64_t{6} << 30) / 96, 96, schedule, "halide");
+  }
+}
+
+// A window loop whose stride is beyond 32 bits.
+TEST(Large, HalideStridesBeyond2To31) {
+  if (!has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
+  constexpr int64_t kStride = 3'000'000'000;
+  for (const char* strides : {"{3000000000,1}", "{?,?}"}) {
+    const auto op = parse_op(std::string("strew1.scatter(operand=u8[3,8]") + strides +
+                             " indices=i32[1,1] updates=u8[1,3,4] update_window_dims=[1,2] scatter_dims_to_operand_dims=[1] "
+                             "index_vector_dim=1 combiner=add init=in_place oob=clamp)");
+    ASSERT_TRUE(op.ok()) << op.status().message();
+    KernelOptions options;
+    options.backend = "halide";
+    Runtime runtime;
+    const auto kernel = runtime.get(*op, options);
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    const Sparse table(2 * kStride + 8);
+    if (!table.ok()) GTEST_SKIP() << "no address space";
+    const int32_t index = 3;
+    const std::vector<uint8_t> updates = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+    test::Views views;
+    views.add(table.data(), DType::u8, {3, 8}, {kStride, 1}).add(&index, DType::i32, {1, 1});
+    views.add(updates.data(), DType::u8, {1, 3, 4});
+    const Status status = kernel->run(views);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (int64_t row = 0; row < 3; ++row)
+      for (int64_t e = 0; e < 8; ++e)
+        EXPECT_EQ(table.data()[row * kStride + e], e >= 3 && e < 7 ? updates[static_cast<size_t>(row * 4 + e - 3)] : 0);
+  }
 }
 
 }  // namespace
