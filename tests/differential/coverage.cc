@@ -174,6 +174,8 @@ std::string Coverage::table() const {
     out += "\n";
     out += refusals(backend);
   }
+  for (const auto& [backend, count] : asked_)
+    if (calls_.count(backend) == 0) out += fmt::format("\nbackend {} ran nothing\n", backend) + refusals(backend);
   return out;
 }
 

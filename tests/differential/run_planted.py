@@ -40,6 +40,9 @@ def copy_tree(target: pathlib.Path) -> None:
 
 def build(tree: pathlib.Path, jobs: int) -> None:
     out = tree / "build"
+    venv = tree / ".venv"
+    if (ROOT / ".venv").exists() and not venv.is_symlink():
+        venv.symlink_to(ROOT / ".venv")  # has Halide
     if not (out / "build.ninja").exists():
         subprocess.run(["cmake", "-S", tree, "-B", out, "-G", "Ninja", "-DSTREW_BUILD_BENCH=OFF"], check=True,
                        stdout=subprocess.DEVNULL)
