@@ -164,6 +164,7 @@ std::optional<std::string> NpuChecker::run(const pto::Program& program, const pt
   ++tally_.runs;
   const Expected<pto::SimulationReport> report = pto::simulate(module, "", arguments, options);
   if (!report.ok()) return "the simulator: " + report.status().message();
+  report_ = *report;
   bool fault = false;
   for (size_t i = 0; i < program.arguments.size(); ++i) {
     const pto::ProgramArgument& a = program.arguments[i];
@@ -202,6 +203,7 @@ void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
       options.blocks = seed == 0 ? std::min(program.blocks, 4) : 3;
       options.seed = seed;
       options.buffer_bytes = planted.buffer_bytes;
+      options.check_sync = wish_.options.sync != pto::Sync::tool;
       caught = !pto::verify(planted.module, {pto::Reader::headers, true}).ok() ||
                run(program, planted.module, data, options).has_value();
     }
@@ -220,8 +222,10 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   canonicalise(op);
   const Expected<Plan> plan = make_plan(op);
   if (!plan.ok()) return std::nullopt;
-  const Expected<pto::Program> program = pto::plan_program(op, *plan, wish.chip, wish.options);
   const auto failed = [&](const std::string& what) { return Failure{what, wish.text(), "npu"}; };
+  Expected<pto::Program> program = invalid_argument("not planned");
+  const Caught caught = catch_fault([&] { program = pto::plan_program(op, *plan, wish.chip, wish.options); });
+  if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
   if (!program.ok()) {
     if (program.status().code() != Code::unsupported) return failed("plan_program: " + program.status().message());
     ++tally_.refusals[reason_of(program.status().message())];
@@ -257,7 +261,8 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     data.expected = data.call.results();
     ++tally_.data_sets;
     if (auto failure = check_call(*program, *read, data, rng)) return failure;
-    if (plants_) plant(*program, data, rng);
+    // Only where all of the program ran: a bug in what does not run shows nothing.
+    if (plants_ && report_.buffer_bytes == program->ub_bytes) plant(*program, data, rng);
   }
   return std::nullopt;
 }

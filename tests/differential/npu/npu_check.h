@@ -59,6 +59,7 @@ class NpuChecker {
   NpuTally tally_;
   NpuWish wish_;
   std::string program_;
+  pto::SimulationReport report_;  ///< of the last run that ended
   bool plants_;
 };
 

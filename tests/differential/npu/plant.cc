@@ -79,8 +79,9 @@ class Planter {
 }  // namespace
 
 int least_caught(std::string_view what) {
-  if (what.starts_with("a flag") || what == "too small a buffer") return 95;
-  return 30;
+  if (what == "too small a buffer") return 95;
+  if (what.starts_with("a flag")) return 80;  // the rest stands in loops that do not run
+  return what == "every core the first" ? 10 : 30;  // moving the same bits twice is no bug
 }
 
 std::vector<Planted> plant_bugs(const pto::Program& program, Rng& rng) { return Planter(program, rng).run(); }
