@@ -1,12 +1,16 @@
 // Backend: turns a plan into an Artifact. Backends are entries of one ordered list (backends.h); `auto` takes the first that can.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
 #include "compiler/plan/plan.h"
+#include "runtime/abi.h"
 #include "runtime/status.h"
 #include "runtime/target.h"
 #include "schedules/schedule.h"
@@ -26,17 +30,28 @@ enum class EntryKind : uint8_t { range, check, init, keys, list, merge };
 inline constexpr int kEntryKinds = 6;
 std::string_view name(EntryKind kind);
 
+/// Runs an op where there is no code for it.
+class Interpreter {
+ public:
+  virtual ~Interpreter() = default;
+  /// As run_reference().
+  virtual Status run(const Op& op, std::span<const TensorView> tensors, strew_fault* fault) const = 0;
+};
+
 /// What a backend produces: relocatable objects, linked together, with symbols SYMBOL_range, SYMBOL_check, …
 struct Artifact {
   std::vector<std::string> objects;  ///< ELF bytes; none when `interpreted`
   std::vector<EntryKind> entries;    ///< present in the objects
-  bool interpreted = false;          ///< no code: the kernel runs the reference on the op
+  bool interpreted = false;          ///< no code: the kernel runs `interpreter`, or without one the reference, on the op
+  std::shared_ptr<const Interpreter> interpreter;
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  /// Its artifacts hold no code, and take an op whole.
+  virtual bool interprets() const { return false; }
   /// Ok, or Code::unsupported with the reason.
   virtual Status can_build(const BuildRequest& request) const = 0;
   virtual Expected<Artifact> build(const BuildRequest& request) const = 0;
@@ -46,6 +61,8 @@ class Backend {
 
 /// All backends, best first, reference last.
 const std::vector<const Backend*>& backends();
+/// Those that simulate another machine: found by name, never chosen.
+const std::vector<const Backend*>& simulated_backends();
 const Backend* find_backend(std::string_view name);
 
 /// strew_ and 32 hex digits of the op's, schedule's and target's text.

@@ -6,6 +6,7 @@
 #include "backends/backend.h"
 #include "backends/halide/can_build/backend.h"
 #include "backends/llvm/can_build/backend.h"
+#include "backends/pto/backend.h"
 #include "backends/reference/backend.h"
 #include "compiler/op/text.h"
 
@@ -16,9 +17,15 @@ const std::vector<const Backend*>& backends() {
   return list;
 }
 
+const std::vector<const Backend*>& simulated_backends() {
+  static const std::vector<const Backend*> list = {npu_a3_backend(), npu_a5_backend()};
+  return list;
+}
+
 const Backend* find_backend(std::string_view name) {
-  for (const Backend* backend : backends())
-    if (backend->name() == name) return backend;
+  for (const auto* list : {&backends(), &simulated_backends()})
+    for (const Backend* backend : *list)
+      if (backend->name() == name) return backend;
   return nullptr;
 }
 

@@ -22,7 +22,8 @@ Expected<Schedule> make_schedule(const Plan& plan, const Target& target, const K
 
 std::string backend_names() {
   std::string list = "auto";
-  for (const Backend* backend : backends()) list += ", " + std::string(backend->name());
+  for (const auto* each : {&backends(), &simulated_backends()})
+    for (const Backend* backend : *each) list += ", " + std::string(backend->name());
   return list;
 }
 
@@ -99,7 +100,7 @@ Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
   const BuildRequest request{out.op, out.plan, out.schedule, out.target, out.symbol};
   STREW_ASSIGN(out.backend, choose_backend(request, plan.status(), options.backend));
   const std::optional<WideSplit> split = split_wide(op);
-  if (split && out.backend != backends().back()) {
+  if (split && !out.backend->interprets()) {
     STREW_TRY(compile_halves(*split, options, out));
     return out;
   }

@@ -8,6 +8,7 @@ namespace {
 class ReferenceBackend final : public Backend {
  public:
   std::string_view name() const override { return "reference"; }
+  bool interprets() const override { return true; }
   Status can_build(const BuildRequest&) const override { return {}; }
   Expected<Artifact> build(const BuildRequest&) const override {
     Artifact artifact;

@@ -243,6 +243,8 @@ void make_result(const Kernel::State& state, const Call& call) {
 Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   const FpEnvironment environment(state.computes_floats);
   if (!state.parts.empty()) return run_wide(state, tensors, fault);
+  if (const auto& interpreter = state.compiled.artifact.interpreter; interpreter != nullptr)
+    return interpreter->run(state.compiled.op, tensors, fault);
   if (!state.range) return run_reference(state.compiled.op, tensors, fault);
   STREW_TRY(check_indices(state, tensors, call, fault));
   make_result(state, call);

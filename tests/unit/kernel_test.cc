@@ -255,7 +255,7 @@ TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
     const auto kernel = runtime.get(op_of(data.op(rest)), options);
     return kernel.ok() ? "built by " + std::string(kernel->backend()) : kernel.status().message();
   };
-  EXPECT_EQ(message("", with("gpu")), "backend: 'gpu', expected one of auto, llvm, halide, reference");
+  EXPECT_EQ(message("", with("gpu")), "backend: 'gpu', expected one of auto, llvm, halide, reference, npu-a3, npu-a5");
   KernelOptions arm = with("llvm");
   arm.target = "generic";
   EXPECT_EQ(message("", arm), "backend llvm: architecture aarch64 is not generated, only x86_64");

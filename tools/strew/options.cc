@@ -50,7 +50,7 @@ void add_import_options(CLI::App& app, Options& options, Raw& raw) {
 
 void add_kernel_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--kernel", options.kernel_name, "the kernel of that name; `strew explain FILE` lists them");
-  app.add_option("--backend", raw.backend, "auto, reference, portable, llvm or halide");
+  app.add_option("--backend", raw.backend, "auto, reference, portable, llvm, halide, or npu-a3 or npu-a5 (simulated)");
   app.add_option("--threads", raw.threads, "most threads a call may use (default: all cores)")->check(CLI::Range(1, 1024));
   app.add_option("--schedule", raw.schedule, "knobs over the heuristic's choice: threads=2,unroll=8, or @FILE");
   app.add_option("--target", raw.target,
@@ -111,10 +111,10 @@ Status parse_order(const Raw& raw, ImportOptions& out) {
 
 Status parse_backend(const std::string& text, KernelOptions& out) {
   out.backend = text;
-  for (const char* known : {"auto", "reference", "portable", "llvm", "halide"}) {
+  for (const char* known : {"auto", "reference", "portable", "llvm", "halide", "npu-a3", "npu-a5"}) {
     if (text == known) return {};
   }
-  return invalid_argument("--backend: it is '" + text + "', expected auto, reference, portable, llvm or halide");
+  return invalid_argument("--backend: it is '" + text + "', expected auto, reference, portable, llvm, halide, npu-a3 or npu-a5");
 }
 
 Status parse_schedule_option(const std::string& text, KernelOptions& out) {

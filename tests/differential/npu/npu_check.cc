@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/pto/simulate/launch.h"
 #include "backends/reference/reference.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
@@ -43,24 +44,6 @@ std::string reason_of(const std::string& message) {
     out += digit ? '#' : c;
   }
   return out.substr(0, 150);
-}
-
-const TensorSlot* slot_of(const Call& call, const pto::ProgramArgument& a, size_t& number) {
-  using pto::ArgumentRole;
-  const Role role = a.role == ArgumentRole::result    ? Role::result
-                    : a.role == ArgumentRole::operand ? Role::operand
-                    : a.role == ArgumentRole::indices ? Role::indices
-                    : a.role == ArgumentRole::updates ? Role::updates
-                                                      : Role::extra;
-  for (number = 0; number < call.slots().size(); ++number)
-    if (call.slots()[number].role == role && call.slots()[number].index == a.index) return &call.slots()[number];
-  return nullptr;
-}
-
-int64_t count_of(const std::vector<int64_t>& dims) {
-  int64_t out = 1;
-  for (const int64_t dim : dims) out *= dim;
-  return out;
 }
 
 bool is_relaxed_fold(const Op& op) {
@@ -137,47 +120,12 @@ Blueprint random_npu_blueprint(Rng& rng) {
 std::optional<std::string> NpuChecker::run(const pto::Program& program, const pto::Module& module, Data& data,
                                            const pto::SimulateOptions& options) {
   data.call.restore(data.before);
-  std::vector<std::vector<std::byte>> memories(program.arguments.size());
-  std::vector<pto::SimulatedArgument> arguments(program.arguments.size());
-  std::vector<size_t> slots(program.arguments.size(), SIZE_MAX);
-  for (size_t i = 0; i < program.arguments.size(); ++i) {
-    const pto::ProgramArgument& a = program.arguments[i];
-    if (a.role == pto::ArgumentRole::scalar) {
-      arguments[i].number = a.value.value_or(0);
-      if (a.value) continue;
-      const size_t slot = slots[static_cast<size_t>(a.tensor)];
-      arguments[i].number = data.call.slots()[slot].type->dims[static_cast<size_t>(a.dim)];
-      continue;
-    }
-    if (a.role == pto::ArgumentRole::scratch) {
-      memories[i].resize(static_cast<size_t>(count_of(a.dims) * bits(a.dtype) / 8));
-    } else {
-      size_t slot = 0;
-      const TensorSlot* tensor = slot_of(data.call, a, slot);
-      if (tensor == nullptr) return "argument " + a.name + " is no tensor of the op";
-      slots[i] = slot;
-      memories[i].resize(static_cast<size_t>(count_of(tensor->type->dims) * bits(tensor->type->dtype) / 8));
-      std::memcpy(memories[i].data(), data.call.views()[slot].data, memories[i].size());
-    }
-    arguments[i].memory = memories[i];
-  }
   ++tally_.runs;
-  const Expected<pto::SimulationReport> report = pto::simulate(module, "", arguments, options);
-  if (!report.ok()) return "the simulator: " + report.status().message();
-  report_ = *report;
-  bool fault = false;
-  for (size_t i = 0; i < program.arguments.size(); ++i) {
-    const pto::ProgramArgument& a = program.arguments[i];
-    if (a.role == pto::ArgumentRole::scratch && a.name == "fault")
-      for (size_t b = 0; b < 4 && b < memories[i].size(); ++b) fault |= memories[i][b] != std::byte{0};
-    if (slots[i] == SIZE_MAX || a.role == pto::ArgumentRole::result) continue;
-    if (std::memcmp(memories[i].data(), data.call.views()[slots[i]].data, memories[i].size()) != 0)
-      return "argument " + a.name + " is read only, and was written";
-  }
-  for (size_t i = 0; i < program.arguments.size(); ++i)
-    if (program.arguments[i].role == pto::ArgumentRole::result)
-      std::memcpy(data.call.views()[slots[i]].data, memories[i].data(), memories[i].size());
-  if (fault != data.refused) return std::string(fault ? "good indices were refused" : "a bad index was accepted");
+  const Expected<pto::Launched> launched = pto::launch(program, module, data.call.slots(), data.call.views(), options);
+  if (!launched.ok()) return "the simulator: " + launched.status().message();
+  report_ = launched->report;
+  if (launched->fault != data.refused)
+    return std::string(launched->fault ? "good indices were refused" : "a bad index was accepted");
   const Call::Image actual = data.call.results();
   if (auto stray = first_stray_write(data.call, data.before, actual)) return stray;
   return first_difference(data.call, data.expected, actual, data.touched);

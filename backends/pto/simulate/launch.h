@@ -1,0 +1,23 @@
+// launch(): simulates a planned program on an op's own tensors.
+#pragma once
+
+#include <span>
+
+#include "backends/pto/program.h"
+#include "backends/pto/simulate/simulate.h"
+#include "compiler/op/op.h"
+#include "compiler/op/tensor.h"
+
+namespace strew::pto {
+
+struct Launched {
+  SimulationReport report;
+  bool fault = false;  ///< policy error: an index was out of bounds, and nothing was written
+};
+
+/// `module` is the program's, or its text read back. `slots` and `views` are the op's tensors, contiguous, extents known. Results are
+/// written once the program is over; after an error, none.
+Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorSlot> slots,
+                          std::span<const TensorView> views, const SimulateOptions& options);
+
+}  // namespace strew::pto
