@@ -1,8 +1,7 @@
-// One tile after the other, on 32 bytes. Places are given again only after a barrier of all pipes outside of every loop: anything smarter
-// would need the flags to know of it. Tested by tests/golden/pto_program_test.cc.
+// One tile after the other, on 32 bytes. No place is given twice: tiles are few, and flags need not know of places that way.
+// Tested by tests/golden/pto_program_test.cc.
 #include "backends/pto/addresses.h"
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,18 +18,7 @@ class Placer {
   explicit Placer(bool write) : write_(write) {}
 
   int64_t run(Function& function) {
-    // Tiles before the first loop stay alive; those after a barrier start over behind them.
-    bool looped = false;
-    for (Statement& s : function.body) {
-      if (s.opcode == Opcode::alloc_tile && !looped) {
-        place(s);
-        kept_ = next_;
-        continue;
-      }
-      looped |= s.opcode == Opcode::loop;
-      if (s.opcode == Opcode::barrier && s.attribute("pipe") == "PIPE_ALL") next_ = kept_;
-      statement(s);
-    }
+    for (Statement& s : function.body) statement(s);
     std::vector<Statement> constants;
     for (const int64_t address : addresses_) {
       Statement s;
@@ -42,7 +30,7 @@ class Placer {
     }
     function.body.insert(function.body.begin(), std::make_move_iterator(constants.begin()),
                          std::make_move_iterator(constants.end()));
-    return peak_;
+    return next_;
   }
 
  private:
@@ -60,11 +48,10 @@ class Placer {
       addresses_.insert(next_);
     }
     next_ += (bytes + kUnit - 1) / kUnit * kUnit;
-    peak_ = std::max(peak_, next_);
   }
 
   bool write_;
-  int64_t next_ = 0, kept_ = 0, peak_ = 0;
+  int64_t next_ = 0;
   std::set<int64_t> addresses_;
 };
 

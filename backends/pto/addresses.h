@@ -8,7 +8,6 @@
 namespace strew::pto {
 
 /// Gives every tile of a function a place; returns the bytes used. `write`: as `addr` operands, as ptoas' level3 and C++ want them.
-/// Tiles of loops with a barrier of all pipes between them share places.
 int64_t place_tiles(Function& function, bool write);
 
 }  // namespace strew::pto

@@ -99,26 +99,55 @@ Named ProgramBuilder::i32(const Number& number) {
 
 Number ProgramBuilder::argument(const std::string& scalar) {
   Number& known = casts_[scalar];
-  if (known.name.empty()) known.name = give(Opcode::index_cast, scalar + "_index", make_index(), {scalar}).name;
+  if (known.name.empty()) at_head([&] { known.name = give(Opcode::index_cast, scalar + "_index", make_index(), {scalar}).name; });
   return known;
 }
 
-Number ProgramBuilder::core() {
-  Number& known = casts_["@core"];
-  if (known.name.empty()) {
-    const Named wide = give(Opcode::get_block_idx, "core_i64", make_scalar(DType::i64), {});
-    known.name = give(Opcode::index_cast, "core", make_index(), {wide.name}).name;
-  }
-  return known;
+Number ProgramBuilder::launch_number(const char* known, Opcode opcode, const char* hint) {
+  Number& out = casts_[known];
+  if (!out.name.empty()) return out;
+  at_head([&] {
+    const Named wide = give(opcode, std::string(hint) + "_i64", make_scalar(DType::i64), {});
+    out.name = give(Opcode::index_cast, hint, make_index(), {wide.name}).name;
+  });
+  return out;
 }
 
-Number ProgramBuilder::cores() {
-  Number& known = casts_["@cores"];
-  if (known.name.empty()) {
-    const Named wide = give(Opcode::get_block_num, "cores_i64", make_scalar(DType::i64), {});
-    known.name = give(Opcode::index_cast, "cores", make_index(), {wide.name}).name;
-  }
-  return known;
+Number ProgramBuilder::core() { return launch_number("@core", Opcode::get_block_idx, "core"); }
+Number ProgramBuilder::cores() { return launch_number("@cores", Opcode::get_block_num, "cores"); }
+
+void ProgramBuilder::at_head(const std::function<void()>& body) {
+  std::vector<Statement>* const outer = into_;
+  std::string note = std::move(note_);
+  note_.clear();
+  into_ = &head_;
+  body();
+  into_ = outer;
+  note_ = std::move(note);
+}
+
+Named ProgramBuilder::compare(const char* predicate, const Number& a, const Number& b) {
+  const std::string left = use(a), right = use(b);
+  return give(Opcode::cmpi, "more", make_scalar(DType::boolean), {left, right}, {{"predicate", predicate}});
+}
+Named ProgramBuilder::less(const Number& a, const Number& b) { return compare("slt", a, b); }
+Named ProgramBuilder::equal(const Number& a, const Number& b) { return compare("eq", a, b); }
+
+void ProgramBuilder::when(const Named& condition, const std::function<void()>& body) {
+  Statement s;
+  s.opcode = Opcode::branch;
+  s.operands = {{condition.name}};
+  s.note.text = std::move(note_);
+  note_.clear();
+  std::vector<Statement>* const outer = into_;
+  const auto narrow = narrow_;
+  std::vector<Statement> inner;
+  into_ = &inner;
+  body();
+  into_ = outer;
+  narrow_ = narrow;
+  s.body = std::move(inner);
+  into_->push_back(std::move(s));
 }
 
 Number ProgramBuilder::binary(Opcode opcode, const Number& a, const Number& b, const char* hint) {
@@ -290,7 +319,7 @@ void ProgramBuilder::finish(Program& program, const std::string& kernel) {
   function.entry = true;
   function.kernel_kind = "vector";
   function.body = std::move(constants_);
-  for (std::vector<Statement>* part : {&hoisted_, &body_})
+  for (std::vector<Statement>* part : {&head_, &hoisted_, &body_})
     function.body.insert(function.body.end(), std::make_move_iterator(part->begin()), std::make_move_iterator(part->end()));
   program.module.chip = chip_;
   program.module.functions.push_back(std::move(function));

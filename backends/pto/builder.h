@@ -74,6 +74,13 @@ class ProgramBuilder {
   /// `body` runs with the loop's variable; `trips`: how often a core runs it, for the cost report.
   void loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
             const std::function<void(const Number&)>& body);
+  /// `body` runs where the condition, an i1, holds.
+  void when(const Named& condition, const std::function<void()>& body);
+  /// a < b, a == b as i1.
+  Named less(const Number& a, const Number& b);
+  Named equal(const Number& a, const Number& b);
+  /// Statements of `body` stand before everything else: for what depends on parameters only.
+  void at_head(const std::function<void()>& body);
   /// Says something about the next statement.
   void note(std::string text) { note_ = std::move(text); }
   /// Tiles of a known shape made from here on stand before the loops, so that they are alive together.
@@ -87,6 +94,8 @@ class ProgramBuilder {
   void finish(Program& program, const std::string& kernel);
 
  private:
+  Number launch_number(const char* known, Opcode opcode, const char* hint);
+  Named compare(const char* predicate, const Number& a, const Number& b);
   std::string fresh(const std::string& hint);
   Statement& append(Statement s);
   Number binary(Opcode opcode, const Number& a, const Number& b, const char* hint);
@@ -96,7 +105,7 @@ class ProgramBuilder {
   Chip chip_;
   int cores_planned_;
   std::vector<Argument> arguments_;
-  std::vector<Statement> constants_, hoisted_, body_;
+  std::vector<Statement> constants_, head_, hoisted_, body_;
   std::vector<Statement>* into_ = &body_;
   std::map<std::string, Type> types_;
   std::set<std::string> names_;

@@ -198,6 +198,18 @@ Expected<Combine> choose_combine(const Frame& frame) {
   return out;
 }
 
+Status check_computes(const Frame& frame, const Combine& combine) {
+  if (combine.way == CombineWay::assign) return {};
+  for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
+    const PlanTensor& tensor = frame.plan.tensors[t];
+    const Words& words = frame.words(static_cast<int>(t));
+    if (tensor.role == Role::indices || !tensor.bound || (words.count == 1 && words.element.dtype == tensor.dtype)) continue;
+    return unsupported("arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) +
+                       " only moves; f32 would work");
+  }
+  return {};
+}
+
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {
   return Graph(frame, tiles).value(frame.plan.combine.results[static_cast<size_t>(pair)]);
 }

@@ -31,6 +31,9 @@ struct CombineTiles {
   Number valid_rows, valid_cols;
 };
 
+/// Elements travel as what they are wherever something is computed with them.
+Status check_computes(const Frame& frame, const Combine& combine);
+
 /// Computes the plan's graph for `pair` and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
 

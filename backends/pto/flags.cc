@@ -93,8 +93,8 @@ class FlagWriter {
     int event = 0;
   };
 
-  /// Flags in `statements`; returns where each pair of pipes was last synchronised: pairs set before statement number.
-  void body(std::vector<Statement>& statements) {
+  /// Writes the flags of `statements`; `drained`: for each of them that is a loop, what its own flags cover.
+  void body(std::vector<Statement>& statements, std::vector<std::vector<PipePair>>* drained = nullptr) {
     std::vector<Placed> seen;
     std::map<PipePair, size_t> covered;  // statements before this number have been waited for
     std::vector<Statement> out;
@@ -108,12 +108,17 @@ class FlagWriter {
       for (const Touch& t : touched)
         for (const Placed& earlier : seen) wait(earlier, t, number, covered, out);
       for (const Touch& t : touched) seen.push_back({number, t});
-      if (s.opcode == Opcode::loop) {
-        loop(s, out);
-      } else {
-        out.push_back(std::move(s));
-      }
       ++number;
+      if (drained != nullptr) drained->emplace_back();
+      if (s.opcode == Opcode::loop) {
+        // What its turns waited for at the end covers everything before, too.
+        const std::vector<PipePair> waited = loop(s, out);
+        for (const PipePair& pipes : waited) covered[pipes] = number;
+        if (drained != nullptr) drained->back() = waited;
+        continue;
+      }
+      if (s.opcode == Opcode::branch) body(s.body);
+      out.push_back(std::move(s));
     }
     statements = std::move(out);
   }
@@ -148,14 +153,16 @@ class FlagWriter {
     std::vector<bool> loops, barriers;
     std::vector<size_t> starts;                  ///< in the body with flags: where the statement with its flags begins
     std::vector<std::vector<PipePair>> flagged;  ///< pairs waited for in front of it
+    std::vector<std::vector<PipePair>> drained;  ///< loops: pairs waited for at its top and its end
   };
 
   /// Does something in every turn make `later` wait for `earlier` of the turn before?
   static bool covered_between(const Turn& turn, const Placed& earlier, const Placed& later, PipePair pipes) {
+    const auto has = [&](const std::vector<PipePair>& list) { return std::find(list.begin(), list.end(), pipes) != list.end(); };
     for (size_t i = 0; i < turn.loops.size(); ++i) {
       if (turn.barriers[i] && (i > earlier.at || i < later.at)) return true;
-      const auto& flags = turn.flagged[i];
-      if (i <= later.at && std::find(flags.begin(), flags.end(), pipes) != flags.end()) return true;
+      if (i <= later.at && has(turn.flagged[i])) return true;
+      if ((i >= earlier.at || i <= later.at) && has(turn.drained[i])) return true;
     }
     return false;
   }
@@ -200,11 +207,13 @@ class FlagWriter {
     Turn turn;
     for (size_t i = 0; i < statements.size(); ++i) {
       turn.touched.push_back(touches(statements[i]));
-      turn.loops.push_back(statements[i].opcode == Opcode::loop);
+      turn.loops.push_back(statements[i].opcode == Opcode::loop || statements[i].opcode == Opcode::branch);
       turn.barriers.push_back(statements[i].opcode == Opcode::barrier);
       statements[i].at.line = -1;  // what was there before the flags came
     }
-    body(statements);
+    std::vector<std::vector<PipePair>> drained;
+    body(statements, &drained);
+    turn.drained = std::move(drained);
     turn.starts.push_back(0);
     turn.flagged.emplace_back();
     for (size_t i = 0; i < statements.size(); ++i) {
@@ -219,7 +228,8 @@ class FlagWriter {
     return turn;
   }
 
-  void loop(Statement& s, std::vector<Statement>& out) {
+  /// Returns the pairs whose flags stand around it.
+  std::vector<PipePair> loop(Statement& s, std::vector<Statement>& out) {
     std::vector<Statement> inner = std::move(s.body);
     const Turn turn = turn_of(inner);
     const std::vector<Carried> flags = carried(turn);
@@ -236,7 +246,12 @@ class FlagWriter {
     s.body = std::move(marked);
     for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     out.push_back(std::move(s));
-    for (const Carried& c : flags) out.push_back(flag(Opcode::wait_flag, c.pipes, c.event));
+    std::vector<PipePair> pairs;
+    for (const Carried& c : flags) {
+      out.push_back(flag(Opcode::wait_flag, c.pipes, c.event));
+      pairs.push_back(c.pipes);
+    }
+    return pairs;
   }
 
   /// Vector instructions of a3 in one turn and the next that touch the same tile.

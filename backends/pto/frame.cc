@@ -159,9 +159,15 @@ Term divided(Term term, int64_t divisor) {
 }
 
 Number Frame::number(const Term& term) {
-  Number out = build.number(term.factor);
-  for (const int symbol : term.symbols)
-    out = build.mul(out, build.argument(symbol_scalars_[static_cast<size_t>(symbol)]), "extent");
+  if (term.is_static()) return build.number(term.factor);
+  const auto [place, fresh] = numbers_.try_emplace({term.factor, term.symbols});
+  if (!fresh) return place->second;
+  Number& out = place->second;
+  build.at_head([&] {
+    out = build.number(term.factor);
+    for (const int symbol : term.symbols)
+      out = build.mul(out, build.argument(symbol_scalars_[static_cast<size_t>(symbol)]), "extent");
+  });
   return out;
 }
 
@@ -175,10 +181,17 @@ Number Frame::elements(int tensor) {
       for (const Loop& loop : *loops)
         if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;
     if (wanted.role == Role::indices) all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.components.size())));
+    std::sort(all.symbols.begin(), all.symbols.end());
     return number(all);
   }
-  // Operands and results share their dims, and the symbols of those that are open.
-  const std::vector<int64_t>& dims = type_of(tensor).dims;
+  // Operands and results share their dims, whichever of them says so, and the symbols of those that are open.
+  std::vector<int64_t> dims = type_of(tensor).dims;
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    const Role role = plan.tensors[t].role;
+    if ((role != Role::result && role != Role::operand) || plan.gather || types_[t] == nullptr) continue;
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d] == kDynamic) dims[d] = types_[t]->dims[d];
+  }
   for (size_t d = 0; d < dims.size(); ++d) {
     Term extent = constant(dims[d]);
     for (size_t s = 0; dims[d] == kDynamic && s < plan.symbols.size(); ++s) {
@@ -188,6 +201,7 @@ Number Frame::elements(int tensor) {
     }
     all = all * extent;
   }
+  std::sort(all.symbols.begin(), all.symbols.end());
   return number(all);
 }
 

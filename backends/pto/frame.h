@@ -1,7 +1,9 @@
 // Frame: what every part of the planner shares: the op, its parameters, how elements travel, and the builder.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/pto/builder.h"
@@ -64,6 +66,7 @@ class Frame {
   std::vector<Words> words_;
   std::vector<std::string> pointers_;
   std::vector<std::string> symbol_scalars_;
+  std::map<std::pair<int64_t, std::vector<int>>, Number> numbers_;
 };
 
 /// A term divided by a number, or false where it does not divide.

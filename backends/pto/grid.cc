@@ -26,7 +26,9 @@ Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch)
     return;
   }
   const Number wide = build.mul(frame.number(pitch_), words, "pitch");
-  view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, wide, "rows"), wide, wide);
+  // An open extent may be 0 at the call; then nothing is moved, but the rows are still counted.
+  const Number divisor = wide.value ? wide : build.max(wide, build.number(1), "pitch");
+  view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, divisor, "rows"), wide, wide);
 }
 
 Named Grid::part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,

@@ -65,6 +65,17 @@ std::vector<std::string> requirements_of(const Program& program, const Plan& pla
   return out;
 }
 
+/// An op that moves nothing needs no program.
+Status check_extents(const Plan& plan) {
+  for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
+    for (const Loop& loop : *loops)
+      if (loop.extent.is(0))
+        return unsupported("an extent is 0, expected something to move; the result is the operand, or the fill value");
+  for (const Component& c : plan.components)
+    if (c.dim.is(0)) return unsupported("an indexed dim is 0, expected one that has places");
+  return {};
+}
+
 class Attempts {
  public:
   Attempts(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options)
@@ -75,6 +86,7 @@ class Attempts {
 
   Expected<Program> best() {
     STREW_TRY(check_options(options_));
+    STREW_TRY(check_extents(plan_));
     std::optional<Program> best;
     for (const int64_t rows : heights()) {
       // Short tiles are for what nothing else fits or keeps the order of.

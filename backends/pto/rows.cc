@@ -378,8 +378,7 @@ Status RowWriter::axis(TilePlace& place) {
   b_.loop("first", from, bound, b_.mul(step, b_.number(2), "two_strides"), std::max(1.0, tiles / 2), [&](const Number& first) {
     tile(first, extent, place);
     const Number second = b_.add(first, step, "second");
-    b_.loop("again", second, b_.min(b_.add(second, b_.number(1), "once"), bound, "second_end"), b_.number(1), 1.0,
-            [&](const Number& again) { tile(again, extent, place); });
+    b_.when(b_.less(second, bound), [&] { tile(second, extent, place); });
   });
   return failed_;
 }
@@ -478,7 +477,7 @@ Status RowWriter::run() {
   TilePlace place;
   if (split_ == CoreSplit::single) {
     b_.note("one core does it all");
-    b_.loop("alone", b_.core(), b_.number(1), b_.number(1), 1.0, [&](const Number&) {
+    b_.when(b_.equal(b_.core(), b_.number(0)), [&] {
       failed_ = write_init(frame_, b_.number(0), elements);
       if (failed_.ok()) failed_ = positions(0, place);
     });
@@ -499,8 +498,7 @@ Status write_rows(Frame& frame, const RowWalk& walk) {
     if (tensor.role == Role::extra && tensor.extra != ExtraKind::per_element)
       return unsupported("an extra input is " + std::string(name(tensor.extra)) +
                          ", expected per_element: tiles have no broadcast; give it the shape of the updates");
-  if (frame.words(frame.table(0)).count > 1 && combine.way != CombineWay::assign)
-    return unsupported("arithmetic on " + std::string(name(frame.plan.tensors[0].dtype)) + ", which the chip does not have");
+  STREW_TRY(check_computes(frame, combine));
   return RowWriter(frame, walk, std::move(combine)).run();
 }
 

@@ -170,6 +170,13 @@ Number WindowWriter::load_index(size_t k) {
   const Number low_at = b_.mul(at, b_.number(2), "low_at");
   const Named low = read(low_at, hint + "_low"), high = read(b_.add(low_at, b_.number(1), "high_at"), hint + "_high");
   const Number low_part{b_.give(Opcode::index_castui, hint + "_low_part", make_index(), {low.name}).name, {}};
+  if (!is_signed_integer(dtype) && plan_.oob == OobPolicy::wrap) {
+    // Beyond what an index holds, and only its remainder is wanted: low + (high mod dim) * (2^32 mod dim).
+    const Number dim = frame_.number(plan_.components[k].dim), two = b_.number(int64_t{1} << 32);
+    const Number high_part{b_.give(Opcode::index_castui, hint + "_high_part", make_index(), {high.name}).name, {}};
+    const Number rest = b_.mul(b_.remainder(high_part, dim, "high_rest"), b_.remainder(two, dim, "word_rest"), "high_value");
+    return b_.add(low_part, rest, hint.c_str());
+  }
   const Number high_part{b_.give(Opcode::index_cast, hint + "_high_part", make_index(), {high.name}).name, {}};
   const Number value = b_.add(low_part, b_.mul(high_part, b_.number(int64_t{1} << 32), "high_value"), hint.c_str());
   if (is_signed_integer(dtype)) return value;
@@ -426,7 +433,7 @@ Status WindowWriter::run() {
   const bool makes = frame_.scatter() && plan_.init_kind != InitKind::in_place;
   if (spread_ == Spread::single) {
     b_.note("one core does it all");
-    b_.loop("alone", b_.core(), b_.number(1), b_.number(1), 1.0, [&](const Number&) {
+    b_.when(b_.equal(b_.core(), b_.number(0)), [&] {
       if (makes) failed_ = write_init(frame_, b_.number(0), frame_.elements(frame_.table(0)));
       if (failed_.ok()) positions(0);
     });
@@ -451,8 +458,7 @@ Status write_windows(Frame& frame) {
   STREW_ASSIGN(Combine combine, choose_combine(frame));
   // Tiles are read, combined and written in turn, whatever the combiner.
   if (combine.way == CombineWay::atomic) combine.way = CombineWay::compute;
-  if (frame.words(frame.table(0)).count > 1 && combine.way != CombineWay::assign)
-    return unsupported("arithmetic on " + std::string(name(plan.tensors[0].dtype)) + ", which the chip does not have");
+  STREW_TRY(check_computes(frame, combine));
   return WindowWriter(frame, std::move(combine)).run();
 }
 
