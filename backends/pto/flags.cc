@@ -41,7 +41,7 @@ Statement flag(Opcode opcode, PipePair pipes, int event) {
 
 class FlagWriter {
  public:
-  explicit FlagWriter(Chip chip) : chip_(chip) {}
+  FlagWriter(Chip chip, const std::set<std::string>& apart) : chip_(chip), apart_(apart) {}
 
   void run(Function& function) {
     names(function.body);
@@ -81,7 +81,10 @@ class FlagWriter {
     return earlier.what == later.what && (earlier.write || later.write) && earlier.pipe != Pipe::none && later.pipe != Pipe::none;
   }
   /// Do statements of one pipe wait for each other by themselves?
-  bool in_turn(Pipe pipe) const { return pipe != Pipe::v || chip_ != Chip::a3; }
+  bool in_turn(const Touch& touch) const {
+    if (touch.pipe == Pipe::mte3) return apart_.contains(touch.what);
+    return touch.pipe != Pipe::v || chip_ != Chip::a3;
+  }
 
   struct Placed {
     size_t at = 0;  ///< statement of the body
@@ -127,7 +130,7 @@ class FlagWriter {
             std::vector<Statement>& out) {
     if (!meets(earlier.touch, later)) return;
     const PipePair pipes{earlier.touch.pipe, later.pipe};
-    if (pipes.first == pipes.second && in_turn(pipes.first)) return;
+    if (pipes.first == pipes.second && in_turn(later)) return;
     size_t& until = covered[pipes];
     if (until > earlier.at) return;
     until = number;
@@ -242,7 +245,8 @@ class FlagWriter {
       for (const Carried& c : flags)
         if (c.last == i) marked.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     }
-    if (vectors_meet(turn)) emit({Pipe::v, Pipe::v}, marked);
+    for (const Pipe pipe : {Pipe::v, Pipe::mte3})
+      if (meet_in(pipe, turn)) emit({pipe, pipe}, marked);
     s.body = std::move(marked);
     for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     out.push_back(std::move(s));
@@ -254,24 +258,24 @@ class FlagWriter {
     return pairs;
   }
 
-  /// Vector instructions of a3 in one turn and the next that touch the same tile.
-  bool vectors_meet(const Turn& turn) const {
-    if (chip_ != Chip::a3) return false;
-    for (const auto& one : turn.touched)
+  /// Instructions of `pipe` in one turn and the next that meet and overlap.
+  bool meet_in(Pipe pipe, const Turn& turn) const {
+    for (size_t i = 0; i < turn.touched.size(); ++i)
       for (const auto& other : turn.touched)
-        for (const Touch& a : one)
+        for (const Touch& a : turn.touched[i])
           for (const Touch& b : other)
-            if (a.pipe == Pipe::v && b.pipe == Pipe::v && meets(a, b)) return true;
+            if (a.pipe == pipe && b.pipe == pipe && meets(a, b) && !in_turn(b)) return true;
     return false;
   }
 
   Chip chip_;
+  const std::set<std::string>& apart_;
   std::unordered_map<std::string, std::string> memory_;
   std::map<PipePair, int> plain_, carried_;
 };
 
 }  // namespace
 
-void write_flags(Function& function, Chip chip) { FlagWriter(chip).run(function); }
+void write_flags(Function& function, Chip chip, const std::set<std::string>& apart) { FlagWriter(chip, apart).run(function); }
 
 }  // namespace strew::pto

@@ -173,7 +173,7 @@ Number Frame::number(const Term& term) {
 
 Number Frame::number(const Term& term, int64_t divisor) { return number(divided(term, divisor)); }
 
-Number Frame::elements(int tensor) {
+Term Frame::extent(int tensor) const {
   const PlanTensor& wanted = plan.tensors[static_cast<size_t>(tensor)];
   Term all = constant(1);
   if (!plan.is_indexed(tensor) && wanted.role != Role::operand) {
@@ -182,27 +182,27 @@ Number Frame::elements(int tensor) {
         if (!loop.strides[static_cast<size_t>(tensor)].is(0)) all = all * loop.extent;
     if (wanted.role == Role::indices) all = all * constant(std::max<int64_t>(1, static_cast<int64_t>(plan.components.size())));
     std::sort(all.symbols.begin(), all.symbols.end());
-    return number(all);
+    return all;
   }
   // Operands and results share their dims, whichever of them says so, and the symbols of those that are open.
   std::vector<int64_t> dims = type_of(tensor).dims;
-  for (size_t t = 0; t < plan.tensors.size(); ++t) {
-    const Role role = plan.tensors[t].role;
-    if ((role != Role::result && role != Role::operand) || plan.gather || types_[t] == nullptr) continue;
-    for (size_t d = 0; d < dims.size(); ++d)
-      if (dims[d] == kDynamic) dims[d] = types_[t]->dims[d];
+  if (const Scatter* s = std::get_if<Scatter>(&op)) {
+    for (const std::vector<TensorType>* types : {&s->operands, &s->results})
+      for (const TensorType& type : *types)
+        for (size_t d = 0; d < dims.size(); ++d)
+          if (dims[d] == kDynamic) dims[d] = type.dims[d];
   }
   for (size_t d = 0; d < dims.size(); ++d) {
     Term extent = constant(dims[d]);
     for (size_t s = 0; dims[d] == kDynamic && s < plan.symbols.size(); ++s) {
       const Symbol& symbol = plan.symbols[s];
-      if ((symbol.role == Role::operand || symbol.role == Role::result) && symbol.dim == static_cast<int>(d) && !symbol.is_stride)
-        extent = Term{1, {static_cast<int>(s)}};
+      const bool same = symbol.role == Role::operand || (!plan.gather && symbol.role == Role::result);
+      if (same && symbol.dim == static_cast<int>(d) && !symbol.is_stride) extent = Term{1, {static_cast<int>(s)}};
     }
     all = all * extent;
   }
   std::sort(all.symbols.begin(), all.symbols.end());
-  return number(all);
+  return all;
 }
 
 int64_t Frame::assumed(const Term& term) const {

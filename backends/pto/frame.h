@@ -46,7 +46,8 @@ class Frame {
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
   const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
   /// Elements of a tensor.
-  Number elements(int tensor);
+  Term extent(int tensor) const;
+  Number elements(int tensor) { return number(extent(tensor)); }
   /// What an open extent counts as in the cost report, and where tiles are chosen.
   int64_t assumed(const Term& term) const;
   /// The tensor whose places the indices name.

@@ -5,6 +5,7 @@
 // Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and the simulated tests.
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "backends/pto/addresses.h"
 #include "backends/pto/combine.h"
@@ -149,7 +150,10 @@ class Attempts {
     Function& function = program.module.functions[0];
     program.ub_bytes = program.cost.ub_peak = place_tiles(function, options_.sync == Sync::addresses);
     if (program.ub_bytes > safe_buffer_bytes(chip_)) return std::optional<Program>();
-    if (options_.sync != Sync::tool) write_flags(function, chip_);
+    std::set<std::string> apart;
+    for (const ProgramArgument& a : program.arguments)
+      if (plan_.gather && a.role == ArgumentRole::result) apart.insert(a.name);
+    if (options_.sync != Sync::tool) write_flags(function, chip_, apart);
     program.blocks = options_.blocks;
     program.requirements = requirements_of(program, plan_, options_);
     const Status legal = verify(program.module, {reader_of(options_.output), true});

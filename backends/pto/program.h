@@ -102,7 +102,7 @@ struct ProgramOptions {
   int64_t tile_rows = 0;  ///< 0: chosen by cost
 };
 
-/// The program of a canonicalised op and its plan. Fails with Code::unsupported where the chip or the output cannot do it: the reason
+/// The program of `op`, as the user gave it, whose canonicalised form has `plan`. Fails with Code::unsupported where the chip or the output cannot do it: the reason
 /// and the nearest thing that would work.
 Expected<Program> plan_program(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options = {});
 

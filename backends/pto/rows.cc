@@ -324,7 +324,7 @@ void RowWriter::move(TilePlace& place) {
   }
   if (ranges()) {
     // The part of a slab that the core owns; where there is one slab only, and where rows are counted in the whole table, all it owns.
-    const bool part = walk_.slab && !walk_.outer.empty();
+    const bool part = walk_.slab && !(rows.value == total_.value && rows.name == total_.name);
     const Number until = part ? b_.min(b_.add(base, rows, "slab_end"), end_, "until") : end_;
     const Number from = part ? b_.max(base, begin_, "from") : begin_;
     place.base = part ? b_.sub(from, base, "from_in_slab") : from;
@@ -457,7 +457,9 @@ Status RowWriter::run() {
   make_grids();
   const int64_t words = frame_.words(frame_.table(0)).count;
   const Number elements = frame_.elements(frame_.table(0));
-  total_ = b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
+  const Term all = frame_.extent(frame_.table(0));
+  total_ =
+      divides(all, walk_.width) ? frame_.number(all, walk_.width) : b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
   if (total_.value.value_or(0) > kMaxRows)
     return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
   if (plan_.checks_first) STREW_TRY(check_indices());

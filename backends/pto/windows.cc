@@ -9,6 +9,7 @@
 #include "backends/pto/windows.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 
 #include "backends/pto/combine.h"
@@ -50,6 +51,7 @@ class WindowWriter {
                   const Number& width);
   Named data_tile(const char* hint, int tensor, const Number& count, const Number& width);
   Span span(const Loop& loop) const;
+  int64_t fill_value() const;
   int side(int pair) const { return plan_.gather ? plan_.result(0) : plan_.update(pair); }
   int64_t run_cols() const {
     return std::min<int64_t>(run_.extent.is_static() ? std::max<int64_t>(run_.extent.factor, 1) : most_, most_);
@@ -69,7 +71,8 @@ class WindowWriter {
   std::vector<Number> position_, around_at_;
   std::vector<Number> starts_;  ///< per component, in bounds
   std::vector<Span> spans_;     ///< per component: which of the window's coordinates remain
-  Number valid_;                ///< 0: the whole window is dropped
+  bool filling_ = false;
+  Number valid_;  ///< 0: the whole window is dropped
   Status failed_;
 };
 
@@ -130,7 +133,9 @@ void WindowWriter::choose_split() {
   if (!frame_.scatter() && !one) {
     spread_ = Spread::position;
   } else if (one && !makes) {
-    spread_ = Spread::tiles;
+    // A window that is one piece is one core's.
+    const bool pieces = has_axis_ || !run_.extent.is_static() || run_.extent.factor > run_cols();
+    spread_ = pieces ? Spread::tiles : Spread::single;
   } else if (whole || (slabs && !makes)) {
     spread_ = Spread::slab;
   } else if (!makes && plan_.unique.holds && !one) {
@@ -326,6 +331,15 @@ Named WindowWriter::data_tile(const char* hint, int tensor, const Number& count,
                  has_axis_ ? count : b_.number(1), b_.mul(width, b_.number(words.count), "words"));
 }
 
+/// The value of a gather's fill as a constant of its words.
+int64_t WindowWriter::fill_value() const {
+  const DType dtype = frame_.words(frame_.table(0)).element.dtype;
+  const uint64_t word = plan_.gather_fill.bits[0];
+  if (!is_signed_integer(dtype)) return static_cast<int64_t>(word);
+  const int shift = 64 - bits(dtype);
+  return static_cast<int64_t>(word << shift) >> shift;
+}
+
 Status WindowWriter::write(int pair, const Number& first, const Number& count, const Number& col, const Number& width) {
   const int table = frame_.table(pair), other = side(pair);
   const auto load = [&](const char* hint, int tensor) {
@@ -337,7 +351,13 @@ Status WindowWriter::write(int pair, const Number& first, const Number& count, c
   Named data;
   CombineTiles tiles;
   if (frame_.scatter()) data = tiles.update = load("update", other);
-  if (!frame_.scatter()) data = tiles.current = load("current", table);
+  if (filling_) {
+    data = tiles.current = data_tile("fill", table, count, width);
+    const Element element = frame_.words(table).element;
+    b_.run(Opcode::texpands, {b_.constant(element, fill_value()).name, data.name});
+  } else if (!frame_.scatter()) {
+    data = tiles.current = load("current", table);
+  }
   if (combine_.way != CombineWay::assign) {
     if (frame_.scatter()) tiles.current = load("current", table);
     tiles.rows = has_axis_ ? frame_.attempt.rows : 1;
@@ -360,6 +380,18 @@ void WindowWriter::position() {
   spans_.clear();
   valid_ = b_.number(1);
   for (size_t k = 0; k < plan_.components.size(); ++k) bound(k, start(k));
+  if (plan_.gather && (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window)) {
+    // The value everywhere first, then what there is.
+    const std::vector<Span> left = spans_;
+    const Number valid = valid_;
+    for (size_t k = 0; k < spans_.size(); ++k) spans_[k] = {b_.number(0), frame_.number(plan_.components[k].window)};
+    valid_ = b_.number(1);
+    filling_ = true;
+    around(0);
+    filling_ = false;
+    spans_ = left;
+    valid_ = valid;
+  }
   // A window dropped whole has no rows; elements dropped on both sides may leave less than none.
   pieces(0);
 }
@@ -425,9 +457,9 @@ void WindowWriter::check_indices() {
 
 Status WindowWriter::run() {
   choose_loops();
-  choose_split();
   if (axis_.extent.is_static()) frame_.attempt.rows = std::clamp<int64_t>(axis_.extent.factor, 1, frame_.attempt.rows);
   most_ = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / bits(plan_.tensors[static_cast<size_t>(frame_.table(0))].dtype));
+  choose_split();
   make_grids();
   if (plan_.checks_first) check_indices();
   const bool makes = frame_.scatter() && plan_.init_kind != InitKind::in_place;
@@ -448,10 +480,24 @@ Status WindowWriter::run() {
 
 }  // namespace
 
+namespace {
+
+/// Can tiles be filled with what a gather puts where an index is out of bounds?
+Status check_fill(const Frame& frame) {
+  const Words& words = frame.words(frame.table(0));
+  const bool zero = frame.plan.gather_fill.bits == std::array<uint64_t, 2>{0, 0};
+  const bool fits = words.count == 1 || zero;
+  if (fits && allows(*info(Opcode::texpands).legality, frame.chip, reader_of(frame.options.output), words.element.dtype))
+    return {};
+  return unsupported("fill of elements of " + std::string(name(frame.plan.tensors[static_cast<size_t>(frame.table(0))].dtype)) +
+                     ", which " + std::string(name(frame.chip)) + " has no instruction for; policy clamp or error would work");
+}
+
+}  // namespace
+
 Status write_windows(Frame& frame) {
   const Plan& plan = frame.plan;
-  const bool fills = plan.gather && (plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window);
-  if (fills) return unsupported("fill of what is out of bounds where windows move whole; policy clamp or error would work");
+  if (plan.gather && (plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window)) STREW_TRY(check_fill(frame));
   if (bits(plan.index_dtype) < 8) return unsupported("indices of " + std::string(name(plan.index_dtype)));
   for (const PlanTensor& tensor : plan.tensors)
     if (tensor.role == Role::extra) return unsupported("extra inputs where windows move whole");

@@ -163,12 +163,13 @@ void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
 
 std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed) {
   Rng rng(seed);
-  Op op = make_op(blueprint);
+  const Op op = make_op(blueprint);
   const NpuWish& wish = wish_ = random_wish(rng);
   ++tally_.ops;
   if (const Status status = verify(op); !status.ok()) return Failure{"verify: " + status.message(), "", "verify"};
-  canonicalise(op);
-  const Expected<Plan> plan = make_plan(op);
+  Op canonical = op;
+  canonicalise(canonical);
+  const Expected<Plan> plan = make_plan(canonical);
   if (!plan.ok()) return std::nullopt;
   const auto failed = [&](const std::string& what) { return Failure{what, wish.text(), "npu"}; };
   Expected<pto::Program> program = invalid_argument("not planned");
