@@ -39,7 +39,9 @@ Status can_build(const Backend& backend, const Stages& stages) {
 Expected<const Backend*> choose_backend(const Stages& stages, const KernelOptions& options) {
   STREW_TRY(stages.scheduled);
   std::string known;
-  for (const Backend* backend : backends()) {
+  std::vector<const Backend*> all = backends();
+  all.insert(all.end(), simulated_backends().begin(), simulated_backends().end());
+  for (const Backend* backend : all) {
     known += (known.empty() ? "" : ", ") + std::string(backend->name());
     if (options.backend != "auto" && options.backend != backend->name()) continue;
     const Status status = can_build(*backend, stages);
