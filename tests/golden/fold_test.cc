@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "backends/halide/can_build/backend.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/text.h"
 #include "tests/support/programs.h"
@@ -80,6 +81,23 @@ TEST_P(GoldenFold, IsUnchangedAndKeepsTheBits) {
     if (round != 0) continue;  // compiling takes longer than running
     ASSERT_EQ(test::difference(test::run_copy(*folded, inputs, "auto"), want), "") << "compiled";
   }
+}
+
+/// What was fused into a kernel is one graph for every backend.
+TEST(GoldenFoldHalide, FusedKernelsKeepTheBits) {
+  if (!has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
+  test::Rng rng(18);
+  int fused = 0;
+  for (const std::string& name : names()) {
+    if (!name.starts_with("fuse")) continue;
+    const auto folded = import_module(name, true);
+    ASSERT_TRUE(folded.ok()) << folded.status().message();
+    const std::vector<Tensor> inputs = test::random_inputs(*folded, rng);
+    EXPECT_EQ(test::difference(test::run_copy(*folded, inputs, "halide"), test::run_copy(*folded, inputs, "reference")), "")
+        << name;
+    ++fused;
+  }
+  EXPECT_GE(fused, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Jax, GoldenFold, testing::ValuesIn(names()), [](const auto& info) { return info.param; });
