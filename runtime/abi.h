@@ -25,7 +25,7 @@ typedef struct strew_args {
   uint32_t flags;     /* STREW_STREAM or 0 */
   void* const* data;  /* element [0,...,0] of: results N, operands N, indices, updates N, extras E; unbound operands are null */
   const int64_t* dyn; /* run-time dims and strides, in the order of the plan's symbols */
-  const void* pos;    /* list: (position - n_list) | key << 32 (uint64_t) */
+  const void* pos;    /* list: (position - n_list, less than 2^31) | key << 32 (uint64_t) */
   const void* key;    /* keys writes: destinations (uint32_t, in units of the plan's key; all bits set = dropped) */
   int64_t n_list;     /* keys: the position that key[0] belongs to; list: the position that stands as 0 */
   int64_t w0, w1;     /* range: sub-range of the plan's first window loop; [0, extent) is everything */

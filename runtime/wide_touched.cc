@@ -13,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "runtime/strategies/owners.h"
@@ -203,7 +204,8 @@ bool touched_legal(const Plan& fold, const Plan& narrow) {
 
 bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call) {
   const Layout layout(call);
-  if (call.positions >= kDroppedKey || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
+  constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // the list entry's
+  if (call.positions > kMostPositions || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
   const Scratch::Loan loan = scratch.borrow(layout.thread_bytes * call.threads);
   if (!loan) return false;
   const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes), loan.data()};

@@ -28,7 +28,7 @@ class Scan {
     for (int64_t begin = 0; begin < call_.positions; begin += kBlock) {
       const int64_t count = std::min(kBlock, call_.positions - begin);
       resolve(keys.data(), begin, count);
-      // Positions in the queue count from its origin, 32 bits wide.
+      // Positions in the queue count from its origin, 31 bits wide.
       if (queued == 0) origin = begin;
       queued = select(me, keys.data(), count, static_cast<uint64_t>(begin - origin), list.data(), queued);
       if (queued < kQueue && begin - origin < kFar) continue;
@@ -39,7 +39,7 @@ class Scan {
   }
 
  private:
-  static constexpr int64_t kFar = int64_t{1} << 31;
+  static constexpr int64_t kFar = int64_t{1} << 30;
 
   void resolve(uint32_t* keys, int64_t begin, int64_t count) const {
     strew_args args = *call_.args;

@@ -33,10 +33,10 @@ class FormMaker {
     if (cut_by_strategy || loop.component >= 0 || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       const Term& stride = loop.strides[t];
+      const bool packed = bits(plan_.tensors[t].dtype) < 8;  // its elements are numbered by the sum over all loops
+      const int64_t steps = packed ? loop.extent.factor : 2, limit = packed ? kHalideLimit / 16 : kHalideLimit;
       int64_t span = 0;
-      const int64_t steps = bits(plan_.tensors[t].dtype) < 8 ? loop.extent.factor : 2;
-      if (!stride.is_static() || __builtin_mul_overflow(stride.factor, steps, &span) || std::abs(span) > kHalideLimit)
-        return false;
+      if (!stride.is_static() || __builtin_mul_overflow(stride.factor, steps, &span) || std::abs(span) > limit) return false;
     }
     return true;
   }
