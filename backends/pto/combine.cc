@@ -150,7 +150,7 @@ class Graph {
     STREW_TRY(can(*opcode, node.dtype));
     STREW_ASSIGN(const Named a, value(node.args[0]));
     STREW_ASSIGN(const Named c, value(node.args[1]));
-    const Named out = tile(std::string(name(node.op)), node.dtype);
+    const Named out = tile("combined", node.dtype);
     if (*opcode == Opcode::txor) {
       const Named room = tile("room", node.dtype);
       frame_.build.run(*opcode, {a.name, c.name, room.name, out.name});

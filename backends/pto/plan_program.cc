@@ -12,6 +12,7 @@
 #include "backends/pto/flags.h"
 #include "backends/pto/program.h"
 #include "backends/pto/rows.h"
+#include "backends/pto/straight.h"
 #include "backends/pto/windows.h"
 #include "compiler/pto/verify.h"
 
@@ -88,6 +89,7 @@ class Attempts {
   Expected<Program> best() {
     STREW_TRY(check_options(options_));
     STREW_TRY(check_extents(plan_));
+    if (options_.output == Output::pto_as) return straight();
     std::optional<Program> best;
     for (const int64_t rows : heights()) {
       // Short tiles are for what nothing else fits or keeps the order of.
@@ -159,6 +161,24 @@ class Attempts {
     const Status legal = verify(program.module, {reader_of(options_.output), true});
     if (!legal.ok()) return unsupported(legal.message());
     return std::optional<Program>(std::move(program));
+  }
+
+  /// PTO-AS: one core, no loops.
+  Expected<Program> straight() {
+    Frame frame(op_, plan_, chip_, options_, {});
+    STREW_TRY(frame.start());
+    STREW_TRY(write_straight(frame));
+    Program program = std::move(frame.program);
+    program.kernel = options_.kernel;
+    program.chip = program.module.chip = chip_;
+    program.blocks = 1;
+    std::vector<std::string> own = std::move(program.requirements);
+    program.requirements = requirements_of(program, plan_, options_);
+    program.requirements.insert(program.requirements.end(), own.begin(), own.end());
+    const Status legal = verify(program.module, {Reader::headers, false});
+    if (!legal.ok()) return unsupported(legal.message());
+    program.module.chip = Chip::any;  // the text does not say
+    return program;
   }
 
   /// How many tiles a core takes, about.

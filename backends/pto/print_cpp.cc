@@ -1,5 +1,259 @@
-// Programs in pto-isa C++.
+// Programs in pto-isa C++: no tool between the text and the vendor's compiler, flags and addresses written out. Instructions come from the
+// table's own templates, {0} an operand, {coalesce} an attribute as the headers spell it, {tile 1} and {number 0} types; the modes of
+// mscatter and mgather are always all there (those an a3 has no parameter for are left out with their comma).
+//
+// A view is its pointer and row pitch; a part of it is a GlobalTensor with as much of its shape in the type as is known. Everything that
+// is `index` is int64_t. Tested by tests/unit/pto_cpp_test.cc.
+#include <algorithm>
+#include <unordered_map>
+
 #include "backends/pto/text.h"
+#include "compiler/pto/instructions.h"
+
 namespace strew::pto {
-std::string print_cpp(const std::vector<Program>&) { return ""; }
+namespace {
+
+std::string element_name(const Element& element) {
+  switch (element.dtype) {
+    case DType::boolean:
+      return "bool";
+    case DType::i8:
+      return "int8_t";
+    case DType::u8:
+      return "uint8_t";
+    case DType::i16:
+      return "int16_t";
+    case DType::u16:
+      return "uint16_t";
+    case DType::i32:
+      return "int32_t";
+    case DType::u32:
+      return "uint32_t";
+    case DType::i64:
+      return "int64_t";
+    case DType::u64:
+      return "uint64_t";
+    case DType::f16:
+      return "half";
+    case DType::bf16:
+      return "bfloat16_t";
+    case DType::f8e4m3fn:
+      return "float8_e4m3_t";
+    case DType::f8e5m2:
+      return "float8_e5m2_t";
+    case DType::hif8:
+      return "hifloat8_t";
+    default:
+      return "float";
+  }
+}
+
+std::string extent(int64_t value) { return value == kDynamic ? "-1" : std::to_string(value); }
+
+class CppPrinter {
+ public:
+  std::string run(const Program& program) {
+    const Function& f = program.module.functions[0];
+    out_ = "\nextern \"C\" __global__ AICORE void " + f.name + "(";
+    for (size_t i = 0; i < f.arguments.size(); ++i) {
+      const Argument& a = f.arguments[i];
+      types_[a.name] = a.type;
+      const bool pointer = a.type.kind == TypeKind::ptr;
+      out_ += std::string(i > 0 ? ", " : "") + (pointer ? "__gm__ " : "") + element_name(a.type.element) +
+              (pointer ? "* " : " ") + a.name;
+    }
+    out_ += ") {\n";
+    body(f.body, 2);
+    return std::move(out_) + "  pipe_barrier(PIPE_ALL);\n}\n";
+  }
+
+ private:
+  void body(const std::vector<Statement>& statements, size_t indent) {
+    for (const Statement& s : statements) {
+      if (!s.result.empty()) types_[s.result] = s.type;
+      if (!s.note.text.empty()) line(indent, "// " + s.note.text);
+      statement(s, indent);
+    }
+  }
+  void line(size_t indent, const std::string& text) { out_.append(indent, ' ').append(text).append("\n"); }
+  static const std::string& operand(const Statement& s, size_t group) { return s.operands[group][0]; }
+
+  void nested(const std::string& head, const std::vector<Statement>& statements, size_t indent, const char* tail = "}") {
+    line(indent, head + " {");
+    body(statements, indent + 2);
+    line(indent, tail);
+  }
+
+  void statement(const Statement& s, size_t indent) {
+    switch (info(s.opcode).form) {
+      case Form::view:
+        views_[s.result] = {operand(s, 0), s.operands[2][0]};
+        return;
+      case Form::partition:
+        return partition(s, indent);
+      case Form::alloc:
+        return alloc(s, indent);
+      case Form::flags:
+        return line(indent, std::string(s.opcode == Opcode::set_flag ? "set_flag(" : "wait_flag(") + s.attributes[0].value +
+                                ", " + s.attributes[1].value + ", " + s.attributes[2].value + ");");
+      case Form::barrier:
+        return line(indent, "pipe_barrier(" + s.attributes[0].value + ");");
+      case Form::loop: {
+        const std::string& v = s.result;
+        return nested("for (int64_t " + v + " = " + operand(s, 0) + "; " + v + " < " + operand(s, 1) + "; " + v +
+                          " += " + operand(s, 2) + ")",
+                      s.body, indent);
+      }
+      case Form::branch:
+        nested("if (" + operand(s, 0) + ")", s.body, indent, s.otherwise.empty() ? "}" : "} else {");
+        if (s.otherwise.empty()) return;
+        body(s.otherwise, indent + 2);
+        return line(indent, "}");
+      case Form::moves:
+      case Form::computes:
+      case Form::store:
+        return line(indent, call(s) + ";");
+      case Form::set:
+        return line(indent, operand(s, 0) + ".SetValue(" + operand(s, 1) + ", " + operand(s, 2) + ");");
+      default:
+        return line(indent, "const " + scalar_type(s.type) + " " + s.result + " = " + value(s) + ";");
+    }
+  }
+
+  static std::string scalar_type(const Type& type) {
+    return type.kind == TypeKind::index ? "int64_t" : element_name(type.element);
+  }
+
+  std::string value(const Statement& s) const {
+    const Instruction& row = info(s.opcode);
+    const auto binary = [&](const char* symbol) { return operand(s, 0) + " " + symbol + " " + operand(s, 1); };
+    const auto choose = [&](const char* symbol) { return "(" + binary(symbol) + ") ? " + operand(s, 0) + " : " + operand(s, 1); };
+    switch (s.opcode) {
+      case Opcode::constant:
+        return constant(s);
+      case Opcode::get_block_idx:
+        return "get_block_idx()";
+      case Opcode::get_block_num:
+        return "get_block_num()";
+      case Opcode::index_castui:
+      case Opcode::extui:
+        return "static_cast<" + scalar_type(s.type) + ">(static_cast<u" + scalar_type(types_.at(operand(s, 0))) + ">(" +
+               operand(s, 0) + "))";
+      case Opcode::addi:
+        return binary("+");
+      case Opcode::subi:
+        return binary("-");
+      case Opcode::muli:
+        return binary("*");
+      case Opcode::divsi:
+        return binary("/");
+      case Opcode::remsi:
+        return binary("%");
+      case Opcode::ceildivsi:
+        // Divisors are extents and cores: above 0.
+        return "(" + operand(s, 0) + " > 0) ? (" + operand(s, 0) + " - 1) / " + operand(s, 1) + " + 1 : " + operand(s, 0) +
+               " / " + operand(s, 1);
+      case Opcode::minsi:
+        return choose("<");
+      case Opcode::maxsi:
+        return choose(">");
+      case Opcode::cmpi:
+        return binary(s.attribute("predicate") == "eq" ? "==" : "<");
+      case Opcode::tgetval:
+        return operand(s, 0) + ".GetValue(" + operand(s, 1) + ")";
+      case Opcode::load_scalar:
+        return call(s);
+      default:
+        break;
+    }
+    return row.form == Form::cast ? "static_cast<" + scalar_type(s.type) + ">(" + operand(s, 0) + ")" : call(s);
+  }
+
+  static std::string constant(const Statement& s) {
+    if (s.type.kind != TypeKind::scalar || !is_float(s.type.element.dtype)) {
+      return s.value == INT64_MIN ? "INT64_MIN" : std::to_string(s.value);
+    }
+    const std::string unsigned_name = "uint" + std::to_string(bits(s.type.element.dtype)) + "_t";
+    return "__builtin_bit_cast(" + element_name(s.type.element) + ", static_cast<" + unsigned_name + ">(" +
+           std::to_string(static_cast<uint64_t>(s.value)) + "u))";
+  }
+
+  void partition(const Statement& s, size_t indent) {
+    const auto& [pointer, pitch] = views_.at(operand(s, 0));
+    const std::string element = element_name(s.type.element);
+    const std::string name = s.result, shape = name + "_shape", strides = name + "_stride";
+    const std::string rows = extent(s.type.dims[0]), cols = extent(s.type.dims[1]);
+    std::string open;
+    for (size_t d = 0; d < 2; ++d)
+      if (s.type.dims[d] == kDynamic) open += (open.empty() ? "" : ", ") + s.operands[2][d];
+    line(indent, "using " + shape + " = Shape<1, 1, 1, " + rows + ", " + cols + ">;");
+    line(indent, "using " + strides + " = Stride<-1, -1, -1, -1, 1>;");
+    line(indent, "GlobalTensor<" + element + ", " + shape + ", " + strides + ", Layout::ND> " + name + "(" + pointer + " + " +
+                     s.operands[1][0] + " * " + pitch + " + " + s.operands[1][1] + ", " + shape + "(" + open + "), " + strides +
+                     "(" + s.operands[2][0] + " * " + pitch + ", " + s.operands[2][0] + " * " + pitch + ", " + s.operands[2][0] +
+                     " * " + pitch + ", " + pitch + "));");
+  }
+
+  std::string tile_type(const Type& type) const {
+    const auto blocked = [](const std::string& layout) { return layout == "col_major" ? "ColMajor" : "RowMajor"; };
+    return "Tile<TileType::Vec, " + element_name(type.element) + ", " + std::to_string(type.dims[0]) + ", " +
+           std::to_string(type.dims[1]) + ", BLayout::" + blocked(type.tile.blayout) + ", " + extent(type.tile.valid_rows) +
+           ", " + extent(type.tile.valid_cols) + ">";
+  }
+
+  void alloc(const Statement& s, size_t indent) {
+    std::string open;
+    for (const size_t group : {size_t{1}, size_t{2}})
+      if (!s.operands[group].empty()) open += (open.empty() ? "" : ", ") + operand(s, group);
+    line(indent, tile_type(s.type) + " " + s.result + (open.empty() ? "" : "(" + open + ")") + ";");
+    line(indent, "TASSIGN(" + s.result + ", " + operand(s, 0) + ");");
+  }
+
+  /// The table's template with its places filled.
+  std::string call(const Statement& s) const {
+    const Instruction& row = info(s.opcode);
+    std::string out;
+    for (size_t at = 0; at < row.cpp.size(); ++at) {
+      if (row.cpp[at] != '{') {
+        out += row.cpp[at];
+        continue;
+      }
+      const size_t end = row.cpp.find('}', at);
+      out += filled(s, row, row.cpp.substr(at + 1, end - at - 1));
+      at = end;
+    }
+    // What an instruction has no value for takes its comma with it.
+    for (size_t gap = out.find(", >"); gap != std::string::npos; gap = out.find(", >")) out.erase(gap, 2);
+    for (size_t gap = out.find(", )"); gap != std::string::npos; gap = out.find(", )")) out.erase(gap, 2);
+    return out;
+  }
+
+  std::string filled(const Statement& s, const Instruction& row, std::string_view place) const {
+    const auto group_of = [](std::string_view text) { return static_cast<size_t>(text.back() - '0'); };
+    if (place.substr(0, 5) == "tile ") return tile_type(types_.at(operand(s, group_of(place))));
+    if (place.substr(0, 7) == "number ") return scalar_type(types_.at(operand(s, group_of(place))));
+    if (place.size() == 1 && place[0] >= '0' && place[0] <= '9') return operand(s, group_of(place));
+    for (const AttributeRule& rule : row.attributes) {
+      if (rule.name != place) continue;
+      for (size_t i = 0; i < rule.values.size(); ++i)
+        if (rule.values[i] == s.attribute(place)) return std::string(rule.cpp[i]);
+    }
+    return "";
+  }
+
+  std::string out_;
+  std::unordered_map<std::string, Type> types_;
+  std::unordered_map<std::string, std::pair<std::string, std::string>> views_;  ///< pointer, row pitch
+};
+
+}  // namespace
+
+std::string print_cpp(const std::vector<Program>& programs) {
+  std::string out = "// Written by strew for " + std::string(name(programs[0].chip)) +
+                    ". Needs the pto-isa headers; what each kernel wants from its caller is in the side-car.\n"
+                    "#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n";
+  for (const Program& program : programs) out += CppPrinter().run(program);
+  return out;
+}
+
 }  // namespace strew::pto

@@ -1,5 +1,55 @@
-// Host stubs.
+// Host stubs: for each program a C++ function over the Ascend runtime's stream, in the words of the side-car: parameters in the kernel's
+// order with role and shape, what must hold, how many cores. It compiles with the device compiler, which knows <<<..>>>.
+// Tested by tests/unit/pto_cpp_test.cc.
 #include "backends/pto/text.h"
+#include "compiler/pto/instructions.h"
+
 namespace strew::pto {
-std::string print_host(const std::vector<Program>&) { return ""; }
+namespace {
+
+std::string shape_text(const ProgramArgument& a) {
+  std::string out = std::string(name(a.dtype)) + "[";
+  for (size_t d = 0; d < a.dims.size(); ++d)
+    out += (d > 0 ? "," : "") + (a.dims[d] == kDynamic ? std::string("?") : std::to_string(a.dims[d]));
+  return out + "]";
+}
+
+std::string stub(const Program& p) {
+  std::string parameters, launch,
+      comment = "// " + p.kernel + " on " + std::string(name(p.chip)) + ": " + p.tiles.mode + " mode, cores share " +
+                std::string(name(p.tiles.split)) + ".\n";
+  std::string declared;
+  for (size_t i = 0; i < p.arguments.size(); ++i) {
+    const ProgramArgument& a = p.arguments[i];
+    const bool scalar = a.role == ArgumentRole::scalar;
+    comment += "//   " + a.name + ": " + std::string(name(a.role)) + (scalar ? "" : ", " + shape_text(a));
+    if (a.tensor >= 0) comment += ", dim " + std::to_string(a.dim) + " of " + p.arguments[static_cast<size_t>(a.tensor)].name;
+    comment += "\n";
+    const std::string type = scalar ? "int32_t " : "void* ";
+    parameters += type + a.name + ", ";
+    declared += (i > 0 ? ", " : "") + type + a.name;
+    launch += (i > 0 ? ", " : "") + a.name;
+  }
+  for (const std::string& requirement : p.requirements) comment += "// The caller sees to it that " + requirement + ".\n";
+  return "\n" + comment + "extern \"C\" STREW_KERNEL void " + p.kernel + "(" + declared + ");\n" + "inline void launch_" +
+         p.kernel + "(" + parameters + "void* stream, int blocks = " + std::to_string(p.blocks) + ") {\n  STREW_LAUNCH(" +
+         p.kernel + ", blocks, stream, " + launch + ");\n}\n";
+}
+
+}  // namespace
+
+std::string print_host(const std::vector<Program>& programs) {
+  std::string out =
+      "// Written by strew: how to call the kernels beside this file. Pointers are device memory; any number of blocks is "
+      "right.\n"
+      "#pragma once\n\n#include <cstdint>\n\n"
+      "#if defined(__CCE__) && !defined(STREW_LAUNCH)\n#define STREW_KERNEL __global__ [aicore]\n"
+      "#define STREW_LAUNCH(kernel, blocks, stream, ...) kernel<<<blocks, nullptr, stream>>>(__VA_ARGS__)\n"
+      "#elif !defined(STREW_LAUNCH)\n#error \"define STREW_KERNEL and STREW_LAUNCH(kernel, blocks, stream, ...) for your "
+      "runtime\"\n"
+      "#endif\n";
+  for (const Program& program : programs) out += stub(program);
+  return out;
+}
+
 }  // namespace strew::pto

@@ -35,7 +35,10 @@ std::string function_name(const std::string& name) {
     if (digit && out.empty()) out += "kernel_";
     out += letter || digit ? c : '_';
   }
-  return out.empty() ? "kernel" : out;
+  // What C++ has a meaning for.
+  for (const char* taken : {"main", "kernel", "int", "float", "double", "void", "template", "default"})
+    if (out == taken) out += "_kernel";
+  return out.empty() ? "kernel_0" : out;
 }
 
 Json json_of(const pto::Program& program, const std::string& target) {
@@ -116,6 +119,10 @@ int compile_programs(const Options& options, const Imported& imported, const std
       return fail(
           Status(program.status().code(), kernel.location + ": " + options.kernel.target + ": " + program.status().message()),
           print(kernel.op));
+    for (const pto::Program& other : programs)
+      if (other.kernel == program->kernel)
+        return fail(unsupported(kernel.location + ": two kernels of the file would be called " + program->kernel +
+                                ", expected one of them with --kernel"));
     programs.push_back(std::move(*program));
   }
   const Expected<std::string> text = pto::program_text(programs, options.emit);
