@@ -83,8 +83,22 @@ Named ProgramBuilder::constant(Element element, int64_t value) {
   type.kind = TypeKind::scalar;
   type.element = element;
   const std::string digits = value < 0 ? "m" + std::to_string(value).substr(1) : std::to_string(value);
-  const bool bits = is_float(element.dtype);
-  return {constant_name((bits ? "bits" : "c") + digits + "_" + print(element), type, value), type};
+  const bool floating = is_float(element.dtype);
+  // ptoas reads finite numbers only; others are their bits.
+  const int mantissa = info(element.dtype).mantissa_bits, exponent = info(element.dtype).exponent_bits;
+  const int64_t top = ((int64_t{1} << exponent) - 1) << mantissa;
+  if (floating && (value & top) == top) {
+    Number& known = casts_["bits" + digits + "_" + print(element)];
+    const DType word = strew::bits(element.dtype) == 16 ? DType::i16 : DType::i32;
+    const int shift = 64 - strew::bits(element.dtype);
+    const int64_t as_signed = static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift;
+    if (known.name.empty()) {
+      const Named from = constant({word, false}, as_signed);
+      at_head([&] { known.name = give(Opcode::bitcast, "value_" + print(element), type, {from.name}).name; });
+    }
+    return {known.name, type};
+  }
+  return {constant_name((floating ? "bits" : "c") + digits + "_" + print(element), type, value), type};
 }
 
 Named ProgramBuilder::i32(const Number& number) {

@@ -191,7 +191,13 @@ Expected<Combine> choose_combine(const Frame& frame) {
                        " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
   const std::string atomic = atomic_of(kind);
   if (atomic == "none" || !same_types(scatter) || !scatter.extras.empty()) return out;
-  if (!allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), dtype)) return out;
+  const bool headers = allows(atomic_legality(atomic), frame.chip, Reader::headers, dtype);
+  if (!allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), dtype)) {
+    if (headers && !plan.unique.holds)
+      return unsupported("atomic " + atomic + " of " + std::string(name(dtype)) + ": " + std::string(name(frame.chip)) +
+                         "'s headers have it and ptoas does not let it through; --emit pto-cpp would work, or unique_indices");
+    return out;
+  }
   out.way = CombineWay::atomic;
   out.atomic = atomic;
   out.any_order = plan.unique.holds || plan.order == Order::relaxed || commutes(kind, dtype);

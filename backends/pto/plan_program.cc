@@ -100,6 +100,7 @@ class Attempts {
     }
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
     if (options_.double_buffer && best->tiles.mode != "copy" && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
+    STREW_TRY(complete(*best));
     return std::move(*best);
   }
 
@@ -130,10 +131,10 @@ class Attempts {
       const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
       if (too_tall || wanted.rows > row_limit(frame)) return std::optional<Program>();
       STREW_TRY(write_rows(frame, *walk));
-      return finish(frame);
+      return measured(frame);
     }
     const Status windows = write_windows(frame);
-    if (windows.ok()) return finish(frame);
+    if (windows.ok()) return measured(frame);
     return unsupported("rows cannot be scattered or gathered (" + walk.status().message() +
                        "), nor windows copied: " + windows.message());
   }
@@ -146,21 +147,25 @@ class Attempts {
     return 1;
   }
 
-  Expected<std::optional<Program>> finish(Frame& frame) {
+  /// The program as far as its size and cost go, or nothing where it does not fit.
+  std::optional<Program> measured(Frame& frame) const {
     Program program = std::move(frame.program);
     frame.build.finish(program, options_.kernel);
-    Function& function = program.module.functions[0];
-    program.ub_bytes = program.cost.ub_peak = place_tiles(function, options_.sync == Sync::addresses);
-    if (program.ub_bytes > safe_buffer_bytes(chip_)) return std::optional<Program>();
+    program.ub_bytes = program.cost.ub_peak = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
+    if (program.ub_bytes > safe_buffer_bytes(chip_)) return std::nullopt;
+    program.blocks = options_.blocks;
+    return program;
+  }
+
+  /// What the program that was chosen still needs.
+  Status complete(Program& program) const {
     std::set<std::string> apart;
     for (const ProgramArgument& a : program.arguments)
       if (plan_.gather && a.role == ArgumentRole::result) apart.insert(a.name);
-    if (options_.sync != Sync::tool) write_flags(function, chip_, apart);
-    program.blocks = options_.blocks;
+    if (options_.sync != Sync::tool) write_flags(program.module.functions[0], chip_, apart);
     program.requirements = requirements_of(program, plan_, options_);
     const Status legal = verify(program.module, {reader_of(options_.output), true});
-    if (!legal.ok()) return unsupported(legal.message());
-    return std::optional<Program>(std::move(program));
+    return legal.ok() ? Status() : unsupported(legal.message());
   }
 
   /// PTO-AS: one core, no loops.

@@ -139,6 +139,8 @@ class CppPrinter {
       case Opcode::extui:
         return "static_cast<" + scalar_type(s.type) + ">(static_cast<u" + scalar_type(types_.at(operand(s, 0))) + ">(" +
                operand(s, 0) + "))";
+      case Opcode::bitcast:
+        return "__builtin_bit_cast(" + scalar_type(s.type) + ", " + operand(s, 0) + ")";
       case Opcode::addi:
         return binary("+");
       case Opcode::subi:

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 #include "backends/pto/program.h"
@@ -19,6 +21,7 @@
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/rewrite/rewrites.h"
+#include "tests/support/ptoas.h"
 
 namespace strew {
 namespace {
@@ -88,7 +91,111 @@ TEST_P(GoldenProgram, IsUnchanged) {
 INSTANTIATE_TEST_SUITE_P(Files, GoldenProgram, testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.name + "_" + std::string(pto::name(info.param.chip)); });
 
-TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 12u); }
+TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 70u); }
+
+/// All golden programs of a chip that are not refused, as one file would have them.
+std::vector<pto::Program> all_programs(pto::Chip chip) {
+  std::vector<pto::Program> out;
+  for (const std::string& name : golden_names()) {
+    pto::ProgramOptions options;
+    options.kernel = name;
+    Expected<pto::Program> program = program_of(name, chip, options);
+    if (program.ok()) out.push_back(std::move(*program));
+  }
+  return out;
+}
+
+class GoldenTools : public testing::TestWithParam<pto::Chip> {};
+
+TEST_P(GoldenTools, MlirReadsTheGenericForm) {
+  const std::string find = "command -v mlir-opt-22 > /dev/null 2>&1";
+  if (std::system(find.c_str()) != 0) GTEST_SKIP() << "no mlir-opt-22 on PATH";
+  const Expected<std::string> text = pto::program_text(all_programs(GetParam()), "pto-ir-generic");
+  ASSERT_TRUE(text.ok());
+  const fs::path file = fs::path(testing::TempDir()) / ("strew_" + std::string(pto::name(GetParam())) + ".mlir");
+  std::ofstream(file) << *text;
+  const std::string command =
+      "mlir-opt-22 --allow-unregistered-dialect " + file.string() + " -o /dev/null 2> " + file.string() + ".err";
+  EXPECT_EQ(std::system(command.c_str()), 0) << read(file.string() + ".err").substr(0, 2000);
+  fs::remove(file);
+  fs::remove(file.string() + ".err");
+}
+
+/// Modes as ptoas writes them: without those at the end that are the headers' defaults.
+std::string without_defaults(std::string modes) {
+  for (const char* last : {", pto::ScatterOOB::Undefined", ", pto::GatherOOB::Undefined", ", pto::ScatterAtomicOp::None"}) {
+    const size_t size = std::string(last).size();
+    if (modes.size() > size && modes.compare(modes.size() - size, size, last) == 0) modes.resize(modes.size() - size);
+  }
+  return modes;
+}
+
+void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::string>& out) {
+  for (const pto::Statement& s : statements) {
+    if (s.opcode == pto::Opcode::mscatter || s.opcode == pto::Opcode::mgather) {
+      std::string modes;
+      for (const pto::AttributeRule& rule : pto::info(s.opcode).attributes)
+        for (size_t i = 0; i < rule.values.size(); ++i)
+          if (rule.values[i] == s.attribute(rule.name)) modes += (modes.empty() ? "" : ", ") + std::string(rule.cpp[i]);
+      out.push_back((s.opcode == pto::Opcode::mscatter ? "MSCATTER<" : "MGATHER<") + without_defaults(modes) + ">");
+    }
+    modes_of(s.body, out);
+  }
+}
+
+TEST_P(GoldenTools, PtoasTakesEveryProgramAndKeepsItsModes) {
+  const std::optional<std::string> tool = test::find_ptoas();
+  if (!tool) GTEST_SKIP() << "no ptoas: set PTOAS to it, or put it on PATH";
+  const std::vector<pto::Program> programs = all_programs(GetParam());
+  const Expected<std::string> text = pto::program_text(programs, "pto-ir");
+  ASSERT_TRUE(text.ok());
+  const test::PtoasAnswer answer = test::run_ptoas(*tool, *text, std::string(pto::name(GetParam())));
+  ASSERT_TRUE(answer.accepted) << answer.errors.substr(0, 2000);
+  std::vector<std::string> wanted, got;
+  for (const pto::Program& program : programs) modes_of(program.module.functions[0].body, wanted);
+  std::istringstream lines(answer.cpp);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = std::min(line.find("MSCATTER<"), line.find("MGATHER<"));
+    if (at != std::string::npos) got.push_back(line.substr(at, line.find(">(", at) + 1 - at));
+  }
+  EXPECT_EQ(got, wanted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, GoldenTools, testing::Values(pto::Chip::a3, pto::Chip::a5),
+                         [](const auto& info) { return std::string(pto::name(info.param)); });
+
+TEST(ProgramCost, FallsAsTilesGrow) {
+  for (const char* name : {"row_add", "elem_large", "gather", "row_i64"}) {
+    pto::CostReport before;
+    for (const int64_t rows : {8, 16, 32, 64}) {
+      pto::ProgramOptions options;
+      options.tile_rows = rows;
+      options.double_buffer = false;
+      options.blocks = 1;
+      const Expected<pto::Program> program = program_of(name, pto::Chip::a5, options);
+      ASSERT_TRUE(program.ok()) << name << ": " << program.status().message();
+      if (rows > 8) {
+        EXPECT_LE(program->cost.instructions, before.instructions) << name << ", " << rows << " rows";
+        EXPECT_GE(program->cost.ub_peak, before.ub_peak) << name << ", " << rows << " rows";
+      }
+      before = program->cost;
+    }
+  }
+}
+
+TEST(ProgramCost, WritingOneTakesLittle) {
+  pto::ProgramOptions options;
+  const auto start = std::chrono::steady_clock::now();
+  constexpr int kTimes = 20;
+  for (int i = 0; i < kTimes; ++i) {
+    const Expected<pto::Program> program = program_of("nd", pto::Chip::a5, options);
+    ASSERT_TRUE(program.ok());
+    ASSERT_FALSE(pto::program_text({*program}, "pto-ir")->empty());
+  }
+  const double each = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / kTimes;
+  RecordProperty("milliseconds", std::to_string(each));
+  EXPECT_LT(each, 50) << "milliseconds, on a machine that may be busy";
+}
 
 }  // namespace
 }  // namespace strew

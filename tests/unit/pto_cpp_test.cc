@@ -1,0 +1,115 @@
+// Emitted C++ is C++: every golden program of a chip in one file, checked by the host's compiler against declarations of our own
+// (tests/support/pto). And its modes are those of the tree.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "backends/pto/text.h"
+#include "compiler/op/text.h"
+#include "compiler/pto/instructions.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::vector<pto::Program> golden_programs(pto::Chip chip) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(fs::path(STREW_SOURCE_DIR) / "tests/golden/programs"))
+    if (entry.path().extension() == ".op") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  std::vector<pto::Program> out;
+  for (const fs::path& path : paths) {
+    const Expected<Op> op = parse_op(read(path));
+    if (!op.ok()) continue;
+    Op canonical = *op;
+    canonicalise(canonical);
+    const Expected<Plan> plan = make_plan(canonical);
+    pto::ProgramOptions options;
+    options.output = pto::Output::pto_cpp;
+    options.kernel = "k_" + path.stem().string();
+    Expected<pto::Program> program = pto::plan_program(*op, *plan, chip, options);
+    if (program.ok()) out.push_back(std::move(*program));
+  }
+  return out;
+}
+
+class PtoCpp : public testing::TestWithParam<pto::Chip> {};
+
+TEST_P(PtoCpp, CompilesAgainstTheDeclarations) {
+  const std::vector<pto::Program> programs = golden_programs(GetParam());
+  ASSERT_GE(programs.size(), 20u);
+  const fs::path folder = fs::path(testing::TempDir()) / ("strew_cpp_" + std::string(pto::name(GetParam())));
+  fs::create_directories(folder);
+  std::ofstream(folder / "kernels.cc") << pto::print_cpp(programs);
+  std::ofstream(folder / "host.cc") << "#define STREW_KERNEL\n#define STREW_LAUNCH(kernel, blocks, stream, ...) "
+                                       "((void)(blocks), (void)(stream), kernel(__VA_ARGS__))\n"
+                                    << pto::print_host(programs);
+  const std::string include = "-I" + (fs::path(STREW_SOURCE_DIR) / "tests/support/pto").string();
+  for (const char* file : {"kernels.cc", "host.cc"}) {
+    const std::string errors = (folder / "errors.txt").string();
+    const std::string command = "c++ -std=c++20 -Wall -Wno-pragma-once-outside-header -fsyntax-only " + include + " " +
+                                (folder / file).string() + " 2> " + errors;
+    EXPECT_EQ(std::system(command.c_str()), 0) << command << "\n" << read(errors).substr(0, 4000);
+  }
+  fs::remove_all(folder);
+}
+
+TEST_P(PtoCpp, ACompilerRefusesWhatDoesNotFit) {
+  std::vector<pto::Program> programs = golden_programs(GetParam());
+  std::string text = pto::print_cpp({programs.back()});
+  const size_t at = text.find("Coalesce::");
+  ASSERT_NE(at, std::string::npos);
+  text.insert(at, "No");
+  const fs::path file = fs::path(testing::TempDir()) / ("strew_bad_" + std::string(pto::name(GetParam())) + ".cc");
+  std::ofstream(file) << text;
+  const std::string command = "c++ -std=c++20 -fsyntax-only -I" + (fs::path(STREW_SOURCE_DIR) / "tests/support/pto").string() +
+                              " " + file.string() + " 2> /dev/null";
+  EXPECT_NE(std::system(command.c_str()), 0);
+  fs::remove(file);
+}
+
+void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::string>& out) {
+  for (const pto::Statement& s : statements) {
+    if (s.opcode == pto::Opcode::mscatter || s.opcode == pto::Opcode::mgather) {
+      std::string modes = s.opcode == pto::Opcode::mscatter ? "MSCATTER<" : "MGATHER<";
+      for (const pto::AttributeRule& rule : pto::info(s.opcode).attributes)
+        for (size_t i = 0; i < rule.values.size(); ++i)
+          if (rule.values[i] == s.attribute(rule.name)) modes += (modes.back() == '<' ? "" : ", ") + std::string(rule.cpp[i]);
+      out.push_back(modes + ">(");
+    }
+    modes_of(s.body, out);
+  }
+}
+
+TEST_P(PtoCpp, HoldsEveryMode) {
+  for (const pto::Program& program : golden_programs(GetParam())) {
+    std::vector<std::string> wanted;
+    modes_of(program.module.functions[0].body, wanted);
+    const std::string text = pto::print_cpp({program});
+    size_t at = 0;
+    for (const std::string& modes : wanted) {
+      at = text.find(modes, at);
+      ASSERT_NE(at, std::string::npos) << program.kernel << ": " << modes;
+      ++at;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, PtoCpp, testing::Values(pto::Chip::a3, pto::Chip::a5),
+                         [](const auto& info) { return std::string(pto::name(info.param)); });
+
+}  // namespace
+}  // namespace strew
