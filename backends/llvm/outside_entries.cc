@@ -58,11 +58,12 @@ class RangeEmitter {
  public:
   RangeEmitter(Frame& f, const Form& form, const std::string& symbol)
       : f_(f), e_(f.e), form_(form), outside_(f, form, symbol), indexed_(f.plan.gather ? f.plan.operand(0) : f.plan.result(0)) {
-    for (const Loop& loop : f.plan.window) cuts_ |= loop.component >= 0;
+    singly_ = form.one_by_one;
+    for (const Loop& loop : f.plan.window) singly_ |= loop.component >= 0;  // cut, by a policy
   }
 
   void emit() {
-    Value* fits = cuts_ ? e_.b.getFalse() : outside_.fits();
+    Value* fits = singly_ ? e_.b.getFalse() : outside_.fits();
     f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
       e_.when(
           fits, [&] { blocks(row, lo, hi); }, [&] { e_.loop(lo, hi, [&](Value* i) { one(at(row, i)); }); });
@@ -141,7 +142,7 @@ class RangeEmitter {
   const Form& form_;
   Outside outside_;
   int indexed_;
-  bool cuts_ = false;
+  bool singly_ = false;
 };
 
 }  // namespace

@@ -15,14 +15,6 @@ namespace {
 
 Status decline(const std::string& why) { return unsupported("backend halide: " + why); }
 
-/// One key per position serves all results.
-bool same_keys(const Plan& plan, int i) {
-  const auto first = static_cast<size_t>(plan.result(0)), other = static_cast<size_t>(plan.result(i));
-  for (const Component& c : plan.components)
-    if (!(c.strides[first] == c.strides[other])) return false;
-  return plan.positions.empty() || plan.positions.back().strides[first] == plan.positions.back().strides[other];
-}
-
 bool rounds_to_integer(ExprOp op) {
   return op == ExprOp::floor || op == ExprOp::ceil || op == ExprOp::trunc || op == ExprOp::round_half_even ||
          op == ExprOp::round_half_away;
@@ -83,7 +75,6 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
     if (bits(dtype) < 8)
       return decline("result " + std::to_string(i) + " of " + std::to_string(plan.pairs) + " is packed " +
                      std::string(name(dtype)));
-    if (!same_keys(plan, i)) return decline("results 0 and " + std::to_string(i) + " have different strides in an indexed dim");
   }
   return {};
 }
