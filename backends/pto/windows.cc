@@ -38,6 +38,8 @@ class WindowWriter {
   void positions(size_t depth);
   void position();
   Number start(size_t k);
+  Number divisor(size_t k);
+  void exists(const Number& places);
   Number load_index(size_t k);
   void bound(size_t k, const Number& start);
   void pieces(size_t k);
@@ -177,7 +179,7 @@ Number WindowWriter::load_index(size_t k) {
   const Number low_part{b_.give(Opcode::index_castui, hint + "_low_part", make_index(), {low.name}).name, {}};
   if (!is_signed_integer(dtype) && plan_.oob == OobPolicy::wrap) {
     // Beyond what an index holds, and only its remainder is wanted: low + (high mod dim) * (2^32 mod dim).
-    const Number dim = frame_.number(plan_.components[k].dim), two = b_.number(int64_t{1} << 32);
+    const Number dim = divisor(k), two = b_.number(int64_t{1} << 32);
     const Number high_part{b_.give(Opcode::index_castui, hint + "_high_part", make_index(), {high.name}).name, {}};
     const Number rest = b_.mul(b_.remainder(high_part, dim, "high_rest"), b_.remainder(two, dim, "word_rest"), "high_value");
     return b_.add(low_part, rest, hint.c_str());
@@ -189,6 +191,15 @@ Number WindowWriter::load_index(size_t k) {
   const Number sign = b_.min(b_.max(value, b_.number(-1), "sign"), b_.number(0), "sign");
   return b_.max(value, b_.mul(sign, b_.number(-(int64_t{1} << 62)), "large"), hint.c_str());
 }
+
+/// Where there are no places, nothing is written.
+void WindowWriter::exists(const Number& places) {
+  if (places.value && *places.value > 0) return;
+  valid_ = b_.mul(valid_, b_.max(b_.min(places, b_.number(1), "any"), b_.number(0), "any"), "valid");
+}
+
+/// What wrap divides by: the extent, which may be 0 where nothing is written.
+Number WindowWriter::divisor(size_t k) { return b_.max(frame_.number(plan_.components[k].dim), b_.number(1), "divisor"); }
 
 Number WindowWriter::start(size_t k) {
   Number value = load_index(k);
@@ -217,10 +228,13 @@ void WindowWriter::bound(size_t k, const Number& value) {
   switch (plan_.oob) {
     case OobPolicy::clamp:
       at = b_.min(b_.max(value, zero, "clamped"), last, "clamped");
+      if (!last.value) at = b_.max(at, zero, "clamped");
+      exists(b_.add(last, b_.number(1), "places"));
       break;
     case OobPolicy::wrap: {
-      const Number rest = b_.remainder(value, dim, "rest");
-      at = b_.remainder(b_.add(rest, dim, "raised"), dim, "wrapped");
+      const Number by = divisor(k), rest = b_.remainder(value, by, "rest");
+      at = b_.remainder(b_.add(rest, by, "raised"), by, "wrapped");
+      exists(dim);
       break;
     }
     case OobPolicy::skip_window:
