@@ -169,6 +169,20 @@ TEST_F(Halide, TextShowsAlgorithmScheduleAndLoops) {
   EXPECT_EQ(find_backend("halide")->emit_text(request, "ll").status().message(), "--emit ll: the halide backend emits halide");
 }
 
+// A plan no planner makes: an update of another type than the result it is stored to.
+TEST_F(Halide, ItsErrorsBecomeAStatus) {
+  Op op = op_of(rows_op(""));
+  canonicalise(op);
+  Plan plan = *make_plan(op);
+  plan.tensors[0].dtype = DType::f64;
+  const Target target = *parse_target("x86-64-v3");
+  const BuildRequest request{op, plan, Schedule{}, target, "strew_broken"};
+  const auto text = find_backend("halide")->emit_text(request, "halide");
+  EXPECT_EQ(text.status().code(), Code::internal);
+  EXPECT_THAT(text.status().message(), testing::StartsWith("backend halide: strew_broken: Error: "));
+  EXPECT_THAT(run_rows(runtime_, rows_op(" oob=clamp"), with("halide")), testing::Not(testing::IsEmpty())) << "and it goes on";
+}
+
 std::string answer(const std::string& text, const char* cpu = "x86-64-v3") {
   Op op = op_of(text);
   canonicalise(op);
