@@ -205,6 +205,13 @@ Term Frame::extent(int tensor) const {
   return all;
 }
 
+int Frame::widest() const {
+  int out = 8;
+  for (const PlanTensor& tensor : plan.tensors)
+    if (tensor.role != Role::indices) out = std::max(out, bits(tensor.dtype));
+  return out;
+}
+
 int64_t Frame::assumed(const Term& term) const {
   int64_t out = term.factor;
   for (size_t i = 0; i < term.symbols.size(); ++i) out *= kAssumedExtent;

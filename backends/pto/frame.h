@@ -50,6 +50,8 @@ class Frame {
   Number elements(int tensor) { return number(extent(tensor)); }
   /// What an open extent counts as in the cost report, and where tiles are chosen.
   int64_t assumed(const Term& term) const;
+  /// Bits of the widest element that moves.
+  int widest() const;
   /// The tensor whose places the indices name.
   int table(int pair) const { return plan.gather ? plan.operand(0) : plan.result(pair); }
   bool scatter() const { return !plan.gather; }

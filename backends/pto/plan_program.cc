@@ -96,8 +96,14 @@ class Attempts {
       if (best && rows < kShortTile) break;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, false}));
       if (!tried) continue;
-      if (!best || estimate(*tried) < estimate(*best)) best = std::move(tried);
+      // Shorter tiles are better for a while, where cores share them, and then worse for good.
+      if (best && estimate(*tried) >= estimate(*best)) break;
+      best = std::move(tried);
     }
+    if (!best && options_.tile_rows > 0)
+      return unsupported(
+          "tiles of " + std::to_string(options_.tile_rows) +
+          " rows do not fit the buffer, or would lose the order of updates; without a height the planner takes one that does");
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
     if (options_.double_buffer && best->tiles.mode != "copy" && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
     STREW_TRY(complete(*best));
@@ -124,7 +130,7 @@ class Attempts {
     Frame frame(op_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
     frame.build.hoist_tiles(wanted.buffered);
-    const int64_t most = kMostRowBytes * 8 / bits(plan_.tensors[static_cast<size_t>(frame.table(0))].dtype);
+    const int64_t most = kMostRowBytes * 8 / frame.widest();
     const Expected<RowWalk> walk = row_walk(frame, most);
     if (walk.ok()) {
       const Term& extent = walk->axis.extent;

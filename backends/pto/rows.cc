@@ -138,8 +138,8 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   }
   STREW_TRY(check_steps(frame, walk));
   const auto table = static_cast<size_t>(frame.table(0));
-  bool one_word = walk.width == 1;
-  for (int pair = 0; pair < frame.plan.pairs; ++pair) one_word = one_word && frame.words(frame.table(pair)).count == 1;
+  const bool one_word =
+      walk.width == 1 && std::all_of(tensors.begin(), tensors.end(), [&](int t) { return frame.words(t).count == 1; });
   walk.elements = one_word && std::all_of(tensors.begin(), tensors.end(), [&](int t) {
                     return plan.is_indexed(t) || walk.axis.strides[static_cast<size_t>(t)].is(1);
                   });

@@ -472,7 +472,7 @@ void WindowWriter::check_indices() {
 Status WindowWriter::run() {
   choose_loops();
   if (axis_.extent.is_static()) frame_.attempt.rows = std::clamp<int64_t>(axis_.extent.factor, 1, frame_.attempt.rows);
-  most_ = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / bits(plan_.tensors[static_cast<size_t>(frame_.table(0))].dtype));
+  most_ = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / frame_.widest());
   choose_split();
   make_grids();
   if (plan_.checks_first) check_indices();

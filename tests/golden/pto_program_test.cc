@@ -6,8 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -185,16 +186,17 @@ TEST(ProgramCost, FallsAsTilesGrow) {
 
 TEST(ProgramCost, WritingOneTakesLittle) {
   pto::ProgramOptions options;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   constexpr int kTimes = 20;
   for (int i = 0; i < kTimes; ++i) {
     const Expected<pto::Program> program = program_of("nd", pto::Chip::a5, options);
     ASSERT_TRUE(program.ok());
     ASSERT_FALSE(pto::program_text({*program}, "pto-ir")->empty());
   }
-  const double each = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / kTimes;
+  const double each = 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC / kTimes;
   RecordProperty("milliseconds", std::to_string(each));
-  EXPECT_LT(each, 50) << "milliseconds, on a machine that may be busy";
+  EXPECT_LT(each, 50) << "milliseconds of CPU time; 2 are wanted of a release build";
+  std::printf("%.2f ms a program\n", each);
 }
 
 }  // namespace
