@@ -58,9 +58,8 @@ std::vector<std::string> requirements_of(const Program& program, const Plan& pla
   if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
   for (const ProgramArgument& a : program.arguments)
     if (a.role == ArgumentRole::scratch)
-      out.push_back(a.name +
-                    " is zeroed before the launch; if its word 0 is not 0 afterwards, an index was out of bounds and nothing " +
-                    "was written");
+      out.push_back("it looks at " + a.name +
+                    ": if its word 0 is not 0 afterwards, an index was out of bounds and nothing was written");
   if (options.sync == Sync::tool) out.emplace_back("ptoas runs with --enable-insert-sync: the text has no flags");
   if (program.chip == Chip::a5)
     out.emplace_back("the kernel starts through the runtime's launch, which a5 needs for scatter and gather");

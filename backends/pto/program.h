@@ -24,8 +24,8 @@ enum class ArgumentRole : uint8_t {
   indices,
   updates,
   extra,
-  /// Memory of the program's own, zeroed by the caller before the launch. One named `fault` (policy error): its word 0 is not 0
-  /// afterwards where an index was out of bounds, and then nothing was written.
+  /// Memory of the program's own. One named `fault` (policy error): its word 0 is not 0 afterwards where an index was out of bounds,
+  /// and then nothing was written.
   scratch,
   scalar,  ///< i32: an extent of a tensor, or a number
 };

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "backends/pto/check.h"
 #include "backends/pto/combine.h"
 #include "backends/pto/indices.h"
 #include "backends/pto/init.h"
@@ -165,7 +166,7 @@ class RowWriter {
  private:
   void choose_split();
   void make_grids();
-  Status check_indices();
+  void check_indices();
   Status positions(size_t depth, TilePlace& place);
   Status axis(TilePlace& place);
   void tile(const Number& first, const Number& last, TilePlace& place);
@@ -403,17 +404,28 @@ Status RowWriter::positions(size_t depth, TilePlace& place) {
   return failed_;
 }
 
-/// Policy error: every core looks at every index, and none writes where one is out of bounds.
-Status RowWriter::check_indices() {
+/// Policy error: tile by tile. Whole tiles are folded into one of ones and zeros, which is looked through in the end; the elements of
+/// tiles that may be partial are looked at right away.
+void RowWriter::check_indices() {
   b_.note("check every index before anything is written");
-  const Number eight = b_.number(8);
-  const Named flag = b_.view("fault_view", "fault", b_.number(1), eight, eight);
-  const Element i32{DType::i32, false};
+  const Named cell = start_check(frame_);
+  const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
+  const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
+  const auto look_through = [&](const Named& tile, const Number& count) {
+    b_.loop("seen", b_.number(0), count, b_.number(1), static_cast<double>(frame_.attempt.rows), [&](const Number& at) {
+      add_fault(frame_, cell, b_.give(Opcode::tgetval, "bad", make_scalar(DType::i32), {tile.name, b_.use(at)}));
+    });
+  };
+  Named all;
+  if (whole) {
+    all = b_.tile("any_fault", {DType::i32, false}, 1, frame_.attempt.rows, b_.number(1), rows);
+    b_.run(Opcode::texpands, {b_.i32(0).name, all.name});
+  }
   TilePlace place;
   const std::function<void(size_t)> around = [&](size_t depth) {
     if (depth < walk_.outer.size()) {
-      const Term& extent = walk_.outer[depth].extent;
-      b_.loop("around", b_.number(0), frame_.number(extent), b_.number(1), static_cast<double>(frame_.assumed(extent)),
+      const Term& outer = walk_.outer[depth].extent;
+      b_.loop("around", b_.number(0), frame_.number(outer), b_.number(1), static_cast<double>(frame_.assumed(outer)),
               [&](const Number& variable) {
                 place.outer.push_back(variable);
                 around(depth + 1);
@@ -421,36 +433,22 @@ Status RowWriter::check_indices() {
               });
       return;
     }
-    const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
     const double tiles = static_cast<double>((frame_.assumed(walk_.axis.extent) + frame_.attempt.rows - 1) / frame_.attempt.rows);
     b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
       place.first = first;
-      const bool whole = extent.value && *extent.value % frame_.attempt.rows == 0;
       place.count = whole ? rows : b_.min(b_.sub(extent, first, "left"), rows, "count");
       const Named bad = code_.faults(place);
-      // 1 goes to word 0, 0 to word -1, which is skipped.
-      b_.run(Opcode::tadds, {bad.name, b_.i32(-1).name, bad.name});
-      const Named ones = b_.tile("ones", i32, 1, frame_.attempt.rows, b_.number(1), place.count);
-      b_.run(Opcode::texpands, {b_.i32(1).name, ones.name});
-      const Named word = b_.part("fault_word", flag, b_.number(0), b_.number(0), b_.number(1), b_.number(1));
-      std::vector<Attribute> modes = {{"coalesce", "elem"}, {"scatterAtomicOp", "none"}, {"scatterOob", "skip"}};
-      if (frame_.chip == Chip::a5) modes.push_back({"scatterConflict", "default"});
-      b_.run(Opcode::mscatter, {ones.name, bad.name, word.name}, std::move(modes));
+      if (whole) {
+        b_.run(Opcode::tmax, {all.name, bad.name, all.name});
+      } else {
+        look_through(bad, place.count);
+      }
     });
   };
   around(0);
-  b_.barrier();
-  const Named where = b_.tile("fault_place", i32, 1, 8, b_.number(1), b_.number(1));
-  b_.run(Opcode::texpands, {b_.i32(0).name, where.name});
-  const Named seen = b_.tile("fault_seen", i32, 1, 8, b_.number(1), b_.number(1));
-  const Named word = b_.part("fault_word", flag, b_.number(0), b_.number(0), b_.number(1), b_.number(1));
-  b_.run(Opcode::mgather, {word.name, where.name, seen.name}, {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
-  const Named found = b_.give(Opcode::tgetval, "found", make_scalar(DType::i32), {seen.name, b_.use(b_.number(0))});
-  b_.barrier();
-  const Number as_index{b_.give(Opcode::index_cast, "found_index", make_index(), {found.name}).name, {}};
-  frame_.allowed = b_.sub(b_.number(1), as_index, "allowed");
+  if (whole) look_through(all, rows);
+  finish_check(frame_, cell);
   code_.set_checked();
-  return {};
 }
 
 Status RowWriter::run() {
@@ -463,7 +461,7 @@ Status RowWriter::run() {
       divides(all, walk_.width) ? frame_.number(all, walk_.width) : b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
   if (total_.value.value_or(0) > kMaxRows)
     return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
-  if (plan_.checks_first) STREW_TRY(check_indices());
+  if (plan_.checks_first) check_indices();
   if (ranges()) {
     const int64_t bytes = walk_.width * words * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
     const int64_t unit = kLine / std::gcd(kLine, bytes);

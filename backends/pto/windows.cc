@@ -12,6 +12,7 @@
 #include <array>
 #include <functional>
 
+#include "backends/pto/check.h"
 #include "backends/pto/combine.h"
 #include "backends/pto/grid.h"
 #include "backends/pto/init.h"
@@ -428,13 +429,10 @@ void WindowWriter::positions(size_t depth) {
           });
 }
 
-/// Policy error: a cell of the buffer counts the windows that are out of bounds; every core looks at all of them.
+/// Policy error: window by window, in scalar arithmetic.
 void WindowWriter::check_indices() {
   b_.note("check every index before anything is written");
-  const Element i32{DType::i32, false};
-  const Named cell = b_.tile("faults", i32, 1, 8, b_.number(1), b_.number(8));
-  b_.run(Opcode::texpands, {b_.i32(0).name, cell.name});
-  const std::string zero = b_.use(b_.number(0));
+  const Named cell = start_check(frame_);
   const std::function<void(size_t)> every = [&](size_t depth) {
     if (depth < plan_.positions.size()) {
       const Term& extent = plan_.positions[depth].extent;
@@ -454,19 +452,10 @@ void WindowWriter::check_indices() {
       const Number off = b_.sub(near, b_.min(b_.max(near, b_.number(0), "inside"), last, "inside"), "off");
       faults = b_.max(faults, b_.mul(off, off, "outside"), "fault");
     }
-    const Named before = b_.give(Opcode::tgetval, "before", make_scalar(DType::i32), {cell.name, zero});
-    const Named found = b_.i32(faults);
-    const Named after = b_.give(Opcode::maxsi, "after", make_scalar(DType::i32), {before.name, found.name});
-    b_.run(Opcode::tsetval, {cell.name, zero, after.name});
+    add_fault(frame_, cell, b_.i32(faults));
   };
   every(0);
-  const Named found = b_.give(Opcode::tgetval, "found", make_scalar(DType::i32), {cell.name, zero});
-  const Number eight = b_.number(8);
-  const Named flag = b_.view("fault_view", "fault", b_.number(1), eight, eight);
-  b_.store(cell, b_.part("fault_words", flag, b_.number(0), b_.number(0), b_.number(1), eight));
-  b_.barrier();
-  const Number as_index{b_.give(Opcode::index_cast, "found_index", make_index(), {found.name}).name, {}};
-  frame_.allowed = b_.sub(b_.number(1), as_index, "allowed");
+  finish_check(frame_, cell);
 }
 
 Status WindowWriter::run() {

@@ -1,0 +1,41 @@
+// Every core looks at every index and keeps what it found in its own buffer, so that all come to the same answer and none has to wait for
+// another; all write the same words to `fault`. Tested by tests/golden/pto_program_test.cc and the npu differential.
+#include "backends/pto/check.h"
+
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+Named element(Frame& frame, const Named& tile, const char* hint) {
+  return frame.build.give(Opcode::tgetval, hint, make_scalar(DType::i32), {tile.name, frame.build.use(frame.build.number(0))});
+}
+
+}  // namespace
+
+Named start_check(Frame& frame) {
+  ProgramBuilder& b = frame.build;
+  const Named cell = b.tile("faults", {DType::i32, false}, 1, 8, b.number(1), b.number(8));
+  b.run(Opcode::texpands, {b.i32(0).name, cell.name});
+  return cell;
+}
+
+void add_fault(Frame& frame, const Named& cell, const Named& found) {
+  ProgramBuilder& b = frame.build;
+  const Named before = element(frame, cell, "before");
+  const Named after = b.give(Opcode::maxsi, "after", make_scalar(DType::i32), {before.name, found.name});
+  b.run(Opcode::tsetval, {cell.name, b.use(b.number(0)), after.name});
+}
+
+void finish_check(Frame& frame, const Named& cell) {
+  ProgramBuilder& b = frame.build;
+  const Named found = element(frame, cell, "found");
+  const Number eight = b.number(8);
+  const Named flag = b.view("fault_view", "fault", b.number(1), eight, eight);
+  b.store(cell, b.part("fault_words", flag, b.number(0), b.number(0), b.number(1), eight));
+  b.barrier();
+  const Number as_index{b.give(Opcode::index_cast, "found_index", make_index(), {found.name}).name, {}};
+  frame.allowed = b.sub(b.number(1), as_index, "allowed");
+}
+
+}  // namespace strew::pto
