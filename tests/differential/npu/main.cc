@@ -74,6 +74,7 @@ bool report(const Options& o, NpuChecker& checker, const Blueprint& blueprint, u
             const std::string& replay) {
   fmt::print("FAIL {}\n  op: {}\n  call: {}\n  {}\nreplay: {}{}\n", failure.engine, print(make_op(blueprint)), failure.call,
              failure.what, replay, o.plants ? " --plant" : "");
+  std::fflush(stdout);
   Failure last = failure;
   const Blueprint small = shrink(blueprint, [&](const Blueprint& candidate) {
     const auto again = checker.check(candidate, data_seed);

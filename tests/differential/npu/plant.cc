@@ -80,7 +80,7 @@ class Planter {
 
 int least_caught(std::string_view what) {
   if (what == "too small a buffer") return 95;
-  if (what.starts_with("a flag")) return 80;  // the rest stands in loops that do not run
+  if (what.starts_with("a flag")) return 80;        // the rest stands in loops that do not run
   return what == "every core the first" ? 10 : 30;  // moving the same bits twice is no bug
 }
 
