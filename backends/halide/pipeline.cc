@@ -105,21 +105,18 @@ void Maker::declare() {
   list_.dim(0).set_min(0).set_stride(1);
   list_.dim(1).set_min(0).set_stride(2);
 
-  Halide::Region domain;
-  for (size_t l = plan_.window.size(); l-- > 0;) {
+  std::vector<HExpr> extents;
+  for (size_t l = 0; l < plan_.window.size(); ++l) {
     if (form_.fixed[l]) {
-      domain.push_back({0, static_cast<int32_t>(plan_.window[l].extent.factor)});
+      extents.emplace_back(static_cast<int32_t>(plan_.window[l].extent.factor));
       continue;
     }
-    domain.push_back({0, HExpr()});
-  }
-  std::vector<Halide::Param<int32_t>> extents;
-  for (size_t l = 0; l < plan_.window.size(); ++l) {
-    if (form_.fixed[l]) continue;
     Halide::Param<int32_t> extent("extent" + std::to_string(l));
     out_.arguments.push_back(extent);
-    domain[plan_.window.size() - 1 - l].extent = extent;
+    extents.emplace_back(extent);
   }
+  Halide::Region domain;
+  for (size_t l = extents.size(); l-- > 0;) domain.push_back({0, extents[l]});
   domain.push_back({0, count});
   const Halide::RDom walk(domain, "walk");
   for (size_t l = 0; l < plan_.window.size(); ++l) out_.window.push_back(walk[static_cast<int>(plan_.window.size() - 1 - l)]);
@@ -190,7 +187,7 @@ Parts Maker::load(int t) const {
     if (image.form->tensor == t) take(image.param(place(image)), image);
   for (size_t i = 0; i < results_.size(); ++i) {
     if (results_[i].form->tensor != t) continue;
-    const Halide::FuncRef now = const_cast<Halide::Func&>(out_.apply)(place(results_[0]));
+    const Halide::FuncRef now = out_.apply(place(results_[0]));
     take(results_.size() == 1 ? HExpr(now) : HExpr(now[static_cast<int>(i)]), results_[i]);
   }
   return parts;
