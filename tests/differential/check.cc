@@ -106,6 +106,11 @@ bool order_matters(const Op& op) {
                      [](const TensorType& t) { return is_float(t.dtype) || is_complex(t.dtype); });
 }
 
+DType result_dtype(const Op& op) {
+  const Scatter* s = std::get_if<Scatter>(&op);
+  return s != nullptr ? s->results[0].dtype : std::get<Gather>(op).result.dtype;
+}
+
 bool has_unique_hint(const Op& op) {
   const Scatter* s = std::get_if<Scatter>(&op);
   return s != nullptr && s->unique_indices;
@@ -208,10 +213,13 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
       if (split && !can_split(engine.kernel)) continue;
       p.call.restore(p.before);
       got_fault = {};
+      bool by_strategy = false;
+      const bool alone = engine.kernel.schedule().strategy == Strategy::sequential;
+      const int threads = alone ? 1 : kThreadCounts[static_cast<size_t>(tally_.data_sets) % std::size(kThreadCounts)];
       running_ = fmt::format("{} [{}]{}", engine.backend, engine.schedule, split ? " in pieces" : "");
       const CallersFloats floats(!split && p.splits.chance(10));
       caught = catch_fault([&] {
-        got = split ? run_split(engine.kernel, p.call.views(), p.splits, &got_fault)
+        got = split ? run_split(engine.kernel, p.call.views(), threads, p.splits, &got_fault, by_strategy)
                     : engine.kernel.run(p.call.views(), &got_fault);
       });
       if (caught.faulted) return failed(describe(caught.signal, caught.address), running_, true);
@@ -226,12 +234,14 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
         return failed(fmt::format("fault: expected {}; got {}", fault_text(want_fault), fault_text(got_fault)), running_);
       }
       if (auto difference = first_difference(p.call, expected, p.call.results(), p.touched)) return failed(*difference, running_);
+      if (by_strategy && want.ok())
+        coverage().ran(SplitCell{engine.kernel.schedule().strategy, threads, !g.scatter, g.oob, result_dtype(op)});
     }
   }
   return std::nullopt;
 }
 
-std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed, int patterns) {
+std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed, int patterns, std::optional<Strategy> wish) {
   const Op op = make_op(blueprint);
   ++tally_.ops;
   if (auto failure = check_text(op)) return failure;
@@ -240,7 +250,7 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
   if (!cell.ok()) return Failure{"plan: " + cell.status().message(), "", "plan"};
   running_ = "building kernels";
   Expected<std::vector<Engine>> engines = std::vector<Engine>{};
-  const Caught caught = catch_fault([&] { engines = room_.build(op, Rng(seed ^ 0x5eed)); });
+  const Caught caught = catch_fault([&] { engines = room_.build(op, Rng(seed ^ 0x5eed), wish); });
   if (caught.faulted) return Failure{signal_name(caught.signal) + " while building kernels", "", "build", true};
   if (!engines.ok()) return Failure{engines.status().message(), "", "build"};
   const bool must_be_unique = has_unique_hint(op) || order_matters(op);

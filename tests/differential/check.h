@@ -17,6 +17,9 @@ struct Failure {
   bool stopped = false;  ///< a signal: the process should not go on
 };
 
+/// Calls per op.
+inline constexpr int kPatterns = 12;
+
 /// What the calls were like.
 struct Tally {
   int64_t ops = 0, data_sets = 0, calls = 0, duplicates = 0, bad_index = 0, errors = 0, without_effect = 0;
@@ -28,8 +31,9 @@ class Checker {
  public:
   explicit Checker(EngineOptions options) : room_(std::move(options)) {}
 
-  /// `patterns` calls of the op. Deterministic in (blueprint, seed).
-  std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed, int patterns = 12);
+  /// `patterns` calls of the op, on kernels of strategy `wish` if given. Deterministic in its arguments.
+  std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed, int patterns = kPatterns,
+                               std::optional<Strategy> wish = {});
 
   EngineRoom& room() { return room_; }
   Coverage& coverage() { return room_.coverage(); }

@@ -97,7 +97,7 @@ std::string Coverage::write() const {
   for (const auto& [backend, count] : asked_) out += fmt::format("asked {} {}\n", backend, count);
   for (const auto& [backend, reasons] : refusals_)
     for (const auto& [reason, count] : reasons) out += fmt::format("refused {} {} {}\n", backend, count, reason);
-  return out;
+  return out + splits_.write();
 }
 
 void Coverage::merge(const std::string& written) {
@@ -125,6 +125,7 @@ void Coverage::merge(const std::string& written) {
       refusals_[backend][reason] += count;
     }
   }
+  splits_.merge(written);
 }
 
 std::string Coverage::refusals(const std::string& backend) const {
@@ -176,7 +177,7 @@ std::string Coverage::table() const {
   }
   for (const auto& [backend, count] : asked_)
     if (calls_.count(backend) == 0) out += fmt::format("\nbackend {} ran nothing\n", backend) + refusals(backend);
-  return out;
+  return out + splits_.table();
 }
 
 std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& backends) const {
@@ -184,6 +185,8 @@ std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& b
   for (const std::string& backend : backends)
     for (const Cell& cell : legal_cells())
       if (backend != "halide" && !has(backend, cell)) out.push_back(backend + " " + text(cell));
+  if (std::find(backends.begin(), backends.end(), "llvm") != backends.end())
+    for (std::string& split : splits_.empty_cells()) out.push_back(std::move(split));
   return out;
 }
 

@@ -10,6 +10,7 @@
 
 #include "compiler/op/op.h"
 #include "compiler/plan/plan.h"
+#include "tests/differential/split_coverage.h"
 
 namespace strew::test {
 
@@ -36,12 +37,15 @@ class Coverage {
   void asked(const std::string& backend) { ++asked_[backend]; }
   void refused(const std::string& backend, const std::string& reason) { ++refusals_[backend][reason]; }
   bool has(const std::string& backend, const Cell& cell) const;
+  void ran(const SplitCell& cell) { splits_.ran(cell); }
+  /// With every number of threads?
+  bool has(const SplitCell& cell) const { return splits_.has(cell); }
   /// As lines of text, and back: adds what another process counted.
   std::string write() const;
   void merge(const std::string& written);
-  /// Table by kind, policy and combiner; then by dtype; then refusals and the share of ops the backend can build.
+  /// Table by kind, policy and combiner; then by dtype; then refusals and the share of ops the backend can build; then splits.
   std::string table() const;
-  /// Legal cells that never ran. Backend halide owes none: it declines what it cannot hold.
+  /// Legal cells that never ran; splits only where backend llvm is among them. Backend halide owes none: it declines what it cannot hold.
   std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
 
  private:
@@ -50,6 +54,7 @@ class Coverage {
   std::map<std::string, std::map<Cell, int64_t>> calls_;
   std::map<std::string, std::map<std::string, int64_t>> refusals_;
   std::map<std::string, int64_t> asked_;
+  SplitCoverage splits_;
 };
 
 }  // namespace strew::test

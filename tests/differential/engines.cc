@@ -61,9 +61,21 @@ Expected<Cell> EngineRoom::cell(const Op& op) const {
   return cell_of(op, plan.kind);
 }
 
-Schedule EngineRoom::legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual) const {
+bool EngineRoom::allows(const Op& op, Strategy strategy) const {
+  Op canonical = op;
+  canonicalise(canonical);
+  const Expected<Plan> plan = make_plan(canonical);
+  if (!plan.ok()) return false;
+  Schedule schedule = choose_schedule(*plan, target_, 0);
+  schedule.strategy = strategy;
+  return check_schedule(schedule, *plan, target_).ok();
+}
+
+Schedule EngineRoom::legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual,
+                                    std::optional<Strategy> wish) const {
   for (int tries = 0; tries < 10; ++tries) {
-    const Schedule schedule = random_schedule(rng, usual.schedule, target_);
+    Schedule schedule = random_schedule(rng, usual.schedule, target_);
+    if (wish) schedule.strategy = *wish;
     const BuildRequest request{usual.op, usual.plan, schedule, target_, usual.symbol};
     if (check_schedule(schedule, usual.plan, target_).ok() && find_backend(backend)->can_build(request).ok()) return schedule;
   }
@@ -85,7 +97,7 @@ Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const
   return Engine{backend, print(kernel->schedule()), *kernel};
 }
 
-Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng) {
+Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::optional<Strategy> wish) {
   Op canonical = op;
   canonicalise(canonical);
   STREW_ASSIGN(const Plan plan, make_plan(canonical));
@@ -102,14 +114,15 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng) {
     }
     if (name == "halide" && options_.backend.empty() && !rng.chance(kHalidePercent)) continue;
     // Building costs most of a run: usually either the heuristic's schedule or random ones.
-    const bool only_random = name != "reference" && options_.schedules > 0 && rng.chance(45);
+    if (wish && name == "reference") continue;
+    const bool only_random = name != "reference" && (wish || (options_.schedules > 0 && rng.chance(45)));
     const bool only_usual = name == "reference" || (options_.schedules == 1 && !only_random && rng.chance(60));
     if (!only_random) {
       STREW_ASSIGN(Engine engine, one(op, name, ""));
       engines.push_back(std::move(engine));
     }
-    for (int n = 0; n < options_.schedules && !only_usual; ++n) {
-      STREW_ASSIGN(Engine engine, one(op, name, print(legal_schedule(rng, name, request))));
+    for (int n = 0; n < std::max(options_.schedules, wish ? 1 : 0) && !only_usual; ++n) {
+      STREW_ASSIGN(Engine engine, one(op, name, print(legal_schedule(rng, name, request, wish))));
       engines.push_back(std::move(engine));
     }
   }

@@ -1,6 +1,7 @@
 // Engines: every way to run an op: each backend that can build it, under several schedules.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,16 +29,18 @@ class EngineRoom {
  public:
   explicit EngineRoom(EngineOptions options);
 
-  /// Builds the op's kernels. Fails when a backend that says it can build does not, or refuses a promised cell.
-  Expected<std::vector<Engine>> build(const Op& op, Rng rng);
+  /// Builds the op's kernels; with `wish`, compiled ones of that strategy only, none where it is not legal. Fails when a backend that says it can build does not, or refuses a promised cell.
+  Expected<std::vector<Engine>> build(const Op& op, Rng rng, std::optional<Strategy> wish = {});
+  /// May the op be scheduled so?
+  bool allows(const Op& op, Strategy strategy) const;
   /// Plan kind of the op, for coverage.
   Expected<Cell> cell(const Op& op) const;
   const std::vector<std::string>& backend_names() const { return names_; }
   Coverage& coverage() { return coverage_; }
 
  private:
-  /// A random schedule that the plan and the backend allow; the usual one if none of a few is.
-  Schedule legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual) const;
+  /// A random schedule (of strategy `wish`, if given) that the plan and the backend allow; the usual one if none of a few is.
+  Schedule legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual, std::optional<Strategy> wish) const;
   Expected<Engine> one(const Op& op, const std::string& backend, const std::string& schedule);
 
   EngineOptions options_;

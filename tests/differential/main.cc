@@ -4,7 +4,7 @@
 //                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]
 //
 // The seed is printed first; a failure prints the op, the call, the first difference, the op shrunk, and the command that replays it.
-// --require-coverage first makes directed ops for every cell and fails if a legal cell stays empty. --op checks the op of that
+// --require-coverage first makes directed ops for every cell and every split, and fails if a legal cell stays empty. --op checks the op of that
 // canonical text, --iterations times. --jobs runs in that many processes. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -85,7 +85,7 @@ Options parse(int argc, char** argv) {
   return o;
 }
 
-/// One iteration: the op it makes depends on (seed, iteration) alone. Iterations named "cN" aim at coverage cell N.
+/// One iteration: the op it makes depends on (seed, iteration) alone. Iterations named "cN" aim at coverage cell N, "sN" at split N.
 class Driver {
  public:
   explicit Driver(const Options& options) : options_(options), checker_(options.engines) {
@@ -105,7 +105,9 @@ class Driver {
 
  private:
   Blueprint directed(uint64_t seed, size_t cell);
-  bool report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure);
+  Blueprint for_split(uint64_t seed, size_t split);
+  bool run_split_cell(uint64_t seed, size_t split);
+  bool report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure, std::optional<Strategy> wish = {});
 
   const Options& options_;
   Checker checker_;
@@ -127,6 +129,42 @@ Blueprint Driver::directed(uint64_t seed, size_t number) {
   return blueprint;
 }
 
+/// An op that may be run by that split's strategy; after 200 tries, one that may not.
+Blueprint Driver::for_split(uint64_t seed, size_t number) {
+  const SplitCell& cell = legal_splits()[number];
+  Rng rng = Rng::stream(seed, number * 2 + 0x5911f);
+  OpWishes wishes{!cell.gather, {}, cell.oob, {}, cell.dtype};
+  Blueprint blueprint;
+  for (int tries = 0; tries < 200; ++tries) {
+    if (uses_owners(cell.strategy) || cell.strategy == Strategy::runs)
+      wishes.shape = rng.chance(50) ? Shape::row : Shape::element;
+    do wishes.combiner = static_cast<CombinerKind>(rng.below(static_cast<int64_t>(CombinerKind::expr) + 1));
+    while (!combines(*wishes.combiner, cell.dtype) || (cell.gather && *wishes.combiner != CombinerKind::assign));
+    if (cell.strategy == Strategy::private_tables) wishes.combiner = CombinerKind::add;
+    blueprint = random_blueprint(rng, wishes);
+    if (Scatter* s = std::get_if<Scatter>(&blueprint.frame)) {
+      if (cell.strategy == Strategy::private_tables) s->order = Order::relaxed;
+      if (cell.strategy == Strategy::runs) s->indices_are_sorted = true, s->normalize_negative = false;
+      if (cell.strategy == Strategy::positions) s->unique_indices = true;
+    }
+    const Op op = make_op(blueprint);
+    if (is_promised(op) && checker_.room().allows(op, cell.strategy)) break;
+  }
+  return blueprint;
+}
+
+/// Ops for that split until it has run with every number of threads: a few calls have nothing to split, or no legal index.
+bool Driver::run_split_cell(uint64_t seed, size_t number) {
+  const SplitCell& cell = legal_splits()[number];
+  for (uint64_t tries = 0; tries < 12 && !checker_.coverage().has(cell); ++tries) {
+    const uint64_t stream = seed ^ (tries << 40);
+    const Blueprint blueprint = for_split(stream, number);
+    const auto failure = checker_.check(blueprint, stream ^ (number * 2 + 0x5911f), kPatterns, cell.strategy);
+    if (failure) return report(blueprint, stream ^ (number * 2 + 0x5911f), *failure, cell.strategy);
+  }
+  return true;
+}
+
 bool Driver::run(uint64_t seed, const std::string& iteration) {
   replay_ = fmt::format("strew_differential --replay {}:{}", seed, iteration);
   if (!options_.engines.backend.empty()) replay_ += " --backend " + options_.engines.backend;
@@ -134,6 +172,8 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
     replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
   Blueprint blueprint;
   uint64_t data_seed = 0;
+  if (!iteration.empty() && iteration[0] == 's')
+    return run_split_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_splits().size());
   if (!iteration.empty() && iteration[0] == 'c') {
     const size_t cell = std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_cells().size();
     blueprint = directed(seed, cell);
@@ -152,14 +192,14 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   return !failure || report(blueprint, data_seed, *failure);
 }
 
-bool Driver::report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure) {
+bool Driver::report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure, std::optional<Strategy> wish) {
   fmt::print("FAIL {}\n  op: {}\n  call: {}\n  {}\nreplay: {}\n", failure.engine, print(make_op(blueprint)), failure.call,
              failure.what, replay_);
   std::fflush(stdout);
   if (failure.stopped) _exit(1);  // the signal may have left locks held
   Failure last = failure;
   const Blueprint small = shrink(blueprint, [&](const Blueprint& candidate) {
-    const auto again = checker_.check(candidate, data_seed);
+    const auto again = checker_.check(candidate, data_seed, kPatterns, wish);
     if (!again || again->stopped || again->engine.substr(0, 4) != failure.engine.substr(0, 4)) return false;
     last = *again;
     return true;
@@ -174,6 +214,9 @@ bool Driver::run_share(int64_t job, int64_t jobs) {
   const auto cells = static_cast<int64_t>(options_.require_coverage ? legal_cells().size() : 0);
   for (int64_t cell = job; cell < cells; cell += jobs)
     if (!run(options_.seed, fmt::format("c{}", cell))) return false;
+  const auto splits = static_cast<int64_t>(options_.require_coverage ? legal_splits().size() : 0);
+  for (int64_t split = job; split < splits; split += jobs)
+    if (!run(options_.seed, fmt::format("s{}", split))) return false;
   const auto start = Clock::now();  // --seconds are for random ops: the cells take what they take
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const bool counted = options_.seconds == 0 || options_.iterations_given;

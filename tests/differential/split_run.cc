@@ -15,15 +15,17 @@ namespace {
 
 using Piece = std::pair<int64_t, int64_t>;
 
-/// [0, total) in 1..4 pieces, some empty.
-std::vector<Piece> pieces(Rng& rng, int64_t total) {
+/// [0, total) in `count` pieces, some empty.
+std::vector<Piece> pieces(Rng& rng, int64_t total, int64_t count) {
   std::vector<int64_t> cuts{0, total};
-  for (int64_t n = rng.below(4); n > 0; --n) cuts.push_back(rng.below(total + 1));
+  for (int64_t n = count; n > 1; --n) cuts.push_back(rng.below(total + 1));
   std::sort(cuts.begin(), cuts.end());
   std::vector<Piece> out;
   for (size_t i = 1; i < cuts.size(); ++i) out.push_back({cuts[i - 1], cuts[i]});
   return out;
 }
+
+std::vector<Piece> pieces(Rng& rng, int64_t total) { return pieces(rng, total, rng.between(1, 4)); }
 
 class Bound {
  public:
@@ -104,14 +106,14 @@ bool is_contiguous(const TensorView& view) {
 }
 
 /// False: the strategy is not for these tensors.
-bool run_by_team(const Kernel& kernel, std::span<const TensorView> tensors, const strew_args& args, int64_t positions, Rng& rng) {
+bool run_by_team(const Kernel& kernel, std::span<const TensorView> tensors, const strew_args& args, int64_t positions,
+                 int threads, Rng& rng) {
   static Executor executor(2);
   static Scratch scratch;
   constexpr int64_t kWorthWaking = 1'000'000;
   const Plan& plan = kernel.plan();
   const Strategy strategy = kernel.schedule().strategy;
   Executor::Team team(executor, 2, kWorthWaking);
-  const auto threads = static_cast<int>(rng.between(2, 9));
   if (strategy == Strategy::private_tables) {
     int64_t elements = 1;
     for (int d = 0; d < tensors[0].rank; ++d) elements *= tensors[0].dims[d];
@@ -134,7 +136,9 @@ bool run_by_team(const Kernel& kernel, std::span<const TensorView> tensors, cons
 
 bool can_split(const Kernel& kernel) { return kernel.range_entry() != nullptr; }
 
-Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, strew_fault* fault) {
+Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, int threads, Rng& rng, strew_fault* fault,
+                 bool& by_strategy) {
+  by_strategy = false;
   const Plan& plan = kernel.plan();
   Bound bound(plan, tensors);
   strew_args& args = bound.args();
@@ -154,8 +158,10 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng&
     }
     args.flags = 0;
   }
-  if (kernel.schedule().strategy == Strategy::window) {
-    std::vector<Piece> parts = pieces(rng, args.w1);
+  const Strategy strategy = kernel.schedule().strategy;
+  by_strategy = !needs_team(strategy);
+  if (strategy == Strategy::window) {
+    std::vector<Piece> parts = pieces(rng, args.w1, threads);
     rng.shuffle(parts);
     for (const auto& [begin, end] : parts) {
       args.w0 = begin;
@@ -165,15 +171,18 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng&
     return {};
   }
   // The strategies themselves, cut for threads enough even for small ops, which Kernel::run would give one.
-  if (needs_team(kernel.schedule().strategy) && rng.chance(75) && run_by_team(kernel, tensors, args, positions, rng)) return {};
+  if (needs_team(strategy) && (threads > 1 || rng.chance(75)) && run_by_team(kernel, tensors, args, positions, threads, rng)) {
+    by_strategy = true;
+    return {};
+  }
   if (kernel.keys_entry() != nullptr && kernel.list_entry() != nullptr) {
     run_by_owner(kernel, args, positions, rng);
     return {};
   }
   std::vector<Piece> parts = pieces(rng, positions);
-  if (kernel.schedule().strategy == Strategy::positions) {
+  if (strategy == Strategy::positions) {
     const int64_t unit = positions_unit(plan, bound.dyn());
-    parts = pieces(rng, (positions + unit - 1) / unit);
+    parts = pieces(rng, (positions + unit - 1) / unit, threads);
     for (auto& [begin, end] : parts) begin = std::min(begin * unit, positions), end = std::min(end * unit, positions);
     rng.shuffle(parts);
   }

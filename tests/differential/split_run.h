@@ -13,6 +13,9 @@ namespace strew::test {
 
 /// Does the kernel have entries of its own (or is it interpreted)?
 bool can_split(const Kernel& kernel);
-Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, strew_fault* fault);
+/// As the kernel's strategy runs with `threads` threads; `false` in `by_strategy` says that it does not take these tensors (or there was nothing
+/// to split), and its entries ran in some other legal order.
+Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, int threads, Rng& rng, strew_fault* fault,
+                 bool& by_strategy);
 
 }  // namespace strew::test

@@ -1,0 +1,112 @@
+// The table of splits. Which cells are legal is said here once more, in one line per strategy, so that a strategy that refuses too much
+// leaves a cell empty. See split_coverage.h.
+#include "tests/differential/split_coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <sstream>
+
+namespace strew::test {
+namespace {
+
+bool is_legal(Strategy strategy, bool gather, OobPolicy oob, DType dtype) {
+  const bool skip = oob == OobPolicy::skip_element || oob == OobPolicy::skip_window;
+  const bool fill = oob == OobPolicy::fill_element || oob == OobPolicy::fill_window;
+  if (gather ? skip : fill) return false;
+  if (strategy == Strategy::sequential) return true;
+  if (bits(dtype) < 8) return false;  // two owners would share a byte
+  if (strategy == Strategy::positions || strategy == Strategy::window) return true;
+  if (gather) return false;
+  if (strategy == Strategy::runs) return oob != OobPolicy::wrap;  // folding breaks the order of sorted indices
+  if (strategy == Strategy::private_tables)
+    return info(dtype).arithmetic && (bits(dtype) >= 16 || is_integer(dtype) || dtype == DType::boolean);
+  return true;
+}
+
+std::span<const int> counts_of(Strategy strategy) {
+  return std::span<const int>(kThreadCounts).first(strategy == Strategy::sequential ? 1 : std::size(kThreadCounts));
+}
+
+}  // namespace
+
+std::string text(const SplitCell& cell) {
+  return fmt::format("strategy {}: {} {} {}", name(cell.strategy), cell.gather ? "gather" : "scatter", name(cell.oob),
+                     name(cell.dtype));
+}
+
+const std::vector<SplitCell>& legal_splits() {
+  static const std::vector<SplitCell> cells = [] {
+    std::vector<SplitCell> out;
+    for (const Strategy strategy : kStrategies)
+      for (const bool gather : {false, true})
+        for (int p = 0; p <= static_cast<int>(OobPolicy::fill_window); ++p)
+          for (int t = 0; t < kDTypeCount; ++t)
+            if (is_legal(strategy, gather, static_cast<OobPolicy>(p), static_cast<DType>(t)))
+              out.push_back({strategy, 1, gather, static_cast<OobPolicy>(p), static_cast<DType>(t)});
+    return out;
+  }();
+  return cells;
+}
+
+std::string SplitCoverage::write() const {
+  std::string out;
+  for (const auto& [cell, calls] : calls_)
+    out += fmt::format("split {} {} {} {} {} {}\n", static_cast<int>(cell.strategy), cell.threads, int{cell.gather},
+                       static_cast<int>(cell.oob), static_cast<int>(cell.dtype), calls);
+  return out;
+}
+
+void SplitCoverage::merge(const std::string& written) {
+  std::istringstream lines(written);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string what;
+    int strategy = 0, threads = 0, gather = 0, oob = 0, dtype = 0;
+    int64_t calls = 0;
+    if (!(fields >> what) || what != "split") continue;
+    fields >> strategy >> threads >> gather >> oob >> dtype >> calls;
+    calls_[{static_cast<Strategy>(strategy), threads, gather != 0, static_cast<OobPolicy>(oob), static_cast<DType>(dtype)}] +=
+        calls;
+  }
+}
+
+std::string SplitCoverage::table() const {
+  std::string out = "\nsplits: cells (scatter or gather, policy, dtype) covered / legal, and calls, by strategy and threads\n";
+  for (const Strategy strategy : kStrategies) {
+    out += fmt::format("{:12}", name(strategy));
+    for (const int threads : counts_of(strategy)) {
+      int legal = 0, covered = 0;
+      int64_t calls = 0;
+      for (SplitCell cell : legal_splits()) {
+        if (cell.strategy != strategy) continue;
+        cell.threads = threads;
+        const auto found = calls_.find(cell);
+        legal += 1;
+        covered += found != calls_.end();
+        calls += found == calls_.end() ? 0 : found->second;
+      }
+      out += fmt::format("  {} threads {}/{} ({})", threads, covered, legal, calls);
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+bool SplitCoverage::has(SplitCell cell) const {
+  const std::span<const int> counts = counts_of(cell.strategy);
+  return std::all_of(counts.begin(), counts.end(), [&](int threads) {
+    cell.threads = threads;
+    return calls_.count(cell) != 0;
+  });
+}
+
+std::vector<std::string> SplitCoverage::empty_cells() const {
+  std::vector<std::string> out;
+  for (const SplitCell& cell : legal_splits())
+    if (!has(cell)) out.push_back(text(cell));
+  return out;
+}
+
+}  // namespace strew::test
