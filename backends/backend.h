@@ -26,8 +26,8 @@ struct BuildRequest {
   std::string symbol;  ///< prefix of the entry symbols; see kernel_symbol()
 };
 
-enum class EntryKind : uint8_t { range, check, init, keys, list, merge };
-inline constexpr int kEntryKinds = 6;
+enum class EntryKind : uint8_t { range, check, init, keys, list, merge, clip };
+inline constexpr int kEntryKinds = 7;
 std::string_view name(EntryKind kind);
 
 /// Runs an op where there is no code for it.

@@ -43,6 +43,8 @@ std::string_view name(EntryKind kind) {
       return "list";
     case EntryKind::merge:
       return "merge";
+    case EntryKind::clip:
+      return "clip";
   }
   return "?";
 }

@@ -28,12 +28,13 @@ typedef struct strew_args {
   const void* pos;    /* list: (position - n_list, less than 2^31) | key << 32 (uint64_t) */
   const void* key;    /* keys writes: destinations (uint32_t, in units of the plan's key; all bits set = dropped) */
   int64_t n_list;     /* keys: the position that key[0] belongs to; list: the position that stands as 0 */
-  int64_t w0, w1;     /* range: sub-range of the plan's first window loop; [0, extent) is everything */
-  int64_t k0, k1;     /* merge: bytes from one result's private table to the next in k0 */
-  void* scratch;      /* merge: the private table of result 0 */
+  int64_t w0, w1;     /* range, clip: sub-range of the plan's first window loop; [0, extent) is everything */
+  int64_t k0, k1; /* clip: operand coordinates of the dim whose index moves that loop (if one does); [0, extent) is everything.
+                         merge: bytes from one result's private table to the next in k0 */
+  void* scratch;  /* merge: the private table of result 0 */
 } strew_args;
 
-/* begin, end: index positions (range, check, keys), entries of pos and key (list), elements of the result's init loop (init). STREW_OK or STREW_FAULT with *fault filled. */
+/* begin, end: index positions (range, clip, check, keys), entries of pos and key (list), elements of the result's init loop (init). STREW_OK or STREW_FAULT with *fault filled. */
 typedef int32_t (*strew_entry)(const strew_args* args, int64_t begin, int64_t end, strew_fault* fault);
 
 #ifdef __cplusplus

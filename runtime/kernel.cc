@@ -56,6 +56,9 @@ Status link_artifact(Kernel::State& state) {
       case EntryKind::merge:
         state.merge = entry;
         break;
+      case EntryKind::clip:
+        state.clip = entry;
+        break;
     }
   }
   const Plan& plan = state.compiled.plan;
@@ -63,7 +66,7 @@ Status link_artifact(Kernel::State& state) {
   const bool needs_init = !plan.gather && plan.init_kind != InitKind::in_place;
   if (!state.range || (plan.checks_first && !state.check) || (needs_init && !state.init) ||
       (uses_owners(strategy) && (!state.keys || !state.list)) || (strategy == Strategy::runs && !state.keys) ||
-      (strategy == Strategy::private_tables && !state.merge))
+      (strategy == Strategy::private_tables && !state.merge) || (strategy == Strategy::clip && !state.clip))
     return internal_error("backend " + std::string(state.compiled.backend->name()) + " left out an entry the plan needs");
   return {};
 }
@@ -119,5 +122,6 @@ strew_entry Kernel::init_entry() const { return state_->init; }
 strew_entry Kernel::keys_entry() const { return state_->keys; }
 strew_entry Kernel::list_entry() const { return state_->list; }
 strew_entry Kernel::merge_entry() const { return state_->merge; }
+strew_entry Kernel::clip_entry() const { return state_->clip; }
 
 }  // namespace strew

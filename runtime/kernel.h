@@ -56,6 +56,7 @@ class Kernel {
   strew_entry keys_entry() const;   ///< strategies owner, exchange and runs
   strew_entry list_entry() const;   ///< strategies owner and exchange
   strew_entry merge_entry() const;  ///< strategy private
+  strew_entry clip_entry() const;   ///< strategy clip; owner and exchange where windows split by columns
 
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}

@@ -21,7 +21,7 @@ struct Kernel::State {
   bool widens_touched = false;  ///< the parts are such that runtime/wide_touched may run them
   mutable Scratch scratch;
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted
-  strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr;
+  strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr, clip = nullptr;
   std::unique_ptr<Binder> binder;  ///< refers into `compiled`
   std::shared_ptr<Executor> executor;
   int64_t compile_nanoseconds = 0;

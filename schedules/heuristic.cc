@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "runtime/strategies/clip.h"
 #include "runtime/strategies/owners.h"
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/private_tables.h"
@@ -124,6 +125,8 @@ Choice choose_strategy(const Plan& plan, const Facts& f, const Target& target, i
   const bool splits = first && (!first->is_static() || first->factor >= 2);
   if (splits && f.window_bytes / threads >= kLine && window_legal(plan).ok())
     return {Strategy::window, "windows are wide enough for a part per thread"};
+  if (f.window_bytes / threads >= kWideShare && clip_legal(plan).ok())
+    return {Strategy::clip, "windows overlap, and are wide enough to be shared out by destination"};
   return {Strategy::sequential, "duplicates are possible and no split of the work pays"};
 }
 

@@ -4,6 +4,7 @@
 // wisdom or from the tuner gets the same answer. Tested by tests/unit/schedule_test.cc.
 #include "schedules/schedule.h"
 
+#include "runtime/strategies/clip.h"
 #include "runtime/strategies/owners.h"
 #include "runtime/strategies/positions.h"
 #include "runtime/strategies/private_tables.h"
@@ -41,6 +42,7 @@ Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& 
   if (schedule.strategy == Strategy::window) legal = window_legal(plan);
   if (uses_owners(schedule.strategy)) legal = owners_legal(plan, name(schedule.strategy));
   if (schedule.strategy == Strategy::runs) legal = runs_legal(plan);
+  if (schedule.strategy == Strategy::clip) legal = clip_legal(plan);
   if (schedule.strategy == Strategy::private_tables) legal = private_legal(plan);
   if (!legal.ok()) return invalid_argument("schedule: " + legal.message());
   return {};

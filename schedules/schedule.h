@@ -19,10 +19,11 @@ enum class Strategy : uint8_t {
   owner,       ///< every thread owns pieces of the result, reads all indices and applies, in order, the positions that go there
   exchange,    ///< the same, but a thread reads its own share of the indices and hands them to their owners: for many threads
   runs,        ///< chunks of sorted positions, cut where the destination changes
+  clip,  ///< every thread walks all positions and applies what falls into its range of the operand dim that moves the first window loop
   private_tables,  ///< "private": a table per chunk of positions, combined at the end; for combiners that may be regrouped
 };
-inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window,        Strategy::owner,
-                                           Strategy::exchange,   Strategy::runs,      Strategy::private_tables};
+inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window, Strategy::owner,
+                                           Strategy::exchange,   Strategy::runs,      Strategy::clip,   Strategy::private_tables};
 
 /// Needs the entries keys and list.
 inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner || strategy == Strategy::exchange; }

@@ -64,6 +64,8 @@ std::string_view name(Strategy strategy) {
       return "owner";
     case Strategy::exchange:
       return "exchange";
+    case Strategy::clip:
+      return "clip";
     case Strategy::runs:
       return "runs";
     case Strategy::private_tables:

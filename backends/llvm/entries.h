@@ -13,6 +13,8 @@ class Module;
 namespace strew {
 
 void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name);
+/// As range, but of each window only what falls into [w0, w1) of the first loop and [k0, k1) of the operand dim that moves it.
+void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_check(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name);
 
@@ -25,7 +27,7 @@ void emit_range_outside(llvm::Module& module, const BuildRequest& request, const
 void emit_list_outside(llvm::Module& module, const BuildRequest& request, const Form& form, const std::string& name);
 
 /// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and
-/// list, keys, or merge where the strategy asks.
+/// list, keys, clip or merge where the strategy asks.
 std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
 }  // namespace strew

@@ -8,6 +8,7 @@
 #include "backends/llvm/entries.h"
 #include "runtime/link/orc.h"
 #include "runtime/modules.h"
+#include "runtime/strategies/clip.h"
 
 namespace strew {
 
@@ -17,6 +18,7 @@ std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
   if (uses_owners(schedule.strategy)) list.insert(list.end(), {EntryKind::keys, EntryKind::list});
   if (schedule.strategy == Strategy::runs) list.push_back(EntryKind::keys);
+  if (wants_clip(plan, schedule)) list.push_back(EntryKind::clip);
   if (schedule.strategy == Strategy::private_tables) list.push_back(EntryKind::merge);
   return list;
 }
@@ -46,6 +48,9 @@ Status emit(llvm::Module& module, const BuildRequest& request, const Form* form)
         break;
       case EntryKind::list:
         form != nullptr ? emit_list_outside(module, request, *form, symbol) : emit_list(module, request, symbol);
+        break;
+      case EntryKind::clip:
+        emit_clip(module, request, symbol);
         break;
       case EntryKind::merge:
         emit_merge(module, request, symbol);

@@ -133,7 +133,7 @@ void Outside::nest(const Pointers& p, const Placement* placement, size_t level, 
   if (level == f_.plan.window.size()) return call(p, one_, e_.i64(1), fill);
   if (form_.fixed[level]) return nest(p, placement, level + 1, fill);
   const Loop& loop = f_.plan.window[level];
-  for_segments(f_, placement, p, level, [&](const Pointers& from, Value* lo, Value* hi) {
+  for_segments(f_, placement, p, level, cut_of(f_.schedule), [&](const Pointers& from, Value* lo, Value* hi) {
     Value* most = piece(level);
     Value* pieces = e_.b.CreateUDiv(e_.add(e_.smax(e_.b.CreateSub(hi, lo), e_.i64(0)), e_.b.CreateSub(most, e_.i64(1))), most);
     e_.loop(e_.i64(0), pieces, {1, 1}, [&](Value* n) {
@@ -150,7 +150,7 @@ void Outside::apply(const Pointers& p, Value* list, Value* count, bool fill) {
   Pointers at = p;
   for (size_t l = 0; l < f_.plan.window.size(); ++l) {
     if (form_.fixed[l]) continue;
-    for_segments(f_, nullptr, at, l, [&](const Pointers& from, Value* lo, Value* hi) {
+    for_segments(f_, nullptr, at, l, cut_of(f_.schedule), [&](const Pointers& from, Value* lo, Value* hi) {
       extents_[l] = e_.b.CreateTrunc(e_.b.CreateSub(hi, lo), e_.b.getInt32Ty());
       at = f_.step(from, f_.plan.window[l].strides, lo);
     });

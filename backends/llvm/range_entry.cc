@@ -1,4 +1,4 @@
-// The range entry: every position of [begin, end), in order, with its whole window.
+// The range entry: every position of [begin, end), in order, with its whole window; and clip, the same with a part of each window.
 //
 // With schedule knob `prefetch`, the position that many iterations ahead has its first lines prefetched where it will write (gather:
 // read); its index may be out of range, which is harmless: prefetch never faults. The look-ahead stops at the end of the row of
@@ -19,9 +19,7 @@ void prefetch(Frame& f, const Pointers& p) {
   prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather);
 }
 
-}  // namespace
-
-void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name) {
+void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut) {
   Frame f(module, name, request.plan, request.schedule, request.target);
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element && f.plan.positions.size() <= 1) options.unroll = f.schedule.unroll;
@@ -38,10 +36,20 @@ void emit_range(llvm::Module& module, const BuildRequest& request, const std::st
         Value* last = f.e.b.CreateSub(hi, f.e.i64(1));
         prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)));
       }
-      emit_window(f, at(i));
+      emit_window(f, at(i), cut);
     });
   });
   f.finish();
+}
+
+}  // namespace
+
+void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name) {
+  emit_positions(module, request, name, cut_of(request.schedule));
+}
+
+void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name) {
+  emit_positions(module, request, name, WindowCut::owned);
 }
 
 }  // namespace strew

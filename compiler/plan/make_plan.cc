@@ -161,6 +161,7 @@ void Planner::make_window() {
     }
     const int component = find(dims_.map, d);
     loop.touches_indexed = component >= 0 && !loop.extent.is(1);
+    if (loop.touches_indexed) loop.moved_by = component;
     if (loop.touches_indexed && needs_bounds()) loop.component = component;
     plan_.window.push_back(std::move(loop));
     ++nth;
@@ -246,7 +247,7 @@ void Planner::simplify(std::vector<Loop>& loops) const {
     if (!mergeable) continue;
     outer.strides = inner.strides;
     outer.touches_indexed |= inner.touches_indexed;
-    if (outer.component >= 0) outer.scale = outer.scale * inner.extent;
+    if (outer.moved_by >= 0) outer.scale = outer.scale * inner.extent;
     outer.extent = outer.extent * inner.extent;
     loops.erase(loops.begin() + static_cast<ptrdiff_t>(i));
   }

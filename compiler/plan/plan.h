@@ -60,6 +60,8 @@ struct Loop {
   /// Window loops under skip_element, wrap and fill_element: the component whose start bounds this loop. Its iterations are
   /// `scale` per step of the operand dim (inner contiguous loops merged into it). -1: all iterations always run.
   int component = -1;
+  /// The component whose start moves this loop, whatever the policy: iteration i stands at operand coordinate start + i / scale. -1: none.
+  int moved_by = -1;
   Term scale;
   bool touches_indexed = false;  ///< window loops: an indexed operand dim with extent > 1 is (part of) this loop
 };

@@ -10,6 +10,7 @@
 #include "backends/reference/reference.h"
 #include "runtime/fault_text.h"
 #include "runtime/fp_environment.h"
+#include "runtime/strategies/clip.h"
 #include "runtime/strategies/exchange.h"
 #include "runtime/strategies/owner.h"
 #include "runtime/strategies/positions.h"
@@ -27,13 +28,17 @@ constexpr int64_t kThreadNanoseconds =
 constexpr int64_t kOwnerPositions = 2048;  // fewer are not worth two barriers
 constexpr int kChunksPerThread = 4;        // slack for cores that are slow today
 
-/// A phase cut into chunks of [begin, end): either the entry's own range, or the window's (over all positions).
+/// What the chunks of a phase are ranges of: the entry's own work, or, over all positions, the first window loop or the operand dim that
+/// moves it.
+enum class Axis : uint8_t { work, window, destinations };
+
+/// A phase cut into chunks of [begin, end).
 struct Phase {
   strew_entry entry;
   const strew_args* args;
   Split split;
+  Axis axis = Axis::work;
   int64_t positions = 0;
-  bool by_window = false;
   // check: the fault of the smallest chunk that has one; chunks are in position order, so it is the first.
   std::mutex mutex;
   int faulty = Executor::kMaxChunks;
@@ -42,10 +47,10 @@ struct Phase {
   int32_t run_chunk(int chunk, strew_fault* found) const {
     const int64_t begin = split.border(chunk), end = split.border(chunk + 1);
     if (begin >= end) return STREW_OK;
-    if (!by_window) return entry(args, begin, end, found);
+    if (axis == Axis::work) return entry(args, begin, end, found);
     strew_args part = *args;
-    part.w0 = begin;
-    part.w1 = end;
+    (axis == Axis::window ? part.w0 : part.k0) = begin;
+    (axis == Axis::window ? part.w1 : part.k1) = end;
     return entry(&part, 0, positions, found);
   }
 };
@@ -62,16 +67,15 @@ void work(void* context, int chunk) {
 
 /// Runs an entry over [0, total), in chunks when the work is worth threads. False: `fault` is the first one.
 bool run_split(const Kernel::State& state, strew_entry entry, const strew_args& args, const Split& split, int64_t nanoseconds,
-               strew_fault* fault, int64_t positions_by_window = -1) {
+               strew_fault* fault, Axis axis = Axis::work, int64_t positions = 0) {
   if (split.total == 0) return true;
   const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
   if (threads == 1) {
-    const int64_t end = positions_by_window >= 0 ? positions_by_window : split.total;
-    return entry(&args, 0, end, fault) == STREW_OK;
+    return entry(&args, 0, axis == Axis::work ? split.total : positions, fault) == STREW_OK;
   }
-  Phase phase{entry, &args, split, std::max<int64_t>(0, positions_by_window), positions_by_window >= 0};
-  // A window chunk repeats the index work, so there is one per thread.
-  phase.split.chunks = std::min(phase.by_window ? threads : threads * kChunksPerThread, Executor::kMaxChunks);
+  Phase phase{entry, &args, split, axis, positions};
+  // A chunk of another axis repeats the index work, so there is one per thread.
+  phase.split.chunks = std::min(axis == Axis::work ? threads * kChunksPerThread : threads, Executor::kMaxChunks);
   state.executor->run(phase.split.chunks, threads, nanoseconds, work, &phase);
   if (phase.faulty == Executor::kMaxChunks) return true;
   *fault = phase.fault;
@@ -125,10 +129,25 @@ bool apply_private(const Kernel::State& state, const CallShape& shape, const str
   return run_private(team, state.scratch, {plan, state.range, state.merge, &args, shape.positions, elements, tables, threads});
 }
 
+/// Is a window wide enough for a line of the result per thread?
+bool columns_share(const CallShape& shape, const Plan& plan, const int64_t* dyn, int threads) {
+  return shape.splits >= threads * window_unit(plan, dyn);
+}
+
 /// False: too small a call for owners, or nobody is free to help.
 bool apply_by_owner(const Kernel::State& state, const CallShape& shape, const strew_args& args, int threads,
                     int64_t nanoseconds) {
-  if (shape.positions < kOwnerPositions || !owners_fit(state.compiled.plan, args.dyn)) return false;
+  const Plan& plan = state.compiled.plan;
+  if (shape.positions < kOwnerPositions || !owners_fit(plan, args.dyn)) return false;
+  if (state.clip != nullptr && threads > 1 && columns_share(shape, plan, args.dyn, threads) &&
+      is_lopsided(owner_call(state, shape, args, threads))) {
+    strew_fault unused{};
+    strew_args whole = args;
+    whole.k1 = clip_extent(plan, args.dyn);
+    run_split(state, state.clip, whole, {shape.splits, window_unit(plan, args.dyn), 1}, nanoseconds, &unused, Axis::window,
+              shape.positions);
+    return true;
+  }
   Executor::Team team(*state.executor, threads, nanoseconds);
   if (!team.has_help()) return false;
   const OwnerCall call = owner_call(state, shape, args, threads);
@@ -162,7 +181,13 @@ bool apply_by_strategy(const Kernel::State& state, const CallShape& shape, const
       run_split(state, state.range, args, {shape.positions, positions_unit(plan, dyn), 1}, nanoseconds, &unused);
       return true;
     case Strategy::window:
-      run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, shape.positions);
+      run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, Axis::window,
+                shape.positions);
+      return true;
+    case Strategy::clip:
+      if (threads == 1) return false;
+      run_split(state, state.clip, args, {clip_extent(plan, dyn), clip_unit(plan, dyn), 1}, nanoseconds, &unused,
+                Axis::destinations, shape.positions);
       return true;
     default:
       return apply_by_owner(state, shape, args, threads, nanoseconds);

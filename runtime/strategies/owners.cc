@@ -1,6 +1,7 @@
 // See owners.h. Legality and the range of keys; tested by tests/unit/owner_test.cc and schedule_test.cc.
 #include "runtime/strategies/owners.h"
 
+#include <array>
 #include <string>
 
 namespace strew {
@@ -30,6 +31,28 @@ bool owners_fit(const Plan& plan, const int64_t* dyn) {
   for (const Loop& loop : plan.positions) reach(loop.extent, loop.strides[result]);
   for (const Component& c : plan.components) reach(c.dim, c.strides[result]);
   return last < kDroppedKey;
+}
+
+bool is_lopsided(const OwnerCall& call) {
+  constexpr int64_t kSpots = 16, kEach = 8;
+  constexpr int kMost = 115;  // of kSpots * kEach: nine in ten
+  if (call.positions < kSpots * kEach) return false;
+  const Owners owners(2, call.key_bytes);
+  int first = 0, second = 0;
+  std::array<uint32_t, kEach> keys{};
+  for (int64_t spot = 0; spot < kSpots; ++spot) {
+    const int64_t begin = (call.positions - kEach) / (kSpots - 1) * spot;
+    strew_args args = *call.args;
+    args.key = keys.data();
+    args.n_list = begin;
+    strew_fault unused;
+    call.keys(&args, begin, begin + kEach, &unused);
+    for (const uint32_t key : keys) {
+      if (key == kDroppedKey) continue;
+      (owners.of(key) == 0 ? first : second) += 1;
+    }
+  }
+  return std::max(first, second) >= kMost;
 }
 
 }  // namespace strew

@@ -47,4 +47,7 @@ class Owners {
   int shift_ = 0;
 };
 
+/// From a sample of the positions: would one of two owners have nearly everything to do, because most updates go to a few destinations?
+bool is_lopsided(const OwnerCall& call);
+
 }  // namespace strew

@@ -138,6 +138,7 @@ Blueprint Driver::for_split(uint64_t seed, size_t number) {
   for (int tries = 0; tries < 200; ++tries) {
     if (uses_owners(cell.strategy) || cell.strategy == Strategy::runs)
       wishes.shape = rng.chance(50) ? Shape::row : Shape::element;
+    if (cell.strategy == Strategy::clip) wishes.shape = Shape::general;
     do wishes.combiner = static_cast<CombinerKind>(rng.below(static_cast<int64_t>(CombinerKind::expr) + 1));
     while (!combines(*wishes.combiner, cell.dtype) || (cell.gather && *wishes.combiner != CombinerKind::assign));
     if (cell.strategy == Strategy::private_tables) wishes.combiner = CombinerKind::add;

@@ -20,8 +20,9 @@ bool is_legal(Strategy strategy, bool gather, OobPolicy oob, DType dtype) {
   if (strategy == Strategy::positions || strategy == Strategy::window) return true;
   if (gather) return false;
   if (strategy == Strategy::runs) return oob != OobPolicy::wrap;  // folding breaks the order of sorted indices
+  if (strategy == Strategy::clip) return true;
   if (strategy == Strategy::private_tables)
-    return info(dtype).arithmetic && (bits(dtype) >= 16 || is_integer(dtype) || dtype == DType::boolean);
+    return info(dtype).arithmetic && !is_complex(dtype) && (bits(dtype) >= 16 || is_integer(dtype) || dtype == DType::boolean);
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/strategies/clip.h"
 #include "runtime/strategies/exchange.h"
 #include "runtime/strategies/owner.h"
 #include "runtime/strategies/positions.h"
@@ -92,6 +93,21 @@ void run_by_owner(const Kernel& kernel, strew_args args, int64_t positions, Rng&
   }
 }
 
+/// Strategy clip, by destinations; and what owners fall back to, by columns.
+void run_by_clip(const Kernel& kernel, strew_args args, int64_t positions, int threads, Rng& rng) {
+  strew_fault unused{};
+  const bool by_destination = kernel.schedule().strategy == Strategy::clip;
+  const int64_t extent = clip_extent(kernel.plan(), args.dyn);
+  args.k1 = extent;
+  std::vector<Piece> parts = pieces(rng, by_destination ? extent : args.w1, threads);
+  rng.shuffle(parts);
+  for (const auto& [begin, end] : parts) {
+    (by_destination ? args.k0 : args.w0) = begin;
+    (by_destination ? args.k1 : args.w1) = end;
+    kernel.clip_entry()(&args, 0, positions, &unused);
+  }
+}
+
 bool needs_team(Strategy strategy) {
   return uses_owners(strategy) || strategy == Strategy::runs || strategy == Strategy::private_tables;
 }
@@ -168,6 +184,11 @@ Status run_split(const Kernel& kernel, std::span<const TensorView> tensors, int 
       args.w1 = end;
       kernel.range_entry()(&args, 0, positions, &unused);
     }
+    return {};
+  }
+  if (kernel.clip_entry() != nullptr && (strategy == Strategy::clip || rng.chance(20))) {
+    run_by_clip(kernel, args, positions, threads, rng);
+    by_strategy = strategy == Strategy::clip;
     return {};
   }
   // The strategies themselves, cut for threads enough even for small ops, which Kernel::run would give one.
