@@ -71,6 +71,7 @@ class Folder {
     collect();
     link();
     for (int64_t j = 0; j < count_; ++j) {
+      if (j + 2 * kAhead < count_) __builtin_prefetch(map_ + granule_of(j + 2 * kAhead));
       if (j + kAhead < count_) prefetch(granule_of(j + kAhead));
       const int64_t granule = granule_of(j);
       if (map_[granule] == j + 1) fold(granule, j);

@@ -67,7 +67,7 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
   EXPECT_EQ(message("threads=two"), "schedule: threads=two, expected a whole number");
   EXPECT_EQ(message("threads=2x"), "schedule: threads=2x, expected a whole number");
   EXPECT_EQ(message("strategy=magic"),
-            "schedule: strategy=magic, expected sequential, positions, window, owner, exchange, runs or private");
+            "schedule: strategy=magic, expected sequential, positions, window, owner, exchange, runs, clip or private");
   EXPECT_EQ(message("nontemporal=1"), "schedule: nontemporal=1, expected true or false");
   EXPECT_EQ(message("threads"), "schedule: 'threads', expected knob=value");
   EXPECT_EQ(message("threads=2,"), "schedule: ends with ',', expected knob=value");
