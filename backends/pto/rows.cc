@@ -380,6 +380,7 @@ Status RowWriter::axis(TilePlace& place) {
   b_.loop("first", from, bound, b_.mul(step, b_.number(2), "two_strides"), std::max(1.0, tiles / 2), [&](const Number& first) {
     tile(first, extent, place);
     const Number second = b_.add(first, step, "second");
+    if (second.value && extent.value && *second.value >= *extent.value) return;
     b_.when(b_.less(second, bound), [&] { tile(second, extent, place); });
   });
   return failed_;
