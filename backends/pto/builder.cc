@@ -277,7 +277,8 @@ void ProgramBuilder::barrier() { run(Opcode::barrier, {}, {{"pipe", "PIPE_ALL"}}
 void ProgramBuilder::loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
                           const std::function<void(const Number&)>& body) {
   // One turn needs no loop.
-  if (from.value && to.value && step.value && *from.value < *to.value && *to.value - *from.value <= *step.value) return body(from);
+  if (from.value && to.value && step.value && *from.value < *to.value && *to.value - *from.value <= *step.value)
+    return body(from);
   Statement s;
   s.opcode = Opcode::loop;
   s.operands = {{use(from)}, {use(to)}, {use(step)}};

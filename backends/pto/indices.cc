@@ -4,7 +4,7 @@
 //
 // 64-bit indices are fetched as two words each and brought to i32: those that do not fit go to its ends, which are out of bounds as
 // they were. A u32 from 2^31 on goes to the end too, unless the chip's own modes, which read u32, take it as it is.
-// Tested by tests/golden/pto_program_test.cc and tests/unit/pto_program_simulated_test.cc.
+// Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/indices.h"
 
 #include <limits>

@@ -2,7 +2,7 @@
 // part of the buffer the one with the least estimated time is taken. A program is written once per height tried, which costs
 // microseconds; then come addresses, flags and the verifier, so that nothing illegal ever leaves.
 //
-// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and the simulated tests.
+// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -166,7 +166,7 @@ class Attempts {
   Status complete(Program& program) const {
     std::set<std::string> apart;
     for (const ProgramArgument& a : program.arguments)
-      if (plan_.gather && a.role == ArgumentRole::result) apart.insert(a.name);
+      if (plan_.gather && program.tiles.mode != "copy" && a.role == ArgumentRole::result) apart.insert(a.name);
     if (options_.sync != Sync::tool) write_flags(program.module.functions[0], chip_, apart);
     program.requirements = requirements_of(program, plan_, options_);
     const Status legal = verify(program.module, {reader_of(options_.output), true});

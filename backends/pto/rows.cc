@@ -7,7 +7,7 @@
 // bytes, since a3 writes elements through a cache of such lines.
 //
 // Order inside one mscatter: a3 takes rows in turn; a5 does for assignments (scatterConflict last) and for nothing else, so that sums of
-// floats whose order counts go row by row there. Tested by tests/golden/pto_program_test.cc and the simulated tests.
+// floats whose order counts go row by row there. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/rows.h"
 
 #include <algorithm>

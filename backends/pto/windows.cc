@@ -5,7 +5,7 @@
 // Bounds. Policies that drop elements cut loops to [lower, upper); one that drops windows makes that empty; wrap visits the window in two
 // pieces per wrapped dim. So nothing out of bounds is ever named. Cores share a scatter by slab (outermost batching loop), a gather by
 // position, a single window by its tiles; everything else is one core's, in order.
-// Tested by tests/golden/pto_program_test.cc and the simulated tests.
+// Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/windows.h"
 
 #include <algorithm>

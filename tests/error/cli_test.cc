@@ -265,6 +265,30 @@ TEST_F(Cli, BackendsThatAreNotThere) {
   EXPECT_THAT(failure(1, "compile kv.onnx --emit asm --target npu-a3 -o y.s"), HasSubstr("npu-a3"));
 }
 
+TEST_F(Cli, NpuPrograms) {
+  EXPECT_THAT(failure(2, "compile kv.onnx --emit pto-ir -o y.s"), HasSubstr("expected --target npu-a3 or npu-a5"));
+  EXPECT_THAT(failure(2, "compile kv.onnx --emit pto-ir --target npu-a5 --sync never -o y.s"),
+              HasSubstr("--sync: it is 'never', expected flags, addresses or tool"));
+  EXPECT_THAT(failure(1, "compile kv.onnx --emit pto-as --target npu-a5 -o y.s"), HasSubstr("pto-as: "));
+  EXPECT_FALSE(exists("y.s.json"));
+  failure(1, "compile kv.onnx --emit pto-ir --target npu-a5 -o no/such/y.s");
+  for (const char* kind : {"pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"}) {
+    success("compile kv.onnx --emit " + std::string(kind) + " --target npu-a3 -o k.pto");
+    EXPECT_TRUE(exists("k.pto")) << kind;
+    const auto json = nlohmann::json::parse(read_file(path("k.pto.json"), 1 << 20).value());
+    EXPECT_EQ(json["target"], "npu-a3") << kind;
+    EXPECT_GE(json["blocks"].get<int>(), 1) << kind;
+    std::string roles;
+    for (const auto& arg : json["args"]) roles += arg["role"].get<std::string>() + " ";
+    EXPECT_EQ(roles, "result operand indices updates scratch ") << kind;
+    EXPECT_FALSE(json["requires"].empty()) << kind;
+    std::filesystem::remove(path("k.pto"));
+    std::filesystem::remove(path("k.pto.json"));
+  }
+  EXPECT_THAT(success("explain kv.onnx --target npu-a5"), HasSubstr("cores share destinations"));
+  EXPECT_THAT(success("compile kv.onnx --emit pto-ir --target npu-a5 -o -"), StartsWith("module attributes {pto.target_arch"));
+}
+
 TEST_F(Cli, OverridesThatDoNotSuitTheOp) {
   EXPECT_THAT(failure(1, "check kv.onnx --oob fill_element:1"), HasSubstr("kv.onnx: node scatter (TensorScatter): "));
   EXPECT_THAT(failure(1, "check kv.onnx --accumulate wide"), HasSubstr("accumulate"));

@@ -1,5 +1,5 @@
 // NPU targets on the command line. A program is planned from the same canonical op and plan as every other kernel; text and side-car
-// are written beside their places before either is renamed. Tested by tests/error/npu_cli_test.cc.
+// are written beside their places before either is renamed. Tested by tests/error/cli_test.cc.
 #include "tools/strew/npu.h"
 
 #include <fmt/format.h>

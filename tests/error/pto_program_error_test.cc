@@ -1,0 +1,101 @@
+// What the NPU planner and its printers refuse, and that they say why and what would work.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/pto/program.h"
+#include "backends/pto/text.h"
+#include "compiler/op/text.h"
+#include "compiler/op/verify.h"
+#include "compiler/rewrite/rewrites.h"
+
+namespace strew {
+namespace {
+
+using testing::HasSubstr;
+
+Expected<pto::Program> plan(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {
+  STREW_ASSIGN(const Op op, parse_op("strew1." + text));
+  STREW_TRY(verify(op));
+  Op canonical = op;
+  canonicalise(canonical);
+  STREW_ASSIGN(const Plan planned, make_plan(canonical));
+  return pto::plan_program(op, planned, chip, options);
+}
+
+std::string refusal(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {
+  const Expected<pto::Program> program = plan(text, options, chip);
+  if (program.ok()) return "it was planned";
+  EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message();
+  return program.status().message();
+}
+
+std::string rows(const std::string& dtype, const std::string& more, const std::string& index = "i32") {
+  return "scatter(operand=" + dtype + "[64,32] indices=" + index + "[8,1] updates=" + dtype +
+         "[8,32] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 " + more +
+         ")";
+}
+
+TEST(PtoProgramErrors, Options) {
+  const std::string op = rows("f32", "init=in_place oob=skip_window");
+  pto::ProgramOptions options;
+  options.kernel = "2fast";
+  EXPECT_EQ(plan(op, options).status().code(), Code::invalid_argument);
+  EXPECT_THAT(plan(op, options).status().message(), HasSubstr("kernel: the name is '2fast', expected letters"));
+  options = {};
+  options.blocks = -1;
+  EXPECT_THAT(plan(op, options).status().message(), HasSubstr("blocks: -1, expected 0 to 65535"));
+  options = {};
+  options.tile_rows = 4000;
+  EXPECT_THAT(plan(op, options).status().message(), HasSubstr("tile_rows: 4000, expected 0 to 2048"));
+  EXPECT_THAT(plan(op, {}, pto::Chip::any).status().message(), HasSubstr("chip: any, expected a3 or a5"));
+}
+
+TEST(PtoProgramErrors, Elements) {
+  EXPECT_THAT(refusal("scatter(operand=i4[50] indices=i32[10] updates=i4[10] inserted_window_dims=[0] "
+                      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=skip_element)"),
+              HasSubstr("i4, expected elements of 8 bits or more"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i4")), HasSubstr("indices are i4, expected 8 bits or more"));
+  EXPECT_THAT(refusal(rows("i64", "combiner=add init=in_place oob=skip_window")),
+              HasSubstr("arithmetic on i64, which a5 only moves"));
+  EXPECT_THAT(refusal(rows("u8", "init=fill fill=1:u8 oob=skip_window"), {}, pto::Chip::a3),
+              HasSubstr("init fills elements of u8"));
+}
+
+TEST(PtoProgramErrors, WhatPtoasDoesNotLetThrough) {
+  const std::string op = rows("bf16", "combiner=add init=in_place oob=skip_window order=relaxed");
+  EXPECT_THAT(refusal(op), HasSubstr("a5's headers have it and ptoas does not let it through; --emit pto-cpp would work"));
+  pto::ProgramOptions options;
+  options.output = pto::Output::pto_cpp;
+  const Expected<pto::Program> program = plan(op, options);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_THAT(pto::print_cpp({*program}), HasSubstr("pto::ScatterAtomicOp::Add"));
+}
+
+TEST(PtoProgramErrors, Hints) {
+  EXPECT_THAT(refusal(rows("f16", "combiner=add init=in_place oob=skip_window accumulate=wide")),
+              HasSubstr("unique_indices or accumulate native would allow it"));
+}
+
+TEST(PtoProgramErrors, StraightLines) {
+  pto::ProgramOptions options;
+  options.output = pto::Output::pto_as;
+  EXPECT_TRUE(plan(rows("f32", "init=in_place oob=skip_window"), options).ok());
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=error"), options),
+              HasSubstr("policy error needs a check of every index first"));
+  EXPECT_THAT(refusal(rows("f32", "oob=skip_window"), options), HasSubstr("init is copy, which needs a loop, expected in_place"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=clamp"), options), HasSubstr("expected u32 indices"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i64"), options), HasSubstr("indices need arithmetic"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place combiner=mul oob=skip_window"), options), HasSubstr("one after the other"));
+}
+
+TEST(PtoProgramErrors, OneProgramPerStraightLine) {
+  pto::ProgramOptions options;
+  options.output = pto::Output::pto_as;
+  const Expected<pto::Program> program = plan(rows("f32", "init=in_place oob=skip_window"), options);
+  ASSERT_TRUE(program.ok());
+  EXPECT_THAT(pto::program_text({*program, *program}, "pto-as").status().message(),
+              HasSubstr("there are 2 kernels, expected one"));
+}
+
+}  // namespace
+}  // namespace strew
