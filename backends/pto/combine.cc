@@ -189,6 +189,11 @@ Expected<Combine> choose_combine(const Frame& frame) {
   if (scatter.accumulate != Accumulate::native && !plan.unique.holds)
     return unsupported("accumulate is " + std::string(name(scatter.accumulate)) +
                        " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
+  // One update per destination: rounding twice changes nothing where both have the narrow type.
+  if (scatter.accumulate != Accumulate::native && !same_types(scatter))
+    return unsupported("accumulate is " + std::string(name(scatter.accumulate)) + " over updates of " +
+                       std::string(name(scatter.updates[0].dtype)) + ", expected " + std::string(name(dtype)) +
+                       " as the result has; accumulate native would work");
   const std::string atomic = atomic_of(kind);
   if (atomic == "none" || !same_types(scatter) || !scatter.extras.empty()) return out;
   const bool headers = allows(atomic_legality(atomic), frame.chip, Reader::headers, dtype);
