@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "backends/pto/addresses.h"
 #include "backends/pto/combine.h"
@@ -14,6 +15,7 @@
 #include "backends/pto/rows.h"
 #include "backends/pto/straight.h"
 #include "backends/pto/windows.h"
+#include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 
 namespace strew::pto {
@@ -77,6 +79,37 @@ Status check_extents(const Plan& plan) {
   return {};
 }
 
+/// What ptoas refuses beyond the rules of verify.h: it reads unsigned scalars nowhere, converts between tiles of one physical shape only, and
+/// where tiles have addresses it finds no room for a3's pto.tci to work in.
+class PtoasCheck {
+ public:
+  PtoasCheck(Chip chip, Sync sync) : counts_(chip != Chip::a3 || sync != Sync::addresses) {}
+
+  Status run(const std::vector<Statement>& statements) {
+    for (const Statement& s : statements) {
+      if (!s.result.empty()) types_[s.result] = &s.type;
+      if (s.opcode == Opcode::tci && !counts_)
+        return unsupported(
+            "sync addresses: the program counts with pto.tci, for which ptoas wants a scratch tile on a3, expected sync "
+            "flags or tool");
+      if (s.opcode == Opcode::load_scalar && is_unsigned_integer(s.type.element.dtype))
+        return unsupported("the program reads single elements of " + print(s.type.element) +
+                           ", which ptoas does not calculate with, expected a signed type, or output pto-cpp");
+      if (s.opcode == Opcode::tcvt && types_.at(s.operands[0][0])->dims != types_.at(s.operands[1][0])->dims)
+        return unsupported(
+            "the program converts between tiles whose rows differ in length, which ptoas refuses, expected equal element "
+            "types, or output pto-cpp");
+      STREW_TRY(run(s.body));
+      STREW_TRY(run(s.otherwise));
+    }
+    return {};
+  }
+
+ private:
+  bool counts_;
+  std::unordered_map<std::string, const Type*> types_;
+};
+
 class Attempts {
  public:
   Attempts(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options)
@@ -106,6 +139,7 @@ class Attempts {
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
     if (options_.double_buffer && best->tiles.mode != "copy" && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
     STREW_TRY(complete(*best));
+    if (options_.output == Output::pto_ir) STREW_TRY(PtoasCheck(chip_, options_.sync).run(best->module.functions[0].body));
     return std::move(*best);
   }
 

@@ -1,9 +1,11 @@
 // strew_npu_differential: random ops as PTO programs, read back and simulated, against the reference, bit for bit.
 //
-//   strew_npu_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] [--replay SEED:ITERATION] [--op TEXT] [--plant] [--verbose]
+//   strew_npu_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] [--replay SEED:ITERATION] [--op TEXT] [--plant] [--ptoas]
+//                          [--verbose]
 //
 // The seed is printed first; a failure prints op, call, difference, program, and the command that replays it. --plant also puts bugs into
-// the programs and fails where a kind of bug is noticed too rarely. --verbose prints ops, and the shrunk program that failed. Exit: 0 clean, 1 a difference, 2 usage.
+// the programs and fails where a kind of bug is noticed too rarely. --ptoas: the real tool (PTOAS, PATH) must take
+// every program written for it. --verbose prints ops, and the shrunk program that failed. Exit: 0 clean, 1 a difference, 2 usage.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -19,6 +21,7 @@
 #include "tests/differential/npu/plant.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/shrink.h"
+#include "tests/support/ptoas.h"
 
 namespace strew::test {
 namespace {
@@ -28,14 +31,14 @@ struct Options {
   int64_t iterations = 2000;
   double seconds = 0;
   int jobs = 1;
-  std::string replay, op;
+  std::string replay, op, ptoas;
   bool plants = false, verbose = false;
 };
 
 [[noreturn]] void usage(const std::string& why) {
   fmt::print(stderr,
              "strew_npu_differential: {}\nusage: strew_npu_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] "
-             "[--replay SEED:ITERATION] [--op TEXT] [--plant] [--verbose]\n",
+             "[--replay SEED:ITERATION] [--op TEXT] [--plant] [--ptoas] [--verbose]\n",
              why);
   std::exit(2);
 }
@@ -62,6 +65,8 @@ Options parse(int argc, char** argv) {
       o.op = value();
     else if (flag == "--plant")
       o.plants = true;
+    else if (flag == "--ptoas")
+      o.ptoas = find_ptoas().value_or("");
     else if (flag == "--verbose")
       o.verbose = true;
     else
@@ -144,7 +149,7 @@ int main(int argc, char** argv) {
   NpuTally sum;
   bool good = true;
   if (o.jobs <= 1 || !o.replay.empty() || !o.op.empty()) {
-    NpuChecker checker(o.plants);
+    NpuChecker checker(o.plants, o.ptoas);
     const size_t colon = o.replay.find(':');
     if (!o.replay.empty() && colon == std::string::npos) usage("--replay " + o.replay + ": expected SEED:ITERATION");
     good = !o.op.empty()       ? run_op(o, checker)
@@ -157,7 +162,7 @@ int main(int argc, char** argv) {
     good = run_in_jobs(
         o.jobs,
         [&](int job, std::string& text) {
-          NpuChecker checker(o.plants);
+          NpuChecker checker(o.plants, o.ptoas);
           const bool clean = run_share(o, checker, job, o.jobs);
           text = checker.tally().write();
           return clean;

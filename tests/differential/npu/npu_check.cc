@@ -20,6 +20,7 @@
 #include "tests/differential/npu/plant.h"
 #include "tests/differential/random_indices.h"
 #include "tests/differential/random_op.h"
+#include "tests/support/ptoas.h"
 
 namespace strew::test {
 
@@ -193,6 +194,13 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   const Expected<pto::Module> read = pto::parse(text);
   if (!read.ok()) return failed("its text: " + read.status().message());
   if (!(*read == program->module)) return failed("its text is another program");
+  if (!ptoas_.empty() && wish.options.output == pto::Output::pto_ir) {
+    const char* flags = wish.options.sync == pto::Sync::addresses ? "--pto-level=level3"
+                        : wish.options.sync == pto::Sync::tool    ? "--enable-insert-sync"
+                                                                  : "";
+    const PtoasAnswer answer = run_ptoas(ptoas_, text, std::string(pto::name(wish.chip)), flags);
+    if (!answer.accepted) return failed("ptoas: " + answer.errors);
+  }
   for (int i = 0; i < 3; ++i) {
     const bool must_be_unique = has_unique_hint(op) || is_relaxed_fold(op);
     Op concrete = instantiate(blueprint, maxima(blueprint));

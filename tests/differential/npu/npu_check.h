@@ -39,7 +39,8 @@ NpuWish random_wish(Rng& rng);
 class NpuChecker {
  public:
   /// `plants` programs with a bug put in: the simulator or the comparison must notice.
-  explicit NpuChecker(bool plants) : plants_(plants) {}
+  /// `ptoas`, if not empty, is the tool that must take every program written for it.
+  explicit NpuChecker(bool plants, std::string ptoas = "") : plants_(plants), ptoas_(std::move(ptoas)) {}
 
   /// Deterministic in (blueprint, seed).
   std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed);
@@ -61,6 +62,7 @@ class NpuChecker {
   std::string program_;
   pto::SimulationReport report_;  ///< of the last run that ended
   bool plants_;
+  std::string ptoas_;
 };
 
 /// The op made such that a chip may take it: contiguous tensors, most of them of known extents.
