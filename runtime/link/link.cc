@@ -52,7 +52,8 @@ class OrcLinker final : public Linker {
     return static_cast<Linker*>(linker.release());
   }
 
-  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects, const std::vector<std::string>& symbols) override {
+  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
+                                               const std::vector<std::string>& symbols) override {
     auto dylib = session_.createJITDylib("kernel" + std::to_string(next_.fetch_add(1)));
     if (!dylib) return internal_error("linker: " + text_of(dylib.takeError()));
     auto linked = std::make_shared<OrcObject>(*this, *dylib);
@@ -127,7 +128,9 @@ OrcObject::~OrcObject() { linker_.remove(dylib_); }
 class BrokenLinker final : public Linker {
  public:
   explicit BrokenLinker(Status why) : why_(std::move(why)) {}
-  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>&, const std::vector<std::string>&) override { return why_; }
+  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>&, const std::vector<std::string>&) override {
+    return why_;
+  }
 
  private:
   const Status why_;

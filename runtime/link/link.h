@@ -24,7 +24,8 @@ class Linker {
  public:
   virtual ~Linker() = default;
   /// Links the objects with each other.
-  virtual Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects, const std::vector<std::string>& symbols) = 0;
+  virtual Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
+                                                       const std::vector<std::string>& symbols) = 0;
 };
 
 }  // namespace strew
