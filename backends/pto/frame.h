@@ -50,6 +50,8 @@ class Frame {
   Number elements(int tensor) { return number(extent(tensor)); }
   /// What an open extent counts as in the cost report, and where tiles are chosen.
   int64_t assumed(const Term& term) const;
+  /// How many turns a loop over that many takes, `each` at a time.
+  int64_t turns(const Term& extent, int64_t each) const { return (assumed(extent) + each - 1) / each; }
   /// Bits of the widest element that moves.
   int widest() const;
   /// The tensor whose places the indices name.

@@ -370,8 +370,7 @@ Status RowWriter::axis(TilePlace& place) {
   const Number step = mine ? b_.mul(b_.cores(), rows, "stride") : rows;
   const Number bound = frame_.guarded(extent);
   const double tiles = std::max<double>(
-      1, static_cast<double>((frame_.assumed(walk_.axis.extent) + frame_.attempt.rows - 1) / frame_.attempt.rows) /
-             (mine ? b_.planned_cores() : 1));
+      1, static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows)) / (mine ? b_.planned_cores() : 1));
   if (!frame_.attempt.buffered) {
     b_.loop("first", from, bound, step, tiles, [&](const Number& first) { tile(first, extent, place); });
     return failed_;
@@ -434,7 +433,7 @@ void RowWriter::check_indices() {
               });
       return;
     }
-    const double tiles = static_cast<double>((frame_.assumed(walk_.axis.extent) + frame_.attempt.rows - 1) / frame_.attempt.rows);
+    const double tiles = static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows));
     b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
       place.first = first;
       place.count = whole ? rows : b_.min(b_.sub(extent, first, "left"), rows, "count");

@@ -301,7 +301,7 @@ void WindowWriter::rows() {
   const Number to = b_.mul(frame_.guarded(left.to), valid_, "upper");
   const Number from = mine ? b_.add(left.from, b_.mul(b_.core(), height, "first_tile"), "first_row") : left.from;
   const Number step = mine ? b_.mul(b_.cores(), height, "stride") : height;
-  const double tiles = static_cast<double>((frame_.assumed(axis_.extent) + frame_.attempt.rows - 1) / frame_.attempt.rows);
+  const double tiles = static_cast<double>(frame_.turns(axis_.extent, frame_.attempt.rows));
   b_.loop("row", from, to, step, std::max(1.0, mine ? tiles / b_.planned_cores() : tiles),
           [&](const Number& first) { columns(first, even ? height : b_.min(b_.sub(left.to, first, "left"), height, "count")); });
 }
@@ -314,7 +314,7 @@ void WindowWriter::columns(const Number& first, const Number& count) {
   const Number step = b_.number(wide);
   const bool even = left.from.is(0) && left.to.value && *left.to.value % wide == 0;
   const Number from = mine ? b_.add(left.from, b_.mul(b_.core(), step, "first_piece"), "first_col") : left.from;
-  const double turns = static_cast<double>((frame_.assumed(run_.extent) + wide - 1) / wide);
+  const double turns = static_cast<double>(frame_.turns(run_.extent, wide));
   b_.loop("col", from, left.to, mine ? b_.mul(b_.cores(), step, "col_stride") : step,
           std::max(1.0, mine ? turns / b_.planned_cores() : turns), [&](const Number& col) {
             move(first, count, col, even ? step : b_.min(b_.sub(left.to, col, "cols_left"), step, "width"));
