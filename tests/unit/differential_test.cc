@@ -192,7 +192,23 @@ TEST(CoverageTable, CountsAndMergesAndListsEmptyCells) {
   EXPECT_THAT(b.write(), HasSubstr(" 10\n"));
   const std::vector<std::string> empty = b.empty_cells({"llvm"});
   EXPECT_EQ(std::ranges::count(empty, "llvm " + text(cell)), 0);
-  EXPECT_EQ(empty.size() + 1, legal_cells().size());
+  EXPECT_EQ(empty.size() + 1, legal_cells().size() + legal_splits().size());
+}
+
+TEST(SplitCoverage, WantsEveryNumberOfThreads) {
+  Coverage a, b;
+  SplitCell cell{Strategy::clip, 1, false, OobPolicy::clamp, DType::f32};
+  for (const int threads : kThreadCounts) {
+    EXPECT_FALSE(a.has(cell));
+    cell.threads = threads;
+    a.ran(cell);
+  }
+  EXPECT_TRUE(a.has(cell));
+  b.merge(a.write());
+  EXPECT_TRUE(b.has(cell));
+  EXPECT_EQ(std::ranges::count(b.empty_cells({"llvm"}), text(cell)), 0);
+  EXPECT_EQ(std::ranges::count(Coverage().empty_cells({"llvm"}), text(cell)), 1);
+  EXPECT_THAT(b.table(), HasSubstr("8 threads 1/"));
 }
 
 }  // namespace
