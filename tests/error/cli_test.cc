@@ -289,6 +289,19 @@ TEST_F(Cli, NpuPrograms) {
   EXPECT_THAT(success("compile kv.onnx --emit pto-ir --target npu-a5 -o -"), StartsWith("module attributes {pto.target_arch"));
 }
 
+TEST_F(Cli, EveryExampleHasProgramsForBothChips) {
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(STREW_SOURCE_DIR) + "/examples")) {
+    const std::string ending = entry.path().extension().string();
+    if (ending != ".onnx" && ending != ".mlir" && ending != ".tflite" && ending != ".pto" && ending != ".strew") continue;
+    ++files;
+    for (const char* chip : {"npu-a3", "npu-a5"})
+      EXPECT_THAT(success("compile " + entry.path().string() + " --emit pto-ir --target " + chip + " -o -"),
+                  StartsWith("module attributes {pto.target_arch"));
+  }
+  EXPECT_GE(files, 4);
+}
+
 TEST_F(Cli, OverridesThatDoNotSuitTheOp) {
   EXPECT_THAT(failure(1, "check kv.onnx --oob fill_element:1"), HasSubstr("kv.onnx: node scatter (TensorScatter): "));
   EXPECT_THAT(failure(1, "check kv.onnx --accumulate wide"), HasSubstr("accumulate"));

@@ -22,6 +22,8 @@
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/rewrite/rewrites.h"
+#include "tests/differential/npu/npu_check.h"
+#include "tests/differential/op_blueprint.h"
 #include "tests/support/ptoas.h"
 
 namespace strew {
@@ -91,6 +93,22 @@ TEST_P(GoldenProgram, IsUnchanged) {
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenProgram, testing::ValuesIn(cases()),
                          [](const auto& info) { return info.param.name + "_" + std::string(pto::name(info.param.chip)); });
+
+class GoldenOp : public testing::TestWithParam<std::string> {};
+
+/// For both chips, several outputs, core counts and interleavings (the checker draws them): read back, verified, simulated.
+TEST_P(GoldenOp, SimulatesToTheReferencesBits) {
+  constexpr int64_t kMostMoved = 8'000;
+  const Expected<Op> op = parse_op(read(kFolder / (GetParam() + ".op")));
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  test::NpuChecker checker(false, "", kMostMoved);
+  for (uint64_t seed = 1; seed <= 2; ++seed) {
+    const std::optional<test::Failure> failure = checker.check(test::blueprint_of(*op), seed);
+    EXPECT_FALSE(failure) << "seed " << seed << ": " << failure->call << "\n" << failure->what << "\n" << checker.program();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, GoldenOp, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
 
 TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 70u); }
 

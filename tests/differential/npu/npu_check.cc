@@ -36,8 +36,6 @@ struct NpuChecker::Data {
 
 namespace {
 
-constexpr int64_t kMostMoved = 6000;  ///< elements
-
 /// A refusal without names and numbers, so that equal reasons count together.
 std::string reason_of(const std::string& message) {
   std::string out;
@@ -205,7 +203,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     const bool must_be_unique = has_unique_hint(op) || is_relaxed_fold(op);
     Op concrete = instantiate(blueprint, maxima(blueprint));
     const Geometry g = geometry_of(concrete);
-    if (g.position_count() * g.window_count() > kMostMoved) return std::nullopt;  // every core may look at every update
+    if (g.position_count() * g.window_count() > most_moved_) return std::nullopt;  // every core may look at every update
     const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
     pool_.release_all();
     Data data(pool_, rng, std::move(concrete), rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));

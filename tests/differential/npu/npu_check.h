@@ -39,8 +39,10 @@ NpuWish random_wish(Rng& rng);
 class NpuChecker {
  public:
   /// `plants` programs with a bug put in: the simulator or the comparison must notice.
-  /// `ptoas`, if not empty, is the tool that must take every program written for it.
-  explicit NpuChecker(bool plants, std::string ptoas = "") : plants_(plants), ptoas_(std::move(ptoas)) {}
+  /// `ptoas`, if not empty, is the tool that must take every program written for it. Ops that move more than `most_moved` elements are
+  /// planned and checked, not simulated.
+  explicit NpuChecker(bool plants, std::string ptoas = "", int64_t most_moved = 6000)
+      : plants_(plants), ptoas_(std::move(ptoas)), most_moved_(most_moved) {}
 
   /// Deterministic in (blueprint, seed).
   std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed);
@@ -63,6 +65,7 @@ class NpuChecker {
   pto::SimulationReport report_;  ///< of the last run that ended
   bool plants_;
   std::string ptoas_;
+  int64_t most_moved_;
 };
 
 /// The op made such that a chip may take it: contiguous tensors, most of them of known extents.
