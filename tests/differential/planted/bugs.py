@@ -13,8 +13,11 @@ PHASES = "runtime/executor/phases.cc"
 
 BUGS = [
     ("positions walked backwards", "backends/llvm/range_entry.cc",
-     "emit_window(f, at(i));",
-     "emit_window(f, at(f.e.b.CreateSub(f.e.b.CreateSub(f.e.add(lo, hi), f.e.i64(1)), i)));"),
+     "emit_window(f, at(i), cut);",
+     "emit_window(f, at(f.e.b.CreateSub(f.e.b.CreateSub(f.e.add(lo, hi), f.e.i64(1)), i))), cut);"),
+    ("clip: owners overlap by one destination", "backends/llvm/window.cc",
+     "return owned ? e.smin(to, iteration_at(f, *placement, loop, offsetof(strew_args, k1), shift)) : to;",
+     "return owned ? e.smin(to, e.add(iteration_at(f, *placement, loop, offsetof(strew_args, k1), shift), e.i64(1))) : to;"),
     ("last position dropped", "backends/llvm/range_entry.cc",
      "f.e.loop(lo, hi, options,",
      "f.e.loop(lo, f.e.b.CreateSub(hi, f.e.i64(1)), options,"),
