@@ -5,15 +5,14 @@
 // on indices that are in range, just outside, and at both ends of their type.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "backends/halide/can_build/backend.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/text.h"
+#include "tests/support/golden.h"
 #include "tests/support/programs.h"
 
 namespace strew {
@@ -22,20 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/jax";
 
-std::string read(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> names() {
-  std::vector<std::string> out;
-  for (const auto& entry : fs::directory_iterator(kFolder))
-    if (entry.path().extension() == ".mlir") out.push_back(entry.path().stem().string());
-  std::sort(out.begin(), out.end());
-  return out;
-}
+std::vector<std::string> names() { return test::stems(kFolder, ".mlir"); }
 
 Expected<Imported> import_module(const std::string& name, bool fold) {
   ImportOptions options;
@@ -71,7 +57,7 @@ TEST_P(GoldenFold, IsUnchangedAndKeepsTheBits) {
   const fs::path golden = kFolder / (GetParam() + ".fold");
   const std::string text = summary(*folded);
   if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
-  EXPECT_EQ(read(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+  EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
 
   test::Rng rng(17);
   for (int round = 0; round < 12; ++round) {

@@ -4,15 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/rewrite/rewrites.h"
+#include "tests/support/golden.h"
 
 namespace strew {
 namespace {
@@ -20,25 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/plans";
 
-std::string read(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> golden_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kFolder))
-    if (entry.path().extension() == ".op") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 
 class GoldenPlan : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPlan, IsUnchanged) {
-  auto op = parse_op(read(kFolder / (GetParam() + ".op")));
+  auto op = parse_op(test::read_text(kFolder / (GetParam() + ".op")));
   ASSERT_TRUE(op.ok()) << op.status().message();
   const Status legal = verify(*op);
   ASSERT_TRUE(legal.ok()) << legal.message();
@@ -50,7 +36,7 @@ TEST_P(GoldenPlan, IsUnchanged) {
   text += print(*plan);
   const fs::path golden = kFolder / (GetParam() + ".plan");
   if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
-  EXPECT_EQ(read(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+  EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenPlan, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });

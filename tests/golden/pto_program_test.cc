@@ -24,6 +24,7 @@
 #include "compiler/rewrite/rewrites.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
+#include "tests/support/golden.h"
 #include "tests/support/ptoas.h"
 
 namespace strew {
@@ -32,23 +33,10 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/programs";
 
-std::string read(const fs::path& path) {
-  std::ifstream in(path);
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
-
-std::vector<std::string> golden_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(kFolder))
-    if (entry.path().extension() == ".op") names.push_back(entry.path().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
+std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 
 Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {
-  STREW_ASSIGN(const Op op, parse_op(read(kFolder / (name + ".op"))));
+  STREW_ASSIGN(const Op op, parse_op(test::read_text(kFolder / (name + ".op"))));
   STREW_TRY(verify(op));
   Op canonical = op;
   canonicalise(canonical);
@@ -88,7 +76,7 @@ TEST_P(GoldenProgram, IsUnchanged) {
   }
   const fs::path golden = kFolder / (GetParam().name + "." + chip() + ".pto");
   if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
-  EXPECT_EQ(read(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+  EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenProgram, testing::ValuesIn(cases()),
@@ -99,7 +87,7 @@ class GoldenOp : public testing::TestWithParam<std::string> {};
 /// For both chips, several outputs, core counts and interleavings (the checker draws them): read back, verified, simulated.
 TEST_P(GoldenOp, SimulatesToTheReferencesBits) {
   constexpr int64_t kMostMoved = 8'000;
-  const Expected<Op> op = parse_op(read(kFolder / (GetParam() + ".op")));
+  const Expected<Op> op = parse_op(test::read_text(kFolder / (GetParam() + ".op")));
   ASSERT_TRUE(op.ok()) << op.status().message();
   test::NpuChecker checker(false, "", kMostMoved);
   for (uint64_t seed = 1; seed <= 2; ++seed) {
@@ -135,7 +123,7 @@ TEST_P(GoldenTools, MlirReadsTheGenericForm) {
   std::ofstream(file) << *text;
   const std::string command =
       "mlir-opt-22 --allow-unregistered-dialect " + file.string() + " -o /dev/null 2> " + file.string() + ".err";
-  EXPECT_EQ(std::system(command.c_str()), 0) << read(file.string() + ".err").substr(0, 2000);
+  EXPECT_EQ(std::system(command.c_str()), 0) << test::read_text(file.string() + ".err").substr(0, 2000);
   fs::remove(file);
   fs::remove(file.string() + ".err");
 }
