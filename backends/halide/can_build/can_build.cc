@@ -64,7 +64,6 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
   if (const Status entries = llvm_can_build(plan, schedule, target); !entries.ok())
     return decline("its entries are made by LLVM: " + entries.message());
   if (schedule.strategy == Strategy::clip)
-    return decline("strategy clip cuts windows by destination, which only LLVM's loops do");
   if ((features_of(target) & feature_bit("sse4.1")) == 0) {
     for (size_t n = 0; n < plan.combine.nodes.size() && !plan.pure_move; ++n)
       if (rounds_to_integer(plan.combine.nodes[n].op))
