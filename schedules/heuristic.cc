@@ -143,7 +143,8 @@ bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, 
   if (f.run_bytes % kLine != 0) return false;
   // Measured (bench/suite on Zen 3): gathers from an output of L3/4 on, rows into a table of L3/2; slices are read back soon (KV caches).
   if (plan.gather) return f.moved_bytes >= target.l3_bytes / 4;
-  const int64_t cached = plan.kind == PlanKind::slice_update ? target.l3_bytes : target.l3_bytes / 2;
+  // Rows share the cache with their updates: a table of half of it no longer fits.
+  const int64_t cached = plan.kind == PlanKind::slice_update ? target.l3_bytes : target.l3_bytes / 2 - 1;
   if (f.table_bytes == kUnknown || f.table_bytes <= cached) return false;
   // Decode: many cold rows. Prefill and slabs: more than the private caches hold. 256..1023-byte rows on one thread tie.
   const int64_t runs = f.moved_bytes / f.run_bytes;

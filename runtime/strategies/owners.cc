@@ -35,7 +35,7 @@ bool owners_fit(const Plan& plan, const int64_t* dyn) {
 
 bool is_lopsided(const OwnerCall& call) {
   constexpr int64_t kSpots = 16, kEach = 8;
-  constexpr int kMost = 115;  // of kSpots * kEach: nine in ten
+  constexpr int kMost = 90;  // of kSpots * kEach, seven in ten: far from what chance makes of an even share
   if (call.positions < kSpots * kEach) return false;
   const Owners owners(2, call.key_bytes);
   int first = 0, second = 0;
