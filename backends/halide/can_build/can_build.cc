@@ -63,7 +63,6 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
   // The entries around Halide's loops, init above all, are LLVM's.
   if (const Status entries = llvm_can_build(plan, schedule, target); !entries.ok())
     return decline("its entries are made by LLVM: " + entries.message());
-  if (schedule.strategy == Strategy::clip)
   if ((features_of(target) & feature_bit("sse4.1")) == 0) {
     for (size_t n = 0; n < plan.combine.nodes.size() && !plan.pure_move; ++n)
       if (rounds_to_integer(plan.combine.nodes[n].op))
