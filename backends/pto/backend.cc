@@ -6,7 +6,6 @@
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/launch.h"
 #include "backends/reference/reference.h"
-#include "compiler/rewrite/rewrites.h"
 
 namespace strew {
 namespace {
@@ -52,11 +51,9 @@ class NpuBackend final : public Backend {
 
  private:
   Expected<pto::Program> plan(const BuildRequest& request) const {
-    Op canonical = request.op;
-    canonicalise(canonical);
     pto::ProgramOptions options;
     options.output = pto::Output::pto_cpp;
-    return pto::plan_program(canonical, request.plan, chip_, options);
+    return pto::plan_program(request.op, request.plan, chip_, options);
   }
 
   std::string_view name_;

@@ -14,7 +14,7 @@ std::string shape_text(const ProgramArgument& a) {
   return out + "]";
 }
 
-std::string stub(const Program& p) {
+std::string launcher(const Program& p) {
   std::string parameters, launch,
       comment = "// " + p.kernel + " on " + std::string(name(p.chip)) + ": " + p.tiles.mode + " mode, cores share " +
                 std::string(name(p.tiles.split)) + ".\n";
@@ -48,7 +48,7 @@ std::string print_host(const std::vector<Program>& programs) {
       "#elif !defined(STREW_LAUNCH)\n#error \"define STREW_KERNEL and STREW_LAUNCH(kernel, blocks, stream, ...) for your "
       "runtime\"\n"
       "#endif\n";
-  for (const Program& program : programs) out += stub(program);
+  for (const Program& program : programs) out += launcher(program);
   return out;
 }
 

@@ -139,18 +139,16 @@ bool apply_by_owner(const Kernel::State& state, const CallShape& shape, const st
                     int64_t nanoseconds) {
   const Plan& plan = state.compiled.plan;
   if (shape.positions < kOwnerPositions || !owners_fit(plan, args.dyn)) return false;
-  if (state.clip != nullptr && threads > 1 && columns_share(shape, plan, args.dyn, threads) &&
-      is_lopsided(owner_call(state, shape, args, threads))) {
-    strew_fault unused{};
-    strew_args whole = args;
-    whole.k1 = clip_extent(plan, args.dyn);
-    run_split(state, state.clip, whole, {shape.splits, window_unit(plan, args.dyn), 1}, nanoseconds, &unused, Axis::window,
-              shape.positions);
-    return true;
-  }
   Executor::Team team(*state.executor, threads, nanoseconds);
   if (!team.has_help()) return false;
   const OwnerCall call = owner_call(state, shape, args, threads);
+  if (state.clip != nullptr && columns_share(shape, plan, args.dyn, threads) && is_lopsided(call)) {
+    strew_args whole = args;
+    whole.k1 = clip_extent(plan, args.dyn);
+    Phase phase{state.clip, &whole, {shape.splits, window_unit(plan, args.dyn), threads}, Axis::window, shape.positions};
+    team.run(threads, work, &phase);
+    return true;
+  }
   switch (state.compiled.schedule.strategy) {
     case Strategy::runs:
       run_runs(team, call);

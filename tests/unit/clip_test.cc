@@ -68,6 +68,35 @@ TEST_P(ClipPolicies, GiveTheBitsOfOneThread) {
 
 INSTANTIATE_TEST_SUITE_P(All, ClipPolicies, testing::Values("undefined", "skip_element", "skip_window", "clamp", "wrap"));
 
+/// Through the executor: seven in eight updates meet in one row, so two threads share its columns.
+TEST(Owners, GiveTheBitsOfOneThreadWhereARowIsHot) {
+  constexpr int64_t kUpdates = 20000, kRows = 3000, kCols = 64;
+  const Op op = *parse_op(
+      "strew1.scatter(operand=f32[3000,64] indices=i32[20000] updates=f32[20000,64] update_window_dims=[1] "
+      "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)");
+  std::vector<int32_t> indices(kUpdates);
+  std::vector<float> updates(kUpdates * kCols);
+  for (size_t i = 0; i < indices.size(); ++i) indices[i] = i % 8 == 0 ? static_cast<int32_t>(i * 7919 % kRows) : 17;
+  for (size_t i = 0; i < updates.size(); ++i) updates[i] = 1.0F / static_cast<float>(i % 977 + 1);
+  Runtime runtime;
+  std::vector<std::vector<float>> results;
+  for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2", "strategy=exchange,threads=3"}) {
+    KernelOptions options;
+    options.schedule = schedule;
+    const Expected<Kernel> kernel = runtime.get(op, options);
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    EXPECT_EQ(kernel->clip_entry() != nullptr, std::string_view(schedule) != "strategy=sequential");
+    std::vector<float>& result = results.emplace_back(kRows * kCols, 0.5F);
+    const int64_t result_dims[] = {kRows, kCols}, index_dims[] = {kUpdates}, update_dims[] = {kUpdates, kCols};
+    const TensorView views[] = {{result.data(), DType::f32, 2, result_dims},
+                                {indices.data(), DType::i32, 1, index_dims},
+                                {updates.data(), DType::f32, 2, update_dims}};
+    EXPECT_TRUE(kernel->run(views).ok());
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
 /// Keys that are their position times a step.
 template <int kStep>
 int32_t keys_of(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
