@@ -1,11 +1,14 @@
-// Binding, fast where nothing changed. bind(): count, then dtype and rank of each view, then dims and strides against the shape of the
-// op (static) or of this thread's last call (dynamic), then addresses: null, wrap-around, overlap. Whatever does not match at once goes
-// to a slow path that finds out whether it is harmless (strides of extents of 1), a new set of dims, or an error. Consistency of
-// dynamic dims is not repeated here: the op with the dims filled in is verified. Tested by tests/unit/bind_test.cc.
+// Binding, fast where nothing changed: bind_as() is one pass over the views, dtype, rank, dims, strides and addresses against the shape
+// of the op (static) or of this thread's last call (dynamic), then overlap, about fifty instructions per tensor. Whatever does not match
+// at once is bound again step by step, to find out whether it is harmless (strides of extents of 1, interleaved buffers), a new set of
+// dims, or an error. Consistency of dynamic dims is not repeated here: the op with the dims filled in is verified. Tested by
+// tests/unit/bind_test.cc.
 #include "runtime/bind.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 #include <string>
 
 #include "compiler/op/specialise.h"
@@ -15,18 +18,18 @@
 namespace strew {
 namespace {
 
-bool same(const int64_t* a, const int64_t* b, int count) {
-  for (int i = 0; i < count; ++i)
-    if (a[i] != b[i]) return false;
-  return true;
-}
-
 bool is_dynamic(const TensorType& type) {
   for (int64_t dim : type.dims)
     if (dim == kDynamic) return true;
   for (int64_t stride : type.strides)
     if (stride == kDynamic) return true;
   return false;
+}
+
+bool same(const int64_t* a, const int64_t* b, int count) {
+  for (int i = 0; i < count; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
 }
 
 bool is_empty(const int64_t* dims, size_t rank) {
@@ -45,6 +48,14 @@ bool row_major_strides(const int64_t* dims, size_t rank, int64_t* strides) {
   return true;
 }
 
+/// One buffer may be both, element on element.
+bool same_layout(const CallShape::Slot& a, const CallShape::Slot& b) {
+  if (a.dtype != b.dtype) return false;
+  for (int32_t d = 0; d < a.rank; ++d)
+    if (a.dims[d] != 1 && a.strides[d] != b.strides[d]) return false;
+  return true;
+}
+
 /// This thread's last shapes of dynamic ops, by binder.
 struct Remembered {
   uint64_t binder = 0;
@@ -59,46 +70,51 @@ std::atomic<uint64_t> next_id{1};
 
 Binder::Binder(const Op& op, const Plan& plan) : op_(op), plan_(plan), id_(next_id.fetch_add(1)), slots_(tensor_slots(op)) {}
 
-Expected<std::unique_ptr<Binder>> Binder::make(const Op& op, const Plan& plan) {
-  std::unique_ptr<Binder> binder(new Binder(op, plan));
+Expected<Binder> Binder::make(const Op& op, const Plan& plan) {
+  Binder binder(op, plan);
   const auto* scatter = std::get_if<Scatter>(&op);
-  const int pairs = binder->pairs_ = scatter ? static_cast<int>(scatter->operands.size()) : 1;
+  const int pairs = binder.pairs_ = scatter ? static_cast<int>(scatter->operands.size()) : 1;
   const int extras_at = scatter ? 3 * pairs + 1 : 3;
   const size_t extras = scatter ? scatter->extras.size() : std::get<Gather>(op).extras.size();
-  binder->data_count_ = static_cast<size_t>(extras_at) + extras;
-  binder->copies_ = scatter && scatter->init == InitKind::copy;
+  binder.data_count_ = static_cast<size_t>(extras_at) + extras;
+  binder.copies_ = scatter && scatter->init == InitKind::copy;
   bool dynamic = false;
-  for (const TensorSlot& slot : binder->slots_) {
+  for (const TensorSlot& slot : binder.slots_) {
     dynamic = dynamic || is_dynamic(*slot.type);
     switch (slot.role) {
       case Role::result:
-        binder->data_index_.push_back(slot.index);
+        binder.data_index_.push_back(static_cast<uint32_t>(slot.index));
         break;
       case Role::operand:
-        binder->data_index_.push_back(pairs + slot.index);
+        binder.data_index_.push_back(static_cast<uint32_t>(pairs + slot.index));
         break;
       case Role::indices:
-        binder->data_index_.push_back(2 * pairs);
+        binder.data_index_.push_back(static_cast<uint32_t>(2 * pairs));
         break;
       case Role::updates:
-        binder->data_index_.push_back(2 * pairs + 1 + slot.index);
+        binder.data_index_.push_back(static_cast<uint32_t>(2 * pairs + 1 + slot.index));
         break;
       case Role::extra:
-        binder->data_index_.push_back(extras_at + slot.index);
+        binder.data_index_.push_back(static_cast<uint32_t>(extras_at + slot.index));
         break;
     }
   }
-  const int count = static_cast<int>(binder->slots_.size());
-  for (int r = 0; r < count && binder->slots_[static_cast<size_t>(r)].role == Role::result; ++r) {
-    for (int other = r + 1; other < count; ++other) {
-      const TensorSlot& slot = binder->slots_[static_cast<size_t>(other)];
-      const bool own_operand = binder->copies_ && slot.role == Role::operand && slot.index == r;
-      binder->overlaps_.push_back({r, other, own_operand});
+  binder.count_ = static_cast<uint32_t>(binder.slots_.size());
+  for (uint32_t i = 0; i < binder.data_count_ && binder.is_small(); ++i) {
+    const std::vector<uint32_t>& bound = binder.data_index_;
+    if (std::find(bound.begin(), bound.end(), i) == bound.end()) binder.unbound_[binder.unbound_count_++] = i;
+  }
+  const uint32_t count = static_cast<uint32_t>(binder.slots_.size());
+  for (uint32_t r = 0; r < count && binder.slots_[r].role == Role::result; ++r) {
+    for (uint32_t other = r + 1; other < count; ++other) {
+      const TensorSlot& slot = binder.slots_[other];
+      const bool own_operand = binder.copies_ && slot.role == Role::operand && slot.index == static_cast<int>(r);
+      binder.overlaps_.push_back({r, other, own_operand});
     }
   }
   if (!dynamic) {
     CallShape shape;
-    for (const TensorSlot& slot : binder->slots_) {
+    for (const TensorSlot& slot : binder.slots_) {
       const size_t rank = slot.type->dims.size(), at = shape.numbers.size();
       shape.numbers.insert(shape.numbers.end(), slot.type->dims.begin(), slot.type->dims.end());
       shape.numbers.resize(at + 2 * rank);
@@ -106,11 +122,11 @@ Expected<std::unique_ptr<Binder>> Binder::make(const Op& op, const Plan& plan) {
       if (!slot.type->strides.empty())
         std::copy(slot.type->strides.begin(), slot.type->strides.end(), strides);
       else if (!row_major_strides(slot.type->dims.data(), rank, strides))
-        return invalid_argument(binder->label(static_cast<size_t>(&slot - binder->slots_.data())) +
+        return invalid_argument(binder.label(static_cast<size_t>(&slot - binder.slots_.data())) +
                                 ": its elements do not fit 63 bits");
     }
-    STREW_TRY(binder->fill_slots(shape));
-    binder->static_shape_ = std::make_unique<CallShape>(std::move(shape));
+    STREW_TRY(binder.fill_slots(shape));
+    binder.static_shape_ = std::move(shape);
   }
   return binder;
 }
@@ -121,6 +137,19 @@ std::string Binder::label(size_t slot) const {
   return text;
 }
 
+/// Dtype, rank, dims and strides are exactly the slot's, whose dims and strides begin at `numbers`: its own pointers would cost the
+/// loads of a call that finds nothing in the nearest cache one more step.
+inline bool fits_slot(const TensorView& view, const CallShape::Slot& slot, const int64_t* numbers) {
+  const int32_t rank = slot.rank;
+  if (view.rank != rank) return false;
+  if (rank != 0) {
+    if (!view.dims || !same(view.dims, numbers, rank)) return false;
+    if (view.strides ? !same(view.strides, numbers + rank, rank) : !slot.contiguous) return false;
+  }
+  // Not beside the rank: compilers would load both at once, which waits for a caller who has just stored them one by one.
+  return view.dtype == slot.dtype;
+}
+
 /// Everything that follows from dims and strides: pointers into numbers, extents in bytes, dyn, counts.
 Status Binder::fill_slots(CallShape& shape) const {
   constexpr __int128 kMost = __int128{1} << 62;  // far from the end of __int128, however many bits an element has
@@ -128,7 +157,7 @@ Status Binder::fill_slots(CallShape& shape) const {
   for (size_t i = 0; i < slots_.size(); ++i) {
     const TensorType& type = *slots_[i].type;
     const size_t rank = type.dims.size();
-    CallShape::Slot slot{type.dtype, type.rank(), at, at + rank, true, is_empty(at, rank), 0, 0};
+    CallShape::Slot slot{type.dtype, true, is_empty(at, rank), type.rank(), data_index_[i], at, at + rank, 0, 0, 0, 0};
     at += 2 * rank;
     int64_t run = 1;
     __int128 lo = 0, hi = 1;
@@ -144,6 +173,8 @@ Status Binder::fill_slots(CallShape& shape) const {
     if (lo < -kMost || hi > kMost) return invalid_argument(label(i) + ": its byte extent does not fit 63 bits");
     slot.lo = static_cast<int64_t>((lo - 7) / 8);  // rounds away from zero: a packed element's whole byte
     slot.hi = static_cast<int64_t>((hi + 7) / 8);
+    slot.least = slot.empty ? 0 : std::max<uintptr_t>(1, static_cast<uintptr_t>(-slot.lo));
+    slot.span = std::numeric_limits<uintptr_t>::max() - static_cast<uintptr_t>(slot.hi) - slot.least;
     shape.slots.push_back(slot);
   }
   const int pairs = pairs_;
@@ -157,6 +188,9 @@ Status Binder::fill_slots(CallShape& shape) const {
       break;
     }
   }
+  shape.operands_share = copies_;
+  for (const Overlap& pair : overlaps_)
+    if (pair.may_be_same && !same_layout(shape.slots[pair.result], shape.slots[pair.other])) shape.operands_share = false;
   if (shape.dyn.size() != plan_.symbols.size()) return internal_error("plan: a symbol names a tensor that is not bound");
   if (!plan_.tensors.empty()) {
     shape.positions = position_count(plan_, shape.dyn.data());
@@ -224,13 +258,9 @@ Expected<CallShape> Binder::make_shape(std::span<const TensorView> tensors) cons
 
 /// Dtypes, ranks, dims and strides are exactly those of `shape`.
 bool Binder::fits(const CallShape& shape, std::span<const TensorView> tensors) const {
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TensorView& view = tensors[i];
-    const CallShape::Slot& slot = shape.slots[i];
-    if (view.dtype != slot.dtype || view.rank != slot.rank || (view.rank > 0 && !view.dims)) return false;
-    if (!same(view.dims, slot.dims, view.rank)) return false;
-    if (view.strides ? !same(view.strides, slot.strides, view.rank) : !slot.contiguous) return false;
-  }
+  const int64_t* numbers = shape.numbers.data();
+  for (size_t i = 0; i < tensors.size(); numbers += ptrdiff_t{2} * tensors[i].rank, ++i)
+    if (!fits_slot(tensors[i], shape.slots[i], numbers)) return false;
   return true;
 }
 
@@ -239,7 +269,7 @@ Status Binder::find_shape(std::span<const TensorView> tensors, Call& call) const
   for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_type(tensors[i], i));
   if (static_shape_) {
     for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_static(tensors[i], i));
-    call.shape = static_shape_.get();
+    call.shape = &*static_shape_;
     return {};
   }
   Remembered& memory = remembered[id_ % kRemembered];
@@ -254,16 +284,15 @@ Status Binder::find_shape(std::span<const TensorView> tensors, Call& call) const
 }
 
 Status Binder::overlap_error(std::span<const TensorView> tensors, const Call& call, const Overlap& pair) const {
-  const auto bytes = [&](int i) {
-    const size_t s = static_cast<size_t>(i);
+  const auto bytes = [&](size_t s) {
     const CallShape::Slot& slot = call.shape->slots[s];
     const uintptr_t base = reinterpret_cast<uintptr_t>(tensors[s].data);
     return StridedBytes{base, bits(slots_[s].type->dtype) / 8, tensors[s].rank, slot.dims, slot.strides};
   };
-  const size_t r = static_cast<size_t>(pair.result), o = static_cast<size_t>(pair.other);
+  const size_t r = pair.result, o = pair.other;
   // Packed elements share bytes: for them the intervals decide alone.
   const bool packed = bits(slots_[r].type->dtype) < 8 || bits(slots_[o].type->dtype) < 8;
-  if (!packed && disjoint(bytes(pair.result), bytes(pair.other))) return {};
+  if (!packed && disjoint(bytes(r), bytes(o))) return {};
   const bool operand_of_copy = pair.may_be_same;
   return invalid_argument(label(r) + " overlaps " + label(o) + ": expected disjoint buffers" +
                           (operand_of_copy ? ", or one buffer with the same dtype and strides" : ""));
@@ -273,29 +302,24 @@ Status Binder::check_addresses(std::span<const TensorView> tensors, Call& call) 
   const CallShape& shape = *call.shape;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const CallShape::Slot& slot = shape.slots[i];
-    call.data[data_index_[i]] = tensors[i].data;
+    call.data[slot.data_index] = tensors[i].data;
     if (slot.empty) continue;
     const uintptr_t base = reinterpret_cast<uintptr_t>(tensors[i].data);
     if (base == 0) return invalid_argument(label(i) + ": data is null, expected " + std::to_string(slot.hi - slot.lo) + " bytes");
-    if (base < static_cast<uintptr_t>(-slot.lo) || base + static_cast<uintptr_t>(slot.hi) < base)
-      return invalid_argument(label(i) + ": its byte extent wraps around the address space");
+    if (base - slot.least > slot.span) return invalid_argument(label(i) + ": its byte extent wraps around the address space");
   }
   int same_buffers = 0;
   for (const Overlap& pair : overlaps_) {
-    const size_t r = static_cast<size_t>(pair.result), o = static_cast<size_t>(pair.other);
+    const size_t r = pair.result, o = pair.other;
     const CallShape::Slot &a = shape.slots[r], &b = shape.slots[o];
     if (a.empty || b.empty) continue;
     const uintptr_t at = reinterpret_cast<uintptr_t>(tensors[r].data), bt = reinterpret_cast<uintptr_t>(tensors[o].data);
     if (at + static_cast<uintptr_t>(a.hi) <= bt + static_cast<uintptr_t>(b.lo) ||
         bt + static_cast<uintptr_t>(b.hi) <= at + static_cast<uintptr_t>(a.lo))
       continue;
-    if (pair.may_be_same && at == bt && slots_[r].type->dtype == slots_[o].type->dtype) {
-      bool equal = true;
-      for (int d = 0; d < tensors[r].rank; ++d) equal = equal && (a.dims[d] == 1 || a.strides[d] == b.strides[d]);
-      if (equal) {
-        ++same_buffers;
-        continue;
-      }
+    if (pair.may_be_same && at == bt && same_layout(a, b)) {
+      ++same_buffers;
+      continue;
     }
     STREW_TRY(overlap_error(tensors, call, pair));
   }
@@ -303,7 +327,60 @@ Status Binder::check_addresses(std::span<const TensorView> tensors, Call& call) 
   return {};
 }
 
+/// Everything is as in `shape`, and no result meets another tensor but its own operand. False: something is not, or needs a closer look.
+bool Binder::bind_as(const CallShape& shape, const TensorView* tensors, Call& call) const {
+  struct Bytes {
+    uintptr_t begin, end;
+  };
+  Bytes bytes[kSmall + 1];  // NOLINT(modernize-avoid-c-arrays): its end is pointed at
+  // Locals, because what is written to `call` could be any of them for all the compiler knows.
+  void** const data = call.few.data();
+  const CallShape::Slot* const slots = shape.slots.data();
+  const int64_t* numbers = shape.numbers.data();
+  const uint32_t count = count_, results = static_cast<uint32_t>(pairs_);
+  for (uint32_t i = 0; i < count; ++i) {
+    const CallShape::Slot& slot = slots[i];
+    const TensorView& view = tensors[i];
+    const uintptr_t base = reinterpret_cast<uintptr_t>(view.data);
+    if (!fits_slot(view, slot, numbers) || base - slot.least > slot.span) return false;
+    numbers += ptrdiff_t{2} * slot.rank;
+    bytes[i] = {base + static_cast<uintptr_t>(slot.lo), base + static_cast<uintptr_t>(slot.hi)};
+    data[slot.data_index] = view.data;
+  }
+  for (uint32_t i = 0; i < unbound_count_; ++i) data[unbound_[i]] = nullptr;
+  uint32_t same_buffers = 0;
+  for (uint32_t r = 0; r < results; ++r) {
+    const Bytes result = bytes[r];
+    for (const Bytes* other = &bytes[r + 1]; other != &bytes[count]; ++other) {
+      if (result.end <= other->begin || other->end <= result.begin) continue;
+      const bool own_operand =
+          shape.operands_share && other == &bytes[results + r] && tensors[r].data == tensors[results + r].data;
+      if (!own_operand) return false;
+      ++same_buffers;
+    }
+  }
+  call.data = data;
+  call.shape = &shape;
+  call.result_is_operand = same_buffers == results;
+  return true;
+}
+
+/// The shape that this call most likely has: the op's, or the one of this thread's last call. Null: none is known.
+const CallShape* Binder::expected_shape() const {
+  if (static_shape_) return &*static_shape_;
+  const Remembered& memory = remembered[id_ % kRemembered];
+  return memory.binder == id_ ? memory.shape.get() : nullptr;
+}
+
 Status Binder::bind(std::span<const TensorView> tensors, Call& call) const {
+  if (tensors.size() == count_ && is_small()) {
+    const CallShape* shape = expected_shape();
+    if (shape != nullptr && bind_as(*shape, tensors.data(), call)) return {};
+  }
+  return bind_step_by_step(tensors, call);
+}
+
+Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call) const {
   if (tensors.size() != slots_.size()) {
     std::string expected;
     for (size_t i = 0; i < slots_.size(); ++i) expected += (i ? ", " : "") + label(i);
@@ -311,7 +388,7 @@ Status Binder::bind(std::span<const TensorView> tensors, Call& call) const {
                             ": " + expected);
   }
   if (static_shape_ && fits(*static_shape_, tensors))
-    call.shape = static_shape_.get();
+    call.shape = &*static_shape_;
   else
     STREW_TRY(find_shape(tensors, call));
   if (data_count_ <= call.few.size()) {

@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -22,17 +22,21 @@ namespace strew {
 struct CallShape {
   struct Slot {
     DType dtype;
+    bool contiguous;
+    bool empty;  ///< no elements: no bytes, the data pointer may be null
     int32_t rank;
+    uint32_t data_index;     ///< in strew_args.data
     const int64_t* dims;     ///< into numbers
     const int64_t* strides;  ///< in elements, contiguous ones where the caller gave none
-    bool contiguous;
-    bool empty;      ///< no elements: no bytes, the data pointer may be null
-    int64_t lo, hi;  ///< bytes touched, relative to the data pointer: [lo, hi)
+    int64_t lo, hi;          ///< bytes touched, relative to the data pointer: [lo, hi)
+    uintptr_t least,
+        span;  ///< data pointers of [least, least + span] keep those bytes inside the address space, and are not null
   };
   std::vector<int64_t> numbers;
   std::vector<Slot> slots;   ///< as tensor_slots(op)
   std::vector<int64_t> dyn;  ///< strew_args.dyn
   int64_t positions = 0, splits = 0, init = 0;
+  bool operands_share = false;  ///< every result and its operand have one layout, so that one buffer may be both
 };
 
 /// One call's addresses. Lives on the caller's stack; never longer than the next call.
@@ -47,7 +51,7 @@ struct Call {
 class Binder {
  public:
   /// Keeps references to both. `plan`: of the op or of its canonical form; without loops where none could be made.
-  static Expected<std::unique_ptr<Binder>> make(const Op& op, const Plan& plan);
+  static Expected<Binder> make(const Op& op, const Plan& plan);
 
   /// Ok: `call` is filled. Not ok: the message names the tensor, the field, its value and what was expected.
   Status bind(std::span<const TensorView> tensors, Call& call) const;
@@ -55,10 +59,15 @@ class Binder {
  private:
   Binder(const Op& op, const Plan& plan);
   struct Overlap {
-    int result, other;
+    uint32_t result, other;
     bool may_be_same;  ///< the operand of an init copy
   };
 
+  static constexpr size_t kSmall = std::tuple_size_v<decltype(Call::few)>;
+  bool is_small() const { return data_count_ <= kSmall; }
+  bool bind_as(const CallShape& shape, const TensorView* tensors, Call& call) const;
+  const CallShape* expected_shape() const;
+  Status bind_step_by_step(std::span<const TensorView> tensors, Call& call) const;
   Status check_type(const TensorView& view, size_t slot) const;
   Status check_static(const TensorView& view, size_t slot) const;
   bool fits(const CallShape& shape, std::span<const TensorView> tensors) const;
@@ -69,16 +78,21 @@ class Binder {
   Status overlap_error(std::span<const TensorView> tensors, const Call& call, const Overlap& pair) const;
   std::string label(size_t slot) const;
 
+  // What every call reads, first.
+  std::optional<CallShape> static_shape_;
+  size_t data_count_ = 0;
+  uint32_t count_ = 0;  ///< tensors bound
+  int pairs_ = 1;
+  uint32_t unbound_count_ = 0;
+  std::array<uint32_t, kSmall> unbound_{};  ///< indices in strew_args.data that no tensor has, of small binders
+  bool copies_ = false;
+
   const Op& op_;
   const Plan& plan_;
-  const uint64_t id_;  ///< names this binder in the threads' memories of shapes
+  uint64_t id_;  ///< names this binder in the threads' memories of shapes
   std::vector<TensorSlot> slots_;
-  std::vector<int> data_index_;  ///< slot -> index in strew_args.data
+  std::vector<uint32_t> data_index_;  ///< slot -> index in strew_args.data
   std::vector<Overlap> overlaps_;
-  int pairs_ = 1;
-  size_t data_count_ = 0;
-  bool copies_ = false;
-  std::unique_ptr<CallShape> static_shape_;
 };
 
 }  // namespace strew

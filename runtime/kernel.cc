@@ -93,8 +93,12 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
   state->verify_every = process_options().verify_every;
   state->computes_floats = computes_floats(state->compiled);
   if (state->parts.empty() && !state->compiled.artifact.interpreted) STREW_TRY(link_artifact(*state));
+  state->is_one_call =
+      state->range != nullptr && !state->compiled.plan.checks_first && state->compiled.schedule.strategy == Strategy::sequential;
   state->compiled.artifact.objects = {};  // the linker has it now
-  STREW_ASSIGN(state->binder, Binder::make(state->compiled.op, state->compiled.plan));
+  Expected<Binder> binder = Binder::make(state->compiled.op, state->compiled.plan);
+  if (!binder.ok()) return binder.status();
+  state->binder.emplace(std::move(binder).value());
   return state;
 }
 

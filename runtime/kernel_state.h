@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "compiler/compile.h"
@@ -15,18 +16,22 @@
 namespace strew {
 
 struct Kernel::State {
+  // What every call reads, side by side: a call's data pushes all of this out of the nearest cache.
+  strew_entry range = nullptr;
+  bool is_one_call = false;  ///< nothing to check first, no strategy: once the result is there, the range entry does it all
+  bool computes_floats = false;
+  bool widens_touched = false;  ///< the parts are such that runtime/wide_touched may run them
+  uint64_t verify_every = 0;
+  std::optional<Binder> binder;  ///< refers into `compiled`
+
   Compiled compiled;
   /// Wide accumulation: fold and narrow (runtime/wide); then this state has no code of its own.
   std::vector<std::shared_ptr<const State>> parts;
-  bool widens_touched = false;  ///< the parts are such that runtime/wide_touched may run them
   mutable Scratch scratch;
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted
-  strew_entry range = nullptr, check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr, clip = nullptr;
-  std::unique_ptr<Binder> binder;  ///< refers into `compiled`
+  strew_entry check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr, clip = nullptr;
   std::shared_ptr<Executor> executor;
   int64_t compile_nanoseconds = 0;
-  bool computes_floats = false;
-  uint64_t verify_every = 0;
   mutable std::atomic<uint64_t> calls{0};
 };
 

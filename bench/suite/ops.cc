@@ -66,9 +66,10 @@ Calls::Calls(const Op& op, const Data& data, char* result) {
   const Case& c = data.c;
   const bool wide = indices_of(op).dtype == DType::i64;
   if (wide) wide_.assign(data.indices.begin(), data.indices.end());
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  count_ = slots.size();
   for (int64_t j = 0; j < c.sets; ++j) {
-    std::vector<TensorView> views;
-    for (const TensorSlot& slot : tensor_slots(op)) {
+    for (const TensorSlot& slot : slots) {
       const void* at = nullptr;
       switch (slot.role) {
         case Role::result:
@@ -85,9 +86,8 @@ Calls::Calls(const Op& op, const Data& data, char* result) {
           at = data.source.data();
           break;
       }
-      views.push_back({const_cast<void*>(at), slot.type->dtype, slot.type->rank(), slot.type->dims.data(), nullptr});
+      views_.push_back({const_cast<void*>(at), slot.type->dtype, slot.type->rank(), slot.type->dims.data(), nullptr});
     }
-    views_.push_back(std::move(views));
   }
 }
 

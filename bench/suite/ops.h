@@ -18,11 +18,12 @@ class Calls {
  public:
   /// `result`: what the calls write (a scatter in place: the table; copied: another buffer; a gather: its output).
   Calls(const Op& op, const Data& data, char* result);
-  std::span<const TensorView> set(int64_t j) const { return views_[static_cast<size_t>(j)]; }
+  std::span<const TensorView> set(int64_t j) const { return {views_.data() + static_cast<size_t>(j) * count_, count_}; }
 
  private:
   std::vector<int64_t> wide_;
-  std::vector<std::vector<TensorView>> views_;
+  size_t count_ = 0;               ///< tensors of a call
+  std::vector<TensorView> views_;  ///< those of set 0, of set 1, ...
 };
 
 }  // namespace strew::bench
