@@ -1,8 +1,9 @@
 // Accumulators in the wide dtype for one granule at a time. The result is cut into granules (a row, or 16 elements and more). Each thread owns
 // pieces of them (strategies/owners), collects its updates from all keys, links those of a granule into a chain, and walks the chains in the
-// order of their first updates: widen the granule into the first-level cache (the fold's init entry), fold the chain in order (list),
+// order of their first updates: widen the granule into the nearest caches (the fold's init entry), fold the chain in order (list),
 // round it once into the result (the narrowing's range entry, restricted to the granule). So a call moves bytes in proportion to its
-// updates, not to the table.
+// updates, not to the table. Granules are widened, folded and rounded a few dozen at a time, so that the list entry sees enough updates to
+// fetch them ahead.
 //
 // Order per destination is kept and one thread owns it, so the bits are those of one thread and of runtime/wide. Entries are handed pointers
 // from which their usual offsets lead into the one granule. Scratch per thread: 12 bytes per position and 4 per granule; a call that would
@@ -23,6 +24,8 @@ namespace {
 
 constexpr int64_t kLeastGranule = 16;  // elements: a line of f32
 constexpr int64_t kLine = 64;
+constexpr int64_t kAccumulatorBytes = 64 << 10;  // of a thread: they and what they are made of stay in the second-level cache
+constexpr int64_t kMostSlots = 256;
 
 int64_t lines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine + kLine; }
 
@@ -31,10 +34,11 @@ void* shifted(char* at, int64_t offset) {
   return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) - static_cast<uintptr_t>(offset));
 }
 
-/// Sizes of a call's scratch: per thread the map (granule -> its first update + 1), the updates it owns, how they hang together, and one
-/// granule's accumulators.
+/// Sizes of a call's scratch: per thread the map (granule -> its first update + 1), the updates it owns, how they hang together, and the
+/// accumulators of the granules at work.
 struct Layout {
   int64_t unit, per_granule, granule, granules, wide_bytes;
+  int64_t slots;      ///< accumulators, a granule each
   int granule_shift;  ///< keys to granules
   int64_t map_bytes, list_bytes, next_bytes, thread_bytes;
 
@@ -46,10 +50,11 @@ struct Layout {
     granule = unit * per_granule;
     granules = (call.elements + granule - 1) / granule;
     wide_bytes = bits(plan.tensors[0].dtype) / 8;
+    slots = std::clamp<int64_t>(kAccumulatorBytes / (granule * wide_bytes), 1, kMostSlots);
     map_bytes = lines(granules * static_cast<int64_t>(sizeof(uint32_t)));
     list_bytes = lines((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
     next_bytes = lines(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
-    thread_bytes = map_bytes + list_bytes + next_bytes + lines(granule * wide_bytes);
+    thread_bytes = map_bytes + list_bytes + next_bytes + lines(slots * granule * wide_bytes);
   }
 };
 
@@ -74,8 +79,9 @@ class Folder {
       if (j + 2 * kAhead < count_) __builtin_prefetch(map_ + granule_of(j + 2 * kAhead));
       if (j + kAhead < count_) prefetch(granule_of(j + kAhead));
       const int64_t granule = granule_of(j);
-      if (map_[granule] == j + 1) fold(granule, j);
+      if (map_[granule] == j + 1) add_chain(granule, j);
     }
+    round_all();
   }
 
  private:
@@ -111,55 +117,66 @@ class Folder {
     }
   }
 
-  void fold(int64_t granule, int64_t first) {
-    widen(granule);
-    std::array<uint64_t, kChain> chain;  // NOLINT: filled as far as it is read
-    int64_t length = 0;
+  /// Widens a granule into the next accumulator and queues its updates, in order.
+  void add_chain(int64_t granule, int64_t first) {
+    if (open_ == layout_.slots) round_all();
+    const int64_t slot = open_++;
+    granules_[static_cast<size_t>(slot)] = granule;
+    widen(granule, slot);
+    const uint64_t base = static_cast<uint64_t>(slot * layout_.per_granule);
     for (uint32_t j = static_cast<uint32_t>(first + 1); j != 0; j = next_[j - 1]) {
       const uint64_t within = key_of(j - 1) & static_cast<uint64_t>(layout_.per_granule - 1);
-      chain[static_cast<size_t>(length++)] = (list_[j - 1] & 0xffffffffu) | within << 32;
-      if (length < kChain) continue;
-      apply(chain.data(), length);
-      length = 0;
+      queue_[static_cast<size_t>(queued_++)] = (list_[j - 1] & 0xffffffffu) | (base + within) << 32;
+      if (queued_ == kQueue) fold();
     }
-    if (length > 0) apply(chain.data(), length);
-    narrow(granule);
   }
 
-  void apply(const uint64_t* chain, int64_t length) {
+  /// Combines the queued updates with the accumulators.
+  void fold() {
+    if (queued_ == 0) return;
     strew_args args = *call_.fold_args;
     fold_data_[0] = wide_;
     args.data = fold_data_.data();
-    args.pos = chain;
+    args.pos = queue_.data();
     args.n_list = 0;
     strew_fault unused;
-    call_.fold.list(&args, 0, length, &unused);
+    call_.fold.list(&args, 0, queued_, &unused);
+    queued_ = 0;
+  }
+
+  void round_all() {
+    fold();
+    for (int64_t slot = 0; slot < open_; ++slot) narrow(granules_[static_cast<size_t>(slot)], slot);
+    open_ = 0;
   }
 
   int64_t begin_of(int64_t granule) const { return granule * layout_.granule; }
   int64_t end_of(int64_t granule) const { return std::min(begin_of(granule + 1), call_.elements); }
   /// What an entry must take for the whole accumulator so that the granule's part is the one there is.
-  void* accumulator(int64_t granule) const { return shifted(wide_, begin_of(granule) * layout_.wide_bytes); }
+  void* accumulator(int64_t granule, int64_t slot) const {
+    return shifted(wide_ + slot * layout_.granule * layout_.wide_bytes, begin_of(granule) * layout_.wide_bytes);
+  }
 
-  /// Its first lines of the result, which the narrowing writes; in place also what widening reads.
-  void prefetch(int64_t granule) const {
+  /// Its first lines of the result, which the narrowing writes; in place also what widening reads. Inline by force: to GCC a function that
+  /// only prefetches does nothing, and it removes the call.
+  [[gnu::always_inline]] void prefetch(int64_t granule) const {
     constexpr int64_t kMost = 4 * kLine;
     const char* const row = static_cast<const char*>(narrow_data_[0]) + begin_of(granule) * narrow_bytes_;
     const int64_t bytes = std::min(kMost, layout_.granule * narrow_bytes_);
     for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 1);
   }
 
-  void widen(int64_t granule) {
+  void widen(int64_t granule, int64_t slot) {
     strew_args args = *call_.fold_args;
-    fold_data_[0] = accumulator(granule);
+    fold_data_[0] = accumulator(granule, slot);
     args.data = fold_data_.data();
     strew_fault unused;
     call_.fold.init(&args, begin_of(granule), end_of(granule), &unused);
   }
 
-  void narrow(int64_t granule) {
+  void narrow(int64_t granule, int64_t slot) {
     strew_args args = *call_.narrow_args;
-    narrow_data_[static_cast<size_t>(call_.narrow.compiled.plan.update(0))] = accumulator(granule);
+    narrow_data_[static_cast<size_t>(call_.narrow.compiled.plan.update(0))] = accumulator(granule, slot);
     args.data = narrow_data_.data();
     args.w0 = begin_of(granule);
     args.w1 = end_of(granule);
@@ -168,7 +185,7 @@ class Folder {
   }
 
   static constexpr int64_t kBlock = 2048;  // keys at a time
-  static constexpr int64_t kChain = 256;   // updates handed to the list entry at a time
+  static constexpr int64_t kQueue = 512;   // updates handed to the list entry at a time
   static constexpr int64_t kAhead = 16;    // updates
   const TouchedCall& call_;
   const Layout& layout_;
@@ -181,6 +198,9 @@ class Folder {
   std::vector<void*> fold_data_, narrow_data_;
   const int64_t narrow_bytes_ = bits(call_.narrow.compiled.plan.tensors[0].dtype) / 8;
   int64_t count_ = 0;
+  int64_t open_ = 0, queued_ = 0;               ///< accumulators in use, updates not yet folded
+  std::array<int64_t, kMostSlots> granules_{};  ///< of the accumulators in use
+  std::array<uint64_t, kQueue> queue_{};
 };
 
 struct Work {
