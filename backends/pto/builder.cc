@@ -199,6 +199,10 @@ Number ProgramBuilder::ceil_div(const Number& a, const Number& b, const char* hi
   }
   return b.is(1) ? a : binary(Opcode::ceildivsi, a, b, hint);
 }
+Number ProgramBuilder::divide(const Number& a, const Number& b, const char* hint) {
+  if (a.value && b.value) return number(*a.value / *b.value);
+  return b.is(1) ? a : binary(Opcode::divsi, a, b, hint);
+}
 Number ProgramBuilder::remainder(const Number& a, const Number& b, const char* hint) {
   if (a.value && b.value) return number(*a.value % *b.value);
   return b.is(1) ? number(0) : binary(Opcode::remsi, a, b, hint);
@@ -229,7 +233,7 @@ Named ProgramBuilder::part(const std::string& hint, const Named& view, const Num
 
 Named ProgramBuilder::tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows,
                            const Number& valid_cols) {
-  const int64_t size = bits(element.dtype) / 8, unit = kRowBytes / size;
+  const int64_t size = std::min<int64_t>(bits(element.dtype) / 8, narrowest_), unit = kRowBytes / size;
   Statement s;
   s.opcode = Opcode::alloc_tile;
   s.type = make_tile(element, rows, (cols + unit - 1) / unit * unit);
@@ -239,6 +243,7 @@ Named ProgramBuilder::tile(const std::string& hint, Element element, int64_t row
   if (!valid_rows.value) s.operands[1] = {valid_rows.name};
   if (!valid_cols.value) s.operands[2] = {valid_cols.name};
   s.result = fresh(hint);
+  if (!valid_cols.value) open_cols_[s.result] = valid_cols.name;
   const Named out{s.result, s.type};
   if (hoist_ && valid_rows.value && valid_cols.value) {
     types_[out.name] = out.type;
@@ -247,6 +252,18 @@ Named ProgramBuilder::tile(const std::string& hint, Element element, int64_t row
     append(std::move(s));
   }
   return out;
+}
+
+void ProgramBuilder::count_up(const Named& tile, const Number& from) {
+  if (chip_ != Chip::a3) return run(Opcode::tci, {i32(from).name, tile.name});
+  // a3's header counts with scalar stores where it has no scratch tile, ptoas gives it one, and both call that by one name: so it is
+  // written out, which is the same work.
+  const int64_t valid = tile.type.tile.valid_cols;
+  const auto found = open_cols_.find(tile.name);
+  const Number count = valid == kDynamic ? Number{found->second, {}} : number(valid);
+  loop("counted", number(0), count, number(1), static_cast<double>(tile.type.dims[1]), [&](const Number& at) {
+    run(Opcode::tsetval, {tile.name, use(at), i32(add(from, at, "number")).name});
+  });
 }
 
 void ProgramBuilder::load(const Named& part, const Named& tile) { run(Opcode::tload, {part.name, tile.name}); }

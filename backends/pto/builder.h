@@ -48,6 +48,7 @@ class ProgramBuilder {
   Number max(const Number& a, const Number& b, const char* hint = "most");
   Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces");
   Number remainder(const Number& a, const Number& b, const char* hint = "rest");
+  Number divide(const Number& a, const Number& b, const char* hint = "quotient");  ///< of what is not negative
   /// The same as an i32 value.
   Named i32(const Number& number);
   Named i32(int64_t value) { return i32(this->number(value)); }
@@ -62,6 +63,10 @@ class ProgramBuilder {
   /// `rows` x `cols` as they lie in the buffer; cols are rounded up to 32 bytes. Valid parts known now stand in the type.
   Named tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows,
              const Number& valid_cols);
+  /// Tiles made from here on have rows that are as long in elements of `bytes` as in their own: what is converted stays in step.
+  void align_tiles(int64_t bytes) { narrowest_ = bytes; }
+  /// `from`, from + 1, .. along a tile of one row of i32.
+  void count_up(const Named& tile, const Number& from);
   void load(const Named& part, const Named& tile);
   void store(const Named& tile, const Named& part);
   /// A statement without a result.
@@ -109,10 +114,12 @@ class ProgramBuilder {
   std::vector<Statement>* into_ = &body_;
   std::map<std::string, Type> types_;
   std::set<std::string> names_;
-  std::map<std::string, Number> casts_;        ///< of parameters and the core's numbers
-  std::map<std::string, std::string> narrow_;  ///< i32 of an index, while in scope
+  std::map<std::string, Number> casts_;           ///< of parameters and the core's numbers
+  std::map<std::string, std::string> narrow_;     ///< i32 of an index, while in scope
+  std::map<std::string, std::string> open_cols_;  ///< valid_col of tiles that have one
   std::string note_;
   bool hoist_ = false;
+  int64_t narrowest_ = 32;
   double trips_ = 1;
   double loaded_ = 0, stored_ = 0, scattered_ = 0, instructions_ = 0;
 };

@@ -90,12 +90,13 @@ class Graph {
 
  private:
   Named tile(const std::string& hint, DType dtype) {
-    return frame_.build.tile(hint, {dtype, false}, tiles_.rows, tiles_.cols, tiles_.valid_rows, tiles_.valid_cols);
+    return frame_.build.tile(hint, {frame_.travels(dtype), false}, tiles_.rows, tiles_.cols, tiles_.valid_rows,
+                             tiles_.valid_cols);
   }
 
   Status can(Opcode opcode, DType dtype) const {
     const Legality* legality = info(opcode).legality;
-    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), dtype)) return {};
+    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.travels(dtype))) return {};
     return unsupported("the combiner needs " + std::string(name(opcode)) + " on " + std::string(name(dtype)) + ", which " +
                        std::string(name(frame_.chip)) + (frame_.options.output == Output::pto_cpp ? "" : " through ptoas") +
                        " does not have, expected f32 or i32");
@@ -113,7 +114,7 @@ class Graph {
       case ExprOp::literal: {
         STREW_TRY(can(Opcode::texpands, node.dtype));
         const Named out = tile("literal", node.dtype);
-        b.run(Opcode::texpands, {b.constant({node.dtype, false}, literal_value(node)).name, out.name});
+        b.run(Opcode::texpands, {b.constant({frame_.travels(node.dtype), false}, literal_value(node)).name, out.name});
         return out;
       }
       case ExprOp::convert:
@@ -123,9 +124,9 @@ class Graph {
     }
   }
 
-  static int64_t literal_value(const ExprNode& node) {
+  int64_t literal_value(const ExprNode& node) const {
     const auto word = static_cast<uint64_t>(node.value.bits[0]);
-    if (!is_signed_integer(node.dtype)) return static_cast<int64_t>(word);
+    if (!is_signed_integer(frame_.travels(node.dtype))) return static_cast<int64_t>(word);
     const int shift = 64 - bits(node.dtype);
     return static_cast<int64_t>(word << shift) >> shift;
   }
@@ -196,16 +197,20 @@ Expected<Combine> choose_combine(const Frame& frame) {
                        " as the result has; accumulate native would work");
   const std::string atomic = atomic_of(kind);
   if (atomic == "none" || !same_types(scatter) || !scatter.extras.empty()) return out;
-  const bool headers = allows(atomic_legality(atomic), frame.chip, Reader::headers, dtype);
-  if (!allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), dtype)) {
-    if (headers && !plan.unique.holds)
-      return unsupported("atomic " + atomic + " of " + std::string(name(dtype)) + ": " + std::string(name(frame.chip)) +
+  // Every pair by the same way: they share the index tiles and the loops.
+  bool any_order = true;
+  for (const TensorType& result : scatter.results) {
+    any_order &= commutes(kind, result.dtype);
+    const DType moved = frame.travels(result.dtype);
+    if (allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) continue;
+    if (allows(atomic_legality(atomic), frame.chip, Reader::headers, moved) && !plan.unique.holds)
+      return unsupported("atomic " + atomic + " of " + std::string(name(result.dtype)) + ": " + std::string(name(frame.chip)) +
                          "'s headers have it and ptoas does not let it through; --emit pto-cpp would work, or unique_indices");
     return out;
   }
   out.way = CombineWay::atomic;
   out.atomic = atomic;
-  out.any_order = plan.unique.holds || plan.order == Order::relaxed || commutes(kind, dtype);
+  out.any_order = plan.unique.holds || plan.order == Order::relaxed || any_order;
   return out;
 }
 
@@ -214,11 +219,23 @@ Status check_computes(const Frame& frame, const Combine& combine) {
   for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
     const PlanTensor& tensor = frame.plan.tensors[t];
     const Words& words = frame.words(static_cast<int>(t));
-    if (tensor.role == Role::indices || !tensor.bound || (words.count == 1 && words.element.dtype == tensor.dtype)) continue;
+    if (tensor.role == Role::indices || !tensor.bound || (words.count == 1 && words.element.dtype == frame.travels(tensor.dtype)))
+      continue;
     return unsupported("arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) +
                        " only moves; f32 would work");
   }
   return {};
+}
+
+void align_conversions(Frame& frame, const Combine& combine) {
+  if (combine.way != CombineWay::compute) return;
+  int narrowest = 32;
+  bool converts = false;
+  for (const ExprNode& node : frame.plan.combine.nodes) {
+    narrowest = std::min(narrowest, bits(node.dtype));
+    converts |= node.op == ExprOp::convert;
+  }
+  if (converts) frame.build.align_tiles(std::max(8, narrowest) / 8);
 }
 
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {

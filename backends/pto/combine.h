@@ -34,6 +34,9 @@ struct CombineTiles {
 /// Elements travel as what they are wherever something is computed with them.
 Status check_computes(const Frame& frame, const Combine& combine);
 
+/// ptoas converts between tiles of one physical shape only: where something is converted, rows are made to fit every type.
+void align_conversions(Frame& frame, const Combine& combine);
+
 /// Computes the plan's graph for `pair` and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "backends/pto/combine.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::pto {
@@ -80,6 +81,50 @@ Frame::Frame(const Op& the_op, const Plan& the_plan, Chip the_chip, const Progra
       attempt(the_attempt),
       build(the_chip, the_options.blocks) {}
 
+/// Does the program put a value into tiles of this type that the chip only has for other types of the width? Nothing computes then.
+bool Frame::fills(const TensorType& type) const {
+  const bool scatters = std::holds_alternative<Scatter>(op);
+  const bool assigns = !scatters || std::get<Scatter>(op).combiner.kind == CombinerKind::assign;
+  const bool puts =
+      scatters ? plan.init_kind == InitKind::fill : plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
+  return assigns && puts && !allows(*info(Opcode::texpands).legality, chip, reader_of(options.output), type.dtype);
+}
+
+DType Frame::signed_of(DType dtype) {
+  switch (bits(dtype)) {
+    case 8:
+      return DType::i8;
+    case 16:
+      return DType::i16;
+    case 32:
+      return DType::i32;
+    default:
+      return dtype;
+  }
+}
+
+/// Sums, differences, products and bit by bit: the same for signed and unsigned. a3 has few instructions of unsigned elements, and ptoas
+/// fills no tiles of them.
+bool Frame::computes_signed() const {
+  const Scatter* const scatter = std::get_if<Scatter>(&op);
+  if (scatter == nullptr || !scatter->extras.empty() || (chip != Chip::a3 && plan.init_kind != InitKind::fill)) return false;
+  switch (scatter->combiner.kind) {
+    case CombinerKind::add:
+    case CombinerKind::sub:
+    case CombinerKind::mul:
+    case CombinerKind::bit_and:
+    case CombinerKind::bit_or:
+    case CombinerKind::bit_xor:
+      break;
+    default:
+      return false;
+  }
+  for (size_t i = 0; i < scatter->results.size(); ++i)
+    if (scatter->updates[i].dtype != scatter->results[i].dtype || scatter->operands[i].dtype != scatter->results[i].dtype)
+      return false;
+  return true;
+}
+
 Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   const auto t = static_cast<size_t>(tensor);
   types_[t] = slot.type;
@@ -92,11 +137,13 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   argument.dtype = slot.type->dtype;
   argument.dims = slot.type->dims;
   if (slot.role == Role::indices) {
-    if (bits(argument.dtype) < 8)
-      return unsupported("indices are " + std::string(name(argument.dtype)) +
-                         ", expected 8 bits or more: smaller ones are packed");
+    // Read as signed words, which ptoas has scalars of; index code knows what they stand for.
     const int64_t size = bits(argument.dtype);
-    words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{argument.dtype, false}, 1};
+    words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{size == 16 ? DType::i16 : DType::i8, false}, 1};
+  } else if (travels(argument.dtype) != argument.dtype) {
+    words_[t] = {{travels(argument.dtype), false}, 1};
+  } else if (fills(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
+    words_[t] = {{signed_of(argument.dtype), false}, 1};
   } else if (!words_of(chip, argument.dtype, words_[t])) {
     return unsupported(argument.name + " is " + std::string(name(argument.dtype)) + ", expected elements of 8 bits or more" +
                        (argument.dtype == DType::string ? " that hold no pointers" : ": smaller ones are packed"));
@@ -107,6 +154,7 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
 }
 
 Status Frame::start() {
+  signed_instead_ = computes_signed();
   types_.assign(plan.tensors.size(), nullptr);
   words_.resize(plan.tensors.size());
   pointers_.resize(plan.tensors.size());

@@ -43,6 +43,9 @@ class Frame {
   Number number(const Term& term);
   /// `term` / `divisor`, which must divide it.
   Number number(const Term& term, int64_t divisor);
+  /// The element type that numbers of `dtype` are computed in: the signed one of the width where that is the same and the chip lacks
+  /// the unsigned one.
+  DType travels(DType dtype) const { return signed_instead_ && is_unsigned_integer(dtype) ? signed_of(dtype) : dtype; }
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
   const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
   /// Elements of a tensor.
@@ -64,9 +67,13 @@ class Frame {
   Number guarded(const Number& bound) { return build.mul(bound, allowed, "bound"); }
 
  private:
+  bool fills(const TensorType& type) const;
+  bool computes_signed() const;
+  static DType signed_of(DType dtype);
   Status add_tensor(const TensorSlot& slot, int tensor);
   const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
 
+  bool signed_instead_ = false;
   std::vector<const TensorType*> types_;
   std::vector<Words> words_;
   std::vector<std::string> pointers_;

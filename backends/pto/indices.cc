@@ -17,7 +17,13 @@ constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
 }  // namespace
 
 IndexCode::IndexCode(Frame& frame, const RowWalk& walk)
-    : frame_(frame), walk_(walk), grid_(frame, frame.plan.indices(), "indices_view", constant(0)) {}
+    : frame_(frame), walk_(walk), grid_(frame, frame.plan.indices(), "indices_view", constant(0)) {
+  const int indices = frame.plan.indices();
+  const int64_t words = frame.words(indices).count;
+  if (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1)) return;
+  ProgramBuilder& b = frame.build;
+  whole_ = grid_.line("indices_all", b.number(0), {}, b.mul(frame.elements(indices), b.number(words), "words"));
+}
 
 Named IndexCode::scratch(const char* hint, const Named& like) {
   ProgramBuilder& b = frame_.build;
@@ -41,29 +47,35 @@ Named IndexCode::sign(const Named& tile, const char* hint) {
   return out;
 }
 
-/// Words of the indices, `stride` apart from `at` on, fetched by an mgather of their own.
-Named IndexCode::words(const char* hint, const TilePlace& place, const Number& at, const Number& stride) {
+/// Words of the indices, `stride` apart from `at` + `offset` on, fetched by an mgather of their own. The tile of places is counted up
+/// once for all that a tile of positions needs, and then moved from offset to offset.
+Named IndexCode::words(const char* hint, const TilePlace& place, const WordPlace& from) {
   ProgramBuilder& b = frame_.build;
   const Element i32{DType::i32, false};
-  const Named where = b.tile("place", i32, 1, frame_.attempt.rows, b.number(1), place.count);
-  b.run(Opcode::tci, {b.i32(0).name, where.name});
-  scale(where, Opcode::tmuls, stride);
-  scale(where, Opcode::tadds, at);
+  if (where_.name.empty()) {
+    where_ = b.tile("place", i32, 1, frame_.attempt.rows, b.number(1), place.count);
+    b.count_up(where_, b.number(0));
+    scale(where_, Opcode::tmuls, from.stride);
+    scale(where_, Opcode::tadds, b.add(from.at, from.offset, "word"));
+  } else {
+    scale(where_, Opcode::tadds, b.sub(from.offset, where_offset_, "further"));
+  }
+  where_offset_ = from.offset;
   const Named out = b.tile(hint, i32, 1, frame_.attempt.rows, b.number(1), place.count);
-  const Number all = b.mul(frame_.elements(frame_.plan.indices()), b.number(frame_.words(frame_.plan.indices()).count), "words");
-  const Named whole = grid_.line("indices_all", b.number(0), {}, all);
-  b.run(Opcode::mgather, {whole.name, where.name, out.name}, {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
+  b.run(Opcode::mgather, {whole_.name, where_.name, out.name}, {{"coalesce", "elem"}, {"gatherOob", "undefined"}});
   return out;
 }
 
 /// Indices of 64 bits.
-Named IndexCode::widened(const TilePlace& place, const Number& at, const Number& stride) {
+Named IndexCode::widened(const TilePlace& place, const WordPlace& from) {
   ProgramBuilder& b = frame_.build;
-  const Number two = b.number(2), low_at = b.mul(at, two, "word"), step = b.mul(stride, two, "word_step");
+  const Number two = b.number(2);
+  WordPlace word{b.mul(from.at, two, "word"), b.mul(from.offset, two, "word"), b.mul(from.stride, two, "word_step")};
   b.note(checked_ ? "64-bit indices, checked: the low words" : "64-bit indices: low and high words, brought to i32");
-  const Named low = words("low", place, low_at, step);
+  const Named low = words("low", place, word);
   if (checked_) return low;
-  const Named high = words("high", place, b.add(low_at, b.number(1), "high_word"), step);
+  word.offset = b.add(word.offset, b.number(1), "high_word");
+  const Named high = words("high", place, word);
   const Named low_sign = sign(low, "low_sign");
   if (is_signed_integer(frame_.plan.index_dtype)) {
     // high - sign(low) is 0 where the value fits, else its sign says which end is meant.
@@ -105,18 +117,19 @@ Named IndexCode::component(size_t k, const TilePlace& place) {
   std::vector<Step> steps;
   for (size_t i = 0; i < walk_.outer.size(); ++i) steps.emplace_back(place.outer[i], walk_.outer[i].strides[t]);
   const Number stride = frame_.number(walk_.axis.strides[t]);
-  Number at = b.add(frame_.number(frame_.plan.components[k].index_offset), b.mul(place.first, stride, "index_at"), "index_at");
+  const Number offset = frame_.number(frame_.plan.components[k].index_offset);
+  Number at = b.mul(place.first, stride, "index_at");
   if (stride.is(1) && frame_.words(frame_.plan.indices()).count == 1) {
     const std::string hint = frame_.plan.components.size() > 1 ? "index_" + std::to_string(k) : "index";
-    const Named from = grid_.line(hint + "_part", at, steps, place.count);
+    const Named from = grid_.line(hint + "_part", b.add(offset, at, "index_at"), steps, place.count);
     const Named tile = b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), place.count);
     b.load(from, tile);
     normalise(k, tile);
     return tile;
   }
   for (const auto& [variable, step] : steps) at = b.add(at, b.mul(variable, frame_.number(step), "index_at"), "index_at");
-  const Named tile =
-      frame_.words(frame_.plan.indices()).count > 1 ? widened(place, at, stride) : words("index", place, at, stride);
+  const WordPlace from{at, offset, stride};
+  const Named tile = frame_.words(frame_.plan.indices()).count > 1 ? widened(place, from) : words("index", place, from);
   normalise(k, tile);
   return tile;
 }
@@ -151,6 +164,7 @@ void IndexCode::saturate(const Named& tile) {
 
 Named IndexCode::faults(const TilePlace& place) {
   ProgramBuilder& b = frame_.build;
+  where_ = {};
   Named bad;
   for (size_t k = 0; k < frame_.plan.components.size(); ++k) {
     const Component& c = frame_.plan.components[k];
@@ -163,6 +177,7 @@ Named IndexCode::faults(const TilePlace& place) {
 
 Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& total) {
   ProgramBuilder& b = frame_.build;
+  where_ = {};
   const Plan& plan = frame_.plan;
   const auto table = static_cast<size_t>(frame_.table(0));
   Named sum, bad;
@@ -203,7 +218,7 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
   if (!along.is(0)) {
     const Named numbers = sum.name.empty() ? b.tile("row", {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), place.count)
                                            : scratch("number", sum);
-    b.run(Opcode::tci, {b.i32(place.first).name, numbers.name});
+    b.count_up(numbers, place.first);
     scale(numbers, Opcode::tmuls, along);
     accumulate(numbers);
   }
@@ -228,6 +243,7 @@ bool IndexCode::drops() const {
 
 Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owned) {
   ProgramBuilder& b = frame_.build;
+  where_ = {};
   const Named tile = component(0, place);
   const Number dim = frame_.number(frame_.plan.components[0].dim);
   const bool as_u32 = is_unsigned_integer(frame_.plan.index_dtype) && frame_.words(frame_.plan.indices()).count == 1;

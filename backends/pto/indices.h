@@ -37,8 +37,12 @@ class IndexCode {
  private:
   Named scratch(const char* hint, const Named& like);
   void scale(const Named& tile, Opcode opcode, const Number& by);
-  Named widened(const TilePlace& place, const Number& at, const Number& stride);
-  Named words(const char* hint, const TilePlace& place, const Number& at, const Number& stride);
+  /// Where a component's words lie: `at` + `offset`, at + offset + stride, ..
+  struct WordPlace {
+    Number at, offset, stride;
+  };
+  Named widened(const TilePlace& place, const WordPlace& from);
+  Named words(const char* hint, const TilePlace& place, const WordPlace& from);
   void normalise(size_t k, const Named& tile);
   Named sign(const Named& tile, const char* hint);
   /// Leaves `tile` inside [0, limit] and marks in `bad` what was not.
@@ -50,6 +54,9 @@ class IndexCode {
   const RowWalk& walk_;
   Grid grid_;
   Number count_;
+  Named whole_;  ///< all words, where they are gathered
+  Named where_;  ///< the tile of places of the positions at hand, and what offset it is at
+  Number where_offset_;
   bool checked_ = false;
 };
 

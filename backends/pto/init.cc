@@ -11,6 +11,24 @@ namespace strew::pto {
 namespace {
 
 constexpr int64_t kTileBytes = 16 << 10;
+constexpr int64_t kScalarTileBytes = 1 << 10;  ///< of tiles that are filled element by element
+
+/// Word `w` of a value, as a number of its type.
+int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
+  const int width = bits(dtype);
+  const uint64_t all = value.bits[static_cast<size_t>(w * width / 64)] >> (w * width % 64);
+  const uint64_t word = width == 64 ? all : all & ((uint64_t{1} << width) - 1);
+  if (!is_signed_integer(dtype)) return static_cast<int64_t>(word);
+  const int shift = 64 - width;
+  return static_cast<int64_t>(word << shift) >> shift;
+}
+
+/// Has the chip an instruction that fills a tile with the value? Else single elements are written.
+bool fills_at_once(const Frame& frame, const Words& words, const Scalar& value) {
+  for (int64_t w = 1; w < words.count; ++w)
+    if (word_of(value, words.element.dtype, w) != word_of(value, words.element.dtype, 0)) return false;
+  return allows(*info(Opcode::texpands).legality, frame.chip, reader_of(frame.options.output), words.element.dtype);
+}
 
 Status check(const Frame& frame, int pair) {
   const PlanTensor& result = frame.plan.tensors[static_cast<size_t>(frame.plan.result(pair))];
@@ -20,20 +38,13 @@ Status check(const Frame& frame, int pair) {
     return unsupported("the result is " + std::string(name(result.dtype)) + " and the operand " +
                        std::string(name(operand.dtype)) + ", expected one dtype: the copy would convert");
   }
-  const Element element = frame.words(frame.plan.result(pair)).element;
-  const bool zero = frame.plan.init_fill[static_cast<size_t>(pair)].bits == std::array<uint64_t, 2>{0, 0};
-  if (frame.words(frame.plan.result(pair)).count > 1 && !zero)
-    return unsupported("init fills with a value of " + std::string(name(result.dtype)) + ", expected 0 or elements of 32 bits");
-  if (allows(*info(Opcode::texpands).legality, frame.chip, reader_of(frame.options.output), element.dtype)) return {};
-  return unsupported("init fills elements of " + std::string(name(result.dtype)) + ", which " + std::string(name(frame.chip)) +
-                     " has no instruction for, expected f32, f16, i32 or i16; or init copy or in_place");
-}
-
-int64_t fill_value(const Frame& frame, int pair, DType dtype) {
-  const uint64_t word = frame.plan.init_fill[static_cast<size_t>(pair)].bits[0];
-  if (!is_signed_integer(dtype)) return static_cast<int64_t>(word);
-  const int shift = 64 - bits(dtype);
-  return static_cast<int64_t>(word << shift) >> shift;
+  const Words& words = frame.words(frame.plan.result(pair));
+  if (fills_at_once(frame, words, frame.plan.init_fill[static_cast<size_t>(pair)]) ||
+      allows(*info(Opcode::tsetval).legality, frame.chip, reader_of(frame.options.output), words.element.dtype))
+    return {};
+  return unsupported("init fills elements of " + std::string(name(result.dtype)) +
+                     " that are computed with, which ptoas has no way " +
+                     "to, expected init copy or in_place, a signed type, or output pto-cpp");
 }
 
 void write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
@@ -43,12 +54,13 @@ void write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
   const Number count = b.number(words.count);
   const Number begin = b.mul(from, count, "word"), end = frame.guarded(b.mul(to, count, "word"));
   int64_t most = kTileBytes * 8 / bits(words.element.dtype);
-  const std::optional<int64_t> whole =
-      begin.value && end.value ? std::optional<int64_t>(*end.value - *begin.value) : std::nullopt;
-  if (whole && *whole<most&& * whole> 0) most = *whole;
+  const int64_t whole = begin.value && end.value ? *end.value - *begin.value : -1;
+  const Scalar* const value = frame.plan.init_kind == InitKind::fill ? &frame.plan.init_fill[static_cast<size_t>(pair)] : nullptr;
+  if (value != nullptr && !fills_at_once(frame, words, *value)) most = kScalarTileBytes * 8 / bits(words.element.dtype);
+  if (whole > 0) most = std::min(most, whole);
   const Number size = b.number(most);
   const Grid into(frame, result, frame.pointer(result) + "_line", constant(0));
-  const bool even = whole && *whole % most == 0;
+  const bool even = whole >= 0 && whole % most == 0;
   const double trips = static_cast<double>(kAssumedExtent) / static_cast<double>(most);
   if (frame.plan.init_kind == InitKind::copy) {
     const Grid source(frame, frame.plan.operand(pair), frame.pointer(frame.plan.operand(pair)) + "_line", constant(0));
@@ -60,16 +72,35 @@ void write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
     });
     return;
   }
-  const Named value = b.constant(words.element, fill_value(frame, pair, words.element.dtype));
   b.loop("filled", begin, end, size, std::max(trips, 1.0), [&](const Number& at) {
     const Number n = even ? size : b.min(b.sub(end, at, "left"), size, "count");
     const Named tile = b.tile("line", words.element, 1, most, b.number(1), n);
-    b.run(Opcode::texpands, {value.name, tile.name});
+    write_fill(frame, result, tile, b.number(1), n, *value);
     b.store(tile, into.line("line_to", at, {}, n));
   });
 }
 
 }  // namespace
+
+void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows, const Number& cols, const Scalar& value) {
+  ProgramBuilder& b = frame.build;
+  const Words& words = frame.words(tensor);
+  const DType dtype = words.element.dtype;
+  if (fills_at_once(frame, words, value))
+    return b.run(Opcode::texpands, {b.constant(words.element, word_of(value, dtype, 0)).name, tile.name});
+  const int64_t pitch = tile.type.dims[1];
+  const auto trips = [](int64_t extent) { return static_cast<double>(extent); };
+  b.note(std::string(name(frame.chip)) + " fills no tiles of " + std::string(name(dtype)) + " with this: element by element");
+  b.loop("fill_row", b.number(0), rows, b.number(1), trips(tile.type.dims[0]), [&](const Number& row) {
+    const Number start = b.mul(row, b.number(pitch), "row_start");
+    b.loop("fill_col", b.number(0), cols, b.number(words.count), trips(pitch / words.count), [&](const Number& col) {
+      for (int64_t w = 0; w < words.count; ++w) {
+        const Number at = b.add(b.add(start, col, "fill_at"), b.number(w), "fill_at");
+        b.run(Opcode::tsetval, {tile.name, b.use(at), b.constant(words.element, word_of(value, dtype, w)).name});
+      }
+    });
+  });
+}
 
 Status write_init(Frame& frame, const Number& from, const Number& to) {
   if (!frame.scatter() || frame.plan.init_kind == InitKind::in_place) return {};

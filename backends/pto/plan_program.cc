@@ -6,16 +6,15 @@
 #include <algorithm>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
 #include "backends/pto/addresses.h"
 #include "backends/pto/combine.h"
 #include "backends/pto/flags.h"
+#include "backends/pto/init.h"
 #include "backends/pto/program.h"
 #include "backends/pto/rows.h"
 #include "backends/pto/straight.h"
 #include "backends/pto/windows.h"
-#include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 
 namespace strew::pto {
@@ -68,47 +67,16 @@ std::vector<std::string> requirements_of(const Program& program, const Plan& pla
   return out;
 }
 
-/// An op that moves nothing needs no program.
-Status check_extents(const Plan& plan) {
-  for (const std::vector<Loop>* loops : {&plan.positions, &plan.window})
-    for (const Loop& loop : *loops)
-      if (loop.extent.is(0))
-        return unsupported("an extent is 0, expected something to move; the result is the operand, or the fill value");
-  for (const Component& c : plan.components)
-    if (c.dim.is(0)) return unsupported("an indexed dim is 0, expected one that has places");
-  return {};
+bool has_zero(const std::vector<Loop>& loops) {
+  return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.extent.is(0); });
 }
 
-/// What ptoas refuses beyond the rules of verify.h: it reads unsigned scalars nowhere, converts between tiles of one physical shape only, and
-/// where tiles have addresses it finds no room for a3's pto.tci to work in.
-class PtoasCheck {
- public:
-  PtoasCheck(Chip chip, Sync sync) : counts_(chip != Chip::a3 || sync != Sync::addresses) {}
-
-  Status run(const std::vector<Statement>& statements) {
-    for (const Statement& s : statements) {
-      if (!s.result.empty()) types_[s.result] = &s.type;
-      if (s.opcode == Opcode::tci && !counts_)
-        return unsupported(
-            "sync addresses: the program counts with pto.tci, for which ptoas wants a scratch tile on a3, expected sync "
-            "flags or tool");
-      if (s.opcode == Opcode::load_scalar && is_unsigned_integer(s.type.element.dtype))
-        return unsupported("the program reads single elements of " + print(s.type.element) +
-                           ", which ptoas does not calculate with, expected a signed type, or output pto-cpp");
-      if (s.opcode == Opcode::tcvt && types_.at(s.operands[0][0])->dims != types_.at(s.operands[1][0])->dims)
-        return unsupported(
-            "the program converts between tiles whose rows differ in length, which ptoas refuses, expected equal element "
-            "types, or output pto-cpp");
-      STREW_TRY(run(s.body));
-      STREW_TRY(run(s.otherwise));
-    }
-    return {};
-  }
-
- private:
-  bool counts_;
-  std::unordered_map<std::string, const Type*> types_;
-};
+/// Is there nothing to move, whatever the indices are?
+bool moves_nothing(const Plan& plan) {
+  const bool no_place =
+      std::any_of(plan.components.begin(), plan.components.end(), [](const Component& c) { return c.dim.is(0); });
+  return has_zero(plan.positions) || has_zero(plan.window) || (no_place && !plan.gather);
+}
 
 class Attempts {
  public:
@@ -120,8 +88,11 @@ class Attempts {
 
   Expected<Program> best() {
     STREW_TRY(check_options(options_));
-    STREW_TRY(check_extents(plan_));
+    for (const Component& c : plan_.components)
+      if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
+        return unsupported("an indexed dim is 0, expected one that has places to gather from");
     if (options_.output == Output::pto_as) return straight();
+    if (moves_nothing(plan_)) return nothing();
     std::optional<Program> best;
     for (const int64_t rows : heights()) {
       // Short tiles are for what nothing else fits or keeps the order of.
@@ -139,7 +110,6 @@ class Attempts {
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
     if (options_.double_buffer && best->tiles.mode != "copy" && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
     STREW_TRY(complete(*best));
-    if (options_.output == Output::pto_ir) STREW_TRY(PtoasCheck(chip_, options_.sync).run(best->module.functions[0].body));
     return std::move(*best);
   }
 
@@ -174,8 +144,10 @@ class Attempts {
     }
     const Status windows = write_windows(frame);
     if (windows.ok()) return measured(frame);
-    return unsupported("rows cannot be scattered or gathered (" + walk.status().message() +
-                       "), nor windows copied: " + windows.message());
+    // Where there are no rows to name, what keeps windows from being copied is all there is to say.
+    const bool never_rows = plan_.components.empty() || plan_.positions.empty() || bits(plan_.index_dtype) < 32;
+    if (never_rows) return windows;
+    return unsupported(windows.message() + "; nor can rows be scattered or gathered: " + walk.status().message());
   }
 
   /// Rows a tile may have for the order of updates to be kept.
@@ -204,7 +176,32 @@ class Attempts {
     if (options_.sync != Sync::tool) write_flags(program.module.functions[0], chip_, apart);
     program.requirements = requirements_of(program, plan_, options_);
     const Status legal = verify(program.module, {reader_of(options_.output), true});
-    return legal.ok() ? Status() : unsupported(legal.message());
+    if (legal.ok()) return {};
+    return internal_error("the program planned for " + std::string(name(chip_)) +
+                          " breaks a rule of the chip: " + legal.message());
+  }
+
+  /// What the results hold before updates, and no updates.
+  Expected<Program> nothing() {
+    if (plan_.checks_first && !has_zero(plan_.positions))
+      return unsupported(
+          "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
+          "policy");
+    Frame frame(op_, plan_, chip_, options_, {});
+    STREW_TRY(frame.start());
+    frame.program.tiles = {"copy", CoreSplit::single, 0, 0, 1};
+    Status written;
+    const Number elements = frame.scatter() ? frame.elements(frame.table(0)) : ProgramBuilder::number(0);
+    if (!elements.is(0) && plan_.init_kind != InitKind::in_place) {
+      frame.build.note("there is nothing to move: one core makes what is there before updates");
+      frame.build.when(frame.build.equal(frame.build.core(), ProgramBuilder::number(0)),
+                       [&] { written = write_init(frame, ProgramBuilder::number(0), elements); });
+    }
+    STREW_TRY(written);
+    std::optional<Program> program = measured(frame);
+    if (!program) return internal_error("a copy does not fit the buffer");
+    STREW_TRY(complete(*program));
+    return std::move(*program);
   }
 
   /// PTO-AS: one core, no loops.
@@ -220,7 +217,8 @@ class Attempts {
     program.requirements = requirements_of(program, plan_, options_);
     program.requirements.insert(program.requirements.end(), own.begin(), own.end());
     const Status legal = verify(program.module, {Reader::headers, false});
-    if (!legal.ok()) return unsupported(legal.message());
+    if (!legal.ok())
+      return internal_error("the PTO-AS program planned for " + std::string(name(chip_)) + " breaks a rule: " + legal.message());
     program.module.chip = Chip::any;  // the text does not say
     return program;
   }

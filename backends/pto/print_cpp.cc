@@ -151,6 +151,8 @@ class CppPrinter {
         return binary("/");
       case Opcode::remsi:
         return binary("%");
+      case Opcode::shrsi:
+        return binary(">>");
       case Opcode::ceildivsi:
         // Divisors are extents and cores: above 0.
         return "(" + operand(s, 0) + " > 0) ? (" + operand(s, 0) + " - 1) / " + operand(s, 1) + " + 1 : " + operand(s, 0) +

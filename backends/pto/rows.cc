@@ -500,6 +500,7 @@ Status write_rows(Frame& frame, const RowWalk& walk) {
       return unsupported("an extra input is " + std::string(name(tensor.extra)) +
                          ", expected per_element: tiles have no broadcast; give it the shape of the updates");
   STREW_TRY(check_computes(frame, combine));
+  align_conversions(frame, combine);
   return RowWriter(frame, walk, std::move(combine)).run();
 }
 

@@ -206,6 +206,9 @@ Status Line::run() {
 }  // namespace
 
 Status write_straight(Frame& frame) {
+  for (const std::vector<Loop>* loops : {&frame.plan.positions, &frame.plan.window})
+    for (const Loop& loop : *loops)
+      if (loop.extent.is(0)) return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
   STREW_ASSIGN(const RowWalk walk, row_walk(frame, int64_t{1} << 13));
   STREW_ASSIGN(Combine combine, choose_combine(frame));
   STREW_TRY(check_computes(frame, combine));

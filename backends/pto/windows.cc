@@ -42,6 +42,7 @@ class WindowWriter {
   Number divisor(size_t k);
   void exists(const Number& places);
   Number load_index(size_t k);
+  Number packed_index(int width, const Number& at, const std::string& hint);
   void bound(size_t k, const Number& start);
   void pieces(size_t k);
   void around(size_t depth);
@@ -54,7 +55,6 @@ class WindowWriter {
                   const Number& width);
   Named data_tile(const char* hint, int tensor, const Number& count, const Number& width);
   Span span(const Loop& loop) const;
-  int64_t fill_value() const;
   int side(int pair) const { return plan_.gather ? plan_.result(0) : plan_.update(pair); }
   int64_t run_cols() const {
     return std::min<int64_t>(run_.extent.is_static() ? std::max<int64_t>(run_.extent.factor, 1) : most_, most_);
@@ -156,6 +156,21 @@ void WindowWriter::make_grids() {
   }
 }
 
+/// An index of `width` bits, several to a byte, the first lowest.
+Number WindowWriter::packed_index(int width, const Number& at, const std::string& hint) {
+  const Number each = b_.number(8 / width), range = b_.number(int64_t{1} << width);
+  const Named byte = b_.give(Opcode::load_scalar, hint + "_byte", make_scalar(DType::i8),
+                             {frame_.pointer(plan_.indices()), b_.use(b_.divide(at, each, "byte_at"))});
+  const Number all{b_.give(Opcode::index_castui, hint + "_bits", make_index(), {byte.name}).name, {}};
+  // The ones in front of it: so many times divided by what one takes.
+  const Number place = b_.mul(b_.remainder(at, each, "place"), b_.number(width), "shift");
+  const Number shifted{b_.give(Opcode::shrsi, "shifted", make_index(), {all.name, b_.use(place)}).name, {}};
+  const Number value = b_.remainder(shifted, range, hint.c_str());
+  if (!is_signed_integer(plan_.index_dtype)) return value;
+  const Number half = b_.divide(value, b_.number(int64_t{1} << (width - 1)), "negative");
+  return b_.sub(value, b_.mul(half, range, "range"), hint.c_str());
+}
+
 /// The element `k` of the index vector at this position, as index.
 Number WindowWriter::load_index(size_t k) {
   const auto indices = static_cast<size_t>(plan_.indices());
@@ -166,12 +181,14 @@ Number WindowWriter::load_index(size_t k) {
   const DType dtype = plan_.index_dtype;
   const bool wide = words.count > 1;
   const Type element = make_scalar(words.element.dtype);
+  const int width = bits(dtype);
   const std::string hint = plan_.components.size() > 1 ? "index_" + std::to_string(k) : "index";
   const auto read = [&](const Number& place, const std::string& name) {
     return b_.give(Opcode::load_scalar, name, element, {frame_.pointer(plan_.indices()), b_.use(place)});
   };
+  if (width < 8) return packed_index(width, at, hint);
   if (!wide) {
-    const Opcode cast = is_unsigned_integer(dtype) ? Opcode::index_castui : Opcode::index_cast;
+    const Opcode cast = is_signed_integer(dtype) ? Opcode::index_cast : Opcode::index_castui;
     return {b_.give(cast, hint, make_index(), {read(at, hint + "_word").name}).name, {}};
   }
   // Low word plus 2^32 times the high one.
@@ -346,15 +363,6 @@ Named WindowWriter::data_tile(const char* hint, int tensor, const Number& count,
                  has_axis_ ? count : b_.number(1), b_.mul(width, b_.number(words.count), "words"));
 }
 
-/// The value of a gather's fill as a constant of its words.
-int64_t WindowWriter::fill_value() const {
-  const DType dtype = frame_.words(frame_.table(0)).element.dtype;
-  const uint64_t word = plan_.gather_fill.bits[0];
-  if (!is_signed_integer(dtype)) return static_cast<int64_t>(word);
-  const int shift = 64 - bits(dtype);
-  return static_cast<int64_t>(word << shift) >> shift;
-}
-
 Status WindowWriter::write(int pair, const Number& first, const Number& count, const Number& col, const Number& width) {
   const int table = frame_.table(pair), other = side(pair);
   const auto load = [&](const char* hint, int tensor) {
@@ -368,8 +376,8 @@ Status WindowWriter::write(int pair, const Number& first, const Number& count, c
   if (frame_.scatter()) data = tiles.update = load("update", other);
   if (filling_) {
     data = tiles.current = data_tile("fill", table, count, width);
-    const Element element = frame_.words(table).element;
-    b_.run(Opcode::texpands, {b_.constant(element, fill_value()).name, data.name});
+    write_fill(frame_, table, data, has_axis_ ? count : b_.number(1),
+               b_.mul(width, b_.number(frame_.words(table).count), "words"), plan_.gather_fill);
   } else if (!frame_.scatter()) {
     data = tiles.current = load("current", table);
   }
@@ -483,31 +491,18 @@ Status WindowWriter::run() {
 
 }  // namespace
 
-namespace {
-
-/// Can tiles be filled with what a gather puts where an index is out of bounds?
-Status check_fill(const Frame& frame) {
-  const Words& words = frame.words(frame.table(0));
-  const bool zero = frame.plan.gather_fill.bits == std::array<uint64_t, 2>{0, 0};
-  const bool fits = words.count == 1 || zero;
-  if (fits && allows(*info(Opcode::texpands).legality, frame.chip, reader_of(frame.options.output), words.element.dtype))
-    return {};
-  return unsupported("fill of elements of " + std::string(name(frame.plan.tensors[static_cast<size_t>(frame.table(0))].dtype)) +
-                     ", which " + std::string(name(frame.chip)) + " has no instruction for; policy clamp or error would work");
-}
-
-}  // namespace
-
 Status write_windows(Frame& frame) {
   const Plan& plan = frame.plan;
-  if (plan.gather && (plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window)) STREW_TRY(check_fill(frame));
-  if (bits(plan.index_dtype) < 8) return unsupported("indices of " + std::string(name(plan.index_dtype)));
   for (const PlanTensor& tensor : plan.tensors)
-    if (tensor.role == Role::extra) return unsupported("extra inputs where windows move whole");
+    if (tensor.role == Role::extra)
+      return unsupported(
+          "extra inputs where whole windows are copied, expected none, or what can be done row by row: more than one position, " +
+          std::string("indices of 32 bits or more, windows that are whole rows"));
   STREW_ASSIGN(Combine combine, choose_combine(frame));
   // Tiles are read, combined and written in turn, whatever the combiner.
   if (combine.way == CombineWay::atomic) combine.way = CombineWay::compute;
   STREW_TRY(check_computes(frame, combine));
+  align_conversions(frame, combine);
   return WindowWriter(frame, std::move(combine)).run();
 }
 

@@ -47,7 +47,7 @@ Expected<Launched> launch(const Program& program, const Module& module, std::spa
       if (tensors[i] == slots.size()) return internal_error("argument " + a.name + " is no tensor of the op");
       const TensorView& view = views[tensors[i]];
       const std::span<const int64_t> dims(view.dims, static_cast<size_t>(view.rank));
-      memories[i].resize(static_cast<size_t>(count_of(dims) * bits(view.dtype) / 8));
+      memories[i].resize(static_cast<size_t>((count_of(dims) * bits(view.dtype) + 7) / 8));
       if (!memories[i].empty()) std::memcpy(memories[i].data(), view.data, memories[i].size());
     }
     arguments[i].memory = memories[i];

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 
 #include "backends/pto/simulate/launch.h"
@@ -39,10 +40,13 @@ namespace {
 /// A refusal without names and numbers, so that equal reasons count together.
 std::string reason_of(const std::string& message) {
   std::string out;
+  bool typed = false;
   for (const char c : message) {
     const bool digit = c >= '0' && c <= '9';
-    if (digit && !out.empty() && out.back() == '#') continue;
-    out += digit ? '#' : c;
+    // i64 is a type, 64 a number.
+    typed = digit ? typed || (!out.empty() && std::isalpha(static_cast<unsigned char>(out.back())) != 0) : false;
+    if (digit && !typed && !out.empty() && out.back() == '#') continue;
+    out += digit && !typed ? '#' : c;
   }
   return out.substr(0, 150);
 }
@@ -176,6 +180,11 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   Expected<pto::Program> program = invalid_argument("not planned");
   const Caught caught = catch_fault([&] { program = pto::plan_program(op, *plan, wish.chip, wish.options); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
+  if (!program.ok() && wish.options.tile_rows > 0) {
+    // Not every height is one the op can be planned with; the planner's own always is.
+    wish_.options.tile_rows = 0;
+    program = pto::plan_program(op, *plan, wish.chip, wish.options);
+  }
   if (!program.ok()) {
     if (program.status().code() != Code::unsupported) return failed("plan_program: " + program.status().message());
     ++tally_.refusals[reason_of(program.status().message())];
