@@ -15,19 +15,25 @@
 namespace strew {
 
 struct Form;
+/// Loops that another backend made: their calling convention, and SYMBOL_apply (and _fill) as LLVM bitcode.
+struct OutsideLoops {
+  const Form& form;
+  const std::string& bitcode;
+};
+
 /// extern "C" const LlvmModule* strew_llvm_module()
 struct LlvmModule {
-  /// `form`: the range and list entries call loops of that form, made by another backend; null: they have their own.
-  Expected<Artifact> (*build)(const BuildRequest& request, const Form* form);
-  Expected<std::string> (*emit_text)(const BuildRequest& request, const Form* form, std::string_view kind);
+  /// `loops`: the range and list entries call these; null: they have their own.
+  Expected<Artifact> (*build)(const BuildRequest& request, const OutsideLoops* loops);
+  Expected<std::string> (*emit_text)(const BuildRequest& request, const OutsideLoops* loops, std::string_view kind);
   Linker* (*linker)();  ///< one per process
 };
 Expected<const LlvmModule*> open_llvm_module();
 
 /// extern "C" const HalideModule* strew_halide_module()
 struct HalideModule {
-  Expected<std::string> (*build)(const BuildRequest& request, const Form& form);  ///< an object
-  Expected<std::string> (*emit_text)(const BuildRequest& request, const Form& form, std::string_view kind);
+  Expected<std::string> (*build)(const BuildRequest& request, const Form& form);  ///< bitcode
+  Expected<std::string> (*emit_text)(const BuildRequest& request, const Form& form);
 };
 Expected<const HalideModule*> open_halide_module();
 

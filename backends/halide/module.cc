@@ -1,11 +1,15 @@
-// libstrew_halide's one exported function, and what is behind it: request -> pipelines -> object.
+// libstrew_halide's one exported function, and what is behind it: request -> pipelines -> bitcode.
 //
 // Halide's exceptions end here. Its warnings are failures: they announce code that would run wrongly, because its checks are off. It compiles
-// on a stack of its own, but not under sanitizers, which take an exception that leaves that stack for an overflow. Objects have no
+// on a stack of its own, but not under sanitizers, which take an exception that leaves that stack for an overflow. Its code has no
 // runtime, no asserts (the entries guarantee what they would check), 64-bit addresses, and floats as written.
 #include <Halide.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <sstream>
 
 #include "backends/halide/pipeline.h"
@@ -72,19 +76,30 @@ Halide::Module scheduled(const BuildRequest& request, const Form& form, bool fil
   return lower(pipeline, request, fill);
 }
 
+/// Halide writes bitcode to files only: here to one in memory.
+Expected<std::string> bitcode_of(const Halide::Module& module) {
+  const int file = memfd_create("strew_halide", MFD_CLOEXEC);
+  if (file < 0) return internal_error("backend halide: a file in memory: " + std::string(std::strerror(errno)));
+  const std::shared_ptr<void> closed(nullptr, [file](void*) { close(file); });
+  module.compile({{Halide::OutputFileType::bitcode, "/proc/self/fd/" + std::to_string(file)}});
+  std::string bitcode;
+  char part[16384];
+  for (ssize_t got = 0; (got = pread(file, part, sizeof part, static_cast<off_t>(bitcode.size()))) > 0;)
+    bitcode.append(part, static_cast<size_t>(got));
+  return bitcode;
+}
+
 Expected<std::string> build(const BuildRequest& request, const Form& form) {
   return guarded(request, [&]() -> Expected<std::string> {
     std::vector<Halide::Module> modules = {scheduled(request, form, false)};
     if (form.fills) modules.push_back(scheduled(request, form, true));
     Halide::Module whole = modules.size() == 1 ? modules[0] : Halide::link_modules(request.symbol, modules);
     whole.set_any_strict_float(true);  // linking forgets it
-    const Halide::Buffer<uint8_t> object = whole.compile_to_buffer();
-    return std::string(reinterpret_cast<const char*>(object.data()), static_cast<size_t>(object.number_of_elements()));
+    return bitcode_of(whole);
   });
 }
 
-Expected<std::string> emit_text(const BuildRequest& request, const Form& form, std::string_view kind) {
-  if (kind != "halide") return unsupported("--emit " + std::string(kind) + ": the halide backend emits halide");
+Expected<std::string> emit_text(const BuildRequest& request, const Form& form) {
   return guarded(request, [&]() -> Expected<std::string> {
     HalidePipeline pipeline = make_pipeline(request, form, false);
     std::ostringstream text;

@@ -100,6 +100,7 @@ Status optimise(llvm::Module& module, const Target& target) {
 
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));  // slots whose address lay in another slot (outside.cc)
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   passes.addPass(llvm::InstCombinePass());

@@ -6,6 +6,7 @@
 
 #include "backends/llvm/codegen.h"
 #include "backends/llvm/entries.h"
+#include "backends/llvm/graft.h"
 #include "runtime/link/orc.h"
 #include "runtime/modules.h"
 #include "runtime/strategies/clip.h"
@@ -25,8 +26,8 @@ std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
 
 namespace {
 
-/// `form`: range and list call loops of that form, made by another compiler; null: they have their own.
-Status emit(llvm::Module& module, const BuildRequest& request, const Form* form) {
+/// `loops`: range and list call these; null: they have their own.
+Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoops* loops) {
   if (request.plan.accumulate != Accumulate::native)
     return unsupported("accumulate " + std::string(name(request.plan.accumulate)) +
                        " is two kernels, a fold and a narrowing (compiler/rewrite/split_wide); emit those one by one");
@@ -35,7 +36,7 @@ Status emit(llvm::Module& module, const BuildRequest& request, const Form* form)
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
       case EntryKind::range:
-        form != nullptr ? emit_range_outside(module, request, *form, symbol) : emit_range(module, request, symbol);
+        loops != nullptr ? emit_range_outside(module, request, loops->form, symbol) : emit_range(module, request, symbol);
         break;
       case EntryKind::check:
         emit_check(module, request, symbol);
@@ -47,7 +48,7 @@ Status emit(llvm::Module& module, const BuildRequest& request, const Form* form)
         emit_keys(module, request, symbol);
         break;
       case EntryKind::list:
-        form != nullptr ? emit_list_outside(module, request, *form, symbol) : emit_list(module, request, symbol);
+        loops != nullptr ? emit_list_outside(module, request, loops->form, symbol) : emit_list(module, request, symbol);
         break;
       case EntryKind::clip:
         emit_clip(module, request, symbol);
@@ -57,13 +58,14 @@ Status emit(llvm::Module& module, const BuildRequest& request, const Form* form)
         break;
     }
   }
+  if (loops != nullptr) STREW_TRY(graft(module, loops->bitcode));
   return optimise(module, request.target);
 }
 
-Expected<Artifact> build(const BuildRequest& request, const Form* form) {
+Expected<Artifact> build(const BuildRequest& request, const OutsideLoops* loops) {
   llvm::LLVMContext context;
   llvm::Module module(request.symbol, context);
-  STREW_TRY(emit(module, request, form));
+  STREW_TRY(emit(module, request, loops));
   Artifact artifact;
   STREW_ASSIGN(std::string object, generate(module, request.target, CodegenOutput::object));
   artifact.objects.push_back(std::move(object));
@@ -71,10 +73,10 @@ Expected<Artifact> build(const BuildRequest& request, const Form* form) {
   return artifact;
 }
 
-Expected<std::string> emit_text(const BuildRequest& request, const Form* form, std::string_view kind) {
+Expected<std::string> emit_text(const BuildRequest& request, const OutsideLoops* loops, std::string_view kind) {
   llvm::LLVMContext context;
   llvm::Module module(request.symbol, context);
-  STREW_TRY(emit(module, request, form));
+  STREW_TRY(emit(module, request, loops));
   if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
   if (kind == "ll") {
     std::string text;

@@ -1,8 +1,10 @@
 // See outside.h. Only the fields that Halide's code reads are stored: its asserts and bounds queries are off, so that is the address, the
-// dims, the min of the first, and the strides that are no numbers.
+// dims, the min of the first, and the strides that are no numbers. Structs lie in slots of their own, which the optimiser takes apart one
+// by one once Halide's function is inlined into its door.
 // Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/llvm/outside.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace strew {
@@ -18,38 +20,17 @@ constexpr int64_t kPiece = 1 << 30;
 
 Outside::Outside(Frame& frame, const Form& form, const std::string& symbol)
     : f_(frame), e_(frame.e), form_(form), symbol_(symbol), extents_(frame.plan.window.size(), nullptr) {
-  make_buffers();
-}
-
-void Outside::make_buffers() {
   static const FormBuffer list = {-1, 0, 32, false, {}};
-  buffers_.push_back({&list, nullptr});
+  buffers_.push_back(&list);
   for (const auto* forms : {&form_.inputs, &form_.results})
-    for (const FormBuffer& form : *forms) buffers_.push_back({&form, nullptr});
-  llvm::IRBuilder<>& b = e_.b;
-  for (Buffer& buffer : buffers_) {
-    const auto dims = static_cast<int64_t>(buffer.form->dims.size());
-    auto* slot = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), static_cast<uint64_t>(kHeader + kDimBytes * dims) / 8));
-    slot->setAlignment(llvm::Align(16));
-    buffer.header = slot;
-    Value* first = e_.at(slot, e_.i64(kHeader));
-    b.CreateStore(first, e_.at(slot, e_.i64(kDims)));
-    if (buffer.form->packed) continue;  // its strides are arguments
-    for (int64_t d = 0; d < dims; ++d) {
-      const Term& stride = buffer.form->dims[static_cast<size_t>(d)].stride;
-      Value* dim = e_.at(first, e_.i64(d * kDimBytes));
-      if (d == 0) b.CreateAlignedStore(b.getInt64(0), dim, llvm::Align(8));  // min, extent
-      if (stride.is_static()) continue;                                      // the pipeline knows it
-      b.CreateAlignedStore(b.CreateTrunc(f_.term(stride), b.getInt32Ty()), e_.at(dim, e_.i64(kStrideInDim)), llvm::Align(4));
-    }
-  }
-  one_ = new llvm::GlobalVariable(*e_.function.getParent(), b.getInt64Ty(), true, llvm::GlobalValue::PrivateLinkage,
-                                  b.getInt64(0), symbol_ + "_one");
+    for (const FormBuffer& buffer : *forms) buffers_.push_back(&buffer);
+  one_ = new llvm::GlobalVariable(*e_.function.getParent(), e_.b.getInt64Ty(), true, llvm::GlobalValue::PrivateLinkage,
+                                  e_.b.getInt64(0), symbol_ + "_one");
 }
 
 bool Outside::has_packed() const {
-  for (const Buffer& buffer : buffers_)
-    if (buffer.form->packed) return true;
+  for (const FormBuffer* buffer : buffers_)
+    if (buffer->packed) return true;
   return false;
 }
 
@@ -89,17 +70,17 @@ Value* Outside::fits() {
   Value* keys = largest_key();
   require(e_.b.CreateICmpSGE(keys, e_.i64(0)));
   require(within_limit(keys));
-  for (const Buffer& buffer : buffers_) {
+  for (const FormBuffer* buffer : buffers_) {
     Value* span = e_.i64(0);
-    for (const FormDim& dim : buffer.form->dims) {
+    for (const FormDim& dim : buffer->dims) {
       Value* stride = f_.term(dim.stride);
       require(within_limit(stride));
-      if (!buffer.form->packed) continue;
+      if (!buffer->packed) continue;
       Value* steps = steps_of(dim, keys);
       require(within_limit(steps));  // so the product does not overflow
       span = e_.add(span, e_.times(e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, stride, e_.b.getFalse()), steps));
     }
-    if (buffer.form->packed) require(within_limit(span));
+    if (buffer->packed) require(within_limit(span));
   }
   return good;
 }
@@ -120,8 +101,8 @@ Value* Outside::key(Value* i, const Placement& placement) {
 /// Iterations of a window loop that one call may take: their reach must fit. With packed tensors only dense ones do for certain.
 Value* Outside::piece(size_t level) {
   Value* good = e_.b.getTrue();
-  for (const Buffer& buffer : buffers_)
-    for (const FormDim& dim : buffer.form->dims) {
+  for (const FormBuffer* buffer : buffers_)
+    for (const FormDim& dim : buffer->dims) {
       if (dim.walks != FormDim::Walks::window || dim.loop != static_cast<int>(level)) continue;
       if (has_packed() && !dim.stride.is(1)) return e_.i64(1);
       good = e_.b.CreateAnd(good, within_limit(f_.term(dim.stride)));
@@ -160,33 +141,71 @@ void Outside::apply(const Pointers& p, Value* list, Value* count, bool fill) {
 
 void Outside::call(const Pointers& p, Value* list, Value* count, bool fill) {
   llvm::IRBuilder<>& b = e_.b;
-  std::vector<Value*> arguments = {buffers_[0].header, b.CreateTrunc(count, b.getInt32Ty())};
-  b.CreateStore(list, e_.at(buffers_[0].header, e_.i64(kHost)));
+  const auto narrow = [&](Value* number) { return b.CreateTrunc(number, b.getInt32Ty()); };
+  std::vector<Value*> scalars = {narrow(count)}, hosts = {list}, strides;
   for (Value* extent : extents_)
-    if (extent != nullptr) arguments.push_back(extent);
-  for (const Buffer& buffer : buffers_) {
-    if (buffer.form->tensor < 0) continue;
-    Value* host = p[static_cast<size_t>(buffer.form->tensor)];
-    if (buffer.form->packed) {
-      const Frame::PackedPlace place = f_.packed_place(buffer.form->tensor, host);
+    if (extent != nullptr) scalars.push_back(extent);
+  for (const FormBuffer* buffer : buffers_) {
+    if (buffer->tensor < 0) continue;
+    Value* host = p[static_cast<size_t>(buffer->tensor)];
+    if (buffer->packed) {
+      const Frame::PackedPlace place = f_.packed_place(buffer->tensor, host);
       host = place.byte;
-      const int width = bits(f_.plan.tensors[static_cast<size_t>(buffer.form->tensor)].dtype);
-      arguments.push_back(b.CreateUDiv(b.CreateZExt(place.shift, b.getInt32Ty()), b.getInt32(static_cast<uint32_t>(width))));
-      for (const FormDim& dim : buffer.form->dims)
-        if (!dim.stride.is_static()) arguments.push_back(b.CreateTrunc(f_.term(dim.stride), b.getInt32Ty()));
+      const int width = bits(f_.plan.tensors[static_cast<size_t>(buffer->tensor)].dtype);
+      scalars.push_back(b.CreateUDiv(b.CreateZExt(place.shift, b.getInt32Ty()), b.getInt32(static_cast<uint32_t>(width))));
     } else {
-      host = e_.at(host, e_.i64(int64_t{8} * buffer.form->half));
+      host = e_.at(host, e_.i64(int64_t{8} * buffer->half));
     }
-    b.CreateStore(host, e_.at(buffer.header, e_.i64(kHost)));
+    hosts.push_back(host);
+    for (const FormDim& dim : buffer->dims)
+      if (!dim.stride.is_static()) (buffer->packed ? scalars : strides).push_back(narrow(f_.term(dim.stride)));
   }
-  for (size_t n = 1; n < buffers_.size(); ++n) arguments.push_back(buffers_[n].header);
+  std::vector<Value*> arguments = scalars;
+  arguments.insert(arguments.end(), hosts.begin(), hosts.end());
+  arguments.insert(arguments.end(), strides.begin(), strides.end());
+  b.CreateCall(door(arguments, scalars.size(), fill), arguments)->setCallingConv(llvm::CallingConv::Fast);
+}
+
+llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scalars, bool fill) {
+  llvm::Module& module = *e_.function.getParent();
+  const std::string callee = symbol_ + (fill ? "_fill" : "_apply");
+  if (llvm::Function* made = module.getFunction(callee + "_door")) return made;
   std::vector<llvm::Type*> types;
   types.reserve(arguments.size());
   for (Value* argument : arguments) types.push_back(argument->getType());
-  llvm::FunctionCallee callee = e_.function.getParent()->getOrInsertFunction(
-      symbol_ + (fill ? "_fill" : "_apply"), llvm::FunctionType::get(b.getInt32Ty(), types, false));
-  llvm::CallInst* made = b.CreateCall(callee, arguments);
-  made->setDoesNotThrow();
+  auto* type = llvm::FunctionType::get(e_.b.getVoidTy(), types, false);
+  auto* door = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, callee + "_door", module);
+  door->setCallingConv(llvm::CallingConv::Fast);
+  door->addFnAttr(llvm::Attribute::NoUnwind);
+  door->addFnAttr("no-trapping-math", "true");
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", door));
+  const auto at = [&](Value* p, int64_t offset) { return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), p, offset); };
+  const auto slot = [&](int64_t bytes) {
+    llvm::AllocaInst* made = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), static_cast<uint64_t>(bytes) / 8));
+    made->setAlignment(llvm::Align(8));
+    return made;
+  };
+  std::vector<Value*> given;
+  for (llvm::Argument& argument : door->args()) given.push_back(&argument);
+  std::vector<Value*> passed(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(scalars)), headers;
+  size_t host = scalars, stride = scalars + buffers_.size();
+  for (const FormBuffer* buffer : buffers_) {
+    Value *header = slot(kHeader), *dims = slot(kDimBytes * std::max<int64_t>(1, static_cast<int64_t>(buffer->dims.size())));
+    b.CreateStore(dims, at(header, kDims));
+    b.CreateStore(given[host++], at(header, kHost));
+    b.CreateAlignedStore(b.getInt64(0), dims, llvm::Align(8));  // min, extent
+    for (size_t d = 0; d < buffer->dims.size() && !buffer->packed; ++d)
+      if (!buffer->dims[d].stride.is_static())
+        b.CreateAlignedStore(given[stride++], at(dims, static_cast<int64_t>(d) * kDimBytes + kStrideInDim), llvm::Align(4));
+    headers.push_back(header);
+  }
+  passed.insert(passed.begin(), headers[0]);
+  passed.insert(passed.end(), headers.begin() + 1, headers.end());
+  types.clear();
+  for (Value* argument : passed) types.push_back(argument->getType());
+  b.CreateCall(module.getOrInsertFunction(callee, llvm::FunctionType::get(b.getInt32Ty(), types, false)), passed);
+  b.CreateRetVoid();
+  return door;
 }
 
 }  // namespace strew

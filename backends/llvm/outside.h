@@ -28,11 +28,6 @@ class Outside {
   static constexpr int64_t kMostEntries = 1 << 30;
 
  private:
-  struct Buffer {
-    const FormBuffer* form;
-    llvm::Value* header;  ///< halide_buffer_t, its dims behind it
-  };
-  void make_buffers();
   bool has_packed() const;
   llvm::Value* within_limit(llvm::Value* number);
   llvm::Value* largest_key();
@@ -40,12 +35,14 @@ class Outside {
   llvm::Value* piece(size_t level);
   void nest(const Pointers& p, const Placement* placement, size_t level, bool fill);
   void call(const Pointers& p, llvm::Value* list, llvm::Value* count, bool fill);
+  /// The one caller of SYMBOL_apply (or _fill) in the module: takes the numbers of a call in registers, lays them out as buffers.
+  llvm::Function* door(const std::vector<llvm::Value*>& arguments, size_t scalars, bool fill);
 
   Frame& f_;
   Emitter& e_;
   const Form& form_;
   std::string symbol_;
-  std::vector<Buffer> buffers_;        ///< list, inputs, results
+  std::vector<const FormBuffer*> buffers_;  ///< list, inputs, results
   std::vector<llvm::Value*> extents_;  ///< per window loop, i32; null where fixed
   llvm::Value* one_ = nullptr;         ///< the list of the one entry (0, 0)
 };

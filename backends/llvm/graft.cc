@@ -1,0 +1,85 @@
+// See graft.h. The other compiler's optimiser has run; what it knew of the target goes (attributes, module flags), because this module's
+// target machine generates the code. Inlined, the structs that its functions take their arguments in fall apart into registers (codegen.h).
+// A function with several callers is left as it is. Tested by tests/unit/halide_test.cc and tests/differential.
+#include "backends/llvm/graft.h"
+
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/AttributeMask.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <utility>
+#include <vector>
+
+namespace strew {
+namespace {
+
+void strip(llvm::Module& loops, const llvm::Module& module) {
+  loops.setTargetTriple(module.getTargetTriple());
+  loops.setDataLayout(module.getDataLayout());
+  while (!loops.named_metadata_empty()) loops.eraseNamedMetadata(&*loops.named_metadata_begin());
+  for (llvm::Function& function : loops) {
+    if (function.isIntrinsic()) continue;
+    function.setComdat(nullptr);
+    llvm::AttributeMask texts;
+    for (const llvm::Attribute& attribute : function.getAttributes().getFnAttrs())
+      if (attribute.isStringAttribute()) texts.addAttribute(attribute.getKindAsString());
+    function.removeFnAttrs(texts);
+    if (!function.isDeclaration()) function.addFnAttr("no-trapping-math", "true");
+  }
+}
+
+/// Halide rounds vectors by intrinsic but scalars by the C library's names; both mean one instruction.
+void use_intrinsics(llvm::Module& loops) {
+  static constexpr std::pair<const char*, llvm::Intrinsic::ID> kNames[] = {
+      {"floor", llvm::Intrinsic::floor}, {"ceil", llvm::Intrinsic::ceil},           {"trunc", llvm::Intrinsic::trunc},
+      {"rint", llvm::Intrinsic::rint},   {"nearbyint", llvm::Intrinsic::nearbyint}, {"roundeven", llvm::Intrinsic::roundeven},
+      {"sqrt", llvm::Intrinsic::sqrt},
+  };
+  for (const auto& [name, intrinsic] : kNames)
+    for (const char* suffix : {"", "f"}) {
+      llvm::Function* function = loops.getFunction(std::string(name) + suffix);
+      if (function == nullptr || !function->isDeclaration()) continue;
+      function->replaceAllUsesWith(llvm::Intrinsic::getOrInsertDeclaration(&loops, intrinsic, {function->getReturnType()}));
+      function->eraseFromParent();
+    }
+}
+
+Status inline_into_caller(llvm::Function& function) {
+  auto* call = llvm::dyn_cast<llvm::CallBase>(*function.user_begin());
+  llvm::InlineFunctionInfo info;
+  if (const llvm::InlineResult result = llvm::InlineFunction(*call, info); !result.isSuccess())
+    return internal_error("function " + function.getName().str() + " cannot be inlined: " + result.getFailureReason());
+  function.eraseFromParent();
+  return {};
+}
+
+}  // namespace
+
+Status graft(llvm::Module& module, std::string_view bitcode) {
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(bitcode.data(), bitcode.size()), "loops");
+  llvm::Expected<std::unique_ptr<llvm::Module>> loops = llvm::parseBitcodeFile(buffer, module.getContext());
+  if (!loops) return internal_error("bitcode of the loops: " + llvm::toString(loops.takeError()));
+  strip(**loops, module);
+  use_intrinsics(**loops);
+  std::vector<std::string> names;
+  for (const llvm::Function& function : **loops)
+    if (!function.isDeclaration()) names.push_back(function.getName().str());
+  if (llvm::Linker::linkModules(module, std::move(*loops))) return internal_error("bitcode of the loops does not link");
+  for (const std::string& name : names) {
+    llvm::Function* function = module.getFunction(name);
+    if (function == nullptr) continue;
+    function->setLinkage(llvm::GlobalValue::InternalLinkage);
+    if (function->use_empty())
+      function->eraseFromParent();
+    else if (function->hasOneUse())
+      STREW_TRY(inline_into_caller(*function));
+  }
+  return {};
+}
+
+}  // namespace strew
