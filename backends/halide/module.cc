@@ -64,16 +64,10 @@ Halide::Target halide_target(const Target& target) {
   return out;
 }
 
-Halide::Module lower(HalidePipeline& pipeline, const BuildRequest& request, bool fill) {
+Halide::Module lower(HalidePipeline& pipeline, const BuildRequest& request) {
   return Halide::Pipeline(pipeline.apply)
-      .compile_to_module(pipeline.arguments, request.symbol + (fill ? "_fill" : "_apply"), halide_target(request.target),
+      .compile_to_module(pipeline.arguments, request.symbol + "_apply", halide_target(request.target),
                          Halide::LinkageType::External);
-}
-
-Halide::Module scheduled(const BuildRequest& request, const Form& form, bool fill) {
-  HalidePipeline pipeline = make_pipeline(request, form, fill);
-  apply_schedule(pipeline, request, form);
-  return lower(pipeline, request, fill);
 }
 
 /// Halide writes bitcode to files only: here to one in memory.
@@ -91,22 +85,19 @@ Expected<std::string> bitcode_of(const Halide::Module& module) {
 
 Expected<std::string> build(const BuildRequest& request, const Form& form) {
   return guarded(request, [&]() -> Expected<std::string> {
-    std::vector<Halide::Module> modules = {scheduled(request, form, false)};
-    if (form.fills) modules.push_back(scheduled(request, form, true));
-    Halide::Module whole = modules.size() == 1 ? modules[0] : Halide::link_modules(request.symbol, modules);
-    whole.set_any_strict_float(true);  // linking forgets it
-    return bitcode_of(whole);
+    HalidePipeline pipeline = make_pipeline(request, form);
+    apply_schedule(pipeline, request, form);
+    return bitcode_of(lower(pipeline, request));
   });
 }
 
 Expected<std::string> emit_text(const BuildRequest& request, const Form& form) {
   return guarded(request, [&]() -> Expected<std::string> {
-    HalidePipeline pipeline = make_pipeline(request, form, false);
+    HalidePipeline pipeline = make_pipeline(request, form);
     std::ostringstream text;
     text << "// Algorithm\n" << print_algorithm(pipeline, request.plan) << "\n// Schedule\n";
     const std::string directives = apply_schedule(pipeline, request, form);
-    text << (directives.empty() ? "(as written)\n" : directives) << "\n// Halide's loop nest\n"
-         << lower(pipeline, request, false);
+    text << (directives.empty() ? "(as written)\n" : directives) << "\n// Halide's loop nest\n" << lower(pipeline, request);
     return plain_names(text.str());
   });
 }

@@ -19,8 +19,7 @@ namespace {
 
 class Maker {
  public:
-  Maker(const BuildRequest& request, const Form& form, bool fill)
-      : plan_(request.plan), form_(form), fill_(fill), numeric_(request.target.f16c) {}
+  Maker(const BuildRequest& request, const Form& form) : plan_(request.plan), form_(form), numeric_(request.target.f16c) {}
 
   HalidePipeline make() {
     declare();
@@ -61,7 +60,6 @@ class Maker {
 
   const Plan& plan_;
   const Form& form_;
-  const bool fill_;
   HalideNumeric numeric_;
   HalidePipeline out_;
   Halide::ImageParam list_{Halide::Int(32), 2, "list"};
@@ -196,7 +194,6 @@ Parts Maker::load(int t) const {
 Parts Maker::load_node(const ExprNode& node) const {
   if (node.op == ExprOp::update) return load(plan_.update(node.index));
   if (node.op == ExprOp::extra) return load(plan_.extra(node.index));
-  if (fill_) return numeric_.literal_storage(plan_.gather_fill);
   return load(plan_.gather ? plan_.operand(node.index) : plan_.result(node.index));
 }
 
@@ -241,9 +238,7 @@ void Maker::define() {
 
 }  // namespace
 
-HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool fill) {
-  return Maker(request, form, fill).make();
-}
+HalidePipeline make_pipeline(const BuildRequest& request, const Form& form) { return Maker(request, form).make(); }
 
 std::string plain_names(const std::string& text) {
   static const std::regex numbered(R"((result|_im)\$[0-9]+)"), image(R"((\w)_im\b)");

@@ -19,8 +19,7 @@ struct HalidePipeline {
   std::vector<Halide::Argument> arguments;
 };
 
-/// `fill`: the elements written are a gather's fill value instead of the operand's.
-HalidePipeline make_pipeline(const BuildRequest& request, const Form& form, bool fill);
+HalidePipeline make_pipeline(const BuildRequest& request, const Form& form);
 
 /// Halide's text without the numbers by which it tells the process's functions apart.
 std::string plain_names(const std::string& text);

@@ -16,6 +16,7 @@
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/LoopUnrollPass.h>
@@ -80,7 +81,7 @@ Status prepare(llvm::Module& module, const Target& target) {
   return {};
 }
 
-Status optimise(llvm::Module& module, const Target& target) {
+Status optimise(llvm::Module& module, const Target& target, bool grafted) {
   STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
 #ifndef NDEBUG
   std::string broken;
@@ -100,9 +101,12 @@ Status optimise(llvm::Module& module, const Target& target) {
 
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));  // slots whose address lay in another slot (outside.cc)
+  // Slots whose address lay in another slot (outside.cc).
+  if (grafted) passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
+  // Loops over a list that turned out to have one entry.
+  if (grafted) passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   llvm::LoopUnrollOptions unroll(2, /*OnlyWhenForced=*/true);

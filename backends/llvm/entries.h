@@ -12,9 +12,10 @@ class Module;
 
 namespace strew {
 
-void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name);
+/// `form`: windows are done by loops of that form, made by another compiler; null: here.
+void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form);
 /// As range, but of each window only what falls into [w0, w1) of the first loop and [k0, k1) of the operand dim that moves it.
-void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name);
+void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form);
 void emit_check(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name);
 
@@ -22,8 +23,7 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
 void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name);
 
-/// The same two around loops that another compiler makes.
-void emit_range_outside(llvm::Module& module, const BuildRequest& request, const Form& form, const std::string& name);
+/// list around loops that another compiler makes.
 void emit_list_outside(llvm::Module& module, const BuildRequest& request, const Form& form, const std::string& name);
 
 /// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and

@@ -1,6 +1,6 @@
 // See graft.h. The other compiler's optimiser has run; what it knew of the target goes (attributes, module flags), because this module's
-// target machine generates the code. Inlined, the structs that its functions take their arguments in fall apart into registers (codegen.h).
-// A function with several callers is left as it is. Tested by tests/unit/halide_test.cc and tests/differential.
+// target machine generates the code. Inlined, the structs that its functions take their arguments in fall apart into registers, and loops
+// over a list of one entry are gone (codegen.cc). Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/llvm/graft.h"
 
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -49,11 +49,14 @@ void use_intrinsics(llvm::Module& loops) {
     }
 }
 
-Status inline_into_caller(llvm::Function& function) {
-  auto* call = llvm::dyn_cast<llvm::CallBase>(*function.user_begin());
-  llvm::InlineFunctionInfo info;
-  if (const llvm::InlineResult result = llvm::InlineFunction(*call, info); !result.isSuccess())
-    return internal_error("function " + function.getName().str() + " cannot be inlined: " + result.getFailureReason());
+Status inline_into_callers(llvm::Function& function) {
+  while (!function.use_empty()) {
+    auto* call = llvm::dyn_cast<llvm::CallBase>(*function.user_begin());
+    if (call == nullptr) return internal_error("function " + function.getName().str() + " is not only called");
+    llvm::InlineFunctionInfo info;
+    if (const llvm::InlineResult result = llvm::InlineFunction(*call, info); !result.isSuccess())
+      return internal_error("function " + function.getName().str() + " cannot be inlined: " + result.getFailureReason());
+  }
   function.eraseFromParent();
   return {};
 }
@@ -70,15 +73,12 @@ Status graft(llvm::Module& module, std::string_view bitcode) {
   for (const llvm::Function& function : **loops)
     if (!function.isDeclaration()) names.push_back(function.getName().str());
   if (llvm::Linker::linkModules(module, std::move(*loops))) return internal_error("bitcode of the loops does not link");
-  for (const std::string& name : names) {
-    llvm::Function* function = module.getFunction(name);
-    if (function == nullptr) continue;
-    function->setLinkage(llvm::GlobalValue::InternalLinkage);
-    if (function->use_empty())
-      function->eraseFromParent();
-    else if (function->hasOneUse())
-      STREW_TRY(inline_into_caller(*function));
-  }
+  for (const std::string& name : names)
+    if (llvm::Function* function = module.getFunction(name)) STREW_TRY(inline_into_callers(*function));
+  std::vector<llvm::Function*> doors;
+  for (llvm::Function& function : module)
+    if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) doors.push_back(&function);
+  for (llvm::Function* door : doors) STREW_TRY(inline_into_callers(*door));
   return {};
 }
 

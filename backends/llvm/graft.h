@@ -12,7 +12,7 @@ class Module;
 
 namespace strew {
 
-/// Links `bitcode` into `module`, its definitions internal to it, and inlines each into its only caller.
+/// Links `bitcode` into `module` and inlines its functions, then the module's own that are marked so, into all their callers.
 Status graft(llvm::Module& module, std::string_view bitcode);
 
 }  // namespace strew

@@ -36,7 +36,7 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
       case EntryKind::range:
-        loops != nullptr ? emit_range_outside(module, request, loops->form, symbol) : emit_range(module, request, symbol);
+        emit_range(module, request, symbol, loops == nullptr ? nullptr : &loops->form);
         break;
       case EntryKind::check:
         emit_check(module, request, symbol);
@@ -51,7 +51,8 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
         loops != nullptr ? emit_list_outside(module, request, loops->form, symbol) : emit_list(module, request, symbol);
         break;
       case EntryKind::clip:
-        emit_clip(module, request, symbol);
+        // The owner strategies have clip for hot rows only: there Halide's windows stay whole, their length a constant.
+        emit_clip(module, request, symbol, loops == nullptr || uses_owners(request.schedule.strategy) ? nullptr : &loops->form);
         break;
       case EntryKind::merge:
         emit_merge(module, request, symbol);
@@ -59,7 +60,7 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
     }
   }
   if (loops != nullptr) STREW_TRY(graft(module, loops->bitcode));
-  return optimise(module, request.target);
+  return optimise(module, request.target, /*grafted=*/loops != nullptr);
 }
 
 Expected<Artifact> build(const BuildRequest& request, const OutsideLoops* loops) {

@@ -1,6 +1,6 @@
 // See outside.h. Only the fields that Halide's code reads are stored: its asserts and bounds queries are off, so that is the address, the
-// dims, the min of the first, and the strides that are no numbers. Structs lie in slots of their own, which the optimiser takes apart one
-// by one once Halide's function is inlined into its door.
+// dims, the min of the first, and the strides that are no numbers. They lie in slots of their own, which the optimiser takes apart one by
+// one when Halide's function is inlined (graft.h).
 // Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/llvm/outside.h"
 
@@ -85,19 +85,6 @@ Value* Outside::fits() {
   return good;
 }
 
-Value* Outside::key(Value* i, const Placement& placement) {
-  const Plan& plan = f_.plan;
-  const auto indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
-  const auto steps = [&](const Term& stride) {
-    return stride.is_static() ? e_.i64(stride.factor / form_.unit) : f_.term(stride);
-  };
-  Value* key = e_.i64(0);
-  if (!plan.positions.empty()) key = e_.add(key, e_.times(i, steps(plan.positions.back().strides[indexed])));
-  for (size_t k = 0; k < plan.components.size(); ++k)
-    key = e_.add(key, e_.times(placement.components[k].start, steps(plan.components[k].strides[indexed])));
-  return key;
-}
-
 /// Iterations of a window loop that one call may take: their reach must fit. With packed tensors only dense ones do for certain.
 Value* Outside::piece(size_t level) {
   Value* good = e_.b.getTrue();
@@ -110,24 +97,24 @@ Value* Outside::piece(size_t level) {
   return e_.b.CreateSelect(good, e_.i64(kPiece), e_.i64(1));
 }
 
-void Outside::nest(const Pointers& p, const Placement* placement, size_t level, bool fill) {
-  if (level == f_.plan.window.size()) return call(p, one_, e_.i64(1), fill);
-  if (form_.fixed[level]) return nest(p, placement, level + 1, fill);
+void Outside::nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level) {
+  if (level == f_.plan.window.size()) return call(p, one_, e_.i64(1));
+  if (form_.fixed[level]) return nest(p, placement, cut, level + 1);
   const Loop& loop = f_.plan.window[level];
-  for_segments(f_, placement, p, level, cut_of(f_.schedule), [&](const Pointers& from, Value* lo, Value* hi) {
+  for_segments(f_, placement, p, level, cut, [&](const Pointers& from, Value* lo, Value* hi) {
     Value* most = piece(level);
     Value* pieces = e_.b.CreateUDiv(e_.add(e_.smax(e_.b.CreateSub(hi, lo), e_.i64(0)), e_.b.CreateSub(most, e_.i64(1))), most);
     e_.loop(e_.i64(0), pieces, {1, 1}, [&](Value* n) {
       Value* start = e_.add(lo, e_.times(n, most));
       extents_[level] = e_.b.CreateTrunc(e_.smin(most, e_.b.CreateSub(hi, start)), e_.b.getInt32Ty());
-      nest(f_.step(from, loop.strides, start), placement, level + 1, fill);
+      nest(f_.step(from, loop.strides, start), placement, cut, level + 1);
     });
   });
 }
 
-void Outside::apply_one(const Pointers& p, const Placement* placement, bool fill) { nest(p, placement, 0, fill); }
+void Outside::apply_one(const Pointers& p, const Placement* placement, WindowCut cut) { nest(p, placement, cut, 0); }
 
-void Outside::apply(const Pointers& p, Value* list, Value* count, bool fill) {
+void Outside::apply(const Pointers& p, Value* list, Value* count) {
   Pointers at = p;
   for (size_t l = 0; l < f_.plan.window.size(); ++l) {
     if (form_.fixed[l]) continue;
@@ -136,10 +123,10 @@ void Outside::apply(const Pointers& p, Value* list, Value* count, bool fill) {
       at = f_.step(from, f_.plan.window[l].strides, lo);
     });
   }
-  call(at, list, count, fill);
+  call(at, list, count);
 }
 
-void Outside::call(const Pointers& p, Value* list, Value* count, bool fill) {
+void Outside::call(const Pointers& p, Value* list, Value* count) {
   llvm::IRBuilder<>& b = e_.b;
   const auto narrow = [&](Value* number) { return b.CreateTrunc(number, b.getInt32Ty()); };
   std::vector<Value*> scalars = {narrow(count)}, hosts = {list}, strides;
@@ -163,20 +150,20 @@ void Outside::call(const Pointers& p, Value* list, Value* count, bool fill) {
   std::vector<Value*> arguments = scalars;
   arguments.insert(arguments.end(), hosts.begin(), hosts.end());
   arguments.insert(arguments.end(), strides.begin(), strides.end());
-  b.CreateCall(door(arguments, scalars.size(), fill), arguments)->setCallingConv(llvm::CallingConv::Fast);
+  b.CreateCall(door(arguments, scalars.size()), arguments);
 }
 
-llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scalars, bool fill) {
+llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scalars) {
   llvm::Module& module = *e_.function.getParent();
-  const std::string callee = symbol_ + (fill ? "_fill" : "_apply");
+  const std::string callee = symbol_ + "_apply";
   if (llvm::Function* made = module.getFunction(callee + "_door")) return made;
   std::vector<llvm::Type*> types;
   types.reserve(arguments.size());
   for (Value* argument : arguments) types.push_back(argument->getType());
   auto* type = llvm::FunctionType::get(e_.b.getVoidTy(), types, false);
   auto* door = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, callee + "_door", module);
-  door->setCallingConv(llvm::CallingConv::Fast);
   door->addFnAttr(llvm::Attribute::NoUnwind);
+  door->addFnAttr(llvm::Attribute::AlwaysInline);
   door->addFnAttr("no-trapping-math", "true");
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", door));
   const auto at = [&](Value* p, int64_t offset) { return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), p, offset); };

@@ -1,7 +1,8 @@
 // Outside: calls of loops that another compiler made (backends/halide/can_build/form.h), from entries made here.
 //
-// An entry resolves positions to a list of (position, key) and hands it over with one buffer per tensor. Whatever a 32-bit dimension of the
-// other side cannot hold, and windows that a policy cuts, are handed over one position at a time, from addresses computed here.
+// range and clip hand over one position at a time, at addresses computed here, as a list of the one entry (0, 0): once the other side's
+// function is inlined (graft.h), its loop over entries is gone and so are the buffers. list hands over its list as it is, with positions and
+// keys for the other side to follow; whatever a 32-bit dimension cannot hold goes one by one there, too.
 #pragma once
 
 #include <string>
@@ -17,13 +18,11 @@ class Outside {
 
   /// i1: every extent, stride and key of this call fits the other side, so whole lists can be handed over.
   llvm::Value* fits();
-  /// The place of the indexed tensors' window as a key: position i of the innermost position loop, components as placed.
-  llvm::Value* key(llvm::Value* i, const Placement& placement);
 
   /// Applies `count` (i64, at most kMostEntries) entries of the list with pos 0, key 0 at p. All windows whole.
-  void apply(const Pointers& p, llvm::Value* list, llvm::Value* count, bool fill);
-  /// Applies one position with p at its window (placement: which cuts it; null: whole).
-  void apply_one(const Pointers& p, const Placement* placement, bool fill);
+  void apply(const Pointers& p, llvm::Value* list, llvm::Value* count);
+  /// Applies one position with p at its window (placement: which cuts it, like `cut`; null: whole).
+  void apply_one(const Pointers& p, const Placement* placement, WindowCut cut);
 
   static constexpr int64_t kMostEntries = 1 << 30;
 
@@ -33,18 +32,18 @@ class Outside {
   llvm::Value* largest_key();
   llvm::Value* steps_of(const FormDim& dim, llvm::Value* keys);
   llvm::Value* piece(size_t level);
-  void nest(const Pointers& p, const Placement* placement, size_t level, bool fill);
-  void call(const Pointers& p, llvm::Value* list, llvm::Value* count, bool fill);
-  /// The one caller of SYMBOL_apply (or _fill) in the module: takes the numbers of a call in registers, lays them out as buffers.
-  llvm::Function* door(const std::vector<llvm::Value*>& arguments, size_t scalars, bool fill);
+  void nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level);
+  void call(const Pointers& p, llvm::Value* list, llvm::Value* count);
+  /// The one caller of SYMBOL_apply in the module: takes the numbers of a call in registers, lays them out as buffers.
+  llvm::Function* door(const std::vector<llvm::Value*>& arguments, size_t scalars);
 
   Frame& f_;
   Emitter& e_;
   const Form& form_;
   std::string symbol_;
   std::vector<const FormBuffer*> buffers_;  ///< list, inputs, results
-  std::vector<llvm::Value*> extents_;  ///< per window loop, i32; null where fixed
-  llvm::Value* one_ = nullptr;         ///< the list of the one entry (0, 0)
+  std::vector<llvm::Value*> extents_;       ///< per window loop, i32; null where fixed
+  llvm::Value* one_ = nullptr;              ///< the list of the one entry (0, 0)
 };
 
 }  // namespace strew

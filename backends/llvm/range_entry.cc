@@ -3,7 +3,10 @@
 // With schedule knob `prefetch`, the position that many iterations ahead has its first lines prefetched where it will write (gather:
 // read); its index may be out of range, which is harmless: prefetch never faults. The look-ahead stops at the end of the row of
 // positions, so the index array is never read past its end.
+#include <optional>
+
 #include "backends/llvm/entries.h"
+#include "backends/llvm/outside.h"
 #include "backends/llvm/prefetch.h"
 #include "backends/llvm/window.h"
 
@@ -19,8 +22,13 @@ void prefetch(Frame& f, const Pointers& p) {
   prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather);
 }
 
-void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut) {
+void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut, const Form* form) {
   Frame f(module, name, request.plan, request.schedule, request.target);
+  std::optional<Outside> outside;
+  if (form != nullptr) outside.emplace(f, *form, request.symbol);
+  const auto window_outside = [&](const Pointers& p, const Placement& placement, WindowCut part) {
+    outside->apply_one(p, &placement, part);
+  };
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element && f.plan.positions.size() <= 1) options.unroll = f.schedule.unroll;
   const int indexed = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
@@ -36,7 +44,7 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
         Value* last = f.e.b.CreateSub(hi, f.e.i64(1));
         prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)));
       }
-      emit_window(f, at(i), cut);
+      emit_window(f, at(i), cut, outside ? WindowBody(window_outside) : WindowBody());
     });
   });
   f.finish();
@@ -44,12 +52,12 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
 
 }  // namespace
 
-void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name) {
-  emit_positions(module, request, name, cut_of(request.schedule));
+void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
+  emit_positions(module, request, name, cut_of(request.schedule), form);
 }
 
-void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name) {
-  emit_positions(module, request, name, WindowCut::owned);
+void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
+  emit_positions(module, request, name, WindowCut::owned, form);
 }
 
 }  // namespace strew

@@ -99,13 +99,14 @@ void emit_whole_window(Frame& f, const Pointers& p) {
   WindowEmitter(f, body, nullptr, WindowCut::none).emit(p);
 }
 
-void emit_window(Frame& f, const Pointers& p, WindowCut cut) {
+void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
   const Placement placement = place(f, p);
   const Body body = range_body(f.plan, false);
   const auto update = [&] {
     Pointers moved = p;
     for (size_t k = 0; k < f.plan.components.size(); ++k)
       moved = f.step(moved, f.plan.components[k].strides, placement.components[k].start);
+    if (given) return given(moved, placement, cut);
     WindowEmitter(f, body, &placement, cut).emit(moved);
   };
   const OobPolicy oob = f.plan.oob;

@@ -23,8 +23,12 @@ inline WindowCut cut_of(const Schedule& schedule) {
 void for_segments(Frame& frame, const Placement* placement, const Pointers& p, size_t level, WindowCut cut,
                   llvm::function_ref<void(const Pointers& p, llvm::Value* lo, llvm::Value* hi)> body);
 
-/// Everything one position does: policy, window, fills. p: pointers at the position, before the components move them.
-void emit_window(Frame& frame, const Pointers& p, WindowCut cut = WindowCut::none);
+/// One window whose policy keeps it, p at its first element, of which `placement` and `cut` say what is done.
+using WindowBody = llvm::function_ref<void(const Pointers& p, const Placement& placement, WindowCut cut)>;
+
+/// Everything one position does: policy, window, fills. p: pointers at the position, before the components move them. The window is
+/// `body`'s, or, where that is empty, emitted here.
+void emit_window(Frame& frame, const Pointers& p, WindowCut cut = WindowCut::none, WindowBody body = {});
 
 /// The window alone, uncut, with every pointer already at its first element.
 void emit_whole_window(Frame& frame, const Pointers& p);

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "backends/halide/can_build/backend.h"
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
 #include "runtime/strategies/owners.h"
@@ -37,7 +38,7 @@ TEST(Clip, SharesOutOverlappingWindowsOnly) {
   EXPECT_THAT(test::schedule_message(gather, "strategy=clip"), HasSubstr("a gather has no destinations"));
 }
 
-/// The same call on one thread and on three, whose ranges cut through windows.
+/// The same call on one thread and on three, whose ranges cut through windows, from either compiler.
 class ClipPolicies : public testing::TestWithParam<const char*> {};
 
 TEST_P(ClipPolicies, GiveTheBitsOfOneThread) {
@@ -50,9 +51,15 @@ TEST_P(ClipPolicies, GiveTheBitsOfOneThread) {
     for (int32_t& index : indices) index = (index + 20) % 960;
   for (size_t i = 0; i < updates.size(); ++i) updates[i] = 1.0F / static_cast<float>(i % 977 + 1);
   std::vector<std::vector<float>> results;
-  for (const char* schedule : {"strategy=sequential", "strategy=clip,threads=3"}) {
+  struct Way {
+    const char *schedule, *backend;
+  };
+  std::vector<Way> ways = {{"strategy=sequential", "llvm"}, {"strategy=clip,threads=3", "llvm"}};
+  if (has_halide()) ways.push_back({"strategy=clip,threads=3", "halide"});
+  for (const Way& way : ways) {
     KernelOptions options;
-    options.schedule = schedule;
+    options.schedule = way.schedule;
+    options.backend = way.backend;
     const Expected<Kernel> kernel = runtime.get(op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     std::vector<float>& result = results.emplace_back(1000 * 64, 0.5F);
@@ -63,6 +70,7 @@ TEST_P(ClipPolicies, GiveTheBitsOfOneThread) {
     EXPECT_TRUE(kernel->run(views).ok());
   }
   EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results.back());
   EXPECT_NE(results[0], std::vector<float>(1000 * 64, 0.5F));
 }
 

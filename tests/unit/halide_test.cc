@@ -19,6 +19,7 @@ namespace {
 
 using test::Views;
 using testing::HasSubstr;
+using testing::Not;
 
 Op op_of(const std::string& text) {
   const auto op = parse_op(text);
@@ -74,7 +75,8 @@ TEST_F(Halide, RowsHaveTheReferencesBits) {
       const std::string op = rows_op(std::string(" combiner=") + combiner + " oob=" + policy);
       const std::vector<float> expected = run_rows(runtime_, op, with("reference"));
       for (const char* schedule : {"strategy=sequential", "strategy=window,threads=3", "strategy=owner,threads=3",
-                                   "strategy=exchange,threads=2,prefetch=4", "strategy=sequential,vector_bytes=16,unroll=1"})
+                                   "strategy=exchange,threads=2,prefetch=4", "strategy=sequential,vector_bytes=16,unroll=1",
+                                   "strategy=sequential,prefetch=8"})
         EXPECT_EQ(run_rows(runtime_, op, with("halide", schedule)), expected) << combiner << " " << policy << " " << schedule;
     }
 }
@@ -166,7 +168,30 @@ TEST_F(Halide, TextShowsAlgorithmScheduleAndLoops) {
   EXPECT_THAT(*text, HasSubstr("key) = reinterpret<uint32>(reinterpret<float32>((uint32)result("));
   EXPECT_THAT(*text, HasSubstr("// Schedule\nresult.update()\n  .vectorize(walk$x, 8, TailStrategy::GuardWithIf)\n"));
   EXPECT_THAT(*text, HasSubstr("produce result"));
-  EXPECT_EQ(find_backend("halide")->emit_text(request, "ll").status().message(), "--emit ll: the halide backend emits halide");
+  EXPECT_EQ(find_backend("halide")->emit_text(request, "pto-as").status().message(),
+            "--emit pto-as: the halide backend emits halide, ll, asm and obj");
+}
+
+/// The machine code of a kernel of `op` (of rows_op) with that schedule.
+std::string assembly(const std::string& op_text, const std::string& knobs) {
+  Op op = op_of(op_text);
+  canonicalise(op);
+  const Plan plan = *make_plan(op);
+  const Target target = *parse_target("x86-64-v3");
+  const Schedule schedule = *parse_schedule(knobs, choose_schedule(plan, target, 1));
+  const auto text = find_backend("halide")->emit_text({op, plan, schedule, target, "kernel"}, "asm");
+  EXPECT_TRUE(text.ok()) << text.status().message();
+  return text.ok() ? *text : "";
+}
+
+// Nothing is left of the calls between the two compilers' code: no function but the entries, no buffers on the stack.
+TEST_F(Halide, LoopsArePartOfTheEntries) {
+  for (const char* knobs : {"strategy=sequential", "strategy=window,threads=2", "strategy=owner,threads=2"}) {
+    const std::string code = assembly(rows_op(" combiner=add oob=skip_window"), knobs);
+    EXPECT_THAT(code, HasSubstr("vaddps")) << knobs;
+    EXPECT_THAT(code, Not(HasSubstr("call"))) << knobs;
+    EXPECT_THAT(code, Not(HasSubstr("_apply"))) << knobs;
+  }
 }
 
 // A plan no planner makes: an update of another type than the result it is stored to.

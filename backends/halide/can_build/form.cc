@@ -18,7 +18,6 @@ class FormMaker {
   Form make() {
     form_.unit = std::max<int64_t>(1, key_unit(plan_));
     form_.one_by_one = !same_keys();
-    form_.fills = plan_.gather && (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window);
     for (size_t l = 0; l < plan_.window.size(); ++l) form_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(form_.inputs, t);
     for (int i = 0; i < plan_.pairs; ++i) add(form_.results, plan_.result(i));
@@ -41,7 +40,7 @@ class FormMaker {
 
   bool is_fixed(size_t l) const {
     const Loop& loop = plan_.window[l];
-    const bool cut_by_strategy = l == 0 && schedule_.strategy == Strategy::window;
+    const bool cut_by_strategy = l == 0 && (schedule_.strategy == Strategy::window || schedule_.strategy == Strategy::clip);
     if (cut_by_strategy || loop.component >= 0 || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       const Term& stride = loop.strides[t];

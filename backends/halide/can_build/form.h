@@ -1,15 +1,14 @@
 // Form: the calling convention between a Halide pipeline and the LLVM-made entries that call it.
 //
 // The pipeline applies a list of positions: for each entry (pos, key) of the list, in order, the whole window. It sees one buffer per tensor
-// whose dims are the window loops, then pos or key; it knows nothing of indices, policies, threads or strew_args. The entries of
-// backends/llvm/outside_entries resolve positions to such lists and lay out the buffers. Both sides read this description and nothing
-// else of each other.
+// whose dims are the window loops, then pos or key; it knows nothing of indices, policies, threads or strew_args. LLVM's entries
+// hand over resolved positions, one by one (range, clip) or as a list (list), and lay out the buffers (backends/llvm/outside.h). Both
+// sides read this description and nothing else of each other.
 //
 //   int32_t SYMBOL_apply(list*, int32 count, int32 extents..., int32 packed numbers..., inputs*..., results*...)
 //
 // where x* are halide_buffer_t, extents are of the window loops that are not fixed, and packed numbers are, per packed buffer, the element
-// number of its start within the first byte and the strides that are known at the call only. SYMBOL_fill (gathers with a fill policy) has the
-// same arguments and writes the fill value.
+// number of its start within the first byte and the strides that are known at the call only.
 #pragma once
 
 #include <vector>
@@ -40,7 +39,6 @@ struct Form {
   std::vector<bool> fixed;  ///< per window loop: the pipeline knows its extent
   int64_t unit = 1;         ///< elements of the indexed tensors that a key counts
   bool one_by_one = false;  ///< results have different strides in what moves them: no key serves all, positions go one at a time
-  bool fills = false;       ///< there is a SYMBOL_fill
   std::vector<FormBuffer> inputs, results;
 };
 
