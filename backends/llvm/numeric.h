@@ -45,6 +45,7 @@ class Numeric {
   llvm::Value* int_divide(ExprOp op, bool is_signed, llvm::Value* a, llvm::Value* b);
   llvm::Value* int_shift(ExprOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* float_binary(ExprOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* float_extremum(bool is_max, llvm::Value* a, llvm::Value* b);
   llvm::Value* int_to_float(DType from, DType to, llvm::Value* value);
   llvm::Value* double_to_odd_float(llvm::Value* value);
   llvm::Value* float_to_bf16(llvm::Value* value);

@@ -108,7 +108,7 @@ OwnerCall owner_call(const Kernel::State& state, const CallShape& shape, const s
   int64_t call_bytes = 0;
   for (const CallShape::Slot& slot : shape.slots) call_bytes += slot.hi - slot.lo;
   const int64_t key_bytes = key_unit(state.compiled.plan) * (bits(state.compiled.plan.tensors[0].dtype) / 8);
-  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads};
+  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads, &state.compiled.plan};
 }
 
 /// False: not for this call. Where the tables decide the bits, that depends on the shapes alone.

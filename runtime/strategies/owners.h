@@ -24,10 +24,15 @@ struct OwnerCall {
   strew_entry range, keys, list;
   const strew_args* args;
   int64_t positions;
-  int64_t key_bytes;   ///< of the result per key unit
-  int64_t call_bytes;  ///< operand and updates: bounds the scratch
-  int threads;         ///< how many the work is cut for; the team may be smaller
+  int64_t key_bytes;           ///< of the result per key unit
+  int64_t call_bytes;          ///< operand and updates: bounds the scratch
+  int threads;                 ///< how many the work is cut for; the team may be smaller
+  const Plan* plan = nullptr;  ///< null: updates are not carried
 };
+
+/// Bytes of the update that stands for each position, where it is one element and they lie in the order of positions, so that a list may
+/// carry copies; 0 elsewhere.
+int64_t carried_bytes(const Plan& plan, const int64_t* dyn);
 
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
 

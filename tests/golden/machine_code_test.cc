@@ -53,11 +53,12 @@ Op built(const Builder& builder) {
 
 constexpr int64_t kTable = 500'000, kUpdates = 100'000;
 Op rows_set() { return built(scatter_rows(f32({kTable, 64}), i32({kUpdates}), f32({kUpdates, 64})).in_place().unique_indices()); }
-Op rows_add(DType dtype, int64_t width) {
+Op rows_combined(CombinerKind combiner, DType dtype, int64_t width) {
   return built(scatter_rows(tensor(dtype, {kTable, width}), i32({kUpdates}), tensor(dtype, {kUpdates, width}))
-                   .combine(CombinerKind::add)
+                   .combine(combiner)
                    .in_place());
 }
+Op rows_add(DType dtype, int64_t width) { return rows_combined(CombinerKind::add, dtype, width); }
 
 TEST(MachineCode, DecodeIsStraightVectorCode) {
   const Op op = built(tensor_scatter(types::bf16({1, 8, 8192, 128}), types::i64({1}), types::bf16({1, 8, 1, 128})).in_place());
@@ -71,6 +72,17 @@ TEST(MachineCode, RowAddsAreWholeVectors) {
   EXPECT_EQ(count(range, "vaddps"), 8) << range;
   EXPECT_EQ(count(range, "vaddss|callq?"), 0) << range;
   EXPECT_GE(count(range, "prefetch\\S*"), 4) << range;  // the four lines of a row some positions ahead
+}
+
+TEST(MachineCode, MinimumIsThreeOperationsAndMaximumBlendsNothing) {
+  const std::string least = code(rows_combined(CombinerKind::min, DType::f32, 64), EntryKind::range);
+  EXPECT_EQ(count(least, "vminps"), 16) << least;  // 64 numbers in eight vectors, both ways round
+  EXPECT_EQ(count(least, "vorps"), 8);
+  EXPECT_EQ(count(least, "v(cmp|blend|and)\\w*"), 0);
+  const std::string most = code(rows_combined(CombinerKind::max, DType::f32, 64), EntryKind::range);
+  EXPECT_EQ(count(most, "vmaxps"), 16) << most;
+  EXPECT_EQ(count(most, "vcmp\\w*"), 8);
+  EXPECT_EQ(count(most, "vblend\\w*"), 0);
 }
 
 TEST(MachineCode, StreamingStoresWantNoPrefetch) {
