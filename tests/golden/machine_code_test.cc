@@ -111,6 +111,18 @@ TEST(MachineCode, ElementAddsAreScalar) {
   }
 }
 
+TEST(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
+  const Op op = built(scatter_rows(f32({4096}), i32({kUpdates}), f32({kUpdates}))
+                          .combine(CombinerKind::add)
+                          .in_place()
+                          .oob(OobPolicy::skip_element));
+  const std::string text = code(op, EntryKind::range);
+  const int updates = count(text, "vaddss");
+  EXPECT_GE(updates, 4) << text;
+  EXPECT_EQ(count(text, "cmov\\w*"), updates);
+  EXPECT_LE(count(text, "j\\w*"), 5);  // of the loop itself
+}
+
 TEST(MachineCode, Bf16IsRoundedByIntegerCode) {
   for (const char* cpu : {"x86-64-v3", "znver5"}) {
     const std::string range = code(rows_add(DType::bf16, 64), EntryKind::range, "", cpu);
