@@ -27,7 +27,7 @@ inline HExpr magnitude(const HExpr& x) {
 inline uint64_t infinity_bits(const HExpr& x) { return x.type().bits() == 32 ? 0x7f800000u : uint64_t{0x7ff} << 52; }
 inline HExpr nan_bits(const HExpr& x) {
   const HExpr m = magnitude(x);
-  return m > constant(m, infinity_bits(x));
+  return as_signed(m) > as_signed(constant(m, infinity_bits(x)));  // machines compare signed integers
 }
 
 /// The low bits(dtype) bits of a container, extended as the dtype's signedness says.

@@ -119,12 +119,13 @@ HExpr HalideNumeric::float_binary(ExprOp op, const HExpr& a, const HExpr& b) con
       return a / b;
     case ExprOp::min:
     case ExprOp::max: {
-      // Equal values have equal bits but for zeros, of which or keeps the negative one and and the positive.
-      const HExpr x = as_unsigned(a), y = as_unsigned(b);
+      // Which of two equals wins shows in zeros only: the one of the sign that the result prefers stands second. A NaN there wins, too.
       const bool low = op == ExprOp::min;
-      const HExpr equal = low ? as_float(x | y) : as_float(x & y);
-      const HExpr ordered = Halide::select(low ? a < b : b < a, a, Halide::select(low ? b < a : a < b, b, equal));
-      return Halide::select(nan_bits(a), a, Halide::select(nan_bits(b), b, ordered));
+      const HExpr negative = as_signed(as_unsigned(a)) < 0;
+      const HExpr first = low ? Halide::select(negative, b, a) : Halide::select(negative, a, b);
+      const HExpr second = low ? Halide::select(negative, a, b) : Halide::select(negative, b, a);
+      const HExpr chosen = Halide::select(low ? first < second : second < first, first, second);
+      return Halide::select(nan_bits(first), first, chosen);
     }
     default:
       return call_math(op, {a, b});

@@ -11,8 +11,10 @@
 namespace strew {
 namespace {
 
-constexpr int64_t kStraight = 8;        // vectors of straight-line code for a run
-constexpr int64_t kStraightNodes = 40;  // and work in all of them: Halide's compile time grows with both
+constexpr int64_t kStraight = 12;        // vectors of straight-line code for a run
+constexpr int64_t kStraightSingles = 4;  // and elements, where a run is no vectors
+constexpr int64_t kStraightNodes = 48;   // and work in all of them: Halide's compile time grows with both
+constexpr int64_t kShortest = 128;       // bits of a vector
 
 /// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
 int lanes_of(const BuildRequest& request, const Form& form) {
@@ -29,13 +31,22 @@ int lanes_of(const BuildRequest& request, const Form& form) {
     }
   for (const ExprNode& node : plan.combine.nodes)
     if (!plan.pure_move) widest = std::max(widest, HalideNumeric::rounds_after(node.dtype) ? 32 : bits(node.dtype));
-  return std::max(1, 8 * request.schedule.vector_bytes / widest);
+  const int most = std::max(1, 8 * request.schedule.vector_bytes / widest);
+  if (!form.fixed.back()) return most;
+  // Iterations, those of the tail one by one: shorter vectors where they leave less of one.
+  const int64_t extent = plan.window.back().extent.factor;
+  const auto iterations = [&](int64_t lanes) { return extent / lanes + extent % lanes; };
+  int best = most;
+  for (int lanes = most; int64_t{lanes} * widest >= kShortest; lanes /= 2)
+    if (iterations(lanes) < iterations(best)) best = lanes;
+  return extent < best ? 1 : best;
 }
 
 /// How much code one vector of the graph is, in nodes; a rounding to a narrow float is several.
 int64_t weight(const Plan& plan) {
   int64_t sum = 0;
-  for (const ExprNode& node : plan.combine.nodes) sum += HalideNumeric::rounds_after(node.dtype) && !plan.pure_move ? 4 : 1;
+  for (const ExprNode& node : plan.combine.nodes)
+    sum += HalideNumeric::rounds_after(node.dtype) && !node.args.empty() && !plan.pure_move ? 4 : 1;
   return sum;
 }
 
@@ -68,16 +79,17 @@ class Director {
 std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const Form& form) {
   Director direct(pipeline);
   const int lanes = lanes_of(request, form), unroll = request.schedule.unroll;
-  if (lanes > 1) {
-    const Halide::RVar& run = pipeline.window.back();
-    direct.vectorize(run, lanes);
-    const int64_t extent = form.fixed.back() ? request.plan.window.back().extent.factor : 0;
-    const int64_t vectors = (extent + lanes - 1) / lanes;
-    const int64_t nodes = weight(request.plan);
-    if (vectors > 1 && vectors <= kStraight && vectors * nodes <= kStraightNodes)
-      direct.unroll(run);
-    else if (unroll > 1 && extent > 0 && extent % (int64_t{lanes} * unroll) == 0 && unroll * nodes <= kStraightNodes)
-      direct.unroll(run, unroll);
+  if (request.plan.window.empty()) return direct.text();
+  const Halide::RVar& run = pipeline.window.back();
+  if (lanes > 1) direct.vectorize(run, lanes);
+  const int64_t extent = form.fixed.back() ? request.plan.window.back().extent.factor : 0;
+  const int64_t vectors = (extent + lanes - 1) / lanes, nodes = weight(request.plan);
+  if (vectors > 1 && vectors <= (lanes > 1 ? kStraight : kStraightSingles) && vectors * nodes <= kStraightNodes) {
+    direct.unroll(run);
+  } else if (lanes > 1 && extent % lanes == 0) {
+    int times = std::max(1, unroll);
+    while (times > 1 && (vectors % times != 0 || times * nodes > kStraightNodes)) --times;
+    if (times > 1) direct.unroll(run, times);
   }
   return direct.text();
 }

@@ -21,10 +21,7 @@ void emit_init(llvm::Module& module, const BuildRequest& request, const std::str
 
 void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name);
-void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name);
-
-/// list around loops that another compiler makes.
-void emit_list_outside(llvm::Module& module, const BuildRequest& request, const Form& form, const std::string& name);
+void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form);
 
 /// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and
 /// list, keys, clip or merge where the strategy asks.

@@ -2,11 +2,14 @@
 //
 // A key is the place of the window's first destination in result 0, in units of key_unit (compiler/plan), so it fits 32 bits; all bits set
 // where the policy drops the position. It also serves results 1..N-1, which owner_legal (runtime/strategies/owner.h) admits only with the
-// same strides. Windows of row and element plans are never cut, so the list needs no bounds. Tested by tests/differential under every
+// same strides. Windows of row and element plans are never cut, so the list needs no bounds. Loops made elsewhere (outside.h) take the
+// list as it is: the two have one layout. Tested by tests/differential under every
 // thread count.
 #include <cstddef>
+#include <optional>
 
 #include "backends/llvm/entries.h"
+#include "backends/llvm/outside.h"
 #include "backends/llvm/prefetch.h"
 #include "backends/llvm/window.h"
 #include "runtime/abi.h"
@@ -18,6 +21,14 @@ using llvm::Value;
 constexpr int64_t kKeyBytes = 4;
 constexpr int64_t kListBytes = 8;
 constexpr int kKeyUnroll = 4;
+
+void emit_whole_list(Frame& f, Outside& outside, Value* list, Value* first) {
+  const Pointers p = f.beside_results(first);
+  f.e.loop(f.begin(), f.end(), {Outside::kMostEntries, 1}, [&](Value* j) {
+    Value* count = f.e.smin(f.e.i64(Outside::kMostEntries), f.e.b.CreateSub(f.end(), j));
+    outside.apply(p, f.e.at(list, f.e.times(j, f.e.i64(kListBytes))), count);
+  });
+}
 
 }  // namespace
 
@@ -43,8 +54,10 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
   f.finish();
 }
 
-void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name) {
+void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
   Frame f(module, name, request.plan, request.schedule, request.target);
+  std::optional<Outside> outside;
+  if (form != nullptr) outside.emplace(f, *form, request.symbol);
   Value* list = f.pointer_argument(offsetof(strew_args, pos));
   Value* first = f.argument(offsetof(strew_args, n_list));
   const Term unit = constant(key_unit(f.plan));
@@ -60,7 +73,7 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
   };
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element) options.unroll = f.schedule.unroll;
-  f.e.loop(f.begin(), f.end(), options, [&](Value* j) {
+  const auto at = [&](Value* j) {
     if (f.schedule.prefetch > 0) {
       Value* ahead = entry(f.e.smin(f.e.add(j, f.e.i64(f.schedule.prefetch)), f.e.b.CreateSub(f.end(), f.e.i64(1))));
       prefetch_run(f, f.plan.result(0), destination(0, ahead), true);
@@ -70,8 +83,13 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
     Value* now = entry(j);
     Pointers p = other_tensors(now);
     for (int i = 0; i < f.plan.pairs; ++i) p[static_cast<size_t>(f.plan.result(i))] = destination(i, now);
-    emit_whole_window(f, p);
-  });
+    outside ? outside->apply_one(p, nullptr, WindowCut::none) : emit_whole_window(f, p);
+  };
+  const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };
+  // The other side's own loop over entries looks nowhere ahead, and its positions need one stride in common.
+  const bool as_it_is = outside && f.schedule.prefetch == 0 && f.plan.positions.size() <= 1;
+  f.e.when(
+      as_it_is ? outside->fits() : f.e.b.getFalse(), [&] { emit_whole_list(f, *outside, list, first); }, one_by_one);
   f.finish();
 }
 

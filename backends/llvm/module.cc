@@ -32,11 +32,12 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
     return unsupported("accumulate " + std::string(name(request.plan.accumulate)) +
                        " is two kernels, a fold and a narrowing (compiler/rewrite/split_wide); emit those one by one");
   STREW_TRY(prepare(module, request.target));
+  const Form* form = loops == nullptr ? nullptr : &loops->form;
   for (EntryKind entry : entries_of(request.plan, request.schedule)) {
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
       case EntryKind::range:
-        emit_range(module, request, symbol, loops == nullptr ? nullptr : &loops->form);
+        emit_range(module, request, symbol, form);
         break;
       case EntryKind::check:
         emit_check(module, request, symbol);
@@ -48,11 +49,11 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
         emit_keys(module, request, symbol);
         break;
       case EntryKind::list:
-        loops != nullptr ? emit_list_outside(module, request, loops->form, symbol) : emit_list(module, request, symbol);
+        emit_list(module, request, symbol, form);
         break;
       case EntryKind::clip:
         // The owner strategies have clip for hot rows only: there Halide's windows stay whole, their length a constant.
-        emit_clip(module, request, symbol, loops == nullptr || uses_owners(request.schedule.strategy) ? nullptr : &loops->form);
+        emit_clip(module, request, symbol, uses_owners(request.schedule.strategy) ? nullptr : form);
         break;
       case EntryKind::merge:
         emit_merge(module, request, symbol);

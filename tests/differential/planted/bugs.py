@@ -95,7 +95,7 @@ BUGS = [
      "b.CreateUDiv(b.CreateZExt(place.shift, b.getInt32Ty()), b.getInt32(static_cast<uint32_t>(width)))",
      "b.CreateMul(b.CreateZExt(place.shift, b.getInt32Ty()), b.getInt32(static_cast<uint32_t>(width) * 0U))"),
     ("halide: minimum takes +0 for -0", "backends/halide/numeric_ops.cc",
-     "low ? as_float(x | y) : as_float(x & y)", "low ? as_float(x & y) : as_float(x | y)"),
+     "second = low ? Halide::select(negative, a, b)", "second = low ? Halide::select(negative, b, a)"),
     ("halide: a vector's tail reads its neighbours", "backends/halide/schedule.cc",
      "update_.vectorize(var, lanes, Halide::TailStrategy::GuardWithIf);",
      "update_.vectorize(var, lanes, Halide::TailStrategy::RoundUp);"),
