@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 
 namespace strew {
 namespace {
@@ -181,9 +182,13 @@ llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scala
     b.CreateStore(dims, at(header, kDims));
     b.CreateStore(given[host++], at(header, kHost));
     b.CreateAlignedStore(b.getInt64(0), dims, llvm::Align(8));  // min, extent
-    for (size_t d = 0; d < buffer->dims.size() && !buffer->packed; ++d)
-      if (!buffer->dims[d].stride.is_static())
-        b.CreateAlignedStore(given[stride++], at(dims, static_cast<int64_t>(d) * kDimBytes + kStrideInDim), llvm::Align(4));
+    for (size_t d = 0; d < buffer->dims.size() && !buffer->packed; ++d) {
+      const Term& steps = buffer->dims[d].stride;
+      if (steps.is_static() && std::abs(steps.factor) <= kHalideLimit) continue;  // the pipeline knows it
+      // One that never fits is for dims of one element, walked a call each.
+      Value* known = steps.is_static() ? b.getInt32(0) : given[stride++];
+      b.CreateAlignedStore(known, at(dims, static_cast<int64_t>(d) * kDimBytes + kStrideInDim), llvm::Align(4));
+    }
     headers.push_back(header);
   }
   passed.insert(passed.begin(), headers[0]);
