@@ -12,7 +12,7 @@
 namespace strew::pto {
 namespace {
 
-constexpr int64_t kRowBytes = 32;
+constexpr int64_t kRowBytes = 32, kFractalRows = 16;
 
 int64_t known_or(const Number& number, int64_t otherwise) { return number.value.value_or(otherwise); }
 
@@ -231,12 +231,76 @@ Named ProgramBuilder::part(const std::string& hint, const Named& view, const Num
   return {made.result, made.type};
 }
 
+Named ProgramBuilder::column_view(const std::string& hint, const std::string& pointer, const Number& count) {
+  Statement s;
+  s.opcode = Opcode::make_tensor_view;
+  s.operands = {{pointer}, {use(count), use(number(1))}, {use(number(1)), use(count)}};
+  s.attributes = {{"layout", "dn"}};
+  s.type = view_type(TypeKind::tensor_view, types_.at(pointer), {kDynamic, kDynamic});
+  s.result = fresh(hint);
+  const Statement& made = append(std::move(s));
+  return {made.result, made.type};
+}
+
+Named ProgramBuilder::fractal_view(const std::string& hint, const std::string& pointer, const Number& rows, int64_t cols,
+                                   int64_t fractal) {
+  const int64_t across = cols / fractal;
+  const Number height = mul(rows, number(fractal), "block_col"), one = number(1);
+  Statement s;
+  s.opcode = Opcode::make_tensor_view;
+  s.operands = {{pointer},
+                {use(one), use(number(across)), use(divide(rows, number(kFractalRows), "blocks")), use(number(kFractalRows)),
+                 use(number(fractal))},
+                {use(mul(height, number(across), "all")), use(height), use(number(kFractalRows * fractal)), use(number(fractal)),
+                 use(one)}};
+  s.attributes = {{"layout", "nz"}};
+  s.type = view_type(TypeKind::tensor_view, types_.at(pointer), std::vector<int64_t>(5, kDynamic));
+  s.result = fresh(hint);
+  fractals_[s.result] = {across, fractal};
+  const Statement& made = append(std::move(s));
+  return {made.result, made.type};
+}
+
+Named ProgramBuilder::fractal_part(const std::string& hint, const Named& view, const Number& row, const Number& rows) {
+  const auto& [across, fractal] = fractals_.at(view.name);
+  const Number blocks = divide(rows, number(kFractalRows), "blocks"), first = divide(row, number(kFractalRows), "block");
+  Statement s;
+  s.opcode = Opcode::partition_view;
+  const std::string zero = use(number(0));
+  s.operands = {{view.name},
+                {zero, zero, use(first), zero, zero},
+                {use(number(1)), use(number(across)), use(blocks), use(number(kFractalRows)), use(number(fractal))}};
+  s.type = view_type(TypeKind::partition_view, view.type, {1, across, known_or(blocks, kDynamic), kFractalRows, fractal});
+  s.result = fresh(hint);
+  const Statement& made = append(std::move(s));
+  return {made.result, made.type};
+}
+
 Named ProgramBuilder::tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows,
                            const Number& valid_cols) {
   const int64_t size = std::min<int64_t>(bits(element.dtype) / 8, narrowest_), unit = kRowBytes / size;
+  return allocate(hint, make_tile(element, rows, (cols + unit - 1) / unit * unit), valid_rows, valid_cols);
+}
+
+Named ProgramBuilder::column_tile(const std::string& hint, Element element, int64_t rows, const Number& valid_rows) {
+  const int64_t unit = kRowBytes / (bits(element.dtype) / 8);
+  Type type = make_tile(element, (rows + unit - 1) / unit * unit, 1);
+  type.tile.blayout = "col_major";
+  return allocate(hint, std::move(type), valid_rows, number(1));
+}
+
+Named ProgramBuilder::fractal_tile(const std::string& hint, Element element, int64_t rows, int64_t cols,
+                                   const Number& valid_rows) {
+  Type type = make_tile(element, rows, cols);
+  type.tile.blayout = "col_major";
+  type.tile.slayout = "row_major";
+  return allocate(hint, std::move(type), valid_rows, number(cols));
+}
+
+Named ProgramBuilder::allocate(const std::string& hint, Type type, const Number& valid_rows, const Number& valid_cols) {
   Statement s;
   s.opcode = Opcode::alloc_tile;
-  s.type = make_tile(element, rows, (cols + unit - 1) / unit * unit);
+  s.type = std::move(type);
   s.type.tile.valid_rows = known_or(valid_rows, kDynamic);
   s.type.tile.valid_cols = known_or(valid_cols, kDynamic);
   s.operands.resize(3);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/pto/program.h"
@@ -60,11 +61,20 @@ class ProgramBuilder {
              const Number& row_stride);
   Named part(const std::string& hint, const Named& view, const Number& row, const Number& col, const Number& rows,
              const Number& cols);
+  /// One column of `count` elements that lie side by side, and a part of it.
+  Named column_view(const std::string& hint, const std::string& pointer, const Number& count);
+  /// A matrix in fractals: blocks of 16 rows of `fractal` elements (32 bytes), block columns `rows` * fractal elements apart.
+  Named fractal_view(const std::string& hint, const std::string& pointer, const Number& rows, int64_t cols, int64_t fractal);
+  /// All columns of rows [row, row + rows), both multiples of 16.
+  Named fractal_part(const std::string& hint, const Named& view, const Number& row, const Number& rows);
   /// `rows` x `cols` as they lie in the buffer; cols are rounded up to 32 bytes. Valid parts known now stand in the type.
   Named tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows,
              const Number& valid_cols);
   /// Tiles made from here on have rows that are as long in elements of `bytes` as in their own: what is converted stays in step.
   void align_tiles(int64_t bytes) { narrowest_ = bytes; }
+  /// The same as a column, or in fractals.
+  Named column_tile(const std::string& hint, Element element, int64_t rows, const Number& valid_rows);
+  Named fractal_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows);
   /// `from`, from + 1, .. along a tile of one row of i32.
   void count_up(const Named& tile, const Number& from);
   void load(const Named& part, const Named& tile);
@@ -99,6 +109,7 @@ class ProgramBuilder {
   void finish(Program& program, const std::string& kernel);
 
  private:
+  Named allocate(const std::string& hint, Type type, const Number& valid_rows, const Number& valid_cols);
   Number launch_number(const char* known, Opcode opcode, const char* hint);
   Named compare(const char* predicate, const Number& a, const Number& b);
   std::string fresh(const std::string& hint);
@@ -114,9 +125,10 @@ class ProgramBuilder {
   std::vector<Statement>* into_ = &body_;
   std::map<std::string, Type> types_;
   std::set<std::string> names_;
-  std::map<std::string, Number> casts_;           ///< of parameters and the core's numbers
-  std::map<std::string, std::string> narrow_;     ///< i32 of an index, while in scope
-  std::map<std::string, std::string> open_cols_;  ///< valid_col of tiles that have one
+  std::map<std::string, Number> casts_;                          ///< of parameters and the core's numbers
+  std::map<std::string, std::string> narrow_;                    ///< i32 of an index, while in scope
+  std::map<std::string, std::string> open_cols_;                 ///< valid_col of tiles that have one
+  std::map<std::string, std::pair<int64_t, int64_t>> fractals_;  ///< of a fractal view: block columns, elements of one
   std::string note_;
   bool hoist_ = false;
   int64_t narrowest_ = 32;

@@ -20,6 +20,8 @@ IndexCode::IndexCode(Frame& frame, const RowWalk& walk)
     : frame_(frame), walk_(walk), grid_(frame, frame.plan.indices(), "indices_view", constant(0)) {
   const int indices = frame.plan.indices();
   const int64_t words = frame.words(indices).count;
+  if (frame.options.index_column)
+    column_ = frame.build.column_view("indices_column", frame.pointer(indices), frame.elements(indices));
   if (words == 1 && walk.axis.strides[static_cast<size_t>(indices)].is(1)) return;
   ProgramBuilder& b = frame.build;
   whole_ = grid_.line("indices_all", b.number(0), {}, b.mul(frame.elements(indices), b.number(words), "words"));
@@ -121,6 +123,12 @@ Named IndexCode::component(size_t k, const TilePlace& place) {
   Number at = b.mul(place.first, stride, "index_at");
   if (stride.is(1) && frame_.words(frame_.plan.indices()).count == 1) {
     const std::string hint = frame_.plan.components.size() > 1 ? "index_" + std::to_string(k) : "index";
+    if (frame_.options.index_column) {
+      const Named from = b.part(hint + "_part", column_, b.add(offset, at, "index_at"), b.number(0), place.count, b.number(1));
+      const Named tile = b.column_tile(hint, {DType::i32, false}, frame_.attempt.rows, place.count);
+      b.load(from, tile);
+      return tile;
+    }
     const Named from = grid_.line(hint + "_part", b.add(offset, at, "index_at"), steps, place.count);
     const Named tile = b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), place.count);
     b.load(from, tile);
@@ -263,6 +271,26 @@ Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owne
   }
   if (owned) scale(tile, Opcode::tadds, b.sub(b.number(0), base, "from_base"));
   return tile;
+}
+
+Status IndexCode::check_column(bool owned) const {
+  const Plan& plan = frame_.plan;
+  const std::string what = "index layout column: ";
+  if (frame_.chip != Chip::a5) return unsupported(what + "a3's header takes index tiles as rows only, expected layout row");
+  if (walk_.elements)
+    return unsupported(what + "elements have an index tile as wide as theirs, expected rows of more than one word");
+  const bool side_by_side = frame_.words(plan.indices()).count == 1 && walk_.outer.empty() &&
+                            walk_.axis.strides[static_cast<size_t>(plan.indices())].is(1);
+  const bool as_u32 = is_unsigned_integer(plan.index_dtype);
+  const bool modes_do = plan.oob != OobPolicy::error && ((plan.oob != OobPolicy::clamp && plan.oob != OobPolicy::wrap) || as_u32);
+  if (walk_.slab && side_by_side && modes_do && !owned && !plan.normalize_negative) return {};
+  return unsupported(what + "the program computes with its indices (" +
+                     (owned         ? "each core keeps its own rows; unique_indices, init in_place or --blocks 1 would do without"
+                      : !walk_.slab ? "more than one component or a part of a row is named; layout row works"
+                      : !side_by_side ? "they are not i32 or u32 side by side; layout row works"
+                      : !modes_do     ? "policy " + std::string(name(plan.oob)) + " of signed indices; u32 ones would do without"
+                                      : std::string("negative ones count from the end; layout row works")) +
+                     "), which the chip does with rows of them only");
 }
 
 const char* IndexCode::mode(bool owned) const {

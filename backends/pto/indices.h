@@ -33,6 +33,8 @@ class IndexCode {
 
   /// What the instruction is told to do with an index that is out of bounds.
   const char* mode(bool owned) const;
+  /// Can index tiles be columns? The chip computes with rows of them only.
+  Status check_column(bool owned) const;
 
  private:
   Named scratch(const char* hint, const Named& like);
@@ -54,8 +56,9 @@ class IndexCode {
   const RowWalk& walk_;
   Grid grid_;
   Number count_;
-  Named whole_;  ///< all words, where they are gathered
-  Named where_;  ///< the tile of places of the positions at hand, and what offset it is at
+  Named column_;  ///< the indices as a column, where they are loaded as one
+  Named whole_;   ///< all words, where they are gathered
+  Named where_;   ///< the tile of places of the positions at hand, and what offset it is at
   Number where_offset_;
   bool checked_ = false;
 };

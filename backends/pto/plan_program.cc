@@ -138,10 +138,14 @@ class Attempts {
     if (walk.ok()) {
       const Term& extent = walk->axis.extent;
       const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
-      if (too_tall || wanted.rows > row_limit(frame)) return std::optional<Program>();
+      const bool no_fractals = walk->fractals > 0 && wanted.rows % 16 != 0;
+      if (too_tall || no_fractals || wanted.rows > row_limit(frame)) return std::optional<Program>();
       STREW_TRY(write_rows(frame, *walk));
       return measured(frame);
     }
+    if (options_.index_column)
+      return unsupported("index layout column: windows are copied one by one and there is no index tile (" +
+                         walk.status().message() + "), expected layout row");
     const Status windows = write_windows(frame);
     if (windows.ok()) return measured(frame);
     // Where there are no rows to name, what keeps windows from being copied is all there is to say.
@@ -189,7 +193,7 @@ class Attempts {
           "policy");
     Frame frame(op_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
-    frame.program.tiles = {"copy", CoreSplit::single, 0, 0, 1};
+    frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
     Status written;
     const Number elements = frame.scatter() ? frame.elements(frame.table(0)) : ProgramBuilder::number(0);
     if (!elements.is(0) && plan_.init_kind != InitKind::in_place) {

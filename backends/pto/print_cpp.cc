@@ -2,7 +2,7 @@
 // table's own templates, {0} an operand, {coalesce} an attribute as the headers spell it, {tile 1} and {number 0} types; the modes of
 // mscatter and mgather are always all there (those an a3 has no parameter for are left out with their comma).
 //
-// A view is its pointer and row pitch; a part of it is a GlobalTensor with as much of its shape in the type as is known. Everything that
+// A view is its pointer and pitches; a part of it is a GlobalTensor with as much of its shape in the type as is known. Everything that
 // is `index` is int64_t. Tested by tests/unit/pto_cpp_test.cc.
 #include <algorithm>
 #include <unordered_map>
@@ -87,7 +87,7 @@ class CppPrinter {
   void statement(const Statement& s, size_t indent) {
     switch (info(s.opcode).form) {
       case Form::view:
-        views_[s.result] = {operand(s, 0), s.operands[2][0]};
+        views_[s.result] = &s;
         return;
       case Form::partition:
         return partition(s, indent);
@@ -183,26 +183,40 @@ class CppPrinter {
   }
 
   void partition(const Statement& s, size_t indent) {
-    const auto& [pointer, pitch] = views_.at(operand(s, 0));
-    const std::string element = element_name(s.type.element);
+    const Statement& view = *views_.at(operand(s, 0));
+    const std::string layout(view.attribute("layout")), element = element_name(s.type.element);
     const std::string name = s.result, shape = name + "_shape", strides = name + "_stride";
-    const std::string rows = extent(s.type.dims[0]), cols = extent(s.type.dims[1]);
-    std::string open;
-    for (size_t d = 0; d < 2; ++d)
+    const std::vector<std::string>& pitch = view.operands[2];
+    std::string open, extents, at;
+    for (size_t d = 0; d < s.type.dims.size(); ++d) {
       if (s.type.dims[d] == kDynamic) open += (open.empty() ? "" : ", ") + s.operands[2][d];
-    line(indent, "using " + shape + " = Shape<1, 1, 1, " + rows + ", " + cols + ">;");
-    line(indent, "using " + strides + " = Stride<-1, -1, -1, -1, 1>;");
-    line(indent, "GlobalTensor<" + element + ", " + shape + ", " + strides + ", Layout::ND> " + name + "(" + pointer + " + " +
-                     s.operands[1][0] + " * " + pitch + " + " + s.operands[1][1] + ", " + shape + "(" + open + "), " + strides +
-                     "(" + s.operands[2][0] + " * " + pitch + ", " + s.operands[2][0] + " * " + pitch + ", " + s.operands[2][0] +
-                     " * " + pitch + ", " + pitch + "));");
+      extents += (d > 0 ? ", " : "") + extent(s.type.dims[d]);
+      if (d + 1 < s.type.dims.size() || layout == "dn") at += " + " + s.operands[1][d] + " * " + pitch[d];
+    }
+    if (layout != "dn") at += " + " + s.operands[1].back();
+    // Five of each; those in front of a matrix are its size.
+    const std::string front = s.type.dims.size() == 2 ? "1, 1, 1, " : "";
+    const std::string all = layout == "dn" ? pitch[1] : s.operands[2][0] + " * " + pitch[0];
+    std::string types = "-1, -1, -1, -1, 1", values = all + ", " + all + ", " + all + ", " + pitch[0];
+    if (layout == "dn") {
+      types = "-1, -1, -1, 1, -1";
+      values = all + ", " + all + ", " + all + ", " + pitch[1];
+    } else if (layout == "nz") {
+      values = pitch[0] + ", " + pitch[1] + ", " + pitch[2] + ", " + pitch[3];
+    }
+    const std::string kind = layout == "dn" ? "DN" : layout == "nz" ? "NZ" : "ND";
+    line(indent, "using " + shape + " = Shape<" + front + extents + ">;");
+    line(indent, "using " + strides + " = Stride<" + types + ">;");
+    line(indent, "GlobalTensor<" + element + ", " + shape + ", " + strides + ", Layout::" + kind + "> " + name + "(" +
+                     operand(view, 0) + at + ", " + shape + "(" + open + "), " + strides + "(" + values + "));");
   }
 
   std::string tile_type(const Type& type) const {
     const auto blocked = [](const std::string& layout) { return layout == "col_major" ? "ColMajor" : "RowMajor"; };
+    const std::string boxes = type.tile.slayout == "row_major" ? ", SLayout::RowMajor, " + std::to_string(type.tile.fractal) : "";
     return "Tile<TileType::Vec, " + element_name(type.element) + ", " + std::to_string(type.dims[0]) + ", " +
            std::to_string(type.dims[1]) + ", BLayout::" + blocked(type.tile.blayout) + ", " + extent(type.tile.valid_rows) +
-           ", " + extent(type.tile.valid_cols) + ">";
+           ", " + extent(type.tile.valid_cols) + boxes + ">";
   }
 
   void alloc(const Statement& s, size_t indent) {
@@ -247,7 +261,7 @@ class CppPrinter {
 
   std::string out_;
   std::unordered_map<std::string, Type> types_;
-  std::unordered_map<std::string, std::pair<std::string, std::string>> views_;  ///< pointer, row pitch
+  std::unordered_map<std::string, const Statement*> views_;
 };
 
 }  // namespace

@@ -56,6 +56,7 @@ struct TilePlan {
   std::string mode;  ///< "row", "elem" or "copy"
   CoreSplit split = CoreSplit::single;
   int64_t rows = 0, cols = 0;  ///< of a data tile
+  std::string layout = "nd";   ///< nz (a3, pto_cpp): table and tiles in fractals of 16 rows of 32 bytes
   int buffers = 1;             ///< 2: double buffering
 };
 
@@ -100,6 +101,8 @@ struct ProgramOptions {
   Sync sync = Sync::flags;
   bool double_buffer = true;
   int64_t tile_rows = 0;  ///< 0: chosen by cost
+  /// How index tiles of row mode lie: one row of them, or (a5) one column, [R, 1] col_major. Tiles that are computed with are rows.
+  bool index_column = false;
 };
 
 /// The program of `op`, as the user gave it, whose canonicalised form has `plan`. Fails with Code::unsupported where the chip or the output cannot do it: the reason

@@ -24,6 +24,7 @@ namespace {
 
 constexpr int64_t kLine = 64;
 constexpr int64_t kMaxRows = int64_t{1} << 30;
+constexpr int64_t kFractalRows = 16, kFractalBytes = 32;
 constexpr int64_t kMostParts = 64;  // of a row that windows start inside of
 
 Loop no_loop(size_t tensors) {
@@ -103,6 +104,33 @@ Status check_steps(const Frame& frame, const RowWalk& walk) {
   return fits ? Status() : unsupported("windows that start inside of a row of " + std::to_string(walk.width) + " elements");
 }
 
+/// A table [columns, rows, 32 bytes] indexed in its rows, updates likewise, is a matrix in fractals, which a3's header has instructions
+/// for: one moves whole rows of the matrix. ptoas has none of them.
+void find_fractals(const Frame& frame, RowWalk& walk) {
+  const Plan& plan = frame.plan;
+  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.components.size() != 1) return;
+  const Component& c = plan.components[0];
+  const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(side(plan, 0));
+  const Expected<Combine> combine = choose_combine(frame);
+  const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute);
+  const Words& words = frame.words(static_cast<int>(table));
+  const bool wide = walk.width * words.count * bits(words.element.dtype) == kFractalBytes * 8;
+  if (!moves || !wide || plan.checks_first || !c.window.is(1) || !walk.outer.empty() || walk.window.size() != 1) return;
+  const Term &rows = c.dim, &count = walk.axis.extent;
+  const Loop& across = walk.window[0];
+  const auto whole = [](const Term& t) { return t.is_static() && t.factor > 0 && t.factor % kFractalRows == 0; };
+  const bool shaped = whole(rows) && whole(count) && across.component < 0 && across.extent.is_static() &&
+                      c.strides[table].is(walk.width) && walk.axis.strides[table].is(0) &&
+                      walk.axis.strides[other].is(walk.width) && across.strides[table].is(rows.factor * walk.width) &&
+                      across.strides[other].is(count.factor * walk.width) &&
+                      frame.extent(static_cast<int>(table)).is(rows.factor * walk.width * across.extent.factor) &&
+                      frame.options.tile_rows % kFractalRows == 0;
+  if (!shaped) return;
+  walk.fractals = across.extent.factor;
+  walk.window.clear();
+  walk.slab = true;
+}
+
 }  // namespace
 
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
@@ -146,6 +174,7 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
                   });
   walk.slab = plan.components.size() == 1 && plan.components[0].window.is(1) && walk.window.empty() &&
               walk.axis.strides[table].is(0) && plan.components[0].strides[table].is(walk.width);
+  find_fractals(frame, walk);
   STREW_TRY(check_policy(frame, walk));
   if (plan.kind == PlanKind::general && !walk.window.empty() && !plan.unique.holds && !plan.gather) {
     STREW_ASSIGN(const Combine combine, choose_combine(frame));
@@ -180,7 +209,9 @@ class RowWriter {
   Expected<Named> fetch(int pair, const TilePlace& place, const Named& indices, const Named& table);
 
   /// Rows of a tensor's words.
-  int64_t cols(int tensor) const { return walk_.width * frame_.words(tensor).count; }
+  int64_t cols(int tensor) const { return walk_.width * frame_.words(tensor).count * std::max<int64_t>(walk_.fractals, 1); }
+  Named table_part(int pair, const Number& first, const Number& rows);
+  Status make_results();
   /// Destinations by ranges of rows.
   bool ranges() const { return split_ == CoreSplit::destinations && !by_slab_; }
 
@@ -196,6 +227,7 @@ class RowWriter {
   Number total_;                ///< rows of the table
   Number begin_, end_, owned_;  ///< rows of this core: from, to, how many
   std::vector<Grid> tables_, sides_;
+  Named fractal_table_, fractal_side_;  ///< instead of them
   std::vector<std::pair<int, Grid>> extras_;
   Status failed_;
 };
@@ -227,6 +259,15 @@ void RowWriter::choose_split() {
 }
 
 void RowWriter::make_grids() {
+  if (walk_.fractals > 0) {
+    const int table = frame_.table(0), other = side(plan_, 0);
+    const int64_t each = walk_.width * frame_.words(table).count;
+    fractal_table_ = b_.fractal_view(frame_.pointer(table) + "_view", frame_.pointer(table),
+                                     frame_.number(plan_.components[0].dim), cols(table), each);
+    fractal_side_ = b_.fractal_view(frame_.pointer(other) + "_view", frame_.pointer(other), frame_.number(walk_.axis.extent),
+                                    cols(other), each);
+    return;
+  }
   for (int pair = 0; pair < plan_.pairs; ++pair) {
     const int other = side(plan_, pair);
     tables_.emplace_back(frame_, frame_.table(pair), frame_.pointer(frame_.table(pair)) + "_view", constant(walk_.width));
@@ -251,11 +292,13 @@ std::vector<Step> RowWriter::steps(int tensor, const TilePlace& place) const {
 
 Named RowWriter::data_tile(const char* hint, int tensor, const TilePlace& place) {
   const Element element = frame_.words(tensor).element;
+  if (walk_.fractals > 0) return b_.fractal_tile(hint, element, frame_.attempt.rows, cols(tensor), place.count);
   if (walk_.elements) return b_.tile(hint, element, 1, frame_.attempt.rows, b_.number(1), place.count);
   return b_.tile(hint, element, frame_.attempt.rows, cols(tensor), place.count, b_.number(cols(tensor)));
 }
 
 Named RowWriter::data_part(const std::string& hint, int tensor, const TilePlace& place) {
+  if (walk_.fractals > 0) return b_.fractal_part(hint, fractal_side_, place.first, place.count);
   const Grid* grid = nullptr;
   for (int pair = 0; pair < plan_.pairs; ++pair)
     if (side(plan_, pair) == tensor) grid = &sides_[static_cast<size_t>(pair)];
@@ -315,6 +358,28 @@ Status RowWriter::write(int pair, const TilePlace& place, const Named& indices, 
   return {};
 }
 
+Named RowWriter::table_part(int pair, const Number& first, const Number& rows) {
+  const std::string hint = frame_.pointer(frame_.table(pair)) + "_rows";
+  if (walk_.fractals > 0) return b_.fractal_part(hint, fractal_table_, first, rows);
+  return tables_[static_cast<size_t>(pair)].part(hint, first, {}, b_.number(0), rows, b_.number(walk_.width));
+}
+
+/// What this core's rows hold before updates; those of a matrix in fractals lie in every block column.
+Status RowWriter::make_results() {
+  if (plan_.init_kind == InitKind::in_place) return {};
+  const Number width = b_.number(walk_.width), first = b_.mul(begin_, width, "first_element"),
+               last = b_.mul(end_, width, "last_element");
+  if (walk_.fractals == 0) return write_init(frame_, first, last);
+  const Number column = b_.mul(total_, width, "block_col");
+  Status made;
+  b_.loop("block", b_.number(0), b_.number(walk_.fractals), b_.number(1), static_cast<double>(walk_.fractals),
+          [&](const Number& at) {
+            const Number start = b_.mul(at, column, "block_start");
+            made = write_init(frame_, b_.add(start, first, "from_element"), b_.add(start, last, "to_element"));
+          });
+  return made;
+}
+
 /// Everything about one tile of positions at one place of the window loops.
 void RowWriter::move(TilePlace& place) {
   Number base = b_.number(0), rows = total_;
@@ -337,10 +402,7 @@ void RowWriter::move(TilePlace& place) {
   }
   const Named indices = walk_.slab ? code_.slab_rows(place, place.base, ranges()) : code_.rows(place, place.base, total_);
   for (int pair = 0; pair < plan_.pairs && failed_.ok(); ++pair) {
-    const std::string& pointer = frame_.pointer(frame_.table(pair));
-    const Named table =
-        tables_[static_cast<size_t>(pair)].part(pointer + "_rows", base, {}, b_.number(0), rows, b_.number(walk_.width));
-    failed_ = write(pair, place, indices, table);
+    failed_ = write(pair, place, indices, table_part(pair, base, rows));
   }
 }
 
@@ -453,27 +515,30 @@ void RowWriter::check_indices() {
 
 Status RowWriter::run() {
   choose_split();
+  if (frame_.options.index_column) STREW_TRY(code_.check_column(ranges()));
   make_grids();
   const int64_t words = frame_.words(frame_.table(0)).count;
   const Number elements = frame_.elements(frame_.table(0));
   const Term all = frame_.extent(frame_.table(0));
-  total_ =
-      divides(all, walk_.width) ? frame_.number(all, walk_.width) : b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
+  if (walk_.fractals > 0) {
+    total_ = frame_.number(plan_.components[0].dim);
+  } else {
+    total_ =
+        divides(all, walk_.width) ? frame_.number(all, walk_.width) : b_.ceil_div(elements, b_.number(walk_.width), "table_rows");
+  }
   if (total_.value.value_or(0) > kMaxRows)
     return unsupported("the table has " + std::to_string(*total_.value) + " rows, expected at most 2^30: row numbers are i32");
   if (plan_.checks_first) check_indices();
   if (ranges()) {
     const int64_t bytes = walk_.width * words * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
-    const int64_t unit = kLine / std::gcd(kLine, bytes);
+    const int64_t unit = walk_.fractals > 0 ? kFractalRows : kLine / std::gcd(kLine, bytes);
     b_.note("each core owns a range of the table's rows");
     const Number each =
         b_.mul(b_.ceil_div(b_.ceil_div(total_, b_.number(unit), "units"), b_.cores(), "share"), b_.number(unit), "share_rows");
     begin_ = b_.min(b_.mul(b_.core(), each, "core_row"), total_, "begin");
     end_ = b_.min(b_.add(begin_, each, "next_row"), total_, "end");
     owned_ = b_.sub(end_, begin_, "owned_rows");
-    const Number width = b_.number(walk_.width);
-    if (plan_.init_kind != InitKind::in_place)
-      STREW_TRY(write_init(frame_, b_.mul(begin_, width, "first_element"), b_.mul(end_, width, "last_element")));
+    STREW_TRY(make_results());
   }
   TilePlace place;
   if (split_ == CoreSplit::single) {
@@ -486,8 +551,9 @@ Status RowWriter::run() {
     STREW_TRY(positions(0, place));
   }
   STREW_TRY(failed_);
-  frame_.program.tiles = {walk_.elements ? "elem" : "row", split_, walk_.elements ? 1 : frame_.attempt.rows,
-                          walk_.elements ? frame_.attempt.rows : cols(frame_.table(0)), frame_.attempt.buffered ? 2 : 1};
+  frame_.program.tiles = {walk_.elements ? "elem" : "row",          split_,
+                          walk_.elements ? 1 : frame_.attempt.rows, walk_.elements ? frame_.attempt.rows : cols(frame_.table(0)),
+                          walk_.fractals > 0 ? "nz" : "nd",         frame_.attempt.buffered ? 2 : 1};
   return {};
 }
 

@@ -17,6 +17,8 @@ struct RowWalk {
   bool elements = false;     ///< coalesce elem: rows of one word, side by side on both sides
   /// One component names the rows of a slab and nothing else moves inside of it: the chip's own modes do. Else index code adds up.
   bool slab = false;
+  /// Columns of fractals, each `width` elements or 32 bytes wide, that the tables and the other side consist of; 0: they lie in rows.
+  int64_t fractals = 0;
 };
 
 /// How the op walks rows, at most `most` elements each, or why it does not (then backends/pto/windows.h moves whole windows).

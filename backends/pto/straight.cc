@@ -69,6 +69,10 @@ Status Line::check() const {
   if (frame_.words(plan_.indices()).count > 1 || plan_.normalize_negative ||
       !walk_.axis.strides[static_cast<size_t>(plan_.indices())].is(1))
     return unsupported("pto-as: indices need arithmetic, expected i32 or u32 side by side and not negative; pto-ir would work");
+  if (frame_.options.index_column && (frame_.chip == Chip::a3 || walk_.elements))
+    return unsupported(std::string("pto-as: index layout column: ") +
+                       (walk_.elements ? "elements have an index tile as wide as theirs" : "a3's header takes rows only") +
+                       ", expected layout row");
   const int64_t rows = walk_.axis.extent.factor;
   const int64_t line = walk_.elements ? rows * bits(frame_.words(frame_.table(0)).element.dtype) / 8
                                       : words() * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
@@ -128,7 +132,9 @@ void Line::tile(const std::string& row, int64_t first, int64_t rows, const std::
   position("", 0);
   const std::string at = position(row, first);
   const std::string table = frame_.pointer(frame_.table(0));
-  function_.body.push_back(load("index" + number, "indices", at, true, make_tile({DType::i32, false}, 1, rows)));
+  Type index = frame_.options.index_column ? make_tile({DType::i32, false}, rows, 1) : make_tile({DType::i32, false}, 1, rows);
+  if (frame_.options.index_column) index.tile.blayout = "col_major";  // what a tile of one column is
+  function_.body.push_back(load("index" + number, "indices", at, !frame_.options.index_column, std::move(index)));
   const std::string mode = walk_.elements ? "elem" : "row";
   if (frame_.scatter()) {
     function_.body.push_back(load("update" + number, "updates", at, walk_.elements, data_type(rows)));
@@ -165,7 +171,8 @@ Status Line::run() {
     const bool table = a.name == frame_.pointer(frame_.table(0));
     const int64_t total = frame_.extent(frame_.table(0)).factor / walk_.width;
     if (a.role == ArgumentRole::indices) {
-      function_.arguments.push_back({a.name, memref({DType::i32, false}, 1, count), {}});
+      const bool column = frame_.options.index_column;
+      function_.arguments.push_back({a.name, memref({DType::i32, false}, column ? count : 1, column ? 1 : count), {}});
     } else if (walk_.elements) {
       function_.arguments.push_back({a.name, memref(element, 1, table ? total : count), {}});
     } else {
@@ -195,7 +202,8 @@ Status Line::run() {
   Program& p = frame_.program;
   p.module.spelling = Spelling::as;
   p.module.functions.push_back(std::move(function_));
-  p.tiles = {walk_.elements ? "elem" : "row", CoreSplit::single, walk_.elements ? 1 : rows, walk_.elements ? rows : words(), 1};
+  p.tiles = {
+      walk_.elements ? "elem" : "row", CoreSplit::single, walk_.elements ? 1 : rows, walk_.elements ? rows : words(), "nd", 1};
   const int64_t data = tile_bytes(rows) - rows * 4, moved = whole ? tiles : 1;
   p.cost = {(frame_.scatter() ? tile_bytes(rows) : rows * 4) * moved, frame_.scatter() ? 0 : data * moved, data * moved,
             3 * moved, tile_bytes(rows) * moved};

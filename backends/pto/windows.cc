@@ -485,7 +485,7 @@ Status WindowWriter::run() {
   }
   STREW_TRY(failed_);
   const int64_t words = frame_.words(frame_.table(0)).count;
-  frame_.program.tiles = {"copy", split_, has_axis_ ? frame_.attempt.rows : 1, run_cols() * words, 1};
+  frame_.program.tiles = {"copy", split_, has_axis_ ? frame_.attempt.rows : 1, run_cols() * words, "nd", 1};
   return {};
 }
 

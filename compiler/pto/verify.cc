@@ -18,7 +18,7 @@
 namespace strew::pto {
 namespace {
 
-constexpr int64_t kTileAlignment = 32;
+constexpr int64_t kTileAlignment = 32, kFractalRows = 16;
 constexpr DType kNamed[] = {DType::i8,  DType::u8,  DType::i16,  DType::u16, DType::i32,      DType::u32,    DType::i64,
                             DType::u64, DType::f16, DType::bf16, DType::f32, DType::f8e4m3fn, DType::f8e5m2, DType::hif8};
 
@@ -142,7 +142,7 @@ class Verifier {
 
   Status check_tile(const Type& tile, Position at, const std::string& statement) {
     const auto wrong = [&](const std::string& message) { return error_at(at, statement + ": " + message); };
-    const bool rows_major = tile.tile.blayout == "row_major";
+    const bool rows_major = tile.tile.blayout == "row_major" || in_fractals(tile);
     const int64_t along = rows_major ? tile.dims[1] : tile.dims[0], width = bits(tile.element.dtype) / 8;
     int64_t line = 0, bytes = 0;
     if (__builtin_mul_overflow(along, width, &line) ||
@@ -175,6 +175,11 @@ class Verifier {
 
   /// Rows of a table have the tile's width; a5 takes that for their distance, too.
   Status check_table(const Statement& s, const Type& tile, const std::string& table) {
+    const bool fractals = layout_of(table) == "nz";
+    if (fractals != in_fractals(tile))
+      return fail(s, std::string("the table is ") + (fractals ? "" : "not ") + "in fractals (layout nz) and the tile is " +
+                         print(tile) + ", expected both or neither");
+    if (fractals) return check_fractal_table(s, tile, type_of(table));
     if (!rules_.emitted || s.attribute("coalesce") != "row") return {};
     const Type& type = type_of(table);
     const int64_t columns = type.dims.back(), valid = tile.tile.valid_cols;
@@ -190,6 +195,17 @@ class Verifier {
                        " columns, expected as much: a5 takes the tile's width for the distance");
   }
 
+  static Status check_fractal_table(const Statement& s, const Type& tile, const Type& table) {
+    const int64_t each = kTileAlignment / (bits(tile.element.dtype) / 8);
+    const bool shaped = table.dims.size() == 5 && table.dims[3] == kFractalRows && table.dims[4] == each;
+    if (!shaped)
+      return fail(s, "the table is " + print(table) + ", expected five dims, the last two 16 and " + std::to_string(each));
+    const int64_t cols = table.dims[0] == kDynamic || table.dims[1] == kDynamic ? kDynamic : table.dims[0] * table.dims[1] * each;
+    if (cols == kDynamic || tile.tile.valid_cols == kDynamic || cols == tile.tile.valid_cols) return {};
+    return fail(s, "the table has " + std::to_string(cols) + " columns and the tile " + std::to_string(tile.tile.valid_cols) +
+                       ", expected as many");
+  }
+
   Status check_tiles(const Statement& s, const Type& data, const Type& indices) {
     const DType dtype = data.element.dtype;
     STREW_TRY(check_element(s, info(s.opcode), data.element));
@@ -199,8 +215,35 @@ class Verifier {
           s, "scatterAtomicOp is " + atomic + " on elements of " + print(data.element) + ", expected " + atomics(atomic, dtype));
     if (indices.element.dtype != DType::i32 && indices.element.dtype != DType::u32)
       return fail(s, "indices are " + print(indices.element) + ", expected i32 or ui32");
-    STREW_TRY(check_layout(s, data, "the data tile", false));
+    if (in_fractals(data)) {
+      STREW_TRY(check_fractals(s, data));
+    } else {
+      STREW_TRY(check_layout(s, data, "the data tile", false));
+    }
     return check_layout(s, indices, "the index tile", s.attribute("coalesce") == "row" && module_.chip != Chip::a3);
+  }
+
+  static bool in_fractals(const Type& tile) { return tile.tile.blayout == "col_major" && tile.tile.slayout == "row_major"; }
+
+  /// A matrix in fractals of 16 rows of 32 bytes: a3's header has it for tables that are, ptoas does not.
+  Status check_fractals(const Statement& s, const Type& tile) {
+    const int64_t size = bits(tile.element.dtype) / 8;
+    if (module_.chip != Chip::a3)
+      return fail(s, "the data tile is in fractals, expected rows: " + chip() + " has no tables in them");
+    if (rules_.reader == Reader::ptoas)
+      return fail(s,
+                  "the data tile is in fractals, expected rows: ptoas takes tables of layout nd only; as C++ the chip takes it");
+    if (tile.tile.location == "vec" && tile.tile.fractal == 512 && tile.dims[0] % kFractalRows == 0 &&
+        tile.dims[1] * size % kTileAlignment == 0)
+      return {};
+    return fail(s, "the data tile is " + print(tile) + ", expected vec, fractal 512, a multiple of 16 rows and of 32 bytes");
+  }
+
+  /// What a view's memory looks like.
+  std::string_view layout_of(const std::string& table) const {
+    const Statement* partition = known_.at(table).statement;
+    const Statement* view = partition == nullptr ? nullptr : known_.at(partition->operands[0][0]).statement;
+    return view == nullptr ? "" : view->attribute("layout");
   }
 
   std::string atomics(const std::string& atomic, DType dtype) const {

@@ -70,6 +70,18 @@ TEST(PtoProgramErrors, WhatPtoasDoesNotLetThrough) {
   EXPECT_THAT(pto::print_cpp({*program}), HasSubstr("pto::ScatterAtomicOp::Add"));
 }
 
+TEST(PtoProgramErrors, IndexColumns) {
+  pto::ProgramOptions options;
+  options.index_column = true;
+  EXPECT_TRUE(plan(rows("f32", "init=in_place oob=skip_window"), options).ok());
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window"), options, pto::Chip::a3), HasSubstr("a3's header takes"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=clamp"), options),
+              HasSubstr("policy clamp of signed indices; u32 ones would"));
+  EXPECT_THAT(refusal(rows("f32", "oob=skip_window"), options), HasSubstr("each core keeps its own rows; unique_indices"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i64"), options), HasSubstr("not i32 or u32 side by side"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i8"), options), HasSubstr("there is no index tile"));
+}
+
 TEST(PtoProgramErrors, Hints) {
   EXPECT_THAT(refusal(rows("f16", "combiner=add init=in_place oob=skip_window accumulate=wide")),
               HasSubstr("unique_indices or accumulate native would allow it"));

@@ -44,6 +44,14 @@ Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const
   return pto::plan_program(op, plan, chip, options);
 }
 
+/// column_*: index tiles are columns on a5.
+pto::ProgramOptions options_of(const std::string& name, pto::Chip chip) {
+  pto::ProgramOptions out;
+  out.kernel = name;
+  out.index_column = chip == pto::Chip::a5 && name.starts_with("column_");
+  return out;
+}
+
 struct Case {
   std::string name;
   pto::Chip chip;
@@ -61,8 +69,7 @@ class GoldenProgram : public testing::TestWithParam<Case> {
 };
 
 TEST_P(GoldenProgram, IsUnchanged) {
-  pto::ProgramOptions options;
-  options.kernel = GetParam().name;
+  const pto::ProgramOptions options = options_of(GetParam().name, GetParam().chip);
   const Expected<pto::Program> program = program_of(GetParam().name, GetParam().chip, options);
   ASSERT_TRUE(program.ok() || program.status().code() == Code::unsupported) << program.status().message();
   std::string text = "refused: " + program.status().message() + "\n";
@@ -77,6 +84,26 @@ TEST_P(GoldenProgram, IsUnchanged) {
   const fs::path golden = kFolder / (GetParam().name + "." + chip() + ".pto");
   if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
   EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+}
+
+/// nz_*: a3 has a C++ program with tables in fractals, NAME.a3.cpp.
+TEST(GoldenProgram, FractalsAreUnchanged) {
+  int seen = 0;
+  for (const std::string& name : golden_names()) {
+    if (!name.starts_with("nz_")) continue;
+    ++seen;
+    pto::ProgramOptions options;
+    options.kernel = name;
+    options.output = pto::Output::pto_cpp;
+    const Expected<pto::Program> program = program_of(name, pto::Chip::a3, options);
+    ASSERT_TRUE(program.ok()) << name << ": " << program.status().message();
+    EXPECT_EQ(program->tiles.layout, "nz") << name;
+    const fs::path golden = kFolder / (name + ".a3.cpp");
+    const std::string text = pto::print_cpp({*program});
+    if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
+    EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+  }
+  EXPECT_GE(seen, 5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenProgram, testing::ValuesIn(cases()),
@@ -96,6 +123,27 @@ TEST_P(GoldenOp, SimulatesToTheReferencesBits) {
   }
 }
 
+/// Index tiles as columns (a5) and matrices in fractals (a3, as C++), which the checker draws seldom.
+TEST_P(GoldenOp, SimulatesInItsOwnLayout) {
+  const bool column = GetParam().starts_with("column_"), fractal = GetParam().starts_with("nz_");
+  if (!column && !fractal) return;
+  const Expected<Op> op = parse_op(test::read_text(kFolder / (GetParam() + ".op")));
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  test::NpuChecker checker(false);
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    test::NpuWish wish;
+    wish.chip = column ? pto::Chip::a5 : pto::Chip::a3;
+    wish.options.index_column = column;
+    wish.options.output = fractal || seed % 2 == 0 ? pto::Output::pto_cpp : pto::Output::pto_ir;
+    wish.options.blocks = static_cast<int>(seed);
+    const std::optional<test::Failure> failure = checker.check(test::blueprint_of(*op), seed, wish);
+    EXPECT_FALSE(failure) << "seed " << seed << ": " << failure->call << "\n" << failure->what << "\n" << checker.program();
+  }
+  EXPECT_EQ(checker.tally().planned, 6);
+  for (const auto& [kind, count] : checker.tally().kinds)
+    EXPECT_NE(kind.find(column ? "by a column" : "in fractals"), std::string::npos) << kind;
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, GoldenOp, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
 
 TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 70u); }
@@ -104,9 +152,7 @@ TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 70u); }
 std::vector<pto::Program> all_programs(pto::Chip chip) {
   std::vector<pto::Program> out;
   for (const std::string& name : golden_names()) {
-    pto::ProgramOptions options;
-    options.kernel = name;
-    Expected<pto::Program> program = program_of(name, chip, options);
+    Expected<pto::Program> program = program_of(name, chip, options_of(name, chip));
     if (program.ok()) out.push_back(std::move(*program));
   }
   return out;

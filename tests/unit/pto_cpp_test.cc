@@ -40,6 +40,7 @@ std::vector<pto::Program> golden_programs(pto::Chip chip) {
     pto::ProgramOptions options;
     options.output = pto::Output::pto_cpp;
     options.kernel = "k_" + path.stem().string();
+    options.index_column = chip == pto::Chip::a5 && path.stem().string().starts_with("column_");
     Expected<pto::Program> program = pto::plan_program(*op, *plan, chip, options);
     if (program.ok()) out.push_back(std::move(*program));
   }

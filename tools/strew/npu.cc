@@ -62,6 +62,7 @@ Json json_of(const pto::Program& program, const std::string& target) {
             {"split", pto::name(program.tiles.split)},
             {"rows", program.tiles.rows},
             {"cols", program.tiles.cols},
+            {"layout", program.tiles.layout},
             {"buffers", program.tiles.buffers}}},
           {"cost",
            {{"loaded_bytes", program.cost.loaded_bytes},

@@ -26,7 +26,8 @@ Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t
   out.rows = s.type.dims[0];
   out.cols = s.type.dims[1];
   out.dtype = s.type.element.dtype;
-  out.column_major = s.type.tile.blayout == "col_major";
+  out.fractal = s.type.tile.blayout == "col_major" && s.type.tile.slayout == "row_major";
+  out.column_major = s.type.tile.blayout == "col_major" && !out.fractal;
   const int64_t valid[] = {valid_rows, valid_cols}, extents[] = {out.rows, out.cols};
   constexpr const char* kNames[] = {"valid_row", "valid_col"};
   for (size_t d = 0; d < 2; ++d)
@@ -51,17 +52,23 @@ Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t
                        std::to_string(room));
   if (address == nullptr) std::fill_n(written_.begin() + out.address, bytes, false);
   used_ = std::max(used_, out.address + bytes);
-  out.identity =
-      identities_
-          .try_emplace({out.address, out.rows, out.cols, out.dtype, out.column_major}, static_cast<int>(identities_.size()))
-          .first->second;
+  out.identity = identities_
+                     .try_emplace({out.address, out.rows, out.cols, out.dtype,
+                                   out.fractal        ? 2
+                                   : out.column_major ? 1
+                                                      : 0},
+                                  static_cast<int>(identities_.size()))
+                     .first->second;
   return out;
 }
 
 Status Buffer::touch(const Pipes* pipes, const Event& now, const Tile& tile, const std::string& name, Access access) {
-  const int64_t lines = tile.column_major ? tile.valid_cols : tile.valid_rows;
-  const int64_t along = tile.column_major ? tile.valid_rows : tile.valid_cols;
-  const int64_t pitch = (tile.column_major ? tile.rows : tile.cols) * tile.width();
+  const int64_t each = kBlock / tile.width();  // elements of a fractal's row
+  const int64_t lines = tile.fractal        ? (tile.valid_cols + each - 1) / each
+                        : tile.column_major ? tile.valid_cols
+                                            : tile.valid_rows;
+  const int64_t along = tile.fractal ? tile.valid_rows * each : tile.column_major ? tile.valid_rows : tile.valid_cols;
+  const int64_t pitch = (tile.fractal ? tile.rows * each : tile.column_major ? tile.rows : tile.cols) * tile.width();
   for (int64_t line = 0; line < lines && along > 0; ++line) {
     const int64_t begin = tile.address + line * pitch, end = begin + along * tile.width();
     for (int64_t b = begin / kBlock; b <= (end - 1) / kBlock; ++b) {

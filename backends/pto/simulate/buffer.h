@@ -19,11 +19,14 @@ struct Tile {
   int64_t address = 0, rows = 0, cols = 0, valid_rows = 0, valid_cols = 0;
   DType dtype = DType::f32;
   bool column_major = false;
-  int identity = 0;  ///< tiles of one address, shape and element type are one
+  bool fractal = false;  ///< in blocks of 16 rows of 32 bytes, block columns one after another
+  int identity = 0;      ///< tiles of one address, shape and element type are one
 
   int64_t width() const { return bits(dtype) / 8; }
   int64_t bytes() const { return rows * cols * width(); }
   int64_t byte_of(int64_t row, int64_t col) const {
+    const int64_t each = 32 / width();
+    if (fractal) return address + (col / each * rows * each + row * each + col % each) * width();
     return address + (column_major ? col * rows + row : row * cols + col) * width();
   }
 };
@@ -54,7 +57,7 @@ class Buffer {
   std::vector<bool> written_;
   std::vector<Block> blocks_;
   std::map<const Statement*, int64_t> places_;
-  std::map<std::tuple<int64_t, int64_t, int64_t, DType, bool>, int> identities_;
+  std::map<std::tuple<int64_t, int64_t, int64_t, DType, int>, int> identities_;
   int64_t next_ = 0, used_ = 0;
 };
 

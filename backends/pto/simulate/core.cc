@@ -281,6 +281,7 @@ Status Core::view(const Statement& s) {
   out.type = &s.type;
   const View& base = value(s.operands[0][0]).view;
   out.view.memory = base.memory;
+  out.view.fractal = s.opcode == Opcode::partition_view ? base.fractal : s.attribute("layout") == "nz";
   for (size_t d = 0; d < s.operands[1].size(); ++d) {
     const int64_t first = number(s.operands[1][d]), second = number(s.operands[2][d]);
     const bool partition = s.opcode == Opcode::partition_view;

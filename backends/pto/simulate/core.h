@@ -39,6 +39,12 @@ struct View {
   int memory = -1;
   int64_t offset = 0;
   std::vector<int64_t> shape, strides;
+  bool fractal = false;  ///< layout nz: [.., block columns, block rows, 16, elements of 32 bytes]
+
+  int64_t rows() const;
+  int64_t cols() const;
+  /// Where element [row, col] lies.
+  int64_t element(int64_t row, int64_t col) const;
 };
 
 class Core {

@@ -12,6 +12,7 @@
 namespace strew::pto {
 
 int64_t Core::capacity_of(const View& table, bool by_row) const {
+  if (table.fractal) return by_row ? table.rows() : table.rows() * table.cols();
   const size_t rank = table.shape.size();
   int64_t out = 1;
   if (by_row && machine_.chip() == Chip::a5) return rank < 2 ? 1 : table.shape[rank - 2];
@@ -27,7 +28,8 @@ Status Core::check_indices(const Statement& s, const View& table, const Tile& da
   if (rows != wanted_rows || cols != wanted_cols)
     return fail(s, "the valid indices are " + std::to_string(rows) + "x" + std::to_string(cols) + ", expected " +
                        std::to_string(wanted_rows) + "x" + std::to_string(wanted_cols) + " as the data has");
-  const int64_t width = table.shape.back();
+  if (table.fractal != data.fractal) return fail(s, "table and tile are not both in fractals, expected both or neither");
+  const int64_t width = table.cols();
   const bool fits = machine_.chip() == Chip::a5 ? width == data.valid_cols : width >= data.valid_cols;
   if (!by_row || fits) return {};
   return fail(s, "the table has " + std::to_string(width) + " columns and the tile " + std::to_string(data.valid_cols) +
@@ -47,14 +49,13 @@ Expected<int64_t> Core::slot(const Statement& s, uint64_t index, int64_t capacit
 Expected<int64_t> Core::slot_element(const Statement& s, const View& table, int64_t slot, int64_t col, int64_t cols,
                                      bool by_row) const {
   int64_t element = table.offset + slot;
-  if (by_row && machine_.chip() == Chip::a5) {
+  if (table.fractal) {
+    // Elements are counted along the rows of the matrix, wherever they lie.
+    element = by_row ? table.element(slot, col) : table.element(slot / table.cols(), slot % table.cols());
+  } else if (by_row && machine_.chip() == Chip::a5) {
     element = table.offset + static_cast<int64_t>(static_cast<uint32_t>(slot) * static_cast<uint32_t>(cols)) + col;
   } else if (by_row) {
-    element = table.offset + col * table.strides.back();
-    for (size_t d = table.shape.size() - 1; d-- > 0;) {
-      element += slot % table.shape[d] * table.strides[d];
-      slot /= table.shape[d];
-    }
+    element = table.element(slot, col);
   }
   STREW_TRY(in_range(s, table.memory, element));
   return element;

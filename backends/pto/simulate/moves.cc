@@ -4,11 +4,34 @@
 
 namespace strew::pto {
 
+int64_t View::rows() const {
+  if (fractal) return shape[2] * shape[3];
+  int64_t out = 1;
+  for (size_t d = 0; d + 1 < shape.size(); ++d) out *= shape[d];
+  return out;
+}
+
+int64_t View::cols() const { return fractal ? shape[0] * shape[1] * shape[4] : shape.back(); }
+
+int64_t View::element(int64_t row, int64_t col) const {
+  if (fractal) {
+    const int64_t across = col / shape[4], down = row / shape[3];
+    return offset + across / shape[1] * strides[0] + across % shape[1] * strides[1] + down * strides[2] +
+           row % shape[3] * strides[3] + col % shape[4] * strides[4];
+  }
+  int64_t out = offset + col * strides.back();
+  for (size_t d = shape.size() - 1; d-- > 0;) {
+    out += row % shape[d] * strides[d];
+    row /= shape[d];
+  }
+  return out;
+}
+
 /// Rows of what is moved are the tile's, as the chips want it.
 Status Core::check_shape(const Statement& s, const View& view, const Tile& tile) const {
-  int64_t rows = 1;
-  for (size_t d = 0; d + 1 < view.shape.size(); ++d) rows *= view.shape[d];
-  const int64_t cols = view.shape.back();
+  if (view.fractal != tile.fractal || (view.fractal && view.shape.size() != 5))
+    return fail(s, "memory and tile are not both in fractals, expected five dims and layout nz with such a tile");
+  const int64_t rows = view.rows(), cols = view.cols();
   if (rows == tile.valid_rows && cols == tile.valid_cols) return {};
   return fail(s, "memory has " + std::to_string(rows) + " rows of " + std::to_string(cols) + " and the tile's valid part " +
                      std::to_string(tile.valid_rows) + " of " + std::to_string(tile.valid_cols) + ", expected as many");
@@ -17,11 +40,7 @@ Status Core::check_shape(const Statement& s, const View& view, const Tile& tile)
 /// Where element [row, col] of a tile lies in memory.
 Expected<int64_t> Core::element_of(const Statement& s, const View& view, const Tile& tile, int64_t row, int64_t col) const {
   if (tile.valid_rows == 0 || tile.valid_cols == 0) return view.offset;
-  int64_t element = view.offset + col * view.strides.back();
-  for (size_t d = view.shape.size() - 1; d-- > 0;) {
-    element += row % view.shape[d] * view.strides[d];
-    row /= view.shape[d];
-  }
+  const int64_t element = view.element(row, col);
   STREW_TRY(in_range(s, view.memory, element));
   return element;
 }

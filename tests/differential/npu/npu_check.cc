@@ -19,6 +19,7 @@
 #include "compiler/rewrite/rewrites.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/npu/plant.h"
+#include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_indices.h"
 #include "tests/differential/random_op.h"
 #include "tests/support/ptoas.h"
@@ -76,20 +77,47 @@ NpuWish random_wish(Rng& rng) {
   out.options.double_buffer = rng.chance(50);
   out.options.blocks = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 3, 7}));
   out.options.tile_rows = rng.chance(40) ? rng.pick<int64_t>({1, 2, 8, 16, 32}) : 0;
+  out.options.index_column = out.chip == pto::Chip::a5 && rng.chance(15);
   return out;
 }
 
 std::string NpuWish::text() const {
-  return fmt::format("{}, {}, {}, {} cores, {} rows", pto::name(chip), pto::name(options.output),
+  return fmt::format("{}, {}, {}, {} cores, {} rows{}", pto::name(chip), pto::name(options.output),
                      options.sync == pto::Sync::flags       ? "flags"
                      : options.sync == pto::Sync::addresses ? "addresses"
                                                             : "no flags",
-                     options.blocks, options.tile_rows);
+                     options.blocks, options.tile_rows, options.index_column ? ", index columns" : "");
 }
 
 namespace {
 
+/// A matrix in fractals: [block columns, rows, elements of 32 bytes], rows named by one index each.
+Blueprint fractal_blueprint(Rng& rng) {
+  const DType dtype = rng.pick<DType>({DType::f32, DType::i32, DType::f16, DType::i16, DType::i8, DType::bf16});
+  const int64_t across = rng.between(1, 3), rows = 16 * rng.between(1, 4), count = 16 * rng.between(1, 4);
+  const int64_t each = 32 / (bits(dtype) / 8);
+  const auto shape = [&](int64_t middle) { return fmt::format("{}[{},{},{}]", name(dtype), across, middle, each); };
+  const std::string index = rng.chance(50) ? "i32" : "u32";
+  std::string text;
+  if (rng.chance(30)) {
+    text = fmt::format(
+        "strew1.gather(operand={} indices={}[{},1] result={} offset_dims=[0,2] collapsed_slice_dims=[1] start_index_map=[1] "
+        "index_vector_dim=1 slice_sizes=[{},1,{}] oob={})",
+        shape(rows), index, count, shape(count), across, each, rng.pick<const char*>({"undefined", "clamp", "wrap"}));
+  } else {
+    const bool sums = rng.chance(40);
+    text = fmt::format(
+        "strew1.scatter(operand={} indices={}[{},1] updates={} update_window_dims=[0,2] inserted_window_dims=[1] "
+        "scatter_dims_to_operand_dims=[1] index_vector_dim=1 {}{} oob={})",
+        shape(rows), index, count, shape(count), sums ? "combiner=add " : "", rng.chance(60) ? "init=in_place" : "init=copy",
+        rng.pick<const char*>({"undefined", "skip_window", "clamp", "wrap"}));
+  }
+  const Expected<Op> op = parse_op(text);
+  return blueprint_of(*op);
+}
+
 Blueprint any_npu_blueprint(Rng& rng) {
+  if (rng.chance(4)) return fractal_blueprint(rng);
   OpWishes wishes;
   if (rng.chance(90))
     wishes.dtype = rng.pick<DType>({DType::f32, DType::f32, DType::i32, DType::f16, DType::bf16, DType::u8, DType::i8, DType::i16,
@@ -166,10 +194,11 @@ void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
   }
 }
 
-std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed) {
+std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed, const std::optional<NpuWish>& wanted) {
   Rng rng(seed);
   const Op op = make_op(blueprint);
   const NpuWish& wish = wish_ = random_wish(rng);
+  if (wanted) wish_ = *wanted;
   ++tally_.ops;
   if (const Status status = verify(op); !status.ok()) return Failure{"verify: " + status.message(), "", "verify"};
   Op canonical = op;
@@ -180,9 +209,10 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   Expected<pto::Program> program = invalid_argument("not planned");
   const Caught caught = catch_fault([&] { program = pto::plan_program(op, *plan, wish.chip, wish.options); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
-  if (!program.ok() && wish.options.tile_rows > 0) {
-    // Not every height is one the op can be planned with; the planner's own always is.
+  if (!program.ok() && !wanted && (wish.options.tile_rows > 0 || wish.options.index_column)) {
+    // Not every height is one the op can be planned with, nor a column of indices; what the planner takes is.
     wish_.options.tile_rows = 0;
+    wish_.options.index_column = false;
     program = pto::plan_program(op, *plan, wish.chip, wish.options);
   }
   if (!program.ok()) {
@@ -191,8 +221,9 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     return std::nullopt;
   }
   ++tally_.planned;
-  ++tally_.kinds[fmt::format("{} {} {} {}", pto::name(wish.chip), program->tiles.mode, pto::name(program->tiles.split),
-                             wish.options.sync == pto::Sync::tool ? "no flags" : "flags")];
+  ++tally_.kinds[fmt::format("{} {}{}{} {} {}", pto::name(wish.chip), program->tiles.mode,
+                             program->tiles.layout == "nz" ? " in fractals" : "", wish.options.index_column ? " by a column" : "",
+                             pto::name(program->tiles.split), wish.options.sync == pto::Sync::tool ? "no flags" : "flags")];
   program_ = pto::print(program->module);
   const pto::Reader reader = wish.options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
   if (const Status status = pto::verify(program->module, {reader, true}); !status.ok())

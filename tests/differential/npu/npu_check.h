@@ -45,7 +45,7 @@ class NpuChecker {
       : plants_(plants), ptoas_(std::move(ptoas)), most_moved_(most_moved) {}
 
   /// Deterministic in (blueprint, seed).
-  std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed);
+  std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed, const std::optional<NpuWish>& wanted = {});
   const NpuTally& tally() const { return tally_; }
   /// The last program, as text.
   const std::string& program() const { return program_; }

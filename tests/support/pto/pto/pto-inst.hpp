@@ -42,7 +42,8 @@ namespace pto {
 
 enum class TileType { Vec };
 enum class BLayout { RowMajor, ColMajor };
-enum class Layout { ND };
+enum class SLayout { NoneBox, RowMajor };
+enum class Layout { ND, DN, NZ };
 enum class Coalesce { Row, Elem };
 enum class ScatterAtomicOp { None, Add, Max, Min };
 enum class ScatterOOB { Undefined, Skip, Clamp, Wrap };
@@ -62,6 +63,9 @@ template <int64_t a, int64_t b, int64_t c, int64_t d, int64_t e>
 struct Shape : Numbers<a, b, c, d, e> {
   using Numbers<a, b, c, d, e>::Numbers;
   static constexpr int64_t kRows = a < 0 || b < 0 || c < 0 || d < 0 ? -1 : a * b * c * d, kCols = e;
+  /// In fractals: [.., block columns, block rows, 16, elements of 32 bytes].
+  static constexpr int64_t kFractalRows = c < 0 ? -1 : c * d, kFractalCols = a < 0 || b < 0 ? -1 : a * b * e;
+  static constexpr int64_t kBlockRows = d, kBlockCols = e;
 };
 template <int64_t a, int64_t b, int64_t c, int64_t d, int64_t e>
 struct Stride : Numbers<a, b, c, d, e> {
@@ -71,15 +75,24 @@ struct Stride : Numbers<a, b, c, d, e> {
 template <typename T, typename ShapeType, typename StrideType, Layout kLayout>
 struct GlobalTensor {
   using DType = T;
-  using Extents = ShapeType;
+  static constexpr bool kFractal = kLayout == Layout::NZ;
+  static_assert(!kFractal || (ShapeType::kBlockRows == 16 && ShapeType::kBlockCols * sizeof(T) == 32), "fractals of 512 bytes");
+  struct Extents {
+    static constexpr int64_t kRows = kFractal ? ShapeType::kFractalRows : ShapeType::kRows;
+    static constexpr int64_t kCols = kFractal ? ShapeType::kFractalCols : ShapeType::kCols;
+  };
   GlobalTensor(T* data, ShapeType shape, StrideType stride);
 };
 
-template <TileType kType, typename T, int kRows, int kCols, BLayout kLayout, int kValidRows, int kValidCols>
+template <TileType kType, typename T, int kRows, int kCols, BLayout kLayout, int kValidRows, int kValidCols,
+          SLayout kBoxes = SLayout::NoneBox, int kFractalBytes = 512>
 struct Tile {
   using DType = T;
+  static constexpr bool kFractal = kLayout == BLayout::ColMajor && kBoxes == SLayout::RowMajor && kFractalBytes == 512;
+  static constexpr bool kColumn = kLayout == BLayout::ColMajor && !kFractal;
+  static_assert(kBoxes == SLayout::NoneBox || (kFractal && kRows % 16 == 0 && kCols * sizeof(T) % 32 == 0), "whole fractals");
   static constexpr int rows = kRows, cols = kCols, valid_rows = kValidRows, valid_cols = kValidCols;
-  static_assert((kLayout == BLayout::RowMajor ? kCols : kRows) * sizeof(T) % 32 == 0, "rows of 32 bytes");
+  static_assert(kFractal || (kLayout == BLayout::RowMajor ? kCols : kRows) * sizeof(T) % 32 == 0, "rows of 32 bytes");
   static_assert(kValidRows <= kRows && kValidCols <= kCols, "the valid part lies inside");
   template <typename... N>
   explicit Tile(N...) {
@@ -95,12 +108,12 @@ template <typename TileType>
 void TASSIGN(TileType& tile, uint64_t address);
 template <typename TileType, typename Global>
 void TLOAD(TileType&, Global&) {
-  static_assert(std::is_same_v<typename TileType::DType, typename Global::DType>);
+  static_assert(std::is_same_v<typename TileType::DType, typename Global::DType> && TileType::kFractal == Global::kFractal);
   static_assert(fits(TileType::valid_rows, Global::Extents::kRows) && fits(TileType::valid_cols, Global::Extents::kCols));
 }
 template <typename Global, typename TileType>
 void TSTORE(Global&, TileType&) {
-  static_assert(std::is_same_v<typename TileType::DType, typename Global::DType>);
+  static_assert(std::is_same_v<typename TileType::DType, typename Global::DType> && TileType::kFractal == Global::kFractal);
   static_assert(fits(TileType::valid_rows, Global::Extents::kRows) && fits(TileType::valid_cols, Global::Extents::kCols));
 }
 
@@ -108,6 +121,9 @@ template <Coalesce kMode, typename Table, typename Data, typename Indices>
 constexpr bool indexed() {
   static_assert(std::is_same_v<typename Table::DType, typename Data::DType>);
   static_assert(std::is_same_v<typename Indices::DType, int32_t> || std::is_same_v<typename Indices::DType, uint32_t>);
+  static_assert(Table::kFractal == Data::kFractal && !Indices::kFractal);
+  if (kMode == Coalesce::Row && Indices::kColumn)
+    return Indices::cols == 1 && fits(Indices::valid_rows, Data::valid_rows) && fits(Table::Extents::kCols, Data::valid_cols);
   if (kMode == Coalesce::Elem) return fits(Indices::valid_rows, Data::valid_rows) && fits(Indices::valid_cols, Data::valid_cols);
   return Indices::valid_rows == 1 && fits(Indices::valid_cols, Data::valid_rows) && fits(Table::Extents::kCols, Data::valid_cols);
 }
@@ -116,7 +132,8 @@ template <Coalesce kMode, ScatterAtomicOp kAtomic, ScatterOOB kOob, ScatterConfl
           typename Table, typename Data, typename Indices>
 void MSCATTER(Table&, Data&, Indices&) {
   static_assert(indexed<kMode, Table, Data, Indices>());
-  static_assert(kAtomic == ScatterAtomicOp::None || sizeof(typename Data::DType) >= 2);
+  static_assert(kAtomic == ScatterAtomicOp::None || sizeof(typename Data::DType) >= 2 ||
+                std::is_same_v<typename Data::DType, int8_t>);
 }
 template <Coalesce kMode, GatherOOB kOob, typename Data, typename Table, typename Indices>
 void MGATHER(Data&, Table&, Indices&) {
