@@ -5,6 +5,8 @@
 
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/AttributeMask.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
@@ -49,6 +51,19 @@ void use_intrinsics(llvm::Module& loops) {
     }
 }
 
+void stream_vectors(llvm::Function& function) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::MDNode* one =
+      llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1)));
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (store == nullptr || !store->getValueOperand()->getType()->isVectorTy()) continue;
+    store->setAlignment(
+        llvm::Align(function.getDataLayout().getTypeStoreSize(store->getValueOperand()->getType()).getFixedValue()));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal, one);
+  }
+}
+
 Status inline_into_callers(llvm::Function& function) {
   while (!function.use_empty()) {
     auto* call = llvm::dyn_cast<llvm::CallBase>(*function.user_begin());
@@ -78,7 +93,10 @@ Status graft(llvm::Module& module, std::string_view bitcode) {
   std::vector<llvm::Function*> doors;
   for (llvm::Function& function : module)
     if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) doors.push_back(&function);
-  for (llvm::Function* door : doors) STREW_TRY(inline_into_callers(*door));
+  for (llvm::Function* door : doors) {
+    if (door->hasFnAttribute(kStreamAttribute)) stream_vectors(*door);
+    STREW_TRY(inline_into_callers(*door));
+  }
   return {};
 }
 

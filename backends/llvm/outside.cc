@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "backends/llvm/graft.h"
+
 namespace strew {
 namespace {
 using llvm::Value;
@@ -151,20 +153,43 @@ void Outside::call(const Pointers& p, Value* list, Value* count) {
   std::vector<Value*> arguments = scalars;
   arguments.insert(arguments.end(), hosts.begin(), hosts.end());
   arguments.insert(arguments.end(), strides.begin(), strides.end());
-  b.CreateCall(door(arguments, scalars.size()), arguments);
+  const auto enter = [&](bool stream) { b.CreateCall(door(arguments, scalars.size(), stream), arguments); };
+  if (list != one_ || !may_stream()) return enter(false);  // where a list leads is not known here
+  Value* places = e_.i64(0);
+  for (int i = 0; i < f_.plan.pairs; ++i)
+    places = b.CreateOr(places, b.CreatePtrToInt(p[static_cast<size_t>(f_.plan.result(i))], b.getInt64Ty()));
+  Value* within = b.CreateAnd(places, e_.i64(f_.schedule.vector_bytes - 1));
+  e_.when(
+      b.CreateICmpEQ(within, e_.i64(0)), [&] { enter(true); }, [&] { enter(false); });
 }
 
-llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scalars) {
+/// Do all vectors of a window lie on their own size where its first one does? Then they may pass the caches (knob nontemporal).
+bool Outside::may_stream() const {
+  const Plan& plan = f_.plan;
+  if (!f_.schedule.nontemporal || !plan.pure_move) return false;
+  for (int i = 0; i < plan.pairs; ++i) {
+    const int result = plan.result(i);
+    if (f_.packed(result)) return false;
+    for (size_t l = 0; l + 1 < plan.window.size(); ++l) {
+      const Term& stride = plan.window[l].strides[static_cast<size_t>(result)];
+      if (!stride.is_static() || stride.factor * f_.element_bytes(result) % f_.schedule.vector_bytes != 0) return false;
+    }
+  }
+  return true;
+}
+
+llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scalars, bool stream) {
   llvm::Module& module = *e_.function.getParent();
-  const std::string callee = symbol_ + "_apply";
-  if (llvm::Function* made = module.getFunction(callee + "_door")) return made;
+  const std::string callee = symbol_ + "_apply", name = callee + (stream ? "_stream" : "_door");
+  if (llvm::Function* made = module.getFunction(name)) return made;
   std::vector<llvm::Type*> types;
   types.reserve(arguments.size());
   for (Value* argument : arguments) types.push_back(argument->getType());
   auto* type = llvm::FunctionType::get(e_.b.getVoidTy(), types, false);
-  auto* door = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, callee + "_door", module);
+  auto* door = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
   door->addFnAttr(llvm::Attribute::NoUnwind);
   door->addFnAttr(llvm::Attribute::AlwaysInline);
+  if (stream) door->addFnAttr(kStreamAttribute);
   door->addFnAttr("no-trapping-math", "true");
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", door));
   const auto at = [&](Value* p, int64_t offset) { return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), p, offset); };

@@ -34,8 +34,10 @@ class Outside {
   llvm::Value* piece(size_t level);
   void nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level);
   void call(const Pointers& p, llvm::Value* list, llvm::Value* count);
-  /// The one caller of SYMBOL_apply in the module: takes the numbers of a call in registers, lays them out as buffers.
-  llvm::Function* door(const std::vector<llvm::Value*>& arguments, size_t scalars);
+  /// The one caller of SYMBOL_apply in the module (one more whose vectors are streamed): takes the numbers of a call in registers, lays
+  /// them out as buffers.
+  llvm::Function* door(const std::vector<llvm::Value*>& arguments, size_t scalars, bool stream);
+  bool may_stream() const;
 
   Frame& f_;
   Emitter& e_;

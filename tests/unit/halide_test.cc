@@ -194,6 +194,34 @@ TEST_F(Halide, LoopsArePartOfTheEntries) {
   }
 }
 
+// Streaming stores, where a window starts on a vector; elsewhere the same loop without.
+TEST_F(Halide, StreamsWholeVectors) {
+  constexpr int64_t kWide = 64;
+  const std::string op =
+      "strew1.scatter(operand=f32[9,64] indices=i32[3] updates=f32[3,64] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 unique_indices=true init=in_place)";
+  const std::string code = assembly(op, "nontemporal=true");
+  EXPECT_THAT(code, HasSubstr("vmovntps"));
+  EXPECT_THAT(code, HasSubstr("sfence"));
+  EXPECT_THAT(assembly(op, "nontemporal=false"), Not(HasSubstr("vmovnt")));
+  EXPECT_THAT(assembly(rows_op(" combiner=add"), "nontemporal=false"), Not(HasSubstr("vmovnt")));
+  const auto kernel = runtime_.get(op_of(op), with("halide", "nontemporal=true"));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  const std::vector<int32_t> indices = {7, 0, 4};
+  std::vector<float> updates(3 * kWide);
+  std::iota(updates.begin(), updates.end(), 1.0f);
+  for (size_t offset = 0; offset < 16; ++offset) {
+    std::vector<float> table(offset + 9 * kWide), expected(9 * kWide);
+    for (size_t i = 0; i < updates.size(); ++i)
+      expected[static_cast<size_t>(indices[i / kWide]) * kWide + i % kWide] = updates[i];
+    Views views;
+    views.add(table.data() + offset, DType::f32, {9, kWide}).add(indices.data(), DType::i32, {3});
+    views.add(updates.data(), DType::f32, {3, kWide});
+    ASSERT_TRUE(kernel->run(views).ok());
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), table.begin() + static_cast<std::ptrdiff_t>(offset))) << offset;
+  }
+}
+
 // A plan no planner makes: an update of another type than the result it is stored to.
 TEST_F(Halide, ItsErrorsBecomeAStatus) {
   Op op = op_of(rows_op(""));
