@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kStraight = 12;        // vectors of straight-line code for a run
 constexpr int64_t kStraightSingles = 4;  // and elements, where a run is no vectors
 constexpr int64_t kStraightNodes = 48;   // and work in all of them: Halide's compile time grows with both
+constexpr int64_t kUnrolledNodes = 16;   // the same, in an iteration of a loop
 constexpr int64_t kShortest = 128;       // bits of a vector
 
 /// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
@@ -86,9 +87,9 @@ std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request
   const int64_t vectors = (extent + lanes - 1) / lanes, nodes = weight(request.plan);
   if (vectors > 1 && vectors <= (lanes > 1 ? kStraight : kStraightSingles) && vectors * nodes <= kStraightNodes) {
     direct.unroll(run);
-  } else if (lanes > 1 && extent % lanes == 0) {
+  } else if (lanes > 1 && extent > 0 && extent % lanes == 0) {
     int times = std::max(1, unroll);
-    while (times > 1 && (vectors % times != 0 || times * nodes > kStraightNodes)) --times;
+    while (times > 1 && (vectors % times != 0 || times * nodes > kUnrolledNodes)) --times;
     if (times > 1) direct.unroll(run, times);
   }
   return direct.text();
