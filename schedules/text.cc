@@ -46,6 +46,11 @@ Status set_knob(std::string_view knob, std::string_view value, Schedule& schedul
     schedule.nontemporal = value == "true";
     return {};
   }
+  if (knob == "autoscheduler")
+    return invalid_argument(
+        "schedule: autoscheduler=" + std::string(value) +
+        ", but Halide's autoschedulers are not used: their scatters sum in no fixed order and copy inputs, their gathers are the "
+        "loops written here with unsafe ends (docs/backends.md); set vector_bytes and unroll instead");
   return invalid_argument("schedule: unknown knob '" + std::string(knob) +
                           "', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables or scratch_mib");
 }

@@ -2,6 +2,7 @@
 // and the heuristic's choice is always legal.
 #include "schedules/schedule.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "compiler/op/text.h"
@@ -74,6 +75,10 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
   EXPECT_EQ(message("tile=3"),
             "schedule: unknown knob 'tile', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables or "
             "scratch_mib");
+  EXPECT_THAT(
+      message("autoscheduler=Adams2019"),
+      testing::StartsWith("schedule: autoscheduler=Adams2019, but Halide's autoschedulers are not used: their scatters sum in "
+                          "no fixed order"));
 }
 
 TEST(Schedule, RangesAreChecked) {
