@@ -22,7 +22,7 @@ namespace strew::pto {
 namespace {
 
 struct Touch {
-  std::string what;  ///< a tile, or the pointer behind a view
+  int what = 0;  ///< a tile, or the pointer behind a view, by number
   Pipe pipe = Pipe::none;
   bool write = false;
 };
@@ -41,9 +41,11 @@ Statement flag(Opcode opcode, PipePair pipes, int event) {
 
 class FlagWriter {
  public:
-  FlagWriter(Chip chip, const std::set<std::string>& apart) : chip_(chip), apart_(apart) {}
+  explicit FlagWriter(Chip chip) : chip_(chip) {}
 
-  void run(Function& function) {
+  void run(Function& function, const std::set<std::string>& apart) {
+    for (const std::string& name : apart) number_of(name);
+    apart_numbers_ = static_cast<int>(numbers_.size());
     names(function.body);
     body(function.body);
   }
@@ -53,22 +55,19 @@ class FlagWriter {
   void names(const std::vector<Statement>& statements) {
     for (const Statement& s : statements) {
       if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
-        memory_[s.result] = memory_of(s.operands[0][0]);
+        numbers_[s.result] = number_of(s.operands[0][0]);
       names(s.body);
     }
   }
-  std::string memory_of(const std::string& name) const {
-    const auto found = memory_.find(name);
-    return found == memory_.end() ? name : found->second;
-  }
+  int number_of(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
 
   /// Everything a statement does, with what is inside of it.
-  std::vector<Touch> touches(const Statement& s) const {
+  std::vector<Touch> touches(const Statement& s) {
     std::vector<Touch> out;
     const Instruction& row = info(s.opcode);
     for (size_t g = 0; g < s.operands.size() && g < row.operands.size(); ++g) {
       if (row.operands[g].access == Access::none || s.operands[g].empty()) continue;
-      out.push_back({memory_of(s.operands[g][0]), pipe_of(s, chip_, g), row.operands[g].access == Access::write});
+      out.push_back({number_of(s.operands[g][0]), pipe_of(s, chip_, g), row.operands[g].access == Access::write});
     }
     for (const Statement& inner : s.body) {
       const std::vector<Touch> more = touches(inner);
@@ -82,7 +81,7 @@ class FlagWriter {
   }
   /// Do statements of one pipe wait for each other by themselves?
   bool in_turn(const Touch& touch) const {
-    if (touch.pipe == Pipe::mte3) return apart_.contains(touch.what);
+    if (touch.pipe == Pipe::mte3) return touch.what < apart_numbers_;
     return touch.pipe != Pipe::v || chip_ != Chip::a3;
   }
 
@@ -269,13 +268,13 @@ class FlagWriter {
   }
 
   Chip chip_;
-  const std::set<std::string>& apart_;
-  std::unordered_map<std::string, std::string> memory_;
+  std::unordered_map<std::string, int> numbers_;
+  int apart_numbers_ = 0;  ///< what lies below is memory whose stores never meet
   std::map<PipePair, int> plain_, carried_;
 };
 
 }  // namespace
 
-void write_flags(Function& function, Chip chip, const std::set<std::string>& apart) { FlagWriter(chip, apart).run(function); }
+void write_flags(Function& function, Chip chip, const std::set<std::string>& apart) { FlagWriter(chip).run(function, apart); }
 
 }  // namespace strew::pto

@@ -94,11 +94,16 @@ class Attempts {
     if (options_.output == Output::pto_as) return straight();
     if (moves_nothing(plan_)) return nothing();
     std::optional<Program> best;
+    int64_t tallest = kMostRows;
     for (const int64_t rows : heights()) {
+      if (rows > tallest) continue;
       // Short tiles are for what nothing else fits or keeps the order of.
       if (best && rows < kShortTile) break;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, false}));
-      if (!tried) continue;
+      if (!tried) {
+        tallest = fitting(rows);
+        continue;
+      }
       // Shorter tiles are better for a while, where cores share them, and then worse for good.
       if (best && estimate(*tried) >= estimate(*best)) break;
       best = std::move(tried);
@@ -130,6 +135,7 @@ class Attempts {
 
   /// The program with tiles of that height, or nothing where it does not fit.
   Expected<std::optional<Program>> attempt(const Attempt& wanted) {
+    last_bytes_ = 0;
     Frame frame(op_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
     frame.build.hoist_tiles(wanted.buffered);
@@ -140,6 +146,8 @@ class Attempts {
       const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
       const bool no_fractals = walk->fractals > 0 && wanted.rows % 16 != 0;
       if (too_tall || no_fractals || wanted.rows > row_limit(frame)) return std::optional<Program>();
+      last_bytes_ = wanted.rows * row_bytes(frame, *walk) * (wanted.buffered ? 2 : 1);
+      if (last_bytes_ > safe_buffer_bytes(chip_)) return std::optional<Program>();
       STREW_TRY(write_rows(frame, *walk));
       return measured(frame);
     }
@@ -154,6 +162,20 @@ class Attempts {
     return unsupported(windows.message() + "; nor can rows be scattered or gathered: " + walk.status().message());
   }
 
+  /// Bytes of the buffer that a row of data and its index take at least: taller tiles need not be written to see that they do not fit.
+  static int64_t row_bytes(const Frame& frame, const RowWalk& walk) {
+    const Words& words = frame.words(frame.table(0));
+    const int64_t bytes = walk.width * words.count * std::max<int64_t>(1, walk.fractals) * bits(words.element.dtype) / 8;
+    return bytes + 4;
+  }
+
+  /// After tiles of `rows` did not fit: no taller ones than these can, as bytes grow with rows.
+  int64_t fitting(int64_t rows) const {
+    return last_bytes_ == 0 ? rows
+                            : static_cast<int64_t>(static_cast<double>(rows) * static_cast<double>(safe_buffer_bytes(chip_)) /
+                                                   static_cast<double>(last_bytes_));
+  }
+
   /// Rows a tile may have for the order of updates to be kept.
   int64_t row_limit(const Frame& frame) const {
     const Expected<Combine> combine = choose_combine(frame);
@@ -163,10 +185,11 @@ class Attempts {
   }
 
   /// The program as far as its size and cost go, or nothing where it does not fit.
-  std::optional<Program> measured(Frame& frame) const {
+  std::optional<Program> measured(Frame& frame) {
     Program program = std::move(frame.program);
     frame.build.finish(program, options_.kernel);
     program.ub_bytes = program.cost.ub_peak = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
+    last_bytes_ = program.ub_bytes;
     if (program.ub_bytes > safe_buffer_bytes(chip_)) return std::nullopt;
     program.blocks = options_.blocks;
     return program;
@@ -235,9 +258,14 @@ class Attempts {
 
   Status try_buffers(Program& best) {
     const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
+    int64_t tallest = height;
     for (int64_t rows = height; rows >= std::max<int64_t>(1, height / 4); rows /= 2) {
+      if (rows > tallest) continue;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, true}));
-      if (!tried) continue;
+      if (!tried) {
+        tallest = fitting(rows);
+        continue;
+      }
       // Tiles made inside of loops would be placed over each other by ptoas.
       if (options_.sync != Sync::addresses && has_open_tiles(tried->module.functions[0].body, false)) return {};
       best = std::move(*tried);
@@ -250,6 +278,7 @@ class Attempts {
   const Plan& plan_;
   Chip chip_;
   ProgramOptions options_;
+  int64_t last_bytes_ = 0;  ///< of the buffer that the last attempt takes; 0: it was not written
 };
 
 }  // namespace
