@@ -16,6 +16,7 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
+#include "compiler/import/pto/import.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/pto/instructions.h"
@@ -35,13 +36,17 @@ const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/programs";
 
 std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 
-Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {
-  STREW_ASSIGN(const Op op, parse_op(test::read_text(kFolder / (name + ".op"))));
-  STREW_TRY(verify(op));
+Expected<pto::Program> plan_of(const Op& op, pto::Chip chip, const pto::ProgramOptions& options) {
   Op canonical = op;
   canonicalise(canonical);
   STREW_ASSIGN(const Plan plan, make_plan(canonical));
   return pto::plan_program(op, plan, chip, options);
+}
+
+Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {
+  STREW_ASSIGN(const Op op, parse_op(test::read_text(kFolder / (name + ".op"))));
+  STREW_TRY(verify(op));
+  return plan_of(op, chip, options);
 }
 
 /// column_*: index tiles are columns on a5.
@@ -147,6 +152,44 @@ TEST_P(GoldenOp, SimulatesInItsOwnLayout) {
 INSTANTIATE_TEST_SUITE_P(Files, GoldenOp, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
 
 TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 70u); }
+
+/// Programs without index code lift to an op again; with the hints that text does not hold, that op's program is the same text.
+TEST(GoldenProgram, LiftedProgramsAreTheSameAgain) {
+  int lifted = 0, scatters = 0, gathers = 0;
+  for (const std::string& name : golden_names()) {
+    for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
+      const Expected<pto::Program> program = program_of(name, chip, options_of(name, chip));
+      if (!program.ok()) continue;
+      const Expected<std::string> text = pto::program_text({*program}, "pto-ir");
+      ASSERT_TRUE(text.ok());
+      Expected<Imported> imported = pto::import_program(*text, name + ".pto", {});
+      if (!imported.ok()) {
+        EXPECT_EQ(imported.status().code(), Code::unsupported) << name << ": " << imported.status().message();
+        continue;
+      }
+      ASSERT_EQ(imported->kernels.size(), 1u) << name;
+      ++lifted;
+      Op op = imported->kernels[0].op;
+      const Expected<Op> given = parse_op(test::read_text(kFolder / (name + ".op")));
+      ASSERT_TRUE(given.ok());
+      ++(is_scatter(op) ? scatters : gathers);
+      if (is_scatter(op)) {
+        std::get<Scatter>(op).unique_indices = std::get<Scatter>(*given).unique_indices;
+        std::get<Scatter>(op).order = std::get<Scatter>(*given).order;
+      }
+      const Expected<pto::Program> again = plan_of(op, chip, options_of(name, chip));
+      ASSERT_TRUE(again.ok()) << name << ": " << again.status().message() << "\n" << print(op);
+      EXPECT_EQ(*pto::program_text({*again}, "pto-ir"), *text) << name << " lifts to " << print(op);
+      if (chip == pto::Chip::a3) continue;
+      test::NpuChecker checker(false, "", 8'000);
+      const std::optional<test::Failure> failure = checker.check(test::blueprint_of(op), 1);
+      EXPECT_FALSE(failure) << name << ": " << failure->call << "\n" << failure->what;
+    }
+  }
+  EXPECT_GE(lifted, 110);
+  EXPECT_GE(scatters, 60);
+  EXPECT_GE(gathers, 15);
+}
 
 /// All golden programs of a chip that are not refused, as one file would have them.
 std::vector<pto::Program> all_programs(pto::Chip chip) {

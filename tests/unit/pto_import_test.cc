@@ -137,6 +137,37 @@ TEST(PtoImport, LoopsBecomeOneOp) {
   }
 }
 
+TEST(PtoImport, TheFirstCoreAlone) {
+  const auto guarded = [](const std::string& condition, const std::string& before) {
+    return message_of(
+        "module attributes {pto.target_arch = \"a5\"} {\n  func.func @k(%t: !pto.ptr<f32>, %i: !pto.ptr<i32>, %u: "
+        "!pto.ptr<f32>) {\n    %c0 = arith.constant 0 : index\n    %c1 = arith.constant 1 : index\n    %c8 = "
+        "arith.constant 8 : index\n    %c32 = arith.constant 32 : index\n    %b = pto.get_block_idx\n    %core = "
+        "arith.index_cast %b : i64 to index\n    %tv = pto.make_tensor_view %t, shape = [%c8, %c32], strides = [%c32, "
+        "%c1] : !pto.tensor_view<?x?xf32>\n    %uv = pto.make_tensor_view %u, shape = [%c8, %c32], strides = [%c32, "
+        "%c1] : !pto.tensor_view<?x?xf32>\n    %iv = pto.make_tensor_view %i, shape = [%c1, %c8], strides = [%c8, "
+        "%c1] : !pto.tensor_view<?x?xi32>\n    %tp = pto.partition_view %tv, offsets = [%c0, %c0], sizes = [%c8, "
+        "%c32] : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<8x32xf32>\n    %up = pto.partition_view %uv, "
+        "offsets = [%c0, %c0], sizes = [%c8, %c32] : !pto.tensor_view<?x?xf32> -> "
+        "!pto.partition_tensor_view<8x32xf32>\n    %ip = pto.partition_view %iv, offsets = [%c0, %c0], sizes = [%c1, "
+        "%c8] : !pto.tensor_view<?x?xi32> -> !pto.partition_tensor_view<1x8xi32>\n    %st = pto.alloc_tile : "
+        "!pto.tile_buf<vec, 8x32xf32>\n    %it = pto.alloc_tile : !pto.tile_buf<vec, 1x8xi32>\n" +
+        before + "    %first = arith.cmpi " + condition +
+        " : index\n    scf.if %first {\n      pto.tload ins(%up : !pto.partition_tensor_view<8x32xf32>) outs(%st : "
+        "!pto.tile_buf<vec, 8x32xf32>)\n      pto.tload ins(%ip : !pto.partition_tensor_view<1x8xi32>) outs(%it : "
+        "!pto.tile_buf<vec, 1x8xi32>)\n      pto.mscatter ins(%st, %it : !pto.tile_buf<vec, 8x32xf32>, "
+        "!pto.tile_buf<vec, 1x8xi32>) outs(%tp : !pto.partition_tensor_view<8x32xf32>) {coalesce = #pto<coalesce "
+        "row>, scatterOob = #pto<scatter_oob skip>}\n    }\n    return\n  }\n}\n");
+  };
+  const std::string load =
+      "    pto.tload ins(%up : !pto.partition_tensor_view<8x32xf32>) outs(%st : !pto.tile_buf<vec, 8x32xf32>)\n";
+  EXPECT_EQ(guarded("eq, %core, %c0", ""), "imported");
+  EXPECT_EQ(guarded("eq, %c0, %core", ""), "imported");
+  EXPECT_THAT(guarded("eq, %core, %c1", ""), HasSubstr("expected get_block_idx equal to 0"));
+  EXPECT_THAT(guarded("slt, %core, %c0", ""), HasSubstr("an op has no conditions"));
+  EXPECT_THAT(guarded("eq, %core, %c0", load), HasSubstr("%u is touched before by every core"));
+}
+
 TEST(PtoImport, OneTilePerCore) {
   PtoProgram p = program(true, true);
   p.loop = PtoLoop::tile_each;

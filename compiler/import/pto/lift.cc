@@ -102,6 +102,10 @@ Status Lifter::statement(const Statement& s) {
       return body(s.body);
     case Opcode::loop:
       return loop(s);
+    case Opcode::cmpi:
+      return is_first_core(s);
+    case Opcode::branch:
+      return first_core(s);
     default: {
       const Form form = info(s.opcode).form;
       const bool followed = s.opcode <= Opcode::maxui && s.opcode != Opcode::bitcast && s.type.element.dtype != DType::boolean &&
@@ -125,6 +129,30 @@ Status Lifter::scalar(const Statement& s) {
     if (divides && b.is(0)) return fail(s, "%" + s.operands[1][0] + " is 0, expected a divisor");
     scalars_by_name_[s.result] = scalars_.result(s.opcode, a, b);
   }
+  return {};
+}
+
+/// `get_block_idx == 0` is the one condition that is followed.
+Status Lifter::is_first_core(const Statement& s) {
+  const Poly &a = poly(s.operands[0][0]), &b = poly(s.operands[1][0]);
+  const auto is_core = [&](const Poly& p) { return scalars_.uses_cores() && p == Poly::symbol(scalars_.block_idx()); };
+  if (s.attribute("predicate") != "eq" || !((is_core(a) && b.is(0)) || (is_core(b) && a.is(0))))
+    return fail(s, "an op has no conditions, expected get_block_idx equal to 0, for an scf.if around everything that is done");
+  first_core_.insert(s.result);
+  return {};
+}
+
+/// One core does all of it; nothing outside may touch memory, as nothing orders the cores.
+Status Lifter::first_core(const Statement& s) {
+  if (!first_core_.contains(s.operands[0][0]) || !s.otherwise.empty() || !loops_.empty())
+    return fail(s, "an op has no branches, expected one around everything that is done, for the first core alone, without else");
+  for (const Memory& memory : memories_)
+    if (memory.read || memory.write)
+      return fail(s, "%" + memory.name + " is touched before by every core, expected nothing but what the first core does");
+  const bool splits = splits_;
+  splits_ = false;
+  STREW_TRY(body(s.body));
+  splits_ = splits;
   return {};
 }
 

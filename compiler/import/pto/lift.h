@@ -87,6 +87,8 @@ class Lifter {
   Status body(const std::vector<Statement>& statements);
   Status statement(const Statement& s);
   Status scalar(const Statement& s);
+  Status is_first_core(const Statement& s);
+  Status first_core(const Statement& s);
   Status view(const Statement& s);
   Status partition(const Statement& s);
   Status alloc(const Statement& s);
@@ -141,6 +143,7 @@ class Lifter {
   std::unordered_map<std::string, View> views_;
   std::unordered_map<std::string, Region> regions_;
   std::unordered_map<std::string, Tile> tiles_;
+  std::set<std::string> first_core_;  ///< conditions that hold on one core
   std::vector<Loop> loops_;
   std::set<std::pair<Poly, int64_t>> multiples_;  ///< values that must be multiples
   std::vector<int> scalar_arguments_;             ///< which of function_.arguments
