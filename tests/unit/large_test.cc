@@ -134,5 +134,38 @@ TEST(Large, HalideStridesBeyond2To31) {
   }
 }
 
+/// Element `number` of packed 4-bit elements.
+int nibble(const uint8_t* data, int64_t number) { return data[number / 2] >> (number % 2 * 4) & 15; }
+
+// Packed elements are numbered from the window's start, so their numbers fit wherever the window lies.
+TEST(Large, HalidePackedElementsBeyond2To32) {
+  if (!has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
+  constexpr int64_t kElements = (int64_t{1} << 33) + 3;
+  KernelOptions options;
+  options.backend = "halide";
+  const auto op = parse_op("strew1.scatter(operand=i4[" + std::to_string(kElements) +
+                           "] indices=i64[3] updates=i4[3,5] update_window_dims=[1] scatter_dims_to_operand_dims=[0] "
+                           "index_vector_dim=1 combiner=add init=in_place oob=clamp)");
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  Runtime runtime;
+  const auto kernel = runtime.get(*op, options);
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  const Sparse table((kElements + 1) / 2);
+  if (!table.ok()) GTEST_SKIP() << "no address space";
+  const std::vector<int64_t> indices = {kElements - 5, 4'300'000'001, 4'300'000'001};
+  const std::vector<uint8_t> updates = {0x21, 0x43, 0x65, 0x87, 0x19, 0x32, 0x54, 0x06};  // 1 2 3 4 5, 6 7 8 9 1, 2 3 4 5 6
+  test::Views views;
+  views.add(table.data(), DType::i4, {kElements}).add(indices.data(), DType::i64, {3});
+  views.add(updates.data(), DType::i4, {3, 5});
+  const Status status = kernel->run(views);
+  ASSERT_TRUE(status.ok()) << status.message();
+  for (int64_t e = 0; e < 5; ++e) {
+    EXPECT_EQ(nibble(table.data(), indices[0] + e), nibble(updates.data(), e));
+    EXPECT_EQ(nibble(table.data(), indices[1] + e), (nibble(updates.data(), 5 + e) + nibble(updates.data(), 10 + e)) & 15);
+  }
+  EXPECT_EQ(nibble(table.data(), indices[1] - 1), 0);
+  EXPECT_EQ(nibble(table.data(), indices[1] + 5), 0);
+}
+
 }  // namespace
 }  // namespace strew
