@@ -3,9 +3,11 @@
 // over a list of one entry are gone (codegen.cc). Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/llvm/graft.h"
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/IR/AttributeMask.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Intrinsics.h>
@@ -64,6 +66,28 @@ void stream_vectors(llvm::Function& function) {
   }
 }
 
+/// Asks for `times` iterations in one of every innermost loop over vectors.
+void unroll_vectors(llvm::Function& function, int times) {
+  const llvm::DominatorTree tree(function);
+  const llvm::LoopInfo loops(tree);
+  llvm::LLVMContext& context = function.getContext();
+  const auto stores_vectors = [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      return store != nullptr && store->getValueOperand()->getType()->isVectorTy();
+    });
+  };
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost() || llvm::none_of(loop->blocks(), stores_vectors)) continue;
+    llvm::Metadata* count =
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(times)));
+    llvm::MDNode* property = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.count"), count});
+    llvm::MDNode* id = llvm::MDNode::getDistinct(context, {nullptr, property});
+    id->replaceOperandWith(0, id);
+    loop->setLoopID(id);
+  }
+}
+
 Status inline_into_callers(llvm::Function& function) {
   while (!function.use_empty()) {
     auto* call = llvm::dyn_cast<llvm::CallBase>(*function.user_begin());
@@ -78,7 +102,7 @@ Status inline_into_callers(llvm::Function& function) {
 
 }  // namespace
 
-Status graft(llvm::Module& module, std::string_view bitcode) {
+Status graft(llvm::Module& module, std::string_view bitcode, int unroll) {
   const llvm::MemoryBufferRef buffer(llvm::StringRef(bitcode.data(), bitcode.size()), "loops");
   llvm::Expected<std::unique_ptr<llvm::Module>> loops = llvm::parseBitcodeFile(buffer, module.getContext());
   if (!loops) return internal_error("bitcode of the loops: " + llvm::toString(loops.takeError()));
@@ -88,8 +112,12 @@ Status graft(llvm::Module& module, std::string_view bitcode) {
   for (const llvm::Function& function : **loops)
     if (!function.isDeclaration()) names.push_back(function.getName().str());
   if (llvm::Linker::linkModules(module, std::move(*loops))) return internal_error("bitcode of the loops does not link");
-  for (const std::string& name : names)
-    if (llvm::Function* function = module.getFunction(name)) STREW_TRY(inline_into_callers(*function));
+  for (const std::string& name : names) {
+    llvm::Function* function = module.getFunction(name);
+    if (function == nullptr) continue;
+    if (unroll > 1) unroll_vectors(*function, unroll);
+    STREW_TRY(inline_into_callers(*function));
+  }
   std::vector<llvm::Function*> doors;
   for (llvm::Function& function : module)
     if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) doors.push_back(&function);

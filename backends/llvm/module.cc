@@ -60,7 +60,11 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
         break;
     }
   }
-  if (loops != nullptr) STREW_TRY(graft(module, loops->bitcode));
+  if (loops != nullptr) {
+    // Halide's own unrolling of a run whose length it does not know guards every vector.
+    const bool known = form->fixed.empty() || form->fixed.back();
+    STREW_TRY(graft(module, loops->bitcode, known ? 1 : request.schedule.unroll));
+  }
   return optimise(module, request.target, /*grafted=*/loops != nullptr);
 }
 
