@@ -21,6 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::StartsWith;
 
 constexpr const char* kScatterText =
@@ -371,6 +372,12 @@ TEST_F(Cli, CompileWritesTextAndObjects) {
   success("compile kv.onnx --emit obj -o y.o");
   EXPECT_THAT(read_file(path("y.o"), 1 << 24).value(), StartsWith("\x7f"
                                                                   "ELF"));
+  for (const std::string backend : {"llvm", "halide"}) {
+    if (backend == "halide" && !has_halide()) continue;
+    const auto json = nlohmann::json::parse(success("compile kv.onnx --emit obj --json -o y.o --backend " + backend));
+    EXPECT_THAT(json["entries"].dump(), MatchesRegex(R"(\["strew_[0-9a-f]+_range".*"strew_[0-9a-f]+_init".*\])"));
+    EXPECT_EQ(json["bytes"], read_file(path("y.o"), 1 << 24).value().size());
+  }
   success("compile kv.onnx --emit ll -o y.ll");
   EXPECT_THAT(read_file(path("y.ll"), 1 << 24).value(), HasSubstr("define"));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/op/text.h"
+#include "runtime/abi.h"
 #include "runtime/file.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
@@ -19,16 +20,26 @@ namespace {
 
 constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj", "halide"};
 
-Expected<std::string> emit_object(const Backend& backend, const Stages& stages) {
+/// What --json says of an object: the functions that a program may call (runtime/abi.h).
+std::string describe_entries(const Artifact& artifact, const Stages& stages) {
+  std::string text = ", \"abi\": " + std::to_string(STREW_ABI_VERSION) + ", \"entries\": [";
+  for (size_t i = 0; i < artifact.entries.size(); ++i)
+    text += (i == 0 ? "\"" : ", \"") + stages.symbol + "_" + std::string(name(artifact.entries[i])) + "\"";
+  return text + "]";
+}
+
+Expected<std::string> emit_object(const Backend& backend, const Stages& stages, std::string& description) {
   STREW_ASSIGN(Artifact artifact, backend.build(stages.request()));
   if (artifact.interpreted) {
     return unsupported("--emit obj: backend " + std::string(backend.name()) + " interprets the op and has no object code");
   }
   if (artifact.objects.size() != 1) return internal_error("backend " + std::string(backend.name()) + " made no single object");
+  description = describe_entries(artifact, stages);
   return std::move(artifact.objects[0]);
 }
 
-Expected<std::string> emit(const Options& options, const ImportedKernel& kernel) {
+/// `description`: more of it for --json.
+Expected<std::string> emit(const Options& options, const ImportedKernel& kernel, std::string& description) {
   KernelOptions wanted = options.kernel;
   if (options.emit == "halide" && wanted.backend == "auto") wanted.backend = "halide";
   STREW_ASSIGN(const Stages stages, make_stages(kernel.op, wanted));
@@ -38,7 +49,7 @@ Expected<std::string> emit(const Options& options, const ImportedKernel& kernel)
     return print(stages.plan);
   }
   STREW_ASSIGN(const Backend* backend, choose_backend(stages, wanted));
-  return options.emit == "obj" ? emit_object(*backend, stages) : backend->emit_text(stages.request(), options.emit);
+  return options.emit == "obj" ? emit_object(*backend, stages, description) : backend->emit_text(stages.request(), options.emit);
 }
 
 bool known_kind(const std::string& kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
@@ -65,14 +76,16 @@ int compile(const Options& options) {
   if (number < 0) return exit_status;
   if (program) return compile_programs(options, *imported, {number});
   const ImportedKernel& kernel = imported->kernels[static_cast<size_t>(number)];
-  const Expected<std::string> text = emit(options, kernel);
+  std::string description;
+  const Expected<std::string> text = emit(options, kernel, description);
   if (!text.ok()) return fail(Status(text.status().code(), kernel.location + ": " + text.status().message()), print(kernel.op));
   if (options.output == "-") return fail(print_out(*text));
   Expected<PendingFile> file = PendingFile::write(options.output, *text);
   if (!file.ok()) return fail(file.status());
   if (const Status status = file->commit(); !status.ok()) return fail(status);
   if (!options.json) return kDone;
-  return fail(print_out("{\"file\": \"" + printable(options.output) + "\", \"bytes\": " + std::to_string(text->size()) + "}\n"));
+  return fail(print_out("{\"file\": \"" + printable(options.output) + "\", \"bytes\": " + std::to_string(text->size()) +
+                        description + "}\n"));
 }
 
 }  // namespace strew::cli

@@ -17,7 +17,6 @@ class FormMaker {
 
   Form make() {
     form_.unit = std::max<int64_t>(1, key_unit(plan_));
-    form_.one_by_one = !same_keys();
     for (size_t l = 0; l < plan_.window.size(); ++l) form_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(form_.inputs, t);
     for (int i = 0; i < plan_.pairs; ++i) add(form_.results, plan_.result(i));
@@ -26,17 +25,6 @@ class FormMaker {
 
  private:
   const PlanTensor& tensor(int t) const { return plan_.tensors[static_cast<size_t>(t)]; }
-
-  bool same_keys() const {
-    for (int i = 1; i < plan_.pairs; ++i) {
-      const auto first = static_cast<size_t>(plan_.result(0)), other = static_cast<size_t>(plan_.result(i));
-      const auto differ = [&](const std::vector<Term>& strides) { return !(strides[first] == strides[other]); };
-      for (const Component& c : plan_.components)
-        if (differ(c.strides)) return false;
-      if (!plan_.positions.empty() && differ(plan_.positions.back().strides)) return false;
-    }
-    return true;
-  }
 
   bool is_fixed(size_t l) const {
     const Loop& loop = plan_.window[l];

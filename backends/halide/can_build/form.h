@@ -38,7 +38,6 @@ struct FormBuffer {
 struct Form {
   std::vector<bool> fixed;  ///< per window loop: the pipeline knows its extent
   int64_t unit = 1;         ///< elements of the indexed tensors that a key counts
-  bool one_by_one = false;  ///< results have different strides in what moves them: no key serves all, positions go one at a time
   std::vector<FormBuffer> inputs, results;
 };
 
