@@ -118,6 +118,7 @@ Number ProgramBuilder::argument(const std::string& scalar) {
 }
 
 Number ProgramBuilder::launch_number(const char* known, Opcode opcode, const char* hint) {
+  if (one_core_) return number(opcode == Opcode::get_block_idx ? 0 : 1);
   Number& out = casts_[known];
   if (!out.name.empty()) return out;
   at_head([&] {
@@ -319,7 +320,7 @@ Named ProgramBuilder::allocate(const std::string& hint, Type type, const Number&
 }
 
 void ProgramBuilder::count_up(const Named& tile, const Number& from) {
-  if (chip_ != Chip::a3) return run(Opcode::tci, {i32(from).name, tile.name});
+  if (chip_ != Chip::a3 || one_core_) return run(Opcode::tci, {i32(from).name, tile.name});
   // a3's header counts with scalar stores where it has no scratch tile, ptoas gives it one, and both call that by one name: so it is
   // written out, which is the same work.
   const int64_t valid = tile.type.tile.valid_cols;

@@ -98,6 +98,8 @@ class ProgramBuilder {
   void at_head(const std::function<void()>& body);
   /// Says something about the next statement.
   void note(std::string text) { note_ = std::move(text); }
+  /// One core, whose number is known; and what PTO-AS has where chips differ.
+  void one_core() { one_core_ = true; }
   /// Tiles of a known shape made from here on stand before the loops, so that they are alive together.
   void hoist_tiles(bool on) { hoist_ = on; }
 
@@ -130,7 +132,7 @@ class ProgramBuilder {
   std::map<std::string, std::string> open_cols_;                 ///< valid_col of tiles that have one
   std::map<std::string, std::pair<int64_t, int64_t>> fractals_;  ///< of a fractal view: block columns, elements of one
   std::string note_;
-  bool hoist_ = false;
+  bool hoist_ = false, one_core_ = false;
   int64_t narrowest_ = 32;
   double trips_ = 1;
   double loaded_ = 0, stored_ = 0, scattered_ = 0, instructions_ = 0;

@@ -61,6 +61,9 @@ class Frame {
   int table(int pair) const { return plan.gather ? plan.operand(0) : plan.result(pair); }
   bool scatter() const { return !plan.gather; }
 
+  /// PTO-AS: rows that results are seen in, so that a memory has one shape; 0: as one line.
+  Term pitch = constant(0);
+
   /// 1 where the checks found nothing, and what loops multiply their bounds with; 1 without checks.
   Number allowed = ProgramBuilder::number(1);
   /// `bound`, or 0 where an index was out of bounds.

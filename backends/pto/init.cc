@@ -3,6 +3,7 @@
 #include "backends/pto/init.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "backends/pto/combine.h"
 #include "backends/pto/grid.h"
@@ -45,6 +46,45 @@ Status check(const Frame& frame, int pair) {
   return unsupported("init fills elements of " + std::string(name(result.dtype)) +
                      " that are computed with, which ptoas has no way " +
                      "to, expected init copy or in_place, a signed type, or output pto-cpp");
+}
+
+/// All of a result in the rows that updates see it in: PTO-AS has one shape of a memory.
+Status write_in_rows(Frame& frame, int pair) {
+  ProgramBuilder& b = frame.build;
+  const int result = frame.plan.result(pair);
+  const Words& words = frame.words(result);
+  const Term all = frame.extent(result);
+  Term rows;
+  if (!divide(all, frame.pitch, rows) || !rows.is_static() || !frame.pitch.is_static())
+    return unsupported("pto-as: the result is no whole number of rows of " + std::to_string(frame.pitch.factor) +
+                       " elements; pto-ir would work");
+  const int64_t row_bytes = frame.pitch.factor * words.count * bits(words.element.dtype) / 8;
+  const int64_t most = std::min(rows.factor, std::max<int64_t>(1, kTileBytes / row_bytes));
+  if (row_bytes > 2 * kTileBytes)
+    return unsupported("pto-as: rows of " + std::to_string(row_bytes) + " bytes, expected at most " +
+                       std::to_string(2 * kTileBytes) + " where results are made first; pto-ir would work");
+  const Grid into(frame, result, frame.pointer(result) + "_rows", frame.pitch);
+  const Number pitch = frame.number(frame.pitch), cols = b.number(frame.pitch.factor * words.count);
+  const auto each = [&](const std::function<void(const Number&, const Number&, const Named&)>& piece) {
+    b.loop("made", b.number(0), b.number(rows.factor), b.number(most), 1.0, [&](const Number& at) {
+      const Number n =
+          rows.factor % most == 0 ? b.number(most) : b.min(b.sub(b.number(rows.factor), at, "left"), b.number(most), "count");
+      const Named tile = b.tile("line", words.element, most, frame.pitch.factor * words.count, n, cols);
+      piece(at, n, tile);
+      b.store(tile, into.part("line_to", at, {}, b.number(0), n, pitch));
+    });
+  };
+  if (frame.plan.init_kind == InitKind::copy) {
+    const int operand = frame.plan.operand(pair);
+    const Grid source(frame, operand, frame.pointer(operand) + "_rows", frame.pitch);
+    each([&](const Number& at, const Number& n, const Named& tile) {
+      b.load(source.part("line_from", at, {}, b.number(0), n, pitch), tile);
+    });
+    return {};
+  }
+  const Scalar& value = frame.plan.init_fill[static_cast<size_t>(pair)];
+  each([&](const Number&, const Number& n, const Named& tile) { write_fill(frame, result, tile, n, cols, value); });
+  return {};
 }
 
 void write_pair(Frame& frame, int pair, const Number& from, const Number& to) {
@@ -107,6 +147,10 @@ Status write_init(Frame& frame, const Number& from, const Number& to) {
   for (int pair = 0; pair < frame.plan.pairs; ++pair) {
     STREW_TRY(check(frame, pair));
     frame.build.note(frame.plan.init_kind == InitKind::copy ? "the operand first" : "the value that is there before updates");
+    if (frame.options.output == Output::pto_as && !frame.pitch.is(0)) {
+      STREW_TRY(write_in_rows(frame, pair));
+      continue;
+    }
     write_pair(frame, pair, from, to);
   }
   frame.build.barrier();

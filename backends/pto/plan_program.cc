@@ -14,6 +14,7 @@
 #include "backends/pto/program.h"
 #include "backends/pto/rows.h"
 #include "backends/pto/straight.h"
+#include "backends/pto/unroll.h"
 #include "backends/pto/windows.h"
 #include "compiler/pto/verify.h"
 
@@ -61,7 +62,8 @@ std::vector<std::string> requirements_of(const Program& program, const Plan& pla
     if (a.role == ArgumentRole::scratch)
       out.push_back("it looks at " + a.name +
                     ": if its word 0 is not 0 afterwards, an index was out of bounds and nothing was written");
-  if (options.sync == Sync::tool) out.emplace_back("ptoas runs with --enable-insert-sync: the text has no flags");
+  if (options.sync == Sync::tool && options.output == Output::pto_ir)
+    out.emplace_back("ptoas runs with --enable-insert-sync: the text has no flags");
   if (program.chip == Chip::a5)
     out.emplace_back("the kernel starts through the runtime's launch, which a5 needs for scatter and gather");
   return out;
@@ -91,8 +93,20 @@ class Attempts {
     for (const Component& c : plan_.components)
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
         return unsupported("an indexed dim is 0, expected one that has places to gather from");
-    if (options_.output == Output::pto_as) return straight();
+    if (options_.output == Output::pto_as) {
+      // The chip's own modes in tiles of any number where they do, else all that one core does, written out.
+      Expected<Program> plain = straight();
+      return plain.ok() || plain.status().code() != Code::unsupported ? std::move(plain) : written_out();
+    }
     if (moves_nothing(plan_)) return nothing();
+    STREW_ASSIGN(Program best, search());
+    STREW_TRY(complete(best));
+    return best;
+  }
+
+ private:
+  /// The cheapest height's program, as far as its size and cost go.
+  Expected<Program> search() {
     std::optional<Program> best;
     int64_t tallest = kMostRows;
     for (const int64_t rows : heights()) {
@@ -114,11 +128,9 @@ class Attempts {
           " rows do not fit the buffer, or would lose the order of updates; without a height the planner takes one that does");
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
     if (options_.double_buffer && best->tiles.mode != "copy" && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
-    STREW_TRY(complete(*best));
     return std::move(*best);
   }
 
- private:
   /// Tallest first. What the op's own extents are counts too: a tile that all rows fit in has none left over.
   std::vector<int64_t> heights() const {
     if (options_.tile_rows > 0) return {options_.tile_rows};
@@ -138,6 +150,7 @@ class Attempts {
     last_bytes_ = 0;
     Frame frame(op_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
+    if (options_.output == Output::pto_as) frame.build.one_core();
     frame.build.hoist_tiles(wanted.buffered);
     const int64_t most = kMostRowBytes * 8 / frame.widest();
     const Expected<RowWalk> walk = row_walk(frame, most);
@@ -231,12 +244,21 @@ class Attempts {
     return std::move(*program);
   }
 
-  /// PTO-AS: one core, no loops.
-  Expected<Program> straight() {
-    Frame frame(op_, plan_, chip_, options_, {});
-    STREW_TRY(frame.start());
-    STREW_TRY(write_straight(frame));
-    Program program = std::move(frame.program);
+  /// PTO-AS: the program of one core without its loops.
+  Expected<Program> written_out() {
+    if (moves_nothing(plan_)) return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
+    if (plan_.checks_first)
+      return unsupported("pto-as: policy error reads back what its check of every index found; pto-ir has one");
+    options_.blocks = 1;
+    options_.sync = Sync::tool;
+    options_.double_buffer = false;
+    STREW_ASSIGN(Program program, search());
+    STREW_TRY(unroll(program, chip_));
+    return finished(std::move(program));
+  }
+
+  /// PTO-AS: what its callers and readers want to know, and whether it is legal.
+  Expected<Program> finished(Program program) const {
     program.kernel = options_.kernel;
     program.chip = program.module.chip = chip_;
     program.blocks = 1;
@@ -248,6 +270,15 @@ class Attempts {
       return internal_error("the PTO-AS program planned for " + std::string(name(chip_)) + " breaks a rule: " + legal.message());
     program.module.chip = Chip::any;  // the text does not say
     return program;
+  }
+
+  /// PTO-AS: one core, no loops.
+  Expected<Program> straight() {
+    Frame frame(op_, plan_, chip_, options_, {});
+    STREW_TRY(frame.start());
+    STREW_TRY(write_straight(frame));
+    Program program = std::move(frame.program);
+    return finished(std::move(program));
   }
 
   /// How many tiles a core takes, about.

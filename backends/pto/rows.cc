@@ -515,6 +515,7 @@ void RowWriter::check_indices() {
 
 Status RowWriter::run() {
   choose_split();
+  frame_.pitch = constant(walk_.width);
   if (frame_.options.index_column) STREW_TRY(code_.check_column(ranges()));
   make_grids();
   const int64_t words = frame_.words(frame_.table(0)).count;

@@ -1,6 +1,6 @@
-// PTO-AS has no loops, no arithmetic and whole tiles only (a tile is as large as its type says). So it can hold what the chip's own modes
-// do without index code: one component that names rows, policies undefined and skip, and clamp, wrap and zero where indices are
-// unsigned as the chip reads them. Ops of a few tiles are written out, longer ones become one tile's step with an `.arg %row0`.
+// PTO-AS has no loops. This is what the chip's own modes do without index code, in whole tiles, any number of them: one component that names
+// rows, policies undefined and skip, and clamp, wrap and zero where indices are unsigned as the chip reads them. Ops of a few tiles are
+// written out, longer ones become one tile's step with an `.arg %row0`. All else is planned as for other outputs and unrolled (unroll.h).
 // Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
 #include "backends/pto/straight.h"
 

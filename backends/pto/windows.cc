@@ -471,6 +471,7 @@ Status WindowWriter::run() {
   if (axis_.extent.is_static()) frame_.attempt.rows = std::clamp<int64_t>(axis_.extent.factor, 1, frame_.attempt.rows);
   most_ = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / frame_.widest());
   choose_split();
+  if (has_axis_) frame_.pitch = axis_.strides[static_cast<size_t>(frame_.table(0))];
   make_grids();
   if (plan_.checks_first) check_indices();
   const bool makes = frame_.scatter() && plan_.init_kind != InitKind::in_place;

@@ -1,6 +1,11 @@
 // PTO-AS: `.arg`, `.const` and instructions, one per line, in the frozen grammar; the dotted forms of mscatter and mgather name table,
 // tiles and indices in their own order, which is turned into the tree's. The grammar leaves types open; ours are !pto.memref<AxBxT> and
 // !pto.tile<RxCxT>. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+#include <algorithm>
+#include <charconv>
+
+#include "compiler/op/number.h"
+#include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/types.h"
@@ -17,6 +22,8 @@ class AsParser : public Parser {
   Status argument(Function& function);
   Status constant(Function& function);
   Status instruction(Function& function);
+  Status computes(const Instruction& row, Statement s, Function& function);
+  Status words(const Instruction& row, Statement& s);
   Status suffixes(std::string_view text, std::span<const Suffix> known, Statement& s);
   Status load(Statement& s);
   Status store(Statement& s);
@@ -93,12 +100,31 @@ Status AsParser::constant(Function& function) {
   lexer().advance();
   STREW_ASSIGN(s.result, new_name());
   STREW_TRY(expect_mark("="));
-  STREW_ASSIGN(s.value, number("an integer"));
+  const Position at = token().at;
+  const std::string_view rest = lexer().rest();
+  const std::string written(rest.substr(0, std::min(rest.find_first_of(" :;\n\t"), rest.size())));
+  const bool fraction = written.find('.') != std::string::npos;
+  if (fraction) {
+    lexer().skip(written.size());
+  } else {
+    STREW_ASSIGN(s.value, number("a number"));
+  }
   STREW_TRY(expect_mark(":"));
   STREW_ASSIGN(s.type, type());
-  if (s.type.kind != TypeKind::index && (s.type.kind != TypeKind::scalar || !is_integer(s.type.element.dtype)))
-    return fail_at(s.at, "the type is " + print(s.type) + ", expected index or an integer");
-  STREW_TRY(define(s.result, s.type, s.at, s.value));
+  const bool floating = s.type.kind == TypeKind::scalar && is_float(s.type.element.dtype);
+  if (s.type.kind != TypeKind::index && !floating && (s.type.kind != TypeKind::scalar || !is_integer(s.type.element.dtype)))
+    return fail_at(s.at, "the type is " + print(s.type) + ", expected index or a number");
+  if (fraction != floating)
+    return fail_at(at, "the value is " + written.substr(0, 40) + " : " + print(s.type) + ", expected " +
+                           (floating ? "a decimal point" : "an integer"));
+  if (floating) {
+    double value = 0;
+    const char* const end = written.data() + written.size();
+    const auto [stop, error] = std::from_chars(written.data(), end, value, std::chars_format::fixed);
+    if (error != std::errc() || stop != end) return fail_at(at, "the value is " + written.substr(0, 40) + ", expected digits");
+    s.value = static_cast<int64_t>(encode(s.type.element.dtype, value));
+  }
+  STREW_TRY(define(s.result, s.type, s.at, floating ? std::nullopt : std::optional(s.value)));
   function.body.push_back(std::move(s));
   return end_line();
 }
@@ -113,8 +139,10 @@ Status AsParser::instruction(Function& function) {
   const std::string opcode(token().kind == TokenKind::word ? token().text : std::string_view());
   const std::string stem = opcode.substr(0, opcode.find('.'));
   const std::string_view rest = std::string_view(opcode).substr(std::min(stem.size() + 1, opcode.size()));
+  const Instruction* const row = rest.empty() ? find_instruction("pto." + stem) : nullptr;
+  if (row != nullptr && row->form == Form::computes) return computes(*row, std::move(s), function);
   if (stem != "tload" && stem != "tstore" && stem != "mscatter" && stem != "mgather")
-    return fail("an instruction: tload, tstore, mscatter.MODE or mgather.MODE (or module, which starts PTO IR)");
+    return fail("an instruction: tload, tstore, mscatter.MODE, mgather.MODE or one of tiles (or module, which starts PTO IR)");
   statement_ = opcode;
   const bool gives = !s.result.empty();
   if (stem != "mgather" && gives != (stem == "tload"))
@@ -132,6 +160,57 @@ Status AsParser::instruction(Function& function) {
   if (gives) STREW_TRY(define(s.result, s.type, s.at));
   function.body.push_back(std::move(s));
   return end_line();
+}
+
+/// `%d = tadds %s, %n {..} : (T, N) -> T`. Kept as PTO IR has it, the tile that is written last: the result itself.
+Status AsParser::computes(const Instruction& row, Statement s, Function& function) {
+  statement_ = token().text;
+  s.opcode = row.opcode;
+  if (s.result.empty()) return fail_at(s.at, "its result has no name, expected %name = before it");
+  lexer().advance();
+  for (size_t g = 0; g + 1 < row.operands.size(); ++g) {
+    if (g > 0) STREW_TRY(expect_mark(","));
+    const bool number = row.operands[g].kind == Kind::number;
+    STREW_TRY(operand(s, number ? TypeKind::scalar : TypeKind::tile, number ? "a number" : "a tile"));
+  }
+  if (accept_mark("{")) {
+    STREW_TRY(words(row, s));
+  }
+  if (!at_mark(":")) return fail("':' and the types: a tile's type stands nowhere else");
+  lexer().advance();
+  STREW_TRY(expect_mark("("));
+  for (size_t g = 0; g < s.operands.size(); ++g) {
+    if (g > 0) STREW_TRY(expect_mark(","));
+    STREW_TRY(expect_type(known(s.operands[g][0]).type, "%" + s.operands[g][0]));
+  }
+  STREW_TRY(expect_mark(")"));
+  STREW_TRY(expect_mark("->"));
+  STREW_ASSIGN(s.type, type());
+  if (s.type.kind != TypeKind::tile) return fail_at(s.at, "its result is " + print(s.type) + ", expected a tile");
+  const bool same = row.operands.back().kind == Kind::tile;
+  for (size_t g = 0; g < s.operands.size() && same; ++g)
+    if (row.operands[g].kind == Kind::tile || row.operands[g].kind == Kind::number)
+      STREW_TRY(same_element(s.operands[g][0], s.type, "the result"));
+  STREW_TRY(define(s.result, s.type, s.at));
+  s.operands.push_back({s.result});
+  function.body.push_back(std::move(s));
+  return end_line();
+}
+
+/// `rmode = RINT}`: attributes as words, in the order of the row.
+Status AsParser::words(const Instruction& row, Statement& s) {
+  for (const AttributeRule& rule : row.attributes) {
+    if (!at_word(rule.name)) continue;
+    lexer().advance();
+    STREW_TRY(expect_mark("="));
+    const bool fits =
+        token().kind == TokenKind::word && std::find(rule.values.begin(), rule.values.end(), token().text) != rule.values.end();
+    if (!fits) return fail("one of the values of " + std::string(rule.name));
+    s.attributes.push_back({std::string(rule.name), std::string(token().text)});
+    lexer().advance();
+    if (!accept_mark(",")) break;
+  }
+  return expect_mark("}");
 }
 
 Status AsParser::suffixes(std::string_view text, std::span<const Suffix> known, Statement& s) {

@@ -114,6 +114,19 @@ Expected<std::vector<int64_t>> Parser::dims(Element& into, size_t most) {
   return out;
 }
 
+/// `3x64`: a tile's valid part.
+Expected<std::vector<int64_t>> Parser::valid_extents() {
+  const std::string_view rest = lexer_.rest();
+  const size_t size = std::min(rest.find_first_not_of("0123456789x"), rest.size());
+  const std::string_view text = rest.substr(0, size);
+  const size_t cross = std::min(text.find('x'), size);
+  std::vector<int64_t> out(2);
+  if (!parse_integer(text.substr(0, cross), out[0]) || cross == size || !parse_integer(text.substr(cross + 1), out[1]))
+    return fail("the valid rows and columns, 3x64");
+  lexer_.skip(size);
+  return out;
+}
+
 Expected<int64_t> Parser::extent(const char* what) {
   if (accept_mark("?")) return kDynamic;
   return number(what);
@@ -243,6 +256,11 @@ Status Parser::pto_type(std::string_view name, Type& type) {
   type.tile.valid_rows = type.dims[0];
   type.tile.valid_cols = type.dims[1];
   if (type.dims[1] == 1 && type.dims[0] != 1) type.tile.blayout = "col_major";
+  if (accept_mark(",")) {
+    STREW_ASSIGN(const std::vector<int64_t> valid, valid_extents());
+    type.tile.valid_rows = valid[0];
+    type.tile.valid_cols = valid[1];
+  }
   return tile_extents(type);
 }
 

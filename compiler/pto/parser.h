@@ -66,6 +66,7 @@ class Parser {
   Status tile_extents(const Type& type) const;
   Status tile_field(const std::string& key, Type& type, std::vector<std::string>& seen);
   Expected<int64_t> extent(const char* what);
+  Expected<std::vector<int64_t>> valid_extents();
   Status attribute_value(const AttributeRule& rule, Attribute& attribute);
   Status segment_sizes(std::vector<int64_t>& segments);
 

@@ -2,8 +2,10 @@
 // Tested by tests/unit/pto_text_test.cc.
 #include "compiler/pto/print_as.h"
 
+#include <charconv>
 #include <unordered_map>
 
+#include "compiler/op/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -19,6 +21,16 @@ std::string suffixes_text(const Statement& s) {
     out += (written == "scatterAtomicOp" ? ".atomic_" : ".") + value;
   }
   return out;
+}
+
+/// Digits with a point in them for floats: the grammar has no exponents.
+std::string number_text(const Statement& s) {
+  if (s.type.kind != TypeKind::scalar || !is_float(s.type.element.dtype)) return std::to_string(s.value);
+  char digits[1100];
+  const double value = decode(s.type.element.dtype, static_cast<uint64_t>(s.value));
+  const auto [end, error] = std::to_chars(digits, digits + sizeof digits, value, std::chars_format::fixed);
+  std::string out(digits, error == std::errc() ? end : digits);
+  return out.find('.') == std::string::npos ? out + ".0" : out;
 }
 
 class AsPrinter {
@@ -46,12 +58,24 @@ class AsPrinter {
     return out + "]";
   }
 
+  /// Tile arithmetic, whose last operand is the result itself.
+  std::string computes(const Statement& s) const {
+    std::string operands, types, attributes;
+    for (size_t g = 0; g + 1 < s.operands.size(); ++g) {
+      operands += (g > 0 ? ", %" : "%") + s.operands[g][0];
+      types += (g > 0 ? ", " : "") + type_of(s.operands[g][0]);
+    }
+    for (const Attribute& a : s.attributes) attributes += (attributes.empty() ? "" : ", ") + a.name + " = " + a.value;
+    return "%" + s.result + " = " + std::string(name(s.opcode).substr(4)) + " " + operands +
+           (attributes.empty() ? "" : " {" + attributes + "}") + " : (" + types + ") -> " + text(s.type);
+  }
+
   std::string statement(const Statement& s) {
     const auto& o = s.operands;
     if (!s.result.empty()) types_[s.result] = s.type;
     switch (s.opcode) {
       case Opcode::constant:
-        return ".const %" + s.result + " = " + std::to_string(s.value) + " : " + text(s.type);
+        return ".const %" + s.result + " = " + number_text(s) + " : " + text(s.type);
       case Opcode::load_tile:
         return "%" + s.result + " = tload " + address(o[0][0], o[1]) + " : (" + type_of(o[0][0]) + ", index, index) -> " +
                text(s.type);
@@ -68,7 +92,7 @@ class AsPrinter {
         return "%" + s.result + " = mgather" + suffixes_text(s) + " %" + o[0][0] + ", %" + o[1][0] + " : (" + type_of(o[0][0]) +
                ", " + type_of(o[1][0]) + ") -> " + text(s.type);
       default:
-        return std::string(name(s.opcode));
+        return computes(s);
     }
   }
 

@@ -76,7 +76,13 @@ std::string print(const Type& type, Spelling spelling) {
     case TypeKind::memref:
       return "!pto.memref<" + dims_text(type) + ">";
     case TypeKind::tile:
-      return spelling == Spelling::as ? "!pto.tile<" + dims_text(type) + ">" : tile_text(type);
+      if (spelling == Spelling::ir) return tile_text(type);
+      // Types are open in the grammar; the valid part is ours.
+      return "!pto.tile<" + dims_text(type) +
+             (type.tile.valid_rows == type.dims[0] && type.tile.valid_cols == type.dims[1]
+                  ? ""
+                  : ", " + extent_text(type.tile.valid_rows) + "x" + extent_text(type.tile.valid_cols)) +
+             ">";
   }
   return "?";
 }

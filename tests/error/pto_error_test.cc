@@ -295,43 +295,48 @@ TEST(PtoError, WhatCannotBeLifted) {
 }
 
 TEST(PtoError, PtoAs) {
-  check(kStraightLine,
-        {
-            {{{".arg %table", ".args %table"}}, "1:2: found \"args\", expected arg or const after '.'"},
-            {{{".arg %table", "arg %table"}},
-             "1:1: found \"arg\", expected an instruction: tload, tstore, mscatter.MODE or mgather.MODE (or module, which starts "
-             "PTO IR)"},
-            {{{".arg %table : !pto.memref<64x32xf32>", ".arg %table : !pto.ptr<f32>"}},
-             "1:15: .arg: %table is !pto.ptr<f32>, expected !pto.memref<..>, !pto.tile<..>, index or an integer"},
-            {{{".const %c0 = 0", ".const %c0 = 0x10"}}, "4:15: .const: found \"x10\", expected ':'"},
-            {{{".const %c0", ".const %0"}},
-             "4:8: .const: found \"%0\", expected a name of letters, digits, _ and ., no digit first"},
-            {{{"mscatter.row.skip", "mscatter.row.skipp"}},
-             "7:1: mscatter.row.skipp: suffix '.skipp' is unknown, expected some of .row .elem .skip .clamp .wrap .atomic_add "
-             ".atomic_max .atomic_min .add"},
-            {{{"mscatter.row.skip", "mscatter.row.atomic_add.skip"}},
-             "7:1: mscatter.row.atomic_add.skip: suffix '.skip' stands too late, expected the order of .row .elem .skip .clamp "
-             ".wrap .atomic_add .atomic_max .atomic_min .add"},
-            {{{"mscatter.row.skip", "mscatter.skip"}}, "7:1: mscatter.skip: it has no mode, expected .row or .elem first"},
-            {{{"mscatter.row.skip", "mscatter"}}, "7:1: mscatter: it has no mode, expected .row or .elem first"},
-            {{{"mscatter.row.skip", "tadd"}},
-             "7:1: found \"tadd\", expected an instruction: tload, tstore, mscatter.MODE or mgather.MODE (or module, which "
-             "starts PTO IR)"},
-            {{{"%table, %s, %i", "%s, %i, %table"}},
-             "7:19: mscatter.row.skip: %s is !pto.tile<8x32xf32>, expected a memref: the table comes first, then the source "
-             "tile, then the index tile"},
-            {{{"%table, %s, %i", "%table, %s"}}, "7:30: mscatter.row.skip: found \":\", expected ','"},
-            {{{"-> !pto.tile<8x32xf32>", "-> !pto.tile<8x32xf16>"}},
-             "7:1: tload: the tile has elements of f16, expected f32 as %src has"},
-            {{{"-> !pto.tile<8x32xf32>", ""}}, "7:1: tload: found \"mscatter.row.skip\", expected '->'"},
-            {{{"%idx[%c0, 0]", "%idx[%c0]"}}, "5:20: tload: found \"]\", expected ','"},
-            {{{"%idx[%c0, 0]", "%idx[%c0, -1]"}}, "5:12: tload: an index is -1, expected 0 or more"},
-            {{{"%src[0, %c0]", "%src[1, %c0]"}}, "7:1: pto.mscatter: rows 1 to 9 of %src are used, expected at most 8"},
-            {{{"-> !pto.tile<1x8xi32>", "-> !pto.tile<1x8xi32> %s"}}, "5:86: tload: found \"%s\", expected the end of the line"},
-            {{{"mscatter.row.skip %table, %s, %i : (!pto.memref<64x32xf32>",
-               "mscatter.row.skip %table, %s, %i {mode = skip} : (!pto.memref<64x32xf32>"}},
-             "7:34: mscatter.row.skip: found \"{\", expected no attributes: PTO-AS has suffixes"},
-        });
+  check(
+      kStraightLine,
+      {
+          {{{".arg %table", ".args %table"}}, "1:2: found \"args\", expected arg or const after '.'"},
+          {{{".arg %table", "arg %table"}},
+           "1:1: found \"arg\", expected an instruction: tload, tstore, mscatter.MODE, mgather.MODE or one of tiles (or module, "
+           "which starts PTO IR)"},
+          {{{".arg %table : !pto.memref<64x32xf32>", ".arg %table : !pto.ptr<f32>"}},
+           "1:15: .arg: %table is !pto.ptr<f32>, expected !pto.memref<..>, !pto.tile<..>, index or an integer"},
+          {{{".const %c0 = 0", ".const %c0 = 0x10"}}, "4:15: .const: found \"x10\", expected ':'"},
+          {{{".const %c0", ".const %0"}},
+           "4:8: .const: found \"%0\", expected a name of letters, digits, _ and ., no digit first"},
+          {{{"mscatter.row.skip", "mscatter.row.skipp"}},
+           "7:1: mscatter.row.skipp: suffix '.skipp' is unknown, expected some of .row .elem .skip .clamp .wrap .atomic_add "
+           ".atomic_max .atomic_min .add"},
+          {{{"mscatter.row.skip", "mscatter.row.atomic_add.skip"}},
+           "7:1: mscatter.row.atomic_add.skip: suffix '.skip' stands too late, expected the order of .row .elem .skip .clamp "
+           ".wrap .atomic_add .atomic_max .atomic_min .add"},
+          {{{"mscatter.row.skip", "mscatter.skip"}}, "7:1: mscatter.skip: it has no mode, expected .row or .elem first"},
+          {{{"mscatter.row.skip", "mscatter"}}, "7:1: mscatter: it has no mode, expected .row or .elem first"},
+          {{{"mscatter.row.skip", "tadd"}}, "7:1: tadd: its result has no name, expected %name = before it"},
+          {{{"mscatter.row.skip", "%x = tadd"}}, "7:11: tadd: %table is !pto.memref<64x32xf32>, expected a tile"},
+          {{{"mscatter.row.skip %table, %s, %i", "%x = tadds %s, %c0"}}, "7:16: tadds: %c0 is index, expected a number"},
+          {{{"mscatter.row.skip %table, %s, %i", "%x = tmul %s, %s {rmode = 3}"}}, "7:19: tmul: found \"rmode\", expected '}'"},
+          {{{"mscatter.row.skip", "tfly"}},
+           "7:1: found \"tfly\", expected an instruction: tload, tstore, mscatter.MODE, mgather.MODE or one of tiles (or module, "
+           "which starts PTO IR)"},
+          {{{"%table, %s, %i", "%s, %i, %table"}},
+           "7:19: mscatter.row.skip: %s is !pto.tile<8x32xf32>, expected a memref: the table comes first, then the source "
+           "tile, then the index tile"},
+          {{{"%table, %s, %i", "%table, %s"}}, "7:30: mscatter.row.skip: found \":\", expected ','"},
+          {{{"-> !pto.tile<8x32xf32>", "-> !pto.tile<8x32xf16>"}},
+           "7:1: tload: the tile has elements of f16, expected f32 as %src has"},
+          {{{"-> !pto.tile<8x32xf32>", ""}}, "7:1: tload: found \"mscatter.row.skip\", expected '->'"},
+          {{{"%idx[%c0, 0]", "%idx[%c0]"}}, "5:20: tload: found \"]\", expected ','"},
+          {{{"%idx[%c0, 0]", "%idx[%c0, -1]"}}, "5:12: tload: an index is -1, expected 0 or more"},
+          {{{"%src[0, %c0]", "%src[1, %c0]"}}, "7:1: pto.mscatter: rows 1 to 9 of %src are used, expected at most 8"},
+          {{{"-> !pto.tile<1x8xi32>", "-> !pto.tile<1x8xi32> %s"}}, "5:86: tload: found \"%s\", expected the end of the line"},
+          {{{"mscatter.row.skip %table, %s, %i : (!pto.memref<64x32xf32>",
+             "mscatter.row.skip %table, %s, %i {mode = skip} : (!pto.memref<64x32xf32>"}},
+           "7:34: mscatter.row.skip: found \"{\", expected no attributes: PTO-AS has suffixes"},
+      });
 }
 
 TEST(PtoError, Files) {
@@ -339,9 +344,8 @@ TEST(PtoError, Files) {
   EXPECT_EQ(message_of("// nothing\n"), "k.pto:2:1: the text is empty, expected a module or PTO-AS lines");
   EXPECT_EQ(message_of("module {\n}\n"), "k.pto:3:1: the module has no functions, expected func.func");
   EXPECT_EQ(message_of(std::string("\0\1", 2)),
-            "k.pto:1:1: found \"\\x00\", expected an instruction: tload, tstore, mscatter.MODE or mgather.MODE (or module, which "
-            "starts "
-            "PTO IR)");
+            "k.pto:1:1: found \"\\x00\", expected an instruction: tload, tstore, mscatter.MODE, mgather.MODE or one of tiles (or "
+            "module, which starts PTO IR)");
   EXPECT_THAT(message_of(kProgram + kProgram), HasSubstr("found \"module\", expected the end of the text"));
   EXPECT_EQ(message_of(std::string(size_t{2} << 20, ' ')), "k.pto:the text has 2097152 bytes, expected at most 1048576");
 }

@@ -90,13 +90,19 @@ TEST(PtoProgramErrors, Hints) {
 TEST(PtoProgramErrors, StraightLines) {
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
-  EXPECT_TRUE(plan(rows("f32", "init=in_place oob=skip_window"), options).ok());
+  for (const char* works : {"init=in_place oob=skip_window", "oob=skip_window", "init=in_place oob=clamp",
+                            "init=in_place combiner=mul oob=skip_window unique_indices=true", "init=fill fill=0.5:f32 oob=wrap"})
+    EXPECT_TRUE(plan(rows("f32", works), options).ok()) << works;
+  EXPECT_TRUE(plan(rows("f32", "init=in_place oob=skip_window", "i64"), options).ok());
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=error"), options),
-              HasSubstr("policy error needs a check of every index first"));
-  EXPECT_THAT(refusal(rows("f32", "oob=skip_window"), options), HasSubstr("init is copy, which needs a loop, expected in_place"));
-  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=clamp"), options), HasSubstr("expected u32 indices"));
-  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i64"), options), HasSubstr("indices need arithmetic"));
-  EXPECT_THAT(refusal(rows("f32", "init=in_place combiner=mul oob=skip_window"), options), HasSubstr("one after the other"));
+              HasSubstr("policy error reads back what its check of every index found"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i16"), options),
+              HasSubstr("pto.load_scalar reads a number that says where a window lies"));
+  EXPECT_THAT(refusal(rows("f32", "init=fill fill=inf:f32 oob=skip_window"), options), HasSubstr("a number is infinite or none"));
+  const std::string longer =
+      "scatter(operand=f32[64,32] indices=i32[4000,1] updates=f32[4000,32] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=mul init=in_place oob=skip_window)";
+  EXPECT_THAT(refusal(longer, options), HasSubstr("more than 300 lines without loops"));
 }
 
 TEST(PtoProgramErrors, OneProgramPerStraightLine) {

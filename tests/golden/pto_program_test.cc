@@ -149,9 +149,42 @@ TEST_P(GoldenOp, SimulatesInItsOwnLayout) {
     EXPECT_NE(kind.find(column ? "by a column" : "in fractals"), std::string::npos) << kind;
 }
 
+TEST_P(GoldenOp, SimulatesAsAStraightLine) {
+  const Expected<Op> op = parse_op(test::read_text(kFolder / (GetParam() + ".op")));
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  test::NpuChecker checker(false);
+  for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
+    test::NpuWish wish;
+    wish.chip = chip;
+    wish.options.output = pto::Output::pto_as;
+    const std::optional<test::Failure> failure = checker.check(test::blueprint_of(*op), 1, wish);
+    EXPECT_FALSE(failure) << failure->call << "\n" << failure->what << "\n" << checker.program();
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Files, GoldenOp, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
 
 TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 70u); }
+
+/// NAME.a5.as is the PTO-AS of some: the instruction's own examples and a few with index code, partial tiles and tile arithmetic.
+TEST(GoldenProgram, StraightLinesAreUnchanged) {
+  for (const char* name : {"seed_weight_update", "seed_atomic_gradient", "seed_sparse_update", "seed_manual", "row_clamp",
+                           "row_partial", "row_i64", "row_mul", "gather_elem_clamp", "column_f32", "batched", "row_neg"}) {
+    pto::ProgramOptions options = options_of(name, pto::Chip::a5);
+    options.output = pto::Output::pto_as;
+    const Expected<pto::Program> program = program_of(name, pto::Chip::a5, options);
+    const std::string text =
+        program.ok() ? *pto::program_text({*program}, "pto-as") : "refused: " + program.status().message() + "\n";
+    if (program.ok()) {
+      const Expected<pto::Module> again = pto::parse(text);
+      ASSERT_TRUE(again.ok()) << name << ": " << again.status().message();
+      EXPECT_TRUE(*again == program->module) << name << ": the text does not read back";
+    }
+    const fs::path golden = kFolder / (std::string(name) + ".a5.as");
+    if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
+    EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+  }
+}
 
 /// Programs without index code lift to an op again; with the hints that text does not hold, that op's program is the same text.
 TEST(GoldenProgram, LiftedProgramsAreTheSameAgain) {

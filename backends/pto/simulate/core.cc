@@ -31,6 +31,13 @@ std::vector<int64_t> packed_strides(const std::vector<int64_t>& shape) {
 
 int64_t room_of(const Machine& machine) {
   const int64_t asked = machine.options.buffer_bytes;
+  if (machine.module.spelling == Spelling::as && asked == 0) {
+    // Values without addresses, each here in a place of its own: what is alive together is the planner's to bound.
+    int64_t all = safe_buffer_bytes(machine.chip());
+    for (const Statement& s : machine.function.body)
+      if (s.type.kind == TypeKind::tile) all += storage_bytes(s.type.element.dtype, s.type.dims[0] * s.type.dims[1]) + 32;
+    return all / 32 * 32;
+  }
   return (asked > 0 ? asked : safe_buffer_bytes(machine.chip())) / 32 * 32;
 }
 
@@ -158,7 +165,9 @@ Status Core::run(const Statement& s) {
     case Opcode::store_scalar:
       return memory_element(s);
     default:
-      return info(s.opcode).form == Form::computes ? compute_tile(s) : scalar(s);
+      if (info(s.opcode).form != Form::computes) return scalar(s);
+      if (!s.result.empty()) STREW_TRY(implicit_tile(s));
+      return compute_tile(s);
   }
 }
 

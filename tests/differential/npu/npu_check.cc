@@ -69,10 +69,15 @@ bool sorted_hint(const Op& op) {
 
 }  // namespace
 
+namespace {
+bool has_flags(const NpuWish& wish) { return wish.options.sync != pto::Sync::tool && wish.options.output != pto::Output::pto_as; }
+}  // namespace
+
 NpuWish random_wish(Rng& rng) {
   NpuWish out;
   out.chip = rng.chance(50) ? pto::Chip::a3 : pto::Chip::a5;
-  out.options.output = rng.chance(70) ? pto::Output::pto_ir : pto::Output::pto_cpp;
+  out.options.output = rng.pick<pto::Output>({pto::Output::pto_ir, pto::Output::pto_ir, pto::Output::pto_ir, pto::Output::pto_ir,
+                                              pto::Output::pto_cpp, pto::Output::pto_cpp, pto::Output::pto_as});
   out.options.sync = rng.pick<pto::Sync>({pto::Sync::flags, pto::Sync::addresses, pto::Sync::addresses, pto::Sync::tool});
   out.options.double_buffer = rng.chance(50);
   out.options.blocks = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 3, 7}));
@@ -168,8 +173,9 @@ std::optional<Failure> NpuChecker::check_call(const pto::Program& program, const
   for (int i = 0; i < 4; ++i) {
     pto::SimulateOptions options;
     options.blocks = i == 0 ? std::min(program.blocks, 8) : static_cast<int>(rng.pick<int64_t>({1, 2, 3, 5}));
+    if (wish_.options.output == pto::Output::pto_as) options.blocks = 1;
     options.seed = i < 3 ? static_cast<uint64_t>(i) : rng.next();
-    options.check_sync = wish_.options.sync != pto::Sync::tool;
+    options.check_sync = has_flags(wish_);
     const auto wrong = run(program, module, data, options);
     if (wrong) return Failure{*wrong, fmt::format("{}\n  {} cores, order {}", data.text, options.blocks, options.seed), "npu"};
   }
@@ -184,7 +190,7 @@ void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
       options.blocks = seed == 0 ? std::min(program.blocks, 4) : 3;
       options.seed = seed;
       options.buffer_bytes = planted.buffer_bytes;
-      options.check_sync = wish_.options.sync != pto::Sync::tool;
+      options.check_sync = has_flags(wish_);
       caught = !pto::verify(planted.module, {pto::Reader::headers, true}).ok() ||
                run(program, planted.module, data, options).has_value();
     }
@@ -223,15 +229,19 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   ++tally_.planned;
   ++tally_.kinds[fmt::format("{} {}{}{} {} {}", pto::name(wish.chip), program->tiles.mode,
                              program->tiles.layout == "nz" ? " in fractals" : "", wish.options.index_column ? " by a column" : "",
-                             pto::name(program->tiles.split), wish.options.sync == pto::Sync::tool ? "no flags" : "flags")];
+                             pto::name(program->tiles.split),
+                             wish.options.output == pto::Output::pto_as ? "as PTO-AS"
+                             : has_flags(wish)                          ? "flags"
+                                                                        : "no flags")];
   program_ = pto::print(program->module);
   const pto::Reader reader = wish.options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
-  if (const Status status = pto::verify(program->module, {reader, true}); !status.ok())
+  if (const Status status = pto::verify(program->module, {reader, wish.options.output != pto::Output::pto_as}); !status.ok())
     return failed("its own verifier: " + status.message());
   const std::string text = pto::print(program->module, rng.chance(50) ? pto::TextForm::pretty : pto::TextForm::generic);
-  const Expected<pto::Module> read = pto::parse(text);
+  Expected<pto::Module> read = pto::parse(text);
   if (!read.ok()) return failed("its text: " + read.status().message());
   if (!(*read == program->module)) return failed("its text is another program");
+  read->chip = wish.chip;  // PTO-AS does not say
   if (!ptoas_.empty() && wish.options.output == pto::Output::pto_ir) {
     const char* flags = wish.options.sync == pto::Sync::addresses ? "--pto-level=level3"
                         : wish.options.sync == pto::Sync::tool    ? "--enable-insert-sync"
@@ -260,7 +270,8 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     ++tally_.data_sets;
     if (auto failure = check_call(*program, *read, data, rng)) return failure;
     // Only where all of the program ran: a bug in what does not run shows nothing.
-    if (plants_ && report_.buffer_bytes == program->ub_bytes) plant(*program, data, rng);
+    if (plants_ && wish.options.output != pto::Output::pto_as && report_.buffer_bytes == program->ub_bytes)
+      plant(*program, data, rng);
   }
   return std::nullopt;
 }

@@ -1,0 +1,348 @@
+// PTO-AS has no loops, no branches and no arithmetic on numbers, but it has arithmetic on tiles. So a program of one core whose extents are
+// known is run here as far as its numbers go: loops are written out, addresses become literals, and every write of a tile is a new value,
+// as results are named there. A tile's valid part stands in its type, behind the physical extents.
+//
+// Not expressible, and refused with the reason: numbers read back from tiles or memory (policy error, windows placed one by one), parts of
+// a table, two shapes of one memory, infinities, and more than kMostStatements lines. Tiles alive together must fit the buffer.
+// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
+#include "backends/pto/unroll.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <unordered_map>
+
+#include "compiler/op/number.h"
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
+#include "compiler/pto/verify.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr size_t kMostStatements = 300;
+const char* const kInstead = "; pto-ir would work";
+
+class Unroller {
+ public:
+  explicit Unroller(const Program& program) : program_(program) {}
+
+  Expected<Function> run() {
+    const Function& planned = program_.module.functions[0];
+    for (const Argument& a : planned.arguments) {
+      if (a.type.kind != TypeKind::ptr)
+        return unsupported("pto-as: extents are known at the call only, expected numbers" + std::string(kInstead));
+      names_.insert(a.name);
+    }
+    STREW_TRY(body(planned.body));
+    for (const Argument& a : planned.arguments) {
+      Type type;
+      type.kind = TypeKind::memref;
+      type.element = a.type.element;
+      const auto shape = shapes_.find(a.name);
+      const Shape seen = shape == shapes_.end() ? Shape{1, words_of(a)} : shape->second;
+      type.dims = {seen.rows, seen.cols};
+      out_.arguments.push_back({a.name, std::move(type), {}});
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Shape {
+    int64_t rows = 0, cols = 0;
+  };
+  struct Part {
+    std::string memory;
+    int64_t row = 0, col = 0;
+    Shape size;
+  };
+  struct Value {
+    Type type;
+    int64_t value = 0;
+  };
+
+  /// Of an argument that nothing looks at.
+  int64_t words_of(const Argument& argument) const {
+    for (const ProgramArgument& a : program_.arguments) {
+      if (a.name != argument.name) continue;
+      int64_t count = 1;
+      for (const int64_t dim : a.dims) count *= dim;
+      return storage_bytes(a.dtype, count) / storage_bytes(argument.type.element.dtype, 1);
+    }
+    return 0;
+  }
+
+  static Status cannot(const std::string& what) { return unsupported("pto-as: " + what + kInstead); }
+  int64_t number(const std::string& name) const { return values_.at(name).value; }
+
+  Status body(const std::vector<Statement>& statements) {
+    for (const Statement& s : statements) STREW_TRY(statement(s));
+    return {};
+  }
+
+  Status statement(const Statement& s) {
+    switch (info(s.opcode).form) {
+      case Form::constant:
+        values_[s.result] = {s.type, s.value};
+        return {};
+      case Form::nullary:
+        values_[s.result] = {s.type, s.opcode == Opcode::get_block_idx ? 0 : 1};
+        return {};
+      case Form::cast:
+        values_[s.result] = {s.type, cast(s)};
+        return {};
+      case Form::binary:
+        return binary(s);
+      case Form::compare:
+        values_[s.result] = {s.type, holds(s) ? 1 : 0};
+        return {};
+      case Form::view:
+        return view(s);
+      case Form::partition:
+        parts_[s.result] = {views_.at(s.operands[0][0]),
+                            number(s.operands[1][0]),
+                            number(s.operands[1][1]),
+                            {number(s.operands[2][0]), number(s.operands[2][1])}};
+        return {};
+      case Form::alloc:
+        return alloc(s);
+      case Form::moves:
+        return moves(s);
+      case Form::computes:
+        return computes(s);
+      case Form::loop:
+        for (int64_t at = number(s.operands[0][0]); at < number(s.operands[1][0]); at += number(s.operands[2][0])) {
+          values_[s.result] = {s.type, at};
+          STREW_TRY(body(s.body));
+        }
+        return {};
+      case Form::branch:
+        return body(number(s.operands[0][0]) != 0 ? s.body : s.otherwise);
+      case Form::barrier:
+        return {};
+      default:
+        return cannot(std::string(name(s.opcode)) +
+                      " reads a number that says where a window lies or what is done, which no statement of the grammar can");
+    }
+  }
+
+  int64_t cast(const Statement& s) const {
+    const int64_t value = number(s.operands[0][0]);
+    const int width = s.type.kind == TypeKind::index ? 64 : bits(s.type.element.dtype);
+    if (s.opcode == Opcode::bitcast || width == 64) return value;
+    const int shift = 64 - width;
+    return static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift;
+  }
+
+  Status binary(const Statement& s) {
+    const int64_t a = number(s.operands[0][0]), b = number(s.operands[1][0]);
+    const auto wrapped = [](uint64_t v) { return static_cast<int64_t>(v); };
+    const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
+    int64_t value = 0;
+    switch (s.opcode) {
+      case Opcode::addi:
+        value = wrapped(ua + ub);
+        break;
+      case Opcode::subi:
+        value = wrapped(ua - ub);
+        break;
+      case Opcode::muli:
+        value = wrapped(ua * ub);
+        break;
+      case Opcode::minsi:
+        value = std::min(a, b);
+        break;
+      case Opcode::maxsi:
+        value = std::max(a, b);
+        break;
+      case Opcode::divsi:
+      case Opcode::remsi:
+      case Opcode::ceildivsi:
+        if (b <= 0) return internal_error("pto-as: a program divides by " + std::to_string(b));
+        value = s.opcode == Opcode::remsi ? a % b : a / b + (s.opcode == Opcode::ceildivsi && a % b > 0 ? 1 : 0);
+        break;
+      default:
+        return cannot(std::string(name(s.opcode)) + " on numbers");
+    }
+    values_[s.result] = {s.type, value};
+    return {};
+  }
+
+  bool holds(const Statement& s) const {
+    const int64_t a = number(s.operands[0][0]), b = number(s.operands[1][0]);
+    return s.attribute("predicate") == "eq" ? a == b : a < b;
+  }
+
+  Status view(const Statement& s) {
+    const std::string& memory = s.operands[0][0];
+    const Shape shape{number(s.operands[1][0]), number(s.operands[1][1])};
+    if (shape.rows > 1 && number(s.operands[2][0]) != shape.cols) return cannot("rows of %" + memory + " are padded");
+    const auto [known, fresh] = shapes_.try_emplace(memory, shape);
+    if (!fresh && (known->second.rows != shape.rows || known->second.cols != shape.cols))
+      return cannot("%" + memory + " is seen as " + text(known->second) + " and as " + text(shape) +
+                    ", where a memref has one shape");
+    views_[s.result] = memory;
+    return {};
+  }
+  static std::string text(const Shape& s) { return std::to_string(s.rows) + "x" + std::to_string(s.cols); }
+
+  Status alloc(const Statement& s) {
+    Type type = s.type;
+    if (!s.operands[1].empty()) type.tile.valid_rows = number(s.operands[1][0]);
+    if (!s.operands[2].empty()) type.tile.valid_cols = number(s.operands[2][0]);
+    types_[s.result] = std::move(type);
+    return {};
+  }
+
+  std::string fresh(const std::string& hint) {
+    std::string name = hint;
+    for (int i = 2; !names_.insert(name).second; ++i) name = hint + "_" + std::to_string(i);
+    return name;
+  }
+
+  /// The value a tile of the program has now.
+  Expected<std::string> read(const std::string& tile) {
+    const auto found = current_.find(tile);
+    if (found == current_.end()) return internal_error("pto-as: %" + tile + " is read before it is written");
+    return found->second;
+  }
+
+  Status emit(Statement s) {
+    if (out_.body.size() >= kMostStatements)
+      return cannot("it would take more than " + std::to_string(kMostStatements) + " lines without loops");
+    out_.body.push_back(std::move(s));
+    return {};
+  }
+
+  /// A new value for `tile`, made by `s`.
+  Status write(const std::string& tile, Statement s) {
+    s.result = fresh(tile);
+    s.type = types_.at(tile);
+    if (info(s.opcode).form == Form::computes) s.operands.push_back({s.result});
+    current_[tile] = s.result;
+    return emit(std::move(s));
+  }
+
+  Status moves(const Statement& s) {
+    Statement out;
+    const auto place = [](const Part& part) {
+      return std::vector<std::string>{std::to_string(part.row), std::to_string(part.col)};
+    };
+    if (s.opcode == Opcode::tload) {
+      const Part& from = parts_.at(s.operands[0][0]);
+      out.opcode = Opcode::load_tile;
+      out.operands = {{from.memory}, place(from)};
+      return write(s.operands[1][0], std::move(out));
+    }
+    if (s.opcode == Opcode::tstore) {
+      const Part& to = parts_.at(s.operands[1][0]);
+      STREW_ASSIGN(const std::string tile, read(s.operands[0][0]));
+      out.opcode = Opcode::store_tile;
+      out.operands = {{tile}, {to.memory}, place(to)};
+      return emit(std::move(out));
+    }
+    const bool scatters = s.opcode == Opcode::mscatter;
+    const Part& table = parts_.at(s.operands[scatters ? 2 : 0][0]);
+    const Shape& all = shapes_.at(table.memory);
+    if (table.row != 0 || table.col != 0 || table.size.rows != all.rows || table.size.cols != all.cols)
+      return cannot("a part of %" + table.memory + " is indexed, where a table is a whole memref");
+    for (const Attribute& a : s.attributes)
+      if (a.name != "scatterConflict" && a.value != "none" && a.value != "undefined") out.attributes.push_back(a);
+    STREW_ASSIGN(const std::string indices, read(s.operands[1][0]));
+    if (scatters) {
+      STREW_ASSIGN(const std::string tile, read(s.operands[0][0]));
+      out.opcode = Opcode::mscatter;
+      out.operands = {{tile}, {indices}, {table.memory}};
+      return emit(std::move(out));
+    }
+    out.opcode = Opcode::gather_tile;
+    out.operands = {{table.memory}, {indices}};
+    return write(s.operands[2][0], std::move(out));
+  }
+
+  Status computes(const Statement& s) {
+    const Instruction& row = info(s.opcode);
+    Statement out;
+    out.opcode = s.opcode;
+    out.attributes = s.attributes;
+    for (size_t g = 0; g + 1 < row.operands.size(); ++g) {
+      if (row.operands[g].access == Access::write)
+        return cannot(std::string(name(s.opcode)) + " works in a scratch tile, which only a result can be");
+      std::string operand;
+      if (row.operands[g].kind == Kind::number) {
+        STREW_ASSIGN(operand, constant(values_.at(s.operands[g][0])));
+      } else {
+        STREW_ASSIGN(operand, read(s.operands[g][0]));
+      }
+      out.operands.push_back({operand});
+    }
+    return write(s.operands.back()[0], std::move(out));
+  }
+
+  /// The name of a `.const`.
+  Expected<std::string> constant(const Value& value) {
+    const DType dtype = value.type.element.dtype;
+    if (is_float(dtype) && !std::isfinite(decode(dtype, static_cast<uint64_t>(value.value))))
+      return cannot("a number is infinite or none, which the grammar cannot write");
+    std::string& known = constants_[print(value.type) + " " + std::to_string(value.value)];
+    if (!known.empty()) return known;
+    const std::string digits = value.value < 0 ? "m" + std::to_string(value.value).substr(1) : std::to_string(value.value);
+    known = fresh((is_float(dtype) ? "bits" : "c") + digits + "_" + print(value.type));
+    Statement s;
+    s.opcode = Opcode::constant;
+    s.result = known;
+    s.type = value.type;
+    s.value = value.value;
+    STREW_TRY(emit(std::move(s)));
+    return known;
+  }
+
+  const Program& program_;
+  Function out_;
+  std::set<std::string> names_;
+  std::unordered_map<std::string, Value> values_;
+  std::unordered_map<std::string, std::string> views_;  ///< the memory behind
+  std::unordered_map<std::string, Part> parts_;
+  std::unordered_map<std::string, Shape> shapes_;         ///< of memories
+  std::unordered_map<std::string, Type> types_;           ///< of the program's tiles
+  std::unordered_map<std::string, std::string> current_;  ///< their values
+  std::unordered_map<std::string, std::string> constants_;
+};
+
+/// The most bytes of tiles that are alive at one time.
+int64_t peak_bytes(const Function& function) {
+  std::unordered_map<std::string, size_t> last;
+  for (size_t i = 0; i < function.body.size(); ++i)
+    for (const auto& group : function.body[i].operands)
+      for (const std::string& operand : group) last[operand] = i;
+  std::vector<int64_t> freed(function.body.size() + 1, 0);
+  int64_t alive = 0, most = 0;
+  for (size_t i = 0; i < function.body.size(); ++i) {
+    const Statement& s = function.body[i];
+    if (s.type.kind == TypeKind::tile) {
+      const int64_t bytes = storage_bytes(s.type.element.dtype, s.type.dims[0] * s.type.dims[1]);
+      alive += bytes;
+      freed[std::max(last[s.result], i)] += bytes;
+    }
+    most = std::max(most, alive);
+    alive -= freed[i];
+  }
+  return most;
+}
+
+}  // namespace
+
+Status unroll(Program& program, Chip chip) {
+  STREW_ASSIGN(Function line, Unroller(program).run());
+  const int64_t peak = peak_bytes(line);
+  if (peak > safe_buffer_bytes(chip))
+    return unsupported("pto-as: tiles of " + std::to_string(peak) + " bytes are alive together, expected at most " +
+                       std::to_string(safe_buffer_bytes(chip)) + " on " + std::string(name(chip)) + kInstead);
+  program.ub_bytes = program.cost.ub_peak = peak;
+  program.module = {};
+  program.module.spelling = Spelling::as;
+  program.module.functions.push_back(std::move(line));
+  return {};
+}
+
+}  // namespace strew::pto
