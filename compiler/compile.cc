@@ -3,6 +3,9 @@
 // alone. Tested by tests/unit/kernel_test.cc.
 #include "compiler/compile.h"
 
+#include <future>
+#include <system_error>
+
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/rewrite/rewrites.h"
@@ -56,8 +59,19 @@ Expected<Compiled> compile_part(const Op& part, const Plan& plan, Schedule sched
   return compile(part, options);
 }
 
-/// Both halves. Where updates may be few against the result, the fold takes the strategy and the narrowing the split that let
-/// runtime/wide_touched widen only what is touched.
+/// function(), on a thread of its own where that is wanted and there is one to be had; else when it is asked for.
+template <class Function>
+auto beside(bool wanted, const Function& function) {
+  if (!wanted) return std::async(std::launch::deferred, function);
+  try {
+    return std::async(std::launch::async, function);
+  } catch (const std::system_error&) {
+    return std::async(std::launch::deferred, function);
+  }
+}
+
+/// Both halves, at the same time. Where updates may be few against the result, the fold takes the strategy and the narrowing the split
+/// that let runtime/wide_touched widen only what is touched.
 Status compile_halves(const WideSplit& split, const KernelOptions& options, Compiled& out) {
   STREW_ASSIGN(const Plan fold_plan, plan_of(split.fold));
   STREW_ASSIGN(const Plan narrow_plan, plan_of(split.narrow));
@@ -68,10 +82,13 @@ Status compile_halves(const WideSplit& split, const KernelOptions& options, Comp
     if (touched_legal(fold_plan, narrow_plan) && updates_may_be_few(fold_plan)) fold_schedule.strategy = Strategy::owner;
   }
   narrow_schedule.strategy = Strategy::window;
-  STREW_ASSIGN(Compiled fold, compile_part(split.fold, fold_plan, fold_schedule, options));
-  STREW_ASSIGN(Compiled narrow, compile_part(split.narrow, narrow_plan, narrow_schedule, options));
-  out.parts.push_back(std::move(fold));
-  out.parts.push_back(std::move(narrow));
+  auto second = beside(options.threads != 1, [&] { return compile_part(split.narrow, narrow_plan, narrow_schedule, options); });
+  Expected<Compiled> fold = compile_part(split.fold, fold_plan, fold_schedule, options);
+  Expected<Compiled> narrow = second.get();
+  if (!fold.ok()) return fold.status();
+  if (!narrow.ok()) return narrow.status();
+  out.parts.push_back(std::move(*fold));
+  out.parts.push_back(std::move(*narrow));
   if (!split.start) return {};
   STREW_ASSIGN(const Plan start_plan, plan_of(*split.start));
   STREW_ASSIGN(Compiled start,
