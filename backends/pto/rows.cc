@@ -17,6 +17,7 @@
 #include "backends/pto/combine.h"
 #include "backends/pto/indices.h"
 #include "backends/pto/init.h"
+#include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
 namespace strew::pto {
@@ -210,6 +211,7 @@ class RowWriter {
 
   /// Rows of a tensor's words.
   int64_t cols(int tensor) const { return walk_.width * frame_.words(tensor).count * std::max<int64_t>(walk_.fractals, 1); }
+  Named everywhere(int tensor, const TilePlace& place);
   Named table_part(int pair, const Number& first, const Number& rows);
   Status make_results();
   /// Destinations by ranges of rows.
@@ -275,7 +277,7 @@ void RowWriter::make_grids() {
                         walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(other)]);
   }
   for (size_t t = 0; t < plan_.tensors.size(); ++t) {
-    if (plan_.tensors[t].role != Role::extra || plan_.tensors[t].extra != ExtraKind::per_element) continue;
+    if (plan_.tensors[t].role != Role::extra || plan_.tensors[t].extra == ExtraKind::scalar) continue;
     const int tensor = static_cast<int>(t);
     extras_.emplace_back(
         tensor, Grid(frame_, tensor, frame_.pointer(tensor) + "_view", walk_.elements ? constant(0) : walk_.axis.strides[t]));
@@ -326,6 +328,19 @@ Expected<Named> RowWriter::fetch(int pair, const TilePlace& place, const Named& 
   return current;
 }
 
+/// A tile of one number, which lies in memory.
+Named RowWriter::everywhere(int tensor, const TilePlace& place) {
+  const Element element = frame_.words(tensor).element;
+  Type type;
+  type.kind = TypeKind::scalar;
+  type.element = element;
+  const Named number =
+      b_.give(Opcode::load_scalar, frame_.pointer(tensor) + "_number", type, {frame_.pointer(tensor), b_.use(b_.number(0))});
+  const Named tile = data_tile("extra", tensor, place);
+  b_.run(Opcode::texpands, {number.name, tile.name});
+  return tile;
+}
+
 /// One tile of updates into the table, or of the table into the result.
 Status RowWriter::write(int pair, const TilePlace& place, const Named& indices, const Named& table) {
   const int other = side(plan_, pair);
@@ -344,7 +359,12 @@ Status RowWriter::write(int pair, const TilePlace& place, const Named& indices, 
     tiles.cols = walk_.elements ? frame_.attempt.rows : walk_.width;
     tiles.valid_rows = walk_.elements ? b_.number(1) : place.count;
     tiles.valid_cols = walk_.elements ? place.count : b_.number(walk_.width);
-    for (const auto& [tensor, grid] : extras_) tiles.extras.push_back(load_data("extra", tensor));
+    for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+      if (plan_.tensors[t].role != Role::extra) continue;
+      const int tensor = static_cast<int>(t);
+      tiles.extras.push_back(plan_.tensors[t].extra == ExtraKind::scalar ? everywhere(tensor, place)
+                                                                         : load_data("extra", tensor));
+    }
     STREW_ASSIGN(tiles.current, fetch(pair, place, indices, table));
     STREW_ASSIGN(data, write_combine(frame_, pair, tiles));
   } else if (!frame_.scatter()) {
@@ -560,12 +580,30 @@ Status RowWriter::run() {
 
 }  // namespace
 
+namespace {
+
+/// Can an extra input be had as a tile of the updates' shape? Tiles have no broadcast along rows.
+Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
+  const PlanTensor& extra = frame.plan.tensors[static_cast<size_t>(tensor)];
+  const DType dtype = frame.words(tensor).element.dtype;
+  if (extra.extra == ExtraKind::per_element) return {};
+  if (extra.extra == ExtraKind::per_position && walk.elements && walk.axis.strides[static_cast<size_t>(tensor)].is(1)) return {};
+  const auto has = [&](Opcode opcode) {
+    return allows(*info(opcode).legality, frame.chip, reader_of(frame.options.output), dtype);
+  };
+  if (extra.extra == ExtraKind::scalar && has(Opcode::texpands) && has(Opcode::load_scalar) &&
+      !(is_unsigned_integer(dtype) && frame.options.output != Output::pto_cpp))
+    return {};
+  return unsupported("an extra input is " + std::string(name(extra.extra)) + " of " + std::string(name(extra.dtype)) +
+                     ", expected per_element: tiles have no broadcast; give it the shape of the updates");
+}
+
+}  // namespace
+
 Status write_rows(Frame& frame, const RowWalk& walk) {
   STREW_ASSIGN(Combine combine, choose_combine(frame));
-  for (const PlanTensor& tensor : frame.plan.tensors)
-    if (tensor.role == Role::extra && tensor.extra != ExtraKind::per_element)
-      return unsupported("an extra input is " + std::string(name(tensor.extra)) +
-                         ", expected per_element: tiles have no broadcast; give it the shape of the updates");
+  for (size_t t = 0; t < frame.plan.tensors.size(); ++t)
+    if (frame.plan.tensors[t].role == Role::extra) STREW_TRY(check_extra(frame, walk, static_cast<int>(t)));
   STREW_TRY(check_computes(frame, combine));
   align_conversions(frame, combine);
   return RowWriter(frame, walk, std::move(combine)).run();

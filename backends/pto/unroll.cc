@@ -121,8 +121,7 @@ class Unroller {
       case Form::barrier:
         return {};
       default:
-        return cannot(std::string(name(s.opcode)) +
-                      " reads a number that says where a window lies or what is done, which no statement of the grammar can");
+        return cannot(std::string(name(s.opcode)) + " reads a number at run time, which the grammar has no statement for");
     }
   }
 

@@ -97,7 +97,7 @@ TEST(PtoProgramErrors, StraightLines) {
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=error"), options),
               HasSubstr("policy error reads back what its check of every index found"));
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i16"), options),
-              HasSubstr("pto.load_scalar reads a number that says where a window lies"));
+              HasSubstr("pto.load_scalar reads a number at run time"));
   EXPECT_THAT(refusal(rows("f32", "init=fill fill=inf:f32 oob=skip_window"), options), HasSubstr("a number is infinite or none"));
   const std::string longer =
       "scatter(operand=f32[64,32] indices=i32[4000,1] updates=f32[4000,32] update_window_dims=[1] inserted_window_dims=[0] "
