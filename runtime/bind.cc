@@ -195,7 +195,8 @@ Status Binder::fill_slots(CallShape& shape) const {
   if (!plan_.tensors.empty()) {
     shape.positions = position_count(plan_, shape.dyn.data());
     shape.splits = split_count(plan_, shape.dyn.data());
-    shape.init = plan_.gather || plan_.init_kind == InitKind::in_place ? 0 : init_count(plan_, shape.dyn.data());
+    const bool as_it_is = plan_.gather || plan_.init_kind == InitKind::in_place || overwrites_all(plan_, shape.dyn.data());
+    shape.init = as_it_is ? 0 : init_count(plan_, shape.dyn.data());
   }
   return {};
 }

@@ -4,6 +4,7 @@
 // tests/unit/kernel_test.cc.
 #include "runtime/kernel.h"
 
+#include "backends/reference/hints.h"
 #include "runtime/executor/phases.h"
 #include "runtime/kernel_state.h"
 #include "runtime/modules.h"
@@ -91,6 +92,7 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
   state->compiled = std::move(compiled);
   state->executor = std::move(executor);
   state->verify_every = process_options().verify_every;
+  state->checks_hints = state->compiled.schedule.checked && has_hints(state->compiled.op);
   state->computes_floats = computes_floats(state->compiled);
   if (state->parts.empty() && !state->compiled.artifact.interpreted) STREW_TRY(link_artifact(*state));
   state->is_one_call =
@@ -107,6 +109,7 @@ Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) cons
   const State& state = *state_;
   Call call;
   STREW_TRY(state.binder->bind(tensors, call));
+  if (state.checks_hints) STREW_TRY(check_hints(state.compiled.op, tensors));
   if (state.verify_every != 0 && state.calls.fetch_add(1, std::memory_order_relaxed) % state.verify_every == 0)
     return run_and_replay(state, tensors, call, fault);
   return run_phases(state, tensors, call, fault);

@@ -20,6 +20,7 @@ struct Kernel::State {
   strew_entry range = nullptr;
   bool is_one_call = false;  ///< nothing to check first, no strategy: once the result is there, the range entry does it all
   bool computes_floats = false;
+  bool checks_hints = false;    ///< schedule knob `checked`, and there are hints
   bool widens_touched = false;  ///< the parts are such that runtime/wide_touched may run them
   uint64_t verify_every = 0;
   std::optional<Binder> binder;  ///< refers into `compiled`

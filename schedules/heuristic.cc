@@ -168,6 +168,9 @@ Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads
   schedule.prefetch = choose_prefetch(plan, f, target);
   schedule.nontemporal = choose_nontemporal(plan, f, target, schedule.strategy == Strategy::sequential ? 1 : threads);
   schedule.unroll = plan.kind == PlanKind::element && schedule.prefetch == 0 ? 8 : 4;
+#ifdef STREW_CHECKED
+  schedule.checked = true;
+#endif
   return schedule;
 }
 

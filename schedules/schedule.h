@@ -1,4 +1,5 @@
-// Schedule: how a kernel is generated and run. Never changes the result, only the speed. Every knob: schedules/README.md.
+// Schedule: how a kernel is generated and run. Never changes the result, only the speed
+// (and, `checked`, what a false hint leads to). Every knob: schedules/README.md.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,7 @@ struct Schedule {
   bool nontemporal = false;  ///< streaming stores to the result; only for pure movement
   int tables = 8;            ///< strategy private: tables (at most; exact combiners use one per thread), 2..64
   int scratch_mib = 256;     ///< most scratch of a call for private and wide tables, 1..65536
+  bool checked = false;      ///< every call finds out first whether the op's hints are true; slow
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 

@@ -19,6 +19,12 @@ Status set_int(std::string_view knob, std::string_view value, int& out) {
   return {};
 }
 
+Status set_bool(std::string_view knob, std::string_view value, bool& field) {
+  if (value != "true" && value != "false") return bad_value(knob, value, "true or false");
+  field = value == "true";
+  return {};
+}
+
 std::string strategy_names() {
   std::string list;
   for (Strategy strategy : kStrategies)
@@ -41,18 +47,16 @@ Status set_knob(std::string_view knob, std::string_view value, Schedule& schedul
   if (knob == "prefetch") return set_int(knob, value, schedule.prefetch);
   if (knob == "tables") return set_int(knob, value, schedule.tables);
   if (knob == "scratch_mib") return set_int(knob, value, schedule.scratch_mib);
-  if (knob == "nontemporal") {
-    if (value != "true" && value != "false") return bad_value(knob, value, "true or false");
-    schedule.nontemporal = value == "true";
-    return {};
-  }
+  if (knob == "nontemporal") return set_bool(knob, value, schedule.nontemporal);
+  if (knob == "checked") return set_bool(knob, value, schedule.checked);
   if (knob == "autoscheduler")
     return invalid_argument(
         "schedule: autoscheduler=" + std::string(value) +
         ", but Halide's autoschedulers are not used: their scatters sum in no fixed order and copy inputs, their gathers are the "
         "loops written here with unsafe ends (docs/backends.md); set vector_bytes and unroll instead");
-  return invalid_argument("schedule: unknown knob '" + std::string(knob) +
-                          "', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables or scratch_mib");
+  return invalid_argument(
+      "schedule: unknown knob '" + std::string(knob) +
+      "', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables, scratch_mib or checked");
 }
 
 }  // namespace
@@ -83,7 +87,8 @@ std::string print(const Schedule& schedule) {
   return "strategy=" + std::string(name(schedule.strategy)) + ",threads=" + std::to_string(schedule.threads) +
          ",vector_bytes=" + std::to_string(schedule.vector_bytes) + ",unroll=" + std::to_string(schedule.unroll) +
          ",prefetch=" + std::to_string(schedule.prefetch) + ",nontemporal=" + (schedule.nontemporal ? "true" : "false") +
-         ",tables=" + std::to_string(schedule.tables) + ",scratch_mib=" + std::to_string(schedule.scratch_mib);
+         ",tables=" + std::to_string(schedule.tables) + ",scratch_mib=" + std::to_string(schedule.scratch_mib) +
+         (schedule.checked ? ",checked=true" : "");
 }
 
 Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base) {

@@ -265,6 +265,16 @@ Expected<Plan> make_plan(const Op& op) { return Planner(op).run(); }
 
 int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan.positions, dyn); }
 int64_t init_count(const Plan& plan, const int64_t* dyn) { return count(plan.init, dyn); }
+
+bool overwrites_all(const Plan& plan, const int64_t* dyn) {
+  if (plan.gather || !plan.pure_move || !plan.unique.holds) return false;
+  // A clamped window as long as its dim can only start at 0.
+  const bool fills_dims = std::all_of(plan.components.begin(), plan.components.end(),
+                                      [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
+  const bool all_apply = plan.in_bounds.holds || plan.checks_first || (plan.oob == OobPolicy::clamp && fills_dims);
+  return all_apply && count(plan.positions, dyn) * count(plan.window, dyn) == count(plan.init, dyn);
+}
+
 size_t slab_loops(const Plan& plan) {
   const auto walks_results = [&](const Loop& loop) {
     for (int i = 0; i < plan.pairs; ++i)

@@ -140,6 +140,9 @@ std::string_view name(PlanKind kind);
 int64_t position_count(const Plan& plan, const int64_t* dyn);
 int64_t init_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
+/// Do the updates write every element of the results, each with bits of its own? Then nothing need be there before them. Holds as far as
+/// the facts do: a false hint of uniqueness, or an index that was promised to be inside and is not, leaves elements as they were.
+bool overwrites_all(const Plan& plan, const int64_t* dyn);
 /// Leading position loops that walk the results (batching dims): positions of different iterations never meet at a destination.
 size_t slab_loops(const Plan& plan);
 /// Places of the windows in the indexed tensor (result 0 of a scatter, operand of a gather) as numbers: element offsets are multiples of

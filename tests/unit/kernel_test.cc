@@ -301,6 +301,38 @@ TEST(Replay, AgreesWithARightKernelAndCatchesAWrongOne) {
   EXPECT_THAT(status.message(), HasSubstr("'' against 'index out of bounds: update position [3]"));
 }
 
+// A permutation of all rows into another buffer: the operand is not even read. Without a promise or a check it is copied first.
+TEST(Kernel, OperandsThatAreOverwrittenWholeAreNotCopied) {
+  Rows data(32, 8, 32);
+  for (size_t i = 0; i < data.indices.size(); ++i) data.indices[i] = static_cast<int32_t>(i * 5 % 32);
+  const auto text = [&](const std::string& rest) {
+    std::string op = data.op(rest);
+    return op.replace(op.find(" init=in_place"), std::string(" init=in_place").size(), "");
+  };
+  const auto inits = [&](const std::string& rest) {
+    static int calls;
+    calls = 0;
+    const auto state = state_of(text(rest));
+    state->init = [](const strew_args*, int64_t, int64_t, strew_fault*) -> int32_t { return ++calls, STREW_OK; };
+    std::vector<float> result(data.table.size(), -1.0f);
+    Views views = Views()
+                      .add(result.data(), DType::f32, {32, 8})
+                      .add(data.table.data(), DType::f32, {32, 8})
+                      .add(data.indices.data(), DType::i32, {32})
+                      .add(data.updates.data(), DType::f32, {32, 8});
+    EXPECT_TRUE(Kernel(state).run(views).ok()) << rest;
+    for (size_t row = 0; row < 32; ++row)
+      for (size_t c = 0; c < 8; ++c)
+        EXPECT_EQ(result[static_cast<size_t>(data.indices[row]) * 8 + c], data.updates[row * 8 + c]) << rest;
+    return calls;
+  };
+  EXPECT_EQ(inits(" unique_indices=true oob=error"), 0);
+  EXPECT_EQ(inits(" unique_indices=true oob=undefined"), 0);
+  EXPECT_EQ(inits(" unique_indices=true oob=skip_window"), 1);
+  EXPECT_EQ(inits(" unique_indices=true oob=clamp"), 1);
+  EXPECT_EQ(inits(" oob=error"), 1);
+}
+
 TEST(Linker, NamesAMissingSymbolInItsStatus) {
   auto compiled = compile(op_of(Rows(20, 8, 5).op("")), with("llvm"));
   ASSERT_TRUE(compiled.ok());

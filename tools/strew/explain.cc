@@ -105,7 +105,9 @@ int64_t copied_bytes(const Op& op) {
   return bytes;
 }
 
-std::string copies_text(int64_t bytes) {
+std::string copies_text(int64_t bytes, const Stages& stages) {
+  if (stages.planned.ok() && stages.plan.symbols.empty() && overwrites_all(stages.plan, nullptr))
+    return "nothing: the updates overwrite every element";
   const std::string size = bytes == kDynamic ? "the whole operand" : fmt::format("the whole operand, {} B", bytes);
   return size + ", in every call whose result buffer is not the operand's";
 }
@@ -192,7 +194,7 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  schedule    {} ({})\n", print(stages.schedule), e.schedule_source);
   if (stages.schedule.strategy == stages.heuristic.strategy)
     out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
-  if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes) + "\n";
+  if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";

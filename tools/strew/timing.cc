@@ -66,7 +66,7 @@ Expected<Buffer> privatise(TensorView& view) {
   return copy;
 }
 
-int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool in_place) {
+int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool no_copy) {
   const std::vector<TensorSlot> slots = tensor_slots(op);
   const Scatter* scatter = std::get_if<Scatter>(&op);
   const bool reads = scatter != nullptr && scatter->combiner.kind != CombinerKind::assign;
@@ -83,12 +83,12 @@ int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool in_pla
         total += bytes * (reads ? 3 : 2);
         break;
       case Role::operand:
-        total += scatter != nullptr && !in_place ? bytes : 0;
+        total += scatter != nullptr && !no_copy ? bytes : 0;
         break;
       case Role::result:
         if (scatter == nullptr) {
           total += 2 * bytes;  // as much of the operand is read
-        } else if (scatter->init != InitKind::in_place && !in_place) {
+        } else if (scatter->init != InitKind::in_place && !no_copy) {
           total += bytes;
         }
         break;
@@ -133,7 +133,8 @@ Expected<CallTime> time_kernel(const Kernel& kernel, std::span<const TensorView>
   STREW_TRY(kernel.run(bound));
   CallTime out;
   out.nanoseconds = median_time([&] { static_cast<void>(kernel.run(bound).ok()); }, out.samples);
-  out.bytes = bytes_moved(kernel.op(), views, in_place);
+  const bool no_copy = in_place || (kernel.plan().symbols.empty() && overwrites_all(kernel.plan(), nullptr));
+  out.bytes = bytes_moved(kernel.op(), views, no_copy);
   STREW_ASSIGN(out.memcpy_nanoseconds, time_memcpy(out.bytes));
   return out;
 }

@@ -1,0 +1,120 @@
+// The destinations of every update are looked up in a table of those already written; starts are compared position by position, batch by
+// batch. Slow and obvious like the rest of the reference: a mode for finding out why a result is wrong. Tested by
+// tests/unit/hints_test.cc.
+#include "backends/reference/hints.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "backends/reference/geometry.h"
+#include "backends/reference/policy.h"
+
+namespace strew {
+namespace {
+using namespace reference;
+
+std::string text_of(__int128 value) {
+  return value < 0 ? std::to_string(static_cast<int64_t>(value)) : std::to_string(static_cast<uint64_t>(value));
+}
+
+template <class Number>
+std::string list_of(const std::vector<Number>& numbers) {
+  std::string text = "[";
+  for (const Number& number : numbers) text += (text.size() > 1 ? "," : "") + text_of(number);
+  return text + "]";
+}
+
+/// One call's indices with what is needed to walk them.
+struct Walk {
+  Geometry shape;
+  Indices indices;
+  OobPolicy oob;
+  bool normalize_negative;
+};
+
+Walk walk_of(const Op& op, std::span<const TensorView> tensors) {
+  size_t at = 0;
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  while (slots[at].role != Role::indices) ++at;
+  const BoundTensor indices(tensors[at]);
+  if (const auto* scatter = std::get_if<Scatter>(&op)) {
+    Geometry shape = geometry(*scatter, BoundTensor(tensors[0]), indices, BoundTensor(tensors[at + 1]));
+    Indices starts(shape, indices);
+    return {std::move(shape), std::move(starts), scatter->oob, scatter->normalize_negative};
+  }
+  const Gather& gather = std::get<Gather>(op);
+  Geometry shape = geometry(gather, BoundTensor(tensors[1]), indices, BoundTensor(tensors[0]));
+  Indices starts(shape, indices);
+  return {std::move(shape), std::move(starts), gather.oob, gather.normalize_negative};
+}
+
+Status check_unique(const Walk& walk) {
+  const Geometry& shape = walk.shape;
+  if (is_empty(shape.positions) || is_empty(shape.window)) return {};
+  Policy policy(shape, walk.oob, walk.normalize_negative);
+  std::unordered_map<int64_t, int64_t> writer;  // row-major numbers: element of the result, position
+  Coords position(shape.positions.size(), 0), in_window(shape.window.size(), 0), target(shape.target.size(), 0);
+  int64_t number = 0;
+  do {
+    policy.start(walk.indices, position);
+    const bool dropped = walk.oob == OobPolicy::skip_window && !policy.window_inside();
+    do {
+      if (dropped || !policy.resolve(in_window, target)) continue;
+      const auto [first, is_new] = writer.try_emplace(linear(shape.target, target), number);
+      if (!is_new)
+        return invalid_argument("unique_indices: update positions " + std::to_string(first->second) + " and " +
+                                std::to_string(number) + " both write result element " + list_of(target) +
+                                ", expected every element written once; drop the hint, or the duplicates");
+    } while (next(shape.window, in_window));
+    ++number;
+  } while (next(shape.positions, position));
+  return {};
+}
+
+Status check_sorted(const Walk& walk) {
+  const Geometry& shape = walk.shape;
+  if (is_empty(shape.positions)) return {};
+  struct Last {
+    int64_t number;
+    std::vector<__int128> start;
+  };
+  std::map<Coords, Last> last;  // by batch
+  Coords position(shape.positions.size(), 0);
+  int64_t number = 0;
+  do {
+    Coords batch;
+    std::vector<__int128> start;
+    for (size_t d = 0; d < shape.target.size(); ++d) {
+      if (shape.batch[d] >= 0) batch.push_back(position[static_cast<size_t>(shape.batch[d])]);
+      if (shape.component[d] >= 0) start.push_back(walk.indices.load(position, static_cast<size_t>(shape.component[d])));
+    }
+    const auto [before, is_new] = last.try_emplace(batch, Last{number, start});
+    if (!is_new && start < before->second.start)
+      return invalid_argument("indices_are_sorted: position " + std::to_string(number) + " starts at " + list_of(start) +
+                              ", before " + list_of(before->second.start) + " of position " +
+                              std::to_string(before->second.number) +
+                              ", expected starts that never decrease; drop the hint, or sort");
+    before->second = {number++, std::move(start)};
+  } while (next(shape.positions, position));
+  return {};
+}
+
+}  // namespace
+
+bool has_hints(const Op& op) {
+  const auto* scatter = std::get_if<Scatter>(&op);
+  return scatter != nullptr ? scatter->unique_indices || scatter->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
+}
+
+Status check_hints(const Op& op, std::span<const TensorView> tensors) {
+  const Walk walk = walk_of(op, tensors);
+  const auto* scatter = std::get_if<Scatter>(&op);
+  if (scatter != nullptr && scatter->unique_indices) STREW_TRY(check_unique(walk));
+  const bool sorted = scatter != nullptr ? scatter->indices_are_sorted : std::get<Gather>(op).indices_are_sorted;
+  return sorted ? check_sorted(walk) : Status();
+}
+
+}  // namespace strew
