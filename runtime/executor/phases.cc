@@ -107,8 +107,10 @@ int64_t saturating_product(int64_t a, int64_t b) {
 OwnerCall owner_call(const Kernel::State& state, const CallShape& shape, const strew_args& args, int threads) {
   int64_t call_bytes = 0;
   for (const CallShape::Slot& slot : shape.slots) call_bytes += slot.hi - slot.lo;
+  const OobPolicy oob = state.compiled.plan.oob;
+  const bool drops = oob == OobPolicy::skip_element || oob == OobPolicy::skip_window;
   const int64_t key_bytes = key_unit(state.compiled.plan) * (bits(state.compiled.plan.tensors[0].dtype) / 8);
-  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads, &state.compiled.plan};
+  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads, drops};
 }
 
 /// False: not for this call. Where the tables decide the bits, that depends on the shapes alone.

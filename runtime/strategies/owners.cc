@@ -33,19 +33,6 @@ bool owners_fit(const Plan& plan, const int64_t* dyn) {
   return last < kDroppedKey;
 }
 
-int64_t carried_bytes(const Plan& plan, const int64_t* dyn) {
-  const int bytes = bits(plan.tensors[static_cast<size_t>(plan.update(0))].dtype) / 8;
-  const bool alone = plan.pairs == 1 && static_cast<int>(plan.tensors.size()) == plan.update(0) + 1;
-  if (!alone || !plan.window.empty() || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)) return 0;
-  int64_t run = 1;
-  for (size_t l = plan.positions.size(); l-- > 0;) {
-    const int64_t extent = evaluate(plan.positions[l].extent, dyn);
-    if (extent != 1 && evaluate(plan.positions[l].strides[static_cast<size_t>(plan.update(0))], dyn) != run) return 0;
-    run *= extent;
-  }
-  return bytes;
-}
-
 bool is_lopsided(const OwnerCall& call) {
   constexpr int64_t kSpots = 16, kEach = 8;
   constexpr int kMost = 90;  // of kSpots * kEach, seven in ten: far from what chance makes of an even share

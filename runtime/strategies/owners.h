@@ -24,15 +24,11 @@ struct OwnerCall {
   strew_entry range, keys, list;
   const strew_args* args;
   int64_t positions;
-  int64_t key_bytes;           ///< of the result per key unit
-  int64_t call_bytes;          ///< operand and updates: bounds the scratch
-  int threads;                 ///< how many the work is cut for; the team may be smaller
-  const Plan* plan = nullptr;  ///< null: updates are not carried
+  int64_t key_bytes;   ///< of the result per key unit
+  int64_t call_bytes;  ///< operand and updates: bounds the scratch
+  int threads;         ///< how many the work is cut for; the team may be smaller
+  bool drops = true;   ///< may the keys entry drop positions?
 };
-
-/// Bytes of the update that stands for each position, where it is one element and they lie in the order of positions, so that a list may
-/// carry copies; 0 elsewhere.
-int64_t carried_bytes(const Plan& plan, const int64_t* dyn);
 
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
 
@@ -44,9 +40,27 @@ class Owners {
   }
   int count() const { return static_cast<int>(owners_); }
   /// Of a key that is not dropped: 0..count()-1.
-  uint32_t of(uint32_t key) const { return static_cast<uint32_t>((uint64_t{(key >> shift_) * 0x9e3779b1u} * owners_) >> 32); }
+  uint32_t of(uint32_t key) const { return static_cast<uint32_t>((uint64_t{hash(key, shift_)} * owners_) >> 32); }
+
+  /// One owner's hashes: what of() would say, in one multiplication.
+  class Share {
+   public:
+    Share(const Owners& owners, uint32_t me)
+        : shift_(owners.shift_),
+          first_(static_cast<uint32_t>(owners.first_hash(me))),
+          count_(owners.first_hash(me + 1) - owners.first_hash(me)) {}
+    bool has(uint32_t key) const { return static_cast<uint32_t>(hash(key, shift_) - first_) < count_; }
+
+   private:
+    int shift_;
+    uint32_t first_;
+    uint64_t count_;
+  };
 
  private:
+  static uint32_t hash(uint32_t key, int shift) { return (key >> shift) * 0x9e3779b1u; }
+  uint64_t first_hash(uint32_t owner) const { return ((uint64_t{owner} << 32) + owners_ - 1) / owners_; }
+
   static constexpr int64_t kPieceBytes = 4096;
   uint32_t owners_;
   int shift_ = 0;

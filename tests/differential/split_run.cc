@@ -141,8 +141,7 @@ bool run_by_team(const Kernel& kernel, std::span<const TensorView> tensors, cons
                        {plan, kernel.range_entry(), kernel.merge_entry(), &args, positions, elements, tables, threads});
   }
   const int64_t key_bytes = key_unit(plan) * (bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8);
-  const OwnerCall call{
-      kernel.range_entry(), kernel.keys_entry(), kernel.list_entry(), &args, positions, key_bytes, 0, threads, &plan};
+  const OwnerCall call{kernel.range_entry(), kernel.keys_entry(), kernel.list_entry(), &args, positions, key_bytes, 0, threads};
   if (strategy == Strategy::owner) run_owner(team, call);
   if (strategy == Strategy::exchange) run_exchange(team, scratch, call);
   if (strategy == Strategy::runs) run_runs(team, call);

@@ -73,8 +73,9 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
   EXPECT_EQ(message("threads"), "schedule: 'threads', expected knob=value");
   EXPECT_EQ(message("threads=2,"), "schedule: ends with ',', expected knob=value");
   EXPECT_EQ(message("tile=3"),
-            "schedule: unknown knob 'tile', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables or "
-            "scratch_mib");
+            "schedule: unknown knob 'tile', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables, "
+            "scratch_mib or checked");
+  EXPECT_EQ(message("checked=yes"), "schedule: checked=yes, expected true or false");
   EXPECT_THAT(
       message("autoscheduler=Adams2019"),
       testing::StartsWith("schedule: autoscheduler=Adams2019, but Halide's autoschedulers are not used: their scatters sum in "
