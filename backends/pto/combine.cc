@@ -98,7 +98,7 @@ class Graph {
     const Legality* legality = info(opcode).legality;
     if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.travels(dtype))) return {};
     return unsupported("the combiner needs " + std::string(name(opcode)) + " on " + std::string(name(dtype)) + ", which " +
-                       std::string(name(frame_.chip)) + (frame_.options.output == Output::pto_cpp ? "" : " through ptoas") +
+                       std::string(name(frame_.chip)) + (frame_.options.output == Output::pto_ir ? " through ptoas" : "") +
                        " does not have, expected f32 or i32");
   }
 
@@ -137,7 +137,8 @@ class Graph {
     if (source == node.dtype) return from;
     if (!converts(frame_.chip, source, node.dtype) || !is_float(source) || !is_float(node.dtype))
       return unsupported("the combiner converts " + std::string(name(source)) + " to " + std::string(name(node.dtype)) +
-                         ", which " + std::string(name(frame_.chip)) + " has no tile instruction for that rounds as strew does");
+                         ", which " + std::string(name(frame_.chip)) +
+                         " has no tile instruction for that rounds as strew does; updates of the result's type need none");
     const Named out = tile("converted", node.dtype);
     frame_.build.run(Opcode::tcvt, {from.name, out.name}, {{"rmode", "RINT"}});
     return out;
@@ -221,8 +222,12 @@ Status check_computes(const Frame& frame, const Combine& combine) {
     const Words& words = frame.words(static_cast<int>(t));
     if (tensor.role == Role::indices || !tensor.bound || (words.count == 1 && words.element.dtype == frame.travels(tensor.dtype)))
       continue;
-    return unsupported("arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) +
-                       " only moves; f32 would work");
+    return unsupported(
+        "arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) + " only moves; " +
+        (is_integer(tensor.dtype) ? "i32 or f32" : "f32") + " would work" +
+        (is_integer(tensor.dtype) && bits(tensor.dtype) == 64
+             ? ", or a scatter of one combiner and one element type, " + std::string("not as pto-as, element by element")
+             : std::string()));
   }
   return {};
 }
@@ -238,7 +243,57 @@ void align_conversions(Frame& frame, const Combine& combine) {
   if (converts) frame.build.align_tiles(std::max(8, narrowest) / 8);
 }
 
+namespace {
+
+Expected<Opcode> scalar_opcode(CombinerKind kind, bool is_unsigned) {
+  switch (kind) {
+    case CombinerKind::add:
+      return Opcode::addi;
+    case CombinerKind::sub:
+      return Opcode::subi;
+    case CombinerKind::mul:
+      return Opcode::muli;
+    case CombinerKind::max:
+      return is_unsigned ? Opcode::maxui : Opcode::maxsi;
+    case CombinerKind::min:
+      return is_unsigned ? Opcode::minui : Opcode::minsi;
+    case CombinerKind::bit_and:
+      return Opcode::andi;
+    case CombinerKind::bit_or:
+      return Opcode::ori;
+    case CombinerKind::bit_xor:
+      return Opcode::xori;
+    default:
+      return unsupported("the combiner is none of add, sub, mul, max, min, and, or, xor, which is what scalars have");
+  }
+}
+
+/// The updates into the tile of current values, element by element.
+Expected<Named> combine_one_by_one(Frame& frame, int pair, const CombineTiles& tiles) {
+  ProgramBuilder& b = frame.build;
+  const auto& scatter = std::get<Scatter>(frame.op);
+  const DType dtype = scatter.results[static_cast<size_t>(pair)].dtype;
+  STREW_ASSIGN(const Opcode opcode, scalar_opcode(scatter.combiner.kind, is_unsigned_integer(dtype)));
+  const Type number = make_scalar(DType::i64);
+  const int64_t pitch = tiles.current.type.dims[1];
+  b.note("64-bit integers: tiles have no arithmetic for them, scalars have");
+  b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
+    const Number start = b.mul(row, b.number(pitch), "row_start");
+    b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols), [&](const Number& col) {
+      const std::string at = b.use(b.add(start, col, "place"));
+      const Named now = b.give(Opcode::tgetval, "now", number, {tiles.current.name, at});
+      const Named by = b.give(Opcode::tgetval, "by", number, {tiles.update.name, at});
+      const Named then = b.give(opcode, "then", number, {now.name, by.name});
+      b.run(Opcode::tsetval, {tiles.current.name, at, then.name});
+    });
+  });
+  return tiles.current;
+}
+
+}  // namespace
+
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {
+  if (frame.one_by_one()) return combine_one_by_one(frame, pair, tiles);
   return Graph(frame, tiles).value(frame.plan.combine.results[static_cast<size_t>(pair)]);
 }
 

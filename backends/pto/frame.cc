@@ -98,9 +98,25 @@ DType Frame::signed_of(DType dtype) {
       return DType::i16;
     case 32:
       return DType::i32;
+    case 64:
+      return DType::i64;
     default:
       return dtype;
   }
+}
+
+/// Integers of 64 bits: no tile instruction computes with them, the scalar unit does, one by one.
+bool Frame::computes_one_by_one() const {
+  const Scatter* const scatter = std::get_if<Scatter>(&op);
+  if (scatter == nullptr || !scatter->extras.empty() || options.output == Output::pto_as) return false;
+  const CombinerKind kind = scatter->combiner.kind;
+  if (kind == CombinerKind::assign || kind == CombinerKind::expr) return false;
+  for (size_t i = 0; i < scatter->results.size(); ++i) {
+    const DType dtype = scatter->results[i].dtype;
+    if (!is_integer(dtype) || bits(dtype) != 64 || scatter->updates[i].dtype != dtype || scatter->operands[i].dtype != dtype)
+      return false;
+  }
+  return true;
 }
 
 /// Sums, differences, products and bit by bit: the same for signed and unsigned. a3 has few instructions of unsigned elements, and ptoas
@@ -140,7 +156,7 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
     // Read as signed words, which ptoas has scalars of; index code knows what they stand for.
     const int64_t size = bits(argument.dtype);
     words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{size == 16 ? DType::i16 : DType::i8, false}, 1};
-  } else if (travels(argument.dtype) != argument.dtype) {
+  } else if (one_by_one_ || travels(argument.dtype) != argument.dtype) {
     words_[t] = {{travels(argument.dtype), false}, 1};
   } else if (fills(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
     words_[t] = {{signed_of(argument.dtype), false}, 1};
@@ -154,7 +170,8 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
 }
 
 Status Frame::start() {
-  signed_instead_ = computes_signed();
+  one_by_one_ = computes_one_by_one();
+  signed_instead_ = one_by_one_ || computes_signed();
   types_.assign(plan.tensors.size(), nullptr);
   words_.resize(plan.tensors.size());
   pointers_.resize(plan.tensors.size());

@@ -46,6 +46,8 @@ class Frame {
   /// The element type that numbers of `dtype` are computed in: the signed one of the width where that is the same and the chip lacks
   /// the unsigned one.
   DType travels(DType dtype) const { return signed_instead_ && is_unsigned_integer(dtype) ? signed_of(dtype) : dtype; }
+  /// Are updates combined with scalar arithmetic, element by element?
+  bool one_by_one() const { return one_by_one_; }
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
   const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
   /// Elements of a tensor.
@@ -72,11 +74,12 @@ class Frame {
  private:
   bool fills(const TensorType& type) const;
   bool computes_signed() const;
+  bool computes_one_by_one() const;
   static DType signed_of(DType dtype);
   Status add_tensor(const TensorSlot& slot, int tensor);
   const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
 
-  bool signed_instead_ = false;
+  bool signed_instead_ = false, one_by_one_ = false;
   std::vector<const TensorType*> types_;
   std::vector<Words> words_;
   std::vector<std::string> pointers_;

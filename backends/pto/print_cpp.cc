@@ -161,6 +161,18 @@ class CppPrinter {
         return choose("<");
       case Opcode::maxsi:
         return choose(">");
+      case Opcode::minui:
+      case Opcode::maxui: {
+        const std::string u = "static_cast<u" + scalar_type(s.type) + ">(";
+        return "(" + u + operand(s, 0) + ") " + (s.opcode == Opcode::maxui ? ">" : "<") + " " + u + operand(s, 1) + ")) ? " +
+               operand(s, 0) + " : " + operand(s, 1);
+      }
+      case Opcode::andi:
+        return binary("&");
+      case Opcode::ori:
+        return binary("|");
+      case Opcode::xori:
+        return binary("^");
       case Opcode::cmpi:
         return binary(s.attribute("predicate") == "eq" ? "==" : "<");
       case Opcode::tgetval:

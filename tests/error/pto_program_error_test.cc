@@ -54,8 +54,12 @@ TEST(PtoProgramErrors, Elements) {
   EXPECT_THAT(refusal("scatter(operand=i4[50] indices=i32[10] updates=i4[10] inserted_window_dims=[0] "
                       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=skip_element)"),
               HasSubstr("i4, expected elements of 8 bits or more"));
-  EXPECT_THAT(refusal(rows("i64", "combiner=add init=in_place oob=skip_window")),
-              HasSubstr("arithmetic on i64, which a5 only moves"));
+  EXPECT_THAT(refusal(rows("f64", "combiner=add init=in_place oob=skip_window")),
+              HasSubstr("arithmetic on f64, which a5 only moves"));
+  pto::ProgramOptions options;
+  options.output = pto::Output::pto_as;
+  EXPECT_THAT(refusal(rows("i64", "combiner=add init=in_place oob=skip_window"), options),
+              HasSubstr("not as pto-as, element by element"));
   EXPECT_THAT(refusal(rows("u32", "combiner=max init=fill fill=1:u32 oob=skip_window unique_indices=true")),
               HasSubstr("init fills elements of u32 that are computed with, which ptoas has no way to"));
 }
