@@ -95,7 +95,7 @@ Expected<std::string> emit_text(const BuildRequest& request, const Form& form) {
   return guarded(request, [&]() -> Expected<std::string> {
     HalidePipeline pipeline = make_pipeline(request, form);
     std::ostringstream text;
-    text << "// Algorithm\n" << print_algorithm(pipeline, request.plan) << "\n// Schedule\n";
+    text << "// Algorithm\n" << print_algorithm(pipeline, request.plan, form.listed) << "\n// Schedule\n";
     const std::string directives = apply_schedule(pipeline, request, form);
     text << (directives.empty() ? "(as written)\n" : directives) << "\n// Halide's loop nest\n" << lower(pipeline, request);
     return plain_names(text.str());

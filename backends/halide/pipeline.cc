@@ -1,9 +1,10 @@
 // See pipeline.h. Reads like what it does:
 //
-//   for entry in list: for w in window:  result(w..., key) = combine(result(w..., key), updates(w..., pos), ...)      scatter
-//                                        result(w..., pos) = expression(operand(w..., key), ...)                      gather
+//   for w in window:  result(w..., key) = combine(result(w..., key), updates(w..., position), ...)      scatter
+//                     result(w..., position) = expression(operand(w..., key), ...)                      gather
 //
-// with one Halide dimension per window loop and one for pos or key. Order is that of the reduction domain, serial and row-major, so
+// within a loop over the entries (position, key) of a list where the form has one, with a Halide dimension per window loop and one for
+// position or key. Order is that of the reduction domain, serial and row-major, so
 // duplicates fold as semantics.md says. All elements are unsigned integers (numeric.h). A packed tensor is a row of bytes: its element
 // numbers are computed here, and a store keeps the byte's other elements. Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/halide/pipeline.h"
@@ -98,8 +99,8 @@ void Maker::declare_packed(Image& image) {
 }
 
 void Maker::declare() {
-  Halide::Param<int32_t> count("count");
-  out_.arguments = {list_, count};
+  Halide::Param<int32_t> count("count"), position("position"), key("key");
+  out_.arguments = form_.listed ? std::vector<Halide::Argument>{list_, count} : std::vector<Halide::Argument>{position, key};
   list_.dim(0).set_min(0).set_stride(1);
   list_.dim(1).set_min(0).set_stride(2);
 
@@ -115,12 +116,12 @@ void Maker::declare() {
   }
   Halide::Region domain;
   for (size_t l = extents.size(); l-- > 0;) domain.push_back({0, extents[l]});
-  domain.push_back({0, count});
-  const Halide::RDom walk(domain, "walk");
+  if (form_.listed) domain.push_back({0, count});
+  const Halide::RDom walk = domain.empty() ? Halide::RDom() : Halide::RDom(domain, "walk");
   for (size_t l = 0; l < plan_.window.size(); ++l) out_.window.push_back(walk[static_cast<int>(plan_.window.size() - 1 - l)]);
-  out_.entry = walk[static_cast<int>(plan_.window.size())];
-  pos_ = list_(0, out_.entry);
-  key_ = list_(1, out_.entry);
+  if (form_.listed) out_.entry = walk[static_cast<int>(plan_.window.size())];
+  pos_ = form_.listed ? HExpr(list_(0, out_.entry)) : position;
+  key_ = form_.listed ? HExpr(list_(1, out_.entry)) : key;
 
   for (const auto& [forms, images] : {std::pair{&form_.inputs, &inputs_}, std::pair{&form_.results, &results_}})
     for (const FormBuffer& form : *forms) {
@@ -245,12 +246,15 @@ std::string plain_names(const std::string& text) {
   return std::regex_replace(std::regex_replace(text, numbered, "$1"), image, "$1");
 }
 
-std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan) {
+std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bool listed) {
   const auto list = [](std::ostringstream& out, const std::vector<HExpr>& exprs) {
     for (size_t i = 0; i < exprs.size(); ++i) out << (i == 0 ? "" : ", ") << exprs[i];
   };
   std::ostringstream text;
-  text << "for " << pipeline.entry.name() << " in the list's entries (position, key):\n";
+  if (listed)
+    text << "for " << pipeline.entry.name() << " in the list's entries (position, key):\n";
+  else
+    text << "at a position and its key:\n";
   std::string indent = "  ";
   for (size_t l = 0; l < plan.window.size(); ++l, indent += "  ") {
     const Term& extent = plan.window[l].extent;
@@ -264,8 +268,8 @@ std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan) {
   text << ") = ";
   list(text, values.as_vector());
   // What every coordinate from the list looks like, by the names of form.h.
-  static const std::regex key(R"(unsafe_promise_clamped\(list\(1, [^)]*\), 0, [^)]*\))");
-  static const std::regex position(R"(unsafe_promise_clamped\(list\(0, [^)]*\), 0, [^)]*\))");
+  static const std::regex key(R"(unsafe_promise_clamped\((?:list\(1, [^)]*\)|\(int32\)key|key), 0, [^)]*\))");
+  static const std::regex position(R"(unsafe_promise_clamped\((?:list\(0, [^)]*\)|\(int32\)position|position), 0, [^)]*\))");
   return std::regex_replace(std::regex_replace(plain_names(text.str()), key, "key"), position, "position") + "\n";
 }
 

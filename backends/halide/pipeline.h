@@ -1,4 +1,4 @@
-// Pipeline: the algorithm. One Func whose update applies a list of positions (can_build/form.h) to the results in place: its pure
+// Pipeline: the algorithm. One Func whose update applies a position, or a list of them (can_build/form.h), to the results in place: its pure
 // definition is undef, so nothing but the update touches the caller's buffers. How it is run is schedule.h's, apart from it.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace strew {
 struct HalidePipeline {
   Halide::Func apply{"result"};
   std::vector<Halide::RVar> window;  ///< of the plan's window loops, outermost first
-  Halide::RVar entry;                ///< the list's entries
+  Halide::RVar entry;                ///< the list's entries, where there is one
   std::vector<Halide::Argument> arguments;
 };
 
@@ -24,6 +24,6 @@ HalidePipeline make_pipeline(const BuildRequest& request, const Form& form);
 /// Halide's text without the numbers by which it tells the process's functions apart.
 std::string plain_names(const std::string& text);
 /// The update as text, with its domain.
-std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan);
+std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bool listed);
 
 }  // namespace strew

@@ -86,10 +86,9 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
     outside ? outside->apply_one(p, nullptr, WindowCut::none) : emit_whole_window(f, p);
   };
   const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };
-  // The other side's own loop over entries looks nowhere ahead, and its positions need one stride in common.
-  const bool as_it_is = outside && f.schedule.prefetch == 0 && f.plan.positions.size() <= 1;
   f.e.when(
-      as_it_is ? outside->fits() : f.e.b.getFalse(), [&] { emit_whole_list(f, *outside, list, first); }, one_by_one);
+      outside && form->listed ? outside->fits() : f.e.b.getFalse(), [&] { emit_whole_list(f, *outside, list, first); },
+      one_by_one);
   f.finish();
 }
 

@@ -24,11 +24,12 @@ constexpr int64_t kPiece = 1 << 30;
 Outside::Outside(Frame& frame, const Form& form, const std::string& symbol)
     : f_(frame), e_(frame.e), form_(form), symbol_(symbol), extents_(frame.plan.window.size(), nullptr) {
   static const FormBuffer list = {-1, 0, 32, false, {}};
-  buffers_.push_back(&list);
+  if (form.listed) buffers_.push_back(&list);
   for (const auto* forms : {&form_.inputs, &form_.results})
     for (const FormBuffer& buffer : *forms) buffers_.push_back(&buffer);
-  one_ = new llvm::GlobalVariable(*e_.function.getParent(), e_.b.getInt64Ty(), true, llvm::GlobalValue::PrivateLinkage,
-                                  e_.b.getInt64(0), symbol_ + "_one");
+  if (form.listed)
+    one_ = new llvm::GlobalVariable(*e_.function.getParent(), e_.b.getInt64Ty(), true, llvm::GlobalValue::PrivateLinkage,
+                                    e_.b.getInt64(0), symbol_ + "_one");
 }
 
 bool Outside::has_packed() const {
@@ -132,7 +133,13 @@ void Outside::apply(const Pointers& p, Value* list, Value* count) {
 void Outside::call(const Pointers& p, Value* list, Value* count) {
   llvm::IRBuilder<>& b = e_.b;
   const auto narrow = [&](Value* number) { return b.CreateTrunc(number, b.getInt32Ty()); };
-  std::vector<Value*> scalars = {narrow(count)}, hosts = {list}, strides;
+  std::vector<Value*> scalars, hosts, strides;
+  if (form_.listed) {
+    scalars = {narrow(count)};
+    hosts = {list};
+  } else {
+    scalars = {b.getInt32(0), b.getInt32(0)};  // the addresses have moved there
+  }
   for (Value* extent : extents_)
     if (extent != nullptr) scalars.push_back(extent);
   for (const FormBuffer* buffer : buffers_) {
@@ -216,8 +223,8 @@ llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scala
     }
     headers.push_back(header);
   }
-  passed.insert(passed.begin(), headers[0]);
-  passed.insert(passed.end(), headers.begin() + 1, headers.end());
+  if (form_.listed) passed.insert(passed.begin(), headers[0]);
+  passed.insert(passed.end(), headers.begin() + (form_.listed ? 1 : 0), headers.end());
   types.clear();
   for (Value* argument : passed) types.push_back(argument->getType());
   b.CreateCall(module.getOrInsertFunction(callee, llvm::FunctionType::get(b.getInt32Ty(), types, false)), passed);

@@ -1,8 +1,9 @@
 // Outside: calls of loops that another compiler made (backends/halide/can_build/form.h), from entries made here.
 //
-// range and clip hand over one position at a time, at addresses computed here, as a list of the one entry (0, 0): once the other side's
-// function is inlined (graft.h), its loop over entries is gone and so are the buffers. list hands over its list as it is, with positions and
-// keys for the other side to follow; whatever a 32-bit dimension cannot hold goes one by one there, too.
+// range and clip hand over one position at a time: the buffers' addresses have moved there, its coordinates are zeros (in a kernel with an
+// entry for lists: those of a list of the one entry (0, 0)). Once the other side's function is inlined (graft.h), the buffers are gone
+// and so is the loop over that list. The entry list hands over its list as it is, with positions and keys for the other side to follow;
+// whatever a 32-bit dimension cannot hold goes one by one there, too.
 #pragma once
 
 #include <string>
@@ -19,7 +20,7 @@ class Outside {
   /// i1: every extent, stride and key of this call fits the other side, so whole lists can be handed over.
   llvm::Value* fits();
 
-  /// Applies `count` (i64, at most kMostEntries) entries of the list with pos 0, key 0 at p. All windows whole.
+  /// Form listed: applies `count` (i64, at most kMostEntries) entries of the list with pos 0, key 0 at p. All windows whole.
   void apply(const Pointers& p, llvm::Value* list, llvm::Value* count);
   /// Applies one position with p at its window (placement: which cuts it, like `cut`; null: whole).
   void apply_one(const Pointers& p, const Placement* placement, WindowCut cut);
@@ -43,9 +44,9 @@ class Outside {
   Emitter& e_;
   const Form& form_;
   std::string symbol_;
-  std::vector<const FormBuffer*> buffers_;  ///< list, inputs, results
+  std::vector<const FormBuffer*> buffers_;  ///< the list, if any; inputs, results
   std::vector<llvm::Value*> extents_;       ///< per window loop, i32; null where fixed
-  llvm::Value* one_ = nullptr;              ///< the list of the one entry (0, 0)
+  llvm::Value* one_ = nullptr;              ///< form listed: the list of the one entry (0, 0)
 };
 
 }  // namespace strew

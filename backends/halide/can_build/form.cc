@@ -17,6 +17,8 @@ class FormMaker {
 
   Form make() {
     form_.unit = std::max<int64_t>(1, key_unit(plan_));
+    // A loop over a list looks nowhere ahead, and its positions need one stride in common.
+    form_.listed = uses_owners(schedule_.strategy) && schedule_.prefetch == 0 && plan_.positions.size() <= 1;
     for (size_t l = 0; l < plan_.window.size(); ++l) form_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(form_.inputs, t);
     for (int i = 0; i < plan_.pairs; ++i) add(form_.results, plan_.result(i));

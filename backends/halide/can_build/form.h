@@ -1,13 +1,14 @@
 // Form: the calling convention between a Halide pipeline and the LLVM-made entries that call it.
 //
-// The pipeline applies a list of positions: for each entry (pos, key) of the list, in order, the whole window. It sees one buffer per tensor
-// whose dims are the window loops, then pos or key; it knows nothing of indices, policies, threads or strew_args. LLVM's entries
-// hand over resolved positions, one by one (range, clip) or as a list (list), and lay out the buffers (backends/llvm/outside.h). Both
-// sides read this description and nothing else of each other.
+// The pipeline applies the whole window at a position and its key; or, where the kernel has an entry for lists, at each entry (position,
+// key) of a list, in order. It sees one buffer per tensor whose dims are the window loops, then position or key; it knows nothing of
+// indices, policies, threads or strew_args. LLVM's entries hand over resolved positions, one by one (range, clip) or as a list (list),
+// and lay out the buffers (backends/llvm/outside.h). Both sides read this description and nothing else of each other.
 //
-//   int32_t SYMBOL_apply(list*, int32 count, int32 extents..., int32 packed numbers..., inputs*..., results*...)
+//   int32_t SYMBOL_apply(int32 position, int32 key, int32 extents..., int32 packed numbers..., inputs*..., results*...)
+//   int32_t SYMBOL_apply(list*, int32 count, the same...)
 //
-// where x* are halide_buffer_t, extents are of the window loops that are not fixed, and packed numbers are, per packed buffer, the element
+// A loop over entries costs a fifth of Halide's compile time, so it is there only where it is used. x* are halide_buffer_t, extents are of the window loops that are not fixed, and packed numbers are, per packed buffer, the element
 // number of its start within the first byte and the strides that are known at the call only.
 #pragma once
 
@@ -38,6 +39,7 @@ struct FormBuffer {
 struct Form {
   std::vector<bool> fixed;  ///< per window loop: the pipeline knows its extent
   int64_t unit = 1;         ///< elements of the indexed tensors that a key counts
+  bool listed = false;      ///< takes a list of positions
   std::vector<FormBuffer> inputs, results;
 };
 
