@@ -13,8 +13,8 @@ namespace {
 
 constexpr int64_t kStraight = 12;        // vectors of straight-line code for a run
 constexpr int64_t kStraightSingles = 4;  // and elements, where a run is no vectors
-constexpr int64_t kStraightNodes = 48;   // and work in all of them: Halide's compile time grows with both
-constexpr int64_t kUnrolledNodes = 16;   // the same, in an iteration of a loop
+constexpr int64_t kStraightNodes = 56;   // and work in all of them: Halide's compile time grows with both
+constexpr int64_t kUnrolledNodes = 12;   // the same, in an iteration of a loop
 constexpr int64_t kShortest = 128;       // bits of a vector
 
 /// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
@@ -47,7 +47,7 @@ int lanes_of(const BuildRequest& request, const Form& form) {
 int64_t weight(const Plan& plan) {
   int64_t sum = 0;
   for (const ExprNode& node : plan.combine.nodes)
-    sum += HalideNumeric::rounds_after(node.dtype) && !node.args.empty() && !plan.pure_move ? 4 : 1;
+    sum += HalideNumeric::rounds_after(node.dtype) && !node.args.empty() && !plan.pure_move ? 5 : 1;
   return sum;
 }
 
