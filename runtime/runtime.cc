@@ -7,13 +7,15 @@
 #include "runtime/executor/executor.h"
 #include "runtime/kernel.h"
 #include "runtime/kernel_state.h"
+#include "runtime/log.h"
 #include "runtime/op_key.h"
+#include "runtime/options.h"
 
 namespace strew {
 
 struct Runtime::Impl {
   KernelCache cache;
-  std::shared_ptr<Executor> executor = std::make_shared<Executor>(detect_target().cores);
+  std::shared_ptr<Executor> executor = std::make_shared<Executor>(detect_target().cores, process_options().pins_workers);
 };
 
 Runtime::Runtime() : impl_(std::make_unique<Impl>()) {}
@@ -34,6 +36,10 @@ Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options) {
     STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), impl_->executor));
     state->compile_nanoseconds =
         std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+    if (logs(LogLevel::compile))
+      log(LogLevel::compile, "built " + state->compiled.symbol + ": backend " + std::string(state->compiled.backend->name()) +
+                                 ", schedule " + print(state->compiled.schedule) + ", " +
+                                 std::to_string(state->compile_nanoseconds / 1000) + " us; op " + state->compiled.op_text);
     return Kernel(std::move(state));
   });
   if (kernel.ok()) impl_->cache.remember_quick(quick, *kernel);

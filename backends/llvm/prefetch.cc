@@ -7,7 +7,7 @@ namespace strew {
 namespace {
 
 constexpr int64_t kLine = 64;
-constexpr int64_t kMostLines = 4;
+constexpr int64_t kMostLines = 8;
 
 /// Constant bytes of the run, or one line where it is not known.
 int64_t run_bytes(const Frame& f, int tensor) {

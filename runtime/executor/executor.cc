@@ -1,8 +1,13 @@
 // Spinning workers, an epoch word, a done counter (research/limits F: fork and join of four threads 0.2-0.55 us while workers spin,
 // 30-200 us once they sleep). So workers spin kSpin after their last job, then sleep on a futex, and a job wakes sleepers only when it
 // is worth the wait: long itself, or one of many short ones (the debt). A millisecond of spinning spans what a caller does between two
-// calls of a loop; common thread pools spin longer. No pinning. Tested by tests/unit/executor_test.cc, also under tsan.
+// calls of a loop; common thread pools spin longer. Tested by tests/unit/executor_test.cc, also under tsan.
 #include "runtime/executor/executor.h"
+
+#if defined(__linux__)
+#include <pthread.h>
+#include <sched.h>
+#endif
 
 #include <chrono>
 #include <system_error>
@@ -23,6 +28,23 @@ constexpr uint64_t pack(uint32_t epoch, int chunks, int next) {
 constexpr int chunks_of(uint64_t state) { return static_cast<int>(state >> 16 & 0xffff); }
 constexpr int next_of(uint64_t state) { return static_cast<int>(state & 0xffff); }
 
+/// Ties a thread to the n-th core of the calling thread's mask, counted round. A system that refuses leaves it free.
+void pin(std::thread& thread, int n) {
+#if defined(__linux__)
+  cpu_set_t mine;
+  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+  n %= CPU_COUNT(&mine);
+  for (size_t core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &mine) || n-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    pthread_setaffinity_np(thread.native_handle(), sizeof one, &one);
+    return;
+  }
+#endif
+}
+
 inline void pause() {
 #if defined(__x86_64__)
   _mm_pause();
@@ -33,7 +55,7 @@ inline void pause() {
 
 }  // namespace
 
-Executor::Executor(int threads) : threads_(threads < 1 ? 1 : threads) {}
+Executor::Executor(int threads, bool pins) : threads_(threads < 1 ? 1 : threads), pins_(pins) {}
 
 Executor::~Executor() {
   stop_.store(true);
@@ -48,6 +70,7 @@ void Executor::start_workers() {
   for (int id = 0; id + 1 < threads_; ++id) {
     try {
       workers_.emplace_back([this, id] { worker(id); });
+      if (pins_) pin(workers_.back(), id + 1);
     } catch (const std::system_error&) {
       return;  // the process has all the threads it may have: fewer workers, same results
     }

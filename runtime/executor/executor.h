@@ -16,8 +16,9 @@ class Executor {
   using Work = void (*)(void* context, int chunk);
   static constexpr int kMaxChunks = 32767;
 
-  /// `threads`: the most that work at a time, callers included. Workers start when first needed.
-  explicit Executor(int threads);
+  /// `threads`: the most that work at a time, callers included. Workers start when first needed. `pins`: each on a core of its own, as far
+  /// as the affinity mask of the thread that starts them has cores; the caller is left where it is.
+  explicit Executor(int threads, bool pins = false);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -57,6 +58,7 @@ class Executor {
   bool acquire(int64_t nanoseconds);
 
   const int threads_;
+  const bool pins_;
   // One job at a time. state_: epoch (32 bits), chunks (16), next chunk (16). A claim is a compare-exchange of the whole word, so it
   // succeeds only on the job whose fields were read before it.
   alignas(64) std::atomic<uint64_t> state_{0};

@@ -10,6 +10,7 @@
 #include "backends/reference/reference.h"
 #include "runtime/fault_text.h"
 #include "runtime/fp_environment.h"
+#include "runtime/log.h"
 #include "runtime/strategies/clip.h"
 #include "runtime/strategies/exchange.h"
 #include "runtime/strategies/owner.h"
@@ -239,6 +240,15 @@ strew_args arguments_of(const Call& call) {
   return args;
 }
 
+void log_copy(const Kernel::State& state, int64_t elements) {
+  const Plan& plan = state.compiled.plan;
+  int64_t bytes = 0;
+  for (int i = 0; i < plan.pairs; ++i)
+    bytes += static_cast<int64_t>(storage_bytes(plan.tensors[static_cast<size_t>(plan.result(i))].dtype, elements));
+  log(LogLevel::call,
+      state.compiled.symbol + ": the whole operand was copied to the result, " + std::to_string(bytes) + " bytes");
+}
+
 Status check_indices(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   if (!state.compiled.plan.checks_first) return {};
   const strew_args args = arguments_of(call);
@@ -254,6 +264,7 @@ void make_result(const Kernel::State& state, const Call& call) {
   if (count == 0 || call.result_is_operand) return;
   const Plan& plan = state.compiled.plan;
   const int64_t bytes = saturating_product(count, result_bytes(plan));
+  if (plan.init_kind == InitKind::copy && logs(LogLevel::call)) log_copy(state, count);
   const int64_t nanoseconds = estimate(0, bytes);
   strew_args args = arguments_of(call);
   // Read and written, per thread: beyond half of the last cache, stores that bypass it win.

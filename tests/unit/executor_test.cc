@@ -3,6 +3,9 @@
 #include "runtime/executor/executor.h"
 
 #include <gtest/gtest.h>
+#if defined(__linux__)
+#include <sched.h>
+#endif
 
 #include <cfenv>
 #include <cmath>
@@ -112,6 +115,37 @@ TEST(Executor, UsesMoreThanOneThreadWhereThereIsWork) {
   }
   EXPECT_EQ(seen.ids.size(), 2u);
 }
+
+#if defined(__linux__)
+TEST(Executor, PinnedWorkersHaveOneCoreAndTheCallerKeepsItsOwn) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  struct Seen {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> most_cores{0};
+  } seen;
+  Executor executor(3, true);
+  for (int i = 0; i < 20; ++i) {
+    executor.run(
+        64, 3, 1'000'000'000,
+        [](void* context, int) {
+          Seen& s = *static_cast<Seen*>(context);
+          cpu_set_t mine;
+          if (std::this_thread::get_id() == s.caller || sched_getaffinity(0, sizeof mine, &mine) != 0) return;
+          int cores = CPU_COUNT(&mine), most = s.most_cores.load();
+          while (cores > most && !s.most_cores.compare_exchange_weak(most, cores)) {
+          }
+        },
+        &seen);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    seen.most_cores = i < 10 ? 0 : seen.most_cores.load();  // a worker's first chunk may come before it is pinned
+  }
+  EXPECT_LE(seen.most_cores.load(), 1);
+  cpu_set_t after;
+  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+#endif
 
 TEST(Executor, WorkersComputeInTheDefaultEnvironment) {
   std::fesetround(FE_UPWARD);

@@ -2,6 +2,7 @@
 #include <exception>
 #include <new>
 
+#include "runtime/log.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 
@@ -16,6 +17,12 @@ constexpr Command kCommands[] = {
     {"compile", strew::cli::compile}, {"target", strew::cli::target},
 };
 
+/// --time repeats calls: then only kernels are worth a line.
+void start_log(const strew::cli::Options& options) {
+  strew::set_log([](strew::LogLevel, std::string_view line) { strew::cli::note(line); },
+                 options.time ? strew::LogLevel::compile : strew::LogLevel::call);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -23,6 +30,7 @@ int main(int argc, char** argv) {
   try {
     const int status = strew::cli::parse_command_line(argc, argv, options);
     if (status >= 0) return status;
+    if (options.verbose) start_log(options);
     for (const Command& command : kCommands) {
       if (options.command == command.name) return command.run(options);
     }

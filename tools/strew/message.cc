@@ -11,14 +11,18 @@ namespace {
 
 constexpr size_t kMaxMessage = 4000;
 
-void report(const std::string& message) {
+void write_line(const char* kind, std::string_view message) {
   std::string line = printable(message);
   if (line.size() > kMaxMessage) line = line.substr(0, kMaxMessage / 2) + " ... " + line.substr(line.size() - kMaxMessage / 2);
-  line = "error: " + line + "\n";
+  line = kind + line + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
+void report(const std::string& message) { write_line("error: ", message); }
+
 }  // namespace
+
+void note(std::string_view line) { write_line("strew: ", line); }
 
 int fail(const Status& status, std::string_view op_text) {
   switch (status.code()) {

@@ -14,6 +14,9 @@ enum ExitStatus : int { kDone = 0, kBadInput = 1, kBadUsage = 2, kOutOfBounds = 
 int fail(const Status& status, std::string_view op_text = {});
 int usage_error(const std::string& message);
 
+/// A line of --verbose.
+void note(std::string_view line);
+
 /// Control characters written as \n, \x1b and so on, so that text from a file stays on its line.
 std::string printable(std::string_view text);
 

@@ -174,6 +174,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command->add_option("--input", options.inputs,
                       ".npy files (for ONNX also .pb), one per input, in order; - for a missing optional one");
   command->add_option("--output", options.outputs, ".npy files to write, one per output, in order");
+  command->add_flag("--verbose", options.verbose, "a line on stderr per kernel built, and per call that copied a whole operand");
   command->add_flag("--time", options.time, "compile time, time per call, bytes per second, ratio to memcpy");
   command->add_flag("--verify", options.verify, "run the reference too and compare bit for bit");
 

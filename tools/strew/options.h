@@ -17,7 +17,7 @@ struct Options {
   std::string kernel_name;  ///< --kernel
   std::string emit;
   std::string output;  ///< compile -o
-  bool time = false, verify = false, json = false;
+  bool time = false, verify = false, json = false, verbose = false;
   ImportOptions import;
   KernelOptions kernel;
   pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync
