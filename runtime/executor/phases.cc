@@ -276,14 +276,16 @@ void make_result(const Kernel::State& state, const Call& call) {
   run_split(state, state.init, args, {count, unit, 1}, nanoseconds, &unused);
 }
 
+void run_at_once(const Kernel::State& state, const Call& call) {
+  if (call.shape->positions == 0) return;
+  const FpEnvironment environment(state.computes_floats);
+  const strew_args args = arguments_of(call);
+  strew_fault unused;
+  state.range(&args, 0, call.shape->positions, &unused);
+}
+
 Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   const FpEnvironment environment(state.computes_floats);
-  if (state.is_one_call && (call.shape->init == 0 || call.result_is_operand)) {
-    const strew_args args = arguments_of(call);
-    strew_fault unused;
-    if (call.shape->positions != 0) state.range(&args, 0, call.shape->positions, &unused);
-    return {};
-  }
   if (!state.parts.empty()) return run_wide(state, tensors, fault);
   if (const auto& interpreter = state.compiled.artifact.interpreter; interpreter != nullptr)
     return interpreter->run(state.compiled.op, tensors, fault);

@@ -20,5 +20,7 @@ void make_result(const Kernel::State& state, const Call& call);
 
 /// `call` is bound. out_of_bounds: nothing was written, `fault` (if given) is filled.
 Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
+/// The same where there is nothing to make but one call of the range entry (Kernel::State::is_one_call, and the result is there).
+void run_at_once(const Kernel::State& state, const Call& call);
 
 }  // namespace strew

@@ -344,6 +344,12 @@ TEST_F(Cli, TimeAndVerifyReport) {
   EXPECT_EQ(json["outputs"][0]["file"], "y.npy");
 }
 
+TEST_F(Cli, VerboseSaysWhatIsBuiltAndCopied) {
+  const Outcome o = strew("run kv.onnx --input past.npy update.npy indices.npy --output y.npy --verbose");
+  EXPECT_EQ(o.exit, 0);
+  EXPECT_THAT(o.err, AllOf(HasSubstr("strew: built strew_"), HasSubstr(": the whole operand was copied to the result, 96 bytes")));
+}
+
 TEST_F(Cli, CheckAndExplain) {
   EXPECT_THAT(success("check kv.onnx"), AllOf(HasSubstr("kv.onnx: onnx, 1 kernel"), HasSubstr("scatter: strew1.scatter(")));
   EXPECT_EQ(nlohmann::json::parse(success("check add.strew --json"))["kernels"][0]["name"], "op_1");
