@@ -274,9 +274,9 @@ Expected<Named> combine_one_by_one(Frame& frame, int pair, const CombineTiles& t
   const auto& scatter = std::get<Scatter>(frame.op);
   const DType dtype = scatter.results[static_cast<size_t>(pair)].dtype;
   STREW_ASSIGN(const Opcode opcode, scalar_opcode(scatter.combiner.kind, is_unsigned_integer(dtype)));
-  const Type number = make_scalar(DType::i64);
+  const Type number = make_scalar(frame.travels(dtype));
   const int64_t pitch = tiles.current.type.dims[1];
-  b.note("64-bit integers: tiles have no arithmetic for them, scalars have");
+  b.note(std::string(name(dtype)) + ": tiles have no arithmetic for this here, scalars have");
   b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
     const Number start = b.mul(row, b.number(pitch), "row_start");
     b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols), [&](const Number& col) {

@@ -4,6 +4,7 @@
 #include "backends/pto/frame.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "backends/pto/combine.h"
 #include "compiler/pto/instructions.h"
@@ -105,18 +106,60 @@ DType Frame::signed_of(DType dtype) {
   }
 }
 
-/// Integers of 64 bits: no tile instruction computes with them, the scalar unit does, one by one.
+namespace {
+
+/// The tile instruction of a combiner, where there is one.
+std::optional<Opcode> tile_opcode(CombinerKind kind) {
+  switch (kind) {
+    case CombinerKind::add:
+      return Opcode::tadd;
+    case CombinerKind::sub:
+      return Opcode::tsub;
+    case CombinerKind::mul:
+      return Opcode::tmul;
+    case CombinerKind::max:
+      return Opcode::tmax;
+    case CombinerKind::min:
+      return Opcode::tmin;
+    case CombinerKind::bit_and:
+      return Opcode::tand;
+    case CombinerKind::bit_or:
+      return Opcode::tor;
+    case CombinerKind::bit_xor:
+      return Opcode::txor;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::string_view atomic_name(CombinerKind kind) {
+  return kind == CombinerKind::add ? "add" : kind == CombinerKind::max ? "max" : kind == CombinerKind::min ? "min" : "";
+}
+
+}  // namespace
+
+/// Integers that no tile instruction and no atomic combines on this chip: the scalar unit does, one by one.
 bool Frame::computes_one_by_one() const {
   const Scatter* const scatter = std::get_if<Scatter>(&op);
   if (scatter == nullptr || !scatter->extras.empty() || options.output == Output::pto_as) return false;
   const CombinerKind kind = scatter->combiner.kind;
-  if (kind == CombinerKind::assign || kind == CombinerKind::expr) return false;
+  const std::optional<Opcode> opcode = tile_opcode(kind);
+  if (!opcode) return false;
+  const bool by_sign = kind == CombinerKind::max || kind == CombinerKind::min;
+  const Reader reader = reader_of(options.output);
+  bool needed = false;
   for (size_t i = 0; i < scatter->results.size(); ++i) {
     const DType dtype = scatter->results[i].dtype;
-    if (!is_integer(dtype) || bits(dtype) != 64 || scatter->updates[i].dtype != dtype || scatter->operands[i].dtype != dtype)
+    if (!is_integer(dtype) || bits(dtype) < 8 || scatter->updates[i].dtype != dtype || scatter->operands[i].dtype != dtype)
       return false;
+    const DType moved = by_sign ? dtype : signed_of(dtype);
+    const auto legal = [&](DType as) {
+      if (allows(*info(*opcode).legality, chip, reader, as)) return true;
+      return !atomic_name(kind).empty() && allows(atomic_legality(atomic_name(kind)), chip, Reader::headers, as);
+    };
+    needed |= bits(dtype) == 64 || (!legal(dtype) && !legal(moved));
   }
-  return true;
+  return needed;
 }
 
 /// Sums, differences, products and bit by bit: the same for signed and unsigned. a3 has few instructions of unsigned elements, and ptoas

@@ -138,7 +138,7 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   const Plan& plan = frame.plan;
   if (plan.components.empty()) return unsupported("no index component");
   if (plan.positions.empty()) return unsupported("one position");
-  if (frame.one_by_one()) return unsupported("sums of 64-bit integers, which are made one by one");
+  if (frame.one_by_one()) return unsupported("integers that the chip combines one by one");
   if (bits(plan.index_dtype) < 32) return unsupported("indices of " + std::string(name(plan.index_dtype)));
   RowWalk walk;
   walk.outer.assign(plan.positions.begin(), plan.positions.end() - 1);
