@@ -347,7 +347,8 @@ TEST_F(Cli, TimeAndVerifyReport) {
 TEST_F(Cli, VerboseSaysWhatIsBuiltAndCopied) {
   const Outcome o = strew("run kv.onnx --input past.npy update.npy indices.npy --output y.npy --verbose");
   EXPECT_EQ(o.exit, 0);
-  EXPECT_THAT(o.err, AllOf(HasSubstr("strew: built strew_"), HasSubstr(": the whole operand was copied to the result, 96 bytes")));
+  EXPECT_THAT(o.err,
+              AllOf(HasSubstr("strew: built strew_"), HasSubstr(": the whole operand was copied to the result, 96 bytes")));
 }
 
 TEST_F(Cli, CheckAndExplain) {
