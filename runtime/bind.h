@@ -29,8 +29,8 @@ struct CallShape {
     const int64_t* dims;     ///< into numbers
     const int64_t* strides;  ///< in elements, contiguous ones where the caller gave none
     int64_t lo, hi;          ///< bytes touched, relative to the data pointer: [lo, hi)
-    uintptr_t least,
-        span;  ///< data pointers of [least, least + span] keep those bytes inside the address space, and are not null
+    /// Data pointers of [least, least + span] keep those bytes inside the address space, and are not null.
+    uintptr_t least, span;
   };
   std::vector<int64_t> numbers;
   std::vector<Slot> slots;   ///< as tensor_slots(op)

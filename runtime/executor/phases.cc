@@ -108,9 +108,9 @@ int64_t saturating_product(int64_t a, int64_t b) {
 OwnerCall owner_call(const Kernel::State& state, const CallShape& shape, const strew_args& args, int threads) {
   int64_t call_bytes = 0;
   for (const CallShape::Slot& slot : shape.slots) call_bytes += slot.hi - slot.lo;
-  const OobPolicy oob = state.compiled.plan.oob;
-  const bool drops = oob == OobPolicy::skip_element || oob == OobPolicy::skip_window;
-  const int64_t key_bytes = key_unit(state.compiled.plan) * (bits(state.compiled.plan.tensors[0].dtype) / 8);
+  const Plan& plan = state.compiled.plan;
+  const bool drops = !plan.in_bounds.holds && !plan.checks_first;  // clamp and wrap drop too, where a dim has no element
+  const int64_t key_bytes = key_unit(plan) * (bits(plan.tensors[0].dtype) / 8);
   return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads, drops};
 }
 

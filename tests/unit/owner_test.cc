@@ -10,13 +10,13 @@
 namespace strew {
 namespace {
 
-/// 200000 inexact f32 updates of `width` elements into 5000 rows, skewed so that some rows take thousands.
-std::vector<float> scatter_add(const std::string& schedule, int64_t width, const std::string& rest) {
-  const int64_t rows = 5000, updates = width == 1 ? 200000 : 70000;
+/// 200000 inexact f32 updates of `width` elements into `rows` rows, skewed so that some rows take thousands.
+std::vector<float> scatter_add(const std::string& schedule, int64_t width, const std::string& rest, int64_t rows = 5000) {
+  const int64_t updates = width == 1 ? 200000 : 70000;
   const std::string w = width == 1 ? "" : "," + std::to_string(width);
   const std::string dims = width == 1 ? "" : "update_window_dims=[1] ";
-  auto op = parse_op("strew1.scatter(operand=f32[5000" + w + "] indices=i32[" + std::to_string(updates) + "] updates=f32[" +
-                     std::to_string(updates) + w + "] " + dims +
+  auto op = parse_op("strew1.scatter(operand=f32[" + std::to_string(rows) + w + "] indices=i32[" + std::to_string(updates) +
+                     "] updates=f32[" + std::to_string(updates) + w + "] " + dims +
                      "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place " +
                      rest + ")");
   EXPECT_TRUE(op.ok()) << op.status().message();
@@ -55,6 +55,14 @@ TEST(Owner, SameBitsAsOneThread) {
               << strategy << " " << width << " " << rest << " threads " << threads;
     }
   }
+}
+
+// Clamping and wrapping find no place in a table without rows: every update is dropped.
+TEST(Owner, TablesWithoutRowsTakeNothing) {
+  for (const char* rest : {"oob=clamp", "oob=wrap", "oob=skip_window"})
+    for (const char* strategy : {"owner", "exchange"})
+      EXPECT_TRUE(scatter_add("strategy=" + std::string(strategy) + ",threads=2", 16, rest, 0).empty())
+          << strategy << " " << rest;
 }
 
 TEST(Owner, RefusesWhatItCannotOwn) {
