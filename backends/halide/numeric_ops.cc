@@ -224,7 +224,8 @@ HExpr HalideNumeric::compare(ExprOp op, DType dtype, const Parts& a, const Parts
   if (dtype == DType::boolean) {
     x = cast(UInt(8), x);
     y = cast(UInt(8), y);
-  } else if (is_signed_integer(dtype)) {
+  } else if (is_signed_integer(dtype) && op != ExprOp::eq && op != ExprOp::ne) {
+    // Equality stays unsigned: Halide folds it as a difference, which may overflow a signed type.
     x = as_signed(x);
     y = as_signed(y);
   }

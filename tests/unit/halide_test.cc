@@ -223,6 +223,19 @@ TEST_F(Halide, StreamsWholeVectors) {
 }
 
 // A plan no planner makes: an update of another type than the result it is stored to.
+// Halide refuses to fold what overflows a signed type; constants this far apart once met in such a difference.
+TEST_F(Halide, ComparesConstantsThatAreFarApart) {
+  for (const char* compare : {"eq", "ne", "lt", "le", "gt", "ge"}) {
+    const auto kernel = runtime_.get(
+        op_of(std::string("strew1.scatter(operand=i32[2] indices=i32[1] updates=i32[2] update_window_dims=[0] "
+                          "scatter_dims_to_operand_dims=[0] combiner=expr expr={%0=update(0):i32; %1=current(0):i32; "
+                          "%2=constant(2007774326):i32; %3=constant(-665936998):i32; %4=") +
+              compare + "(%2,%3):bool; %5=select(%4,%0,%1):i32; return %5} init=in_place)"),
+        with("halide"));
+    EXPECT_TRUE(kernel.ok()) << compare << ": " << kernel.status().message();
+  }
+}
+
 TEST_F(Halide, ItsErrorsBecomeAStatus) {
   Op op = op_of(rows_op(""));
   canonicalise(op);
