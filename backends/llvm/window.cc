@@ -71,7 +71,7 @@ Value* parking(Frame& f) {
 }
 
 /// Results outside are combined with that element: one more instruction where all are inside, and no branch to mispredict where they come
-/// and go (half of 4M bad at random: a third of the time).
+/// and go (half of a million bad at random: half the time).
 void park_dropped(Frame& f, Value* inside, Pointers& p) {
   for (int i = 0; i < f.plan.pairs; ++i) {
     Value*& result = p[static_cast<size_t>(f.plan.result(i))];
