@@ -15,7 +15,7 @@
 namespace strew {
 
 struct Form;
-/// Loops that another backend made: their calling convention, and SYMBOL_apply (and _fill) as LLVM bitcode.
+/// Loops that another backend made: their calling convention, and SYMBOL_apply as LLVM bitcode.
 struct OutsideLoops {
   const Form& form;
   const std::string& bitcode;

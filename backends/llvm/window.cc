@@ -1,6 +1,6 @@
 // See window.h. A cut window is clipped loop bounds, never a mask. A wrapped dim is walked as two segments by a loop of two, so the
 // nest below exists once in the code. The first loop may be cut (WindowCut): runs take no negative lengths, so a cut range that is empty
-// ends where it begins.
+// ends where it begins. A window that the policy drops is branched over; a single element is combined with memory that nobody reads.
 // Tested by tests/differential; wrapping also by tests/unit and the TensorScatter oracle.
 #include "backends/llvm/window.h"
 

@@ -272,7 +272,9 @@ bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   const bool fills_dims = std::all_of(plan.components.begin(), plan.components.end(),
                                       [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
   const bool all_apply = plan.in_bounds.holds || plan.checks_first || (plan.oob == OobPolicy::clamp && fills_dims);
-  return all_apply && count(plan.positions, dyn) * count(plan.window, dyn) == count(plan.init, dyn);
+  int64_t written = 0;
+  return all_apply && !__builtin_mul_overflow(count(plan.positions, dyn), count(plan.window, dyn), &written) &&
+         written == count(plan.init, dyn);
 }
 
 size_t slab_loops(const Plan& plan) {

@@ -12,20 +12,16 @@
 #include "compiler/op/text.h"
 #include "compiler/rewrite/rewrites.h"
 #include "runtime/kernel.h"
+#include "tests/support/ops.h"
 #include "tests/support/views.h"
 
 namespace strew {
 namespace {
 
+using test::op_of;
 using test::Views;
 using testing::HasSubstr;
 using testing::Not;
-
-Op op_of(const std::string& text) {
-  const auto op = parse_op(text);
-  EXPECT_TRUE(op.ok()) << op.status().message();
-  return *op;
-}
 
 KernelOptions with(const std::string& backend, const std::string& schedule = "") {
   KernelOptions options;

@@ -5,17 +5,13 @@
 #include <algorithm>
 
 #include "runtime/kernel.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
 
+using test::op_of;
 using testing::HasSubstr;
-
-Op op_of(const std::string& text) {
-  const auto op = parse_op(text);
-  EXPECT_TRUE(op.ok()) << op.status().message();
-  return *op;
-}
 
 /// Runs an op of i32 indices with schedule `checked` and says what came of it. Buffers: one per tensor, the first is the result.
 struct Call {

@@ -13,20 +13,16 @@
 #include "runtime/kernel_state.h"
 #include "runtime/replay.h"
 #include "tests/support/bits.h"
+#include "tests/support/ops.h"
 #include "tests/support/views.h"
 
 namespace strew {
 namespace {
 
+using test::op_of;
 using test::Views;
 using testing::HasSubstr;
 using testing::StartsWith;
-
-Op op_of(const std::string& text) {
-  const auto op = parse_op(text);
-  EXPECT_TRUE(op.ok()) << op.status().message();
-  return *op;
-}
 
 KernelOptions with(const std::string& backend, const std::string& schedule = "", int threads = 0) {
   KernelOptions options;

@@ -8,8 +8,9 @@
 //   int32_t SYMBOL_apply(int32 position, int32 key, int32 extents..., int32 packed numbers..., inputs*..., results*...)
 //   int32_t SYMBOL_apply(list*, int32 count, the same...)
 //
-// A loop over entries costs a fifth of Halide's compile time, so it is there only where it is used. x* are halide_buffer_t, extents are of the window loops that are not fixed, and packed numbers are, per packed buffer, the element
-// number of its start within the first byte and the strides that are known at the call only.
+// A loop over entries costs a fifth of Halide's compile time, so it is there only where it is used. inputs* and results* are
+// halide_buffer_t, extents are of the window loops that are not fixed, and packed numbers are, per packed buffer, the element number of
+// its start within the first byte and the strides that are known at the call only.
 #pragma once
 
 #include <vector>
