@@ -215,7 +215,7 @@ std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engin
       got_fault = {};
       bool by_strategy = false;
       const bool alone = engine.kernel.schedule().strategy == Strategy::sequential;
-      const int threads = alone ? 1 : kThreadCounts[static_cast<size_t>(tally_.data_sets) % std::size(kThreadCounts)];
+      const int threads = alone ? 1 : kThreadCounts[p.splits.below(std::size(kThreadCounts))];
       running_ = fmt::format("{} [{}]{}", engine.backend, engine.schedule, split ? " in pieces" : "");
       const CallersFloats floats(!split && p.splits.chance(10));
       caught = catch_fault([&] {
@@ -275,8 +275,8 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
     ++done;
   }
   for (const std::string& name : room_.backend_names()) {
-    if (std::any_of(engines->begin(), engines->end(), [&](const Engine& e) { return e.backend == name; }))
-      coverage().ran(name, *cell, done);
+    const bool built = std::any_of(engines->begin(), engines->end(), [&](const Engine& e) { return e.backend == name; });
+    if (built && done > 0) coverage().ran(name, *cell, done);
   }
   return std::nullopt;
 }

@@ -27,6 +27,8 @@ std::string text(const Cell& cell);
 Cell cell_of(const Op& op, PlanKind kind);
 /// Every cell an op can be in.
 const std::vector<Cell>& legal_cells();
+/// Must every legal cell run on this backend? Not on halide, which declines what it cannot hold.
+bool owes_cells(const std::string& backend);
 /// Must generated code (backend llvm) run this op? All but conversions and graphs over dtypes that only move, and wide
 /// accumulation from an operand of another dtype.
 bool is_promised(const Op& op);
@@ -45,7 +47,7 @@ class Coverage {
   void merge(const std::string& written);
   /// Table by kind, policy and combiner; then by dtype; then refusals and the share of ops the backend can build; then splits.
   std::string table() const;
-  /// Legal cells that never ran; splits only where backend llvm is among them. Backend halide owes none: it declines what it cannot hold.
+  /// Legal cells that never ran; splits only where backend llvm is among them.
   std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
 
  private:

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +28,9 @@
 
 namespace strew::test {
 namespace {
+
+/// Ops made for one cell of the coverage tables before it counts as one that cannot be reached: a try succeeds far oftener than not.
+constexpr uint64_t kTries = 400;
 
 struct Options {
   uint64_t seed = 0;
@@ -106,7 +110,9 @@ class Driver {
  private:
   Blueprint directed(uint64_t seed, size_t cell);
   Blueprint for_split(uint64_t seed, size_t split);
+  bool run_cell(uint64_t seed, size_t cell);
   bool run_split_cell(uint64_t seed, size_t split);
+  bool covered(const Cell& cell);
   bool report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure, std::optional<Strategy> wish = {});
 
   const Options& options_;
@@ -154,14 +160,33 @@ Blueprint Driver::for_split(uint64_t seed, size_t number) {
   return blueprint;
 }
 
-/// Ops for that split until it has run with every number of threads: a few calls have nothing to split, or no legal index.
+/// Has every backend that owes this cell run it?
+bool Driver::covered(const Cell& cell) {
+  const std::vector<std::string>& backends = checker_.room().backend_names();
+  return std::all_of(backends.begin(), backends.end(),
+                     [&](const std::string& name) { return !owes_cells(name) || checker_.coverage().has(name, cell); });
+}
+
+/// One op always, and more until that cell has run: a few ops lie beside it, or have no legal call.
+bool Driver::run_cell(uint64_t seed, size_t number) {
+  for (uint64_t tries = 0; tries == 0 || (tries < kTries && !covered(legal_cells()[number])); ++tries) {
+    const uint64_t stream = seed ^ (tries << 40);
+    const Blueprint blueprint = directed(stream, number);
+    const uint64_t data_seed = stream ^ (number * 2 + 1);
+    if (const auto failure = checker_.check(blueprint, data_seed)) return report(blueprint, data_seed, *failure);
+  }
+  return true;
+}
+
+/// Ops for that split until it has run with every number of threads.
 bool Driver::run_split_cell(uint64_t seed, size_t number) {
   const SplitCell& cell = legal_splits()[number];
-  for (uint64_t tries = 0; tries < 12 && !checker_.coverage().has(cell); ++tries) {
+  for (uint64_t tries = 0; tries < kTries && !checker_.coverage().has(cell); ++tries) {
     const uint64_t stream = seed ^ (tries << 40);
     const Blueprint blueprint = for_split(stream, number);
-    const auto failure = checker_.check(blueprint, stream ^ (number * 2 + 0x5911f), kPatterns, cell.strategy);
-    if (failure) return report(blueprint, stream ^ (number * 2 + 0x5911f), *failure, cell.strategy);
+    const uint64_t data_seed = stream ^ (number * 2 + 0x5911f);
+    const auto failure = checker_.check(blueprint, data_seed, kPatterns, cell.strategy);
+    if (failure) return report(blueprint, data_seed, *failure, cell.strategy);
   }
   return true;
 }
@@ -171,20 +196,13 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   if (!options_.engines.backend.empty()) replay_ += " --backend " + options_.engines.backend;
   if (options_.engines.schedules != EngineOptions{}.schedules)
     replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
-  Blueprint blueprint;
-  uint64_t data_seed = 0;
   if (!iteration.empty() && iteration[0] == 's')
     return run_split_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_splits().size());
-  if (!iteration.empty() && iteration[0] == 'c') {
-    const size_t cell = std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_cells().size();
-    blueprint = directed(seed, cell);
-    data_seed = seed ^ (cell * 2 + 1);
-  } else {
-    const uint64_t n = std::strtoull(iteration.c_str(), nullptr, 10);
-    Rng rng = Rng::stream(seed, n * 2);
-    blueprint = random_blueprint(rng, {});
-    data_seed = rng.next();
-  }
+  if (!iteration.empty() && iteration[0] == 'c')
+    return run_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_cells().size());
+  Rng rng = Rng::stream(seed, std::strtoull(iteration.c_str(), nullptr, 10) * 2);
+  const Blueprint blueprint = random_blueprint(rng, {});
+  const uint64_t data_seed = rng.next();
   if (options_.verbose) {
     fmt::print("{} {}\n", iteration, print(make_op(blueprint)));
     std::fflush(stdout);
