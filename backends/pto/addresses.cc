@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/pto/types.h"
@@ -17,24 +18,24 @@ class Placer {
  public:
   explicit Placer(bool write) : write_(write) {}
 
-  int64_t run(Function& function) {
+  PlacedBytes run(Function& function) {
     for (Statement& s : function.body) statement(s);
     std::vector<Statement> constants;
-    for (const int64_t address : addresses_) {
+    for (const auto& [in_l1, address] : addresses_) {
       Statement s;
       s.opcode = Opcode::constant;
-      s.result = name_of(address);
+      s.result = name_of(in_l1, address);
       s.type = make_scalar(DType::i64);
       s.value = address;
       constants.push_back(std::move(s));
     }
     function.body.insert(function.body.begin(), std::make_move_iterator(constants.begin()),
                          std::make_move_iterator(constants.end()));
-    return next_;
+    return {ub_, l1_};
   }
 
  private:
-  static std::string name_of(int64_t address) { return "ub" + std::to_string(address); }
+  static std::string name_of(bool in_l1, int64_t address) { return (in_l1 ? "l1_" : "ub") + std::to_string(address); }
 
   void statement(Statement& s) {
     if (s.opcode == Opcode::alloc_tile) place(s);
@@ -43,20 +44,22 @@ class Placer {
 
   void place(Statement& s) {
     const int64_t bytes = storage_bytes(s.type.element.dtype, s.type.dims[0] * s.type.dims[1]);
+    const bool in_l1 = s.type.tile.location == "mat";
+    int64_t& next = in_l1 ? l1_ : ub_;
     if (write_) {
-      s.operands[0] = {name_of(next_)};
-      addresses_.insert(next_);
+      s.operands[0] = {name_of(in_l1, next)};
+      addresses_.insert({in_l1, next});
     }
-    next_ += (bytes + kUnit - 1) / kUnit * kUnit;
+    next += (bytes + kUnit - 1) / kUnit * kUnit;
   }
 
   bool write_;
-  int64_t next_ = 0;
-  std::set<int64_t> addresses_;
+  int64_t ub_ = 0, l1_ = 0;
+  std::set<std::pair<bool, int64_t>> addresses_;  ///< in L1?
 };
 
 }  // namespace
 
-int64_t place_tiles(Function& function, bool write) { return Placer(write).run(function); }
+PlacedBytes place_tiles(Function& function, bool write) { return Placer(write).run(function); }
 
 }  // namespace strew::pto

@@ -1,4 +1,4 @@
-// Addresses: where each tile lies in the vector buffer.
+// Addresses: where each tile lies in the vector buffer, or in the cube core's L1.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,12 @@
 
 namespace strew::pto {
 
-/// Gives every tile of a function a place; returns the bytes used. `write`: as `addr` operands, as ptoas' level3 and C++ want them.
-int64_t place_tiles(Function& function, bool write);
+/// Bytes that tiles take.
+struct PlacedBytes {
+  int64_t ub = 0, l1 = 0;
+};
+
+/// Gives every tile of a function a place. `write`: as `addr` operands, as ptoas' level3 and C++ want them.
+PlacedBytes place_tiles(Function& function, bool write);
 
 }  // namespace strew::pto

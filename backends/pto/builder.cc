@@ -298,6 +298,15 @@ Named ProgramBuilder::fractal_tile(const std::string& hint, Element element, int
   return allocate(hint, std::move(type), valid_rows, number(cols));
 }
 
+Named ProgramBuilder::l1_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows) {
+  cube_ = true;
+  Type type = make_tile(element, rows, cols);
+  type.tile.location = "mat";
+  type.tile.blayout = "col_major";
+  type.tile.slayout = "row_major";
+  return allocate(hint, std::move(type), valid_rows, number(cols));
+}
+
 Named ProgramBuilder::allocate(const std::string& hint, Type type, const Number& valid_rows, const Number& valid_cols) {
   Statement s;
   s.opcode = Opcode::alloc_tile;
@@ -402,6 +411,8 @@ void ProgramBuilder::account(const Statement& s) {
       scattered_ += bytes(s.operands[0][0]);
       break;
     case Opcode::mgather:
+    case Opcode::gather_l1:
+    case Opcode::gather_l1_elem:
       scattered_ += bytes(s.operands[2][0]);
       break;
     default:
@@ -416,7 +427,7 @@ void ProgramBuilder::finish(Program& program, const std::string& kernel) {
   function.name = kernel;
   function.arguments = std::move(arguments_);
   function.entry = true;
-  function.kernel_kind = "vector";
+  function.kernel_kind = cube_ ? "cube" : "vector";
   function.body = std::move(constants_);
   for (std::vector<Statement>* part : {&head_, &hoisted_, &body_})
     function.body.insert(function.body.end(), std::make_move_iterator(part->begin()), std::make_move_iterator(part->end()));

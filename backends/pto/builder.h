@@ -75,6 +75,8 @@ class ProgramBuilder {
   /// The same as a column, or in fractals.
   Named column_tile(const std::string& hint, Element element, int64_t rows, const Number& valid_rows);
   Named fractal_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows);
+  /// In fractals in L1, which makes the program one of the cube cores.
+  Named l1_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows);
   /// `from`, from + 1, .. along a tile of one row of i32.
   void count_up(const Named& tile, const Number& from);
   void load(const Named& part, const Named& tile);
@@ -132,7 +134,7 @@ class ProgramBuilder {
   std::map<std::string, std::string> open_cols_;                 ///< valid_col of tiles that have one
   std::map<std::string, std::pair<int64_t, int64_t>> fractals_;  ///< of a fractal view: block columns, elements of one
   std::string note_;
-  bool hoist_ = false, one_core_ = false;
+  bool hoist_ = false, one_core_ = false, cube_ = false;
   int64_t narrowest_ = 32;
   double trips_ = 1;
   double loaded_ = 0, stored_ = 0, scattered_ = 0, instructions_ = 0;

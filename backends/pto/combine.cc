@@ -6,74 +6,18 @@
 #include "backends/pto/combine.h"
 
 #include <bit>
-#include <optional>
 
+#include "backends/pto/operators.h"
 #include "compiler/pto/types.h"
 
 namespace strew::pto {
 namespace {
-
-std::string atomic_of(CombinerKind kind) {
-  switch (kind) {
-    case CombinerKind::add:
-      return "add";
-    case CombinerKind::max:
-      return "max";
-    case CombinerKind::min:
-      return "min";
-    default:
-      return "none";
-  }
-}
-
-/// Integers and extremes: any order gives the same bits.
-bool commutes(CombinerKind kind, DType dtype) {
-  switch (kind) {
-    case CombinerKind::max:
-    case CombinerKind::min:
-      return true;
-    case CombinerKind::add:
-    case CombinerKind::sub:
-    case CombinerKind::mul:
-    case CombinerKind::bit_and:
-    case CombinerKind::bit_or:
-    case CombinerKind::bit_xor:
-      return is_integer(dtype);
-    default:
-      return false;
-  }
-}
 
 bool same_types(const Scatter& scatter) {
   for (size_t i = 0; i < scatter.results.size(); ++i)
     if (scatter.results[i].dtype != scatter.operands[i].dtype || scatter.updates[i].dtype != scatter.results[i].dtype)
       return false;
   return true;
-}
-
-std::optional<Opcode> opcode_of(ExprOp op) {
-  switch (op) {
-    case ExprOp::add:
-      return Opcode::tadd;
-    case ExprOp::sub:
-      return Opcode::tsub;
-    case ExprOp::mul:
-      return Opcode::tmul;
-    case ExprOp::div:
-      return Opcode::tdiv;
-    case ExprOp::max:
-      return Opcode::tmax;
-    case ExprOp::min:
-      return Opcode::tmin;
-    case ExprOp::bit_and:
-      return Opcode::tand;
-    case ExprOp::bit_or:
-      return Opcode::tor;
-    case ExprOp::bit_xor:
-      return Opcode::txor;
-    default:
-      return std::nullopt;
-  }
 }
 
 class Graph {
@@ -145,19 +89,20 @@ class Graph {
   }
 
   Expected<Named> binary(const ExprNode& node) {
-    const std::optional<Opcode> opcode = opcode_of(node.op);
-    if (!opcode || (node.op == ExprOp::div && !is_float(node.dtype)))
+    const Operator* const row = find_operator(node.op);
+    if (row == nullptr || (node.op == ExprOp::div && !is_float(node.dtype)))
       return unsupported("the combiner has " + std::string(name(node.op)) + " on " + std::string(name(node.dtype)) +
                          ", expected add, sub, mul, div of floats, max, min, and, or, xor");
-    STREW_TRY(can(*opcode, node.dtype));
+    const Opcode opcode = row->tile;
+    STREW_TRY(can(opcode, node.dtype));
     STREW_ASSIGN(const Named a, value(node.args[0]));
     STREW_ASSIGN(const Named c, value(node.args[1]));
     const Named out = tile("combined", node.dtype);
-    if (*opcode == Opcode::txor) {
+    if (opcode == Opcode::txor) {
       const Named room = tile("room", node.dtype);
-      frame_.build.run(*opcode, {a.name, c.name, room.name, out.name});
+      frame_.build.run(opcode, {a.name, c.name, room.name, out.name});
     } else {
-      frame_.build.run(*opcode, {a.name, c.name, out.name});
+      frame_.build.run(opcode, {a.name, c.name, out.name});
     }
     return out;
   }
@@ -185,7 +130,6 @@ Expected<Combine> choose_combine(const Frame& frame) {
   }
   const auto& scatter = std::get<Scatter>(frame.op);
   const DType dtype = scatter.results[0].dtype;
-  const CombinerKind kind = scatter.combiner.kind;
   out.way = CombineWay::compute;
   out.any_order = plan.unique.holds;
   if (scatter.accumulate != Accumulate::native && !plan.unique.holds)
@@ -196,12 +140,13 @@ Expected<Combine> choose_combine(const Frame& frame) {
     return unsupported("accumulate is " + std::string(name(scatter.accumulate)) + " over updates of " +
                        std::string(name(scatter.updates[0].dtype)) + ", expected " + std::string(name(dtype)) +
                        " as the result has; accumulate native would work");
-  const std::string atomic = atomic_of(kind);
-  if (atomic == "none" || !same_types(scatter) || !scatter.extras.empty()) return out;
+  const Operator* const combiner = combiner_operator(frame.op, plan);
+  if (combiner == nullptr || combiner->atomic.empty() || !same_types(scatter) || !scatter.extras.empty()) return out;
   // Every pair by the same way: they share the index tiles and the loops.
+  const std::string atomic(combiner->atomic);
   bool any_order = true;
   for (const TensorType& result : scatter.results) {
-    any_order &= commutes(kind, result.dtype);
+    any_order &= combiner->reorders(result.dtype);
     const DType moved = frame.travels(result.dtype);
     if (allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) continue;
     if (allows(atomic_legality(atomic), frame.chip, Reader::headers, moved) && !plan.unique.holds)
@@ -245,35 +190,13 @@ void align_conversions(Frame& frame, const Combine& combine) {
 
 namespace {
 
-Expected<Opcode> scalar_opcode(CombinerKind kind, bool is_unsigned) {
-  switch (kind) {
-    case CombinerKind::add:
-      return Opcode::addi;
-    case CombinerKind::sub:
-      return Opcode::subi;
-    case CombinerKind::mul:
-      return Opcode::muli;
-    case CombinerKind::max:
-      return is_unsigned ? Opcode::maxui : Opcode::maxsi;
-    case CombinerKind::min:
-      return is_unsigned ? Opcode::minui : Opcode::minsi;
-    case CombinerKind::bit_and:
-      return Opcode::andi;
-    case CombinerKind::bit_or:
-      return Opcode::ori;
-    case CombinerKind::bit_xor:
-      return Opcode::xori;
-    default:
-      return unsupported("the combiner is none of add, sub, mul, max, min, and, or, xor, which is what scalars have");
-  }
-}
-
 /// The updates into the tile of current values, element by element.
 Expected<Named> combine_one_by_one(Frame& frame, int pair, const CombineTiles& tiles) {
   ProgramBuilder& b = frame.build;
   const auto& scatter = std::get<Scatter>(frame.op);
   const DType dtype = scatter.results[static_cast<size_t>(pair)].dtype;
-  STREW_ASSIGN(const Opcode opcode, scalar_opcode(scatter.combiner.kind, is_unsigned_integer(dtype)));
+  const Operator& combiner = *combiner_operator(frame.op, frame.plan);
+  const Opcode opcode = is_unsigned_integer(dtype) ? *combiner.unsigned_number : *combiner.number;
   const Type number = make_scalar(frame.travels(dtype));
   const int64_t pitch = tiles.current.type.dims[1];
   b.note(std::string(name(dtype)) + ": tiles have no arithmetic for this here, scalars have");

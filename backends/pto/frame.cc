@@ -4,9 +4,9 @@
 #include "backends/pto/frame.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "backends/pto/combine.h"
+#include "backends/pto/operators.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::pto {
@@ -106,56 +106,22 @@ DType Frame::signed_of(DType dtype) {
   }
 }
 
-namespace {
-
-/// The tile instruction of a combiner, where there is one.
-std::optional<Opcode> tile_opcode(CombinerKind kind) {
-  switch (kind) {
-    case CombinerKind::add:
-      return Opcode::tadd;
-    case CombinerKind::sub:
-      return Opcode::tsub;
-    case CombinerKind::mul:
-      return Opcode::tmul;
-    case CombinerKind::max:
-      return Opcode::tmax;
-    case CombinerKind::min:
-      return Opcode::tmin;
-    case CombinerKind::bit_and:
-      return Opcode::tand;
-    case CombinerKind::bit_or:
-      return Opcode::tor;
-    case CombinerKind::bit_xor:
-      return Opcode::txor;
-    default:
-      return std::nullopt;
-  }
-}
-
-std::string_view atomic_name(CombinerKind kind) {
-  return kind == CombinerKind::add ? "add" : kind == CombinerKind::max ? "max" : kind == CombinerKind::min ? "min" : "";
-}
-
-}  // namespace
-
 /// Integers that no tile instruction and no atomic combines on this chip: the scalar unit does, one by one.
 bool Frame::computes_one_by_one() const {
   const Scatter* const scatter = std::get_if<Scatter>(&op);
   if (scatter == nullptr || !scatter->extras.empty() || options.output == Output::pto_as) return false;
-  const CombinerKind kind = scatter->combiner.kind;
-  const std::optional<Opcode> opcode = tile_opcode(kind);
-  if (!opcode) return false;
-  const bool by_sign = kind == CombinerKind::max || kind == CombinerKind::min;
+  const Operator* const combiner = combiner_operator(op, plan);
+  if (combiner == nullptr || !combiner->number) return false;
   const Reader reader = reader_of(options.output);
   bool needed = false;
   for (size_t i = 0; i < scatter->results.size(); ++i) {
     const DType dtype = scatter->results[i].dtype;
     if (!is_integer(dtype) || bits(dtype) < 8 || scatter->updates[i].dtype != dtype || scatter->operands[i].dtype != dtype)
       return false;
-    const DType moved = by_sign ? dtype : signed_of(dtype);
+    const DType moved = combiner->by_sign ? dtype : signed_of(dtype);
     const auto legal = [&](DType as) {
-      if (allows(*info(*opcode).legality, chip, reader, as)) return true;
-      return !atomic_name(kind).empty() && allows(atomic_legality(atomic_name(kind)), chip, Reader::headers, as);
+      if (allows(*info(combiner->tile).legality, chip, reader, as)) return true;
+      return !combiner->atomic.empty() && allows(atomic_legality(combiner->atomic), chip, Reader::headers, as);
     };
     needed |= bits(dtype) == 64 || (!legal(dtype) && !legal(moved));
   }
@@ -167,17 +133,8 @@ bool Frame::computes_one_by_one() const {
 bool Frame::computes_signed() const {
   const Scatter* const scatter = std::get_if<Scatter>(&op);
   if (scatter == nullptr || !scatter->extras.empty() || (chip != Chip::a3 && plan.init_kind != InitKind::fill)) return false;
-  switch (scatter->combiner.kind) {
-    case CombinerKind::add:
-    case CombinerKind::sub:
-    case CombinerKind::mul:
-    case CombinerKind::bit_and:
-    case CombinerKind::bit_or:
-    case CombinerKind::bit_xor:
-      break;
-    default:
-      return false;
-  }
+  const Operator* const combiner = combiner_operator(op, plan);
+  if (combiner == nullptr || combiner->by_sign) return false;
   for (size_t i = 0; i < scatter->results.size(); ++i)
     if (scatter->updates[i].dtype != scatter->results[i].dtype || scatter->operands[i].dtype != scatter->results[i].dtype)
       return false;

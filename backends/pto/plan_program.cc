@@ -11,6 +11,7 @@
 #include "backends/pto/combine.h"
 #include "backends/pto/flags.h"
 #include "backends/pto/init.h"
+#include "backends/pto/l1.h"
 #include "backends/pto/program.h"
 #include "backends/pto/rows.h"
 #include "backends/pto/straight.h"
@@ -24,7 +25,7 @@ namespace {
 constexpr int64_t kMostRows = 2048, kShortTile = 16;
 constexpr int64_t kMostRowBytes = 32 << 10;
 /// Vector cores of the largest parts; a launch may have fewer or more.
-constexpr int kCoresA3 = 48, kCoresA5 = 64;
+constexpr int kCoresA3 = 48, kCoresA5 = 64, kVectorPerCube = 2;
 /// Of the estimate: bytes a core moves in the time one instruction takes to start. Their ratio is all that matters.
 constexpr double kBytesPerInstruction = 4096;
 
@@ -59,11 +60,15 @@ std::vector<std::string> requirements_of(const Program& program, const Plan& pla
   if (plan.oob == OobPolicy::undefined && !plan.components.empty()) out.emplace_back("every index is in bounds");
   if (!plan.gather && plan.unique.holds && plan.unique.source == "hint") out.emplace_back("no two updates have one destination");
   for (const ProgramArgument& a : program.arguments)
-    if (a.role == ArgumentRole::scratch)
+    if (a.role == ArgumentRole::scratch && a.name == "fault")
       out.push_back("it looks at " + a.name +
                     ": if its word 0 is not 0 afterwards, an index was out of bounds and nothing was written");
   if (options.sync == Sync::tool && options.output == Output::pto_ir)
     out.emplace_back("ptoas runs with --enable-insert-sync: the text has no flags");
+  if (program.tiles.layout == "l1")
+    out.emplace_back(program.chip == Chip::a5
+                         ? "the kernel starts on cube cores with the vector cores beside them (a mixed kernel)"
+                         : "the kernel starts on cube cores");
   if (program.chip == Chip::a5)
     out.emplace_back("the kernel starts through the runtime's launch, which a5 needs for scatter and gather");
   return out;
@@ -85,11 +90,13 @@ class Attempts {
   Attempts(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options)
       : op_(op), plan_(plan), chip_(chip), options_(options) {
     if (options_.blocks == 0) options_.blocks = chip == Chip::a3 ? kCoresA3 : kCoresA5;
+    if (options.blocks == 0 && options_.through_l1) options_.blocks /= kVectorPerCube;
     if (options_.output == Output::pto_cpp) options_.sync = Sync::addresses;
   }
 
   Expected<Program> best() {
     STREW_TRY(check_options(options_));
+    if (options_.through_l1) STREW_TRY(check_l1(options_));
     for (const Component& c : plan_.components)
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
         return unsupported("an indexed dim is 0, expected one that has places to gather from");
@@ -127,7 +134,8 @@ class Attempts {
           "tiles of " + std::to_string(options_.tile_rows) +
           " rows do not fit the buffer, or would lose the order of updates; without a height the planner takes one that does");
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
-    if (options_.double_buffer && best->tiles.mode != "copy" && turns(*best) >= 4) STREW_TRY(try_buffers(*best));
+    if (options_.double_buffer && !options_.through_l1 && best->tiles.mode != "copy" && turns(*best) >= 4)
+      STREW_TRY(try_buffers(*best));
     return std::move(*best);
   }
 
@@ -154,6 +162,7 @@ class Attempts {
     frame.build.hoist_tiles(wanted.buffered);
     const int64_t most = kMostRowBytes * 8 / frame.widest();
     const Expected<RowWalk> walk = row_walk(frame, most);
+    if (options_.through_l1) return attempt_l1(frame, walk, wanted);
     if (walk.ok()) {
       const Term& extent = walk->axis.extent;
       const bool too_tall = options_.tile_rows == 0 && extent.is_static() && wanted.rows > std::max<int64_t>(extent.factor, 1);
@@ -173,6 +182,15 @@ class Attempts {
     const bool never_rows = plan_.components.empty() || plan_.positions.empty() || bits(plan_.index_dtype) < 32;
     if (never_rows) return windows;
     return unsupported(windows.message() + "; nor can rows be scattered or gathered: " + walk.status().message());
+  }
+
+  Expected<std::optional<Program>> attempt_l1(Frame& frame, const Expected<RowWalk>& walk, const Attempt& wanted) {
+    if (!walk.ok())
+      return walk.status().message().starts_with("gather-to") ? walk.status()
+                                                              : unsupported("gather-to l1: " + walk.status().message());
+    if (wanted.buffered || !fits_l1(*walk, wanted.rows)) return std::optional<Program>();
+    STREW_ASSIGN(const bool written, write_l1(frame, *walk));
+    return written ? measured(frame) : std::optional<Program>();
   }
 
   /// Bytes of the buffer that a row of data and its index take at least: taller tiles need not be written to see that they do not fit.
@@ -201,9 +219,9 @@ class Attempts {
   std::optional<Program> measured(Frame& frame) {
     Program program = std::move(frame.program);
     frame.build.finish(program, options_.kernel);
-    program.ub_bytes = program.cost.ub_peak = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
-    last_bytes_ = program.ub_bytes;
-    if (program.ub_bytes > safe_buffer_bytes(chip_)) return std::nullopt;
+    const PlacedBytes placed = place_tiles(program.module.functions[0], options_.sync == Sync::addresses);
+    last_bytes_ = program.ub_bytes = program.cost.ub_peak = placed.ub;
+    if (placed.ub > safe_buffer_bytes(chip_) || placed.l1 > l1_bytes()) return std::nullopt;
     program.blocks = options_.blocks;
     return program;
   }

@@ -48,12 +48,42 @@ std::string element_name(const Element& element) {
   }
 }
 
+/// a5's cube cores have the vector cores beside them store what lies in L1.
+bool is_mixed(const Program& program) { return program.chip == Chip::a5 && program.module.functions[0].kernel_kind == "cube"; }
+
+constexpr std::string_view kMixed = R"(
+// A mixed kernel is compiled for cube cores and for vector cores: what one does is nothing to the other.
+#if defined(__DAV_CUBE__)
+#define STREW_CUBE(...) __VA_ARGS__;
+#else
+#define STREW_CUBE(...)
+#endif
+#if defined(__DAV_VEC__)
+#define STREW_VECTOR(...) \
+  if (get_subblockid() == 0) __VA_ARGS__;
+#else
+#define STREW_VECTOR(...)
+#endif
+
+/// A tile of L1 into the buffer of the first vector core beside.
+template <typename To, typename From>
+__tf__ AICORE void strew_copy_l1(typename To::TileDType __out__ to, typename From::TileDType __in__ from) {
+  copy_cbuf_to_ubuf((__ubuf__ void*)__cce_get_tile_ptr(to), (__cbuf__ void*)__cce_get_tile_ptr(from), 0, 1,
+                    To::Rows * To::Cols * sizeof(typename To::DType) / 32, 0, 0);
+}
+template <typename To, typename From>
+AICORE void strew_from_l1(To& to, From& from) {
+  strew_copy_l1<To, From>(to.data(), from.data());
+}
+)";
+
 std::string extent(int64_t value) { return value == kDynamic ? "-1" : std::to_string(value); }
 
 class CppPrinter {
  public:
   std::string run(const Program& program) {
     const Function& f = program.module.functions[0];
+    mixed_ = is_mixed(program);
     out_ = "\nextern \"C\" __global__ AICORE void " + f.name + "(";
     for (size_t i = 0; i < f.arguments.size(); ++i) {
       const Argument& a = f.arguments[i];
@@ -94,8 +124,10 @@ class CppPrinter {
       case Form::alloc:
         return alloc(s, indent);
       case Form::flags:
-        return line(indent, std::string(s.opcode == Opcode::set_flag ? "set_flag(" : "wait_flag(") + s.attributes[0].value +
-                                ", " + s.attributes[1].value + ", " + s.attributes[2].value + ");");
+        if (mixed_ && signal(s, indent)) return;
+        return sided(indent, Side::cube,
+                     std::string(s.opcode == Opcode::set_flag ? "set_flag(" : "wait_flag(") + s.attributes[0].value + ", " +
+                         s.attributes[1].value + ", " + s.attributes[2].value + ")");
       case Form::barrier:
         return line(indent, "pipe_barrier(" + s.attributes[0].value + ");");
       case Form::loop: {
@@ -110,6 +142,7 @@ class CppPrinter {
         body(s.otherwise, indent + 2);
         return line(indent, "}");
       case Form::moves:
+        return sided(indent, s.opcode == Opcode::tstore ? Side::vector : Side::cube, call(s));
       case Form::computes:
       case Form::store:
         return line(indent, call(s) + ";");
@@ -118,6 +151,24 @@ class CppPrinter {
       default:
         return line(indent, "const " + scalar_type(s.type) + " " + s.result + " = " + value(s) + ";");
     }
+  }
+
+  /// Of a mixed kernel, who runs a statement.
+  enum class Side : uint8_t { cube, vector };
+  void sided(size_t indent, Side side, const std::string& text) {
+    if (!mixed_) return line(indent, text + ";");
+    line(indent, std::string(side == Side::cube ? "STREW_CUBE(" : "STREW_VECTOR(") + text + ")");
+  }
+
+  /// Flags between the cube core's MTE1 and the vector core's MTE3 are signals between cores.
+  bool signal(const Statement& s, size_t indent) {
+    const bool to_vector = s.attributes[1].value == "PIPE_MTE3", sets = s.opcode == Opcode::set_flag;
+    if (!to_vector && s.attributes[0].value != "PIPE_MTE3") return false;
+    const int id = s.attributes[2].value.back() - '0' + (to_vector ? 0 : kEvents);
+    sided(indent, to_vector == sets ? Side::cube : Side::vector,
+          std::string(sets ? "set_intra_block(" : "wait_intra_block(") + s.attributes[sets ? 0 : 1].value + ", " +
+              std::to_string(id) + ")");
+    return true;
   }
 
   static std::string scalar_type(const Type& type) {
@@ -226,9 +277,10 @@ class CppPrinter {
   std::string tile_type(const Type& type) const {
     const auto blocked = [](const std::string& layout) { return layout == "col_major" ? "ColMajor" : "RowMajor"; };
     const std::string boxes = type.tile.slayout == "row_major" ? ", SLayout::RowMajor, " + std::to_string(type.tile.fractal) : "";
-    return "Tile<TileType::Vec, " + element_name(type.element) + ", " + std::to_string(type.dims[0]) + ", " +
-           std::to_string(type.dims[1]) + ", BLayout::" + blocked(type.tile.blayout) + ", " + extent(type.tile.valid_rows) +
-           ", " + extent(type.tile.valid_cols) + boxes + ">";
+    const char* place = type.tile.location == "mat" ? "Mat" : "Vec";
+    return std::string("Tile<TileType::") + place + ", " + element_name(type.element) + ", " + std::to_string(type.dims[0]) +
+           ", " + std::to_string(type.dims[1]) + ", BLayout::" + blocked(type.tile.blayout) + ", " +
+           extent(type.tile.valid_rows) + ", " + extent(type.tile.valid_cols) + boxes + ">";
   }
 
   void alloc(const Statement& s, size_t indent) {
@@ -271,6 +323,7 @@ class CppPrinter {
     return "";
   }
 
+  bool mixed_ = false;
   std::string out_;
   std::unordered_map<std::string, Type> types_;
   std::unordered_map<std::string, const Statement*> views_;
@@ -282,6 +335,7 @@ std::string print_cpp(const std::vector<Program>& programs) {
   std::string out = "// Written by strew for " + std::string(name(programs[0].chip)) +
                     ". Needs the pto-isa headers; what each kernel wants from its caller is in the side-car.\n"
                     "#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n";
+  if (std::any_of(programs.begin(), programs.end(), is_mixed)) out += kMixed;
   for (const Program& program : programs) out += CppPrinter().run(program);
   return out;
 }

@@ -56,8 +56,9 @@ struct TilePlan {
   std::string mode;  ///< "row", "elem" or "copy"
   CoreSplit split = CoreSplit::single;
   int64_t rows = 0, cols = 0;  ///< of a data tile
-  std::string layout = "nd";   ///< nz (a3, pto_cpp): table and tiles in fractals of 16 rows of 32 bytes
-  int buffers = 1;             ///< 2: double buffering
+  /// nz (a3, pto_cpp): table and tiles in fractals of 16 rows of 32 bytes; l1: tables in rows, tiles in fractals in L1.
+  std::string layout = "nd";
+  int buffers = 1;  ///< 2: double buffering
 };
 
 /// What a launch costs, per core, where the extents are known (dynamic ones count as kAssumedExtent); the planner's own model.
@@ -103,6 +104,8 @@ struct ProgramOptions {
   int64_t tile_rows = 0;  ///< 0: chosen by cost
   /// How index tiles of row mode lie: one row of them, or (a5) one column, [R, 1] col_major. Tiles that are computed with are rows.
   bool index_column = false;
+  /// A gather goes through the cube core's L1, whose tiles are in fractals, and not through the vector buffer (pto_cpp).
+  bool through_l1 = false;
 };
 
 /// The program of `op`, as the user gave it, whose canonicalised form has `plan`. Fails with Code::unsupported where the chip or the output cannot do it: the reason

@@ -17,6 +17,7 @@
 #include "backends/pto/combine.h"
 #include "backends/pto/indices.h"
 #include "backends/pto/init.h"
+#include "backends/pto/l1.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -134,6 +135,27 @@ void find_fractals(const Frame& frame, RowWalk& walk) {
 
 }  // namespace
 
+std::optional<std::string> own_mode(const Plan& plan) {
+  switch (plan.oob) {
+    case OobPolicy::undefined:
+      return "undefined";
+    case OobPolicy::skip_element:
+    case OobPolicy::skip_window:
+      return "skip";
+    case OobPolicy::fill_element:
+    case OobPolicy::fill_window:
+      return "zero";
+    case OobPolicy::clamp:
+    case OobPolicy::wrap:
+      // The chip reads indices as u32.
+      if (is_unsigned_integer(plan.index_dtype)) return std::string(name(plan.oob));
+      return std::nullopt;
+    case OobPolicy::error:
+      break;
+  }
+  return std::nullopt;
+}
+
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   const Plan& plan = frame.plan;
   if (plan.components.empty()) return unsupported("no index component");
@@ -176,6 +198,7 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
                   });
   walk.slab = plan.components.size() == 1 && plan.components[0].window.is(1) && walk.window.empty() &&
               walk.axis.strides[table].is(0) && plan.components[0].strides[table].is(walk.width);
+  if (frame.options.through_l1) STREW_TRY(find_l1(frame, walk));
   find_fractals(frame, walk);
   STREW_TRY(check_policy(frame, walk));
   if (plan.kind == PlanKind::general && !walk.window.empty() && !plan.unique.holds && !plan.gather) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backends/pto/frame.h"
@@ -19,7 +20,12 @@ struct RowWalk {
   bool slab = false;
   /// Columns of fractals, each `width` elements or 32 bytes wide, that the tables and the other side consist of; 0: they lie in rows.
   int64_t fractals = 0;
+  /// Gathers through L1: block columns of a row there (elements: 1); 0: through the vector buffer.
+  int64_t l1 = 0;
 };
+
+/// What the chip does with an index that is out of bounds, where it means the policy without index code.
+std::optional<std::string> own_mode(const Plan& plan);
 
 /// How the op walks rows, at most `most` elements each, or why it does not (then backends/pto/windows.h moves whole windows).
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most);

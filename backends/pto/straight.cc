@@ -83,25 +83,12 @@ Status Line::check() const {
 }
 
 Expected<std::string> Line::oob() const {
-  const bool as_u32 = is_unsigned_integer(plan_.index_dtype);
-  switch (plan_.oob) {
-    case OobPolicy::undefined:
-      return std::string("undefined");
-    case OobPolicy::skip_element:
-    case OobPolicy::skip_window:
-      return std::string("skip");
-    case OobPolicy::fill_element:
-    case OobPolicy::fill_window:
-      return std::string("zero");
-    case OobPolicy::clamp:
-    case OobPolicy::wrap:
-      if (as_u32) return std::string(name(plan_.oob));
-      return unsupported("pto-as: policy " + std::string(name(plan_.oob)) +
-                         " of signed indices needs arithmetic, expected u32 indices; pto-ir would work");
-    case OobPolicy::error:
-      break;
-  }
-  return unsupported("pto-as: policy error needs a check of every index first; pto-ir has one");
+  const std::optional<std::string> mode = own_mode(plan_);
+  if (mode) return *mode;
+  if (plan_.oob == OobPolicy::error)
+    return unsupported("pto-as: policy error needs a check of every index first; pto-ir has one");
+  return unsupported("pto-as: policy " + std::string(name(plan_.oob)) +
+                     " of signed indices needs arithmetic, expected u32 indices; pto-ir would work");
 }
 
 std::string Line::position(const std::string& row, int64_t first) {

@@ -85,6 +85,9 @@ enum class Opcode : uint8_t {
   load_tile,       ///< PTO-AS tload: {memref} {row, column}, the tile is the result
   store_tile,      ///< PTO-AS tstore: {tile} {memref} {row, column}
   gather_tile,     ///< PTO-AS mgather with a result: {table} {indices}
+  gather_l1,       ///< mgather into L1 (loc=mat), indices in memory: {table} {indices} {tile}
+  gather_l1_elem,  ///< the same by element: {table} {indices} {tile} {scratch memory}
+  move_l1,         ///< tmov from L1 to the vector buffer: {tile} {into}
 };  // clang-format on
 
 /// An attribute whose value is one word: coalesce = row, layout = nd, or the pipes and event of a flag.

@@ -188,7 +188,8 @@ Status IrParser::check_operands(const Statement& s) {
     };
     if (kind == Kind::index && type.kind != TypeKind::index) return wrong("index");
     if (kind == Kind::condition && type != make_scalar(DType::boolean)) return wrong("i1");
-    if (kind == Kind::partition && type.kind != TypeKind::partition_view) return wrong("a partition_tensor_view");
+    if ((kind == Kind::partition || kind == Kind::places) && type.kind != TypeKind::partition_view)
+      return wrong("a partition_tensor_view");
     if (kind == Kind::pointer && type.kind != TypeKind::ptr) return wrong("a pointer");
     const bool tile =
         kind == Kind::tile || kind == Kind::indices || kind == Kind::mask || kind == Kind::scratch || kind == Kind::other;

@@ -126,6 +126,9 @@ constexpr Operand kStoreScalar[] = {{K::pointer, A::write}, {K::index}, {K::numb
 constexpr Operand kAsLoad[] = {{K::memref, A::read}, {K::index}},
                   kAsStore[] = {{K::tile, A::read}, {K::memref, A::write}, {K::index}};
 constexpr Operand kAsGather[] = {{K::memref, A::read}, {K::indices, A::read}};
+constexpr Operand kGatherL1[] = {{K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}};
+constexpr Operand kGatherL1Elem[] = {
+    {K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}, {K::partition, A::write}};
 
 // clang-format off
 using O = Opcode;
@@ -216,6 +219,11 @@ constexpr Instruction kTable[] = {
     {O::load_tile, "tload", F::as_only, kAsLoad, 0, {}, "", P::mte2, P::mte2, &kCopied},
     {O::store_tile, "tstore", F::as_only, kAsStore, 0, {}, "", P::mte3, P::mte3, &kCopied},
     {O::gather_tile, "mgather", F::as_only, kAsGather, 0, kGatherAttributes, "", P::mte2, P::v, &kMoved},
+    {O::gather_l1, "pto.mgather", F::moves, kGatherL1, 2, kGatherAttributes, "", P::mte2, P::mte2, &kMoved, C::none,
+     "MGATHER<{coalesce}, {gatherOob}>({2}, {0}, {1})"},
+    {O::gather_l1_elem, "pto.mgather", F::moves, kGatherL1Elem, 2, kGatherAttributes, "", P::mte2, P::mte2, &kMoved, C::none,
+     "MGATHER<{coalesce}, {gatherOob}>({2}, {0}, {1}, {3})"},
+    {O::move_l1, "pto.tmov", F::moves, kTiles2, 1, {}, "1100", P::mte1, P::mte1, &kMoved, C::none, "strew_from_l1({1}, {0})"},
 };
 // clang-format on
 
@@ -267,6 +275,8 @@ bool allows(const Legality& legality, Chip chip, Reader reader, DType dtype) {
 
 Pipe pipe_of(const Statement& s, Chip chip, size_t group) {
   const Instruction& row = info(s.opcode);
+  const bool from_memory = s.opcode == Opcode::gather_l1 || s.opcode == Opcode::gather_l1_elem;
+  if (from_memory && (group == 1 || group == 3)) return Pipe::s;
   const bool a3_gather = chip == Chip::a3 && (s.opcode == Opcode::mgather || s.opcode == Opcode::gather_tile);
   if (a3_gather && (group == 1 || s.attribute("coalesce") == "elem")) return Pipe::s;
   return chip == Chip::a3 ? row.a3 : row.a5;
@@ -297,7 +307,7 @@ bool converts(Chip chip, DType from, DType to) {
 }
 
 namespace {
-constexpr std::string_view kPipeNames[] = {"", "PIPE_S", "PIPE_V", "PIPE_MTE2", "PIPE_MTE3", "PIPE_ALL"};
+constexpr std::string_view kPipeNames[] = {"", "PIPE_S", "PIPE_V", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_ALL"};
 }  // namespace
 
 std::string_view name(Pipe pipe) { return kPipeNames[static_cast<size_t>(pipe)]; }

@@ -60,6 +60,7 @@ enum class Kind : uint8_t {
   scratch,  ///< a tile whose elements may be anything and are lost
   other,    ///< a tile of another element type
   memref,
+  places,  ///< a partition of i32 or ui32: indices in memory
 };
 enum class Access : uint8_t { none, read, write };
 struct Operand {
@@ -68,10 +69,10 @@ struct Operand {
 };
 
 /// Units of a core that run side by side. `all` is every one of them.
-enum class Pipe : uint8_t { none, s, v, mte2, mte3, all };
+enum class Pipe : uint8_t { none, s, v, mte1, mte2, mte3, all };
 std::string_view name(Pipe pipe);              ///< "PIPE_MTE2"
-Pipe pipe_from_name(std::string_view name);    ///< none: not one that a vector kernel has
-inline constexpr int kPipes = 4, kEvents = 8;  ///< s to mte3; EVENT_ID0 to EVENT_ID7
+Pipe pipe_from_name(std::string_view name);    ///< none: not one that the programs here have
+inline constexpr int kPipes = 5, kEvents = 8;  ///< s to mte3; EVENT_ID0 to EVENT_ID7
 
 /// What a tile instruction does to each element of its tiles and its numbers, in order.
 enum class Compute : uint8_t {
@@ -128,7 +129,7 @@ struct Instruction {
 };
 
 const Instruction& info(Opcode opcode);
-/// The row of a PTO IR name, or null.
+/// The row of a PTO IR name, or null. mgather and tmov have another one for tiles in L1, which their operands tell.
 const Instruction* find_instruction(std::string_view name);
 /// "pto.mscatter", or for what PTO-AS alone has "tload".
 std::string_view name(Opcode opcode);

@@ -15,6 +15,7 @@ class IrParser : public Parser {
   Expected<Function> function();
   Status function_attributes(Function& function);
   Expected<std::string> kernel_kind();
+  void see_l1(Statement& s);
   /// Statements up to `}` (which stays) or, in a function, `return`.
   Status body(std::vector<Statement>& out, int depth);
   Expected<Statement> statement(int depth);

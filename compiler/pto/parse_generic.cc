@@ -8,9 +8,9 @@
 namespace strew::pto {
 
 Status IrParser::generic(Statement& s, int depth) {
-  const Instruction& row = info(s.opcode);
   const Position at = s.at;
-  if (row.name.substr(0, 4) != "pto.") return fail_at(at, "it stands in quotes, expected generic form for pto statements only");
+  if (info(s.opcode).name.substr(0, 4) != "pto.")
+    return fail_at(at, "it stands in quotes, expected generic form for pto statements only");
   Names names;
   STREW_TRY(expect_mark("("));
   while (!at_mark(")")) {
@@ -19,6 +19,8 @@ Status IrParser::generic(Statement& s, int depth) {
     if (!at_mark(")")) STREW_TRY(expect_mark(","));
   }
   lexer().advance();
+  if (s.opcode == Opcode::mgather && names.size() == 4) s.opcode = Opcode::gather_l1_elem;
+  const Instruction& row = info(s.opcode);
   std::vector<int64_t> segments;
   const bool properties = accept_mark("<");
   if (properties || at_mark("{")) {
@@ -28,6 +30,7 @@ Status IrParser::generic(Statement& s, int depth) {
     if (properties) STREW_TRY(expect_mark(">"));
   }
   STREW_TRY(split_operands(row, names, segments, at, s));
+  see_l1(s);
   if (row.form == Form::section) STREW_TRY(generic_body(s, depth));
   if ((row.form == Form::flags || row.form == Form::barrier) && s.attributes.size() != row.attributes.size())
     return fail_at(at, "it has " + std::to_string(s.attributes.size()) + " attributes, expected all of its " +

@@ -92,10 +92,11 @@ Expected<std::string> IrParser::kernel_kind() {
   STREW_TRY(expect_mark("#"));
   STREW_TRY(expect_word("pto.kernel_kind"));
   STREW_TRY(expect_mark("<"));
-  if (!at_word("vector")) return fail("vector, the one kind of kernel that scatters and gathers");
+  if (!at_word("vector") && !at_word("cube")) return fail("vector, which scatters and gathers, or cube, which gathers into L1");
+  std::string kind(token().text);
   lexer().advance();
   STREW_TRY(expect_mark(">"));
-  return std::string("vector");
+  return kind;
 }
 
 Status IrParser::module_attributes(Module& module) {
@@ -500,6 +501,8 @@ Status IrParser::ins_or_outs(const char* word, size_t count, Statement& s, const
   for (size_t i = 0; i < count; ++i) {
     if (i > 0) STREW_TRY(expect_mark(","));
     STREW_TRY(use(s.operands.emplace_back().emplace_back()).status());
+    // Elements into L1 want scratch memory, too.
+    if (s.opcode == Opcode::mgather && i == 1 && at_mark(",")) count = 3;
   }
   if (attributed != nullptr) STREW_TRY(braced_attributes(*attributed, s));
   STREW_TRY(expect_mark(":"));
@@ -515,7 +518,20 @@ Status IrParser::moves(const Instruction& row, Statement& s) {
   const bool computes = row.form == Form::computes;
   STREW_TRY(ins_or_outs("ins", static_cast<size_t>(row.ins), s, computes ? &row : nullptr));
   STREW_TRY(ins_or_outs("outs", row.groups() - static_cast<size_t>(row.ins), s));
+  if (s.opcode == Opcode::mgather && s.operands.size() == 4) std::swap(s.operands[2], s.operands[3]);
+  see_l1(s);
   return computes ? Status() : braced_attributes(row, s);
+}
+
+/// mgather and tmov are others where a tile lies in L1.
+void IrParser::see_l1(Statement& s) {
+  const auto in_l1 = [&](size_t group) {
+    const Type& type = type_of(s.operands[group][0]);
+    return type.kind == TypeKind::tile && type.tile.location == "mat";
+  };
+  if (s.opcode == Opcode::mgather && (s.operands.size() == 4 || in_l1(2)))
+    s.opcode = s.operands.size() == 4 ? Opcode::gather_l1_elem : Opcode::gather_l1;
+  if (s.opcode == Opcode::tmov && in_l1(0)) s.opcode = Opcode::move_l1;
 }
 
 /// `[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]`; a barrier has one pipe and no brackets, perhaps with `#pto.pipe` before it.

@@ -221,6 +221,12 @@ class Printer {
       case Form::computes: {
         const auto ins = static_cast<size_t>(row.ins);
         const bool inside = row.form == Form::computes;
+        if (s.opcode == Opcode::gather_l1_elem) {
+          out_ += " ins(" + operand_list(s.operands, 0, 2) + ", " + operand_list(s.operands, 3, 4) + " : " +
+                  type_list(s.operands, 0, 2) + ", " + type_list(s.operands, 3, 4) + ") outs(" + operand_list(s.operands, 2, 3) +
+                  " : " + type_list(s.operands, 2, 3) + ")" + braced;
+          return;
+        }
         out_ += " ins(" + operand_list(s.operands, 0, ins) + (inside ? braced : "") + " : " + type_list(s.operands, 0, ins) +
                 ") outs(" + operand_list(s.operands, ins, s.operands.size()) + " : " +
                 type_list(s.operands, ins, s.operands.size()) + ")" + (inside ? "" : braced);

@@ -18,7 +18,7 @@
 namespace strew::pto {
 namespace {
 
-constexpr int64_t kTileAlignment = 32, kFractalRows = 16;
+constexpr int64_t kTileAlignment = 32, kFractalRows = 16, kL1Bytes = 512 * 1024;
 constexpr DType kNamed[] = {DType::i8,  DType::u8,  DType::i16,  DType::u16, DType::i32,      DType::u32,    DType::i64,
                             DType::u64, DType::f16, DType::bf16, DType::f32, DType::f8e4m3fn, DType::f8e5m2, DType::hif8};
 
@@ -29,7 +29,8 @@ class Verifier {
   Status run() {
     for (const Function& f : module_.functions) {
       known_.clear();
-      buffer_ = 0;
+      buffer_ = l1_ = 0;
+      cube_ = f.kernel_kind == "cube";
       for (const Argument& a : f.arguments) {
         known_[a.name] = {&a.type, nullptr};
         if (a.type.kind == TypeKind::tile) STREW_TRY(check_tile(a.type, a.at, ".arg"));
@@ -84,6 +85,15 @@ class Verifier {
         return check_tiles(s, type_of(s.operands[2][0]), type_of(s.operands[1][0]));
       case Opcode::gather_tile:
         return check_tiles(s, s.type, type_of(s.operands[1][0]));
+      case Opcode::gather_l1:
+      case Opcode::gather_l1_elem:
+        STREW_TRY(check_modes(s));
+        return check_gather_l1(s);
+      case Opcode::move_l1:
+        return check_move_l1(s);
+      case Opcode::tstore:
+        STREW_TRY(check_element(s, row, type_of(s.operands[0][0]).element));
+        return check_store(s);
       case Opcode::tcvt:
         STREW_TRY(check_computes(s, row));
         return check_conversion(s);
@@ -145,10 +155,10 @@ class Verifier {
     const bool rows_major = tile.tile.blayout == "row_major" || in_fractals(tile);
     const int64_t along = rows_major ? tile.dims[1] : tile.dims[0], width = bits(tile.element.dtype) / 8;
     int64_t line = 0, bytes = 0;
+    const int64_t most = in_l1(tile) ? kL1Bytes : buffer_bytes(module_.chip);
     if (__builtin_mul_overflow(along, width, &line) ||
-        __builtin_mul_overflow(line, rows_major ? tile.dims[0] : tile.dims[1], &bytes) || bytes > buffer_bytes(module_.chip))
-      return wrong("the tile is " + print(tile) + ", expected at most " + std::to_string(buffer_bytes(module_.chip)) +
-                   " bytes on " + chip());
+        __builtin_mul_overflow(line, rows_major ? tile.dims[0] : tile.dims[1], &bytes) || bytes > most)
+      return wrong("the tile is " + print(tile) + ", expected at most " + std::to_string(most) + " bytes on " + chip());
     if (line % kTileAlignment != 0)
       return wrong("the tile is " + print(tile) + " whose " + (rows_major ? "rows" : "columns") + " are " + std::to_string(line) +
                    " bytes, expected a multiple of " + std::to_string(kTileAlignment));
@@ -158,11 +168,12 @@ class Verifier {
   /// Where a tile lies, or, without addresses, what all tiles take together: ptoas reuses what is dead, so this is the most.
   Status check_place(const Statement& s) {
     const int64_t bytes = s.type.dims[0] * s.type.dims[1] * (bits(s.type.element.dtype) / 8),
-                  most = safe_buffer_bytes(module_.chip);
+                  most = in_l1(s.type) ? kL1Bytes : safe_buffer_bytes(module_.chip);
+    int64_t& taken = in_l1(s.type) ? l1_ : buffer_;
     const std::string room = ", expected at most " + std::to_string(most) + " on " + chip();
     if (s.operands[0].empty()) {
-      buffer_ += bytes;
-      if (buffer_ > most) return fail(s, "the tiles take " + std::to_string(buffer_) + " bytes" + room);
+      taken += bytes;
+      if (taken > most) return fail(s, "the tiles take " + std::to_string(taken) + " bytes" + room);
       return {};
     }
     const std::optional<int64_t> address = constant(s.operands[0][0]);
@@ -254,6 +265,57 @@ class Verifier {
     return types + " on " + chip() + (as_cpp ? " through ptoas; as C++ the chip takes it" : "");
   }
 
+  static bool in_l1(const Type& tile) { return tile.tile.location == "mat"; }
+
+  /// Rows or elements of a table into L1, in fractals. The cube core reads indices where they lie.
+  Status check_gather_l1(const Statement& s) {
+    const Type &tile = type_of(s.operands[2][0]), &table = type_of(s.operands[0][0]), &indices = type_of(s.operands[1][0]);
+    STREW_TRY(check_element(s, info(s.opcode), tile.element));
+    if (!in_l1(tile))
+      return fail(s, "the data tile is in " + tile.tile.location + ", expected mat: indices in memory are for L1");
+    const int64_t size = bits(tile.element.dtype) / 8;
+    if (!in_fractals(tile) || tile.tile.fractal != 512 || tile.dims[0] % kFractalRows != 0 ||
+        tile.dims[1] * size % kTileAlignment != 0)
+      return fail(s, "the data tile is " + print(tile) + ", expected fractals of 512: a multiple of 16 rows and of 32 bytes");
+    if (indices.element.dtype != DType::i32 && indices.element.dtype != DType::u32)
+      return fail(s, "indices are " + print(indices.element) + ", expected i32 or ui32");
+    for (const size_t group : {size_t{0}, size_t{1}})
+      if (layout_of(s.operands[group][0]) == "nz")
+        return fail(s, "%" + s.operands[group][0] + " is in fractals, expected rows: only the tile is");
+    const bool by_row = s.attribute("coalesce") == "row";
+    if (by_row != (s.opcode == Opcode::gather_l1))
+      return fail(s, std::string("coalesce is ") + (by_row ? "row" : "elem") +
+                         ", expected scratch memory beside elem, and none beside row");
+    const int64_t columns = table.dims.back(), valid = tile.tile.valid_cols;
+    if (!rules_.emitted || !by_row || columns == kDynamic || valid == kDynamic || columns == valid) return {};
+    return fail(
+        s, "the table has " + std::to_string(columns) + " columns and the tile " + std::to_string(valid) + ", expected as many");
+  }
+
+  /// a5's cube core cannot store: it hands a tile to the vector core beside it. A line of C++, no instruction of ptoas.
+  Status check_move_l1(const Statement& s) {
+    const Type &from = type_of(s.operands[0][0]), &to = type_of(s.operands[1][0]);
+    if (module_.chip == Chip::a3)
+      return fail(s, "it is from mat to " + to.tile.location + ", expected a tstore of the tile: a3 has one");
+    if (rules_.reader == Reader::ptoas)
+      return fail(s, "it is from mat to " + to.tile.location + ", which ptoas does not take; as C++ the chip does");
+    if (to.tile.location == "vec" && in_fractals(to) && to.dims == from.dims) return {};
+    return fail(s,
+                "%" + s.operands[1][0] + " is " + print(to) + ", expected the shape and fractals of " + print(from) + " in vec");
+  }
+
+  /// From L1 only a3 stores, and as it lies; ptoas takes a view in fractals for one in rows, which the header then refuses.
+  Status check_store(const Statement& s) {
+    const Type& tile = type_of(s.operands[0][0]);
+    if (!in_l1(tile)) return {};
+    if (module_.chip == Chip::a5)
+      return fail(s, "the tile is in mat, expected vec or acc on a5: its cube core has no way to memory");
+    if (rules_.reader == Reader::ptoas)
+      return fail(s, "the tile is in mat, expected vec: ptoas takes memory in fractals for rows; as C++ the chip takes it");
+    if (layout_of(s.operands[1][0]) == "nz" && in_fractals(tile)) return {};
+    return fail(s, "the tile is " + print(tile) + ", expected fractals, and memory of layout nz");
+  }
+
   static Status check_layout(const Statement& s, const Type& tile, const char* what, bool column) {
     const TileLayout& t = tile.tile;
     if (t.location != "vec") return fail(s, std::string(what) + " is in " + t.location + ", expected vec");
@@ -301,10 +363,10 @@ class Verifier {
                        " on " + chip());
   }
 
-  static Status check_flag(const Statement& s) {
+  Status check_flag(const Statement& s) const {
     for (const char* which : {"src_pipe", "dst_pipe"}) {
       const Pipe pipe = pipe_from_name(s.attribute(which));
-      if (pipe == Pipe::none || pipe == Pipe::all)
+      if (pipe == Pipe::none || pipe == Pipe::all || (pipe == Pipe::mte1 && !cube_))
         return fail(s, std::string(which) + " is " + std::string(s.attribute(which)) +
                            ", expected a pipe of a vector kernel: PIPE_S, PIPE_V, PIPE_MTE2 or PIPE_MTE3");
     }
@@ -315,11 +377,13 @@ class Verifier {
   const Module& module_;
   const Rules rules_;
   std::unordered_map<std::string, Known> known_;
-  int64_t buffer_ = 0;
+  int64_t buffer_ = 0, l1_ = 0;
+  bool cube_ = false;  ///< the function starts on cube cores
 };
 
 }  // namespace
 
+int64_t l1_bytes() { return kL1Bytes; }
 int64_t buffer_bytes(Chip chip) { return chip == Chip::a3 ? 192 * 1024 : 248 * 1024; }
 int64_t safe_buffer_bytes(Chip chip) { return chip == Chip::a3 ? 192 * 1024 : 128 * 1024; }
 

@@ -25,5 +25,7 @@ Status verify(const Module& module, const Rules& rules = {});
 /// The vector buffer in bytes: what a tile may lie in, and what is safe whatever the launch.
 int64_t buffer_bytes(Chip chip);
 int64_t safe_buffer_bytes(Chip chip);
+/// The cube core's L1.
+int64_t l1_bytes();
 
 }  // namespace strew::pto

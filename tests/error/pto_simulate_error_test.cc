@@ -84,7 +84,7 @@ TEST(PtoSimulateError, FlagsThatDoNotPair) {
   EXPECT_THAT(message_of(with(kKernel, "    return\n", "    pto.set_flag[<PIPE_S>, <PIPE_V>, <EVENT_ID3>]\n    return\n")),
               HasSubstr("flag PIPE_S to PIPE_V, EVENT_ID3 is set and nobody waits for it"));
   EXPECT_THAT(message_of(with(kKernel, set, "      pto.set_flag[<PIPE_MTE2>, <PIPE_MTE2>, <EVENT_ID0>]\n")),
-              HasSubstr("it is from PIPE_MTE2 to PIPE_MTE2, expected two of PIPE_S, PIPE_V, PIPE_MTE2 and PIPE_MTE3"));
+              HasSubstr("it is from PIPE_MTE2 to PIPE_MTE2, expected two of PIPE_S, PIPE_V, PIPE_MTE1, PIPE_MTE2 and PIPE_MTE3"));
   EXPECT_THAT(message_of(with(kKernel, set, "      pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID1>]\n")), HasSubstr("hangs"));
 }
 

@@ -91,24 +91,26 @@ TEST_P(GoldenProgram, IsUnchanged) {
   EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
 }
 
-/// nz_*: a3 has a C++ program with tables in fractals, NAME.a3.cpp.
+/// nz_*: a3 has a C++ program with tables in fractals; l1_*: both chips have one whose rows go through L1.
 TEST(GoldenProgram, FractalsAreUnchanged) {
   int seen = 0;
-  for (const std::string& name : golden_names()) {
-    if (!name.starts_with("nz_")) continue;
+  for (const auto& [name, chip] : cases()) {
+    const bool l1 = name.starts_with("l1_");
+    if (!l1 && (!name.starts_with("nz_") || chip != pto::Chip::a3)) continue;
     ++seen;
     pto::ProgramOptions options;
     options.kernel = name;
     options.output = pto::Output::pto_cpp;
-    const Expected<pto::Program> program = program_of(name, pto::Chip::a3, options);
+    options.through_l1 = l1;
+    const Expected<pto::Program> program = program_of(name, chip, options);
     ASSERT_TRUE(program.ok()) << name << ": " << program.status().message();
-    EXPECT_EQ(program->tiles.layout, "nz") << name;
-    const fs::path golden = kFolder / (name + ".a3.cpp");
+    EXPECT_EQ(program->tiles.layout, l1 ? "l1" : "nz") << name;
+    const fs::path golden = kFolder / (name + "." + std::string(pto::name(chip)) + ".cpp");
     const std::string text = pto::print_cpp({*program});
     if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
     EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
   }
-  EXPECT_GE(seen, 5);
+  EXPECT_GE(seen, 5 + 2 * 24);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenProgram, testing::ValuesIn(cases()),
@@ -128,25 +130,27 @@ TEST_P(GoldenOp, SimulatesToTheReferencesBits) {
   }
 }
 
-/// Index tiles as columns (a5) and matrices in fractals (a3, as C++), which the checker draws seldom.
+/// Index tiles as columns (a5), matrices in fractals (a3, as C++) and gathers through L1 (both, as C++), which the checker draws seldom.
 TEST_P(GoldenOp, SimulatesInItsOwnLayout) {
-  const bool column = GetParam().starts_with("column_"), fractal = GetParam().starts_with("nz_");
-  if (!column && !fractal) return;
+  const bool column = GetParam().starts_with("column_"), fractal = GetParam().starts_with("nz_"),
+             l1 = GetParam().starts_with("l1_");
+  if (!column && !fractal && !l1) return;
   const Expected<Op> op = parse_op(test::read_text(kFolder / (GetParam() + ".op")));
   ASSERT_TRUE(op.ok()) << op.status().message();
   test::NpuChecker checker(false);
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     test::NpuWish wish;
-    wish.chip = column ? pto::Chip::a5 : pto::Chip::a3;
+    wish.chip = column || (l1 && seed % 2 == 0) ? pto::Chip::a5 : pto::Chip::a3;
     wish.options.index_column = column;
-    wish.options.output = fractal || seed % 2 == 0 ? pto::Output::pto_cpp : pto::Output::pto_ir;
+    wish.options.through_l1 = l1;
+    wish.options.output = fractal || l1 || seed % 2 == 0 ? pto::Output::pto_cpp : pto::Output::pto_ir;
     wish.options.blocks = static_cast<int>(seed);
     const std::optional<test::Failure> failure = checker.check(test::blueprint_of(*op), seed, wish);
     EXPECT_FALSE(failure) << "seed " << seed << ": " << failure->call << "\n" << failure->what << "\n" << checker.program();
   }
   EXPECT_EQ(checker.tally().planned, 6);
   for (const auto& [kind, count] : checker.tally().kinds)
-    EXPECT_NE(kind.find(column ? "by a column" : "in fractals"), std::string::npos) << kind;
+    EXPECT_NE(kind.find(column ? "by a column" : l1 ? "through l1" : "in fractals"), std::string::npos) << kind;
 }
 
 TEST_P(GoldenOp, SimulatesAsAStraightLine) {

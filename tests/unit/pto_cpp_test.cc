@@ -41,6 +41,7 @@ std::vector<pto::Program> golden_programs(pto::Chip chip) {
     options.output = pto::Output::pto_cpp;
     options.kernel = "k_" + path.stem().string();
     options.index_column = chip == pto::Chip::a5 && path.stem().string().starts_with("column_");
+    options.through_l1 = path.stem().string().starts_with("l1_");
     Expected<pto::Program> program = pto::plan_program(*op, *plan, chip, options);
     if (program.ok()) out.push_back(std::move(*program));
   }
@@ -84,7 +85,7 @@ TEST_P(PtoCpp, ACompilerRefusesWhatDoesNotFit) {
 
 void modes_of(const std::vector<pto::Statement>& statements, std::vector<std::string>& out) {
   for (const pto::Statement& s : statements) {
-    if (s.opcode == pto::Opcode::mscatter || s.opcode == pto::Opcode::mgather) {
+    if (pto::info(s.opcode).name == "pto.mscatter" || pto::info(s.opcode).name == "pto.mgather") {
       std::string modes = s.opcode == pto::Opcode::mscatter ? "MSCATTER<" : "MGATHER<";
       for (const pto::AttributeRule& rule : pto::info(s.opcode).attributes)
         for (size_t i = 0; i < rule.values.size(); ++i)

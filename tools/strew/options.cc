@@ -22,7 +22,7 @@ constexpr int64_t kMaxScheduleFile = 1 << 16;
 struct Raw {
   std::string oob, order, accumulate, schedule, target, cache, backend = "auto";
   int threads = 0;
-  std::string sync = "flags", index_layout = "row";
+  std::string sync = "flags", index_layout = "row", gather_to = "ub";
   int blocks = 0, tile_rows = 0, buffers = 2;
 };
 
@@ -67,6 +67,9 @@ void add_program_options(CLI::App& app, Raw& raw) {
   app.add_option("--index-layout", raw.index_layout,
                  "NPU: index tiles as a row, or as a column (a5, where nothing is computed with them)")
       ->check(CLI::IsMember({"row", "column"}));
+  app.add_option("--gather-to", raw.gather_to,
+                 "NPU: gathers go through the vector buffer (ub), or in fractals through the cube core's l1 (pto-cpp)")
+      ->check(CLI::IsMember({"ub", "l1"}));
   app.add_option(
       "--sync", raw.sync,
       "NPU: flags (written out, tiles placed by ptoas), addresses (both written out, for --pto-level=level3) or tool (for "
@@ -136,6 +139,7 @@ Status parse_program_options(const Raw& raw, pto::ProgramOptions& out) {
   out.tile_rows = raw.tile_rows;
   out.double_buffer = raw.buffers == 2;
   out.index_column = raw.index_layout == "column";
+  out.through_l1 = raw.gather_to == "l1";
   for (const pto::Sync sync : {pto::Sync::flags, pto::Sync::addresses, pto::Sync::tool}) {
     if (raw.sync != pto::name(sync)) continue;
     out.sync = sync;

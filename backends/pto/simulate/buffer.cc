@@ -27,6 +27,7 @@ Expected<Tile> Buffer::place(const Statement& s, const int64_t* address, int64_t
   out.cols = s.type.dims[1];
   out.dtype = s.type.element.dtype;
   out.fractal = s.type.tile.blayout == "col_major" && s.type.tile.slayout == "row_major";
+  out.l1 = s.type.tile.location == "mat";
   out.column_major = s.type.tile.blayout == "col_major" && !out.fractal;
   const int64_t valid[] = {valid_rows, valid_cols}, extents[] = {out.rows, out.cols};
   constexpr const char* kNames[] = {"valid_row", "valid_col"};

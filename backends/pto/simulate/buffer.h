@@ -1,4 +1,4 @@
-// The vector buffer of a core: tiles at addresses, who wrote what, and what nobody wrote.
+// The vector buffer of a core, or the L1 of a cube core: tiles at addresses, who wrote what, and what nobody wrote.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,7 @@ struct Tile {
   DType dtype = DType::f32;
   bool column_major = false;
   bool fractal = false;  ///< in blocks of 16 rows of 32 bytes, block columns one after another
+  bool l1 = false;       ///< in the cube core's L1
   int identity = 0;      ///< tiles of one address, shape and element type are one
 
   int64_t width() const { return bits(dtype) / 8; }

@@ -58,6 +58,7 @@ Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> argum
       check_sync_(machine.options.check_sync && machine.module.spelling == Spelling::ir),
       pipes_(machine.chip()),
       buffer_(room_of(machine)),
+      l1_(machine.function.kernel_kind == "cube" ? l1_bytes() : 0),
       histories_(machine.memories.size()) {
   int memory = 0;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -156,6 +157,11 @@ Status Core::run(const Statement& s) {
       return gather(s, s.operands[0][0], s.operands[1][0], s.result);
     case Opcode::mgather:
       return gather(s, s.operands[0][0], s.operands[1][0], s.operands[2][0]);
+    case Opcode::gather_l1:
+    case Opcode::gather_l1_elem:
+      return gather_l1(s);
+    case Opcode::move_l1:
+      return move_l1(s);
     case Opcode::mscatter:
       return scatter(s);
     case Opcode::tgetval:
@@ -324,7 +330,8 @@ Status Core::alloc(const Statement& s) {
   Value out;
   out.type = &s.type;
   STREW_ASSIGN(out.tile,
-               buffer_.place(s, placed ? &address : nullptr, valid(1, s.type.tile.valid_rows), valid(2, s.type.tile.valid_cols)));
+               (s.type.tile.location == "mat" ? l1_ : buffer_)
+                   .place(s, placed ? &address : nullptr, valid(1, s.type.tile.valid_rows), valid(2, s.type.tile.valid_cols)));
   values_[s.result] = std::move(out);
   return {};
 }
@@ -343,7 +350,8 @@ Status Core::implicit_tile(const Statement& s) {
 Event Core::issue(const Statement& s, size_t group) { return pipes_.issue(s, pipe_of(s, machine_.chip(), group)); }
 
 Status Core::touch(const Event& now, const std::string& tile, Access access) {
-  return buffer_.touch(check_sync_ ? &pipes_ : nullptr, now, value(tile).tile, tile, access);
+  const Tile& touched = value(tile).tile;
+  return buffer_of(touched).touch(check_sync_ ? &pipes_ : nullptr, now, touched, tile, access);
 }
 
 Status Core::touch_memory(const Event& now, int memory, int64_t element, Access access) {

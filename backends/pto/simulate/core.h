@@ -111,6 +111,10 @@ class Core {
                                  bool by_row) const;
   Status check_indices(const Statement& s, const View& table, const Tile& data, const Tile& indices) const;
 
+  // l1.cc
+  Status gather_l1(const Statement& s);
+  Status move_l1(const Statement& s);
+
   // compute.cc
   Status compute_tile(const Statement& s);
   Status mask_bit(const Statement& s, const Tile& mask, int64_t row, int64_t col, const std::string& name, bool& bit) const;
@@ -118,6 +122,7 @@ class Core {
 
   // Memory and order.
   Event issue(const Statement& s, size_t group);
+  Buffer& buffer_of(const Tile& tile) { return tile.l1 ? l1_ : buffer_; }
   Status touch(const Event& now, const std::string& tile, Access access);
   Status touch_memory(const Event& now, int memory, int64_t element, Access access);
   Status in_range(const Statement& s, int memory, int64_t element) const;
@@ -128,7 +133,7 @@ class Core {
   int block_;
   bool check_sync_;
   Pipes pipes_;
-  Buffer buffer_;
+  Buffer buffer_, l1_;
   std::unordered_map<std::string, Value> values_;
   std::vector<Frame> frames_;
   std::optional<Scatter> scatter_;

@@ -54,7 +54,7 @@ Status Core::load(const Statement& s, const View& from, const std::string& name)
     for (int64_t c = 0; c < tile.valid_cols; ++c) {
       STREW_ASSIGN(const int64_t element, element_of(s, from, tile, r, c));
       STREW_TRY(touch_memory(now, from.memory, element, Access::read));
-      buffer_.write(tile, r, c, load_code(from.memory, element));
+      buffer_of(tile).write(tile, r, c, load_code(from.memory, element));
     }
   }
   ++report_.instructions;
@@ -73,7 +73,7 @@ Status Core::store(const Statement& s, const std::string& name, const View& to) 
   for (int64_t r = 0; r < tile.valid_rows; ++r) {
     for (int64_t c = 0; c < tile.valid_cols; ++c) {
       uint64_t code = 0;
-      STREW_TRY(buffer_.read(s, tile, r, c, name, code));
+      STREW_TRY(buffer_of(tile).read(s, tile, r, c, name, code));
       STREW_ASSIGN(const int64_t element, element_of(s, to, tile, r, c));
       STREW_TRY(touch_memory(now, to.memory, element, Access::write));
       store_code(to.memory, element, code);

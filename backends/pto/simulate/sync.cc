@@ -28,7 +28,7 @@ Expected<std::string> Pipes::key(const Statement& s, Pipe& source, Pipe& destina
   const auto single = [](Pipe pipe) { return pipe != Pipe::none && pipe != Pipe::all; };
   const std::string text = std::string(s.attribute("src_pipe")) + " to " + std::string(s.attribute("dst_pipe"));
   if (!single(source) || !single(destination) || source == destination)
-    return fail(s, "it is from " + text + ", expected two of PIPE_S, PIPE_V, PIPE_MTE2 and PIPE_MTE3");
+    return fail(s, "it is from " + text + ", expected two of PIPE_S, PIPE_V, PIPE_MTE1, PIPE_MTE2 and PIPE_MTE3");
   return text + ", " + std::string(s.attribute("event_id"));
 }
 

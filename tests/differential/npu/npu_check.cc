@@ -70,7 +70,10 @@ bool sorted_hint(const Op& op) {
 }  // namespace
 
 namespace {
-bool has_flags(const NpuWish& wish) { return wish.options.sync != pto::Sync::tool && wish.options.output != pto::Output::pto_as; }
+bool has_flags(const NpuWish& wish) {
+  if (wish.options.output == pto::Output::pto_cpp) return true;
+  return wish.options.sync != pto::Sync::tool && wish.options.output != pto::Output::pto_as;
+}
 }  // namespace
 
 NpuWish random_wish(Rng& rng) {
@@ -83,6 +86,7 @@ NpuWish random_wish(Rng& rng) {
   out.options.blocks = static_cast<int>(rng.pick<int64_t>({0, 1, 2, 3, 7}));
   out.options.tile_rows = rng.chance(40) ? rng.pick<int64_t>({1, 2, 8, 16, 32}) : 0;
   out.options.index_column = out.chip == pto::Chip::a5 && rng.chance(15);
+  out.options.through_l1 = out.options.output == pto::Output::pto_cpp && rng.chance(70);
   return out;
 }
 
@@ -91,7 +95,10 @@ std::string NpuWish::text() const {
                      options.sync == pto::Sync::flags       ? "flags"
                      : options.sync == pto::Sync::addresses ? "addresses"
                                                             : "no flags",
-                     options.blocks, options.tile_rows, options.index_column ? ", index columns" : "");
+                     options.blocks, options.tile_rows,
+                     options.index_column ? ", index columns"
+                     : options.through_l1 ? ", through l1"
+                                          : "");
 }
 
 namespace {
@@ -104,7 +111,23 @@ Blueprint fractal_blueprint(Rng& rng) {
   const auto shape = [&](int64_t middle) { return fmt::format("{}[{},{},{}]", name(dtype), across, middle, each); };
   const std::string index = rng.chance(50) ? "i32" : "u32";
   std::string text;
-  if (rng.chance(30)) {
+  if (rng.chance(40)) {
+    // What goes through L1: rows of a table in rows, or elements.
+    const char* policy = rng.pick<const char*>({"undefined", "clamp", "wrap", "fill_window fill=0"});
+    const std::string oob = std::string(policy) + (policy[0] == 'f' ? ":" + std::string(name(dtype)) : "");
+    if (rng.chance(40)) {
+      const int64_t elements = 16 * each * across;
+      text = fmt::format(
+          "strew1.gather(operand={}[{}] indices={}[{},1] result={}[{}] collapsed_slice_dims=[0] start_index_map=[0] "
+          "index_vector_dim=1 slice_sizes=[1] oob={})",
+          name(dtype), rows, index, elements, name(dtype), elements, oob);
+    } else {
+      text = fmt::format(
+          "strew1.gather(operand={}[{},{},{}] indices={}[{},1] result={} offset_dims=[0,2] collapsed_slice_dims=[0] "
+          "start_index_map=[0] index_vector_dim=1 slice_sizes=[1,{},{}] oob={})",
+          name(dtype), rows, across, each, index, count, shape(count), across, each, oob);
+    }
+  } else if (rng.chance(30)) {
     text = fmt::format(
         "strew1.gather(operand={} indices={}[{},1] result={} offset_dims=[0,2] collapsed_slice_dims=[1] start_index_map=[1] "
         "index_vector_dim=1 slice_sizes=[{},1,{}] oob={})",
@@ -122,7 +145,7 @@ Blueprint fractal_blueprint(Rng& rng) {
 }
 
 Blueprint any_npu_blueprint(Rng& rng) {
-  if (rng.chance(4)) return fractal_blueprint(rng);
+  if (rng.chance(6)) return fractal_blueprint(rng);
   OpWishes wishes;
   if (rng.chance(90))
     wishes.dtype = rng.pick<DType>({DType::f32, DType::f32, DType::i32, DType::f16, DType::bf16, DType::u8, DType::i8, DType::i16,
@@ -215,10 +238,10 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   Expected<pto::Program> program = invalid_argument("not planned");
   const Caught caught = catch_fault([&] { program = pto::plan_program(op, *plan, wish.chip, wish.options); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
-  if (!program.ok() && !wanted && (wish.options.tile_rows > 0 || wish.options.index_column)) {
+  if (!program.ok() && !wanted && (wish.options.tile_rows > 0 || wish.options.index_column || wish.options.through_l1)) {
     // Not every height is one the op can be planned with, nor a column of indices; what the planner takes is.
     wish_.options.tile_rows = 0;
-    wish_.options.index_column = false;
+    wish_.options.index_column = wish_.options.through_l1 = false;
     program = pto::plan_program(op, *plan, wish.chip, wish.options);
   }
   if (!program.ok()) {
@@ -228,8 +251,10 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   }
   ++tally_.planned;
   ++tally_.kinds[fmt::format("{} {}{}{} {} {}", pto::name(wish.chip), program->tiles.mode,
-                             program->tiles.layout == "nz" ? " in fractals" : "", wish.options.index_column ? " by a column" : "",
-                             pto::name(program->tiles.split),
+                             program->tiles.layout == "nz"   ? " in fractals"
+                             : program->tiles.layout == "l1" ? " through l1"
+                                                             : "",
+                             wish.options.index_column ? " by a column" : "", pto::name(program->tiles.split),
                              wish.options.output == pto::Output::pto_as ? "as PTO-AS"
                              : has_flags(wish)                          ? "flags"
                                                                         : "no flags")];

@@ -9,6 +9,13 @@
 #define __gm__
 #define __global__
 #define AICORE
+#define __tf__
+#define __in__
+#define __out__
+#define __ubuf__
+#define __cbuf__
+#define __DAV_CUBE__
+#define __DAV_VEC__
 
 struct half {
   uint16_t bits;
@@ -33,6 +40,13 @@ void wait_flag(pipe_t from, pipe_t to, event_t event);
 void pipe_barrier(pipe_t pipe);
 int64_t get_block_idx();
 int64_t get_block_num();
+int64_t get_subblockid();
+void set_intra_block(pipe_t after, uint8_t signal);
+void wait_intra_block(pipe_t before, uint8_t signal);
+template <typename T>
+T* __cce_get_tile_ptr(T* tile);
+void copy_cbuf_to_ubuf(void* to, void* from, bool sub_block, uint16_t bursts, uint16_t blocks, uint16_t from_gap,
+                       uint16_t to_gap);
 
 enum class RoundMode { CAST_RINT, CAST_ROUND, CAST_FLOOR, CAST_CEIL, CAST_TRUNC };
 enum class SaturationMode { OFF, ON };
@@ -40,7 +54,7 @@ enum class CmpMode { EQ, NE, LT, GT, LE, GE };
 
 namespace pto {
 
-enum class TileType { Vec };
+enum class TileType { Vec, Mat };
 enum class BLayout { RowMajor, ColMajor };
 enum class SLayout { NoneBox, RowMajor };
 enum class Layout { ND, DN, NZ };
@@ -88,6 +102,9 @@ template <TileType kType, typename T, int kRows, int kCols, BLayout kLayout, int
           SLayout kBoxes = SLayout::NoneBox, int kFractalBytes = 512>
 struct Tile {
   using DType = T;
+  using TileDType = T*;
+  static constexpr int Rows = kRows, Cols = kCols;
+  static constexpr bool kVec = kType == TileType::Vec;
   static constexpr bool kFractal = kLayout == BLayout::ColMajor && kBoxes == SLayout::RowMajor && kFractalBytes == 512;
   static constexpr bool kColumn = kLayout == BLayout::ColMajor && !kFractal;
   static_assert(kBoxes == SLayout::NoneBox || (kFractal && kRows % 16 == 0 && kCols * sizeof(T) % 32 == 0), "whole fractals");
@@ -98,6 +115,7 @@ struct Tile {
   explicit Tile(N...) {
     static_assert(sizeof...(N) == (kValidRows < 0 ? 1 : 0) + (kValidCols < 0 ? 1 : 0), "a number for each extent that is open");
   }
+  T* data();
   T GetValue(int64_t at) const;
   void SetValue(int64_t at, T value);
 };
@@ -135,9 +153,24 @@ void MSCATTER(Table&, Data&, Indices&) {
   static_assert(kAtomic == ScatterAtomicOp::None || sizeof(typename Data::DType) >= 2 ||
                 std::is_same_v<typename Data::DType, int8_t>);
 }
+/// Into L1 with indices in memory, or through the vector buffer with a tile of them.
 template <Coalesce kMode, GatherOOB kOob, typename Data, typename Table, typename Indices>
 void MGATHER(Data&, Table&, Indices&) {
-  static_assert(indexed<kMode, Table, Data, Indices>());
+  if constexpr (Data::kVec) {
+    static_assert(indexed<kMode, Table, Data, Indices>());
+  } else {
+    static_assert(kMode == Coalesce::Row && Data::kFractal && !Table::kFractal);
+    static_assert(std::is_same_v<typename Table::DType, typename Data::DType>);
+    static_assert(std::is_same_v<typename Indices::DType, int32_t> || std::is_same_v<typename Indices::DType, uint32_t>);
+    static_assert(fits(Indices::Extents::kCols, Data::valid_rows) && fits(Table::Extents::kCols, Data::valid_cols));
+  }
+}
+template <Coalesce kMode, GatherOOB kOob, typename Data, typename Table, typename Indices, typename Scratch>
+void MGATHER(Data&, Table&, Indices&, Scratch&) {
+  static_assert(kMode == Coalesce::Elem && !Data::kVec && Data::kFractal && !Table::kFractal);
+  static_assert(std::is_same_v<typename Table::DType, typename Data::DType>);
+  static_assert(std::is_same_v<typename Scratch::DType, typename Data::DType>);
+  static_assert(fits(Indices::Extents::kRows, Data::valid_rows) && fits(Indices::Extents::kCols, Data::valid_cols));
 }
 
 #define STREW_BINARY(NAME)                                                                                                       \

@@ -1,0 +1,28 @@
+// Operators: what a chip has for each arithmetic operator of a combiner, in one table.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "compiler/op/op.h"
+#include "compiler/plan/plan.h"
+#include "compiler/pto/ast.h"
+
+namespace strew::pto {
+
+struct Operator {
+  ExprOp op;
+  Opcode tile;                                    ///< on tiles
+  std::optional<Opcode> number, unsigned_number;  ///< on integers, one by one; none: the scalar unit has it not, or not alike
+  std::string_view atomic;                        ///< scatterAtomicOp; empty: none
+  bool by_sign = false;                           ///< signed and unsigned integers give different bits
+  bool reorders(DType dtype) const { return by_sign ? number.has_value() : number.has_value() && is_integer(dtype); }
+};
+
+/// The row of an operator, or null.
+const Operator* find_operator(ExprOp op);
+
+/// Of a scatter whose combiner is one operator; null: assign, or an expression, or a gather.
+const Operator* combiner_operator(const Op& op, const Plan& plan);
+
+}  // namespace strew::pto

@@ -1,0 +1,76 @@
+// mgather into the cube core's L1, and what becomes of its tile. The scalar unit reads indices where they lie in memory; rows come through
+// MTE2, elements by way of scratch memory that the scalar unit fills in the tile's own order. Both chips: the capacity of row mode is all
+// dims before the last, the distance of rows the view's stride. Under `zero` what is out of bounds is 0.
+//
+// a5 hands tiles on: the cube core's MTE1 copies one to the vector core beside it, whose MTE3 stores it; flags between these two are
+// signals between cores, which this takes for flags. Tested by tests/unit/pto_l1_test.cc.
+#include "backends/pto/simulate/core.h"
+
+namespace strew::pto {
+
+Status Core::gather_l1(const Statement& s) {
+  const std::string& name = s.operands[2][0];
+  const View &table = value(s.operands[0][0]).view, &indices = value(s.operands[1][0]).view;
+  const Tile& tile = value(name).tile;
+  const bool by_row = s.opcode == Opcode::gather_l1;
+  const int64_t wanted_rows = by_row ? 1 : tile.valid_rows, wanted_cols = by_row ? tile.valid_rows : tile.valid_cols;
+  if (indices.rows() != wanted_rows || indices.cols() != wanted_cols)
+    return fail(s, "the indices are " + std::to_string(indices.rows()) + "x" + std::to_string(indices.cols()) + ", expected " +
+                       std::to_string(wanted_rows) + "x" + std::to_string(wanted_cols) + " as the data has");
+  if (by_row && table.cols() < tile.valid_cols)
+    return fail(s, "the table has " + std::to_string(table.cols()) + " columns and the tile " + std::to_string(tile.valid_cols) +
+                       ", expected as many");
+  const int64_t capacity = table.rows() * (by_row ? 1 : table.cols());
+  const Event now = issue(s, 0), looks = issue(s, 1);
+  const View* scratch = by_row ? nullptr : &value(s.operands[3][0]).view;
+  if (scratch != nullptr && scratch->rows() * scratch->cols() < tile.rows * tile.cols)
+    return fail(s, "the scratch memory has " + std::to_string(scratch->rows() * scratch->cols()) + " elements, expected the " +
+                       std::to_string(tile.rows * tile.cols) + " of the tile");
+  STREW_TRY(touch(now, name, Access::write));
+  for (int64_t r = 0; r < tile.valid_rows; ++r) {
+    for (int64_t c = 0; c < tile.valid_cols; ++c) {
+      const int64_t at = by_row ? indices.element(0, r) : indices.element(r, c);
+      STREW_TRY(in_range(s, indices.memory, at));
+      STREW_TRY(touch_memory(looks, indices.memory, at, Access::read));
+      STREW_ASSIGN(const int64_t place, slot(s, load_code(indices.memory, at), capacity, s.attribute("gatherOob")));
+      uint64_t code = 0;
+      if (place >= 0) {
+        const int64_t element = by_row ? table.element(place, c) : table.offset + place;
+        STREW_TRY(in_range(s, table.memory, element));
+        STREW_TRY(touch_memory(by_row ? now : looks, table.memory, element, Access::read));
+        code = load_code(table.memory, element);
+      }
+      l1_.write(tile, r, c, code);
+      if (scratch == nullptr) continue;
+      const int64_t room = scratch->offset + (tile.byte_of(r, c) - tile.address) / tile.width();
+      STREW_TRY(in_range(s, scratch->memory, room));
+      STREW_TRY(touch_memory(looks, scratch->memory, room, Access::write));
+      store_code(scratch->memory, room, code);
+    }
+  }
+  ++report_.instructions;
+  report_.scattered_bytes += tile.valid_rows * tile.valid_cols * tile.width();
+  return {};
+}
+
+Status Core::move_l1(const Statement& s) {
+  const std::string &from_name = s.operands[0][0], &to_name = s.operands[1][0];
+  const Tile &from = value(from_name).tile, &to = value(to_name).tile;
+  if (from.valid_rows != to.valid_rows || from.valid_cols != to.valid_cols)
+    return fail(s, "%" + to_name + " has a valid part of " + std::to_string(to.valid_rows) + "x" + std::to_string(to.valid_cols) +
+                       ", expected " + std::to_string(from.valid_rows) + "x" + std::to_string(from.valid_cols));
+  const Event now = issue(s, 0);
+  STREW_TRY(touch(now, from_name, Access::read));
+  STREW_TRY(touch(now, to_name, Access::write));
+  for (int64_t r = 0; r < from.valid_rows; ++r) {
+    for (int64_t c = 0; c < from.valid_cols; ++c) {
+      uint64_t code = 0;
+      STREW_TRY(l1_.read(s, from, r, c, from_name, code));
+      buffer_.write(to, r, c, code);
+    }
+  }
+  ++report_.instructions;
+  return {};
+}
+
+}  // namespace strew::pto
