@@ -88,6 +88,7 @@ Status Core::compute_tile(const Statement& s) {
   }
   if (compares) set_mask(out, shape, mask);
   ++report_.instructions;
+  pipes_.runs(now, shape.valid_rows * shape.valid_cols * shape.width());
   return {};
 }
 

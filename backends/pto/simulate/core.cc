@@ -115,6 +115,8 @@ bool Core::next_statement() {
 Expected<bool> Core::step() {
   ++report_.steps;
   report_.buffer_bytes = buffer_.used();
+  report_.time = pipes_.time();
+  report_.work = pipes_.work();
   if (scatter_) {
     STREW_TRY(scatter_some());
     return true;

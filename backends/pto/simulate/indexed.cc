@@ -89,6 +89,7 @@ Status Core::gather(const Statement& s, const std::string& table_name, const std
   }
   ++report_.instructions;
   report_.scattered_bytes += tile.valid_rows * tile.valid_cols * tile.width();
+  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
   return {};
 }
 
@@ -119,6 +120,7 @@ Status Core::scatter(const Statement& s) {
   }
   ++report_.instructions;
   report_.scattered_bytes += data.valid_rows * data.valid_cols * data.width();
+  pipes_.runs(out.event, data.valid_rows * data.valid_cols * data.width());
   const std::string_view atomic = s.attribute("scatterAtomicOp"), conflict = s.attribute("scatterConflict");
   const bool combines = !atomic.empty() && atomic != "none";
   const bool any_order = machine_.chip() == Chip::a5 && (combines || conflict == "default");

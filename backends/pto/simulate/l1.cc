@@ -50,6 +50,7 @@ Status Core::gather_l1(const Statement& s) {
   }
   ++report_.instructions;
   report_.scattered_bytes += tile.valid_rows * tile.valid_cols * tile.width();
+  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
   return {};
 }
 
@@ -70,6 +71,7 @@ Status Core::move_l1(const Statement& s) {
     }
   }
   ++report_.instructions;
+  pipes_.runs(now, from.valid_rows * from.valid_cols * from.width());
   return {};
 }
 

@@ -59,6 +59,7 @@ Status Core::load(const Statement& s, const View& from, const std::string& name)
   }
   ++report_.instructions;
   report_.loaded_bytes += tile.valid_rows * tile.valid_cols * tile.width();
+  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
   return {};
 }
 
@@ -81,6 +82,7 @@ Status Core::store(const Statement& s, const std::string& name, const View& to) 
   }
   ++report_.instructions;
   report_.stored_bytes += tile.valid_rows * tile.valid_cols * tile.width();
+  pipes_.runs(now, tile.valid_rows * tile.valid_cols * tile.width());
   return {};
 }
 

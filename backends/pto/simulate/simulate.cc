@@ -113,6 +113,8 @@ Expected<SimulationReport> simulate(const Module& module, std::string_view funct
     out.scattered_bytes = std::max(out.scattered_bytes, r.scattered_bytes);
     out.instructions = std::max(out.instructions, r.instructions);
     out.buffer_bytes = std::max(out.buffer_bytes, r.buffer_bytes);
+    out.time = std::max(out.time, r.time);
+    out.work = std::max(out.work, r.work);
   }
   return out;
 }

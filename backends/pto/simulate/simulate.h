@@ -41,6 +41,8 @@ struct SimulationReport {
   int64_t instructions = 0;     ///< on tiles
   int64_t buffer_bytes = 0;     ///< of the vector buffer, in use
   int64_t steps = 0;            ///< of all cores
+  /// In bytes: as long as pipes work side by side, as far as flags let them, and one after the other. No chip's time.
+  int64_t time = 0, work = 0;
 };
 
 /// Runs `function` ("" : the only one); memory holds the results. Errors are Code::invalid_argument and start with "LINE:COLUMN: ";

@@ -22,6 +22,13 @@ bool overlaps(Pipe pipe, Chip chip) { return pipe == Pipe::mte3 || (pipe == Pipe
 
 Event Pipes::issue(const Statement& statement, Pipe pipe) { return {&statement, pipe, ++issued_[index(pipe)]}; }
 
+void Pipes::runs(const Event& now, int64_t bytes) {
+  busy_[index(now.pipe)] += kStart + bytes;
+  work_ += kStart + bytes;
+}
+
+int64_t Pipes::time() const { return *std::max_element(busy_.begin(), busy_.end()); }
+
 Expected<std::string> Pipes::key(const Statement& s, Pipe& source, Pipe& destination) const {
   source = pipe_from_name(s.attribute("src_pipe"));
   destination = pipe_from_name(s.attribute("dst_pipe"));
@@ -42,6 +49,7 @@ Status Pipes::set(const Statement& s) {
   place->second.clock = over_[index(source)];
   place->second.clock[index(source)] = issued_[index(source)];
   place->second.statement = &s;
+  place->second.time = busy_[index(source)];
   return {};
 }
 
@@ -52,6 +60,7 @@ Status Pipes::wait(const Statement& s) {
   if (place == flags_.end()) return fail(s, "the core hangs here: nothing set flag " + flag + " before, expected a set_flag");
   Clock& over = over_[index(destination)];
   for (size_t p = 0; p < over.size(); ++p) over[p] = std::max(over[p], place->second.clock[p]);
+  busy_[index(destination)] = std::max(busy_[index(destination)], place->second.time);
   flags_.erase(place);
   return {};
 }
@@ -61,6 +70,7 @@ Status Pipes::barrier(const Statement& s) {
   if (pipe == Pipe::none) return fail(s, "the pipe is " + std::string(s.attribute("pipe")) + ", expected one of a vector kernel");
   if (pipe == Pipe::all) {
     over_.fill(issued_);
+    busy_.fill(time());
   } else {
     over_[index(pipe)][index(pipe)] = issued_[index(pipe)];
   }

@@ -43,6 +43,11 @@ class Pipes {
   explicit Pipes(Chip chip) : chip_(chip) {}
 
   Event issue(const Statement& statement, Pipe pipe);
+  /// An instruction moves so many bytes: its pipe is busy for that long, others go on until a flag makes them wait.
+  void runs(const Event& now, int64_t bytes);
+  /// When the last pipe is done, and how long all of them would take one after the other.
+  int64_t time() const;
+  int64_t work() const { return work_; }
   Status set(const Statement& s);
   Status wait(const Statement& s);
   Status barrier(const Statement& s);
@@ -63,10 +68,14 @@ class Pipes {
   struct Flag {
     Clock clock{};
     const Statement* statement = nullptr;
+    int64_t time = 0;
   };
+  static constexpr int64_t kStart = 64;  ///< bytes that could move while an instruction starts
   Chip chip_;
   std::array<uint32_t, kPipes> issued_{};
   std::array<Clock, kPipes> over_{};
+  std::array<int64_t, kPipes> busy_{};
+  int64_t work_ = 0;
   std::unordered_map<std::string, Flag> flags_;
 };
 
