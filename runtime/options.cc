@@ -20,7 +20,7 @@ uint64_t number(const char* variable) {
 }  // namespace
 
 const ProcessOptions& process_options() {
-  static const ProcessOptions options{number("STREW_PIN") != 0, number("STREW_VERIFY")};
+  static const ProcessOptions options{number("STREW_PIN") != 0, number("STREW_PERF_MAP") != 0, number("STREW_VERIFY")};
   return options;
 }
 

@@ -6,8 +6,9 @@
 namespace strew {
 
 struct ProcessOptions {
-  bool pins_workers = false;  ///< STREW_PIN=1: each worker stays on one core of the process's affinity mask
-  uint64_t verify_every = 0;  ///< STREW_VERIFY=n: replay every n-th call of each kernel on the reference; 0: never
+  bool pins_workers = false;     ///< STREW_PIN=1: each worker stays on one core of the process's affinity mask
+  bool writes_perf_map = false;  ///< STREW_PERF_MAP=1: names of linked functions for perf, in /tmp/perf-PID.map
+  uint64_t verify_every = 0;     ///< STREW_VERIFY=n: replay every n-th call of each kernel on the reference; 0: never
 };
 const ProcessOptions& process_options();
 

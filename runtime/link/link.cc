@@ -18,7 +18,9 @@
 #include <cstring>
 
 #include "runtime/link/orc.h"
+#include "runtime/link/perf_map.h"
 #include "runtime/math/math.h"
+#include "runtime/options.h"
 
 namespace strew {
 namespace {
@@ -82,6 +84,7 @@ class OrcLinker final : public Linker {
  private:
   explicit OrcLinker(std::unique_ptr<orc::ExecutorProcessControl> control) : session_(std::move(control)), layer_(session_) {
     session_.setErrorReporter([](llvm::Error error) { reported += (reported.empty() ? "" : "; ") + text_of(std::move(error)); });
+    if (process_options().writes_perf_map) layer_.addPlugin(perf_map_plugin());
   }
 
   llvm::Error define_externals() {
