@@ -11,6 +11,7 @@
 //   bench_suite --backends [the same]                                  backend halide against llvm, both with llvm's schedule
 //   bench_suite --cases                                                the cases as JSON
 //   bench_suite --worker=strew|hand --threads=N                        a worker of bench/peers, see worker.h
+//   bench_suite --profile=CASE --way=strew|hand --threads=N            one way alone, for bench/profile.py; see profile.h
 //   bench_suite --write=CASE --folder=DIR                              the case's inputs and result, for bench/peers
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -21,6 +22,7 @@
 #include <thread>
 
 #include "bench/measure.h"
+#include "bench/suite/profile.h"
 #include "bench/suite/table.h"
 #include "bench/suite/work.h"
 #include "bench/suite/worker.h"
@@ -204,6 +206,15 @@ int write_case(const std::string& wanted, const std::string& folder) {
   return 2;
 }
 
+int profile_from(const std::string& name, int argc, char** argv) {
+  ProfileRequest request{name, take_flag(argc, argv, "way", "strew")};
+  request.threads = std::atoi(take_flag(argc, argv, "threads", "1").c_str());
+  request.seconds = std::atof(take_flag(argc, argv, "seconds", "3").c_str());
+  request.schedule = forced_schedule();
+  request.code = take_flag(argc, argv, "code");
+  return profile(request);
+}
+
 }  // namespace
 }  // namespace strew::bench
 
@@ -218,8 +229,9 @@ int main(int argc, char** argv) {
   }
   const std::string folder = take_flag(argc, argv, "folder", "."), wanted = take_flag(argc, argv, "write");
   if (!wanted.empty()) return write_case(wanted, folder);
-  const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
   forced_schedule() = take_flag(argc, argv, "schedule");
+  if (const std::string name = take_flag(argc, argv, "profile"); !name.empty()) return profile_from(name, argc, argv);
+  const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
   const auto run = take_flag(argc, argv, "backends").empty() ? run_case : run_backends;
   if (take_flag(argc, argv, "polite").empty()) setpriority(PRIO_PROCESS, 0, -15);
   for (const Case& c : suite_cases()) {
