@@ -50,10 +50,7 @@ def short(symbol):
     if symbol.startswith("strew_"):
         return "kernel entry " + symbol.rsplit("_", 1)[1]
     symbol = re.sub(r"strew::bench::|strew::|\(anonymous namespace\)::|std::__cxx11::", "", symbol)
-    if "_M_invoke" in symbol or "_FUN" in symbol:
-        lambdas = re.findall(r"(\w+)(?:<[^<>]*>)?\(", symbol)
-        return "hand-written: lambda of " + (lambdas[-1] if lambdas else "?")
-    return symbol[:70]
+    return "hand-written way" if "_M_invoke" in symbol or "HandPool" in symbol else symbol[:70]
 
 
 def disassemble(function):

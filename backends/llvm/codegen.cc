@@ -25,6 +25,7 @@
 
 #include <mutex>
 
+#include "backends/llvm/blend_stores.h"
 #include "backends/llvm/sanitize.h"
 
 namespace strew {
@@ -114,6 +115,7 @@ Status optimise(llvm::Module& module, const Target& target, bool grafted) {
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::SimplifyCFGPass());
+  add_blend_store_pass(passes, target);
   add_sanitizer_passes(passes);
   std::vector<llvm::Function*> defined;  // a sanitizer's pass declares functions while it runs
   for (llvm::Function& function : module)

@@ -3,12 +3,17 @@
 // the op asks for no order (`relaxed`): then the number of tables is the schedule's, whatever the threads, and so are the bits. One thread
 // runs all tables of such an op too.
 //
+// The result itself is the first table. The others are worked off in waves of one per thread and merged after each wave, in chunk order, so
+// a thread's table is still in its own cache when it is merged and filled again, and the scratch is that of the threads, not of the tables.
+//
 // Destinations that no update reaches keep their bits: where a table still holds the identity, the result is left alone (the merge entry).
-// Cost: each table is filled and read once more, so it wants about three updates per element. Scratch: tables times the results, bounded
-// by the schedule's scratch_mib. Tested by tests/differential and tests/unit/private_test.cc.
+// Cost: each table is filled and read once more, so it wants about three updates per element. Tested by tests/differential and
+// tests/unit/private_test.cc.
 #include "runtime/strategies/private_tables.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 
 #include "compiler/op/number.h"
@@ -16,6 +21,8 @@
 
 namespace strew {
 namespace {
+
+static_assert(std::endian::native == std::endian::little);  // the first bytes of a value are its low ones
 
 constexpr int64_t kLine = 64;
 constexpr int64_t kMergeBlock = 2048;  // elements: the result's block stays in the first-level cache for all tables
@@ -30,11 +37,12 @@ int64_t share(const Plan& plan, int64_t elements) {
   return (elements * widest + kLine - 1) / kLine * kLine + kLine;
 }
 
+/// A block element by element, the rest by copies of it: the C library's are vector code, our own loops are not (-O2).
 void fill(char* to, int64_t elements, int width, uint64_t value) {
-  if (width == 1) std::fill_n(reinterpret_cast<uint8_t*>(to), elements, static_cast<uint8_t>(value));
-  if (width == 2) std::fill_n(reinterpret_cast<uint16_t*>(to), elements, static_cast<uint16_t>(value));
-  if (width == 4) std::fill_n(reinterpret_cast<uint32_t*>(to), elements, static_cast<uint32_t>(value));
-  if (width == 8) std::fill_n(reinterpret_cast<uint64_t*>(to), elements, value);
+  constexpr int64_t kBlock = 4096;
+  const int64_t bytes = elements * width;
+  for (int64_t at = 0; at < std::min(kBlock, bytes); at += width) std::memcpy(to + at, &value, static_cast<size_t>(width));
+  for (int64_t at = kBlock; at < bytes; at += kBlock) std::memcpy(to + at, to, static_cast<size_t>(std::min(kBlock, bytes - at)));
 }
 
 struct Tables {
@@ -42,12 +50,20 @@ struct Tables {
   char* scratch;
   int64_t each;  ///< bytes of one result's table
   Split positions, elements;
+  int first = 0, end = 0;  ///< the tables of this wave
 
-  char* table(int t) const { return scratch + each * call.plan.pairs * t; }
+  /// Of the wave's t-th table; table 0 is the result and has none.
+  char* table(int t) const { return scratch + each * call.plan.pairs * (t - std::max(first, 1)); }
+
+  void run(int t, const strew_args& args) const {
+    const int64_t from = positions.border(t), to = positions.border(t + 1);
+    strew_fault unused;
+    if (from < to) call.range(&args, from, to, &unused);
+  }
 
   void apply(int t) const {
+    if (t == 0) return run(t, *call.args);
     const Plan& plan = call.plan;
-    const int64_t begin = positions.border(t), end = positions.border(t + 1);
     std::vector<void*> data(call.args->data, call.args->data + plan.tensors.size());
     for (int i = 0; i < plan.pairs; ++i) {
       char* const mine = table(t) + each * i;
@@ -57,19 +73,18 @@ struct Tables {
     }
     strew_args args = *call.args;
     args.data = data.data();
-    strew_fault unused;
-    if (begin < end) call.range(&args, begin, end, &unused);
+    run(t, args);
   }
 
   void merge(int chunk) const {
     strew_args args = *call.args;
     args.k0 = each;
     strew_fault unused;
-    const int64_t end = elements.border(chunk + 1);
-    for (int64_t at = elements.border(chunk); at < end; at += kMergeBlock) {
-      for (int t = 0; t < call.tables; ++t) {
+    const int64_t last = elements.border(chunk + 1);
+    for (int64_t at = elements.border(chunk); at < last; at += kMergeBlock) {
+      for (int t = std::max(first, 1); t < end; ++t) {
         args.scratch = table(t);
-        call.merge(&args, at, std::min(at + kMergeBlock, end), &unused);
+        call.merge(&args, at, std::min(at + kMergeBlock, last), &unused);
       }
     }
   }
@@ -146,17 +161,23 @@ Status private_legal(const Plan& plan) {
 int64_t private_bytes(const Plan& plan, int64_t elements, int tables) { return share(plan, elements) * plan.pairs * tables; }
 
 bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call) {
-  const Scratch::Loan loan = scratch.borrow(private_bytes(call.plan, call.elements, call.tables));
+  const int wave = std::min(call.threads, call.tables), apart = std::min(wave, call.tables - 1);
+  const Scratch::Loan loan = scratch.borrow(private_bytes(call.plan, call.elements, apart));
   if (!loan) return false;
   Tables tables{call,
                 loan.data(),
                 share(call.plan, call.elements),
                 {call.positions, 1, call.tables},
-                {call.elements, kLine, kChunksPerThread * call.threads}};
-  team.run(
-      call.tables, [](void* t, int chunk) { static_cast<const Tables*>(t)->apply(chunk); }, &tables);
-  team.run(
-      tables.elements.chunks, [](void* t, int chunk) { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
+                {call.elements, kLine, wave == 1 ? 1 : kChunksPerThread * wave}};
+  for (; tables.first < call.tables; tables.first = tables.end) {
+    tables.end = std::min(tables.first + wave, call.tables);
+    team.run(
+        tables.end - tables.first,
+        [](void* t, int chunk) { static_cast<const Tables*>(t)->apply(static_cast<const Tables*>(t)->first + chunk); }, &tables);
+    if (tables.end == 1) continue;  // only the result itself
+    team.run(
+        tables.elements.chunks, [](void* t, int chunk) { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
+  }
   return true;
 }
 

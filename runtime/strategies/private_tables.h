@@ -35,7 +35,7 @@ struct PrivateCall {
   int64_t elements;  ///< of each result; they are contiguous
   int tables, threads;
 };
-/// Scratch of a call.
+/// Bytes of that many tables. A call borrows one per thread, and one less than `tables` at most: the result is the first.
 int64_t private_bytes(const Plan& plan, int64_t elements, int tables);
 /// False: no memory, nothing was done.
 bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call);

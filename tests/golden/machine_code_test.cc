@@ -74,6 +74,14 @@ TEST(MachineCode, RowAddsAreWholeVectors) {
   EXPECT_GE(count(range, "prefetch\\S*"), 4) << range;  // the four lines of a row some positions ahead
 }
 
+TEST(MachineCode, TablesAreMergedByBlends) {
+  Op op = built(scatter_rows(f32({65536}), i32({4'000'000}), f32({4'000'000})).combine(CombinerKind::add).in_place());
+  std::get<Scatter>(op).order = Order::relaxed;
+  const std::string merge = code(op, EntryKind::merge, "strategy=private");
+  EXPECT_GE(count(merge, "vblendvps"), 8) << merge;
+  EXPECT_EQ(count(merge, "vp?maskmov\\S*"), 0) << merge;  // microcode on AMD
+}
+
 TEST(MachineCode, MinimumIsThreeOperationsAndMaximumBlendsNothing) {
   const std::string least = code(rows_combined(CombinerKind::min, DType::f32, 64), EntryKind::range);
   EXPECT_EQ(count(least, "vminps"), 16) << least;  // 64 numbers in eight vectors, both ways round
