@@ -95,8 +95,8 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
   state->checks_hints = state->compiled.schedule.checked && has_hints(state->compiled.op);
   state->computes_floats = computes_floats(state->compiled);
   if (state->parts.empty() && !state->compiled.artifact.interpreted) STREW_TRY(link_artifact(*state));
-  state->is_one_call =
-      state->range != nullptr && !state->compiled.plan.checks_first && state->compiled.schedule.strategy == Strategy::sequential;
+  state->is_direct = state->range != nullptr && state->compiled.schedule.strategy == Strategy::sequential;
+  if (state->compiled.plan.checks_first) state->check_at_once = state->check;
   state->compiled.artifact.objects = {};  // the linker has it now
   Expected<Binder> binder = Binder::make(state->compiled.op, state->compiled.plan);
   if (!binder.ok()) return binder.status();
@@ -112,7 +112,7 @@ Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) cons
   if (state.checks_hints) STREW_TRY(check_hints(state.compiled.op, tensors));
   if (state.verify_every != 0 && state.calls.fetch_add(1, std::memory_order_relaxed) % state.verify_every == 0)
     return run_and_replay(state, tensors, call, fault);
-  if (state.is_one_call && (call.shape->init == 0 || call.result_is_operand)) return run_at_once(state, call), Status();
+  if (is_direct(state, call)) return run_at_once(state, tensors, call, fault);
   return run_phases(state, tensors, call, fault);
 }
 

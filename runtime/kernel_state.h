@@ -18,7 +18,8 @@ namespace strew {
 struct Kernel::State {
   // What every call reads, side by side: a call's data pushes all of this out of the nearest cache.
   strew_entry range = nullptr;
-  bool is_one_call = false;  ///< nothing to check first, no strategy: once the result is there, the range entry does it all
+  strew_entry check_at_once = nullptr;  ///< the check entry where the op has to check first
+  bool is_direct = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
   bool computes_floats = false;
   bool checks_hints = false;    ///< schedule knob `checked`, and there are hints
   bool widens_touched = false;  ///< the parts are such that runtime/wide_touched may run them

@@ -66,28 +66,14 @@ Calls::Calls(const Op& op, const Data& data, char* result) {
   const Case& c = data.c;
   const bool wide = indices_of(op).dtype == DType::i64;
   if (wide) wide_.assign(data.indices.begin(), data.indices.end());
-  const std::vector<TensorSlot> slots = tensor_slots(op);
-  count_ = slots.size();
-  for (int64_t j = 0; j < c.sets; ++j) {
-    for (const TensorSlot& slot : slots) {
-      const void* at = nullptr;
-      switch (slot.role) {
-        case Role::result:
-          at = result;
-          break;
-        case Role::operand:
-          at = data.table.data();
-          break;
-        case Role::indices:
-          at = wide ? static_cast<const void*>(wide_.data() + j * c.index_numbers()) : data.set(j);
-          break;
-        case Role::updates:
-        case Role::extra:
-          at = data.source.data();
-          break;
-      }
-      views_.push_back({const_cast<void*>(at), slot.type->dtype, slot.type->rank(), slot.type->dims.data(), nullptr});
-    }
+  for (int64_t j = 0; j < c.sets; ++j)
+    indices_.push_back(const_cast<void*>(wide ? static_cast<const void*>(wide_.data() + j * c.index_numbers()) : data.set(j)));
+  for (const TensorSlot& slot : tensor_slots(op)) {
+    char* at = data.source.data();
+    if (slot.role == Role::result) at = result;
+    if (slot.role == Role::operand) at = data.table.data();
+    if (slot.role == Role::indices) indices_at_ = views_.size();
+    views_.push_back({at, slot.type->dtype, slot.type->rank(), slot.type->dims.data(), nullptr});
   }
 }
 

@@ -13,17 +13,22 @@ namespace strew::bench {
 
 Expected<Op> suite_op(const Case& c);
 
-/// One call's tensors. KV caches take 64-bit positions, as ONNX has them; everything else 32-bit ones.
+/// The tensors of calls. KV caches take 64-bit positions, as ONNX has them; everything else 32-bit ones.
 class Calls {
  public:
   /// `result`: what the calls write (a scatter in place: the table; copied: another buffer; a gather: its output).
   Calls(const Op& op, const Data& data, char* result);
-  std::span<const TensorView> set(int64_t j) const { return {views_.data() + static_cast<size_t>(j) * count_, count_}; }
+  /// Those of a call with index set j. As a caller in a loop has them: the views stay, the address of the indices changes.
+  std::span<const TensorView> set(int64_t j) {
+    views_[indices_at_].data = indices_[static_cast<size_t>(j)];
+    return views_;
+  }
 
  private:
   std::vector<int64_t> wide_;
-  size_t count_ = 0;               ///< tensors of a call
-  std::vector<TensorView> views_;  ///< those of set 0, of set 1, ...
+  std::vector<TensorView> views_;
+  size_t indices_at_ = 0;
+  std::vector<void*> indices_;  ///< per set
 };
 
 }  // namespace strew::bench

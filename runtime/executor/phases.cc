@@ -249,14 +249,23 @@ void log_copy(const Kernel::State& state, int64_t elements) {
       state.compiled.symbol + ": the whole operand was copied to the result, " + std::to_string(bytes) + " bytes");
 }
 
+namespace {
+
+[[gnu::cold]] Status refuse(const Kernel::State& state, std::span<const TensorView> tensors, const strew_fault& found,
+                            strew_fault* fault) {
+  if (fault) *fault = found;
+  return fault_of(state, tensors, found);
+}
+
+}  // namespace
+
 Status check_indices(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   if (!state.compiled.plan.checks_first) return {};
   const strew_args args = arguments_of(call);
   const int64_t positions = call.shape->positions;
   strew_fault found{};
   if (run_split(state, state.check, args, {positions, 1, 1}, estimate(positions, 0), &found)) return {};
-  if (fault) *fault = found;
-  return fault_of(state, tensors, found);
+  return refuse(state, tensors, found, fault);
 }
 
 void make_result(const Kernel::State& state, const Call& call) {
@@ -276,12 +285,16 @@ void make_result(const Kernel::State& state, const Call& call) {
   run_split(state, state.init, args, {count, unit, 1}, nanoseconds, &unused);
 }
 
-void run_at_once(const Kernel::State& state, const Call& call) {
-  if (call.shape->positions == 0) return;
+Status run_at_once(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+  const int64_t positions = call.shape->positions;
+  if (positions == 0) return {};
   const FpEnvironment environment(state.computes_floats);
   const strew_args args = arguments_of(call);
-  strew_fault unused;
-  state.range(&args, 0, call.shape->positions, &unused);
+  strew_fault found;
+  if (state.check_at_once != nullptr && state.check_at_once(&args, 0, positions, &found) != STREW_OK)
+    return refuse(state, tensors, found, fault);
+  state.range(&args, 0, positions, &found);
+  return {};
 }
 
 Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {

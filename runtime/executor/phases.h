@@ -20,7 +20,14 @@ void make_result(const Kernel::State& state, const Call& call);
 
 /// `call` is bound. out_of_bounds: nothing was written, `fault` (if given) is filled.
 Status run_phases(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
-/// The same where there is nothing to make but one call of the range entry (Kernel::State::is_one_call, and the result is there).
-void run_at_once(const Kernel::State& state, const Call& call);
+/// May this call go through run_at_once()? Its kernel may (Kernel::State::is_direct), its result needs no making, and its check, if it has
+/// one, is not worth threads.
+inline bool is_direct(const Kernel::State& state, const Call& call) {
+  constexpr int64_t kCheckedAlone = 3000;  // positions: 6 us by estimate(), less than two threads' worth
+  return state.is_direct && (call.shape->init == 0 || call.result_is_operand) &&
+         (state.check_at_once == nullptr || call.shape->positions <= kCheckedAlone);
+}
+/// The same as run_phases() for such calls: the check, if there is one, and one call of the range entry.
+Status run_at_once(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
 
 }  // namespace strew
