@@ -2,6 +2,9 @@
 #include "backends/llvm/prefetch.h"
 
 #include <algorithm>
+#include <cstddef>
+
+#include "runtime/abi.h"
 
 namespace strew {
 namespace {
@@ -17,12 +20,21 @@ int64_t run_bytes(const Frame& f, int tensor) {
 
 }  // namespace
 
-void prefetch_run(Frame& f, int tensor, llvm::Value* address, bool write) {
+void prefetch_run(Frame& f, int tensor, llvm::Value* address, bool write, bool is_cut) {
   const int64_t lines = std::min(kMostLines, (run_bytes(f, tensor) + kLine - 1) / kLine);
-  for (int64_t line = 0; line < lines; ++line)
-    f.e.b.CreateIntrinsic(
-        llvm::Intrinsic::prefetch, {f.e.b.getPtrTy()},
-        {f.e.at(address, f.e.i64(line * kLine)), f.e.b.getInt32(write ? 1 : 0), f.e.b.getInt32(3), f.e.b.getInt32(1)});
+  llvm::Value *first = f.e.i64(0), *last = nullptr;
+  if (is_cut && !f.plan.window.empty()) {
+    // Lines of other parts are other threads', which write them: fetching those too would take them away.
+    llvm::Value* step = f.bytes(f.plan.window.front().strides[static_cast<size_t>(tensor)], tensor);
+    first = f.e.times(f.argument(offsetof(strew_args, w0)), step);
+    if (f.plan.window.size() == 1) last = f.e.b.CreateSub(f.e.times(f.argument(offsetof(strew_args, w1)), step), f.e.i64(1));
+  }
+  for (int64_t line = 0; line < lines; ++line) {
+    llvm::Value* offset = f.e.add(first, f.e.i64(line * kLine));
+    if (last != nullptr) offset = f.e.smin(offset, last);
+    f.e.b.CreateIntrinsic(llvm::Intrinsic::prefetch, {f.e.b.getPtrTy()},
+                          {f.e.at(address, offset), f.e.b.getInt32(write ? 1 : 0), f.e.b.getInt32(3), f.e.b.getInt32(1)});
+  }
 }
 
 }  // namespace strew

@@ -14,12 +14,12 @@ namespace strew {
 namespace {
 using llvm::Value;
 
-void prefetch(Frame& f, const Pointers& p) {
+void prefetch(Frame& f, const Pointers& p, bool is_cut) {
   const int tensor = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
   Pointers ahead = p;
   for (size_t k = 0; k < f.plan.components.size(); ++k)
     ahead = f.step(ahead, f.plan.components[k].strides, load_component(f, p, k));
-  prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather);
+  prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather, is_cut);
 }
 
 void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut, const Form* form) {
@@ -42,7 +42,7 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
       };
       if (ahead) {
         Value* last = f.e.b.CreateSub(hi, f.e.i64(1));
-        prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)));
+        prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)), cut != WindowCut::none);
       }
       emit_window(f, at(i), cut, outside ? WindowBody(window_outside) : WindowBody());
     });

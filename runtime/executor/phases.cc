@@ -109,9 +109,8 @@ OwnerCall owner_call(const Kernel::State& state, const CallShape& shape, const s
   int64_t call_bytes = 0;
   for (const CallShape::Slot& slot : shape.slots) call_bytes += slot.hi - slot.lo;
   const Plan& plan = state.compiled.plan;
-  const bool drops = !plan.in_bounds.holds && !plan.checks_first;  // clamp and wrap drop too, where a dim has no element
   const int64_t key_bytes = key_unit(plan) * (bits(plan.tensors[0].dtype) / 8);
-  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads, drops};
+  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads};
 }
 
 /// False: not for this call. Where the tables decide the bits, that depends on the shapes alone.

@@ -3,13 +3,15 @@
 // when it is full. A destination has one owner and an owner works in position order, so each destination sees its updates in order: the
 // bits are the sequential loop's for every thread count.
 //
-// Threads exchange nothing: no barrier, no scratch, no line that two of them write. Cost: about a nanosecond per position on every thread,
+// Threads exchange nothing: no barrier, no scratch, no line that two of them write. Cost: most of a nanosecond per position on every thread,
 // which is why many threads exchange instead (strategies/exchange). Nothing can fault here: policy error has checked all indices before,
 // the other policies place or drop them in the keys entry. Tested by tests/differential, tests/unit/owner_test.cc and, under tsan,
 // executor_test.cc.
 #include "runtime/strategies/owner.h"
 
 #include <array>
+
+#include "runtime/strategies/select.h"
 
 namespace strew {
 namespace {
@@ -22,8 +24,8 @@ class Scan {
   explicit Scan(const OwnerCall& call) : call_(call), owners_(call.threads, call.key_bytes) {}
 
   void run(uint32_t me) const {
-    std::array<uint32_t, kBlock> keys;               // NOLINT: filled by the keys entry
-    std::array<uint64_t, kQueue + kBlock + 1> list;  // NOLINT: filled as far as it is read
+    std::array<uint32_t, kBlock> keys;                          // NOLINT: filled by the keys entry
+    std::array<uint64_t, kQueue + kBlock + kSelectSlack> list;  // NOLINT: filled as far as it is read
     const Owners::Share share(owners_, me);
     int64_t queued = 0, origin = 0;
     for (int64_t begin = 0; begin < call_.positions; begin += kBlock) {
@@ -31,8 +33,7 @@ class Scan {
       resolve(keys.data(), begin, count);
       // Positions in the queue count from its origin, 31 bits wide.
       if (queued == 0) origin = begin;
-      const auto selects = call_.drops ? &select<true> : &select<false>;
-      queued = selects(share, keys.data(), count, static_cast<uint64_t>(begin - origin), list.data(), queued);
+      queued = select_owned(share, keys.data(), count, static_cast<uint32_t>(begin - origin), list.data(), queued);
       if (queued < kQueue && begin - origin < kFar) continue;
       apply(list.data(), queued, origin);
       queued = 0;
@@ -49,19 +50,6 @@ class Scan {
     args.n_list = begin;
     strew_fault unused;
     call_.keys(&args, begin, begin + count, &unused);
-  }
-
-  /// Without branches: every key is written, the end moves on where it is mine.
-  template <bool kDrops>
-  static int64_t select(const Owners::Share share, const uint32_t* __restrict keys, int64_t count, uint64_t first,
-                        uint64_t* __restrict list, int64_t queued) {
-#pragma GCC unroll 4
-    for (int64_t i = 0; i < count; ++i) {
-      const uint32_t key = keys[i];
-      list[queued] = (first + static_cast<uint64_t>(i)) | static_cast<uint64_t>(key) << 32;
-      queued += static_cast<int64_t>(share.has(key)) & static_cast<int64_t>(!kDrops || key != kDroppedKey);
-    }
-    return queued;
   }
 
   void apply(const uint64_t* list, int64_t queued, int64_t origin) const {

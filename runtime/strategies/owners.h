@@ -27,7 +27,6 @@ struct OwnerCall {
   int64_t key_bytes;   ///< of the result per key unit
   int64_t call_bytes;  ///< operand and updates: bounds the scratch
   int threads;         ///< how many the work is cut for; the team may be smaller
-  bool drops = true;   ///< may the keys entry drop positions?
 };
 
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
@@ -42,23 +41,27 @@ class Owners {
   /// Of a key that is not dropped: 0..count()-1.
   uint32_t of(uint32_t key) const { return static_cast<uint32_t>((uint64_t{hash(key, shift_)} * owners_) >> 32); }
 
-  /// One owner's hashes: what of() would say, in one multiplication.
+  /// One owner's hashes, [first_hash(), last_hash()]: what of() would say, in one multiplication.
   class Share {
    public:
     Share(const Owners& owners, uint32_t me)
         : shift_(owners.shift_),
           first_(static_cast<uint32_t>(owners.first_hash(me))),
-          count_(owners.first_hash(me + 1) - owners.first_hash(me)) {}
-    bool has(uint32_t key) const { return static_cast<uint32_t>(hash(key, shift_) - first_) < count_; }
+          last_(static_cast<uint32_t>(owners.first_hash(me + 1) - 1)) {}
+    bool has(uint32_t key) const { return hash(key, shift_) - first_ <= last_ - first_; }
+    int shift() const { return shift_; }
+    uint32_t first_hash() const { return first_; }
+    uint32_t last_hash() const { return last_; }
 
    private:
     int shift_;
-    uint32_t first_;
-    uint64_t count_;
+    uint32_t first_, last_;
   };
 
+  static constexpr uint32_t kHashFactor = 0x9e3779b1u;
+
  private:
-  static uint32_t hash(uint32_t key, int shift) { return (key >> shift) * 0x9e3779b1u; }
+  static uint32_t hash(uint32_t key, int shift) { return (key >> shift) * kHashFactor; }
   uint64_t first_hash(uint32_t owner) const { return ((uint64_t{owner} << 32) + owners_ - 1) / owners_; }
 
   static constexpr int64_t kPieceBytes = 4096;

@@ -1,10 +1,12 @@
 // Strategies owner and exchange on calls large enough for several rounds and full queues, against one thread, bit for bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
+#include "runtime/strategies/select.h"
 #include "tests/support/schedules.h"
 
 namespace strew {
@@ -53,6 +55,34 @@ TEST(Owner, SameBitsAsOneThread) {
         for (const char* threads : {"2", "3", "8"})
           EXPECT_EQ(scatter_add("strategy=" + std::string(strategy) + ",prefetch=8,threads=" + threads, width, rest), expected)
               << strategy << " " << width << " " << rest << " threads " << threads;
+    }
+  }
+}
+
+TEST(Owner, SelectsEveryKeyForOneOwnerInOrder) {
+  std::vector<uint32_t> keys(1003);
+  uint32_t state = 7;
+  for (uint32_t& key : keys) {
+    state = state * 1664525u + 1013904223u;
+    key = (state >> 28) == 0 ? kDroppedKey : state >> (state & 15);
+  }
+  for (const int owners : {1, 2, 3, 7, 256}) {
+    for (const int64_t key_bytes : {4, 256, 8192}) {
+      const Owners dealt(owners, key_bytes);
+      size_t kept = 0;
+      for (uint32_t me = 0; me < static_cast<uint32_t>(owners); ++me) {
+        const Owners::Share share(dealt, me);
+        std::vector<uint64_t> expected = {99}, plain(keys.size() + 1 + kSelectSlack, 99), fast = plain;
+        for (size_t i = 0; i < keys.size(); ++i)
+          if (keys[i] != kDroppedKey && dealt.of(keys[i]) == me) expected.push_back((i + 5) | uint64_t{keys[i]} << 32);
+        const auto count = static_cast<int64_t>(keys.size());
+        plain.resize(static_cast<size_t>(select_owned_plain(share, keys.data(), count, 5, plain.data(), 1)));
+        fast.resize(static_cast<size_t>(select_owned(share, keys.data(), count, 5, fast.data(), 1)));
+        EXPECT_EQ(plain, expected) << owners << " owners, " << key_bytes << " bytes";
+        EXPECT_EQ(fast, expected) << owners << " owners, " << key_bytes << " bytes";
+        kept += fast.size() - 1;
+      }
+      EXPECT_EQ(kept, keys.size() - static_cast<size_t>(std::count(keys.begin(), keys.end(), kDroppedKey)));
     }
   }
 }
