@@ -1,6 +1,6 @@
 // See window.h. A cut window is clipped loop bounds, never a mask. A wrapped dim is walked as two segments by a loop of two, so the
 // nest below exists once in the code. The first loop may be cut (WindowCut): runs take no negative lengths, so a cut range that is empty
-// ends where it begins. A window that the policy drops is branched over; a single element is combined with memory that nobody reads.
+// ends where it begins. A window that the policy drops or fills is branched over; a single element is redirected to a spare one.
 // Tested by tests/differential; wrapping also by tests/unit and the TensorScatter oracle.
 #include "backends/llvm/window.h"
 
@@ -50,17 +50,23 @@ Value* iteration_at(Frame& f, const Placement& placement, const Loop& loop, size
 
 constexpr int64_t kWidest = 16;  // bytes of an element
 
-/// Can a dropped update go elsewhere instead of being branched over? Single elements can, where they are whole bytes.
-bool parks_dropped(const Frame& f) {
-  if (f.plan.gather || !f.plan.window.empty()) return false;
-  if (f.plan.oob != OobPolicy::skip_element && f.plan.oob != OobPolicy::skip_window) return false;
+/// Can what is outside be redirected instead of branched over? Single elements can, where they are whole bytes: dropped updates to memory
+/// that nobody reads, gathers to a copy of the fill value.
+bool redirects_outside(const Frame& f) {
+  if (!f.plan.window.empty()) return false;
+  const OobPolicy oob = f.plan.oob;
+  const auto is_whole = [&](int tensor) { return !f.packed(tensor) && f.element_bytes(tensor) <= kWidest; };
+  if (f.plan.gather)
+    return (oob == OobPolicy::fill_element || oob == OobPolicy::fill_window) && is_whole(f.plan.operand(0)) &&
+           f.plan.tensors[static_cast<size_t>(f.plan.operand(0))].dtype != DType::string;
+  if (oob != OobPolicy::skip_element && oob != OobPolicy::skip_window) return false;
   for (int i = 0; i < f.plan.pairs; ++i)
-    if (f.packed(f.plan.result(i)) || f.element_bytes(f.plan.result(i)) > kWidest) return false;
+    if (!is_whole(f.plan.result(i))) return false;
   return true;
 }
 
 /// An element of the call's own, cleared, that nobody reads for a result.
-Value* parking(Frame& f) {
+Value* spare_element(Frame& f) {
   llvm::BasicBlock& entry = f.e.function.getEntryBlock();
   llvm::IRBuilder<> at_entry(&entry, entry.getFirstInsertionPt());
   llvm::Type* type = llvm::ArrayType::get(at_entry.getInt8Ty(), kWidest);
@@ -70,13 +76,24 @@ Value* parking(Frame& f) {
   return memory;
 }
 
-/// Results outside are combined with that element: one more instruction where all are inside, and no branch to mispredict where they come
-/// and go (half of a million bad at random: half the time).
-void park_dropped(Frame& f, Value* inside, Pointers& p) {
-  for (int i = 0; i < f.plan.pairs; ++i) {
-    Value*& result = p[static_cast<size_t>(f.plan.result(i))];
-    result = f.e.b.CreateSelect(inside, result, parking(f));
-  }
+/// The fill value in the object's constants: LLVM makes a branch of what might be loaded from a variable whose content it knows.
+Value* fill_element(Frame& f) {
+  auto* value = llvm::cast<llvm::Constant>(f.numeric.literal_storage(f.plan.gather_fill, 1));
+  auto* global = new llvm::GlobalVariable(*f.e.function.getParent(), value->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, value, "fill");
+  global->setAlignment(llvm::Align(kWidest));
+  return global;
+}
+
+/// Where outside, the element is another one: an instruction more where all are inside, and no branch to mispredict where they come and go
+/// (half of a million bad at random: half the time).
+void redirect_outside(Frame& f, Value* inside, Pointers& p) {
+  const auto redirect = [&](int tensor, Value* elsewhere) {
+    Value*& at = p[static_cast<size_t>(tensor)];
+    at = f.e.b.CreateSelect(inside, at, elsewhere);
+  };
+  if (f.plan.gather) return redirect(f.plan.operand(0), fill_element(f));
+  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), spare_element(f));
 }
 
 }  // namespace
@@ -133,16 +150,16 @@ void emit_whole_window(Frame& f, const Pointers& p) {
 void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
   const Placement placement = place(f, p);
   const Body body = range_body(f.plan, false);
-  const bool parks = !given && cut == WindowCut::none && parks_dropped(f);
+  const bool redirects = !given && cut == WindowCut::none && redirects_outside(f);
   const auto update = [&] {
     Pointers moved = p;
     for (size_t k = 0; k < f.plan.components.size(); ++k)
       moved = f.step(moved, f.plan.components[k].strides, placement.components[k].start);
     if (given) return given(moved, placement, cut);
-    if (parks) park_dropped(f, placement.inside, moved);
+    if (redirects) redirect_outside(f, placement.inside, moved);
     WindowEmitter(f, body, &placement, cut).emit(moved);
   };
-  if (parks) return update();
+  if (redirects) return update();
   const OobPolicy oob = f.plan.oob;
   if (oob != OobPolicy::fill_element && oob != OobPolicy::fill_window) return f.e.when(placement.inside, update);
 

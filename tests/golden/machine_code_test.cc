@@ -131,6 +131,14 @@ TEST(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
   EXPECT_LE(count(text, "j\\w*"), 5);  // of the loop itself
 }
 
+TEST(MachineCode, FilledElementsAreChosenNotBranchedTo) {
+  Gather op = *gather_rows(f32({4096}), i32({kUpdates})).oob(OobPolicy::fill_element).build();
+  const std::string text = code(op, EntryKind::range);
+  const int chosen = count(text, "cmov\\w*");
+  EXPECT_GE(chosen, 8) << text;
+  EXPECT_LE(count(text, "j\\w*"), 5) << text;  // of the loop itself
+}
+
 TEST(MachineCode, Bf16IsRoundedByIntegerCode) {
   for (const char* cpu : {"x86-64-v3", "znver5"}) {
     const std::string range = code(rows_add(DType::bf16, 64), EntryKind::range, "", cpu);
