@@ -20,6 +20,14 @@ bool same_types(const Scatter& scatter) {
   return true;
 }
 
+/// bf16 that the chip computes with as f32 only.
+bool through_f32(const Frame& frame, const ExprNode& node) {
+  const Operator* const row = find_operator(node.op);
+  const Reader reader = reader_of(frame.options.output);
+  return row != nullptr && node.dtype == DType::bf16 && !allows(*info(row->tile).legality, frame.chip, reader, DType::bf16) &&
+         allows(*info(row->tile).legality, frame.chip, reader, DType::f32);
+}
+
 class Graph {
  public:
   Graph(Frame& frame, const CombineTiles& tiles) : frame_(frame), tiles_(tiles), values_(frame.plan.combine.nodes.size()) {}
@@ -54,11 +62,11 @@ class Graph {
       case ExprOp::update:
         return tiles_.update;
       case ExprOp::extra:
-        return tiles_.extras[static_cast<size_t>(node.index)];
+        return everywhere(tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
       case ExprOp::literal: {
         STREW_TRY(can(Opcode::texpands, node.dtype));
         const Named out = tile("literal", node.dtype);
-        b.run(Opcode::texpands, {b.constant({frame_.travels(node.dtype), false}, literal_value(node)).name, out.name});
+        b.run(Opcode::texpands, {b.constant({frame_.travels(node.dtype), false}, literal_value(frame_, node)).name, out.name});
         return out;
       }
       case ExprOp::convert:
@@ -68,11 +76,13 @@ class Graph {
     }
   }
 
-  int64_t literal_value(const ExprNode& node) const {
-    const auto word = static_cast<uint64_t>(node.value.bits[0]);
-    if (!is_signed_integer(frame_.travels(node.dtype))) return static_cast<int64_t>(word);
-    const int shift = 64 - bits(node.dtype);
-    return static_cast<int64_t>(word << shift) >> shift;
+  /// A number as a tile of it.
+  Expected<Named> everywhere(const Named& extra, DType dtype) {
+    if (extra.type.kind == TypeKind::tile) return extra;
+    STREW_TRY(can(Opcode::texpands, dtype));
+    const Named out = tile("everywhere", dtype);
+    frame_.build.run(Opcode::texpands, {extra.name, out.name});
+    return out;
   }
 
   Expected<Named> convert(const ExprNode& node) {
@@ -83,7 +93,11 @@ class Graph {
       return unsupported("the combiner converts " + std::string(name(source)) + " to " + std::string(name(node.dtype)) +
                          ", which " + std::string(name(frame_.chip)) +
                          " has no tile instruction for that rounds as strew does; updates of the result's type need none");
-    const Named out = tile("converted", node.dtype);
+    return converted(from, node.dtype);
+  }
+
+  Named converted(const Named& from, DType dtype) {
+    Named out = tile("converted", dtype);
     frame_.build.run(Opcode::tcvt, {from.name, out.name}, {{"rmode", "RINT"}});
     return out;
   }
@@ -94,9 +108,15 @@ class Graph {
       return unsupported("the combiner has " + std::string(name(node.op)) + " on " + std::string(name(node.dtype)) +
                          ", expected add, sub, mul, div of floats, max, min, and, or, xor");
     const Opcode opcode = row->tile;
-    STREW_TRY(can(opcode, node.dtype));
     STREW_ASSIGN(const Named a, value(node.args[0]));
     STREW_ASSIGN(const Named c, value(node.args[1]));
+    if (through_f32(frame_, node)) {
+      // Rounded twice, which for bf16 is once: f32 has more than twice its digits.
+      const Named left = converted(a, DType::f32), right = converted(c, DType::f32), wide = tile("combined", DType::f32);
+      frame_.build.run(opcode, {left.name, right.name, wide.name});
+      return converted(wide, node.dtype);
+    }
+    STREW_TRY(can(opcode, node.dtype));
     const Named out = tile("combined", node.dtype);
     if (opcode == Opcode::txor) {
       const Named room = tile("room", node.dtype);
@@ -113,6 +133,13 @@ class Graph {
 };
 
 }  // namespace
+
+int64_t literal_value(const Frame& frame, const ExprNode& node) {
+  const auto word = static_cast<uint64_t>(node.value.bits[0]);
+  if (!is_signed_integer(frame.travels(node.dtype))) return static_cast<int64_t>(word);
+  const int shift = 64 - bits(node.dtype);
+  return static_cast<int64_t>(word << shift) >> shift;
+}
 
 Reader reader_of(Output output) { return output == Output::pto_ir ? Reader::ptoas : Reader::headers; }
 
@@ -167,12 +194,11 @@ Status check_computes(const Frame& frame, const Combine& combine) {
     const Words& words = frame.words(static_cast<int>(t));
     if (tensor.role == Role::indices || !tensor.bound || (words.count == 1 && words.element.dtype == frame.travels(tensor.dtype)))
       continue;
-    return unsupported(
-        "arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) + " only moves; " +
-        (is_integer(tensor.dtype) ? "i32 or f32" : "f32") + " would work" +
-        (is_integer(tensor.dtype) && bits(tensor.dtype) == 64
-             ? ", or a scatter of one combiner and one element type, " + std::string("not as pto-as, element by element")
-             : std::string()));
+    return unsupported("arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) +
+                       " only moves; " + (is_integer(tensor.dtype) ? "i32 or f32" : "f32") + " would work" +
+                       (is_integer(tensor.dtype) && bits(tensor.dtype) == 64 && frame.options.output == Output::pto_as
+                            ? std::string(", or another output than pto-as, element by element")
+                            : std::string()));
   }
   return {};
 }
@@ -183,40 +209,13 @@ void align_conversions(Frame& frame, const Combine& combine) {
   bool converts = false;
   for (const ExprNode& node : frame.plan.combine.nodes) {
     narrowest = std::min(narrowest, bits(node.dtype));
-    converts |= node.op == ExprOp::convert;
+    converts |= node.op == ExprOp::convert || through_f32(frame, node);
   }
   if (converts) frame.build.align_tiles(std::max(8, narrowest) / 8);
 }
 
-namespace {
-
-/// The updates into the tile of current values, element by element.
-Expected<Named> combine_one_by_one(Frame& frame, int pair, const CombineTiles& tiles) {
-  ProgramBuilder& b = frame.build;
-  const auto& scatter = std::get<Scatter>(frame.op);
-  const DType dtype = scatter.results[static_cast<size_t>(pair)].dtype;
-  const Operator& combiner = *combiner_operator(frame.op, frame.plan);
-  const Opcode opcode = is_unsigned_integer(dtype) ? *combiner.unsigned_number : *combiner.number;
-  const Type number = make_scalar(frame.travels(dtype));
-  const int64_t pitch = tiles.current.type.dims[1];
-  b.note(std::string(name(dtype)) + ": tiles have no arithmetic for this here, scalars have");
-  b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
-    const Number start = b.mul(row, b.number(pitch), "row_start");
-    b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols), [&](const Number& col) {
-      const std::string at = b.use(b.add(start, col, "place"));
-      const Named now = b.give(Opcode::tgetval, "now", number, {tiles.current.name, at});
-      const Named by = b.give(Opcode::tgetval, "by", number, {tiles.update.name, at});
-      const Named then = b.give(opcode, "then", number, {now.name, by.name});
-      b.run(Opcode::tsetval, {tiles.current.name, at, then.name});
-    });
-  });
-  return tiles.current;
-}
-
-}  // namespace
-
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {
-  if (frame.one_by_one()) return combine_one_by_one(frame, pair, tiles);
+  if (frame.one_by_one()) return combine_scalars(frame, pair, tiles);
   return Graph(frame, tiles).value(frame.plan.combine.results[static_cast<size_t>(pair)]);
 }
 

@@ -26,7 +26,7 @@ Expected<Combine> choose_combine(const Frame& frame);
 /// Tiles of one place: the current values, the updates of each pair, and the per-element extras.
 struct CombineTiles {
   Named current, update;
-  std::vector<Named> extras;  ///< per extra; scalars: an element
+  std::vector<Named> extras;  ///< per extra: a tile, or a number for all of it
   int64_t rows = 0, cols = 0;
   Number valid_rows, valid_cols;
 };
@@ -39,6 +39,12 @@ void align_conversions(Frame& frame, const Combine& combine);
 
 /// Computes the plan's graph for `pair` and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
+
+/// The same for what the scalar unit computes (Frame::one_by_one), element by element.
+Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tiles);
+
+/// A literal's bits, as wide as its type, in the type that it travels as.
+int64_t literal_value(const Frame& frame, const ExprNode& node);
 
 /// Who reads the output.
 Reader reader_of(Output output);

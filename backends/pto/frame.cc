@@ -106,24 +106,59 @@ DType Frame::signed_of(DType dtype) {
   }
 }
 
-/// Integers that no tile instruction and no atomic combines on this chip: the scalar unit does, one by one.
+namespace {
+
+/// What a node that scalars compute may be.
+bool scalars_have(const ExprNode& node) {
+  const bool truth = node.dtype == DType::boolean;
+  if ((!is_integer(node.dtype) && !truth) || bits(node.dtype) < 8) return false;
+  switch (node.op) {
+    case ExprOp::current:
+    case ExprOp::update:
+    case ExprOp::extra:
+    case ExprOp::literal:
+      return true;
+    case ExprOp::convert:
+      return !truth;
+    default: {
+      const Operator* const row = find_operator(node.op);
+      return row != nullptr && row->number && !(truth && node.op == ExprOp::sub);
+    }
+  }
+}
+
+}  // namespace
+
+/// Integers that no tile instruction and no atomic combines on this chip, or that are converted: the scalar unit does, one by one.
 bool Frame::computes_one_by_one() const {
   const Scatter* const scatter = std::get_if<Scatter>(&op);
-  if (scatter == nullptr || !scatter->extras.empty() || options.output == Output::pto_as) return false;
-  const Operator* const combiner = combiner_operator(op, plan);
-  if (combiner == nullptr || !combiner->number) return false;
-  const Reader reader = reader_of(options.output);
-  bool needed = false;
-  for (size_t i = 0; i < scatter->results.size(); ++i) {
-    const DType dtype = scatter->results[i].dtype;
-    if (!is_integer(dtype) || bits(dtype) < 8 || scatter->updates[i].dtype != dtype || scatter->operands[i].dtype != dtype)
+  if (options.output == Output::pto_as || plan.pure_move) return false;
+  const bool expression = scatter != nullptr && scatter->combiner.kind == CombinerKind::expr;
+  if (expression && plan.pairs > 1) return false;
+  for (const PlanTensor& tensor : plan.tensors)
+    if (tensor.role != Role::indices && tensor.bound &&
+        ((!is_integer(tensor.dtype) && tensor.dtype != DType::boolean) || bits(tensor.dtype) < 8))
       return false;
-    const DType moved = combiner->by_sign ? dtype : signed_of(dtype);
+  const Reader reader = reader_of(options.output);
+  const Operator* const combiner = combiner_operator(op, plan);
+  const bool fills = scatter != nullptr && plan.init_kind == InitKind::fill;
+  bool needed = false;
+  for (const ExprNode& node : plan.combine.nodes) {
+    if (!scalars_have(node)) return false;
+    const Operator* const row = find_operator(node.op);
+    const bool by_sign = row == nullptr || row->by_sign;
+    const DType moved = by_sign ? node.dtype : signed_of(node.dtype);
     const auto legal = [&](DType as) {
-      if (allows(*info(combiner->tile).legality, chip, reader, as)) return true;
-      return !combiner->atomic.empty() && allows(atomic_legality(combiner->atomic), chip, Reader::headers, as);
+      const Opcode opcode = row == nullptr ? Opcode::texpands : row->tile;
+      if (allows(*info(opcode).legality, chip, reader, as)) return true;
+      return combiner != nullptr && !combiner->atomic.empty() &&
+             allows(atomic_legality(combiner->atomic), chip, Reader::headers, as);
     };
-    needed |= bits(dtype) == 64 || (!legal(dtype) && !legal(moved));
+    const bool computes = row != nullptr || node.op == ExprOp::literal;
+    needed |= bits(node.dtype) == 64 || node.dtype == DType::boolean || node.op == ExprOp::convert;
+    needed |= computes && !legal(node.dtype) && !legal(moved);
+    needed |= fills && by_sign && !allows(*info(Opcode::texpands).legality, chip, reader, node.dtype) &&
+              is_unsigned_integer(node.dtype);
   }
   return needed;
 }

@@ -45,7 +45,10 @@ class Frame {
   Number number(const Term& term, int64_t divisor);
   /// The element type that numbers of `dtype` are computed in: the signed one of the width where that is the same and the chip lacks
   /// the unsigned one.
-  DType travels(DType dtype) const { return signed_instead_ && is_unsigned_integer(dtype) ? signed_of(dtype) : dtype; }
+  DType travels(DType dtype) const {
+    const bool other = is_unsigned_integer(dtype) || (one_by_one_ && dtype == DType::boolean);
+    return signed_instead_ && other ? signed_of(dtype) : dtype;
+  }
   /// Are updates combined with scalar arithmetic, element by element?
   bool one_by_one() const { return one_by_one_; }
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }

@@ -135,6 +135,26 @@ void find_fractals(const Frame& frame, RowWalk& walk) {
 
 }  // namespace
 
+namespace {
+
+/// Can an extra input be had as a tile of the updates' shape? Tiles have no broadcast along rows.
+Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
+  const PlanTensor& extra = frame.plan.tensors[static_cast<size_t>(tensor)];
+  const DType dtype = frame.words(tensor).element.dtype;
+  if (extra.extra == ExtraKind::per_element) return {};
+  if (extra.extra == ExtraKind::per_position && walk.elements && walk.axis.strides[static_cast<size_t>(tensor)].is(1)) return {};
+  const auto has = [&](Opcode opcode) {
+    return allows(*info(opcode).legality, frame.chip, reader_of(frame.options.output), dtype);
+  };
+  if (extra.extra == ExtraKind::scalar && has(Opcode::texpands) && has(Opcode::load_scalar) &&
+      !(is_unsigned_integer(dtype) && frame.options.output != Output::pto_cpp))
+    return {};
+  return unsupported("an extra input is " + std::string(name(extra.extra)) + " of " + std::string(name(extra.dtype)) +
+                     ", expected per_element: tiles have no broadcast; give it the shape of the updates");
+}
+
+}  // namespace
+
 std::optional<std::string> own_mode(const Plan& plan) {
   switch (plan.oob) {
     case OobPolicy::undefined:
@@ -201,6 +221,8 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   if (frame.options.through_l1) STREW_TRY(find_l1(frame, walk));
   find_fractals(frame, walk);
   STREW_TRY(check_policy(frame, walk));
+  for (size_t t = 0; t < plan.tensors.size(); ++t)
+    if (plan.tensors[t].role == Role::extra) STREW_TRY(check_extra(frame, walk, static_cast<int>(t)));
   if (plan.kind == PlanKind::general && !walk.window.empty() && !plan.unique.holds && !plan.gather) {
     STREW_ASSIGN(const Combine combine, choose_combine(frame));
     if (!combine.any_order) return unsupported("windows that may overlap partly, in order");
@@ -281,7 +303,10 @@ void RowWriter::choose_split() {
   outer_split_ = by_slab_;
   // Skipping what is not owned is in the way of a chip mode that keeps everything; one tile is not worth sharing.
   const bool one_tile = walk_.outer.empty() && walk_.window.empty() && !makes && walk_.axis.extent.is_static() && tiles <= 1;
-  if (!by_slab_ && (plan_.oob == OobPolicy::wrap || one_tile)) split_ = CoreSplit::single;
+  // PTO-AS makes all of a result at once.
+  const bool at_once = by_slab_ && makes && frame_.options.output == Output::pto_as;
+  if (at_once) by_slab_ = outer_split_ = false;
+  if (at_once || (!by_slab_ && (plan_.oob == OobPolicy::wrap || one_tile))) split_ = CoreSplit::single;
 }
 
 void RowWriter::make_grids() {
@@ -604,30 +629,8 @@ Status RowWriter::run() {
 
 }  // namespace
 
-namespace {
-
-/// Can an extra input be had as a tile of the updates' shape? Tiles have no broadcast along rows.
-Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
-  const PlanTensor& extra = frame.plan.tensors[static_cast<size_t>(tensor)];
-  const DType dtype = frame.words(tensor).element.dtype;
-  if (extra.extra == ExtraKind::per_element) return {};
-  if (extra.extra == ExtraKind::per_position && walk.elements && walk.axis.strides[static_cast<size_t>(tensor)].is(1)) return {};
-  const auto has = [&](Opcode opcode) {
-    return allows(*info(opcode).legality, frame.chip, reader_of(frame.options.output), dtype);
-  };
-  if (extra.extra == ExtraKind::scalar && has(Opcode::texpands) && has(Opcode::load_scalar) &&
-      !(is_unsigned_integer(dtype) && frame.options.output != Output::pto_cpp))
-    return {};
-  return unsupported("an extra input is " + std::string(name(extra.extra)) + " of " + std::string(name(extra.dtype)) +
-                     ", expected per_element: tiles have no broadcast; give it the shape of the updates");
-}
-
-}  // namespace
-
 Status write_rows(Frame& frame, const RowWalk& walk) {
   STREW_ASSIGN(Combine combine, choose_combine(frame));
-  for (size_t t = 0; t < frame.plan.tensors.size(); ++t)
-    if (frame.plan.tensors[t].role == Role::extra) STREW_TRY(check_extra(frame, walk, static_cast<int>(t)));
   STREW_TRY(check_computes(frame, combine));
   align_conversions(frame, combine);
   return RowWriter(frame, walk, std::move(combine)).run();

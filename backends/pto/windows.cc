@@ -26,6 +26,11 @@ struct Span {
   Number from, to;
 };
 
+/// Is an extra input another one for each element of a window?
+bool in_tiles(const PlanTensor& tensor) {
+  return tensor.role == Role::extra && (tensor.extra == ExtraKind::per_element || tensor.extra == ExtraKind::per_window);
+}
+
 class WindowWriter {
  public:
   WindowWriter(Frame& frame, Combine combine) : frame_(frame), plan_(frame.plan), b_(frame.build), combine_(std::move(combine)) {}
@@ -54,6 +59,7 @@ class WindowWriter {
   Named data_part(const std::string& hint, int tensor, const Number& first, const Number& count, const Number& col,
                   const Number& width);
   Named data_tile(const char* hint, int tensor, const Number& count, const Number& width);
+  Named extra_number(int tensor);
   Span span(const Loop& loop) const;
   int side(int pair) const { return plan_.gather ? plan_.result(0) : plan_.update(pair); }
   int64_t run_cols() const {
@@ -71,6 +77,7 @@ class WindowWriter {
   enum class Spread : uint8_t { single, position, slab, tiles } spread_ = Spread::single;
   CoreSplit split_ = CoreSplit::single;
   std::vector<Grid> tables_, sides_;
+  std::vector<std::pair<int, Grid>> extras_;
   std::vector<Number> position_, around_at_;
   std::vector<Number> starts_;  ///< per component, in bounds
   std::vector<Span> spans_;     ///< per component: which of the window's coordinates remain
@@ -94,6 +101,8 @@ void WindowWriter::choose_loops() {
     for (int pair = 0; pair < plan_.pairs; ++pair)
       if (!loop.strides[static_cast<size_t>(frame_.table(pair))].is(1) || !loop.strides[static_cast<size_t>(side(pair))].is(1))
         return false;
+    for (size_t t = 0; t < plan_.tensors.size(); ++t)
+      if (in_tiles(plan_.tensors[t]) && !loop.strides[t].is(1)) return false;
     return true;
   };
   // A component's loop over whole rows of what lies inside: rows of that width.
@@ -139,7 +148,7 @@ void WindowWriter::choose_split() {
     // A window that is one piece is one core's.
     const bool pieces = has_axis_ || !run_.extent.is_static() || run_.extent.factor > run_cols();
     spread_ = pieces ? Spread::tiles : Spread::single;
-  } else if (whole || (slabs && !makes)) {
+  } else if ((whole && !(makes && frame_.options.output == Output::pto_as)) || (slabs && !makes)) {
     spread_ = Spread::slab;
   } else if (!makes && plan_.unique.holds && !one) {
     spread_ = Spread::position;
@@ -153,6 +162,11 @@ void WindowWriter::make_grids() {
     const int table = frame_.table(pair), other = side(pair);
     tables_.emplace_back(frame_, table, frame_.pointer(table) + "_view", pitch(table));
     sides_.emplace_back(frame_, other, frame_.pointer(other) + "_view", pitch(other));
+  }
+  for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+    if (!in_tiles(plan_.tensors[t])) continue;
+    const int tensor = static_cast<int>(t);
+    extras_.emplace_back(tensor, Grid(frame_, tensor, frame_.pointer(tensor) + "_view", pitch(tensor)));
   }
 }
 
@@ -354,6 +368,8 @@ Named WindowWriter::data_part(const std::string& hint, int tensor, const Number&
     if (frame_.table(pair) == tensor) grid = &tables_[static_cast<size_t>(pair)];
     if (side(pair) == tensor) grid = &sides_[static_cast<size_t>(pair)];
   }
+  for (const auto& [extra, its] : extras_)
+    if (extra == tensor) grid = &its;
   return grid->part(hint, first, steps(tensor), col, has_axis_ ? count : b_.number(1), width);
 }
 
@@ -361,6 +377,18 @@ Named WindowWriter::data_tile(const char* hint, int tensor, const Number& count,
   const Words& words = frame_.words(tensor);
   return b_.tile(hint, words.element, has_axis_ ? frame_.attempt.rows : 1, run_cols() * words.count,
                  has_axis_ ? count : b_.number(1), b_.mul(width, b_.number(words.count), "words"));
+}
+
+/// An extra input that all of a window has in common.
+Named WindowWriter::extra_number(int tensor) {
+  const auto t = static_cast<size_t>(tensor);
+  Number at = b_.number(0);
+  for (size_t i = 0; i < plan_.positions.size(); ++i)
+    at = b_.add(at, b_.mul(position_[i], frame_.number(plan_.positions[i].strides[t]), "extra_at"), "extra_at");
+  Type type;
+  type.kind = TypeKind::scalar;
+  type.element = frame_.words(tensor).element;
+  return b_.give(Opcode::load_scalar, frame_.pointer(tensor) + "_number", type, {frame_.pointer(tensor), b_.use(at)});
 }
 
 Status WindowWriter::write(int pair, const Number& first, const Number& count, const Number& col, const Number& width) {
@@ -387,6 +415,11 @@ Status WindowWriter::write(int pair, const Number& first, const Number& count, c
     tiles.cols = run_cols();
     tiles.valid_rows = has_axis_ ? count : b_.number(1);
     tiles.valid_cols = width;
+    for (size_t t = 0; t < plan_.tensors.size(); ++t) {
+      if (plan_.tensors[t].role != Role::extra) continue;
+      const int tensor = static_cast<int>(t);
+      tiles.extras.push_back(in_tiles(plan_.tensors[t]) ? load("extra", tensor) : extra_number(tensor));
+    }
     STREW_ASSIGN(data, write_combine(frame_, pair, tiles));
   }
   const int into = frame_.scatter() ? table : other;
@@ -493,12 +526,6 @@ Status WindowWriter::run() {
 }  // namespace
 
 Status write_windows(Frame& frame) {
-  const Plan& plan = frame.plan;
-  for (const PlanTensor& tensor : plan.tensors)
-    if (tensor.role == Role::extra)
-      return unsupported(
-          "extra inputs where whole windows are copied, expected none, or what can be done row by row: more than one position, " +
-          std::string("indices of 32 bits or more, windows that are whole rows"));
   STREW_ASSIGN(Combine combine, choose_combine(frame));
   // Tiles are read, combined and written in turn, whatever the combiner.
   if (combine.way == CombineWay::atomic) combine.way = CombineWay::compute;
