@@ -3,7 +3,9 @@
 // Tested by tests/differential with indices at the extremes of every index type.
 #include "backends/llvm/index.h"
 
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 namespace strew {
 using llvm::Value;
@@ -20,9 +22,11 @@ Value* largest_start(Frame& f, const Component& c) { return f.e.b.CreateSub(f.te
 
 namespace {
 
+/// The values it takes and makes are i64, or vectors of as many lanes and as wide integers as `lanes`, for which all dims fit those.
 class Placer {
  public:
-  Placer(Frame& frame, Placement& out) : f_(frame), e_(frame.e), out_(out) {}
+  Placer(Frame& frame, Placement& out, llvm::FixedVectorType* lanes = nullptr)
+      : f_(frame), e_(frame.e), out_(out), lanes_(lanes) {}
 
   void add(const Component& c, Value* value) {
     value = normalise(c, value);
@@ -38,9 +42,9 @@ class Placer {
         require(fits(c, value));
         break;
       case OobPolicy::clamp: {
-        Value* largest = largest_start(f_, c);
-        place.start = e_.smin(e_.smax(saturate(value), e_.i64(0)), largest);
-        require(e_.b.CreateICmpSGE(largest, e_.i64(0)));
+        Value* largest = like(largest_start(f_, c));
+        place.start = e_.smin(e_.smax(saturate(value), number(0)), largest);
+        require(e_.b.CreateICmpSGE(largest, number(0)));
         break;
       }
       case OobPolicy::skip_element:
@@ -48,13 +52,21 @@ class Placer {
         cut(c, value, place);
         break;
       case OobPolicy::wrap:
-        wrap(c, value, place);
+        lanes_ != nullptr ? wrap_lanes(c, value, place) : wrap(c, value, place);
         break;
     }
     out_.components.push_back(place);
   }
 
  private:
+  /// An i64 as the placer's values are.
+  Value* like(Value* scalar) {
+    if (lanes_ == nullptr) return scalar;
+    return e_.b.CreateVectorSplat(lanes_->getElementCount(), e_.b.CreateTrunc(scalar, lanes_->getElementType()));
+  }
+  Value* number(int64_t n) { return like(e_.i64(n)); }
+  Value* dim_of(const Component& c) { return like(f_.term(c.dim)); }
+
   bool unsigned64() const { return f_.plan.index_dtype == DType::u64; }
   Value* saturate(Value* value) {
     if (!unsigned64()) return value;
@@ -65,20 +77,20 @@ class Placer {
 
   Value* normalise(const Component& c, Value* value) {
     if (!f_.plan.normalize_negative) return value;
-    Value* wrapped = e_.b.CreateAdd(value, f_.term(c.dim));
-    return e_.b.CreateSelect(e_.b.CreateICmpSLT(value, e_.i64(0)), wrapped, value);
+    Value* wrapped = e_.b.CreateAdd(value, dim_of(c));
+    return e_.b.CreateSelect(e_.b.CreateICmpSLT(value, number(0)), wrapped, value);
   }
 
   Value* fits(const Component& c, Value* value) {
-    Value* largest = largest_start(f_, c);
+    Value* largest = like(largest_start(f_, c));
     Value* below = e_.b.CreateICmpULE(value, largest);
-    return e_.b.CreateAnd(below, e_.b.CreateICmpSGE(largest, e_.i64(0)));
+    return e_.b.CreateAnd(below, e_.b.CreateICmpSGE(largest, number(0)));
   }
 
   void cut(const Component& c, Value* value, ComponentPlace& place) {
     if (c.window.is(1)) {
       place.start = value;
-      Value* good = e_.b.CreateICmpULT(value, f_.term(c.dim));
+      Value* good = e_.b.CreateICmpULT(value, dim_of(c));
       require(good);
       return require_whole(good);
     }
@@ -112,10 +124,30 @@ class Placer {
     if (!c.window.is(1)) place.split = e_.smin(e_.b.CreateSub(dim, place.start), f_.term(c.window));
   }
 
+  /// By a constant, which becomes multiplications: no branch is needed.
+  void wrap_lanes(const Component& c, Value* value, ComponentPlace& place) {
+    Value* folded = e_.b.CreateSRem(value, dim_of(c));
+    place.start = e_.b.CreateSelect(e_.b.CreateICmpSLT(folded, number(0)), e_.b.CreateAdd(folded, dim_of(c)), folded);
+  }
+
   Frame& f_;
   Emitter& e_;
   Placement& out_;
+  llvm::FixedVectorType* lanes_;
 };
+
+/// Component k of kIndexLanes consecutive positions: one load, and where components alternate a shuffle.
+Value* load_lanes(Frame& f, const Pointers& p, size_t k) {
+  const int indices = f.plan.indices();
+  const int64_t stride = f.plan.positions.back().strides[static_cast<size_t>(indices)].factor;
+  const int64_t offset = f.plan.components[k].index_offset.factor;
+  Value* first = p[static_cast<size_t>(indices)];
+  if (stride == 1) return f.load_element(indices, f.advance(indices, first, f.e.i64(1), constant(offset)), kIndexLanes);
+  Value* all = f.load_element(indices, first, static_cast<int>(kIndexLanes * stride));
+  std::vector<int> lanes;
+  for (int64_t lane = 0; lane < kIndexLanes; ++lane) lanes.push_back(static_cast<int>(lane * stride + offset));
+  return f.e.b.CreateShuffleVector(all, lanes);
+}
 
 }  // namespace
 
@@ -125,6 +157,32 @@ Placement place(Frame& f, const Pointers& p) {
   for (size_t k = 0; k < f.plan.components.size(); ++k) placer.add(f.plan.components[k], load_component(f, p, k));
   if (out.inside == nullptr) out.inside = f.e.b.getTrue();
   if (out.whole == nullptr) out.whole = f.e.b.getTrue();
+  return out;
+}
+
+bool has_index_lanes(const Frame& f) {
+  constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
+  const Plan& plan = f.plan;
+  const bool narrow = plan.index_dtype == DType::i32;
+  if ((!narrow && plan.index_dtype != DType::i64) || plan.positions.empty()) return false;
+  if (!narrow && plan.oob == OobPolicy::wrap) return false;  // no vector division of 64 bits
+  const Loop& loop = plan.positions.back();
+  const Term& stride = loop.strides[static_cast<size_t>(plan.indices())];
+  if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
+  for (int i = 0; i < plan.pairs; ++i)
+    if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
+  return std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {
+    const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
+    const bool beside = c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
+    return fits && beside && (c.window.is(1) || (plan.oob != OobPolicy::skip_element && plan.oob != OobPolicy::wrap));
+  });
+}
+
+Placement place_lanes(Frame& f, const Pointers& p) {
+  Placement out;
+  llvm::Type* element = f.plan.index_dtype == DType::i32 ? f.e.b.getInt32Ty() : f.e.b.getInt64Ty();
+  Placer placer(f, out, llvm::FixedVectorType::get(element, kIndexLanes));
+  for (size_t k = 0; k < f.plan.components.size(); ++k) placer.add(f.plan.components[k], load_lanes(f, p, k));
   return out;
 }
 

@@ -24,6 +24,15 @@ struct Placement {
 /// p: pointers at the position.
 Placement place(Frame& frame, const Pointers& p);
 
+/// How many positions place_lanes() does at once.
+inline constexpr int kIndexLanes = 8;
+/// Can the index vectors of the innermost position loop be read and placed so? 32- and 64-bit signed indices side by side, static dims, the
+/// results not moved by that loop.
+bool has_index_lanes(const Frame& frame);
+/// place() of kIndexLanes consecutive positions, p at the first: starts are vectors of i32 or i64, as wide as the index; `inside` and `whole`
+/// are vectors of i1, or null where always true. Not for windows that the policy cuts.
+Placement place_lanes(Frame& frame, const Pointers& p);
+
 /// Component k as the user gave it, sign- or zero-extended to i64 (u64: its bits).
 llvm::Value* load_component(Frame& frame, const Pointers& p, size_t k);
 /// Largest legal start: dim - window. Negative when nothing fits.

@@ -22,6 +22,59 @@ constexpr int64_t kKeyBytes = 4;
 constexpr int64_t kListBytes = 8;
 constexpr int kKeyUnroll = 4;
 
+/// Writes keys to their places.
+class Keys {
+ public:
+  explicit Keys(Frame& frame)
+      : f_(frame),
+        result_(static_cast<size_t>(frame.plan.result(0))),
+        unit_(key_unit(frame.plan)),
+        keys_(frame.pointer_argument(offsetof(strew_args, key))),
+        first_(frame.argument(offsetof(strew_args, n_list))) {}
+
+  /// Of the position where p stands.
+  void store(const Pointers& p, Value* position) const {
+    const Placement placement = place(f_, p);
+    Value* key = row_key(p);
+    for (size_t k = 0; k < f_.plan.components.size(); ++k)
+      key = f_.e.add(key, f_.e.times(placement.components[k].start, f_.e.i64(step(k))));
+    key = f_.e.b.CreateTrunc(key, f_.e.b.getInt32Ty());
+    f_.e.store(f_.e.b.CreateSelect(placement.inside, key, f_.e.b.getInt32(~0u)), slot(position), kKeyBytes);
+  }
+
+  /// Of that one and those after it, kIndexLanes in all.
+  void store_lanes(const Pointers& p, Value* position) const {
+    const Placement placement = place_lanes(f_, p);
+    const auto all = [&](Value* scalar) { return f_.e.b.CreateVectorSplat(kIndexLanes, scalar); };
+    llvm::Type* lanes = llvm::FixedVectorType::get(f_.e.b.getInt32Ty(), kIndexLanes);
+    Value* key = all(f_.e.b.CreateTrunc(row_key(p), f_.e.b.getInt32Ty()));
+    for (size_t k = 0; k < f_.plan.components.size(); ++k) {
+      Value* start = f_.e.b.CreateTrunc(placement.components[k].start, lanes);
+      key = f_.e.b.CreateAdd(key, f_.e.b.CreateMul(start, all(f_.e.b.getInt32(static_cast<uint32_t>(step(k))))));
+    }
+    if (placement.inside != nullptr) key = f_.e.b.CreateSelect(placement.inside, key, all(f_.e.b.getInt32(~0u)));
+    f_.e.store(key, slot(position), kKeyBytes);
+  }
+
+ private:
+  int64_t step(size_t k) const { return f_.plan.components[k].strides[result_].factor / unit_; }
+
+  /// Batching dims have moved the result already; an exact division, because every stride is a multiple of the unit.
+  Value* row_key(const Pointers& p) const {
+    if (p[result_] == f_.bases()[result_]) return f_.e.i64(0);
+    return f_.e.b.CreateExactSDiv(f_.e.b.CreatePtrDiff(f_.e.b.getInt8Ty(), p[result_], f_.bases()[result_]),
+                                  f_.e.i64(unit_ * f_.element_bytes(f_.plan.result(0))));
+  }
+  Value* slot(Value* position) const {
+    return f_.e.at(keys_, f_.e.times(f_.e.b.CreateSub(position, first_), f_.e.i64(kKeyBytes)));
+  }
+
+  Frame& f_;
+  size_t result_;
+  int64_t unit_;
+  Value *keys_, *first_;
+};
+
 void emit_whole_list(Frame& f, Outside& outside, Value* list, Value* first) {
   const Pointers p = f.beside_results(first);
   f.e.loop(f.begin(), f.end(), {Outside::kMostEntries, 1}, [&](Value* j) {
@@ -34,22 +87,17 @@ void emit_whole_list(Frame& f, Outside& outside, Value* list, Value* first) {
 
 void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name) {
   Frame f(module, name, request.plan, request.schedule, request.target);
-  const auto result = static_cast<size_t>(f.plan.result(0));
-  const int64_t unit = key_unit(f.plan);
-  Value* keys = f.pointer_argument(offsetof(strew_args, key));
-  Value* first = f.argument(offsetof(strew_args, n_list));
-  f.for_each(f.plan.positions, f.begin(), f.end(), {1, kKeyUnroll}, [&](const Pointers& p, Value* position) {
-    const Placement placement = place(f, p);
-    // Batching dims have moved the result already; an exact division, because every stride is a multiple of the unit.
-    Value* key = f.e.i64(0);
-    if (p[result] != f.bases()[result])
-      key = f.e.b.CreateExactSDiv(f.e.b.CreatePtrDiff(f.e.b.getInt8Ty(), p[result], f.bases()[result]),
-                                  f.e.i64(unit * f.element_bytes(f.plan.result(0))));
-    for (size_t k = 0; k < f.plan.components.size(); ++k)
-      key = f.e.add(key, f.e.times(placement.components[k].start, f.e.i64(f.plan.components[k].strides[result].factor / unit)));
-    Value* slot = f.e.at(keys, f.e.times(f.e.b.CreateSub(position, first), f.e.i64(kKeyBytes)));
-    f.e.store(f.e.b.CreateSelect(placement.inside, f.e.b.CreateTrunc(key, f.e.b.getInt32Ty()), f.e.b.getInt32(~0u)), slot,
-              kKeyBytes);
+  const Keys keys(f);
+  const bool has_lanes = has_index_lanes(f);
+  f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value* before, Value* lo, Value* hi) {
+    const auto at = [&](Value* i) { return f.plan.positions.empty() ? row : f.step(row, f.plan.positions.back().strides, i); };
+    Value* rest = lo;
+    if (has_lanes) {
+      Value* count = f.e.smax(f.e.b.CreateSub(hi, lo), f.e.i64(0));
+      rest = f.e.add(lo, f.e.b.CreateAnd(count, f.e.i64(-int64_t{kIndexLanes})));
+      f.e.loop(lo, rest, {kIndexLanes, 1}, [&](Value* i) { keys.store_lanes(at(i), f.e.add(before, i)); });
+    }
+    f.e.loop(rest, hi, {1, has_lanes ? 1 : kKeyUnroll}, [&](Value* i) { keys.store(at(i), f.e.add(before, i)); });
   });
   f.finish();
 }

@@ -131,6 +131,19 @@ TEST(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
   EXPECT_LE(count(text, "j\\w*"), 5);  // of the loop itself
 }
 
+TEST(MachineCode, OwnersKeysAreMadeEightAtATime) {
+  const auto keys = [](OobPolicy oob) {
+    return code(
+        built(scatter_rows(f32({kTable}), i32({kUpdates}), f32({kUpdates})).combine(CombinerKind::add).in_place().oob(oob)),
+        EntryKind::keys, "strategy=owner,threads=2");
+  };
+  EXPECT_GE(count(keys(OobPolicy::skip_element), "vpminud|vpmaxud"), 1);  // compares unsigned
+  EXPECT_GE(count(keys(OobPolicy::clamp), "vpminsd"), 1);
+  const std::string wrap = keys(OobPolicy::wrap);
+  EXPECT_GE(count(wrap, "vpmuldq"), 2) << wrap;   // by the reciprocal
+  EXPECT_LE(count(wrap, "idiv\\w?"), 2) << wrap;  // what is left over at the end is done one by one
+}
+
 TEST(MachineCode, FilledElementsAreChosenNotBranchedTo) {
   Gather op = *gather_rows(f32({4096}), i32({kUpdates})).oob(OobPolicy::fill_element).build();
   const std::string text = code(op, EntryKind::range);

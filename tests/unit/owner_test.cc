@@ -59,6 +59,54 @@ TEST(Owner, SameBitsAsOneThread) {
   }
 }
 
+/// 50003 updates of single elements at pairs of indices, by rows ([n,2]) or by components ([2,n]).
+std::vector<int32_t> scatter_pairs(const std::string& schedule, const std::string& index_dtype, bool by_rows,
+                                   const std::string& rest) {
+  constexpr int64_t kUpdates = 50003;
+  const std::string n = std::to_string(kUpdates);
+  auto op = parse_op("strew1.scatter(operand=i32[70,90] indices=" + index_dtype + (by_rows ? "[" + n + ",2]" : "[2," + n + "]") +
+                     " updates=i32[" + n + "] inserted_window_dims=[0,1] scatter_dims_to_operand_dims=[1,0] index_vector_dim=" +
+                     (by_rows ? "1" : "0") + " init=in_place " + rest + ")");
+  EXPECT_TRUE(op.ok()) << op.status().message();
+  KernelOptions options;
+  options.schedule = schedule;
+  const auto kernel = Runtime::process().get(*op, options);
+  EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+  if (!kernel.ok()) return {};
+  std::vector<int32_t> table(70 * 90), values(kUpdates), narrow(2 * kUpdates);
+  uint32_t state = 99;
+  const auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 8; };
+  for (int32_t& v : values) v = static_cast<int32_t>(next());
+  for (int32_t& i : narrow) i = next() % 50 == 0 ? static_cast<int32_t>(next()) * 97 : static_cast<int32_t>(next() % 100) - 5;
+  std::vector<int64_t> wide(narrow.begin(), narrow.end());
+  for (size_t i = 0; i < wide.size(); i += 101) wide[i] += int64_t{1} << 32;  // in range if cut to 32 bits
+  const int64_t table_dims[] = {70, 90}, pair_dims[] = {kUpdates, 2}, component_dims[] = {2, kUpdates};
+  const bool is_wide = index_dtype == "i64";
+  void* const indices = is_wide ? static_cast<void*>(wide.data()) : narrow.data();
+  const TensorView views[] = {{table.data(), DType::i32, 2, table_dims, nullptr},
+                              {indices, is_wide ? DType::i64 : DType::i32, 2, by_rows ? pair_dims : component_dims, nullptr},
+                              {values.data(), DType::i32, 1, pair_dims, nullptr}};
+  const Status status = kernel->run(views);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return table;
+}
+
+TEST(Owner, KeysOfEightPositionsAreThoseOfOne) {
+  for (const char* dtype : {"i32", "i64"}) {
+    for (const bool by_rows : {true, false}) {
+      for (const char* oob : {"skip_window", "skip_element", "clamp", "wrap"}) {
+        for (const char* negative : {"", " normalize_negative=true"}) {
+          const std::string rest = std::string("combiner=assign oob=") + oob + negative;
+          const std::vector<int32_t> expected = scatter_pairs("strategy=sequential,threads=1", dtype, by_rows, rest);
+          for (const char* strategy : {"owner", "exchange"})
+            EXPECT_EQ(scatter_pairs("threads=2,strategy=" + std::string(strategy), dtype, by_rows, rest), expected)
+                << strategy << " " << dtype << " " << by_rows << " " << rest;
+        }
+      }
+    }
+  }
+}
+
 TEST(Owner, SelectsEveryKeyForOneOwnerInOrder) {
   std::vector<uint32_t> keys(1003);
   uint32_t state = 7;
