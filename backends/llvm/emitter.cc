@@ -54,7 +54,12 @@ void Emitter::when(Value* condition, llvm::function_ref<void()> then) {
   when(condition, then, [] {});
 }
 
-void Emitter::when(Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+void Emitter::when_likely(Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+  when(condition, then, otherwise, llvm::MDBuilder(context()).createLikelyBranchWeights());
+}
+
+void Emitter::when(Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise,
+                   llvm::MDNode* weights) {
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition)) {
     if (known->isOne())
       then();
@@ -65,7 +70,7 @@ void Emitter::when(Value* condition, llvm::function_ref<void()> then, llvm::func
   BasicBlock* yes = BasicBlock::Create(context(), "then", &function);
   BasicBlock* no = BasicBlock::Create(context(), "else", &function);
   BasicBlock* after = BasicBlock::Create(context(), "endif", &function);
-  b.CreateCondBr(condition, yes, no);
+  b.CreateCondBr(condition, yes, no, weights);
   b.SetInsertPoint(yes);
   then();
   b.CreateBr(after);

@@ -37,7 +37,11 @@ class Emitter {
 
   /// if (condition) then(); constant conditions emit no branch.
   void when(llvm::Value* condition, llvm::function_ref<void()> then);
-  void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise);
+  void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
+    when(condition, then, otherwise, nullptr);
+  }
+  /// The same where it nearly always is: `then` is laid out in line.
+  void when_likely(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise);
 
   llvm::Value* smin(llvm::Value* a, llvm::Value* b);
   llvm::Value* smax(llvm::Value* a, llvm::Value* b);
@@ -51,6 +55,7 @@ class Emitter {
   void store(llvm::Value* value, llvm::Value* pointer, uint64_t align = 1, bool nontemporal = false);
 
  private:
+  void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise, llvm::MDNode* weights);
   llvm::Value* b_add(llvm::Value* a, llvm::Value* c);
   llvm::MDNode* result_scope_;  // alias.scope list of result accesses, noalias list of the others
 };

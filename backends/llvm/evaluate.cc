@@ -11,7 +11,7 @@ class Evaluator {
   Evaluator(Frame& frame, const Body& body, const Pointers& p, int lanes, const std::vector<bool>& splats)
       : f_(frame), n_(frame.numeric), body_(body), p_(p), lanes_(lanes), splats_(splats), nodes_(body.expr->nodes.size()) {}
 
-  void run() {
+  std::vector<Value*> run() {
     const Expr& graph = *body_.expr;
     for (size_t i = 0; i < graph.nodes.size(); ++i) nodes_[i] = node(graph.nodes[i]);
     // All values exist before the first store: a pair's result may not disturb another's current value.
@@ -19,6 +19,7 @@ class Evaluator {
     for (int32_t result : graph.results) stored.push_back(storage(result));
     for (size_t i = 0; i < stored.size(); ++i)
       f_.store_element(body_.results[i], p_[static_cast<size_t>(body_.results[i])], stored[i]);
+    return stored;
   }
 
  private:
@@ -57,6 +58,7 @@ class Evaluator {
     switch (node.op) {
       case ExprOp::current:
         if (body_.current != nullptr) return {nullptr, n_.literal_storage(*body_.current, lanes_)};
+        if (body_.carried != nullptr) return {nullptr, body_.carried};
         return load(body_.currents[static_cast<size_t>(node.index)]);
       case ExprOp::update:
         return load(body_.updates[static_cast<size_t>(node.index)]);
@@ -103,8 +105,9 @@ class Evaluator {
 
 }  // namespace
 
-void evaluate(Frame& frame, const Body& body, const Pointers& p, int lanes, const std::vector<bool>& splats) {
-  Evaluator(frame, body, p, lanes, splats).run();
+std::vector<llvm::Value*> evaluate(Frame& frame, const Body& body, const Pointers& p, int lanes,
+                                   const std::vector<bool>& splats) {
+  return Evaluator(frame, body, p, lanes, splats).run();
 }
 
 }  // namespace strew

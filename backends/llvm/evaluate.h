@@ -5,7 +5,8 @@
 
 namespace strew {
 
-/// Loads every input of the graph at p (tensors listed in `splats` as one element for all lanes), evaluates, stores the results.
-void evaluate(Frame& frame, const Body& body, const Pointers& p, int lanes, const std::vector<bool>& splats);
+/// Loads every input of the graph at p (tensors listed in `splats` as one element for all lanes), evaluates, stores the results
+/// and returns what it stored.
+std::vector<llvm::Value*> evaluate(Frame& frame, const Body& body, const Pointers& p, int lanes, const std::vector<bool>& splats);
 
 }  // namespace strew

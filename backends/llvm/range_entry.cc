@@ -5,6 +5,7 @@
 // positions, so the index array is never read past its end.
 #include <optional>
 
+#include "backends/llvm/carried.h"
 #include "backends/llvm/entries.h"
 #include "backends/llvm/outside.h"
 #include "backends/llvm/prefetch.h"
@@ -29,6 +30,9 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
   const auto window_outside = [&](const Pointers& p, const Placement& placement, WindowCut part) {
     outside->apply_one(p, &placement, part);
   };
+  std::optional<CarriedElement> carried;
+  if (!outside && CarriedElement::pays(f)) carried.emplace(f);
+  const auto window_carried = [&](const Pointers& p, const Placement&, WindowCut) { carried->apply(p); };
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element && f.plan.positions.size() <= 1) options.unroll = f.schedule.unroll;
   const int indexed = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
@@ -44,7 +48,7 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
         Value* last = f.e.b.CreateSub(hi, f.e.i64(1));
         prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)), cut != WindowCut::none);
       }
-      emit_window(f, at(i), cut, outside ? WindowBody(window_outside) : WindowBody());
+      emit_window(f, at(i), cut, outside ? WindowBody(window_outside) : carried ? WindowBody(window_carried) : WindowBody());
     });
   });
   f.finish();

@@ -161,7 +161,7 @@ void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
   };
   if (redirects) return update();
   const OobPolicy oob = f.plan.oob;
-  if (oob != OobPolicy::fill_element && oob != OobPolicy::fill_window) return f.e.when(placement.inside, update);
+  if (oob != OobPolicy::fill_element && oob != OobPolicy::fill_window) return f.e.when_likely(placement.inside, update, [] {});
 
   const Body fill = range_body(f.plan, true);
   const auto fill_all = [&] { WindowEmitter(f, fill, nullptr, cut).emit(p); };

@@ -138,6 +138,9 @@ std::vector<Case> make_cases() {
     }
     if (c.name == "dus_4d_1x1280x32x64" || c.name == "kv_decode_b8_bf16") more.push_back(beyond(c, "_copied", Mode::copied));
   }
+  more.push_back(
+      beyond(rows("histogram_4M_65536_f32_sorted", Action::add, 65'536, 0, 4'000'000, Spread::sorted), "", Mode::plain));
+  more.push_back(beyond(cache("kv_decode_b8_bf16_cold", 8, 8192, 1, DType::bf16, 4096), "", Mode::plain));
   constexpr int64_t kUpdates = 100'000;
   const auto pair_add = [&](const char* name, int64_t n, int64_t width, int64_t sets) {
     more.push_back(beyond(pairs(name, Action::nd_add, n, n, width, kUpdates, Spread::uniform, sets), "", Mode::plain));

@@ -31,6 +31,22 @@ void walk(const Elements& e, const int32_t* ix, int64_t begin, int64_t end) {
   for (; i < end; ++i) apply<V, kAdd>(table[ix[i]], source[i]);
 }
 
+/// Sorted indices: a run belongs to the thread that owns its first update, and is summed in a register.
+template <class V>
+void sum_runs(const Elements& e, const int32_t* ix, int64_t begin, int64_t end) {
+  V* table = reinterpret_cast<V*>(e.table);
+  const V* source = reinterpret_cast<const V*>(e.source);
+  const auto in_run = [&](int64_t i) { return i > 0 && i < e.count && ix[i] == ix[i - 1]; };
+  while (in_run(begin)) ++begin;
+  while (in_run(end)) ++end;
+  for (int64_t i = begin; i < end;) {
+    const int32_t key = ix[i];
+    V sum = table[key];
+    for (; i < end && ix[i] == key; ++i) sum = static_cast<V>(sum + source[i]);
+    table[key] = sum;
+  }
+}
+
 /// Thread t owns every threads-th block of 4 KiB.
 template <class V, bool kAdd>
 void own(const Elements& e, const int32_t* ix, int t, int threads) {
@@ -100,6 +116,7 @@ void add_ways(const Data& data, const Elements& e, int threads, std::vector<Hand
     }
     return;
   }
+  if (data.c.spread == Spread::sorted) shares("runs summed", sum_runs<V>);
   if (threads == 1) {
     shares("elements", walk<V, true, 0>);
     shares("elements, prefetch", walk<V, true, 64>);

@@ -131,6 +131,20 @@ TEST(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
   EXPECT_LE(count(text, "j\\w*"), 5);  // of the loop itself
 }
 
+TEST(MachineCode, RunsOfEqualIndicesStayInARegister) {
+  const auto sum = [](bool sorted) {
+    auto builder = scatter_rows(f32({4096}), i32({kUpdates}), f32({kUpdates}));
+    builder.combine(CombinerKind::add).in_place().oob(OobPolicy::undefined);
+    if (sorted) builder.indices_are_sorted();
+    return code(built(builder), EntryKind::range, "strategy=sequential");
+  };
+  const std::string text = sum(true);
+  const int adds = count(text, "vaddss");
+  EXPECT_GE(adds, 8) << text;
+  EXPECT_GE(count(text, "jne"), adds) << text;  // is it the same element?
+  EXPECT_LE(count(sum(false), "j\\w*"), 5);
+}
+
 TEST(MachineCode, OwnersKeysAreMadeEightAtATime) {
   const auto keys = [](OobPolicy oob) {
     return code(
