@@ -52,7 +52,9 @@ Expected<Lifter::Cover> Lifter::covered(const Statement& s, const std::array<Slo
 }
 
 /// covered(), for what a tile holds, which lies inside of where it is from.
-Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const Tile& tile, const std::string& what) {
+Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const Tile& tile, const std::string& what, bool indices) {
+  if (tile.content->floored && !indices)
+    return fail(s, what + " holds numbers that pto.tmaxs has changed, expected what a tload or mgather put there");
   STREW_ASSIGN(Cover out, covered(s, tile.content->slots, what));
   if (tile.content->memory >= 0) STREW_TRY(fit(s, tile.content->memory, out));
   if (tile.content->memory < 0) {
@@ -183,7 +185,8 @@ void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover, bool scatter
   bool shared = false;
   for (const Span& span : cover.spans)
     for (const size_t loop : span.loops) shared = shared || loop == loops_.size() || loops_[loop].over_cores;
-  kernel.notes.push_back("indices are read as u32: -1 is 4294967295");
+  const TensorType& indices = is_scatter(kernel.op) ? std::get<Scatter>(kernel.op).indices : std::get<Gather>(kernel.op).indices;
+  if (!is_signed_integer(indices.dtype)) kernel.notes.push_back("indices are read as u32: -1 is 4294967295");
   if (!loops_.empty()) kernel.notes.push_back("one op for all tiles of the loop in line " + std::to_string(loops_[0].at.line));
   if (cores_) kernel.notes.push_back("written for " + std::to_string(*cores_) + " cores");
   if (shared && scatters)
@@ -227,10 +230,22 @@ Status Lifter::check_indices(const Pair& p, const Cover& indices, const Slot& da
   return fail(s, "the index tile and the data move apart, expected the same rows of both in every round");
 }
 
+/// The indices of all tiles. Those that a maximum with 0 brought up are signed ones, which clamp that way.
+Expected<Whole> Lifter::index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob) {
+  const Statement& s = *p.statement;
+  const Content& content = *p.indices->content;
+  const std::string where = build_.location(s.at, "indices as u32");
+  const Whole values = build_.reshaped(whole(s, content, indices), list, where);
+  if (!content.floored) return build_.as_u32(values, p.indices->type.element.dtype, where);
+  if (oob == "clamp") return values;
+  return fail(s, "indices that pto.tmaxs brings up to 0 meet " + (oob.empty() ? "no mode" : std::string(oob)) +
+                     ", expected clamp: an op brings up both ends or none");
+}
+
 Status Lifter::scatter(const Pair& p) {
   const Statement& s = *p.statement;
   STREW_ASSIGN(Cover data, covered_content(s, *p.data, "%" + s.operands[0][0]));
-  STREW_ASSIGN(Cover indices, covered_content(s, *p.indices, "%" + s.operands[1][0]));
+  STREW_ASSIGN(Cover indices, covered_content(s, *p.indices, "%" + s.operands[1][0], true));
   STREW_ASSIGN(Cover table, covered(s, p.table.slots, "the table"));
   STREW_TRY(fit(s, p.table.memory, table));
   const Content &data_content = *p.data->content, &index_content = *p.indices->content;
@@ -244,16 +259,14 @@ Status Lifter::scatter(const Pair& p) {
   STREW_TRY(check_loops(s, data, true));
   STREW_TRY(check_order(p, data));
 
-  const std::string where = build_.location(s.at, "indices as u32");
   const Poly rows = data.spans[0].extent, cols = data.spans[1].extent;
   const std::vector<Poly> list = p.rows ? std::vector<Poly>{rows} : std::vector<Poly>{rows, cols};
-  const Whole index_values =
-      build_.as_u32(build_.reshaped(whole(s, index_content, indices), list, where), p.indices->type.element.dtype, where);
+  STREW_ASSIGN(const Whole index_values, index_list(p, indices, list, s.attribute("scatterOob")));
   const Whole updates = build_.reshaped(whole(s, data_content, data), {rows, cols}, build_.location(s.at, "updates"));
   STREW_ASSIGN(const Whole part, table_part(p, table));
   Scatter op;
   op.operands = op.results = {table_type(p, part)};
-  op.indices = type_of(DType::u32, list);
+  op.indices = type_of(p.indices->content->floored ? DType::i32 : DType::u32, list);
   op.updates = {type_of(op.operands[0].dtype, updates.dims)};
   if (p.rows) op.dims.update_window_dims = {1};
   op.dims.inserted_window_dims = op.dims.scatter_dims_to_operand_dims = {0};
@@ -272,7 +285,7 @@ Status Lifter::scatter(const Pair& p) {
 
 Status Lifter::gather(const Pair& p) {
   const Statement& s = *p.statement;
-  STREW_ASSIGN(Cover indices, covered_content(s, *p.indices, "%" + s.operands[1][0]));
+  STREW_ASSIGN(Cover indices, covered_content(s, *p.indices, "%" + s.operands[1][0], true));
   STREW_ASSIGN(Cover table, covered(s, p.table.slots, "the table"));
   STREW_TRY(fit(s, p.table.memory, table));
   if (!table.spans[0].loops.empty() || (!p.rows && !table.spans[1].loops.empty()))
@@ -285,15 +298,13 @@ Status Lifter::gather(const Pair& p) {
   result.spans = {indices.spans[along], p.rows ? table.spans[1] : indices.spans[1]};
   STREW_TRY(check_loops(s, result, false));
 
-  const std::string where = build_.location(s.at, "indices as u32");
   const Poly rows = result.spans[0].extent, cols = result.spans[1].extent;
   const std::vector<Poly> list = p.rows ? std::vector<Poly>{rows} : std::vector<Poly>{rows, cols};
-  const Whole index_values =
-      build_.as_u32(build_.reshaped(whole(s, content, indices), list, where), p.indices->type.element.dtype, where);
+  STREW_ASSIGN(const Whole index_values, index_list(p, indices, list, s.attribute("gatherOob")));
   STREW_ASSIGN(const Whole part, table_part(p, table));
   Gather op;
   op.operand = table_type(p, part);
-  op.indices = type_of(DType::u32, list);
+  op.indices = type_of(p.indices->content->floored ? DType::i32 : DType::u32, list);
   op.result = type_of(op.operand.dtype, {rows, cols});
   if (p.rows) op.dims.offset_dims = {1};
   op.dims.collapsed_slice_dims = op.dims.start_index_map = {0};

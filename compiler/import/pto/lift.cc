@@ -94,6 +94,8 @@ Status Lifter::statement(const Statement& s) {
     case Opcode::mscatter:
     case Opcode::mgather:
       return indexed(s);
+    case Opcode::tmaxs:
+      return floor(s);
     case Opcode::set_flag:
     case Opcode::wait_flag:
     case Opcode::barrier:
@@ -114,6 +116,18 @@ Status Lifter::statement(const Statement& s) {
       return fail(s, "an op has nothing like it, expected mscatter, mgather, tload, tstore, loops and sums of integers");
     }
   }
+}
+
+/// A maximum of indices and 0.
+Status Lifter::floor(const Statement& s) {
+  const Tile& from = tiles_.at(s.operands[0][0]);
+  if (!from.content || from.type.element.dtype != DType::i32 || !poly(s.operands[1][0]).is(0))
+    return fail(s, "an op has nothing like it but for signed indices and 0, expected a tile of i32 that was loaded, and 0");
+  Content content = *from.content;
+  content.floored = true;
+  if (!s.result.empty()) tiles_[s.result] = {s.type, {Poly(s.type.tile.valid_rows), Poly(s.type.tile.valid_cols)}, {}};
+  tiles_.at(s.operands[2][0]).content = std::move(content);
+  return {};
 }
 
 Status Lifter::scalar(const Statement& s) {

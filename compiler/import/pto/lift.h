@@ -55,6 +55,7 @@ struct Content {
   int memory = -1;            ///< loaded from there, else
   std::optional<Whole> from;  ///< the memory as it was, or a gather's result
   std::array<Slot, 2> slots;  ///< where in it
+  bool floored = false;       ///< negative numbers are 0: indices that clamp as signed ones
 };
 
 struct Tile {
@@ -107,7 +108,9 @@ class Lifter {
   Status check_shapes(const Pair& p) const;
   Status check_table(const Pair& p) const;
   Expected<Cover> covered(const Statement& s, const std::array<Slot, 2>& slots, const std::string& what);
-  Expected<Cover> covered_content(const Statement& s, const Tile& tile, const std::string& what);
+  Expected<Cover> covered_content(const Statement& s, const Tile& tile, const std::string& what, bool indices = false);
+  Status floor(const Statement& s);
+  Expected<Whole> index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob);
   Whole whole(const Statement& s, const Content& content, const Cover& cover);
   Status check_loops(const Statement& s, const Cover& cover, bool writes) const;
   Status check_order(const Pair& p, const Cover& cover) const;
