@@ -266,7 +266,10 @@ class Attempts {
   Expected<Program> written_out() {
     if (moves_nothing(plan_)) return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
     if (plan_.checks_first)
-      return unsupported("pto-as: policy error reads back what its check of every index found; pto-ir has one");
+      return unsupported(
+          "pto-as: policy error writes nothing where its check of every index finds one, and the frozen grammar has no branch, "
+          "no loop and "
+          "no statement that reads a number back; pto-ir has one");
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.double_buffer = false;

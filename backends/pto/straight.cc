@@ -35,6 +35,11 @@ class Line {
   void tile(const std::string& row, int64_t first, int64_t rows, const std::string& number);
   std::string position(const std::string& row, int64_t first);
   Statement load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols, Type type) const;
+  /// Is the number of rows known at the call only? Then a tile's step is written, which the caller repeats.
+  bool steps() const {
+    return !walk_.axis.extent.is_static() && frame_.extent(frame_.table(0)).is_static() &&
+           (walk_.elements || walk_.window.empty());
+  }
   int64_t words() const { return walk_.width * frame_.words(frame_.table(0)).count; }
   Type data_type(int64_t rows) const {
     const Element element = frame_.words(frame_.table(0)).element;
@@ -56,8 +61,10 @@ class Line {
 Status Line::check() const {
   if (plan_.pairs != 1 || !walk_.slab || !walk_.outer.empty())
     return unsupported("pto-as: row numbers need arithmetic, which the grammar does not have; pto-ir would work");
-  if (!plan_.symbols.empty())
-    return unsupported("pto-as: extents are known at the call only, expected numbers; pto-ir would work");
+  if (!plan_.symbols.empty() && !steps())
+    return unsupported(
+        "pto-as: extents beside the number of rows are known at the call only, expected numbers: the grammar has "
+        "tiles and tables of one shape; pto-ir would work");
   if (frame_.scatter() && plan_.init_kind != InitKind::in_place)
     return unsupported("pto-as: init is " + std::string(name(plan_.init_kind)) +
                        ", which needs a loop, expected in_place; pto-ir would work");
@@ -73,7 +80,7 @@ Status Line::check() const {
     return unsupported(std::string("pto-as: index layout column: ") +
                        (walk_.elements ? "elements have an index tile as wide as theirs" : "a3's header takes rows only") +
                        ", expected layout row");
-  const int64_t rows = walk_.axis.extent.factor;
+  const int64_t rows = steps() ? kIndexUnit : walk_.axis.extent.factor;
   const int64_t line = walk_.elements ? rows * bits(frame_.words(frame_.table(0)).element.dtype) / 8
                                       : words() * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
   if (rows % kIndexUnit != 0 || line % 32 != 0)
@@ -152,7 +159,9 @@ void Line::tile(const std::string& row, int64_t first, int64_t rows, const std::
 Status Line::run() {
   STREW_TRY(check());
   STREW_ASSIGN(oob_, oob());
-  const int64_t count = walk_.axis.extent.factor, safe = safe_buffer_bytes(frame_.chip);
+  const bool open = steps();
+  const int64_t count = open ? kDynamic : walk_.axis.extent.factor, safe = safe_buffer_bytes(frame_.chip);
+  if (open) std::erase_if(frame_.program.arguments, [](const ProgramArgument& a) { return a.role == ArgumentRole::scalar; });
   const Element element = frame_.words(frame_.table(0)).element;
   for (const ProgramArgument& a : frame_.program.arguments) {
     const bool table = a.name == frame_.pointer(frame_.table(0));
@@ -167,12 +176,13 @@ Status Line::run() {
     }
   }
   const int64_t most = 256;
-  int64_t rows = std::min(count, most), tiles = 1;
-  while (rows > kIndexUnit && (tile_bytes(rows) > safe / 2 || count % rows != 0)) rows -= kIndexUnit;
-  if (tile_bytes(rows) > safe || count % rows != 0)
+  int64_t rows = open ? most : std::min(count, most), tiles = 1;
+  const auto divides = [&](int64_t height) { return open || count % height == 0; };
+  while (rows > kIndexUnit && (tile_bytes(rows) > safe / 2 || !divides(rows))) rows -= kIndexUnit;
+  if (tile_bytes(rows) > safe || !divides(rows))
     return unsupported("pto-as: tiles of " + std::to_string(rows) + " rows, which do not fit the buffer; pto-ir would work");
-  tiles = count / rows;
-  const bool whole = tiles <= kMostTiles && tiles * tile_bytes(rows) <= safe;
+  tiles = open ? 1 : count / rows;
+  const bool whole = !open && tiles <= kMostTiles && tiles * tile_bytes(rows) <= safe;
   if (whole) {
     for (int64_t t = 0; t < tiles; ++t) tile("", t * rows, rows, tiles == 1 ? "" : std::to_string(t));
   } else {
@@ -184,7 +194,11 @@ Status Line::run() {
     function_.arguments.push_back({"row0", make_index(), {}});
     tile("row0", 0, rows, "");
     frame_.program.requirements.push_back("it is run once per tile, in order: row0 = 0, " + std::to_string(rows) + ", " +
-                                          std::to_string(2 * rows) + ", .. below " + std::to_string(count));
+                                          std::to_string(2 * rows) + ", .. below " +
+                                          (open ? "the number of rows" : std::to_string(count)));
+    if (open)
+      frame_.program.requirements.push_back("the number of rows is a multiple of " + std::to_string(rows) +
+                                            ": the text has whole tiles only");
   }
   Program& p = frame_.program;
   p.module.spelling = Spelling::as;

@@ -31,7 +31,10 @@ class Unroller {
     const Function& planned = program_.module.functions[0];
     for (const Argument& a : planned.arguments) {
       if (a.type.kind != TypeKind::ptr)
-        return unsupported("pto-as: extents are known at the call only, expected numbers" + std::string(kInstead));
+        return unsupported(
+            "pto-as: extents are known at the call only, expected numbers: the frozen grammar has no loops, and tiles of one "
+            "shape" +
+            std::string(kInstead));
       names_.insert(a.name);
     }
     STREW_TRY(body(planned.body));
@@ -121,7 +124,8 @@ class Unroller {
       case Form::barrier:
         return {};
       default:
-        return cannot(std::string(name(s.opcode)) + " reads a number at run time, which the grammar has no statement for");
+        return cannot(std::string(name(s.opcode)) +
+                      " reads a number at run time, and the frozen grammar has no statement that reads one");
     }
   }
 

@@ -102,14 +102,26 @@ TEST(PtoProgramErrors, StraightLines) {
     EXPECT_TRUE(plan(rows("f32", works), options).ok()) << works;
   EXPECT_TRUE(plan(rows("f32", "init=in_place oob=skip_window", "i64"), options).ok());
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=error"), options),
-              HasSubstr("policy error reads back what its check of every index found"));
-  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i16"), options),
-              HasSubstr("pto.load_scalar reads a number at run time"));
+              HasSubstr("the frozen grammar has no branch, no loop and no statement that reads a number back; pto-ir has one"));
+  EXPECT_THAT(
+      refusal(rows("f32", "init=in_place oob=skip_window", "i16"), options),
+      HasSubstr("pto.load_scalar reads a number at run time, and the frozen grammar has no statement that reads one; pto-ir"));
   EXPECT_THAT(refusal(rows("f32", "init=fill fill=inf:f32 oob=skip_window"), options), HasSubstr("a number is infinite or none"));
   const std::string longer =
       "scatter(operand=f32[64,32] indices=i32[4000,1] updates=f32[4000,32] update_window_dims=[1] inserted_window_dims=[0] "
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=mul init=in_place oob=skip_window)";
-  EXPECT_THAT(refusal(longer, options), HasSubstr("more than 300 lines without loops"));
+  EXPECT_THAT(refusal(longer, options), HasSubstr("more than 300 lines without loops; pto-ir would work"));
+  // A part of a table: the second slab of a batched gather.
+  EXPECT_THAT(refusal("gather(operand=u8[4,9,32] indices=u32[4,8] result=u8[4,8,32] offset_dims=[2] collapsed_slice_dims=[1] "
+                      "operand_batching_dims=[0] start_indices_batching_dims=[0] start_index_map=[1] index_vector_dim=2 "
+                      "slice_sizes=[1,1,32] oob=wrap)",
+                      options),
+              HasSubstr("a part of %table is indexed, where a table is a whole memref; pto-ir would work"));
+  EXPECT_THAT(
+      refusal("scatter(operand=f32[?,32] indices=i32[8,1] updates=f32[8,32] update_window_dims=[1] inserted_window_dims=[0] "
+              "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=mul init=in_place oob=skip_window)",
+              options),
+      HasSubstr("the frozen grammar has no loops, and tiles of one shape; pto-ir would work"));
 }
 
 TEST(PtoProgramErrors, OneProgramPerStraightLine) {

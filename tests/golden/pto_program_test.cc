@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "backends/pto/program.h"
@@ -369,6 +370,25 @@ TEST(ProgramCost, WritingOneTakesLittle) {
   }
   EXPECT_LT(worst, 50) << "milliseconds of CPU time for " << slowest << "; 2 are wanted of a release build";
   std::printf("%.2f ms a program, at most %.2f (%s)\n", sum / count, worst, slowest.c_str());
+}
+
+/// Of those that have more, docs/npu.md says why; without flags all have less.
+TEST(ProgramCost, TextsAreShort) {
+  const std::set<std::string> longer = {"nd", "kv_prefill", "scatter_elements", "kv", "onnx_scatter_nd", "row_err"};
+  for (const std::string& name : golden_names()) {
+    for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
+      for (const pto::Sync sync : {pto::Sync::flags, pto::Sync::tool}) {
+        pto::ProgramOptions options = options_of(name, chip);
+        options.sync = sync;
+        const Expected<pto::Program> program = program_of(name, chip, options);
+        if (!program.ok()) continue;
+        const std::string text = *pto::program_text({*program}, "pto-ir");
+        const auto lines = std::count(text.begin(), text.end(), '\n');
+        const bool may = sync == pto::Sync::flags && longer.contains(name);
+        EXPECT_LE(lines, may ? 320 : 200) << name << " for " << pto::name(chip) << ", " << pto::name(sync);
+      }
+    }
+  }
 }
 
 /// Every source in examples/ becomes programs for both chips.

@@ -7,8 +7,10 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
+#include "backends/pto/text.h"
 #include "compiler/op/text.h"
 #include "compiler/pto/instructions.h"
+#include "compiler/pto/parse.h"
 #include "compiler/rewrite/rewrites.h"
 
 namespace strew {
@@ -198,6 +200,53 @@ TEST_P(PtoBuffers, EveryInterleavingGivesTheSameBits) {
       }
     }
   }
+}
+
+/// PTO-AS where the number of updates is the caller's: a tile's step, run for row0 = 0, R, 2R, ..
+TEST_P(PtoBuffers, AStepOfPtoAsIsRepeated) {
+  const Expected<Op> op = parse_op(
+      "strew1.scatter(operand=i32[96,32] indices=i32[?,1] updates=i32[?,32] update_window_dims=[1] inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 oob=skip_window init=in_place combiner=add)");
+  ASSERT_TRUE(op.ok());
+  Op canonical = *op;
+  canonicalise(canonical);
+  pto::ProgramOptions options;
+  options.output = pto::Output::pto_as;
+  const Expected<pto::Program> program = pto::plan_program(*op, *make_plan(canonical), GetParam(), options);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  const Expected<std::string> text = pto::program_text({*program}, "pto-as");
+  ASSERT_TRUE(text.ok());
+  EXPECT_NE(text->find(".arg %indices : !pto.memref<1x?xi32>"), std::string::npos) << *text;
+  EXPECT_NE(text->find(".arg %row0 : index"), std::string::npos);
+  Expected<pto::Module> module = pto::parse(*text);
+  ASSERT_TRUE(module.ok()) << module.status().message();
+  module->chip = GetParam();
+  const int64_t tall = program->tiles.rows;
+  ASSERT_EQ(kUpdates % tall, 0);
+  Data data;
+  std::fill(data.result.begin(), data.result.end(), 0);
+  std::vector<int32_t> expected(kRows * kCols, 0);
+  for (int64_t i = 0; i < kUpdates; ++i) {
+    data.indices[static_cast<size_t>(i)] = static_cast<int32_t>(i * 7 % 100) - 2;  // some out of bounds
+    const int64_t row = data.indices[static_cast<size_t>(i)];
+    for (int64_t c = 0; c < kCols && row >= 0 && row < kRows; ++c) ++expected[static_cast<size_t>(row * kCols + c)];
+  }
+  for (int64_t row0 = 0; row0 < kUpdates; row0 += tall) {
+    std::vector<pto::SimulatedArgument> arguments;
+    for (const pto::ProgramArgument& a : program->arguments) {
+      std::vector<int32_t>& memory = a.role == ArgumentRole::result    ? data.result
+                                     : a.role == ArgumentRole::indices ? data.indices
+                                                                       : data.updates;
+      if (a.role == ArgumentRole::scalar) {
+        arguments.push_back({{}, row0});
+      } else {
+        arguments.push_back({std::as_writable_bytes(std::span(memory)), 0});
+      }
+    }
+    const Expected<pto::SimulationReport> ran = pto::simulate(*module, "", arguments, {});
+    ASSERT_TRUE(ran.ok()) << ran.status().message();
+  }
+  EXPECT_EQ(data.result, expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Chips, PtoBuffers, testing::Values(Chip::a3, Chip::a5),

@@ -71,6 +71,10 @@ Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> argum
     }
     v.view.memory = memory++;
     v.view.shape = a.type.dims;
+    int64_t known = 1;
+    for (const int64_t dim : v.view.shape) known *= dim == kDynamic ? 1 : dim;
+    for (int64_t& dim : v.view.shape)
+      if (dim == kDynamic) dim = machine.memories[static_cast<size_t>(v.view.memory)].elements() / known;
     v.view.strides = packed_strides(v.view.shape);
   }
   frames_.push_back({&machine.function.body, 0, nullptr, 0, 0, 1});

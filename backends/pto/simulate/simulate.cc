@@ -33,14 +33,15 @@ Status check_argument(const Argument& a, const SimulatedArgument& given) {
     return wrong("has " + std::to_string(given.memory.size()) + " bytes, expected a multiple of " + std::to_string(width) +
                  " for elements of " + print(a.type.element));
   if (a.type.kind != TypeKind::memref) return {};
+  // One extent may follow from what is given.
   size_t elements = 1;
-  for (const int64_t dim : a.type.dims) {
-    if (dim == kDynamic) return wrong("is " + print(a.type) + ", expected extents that are known");
-    elements *= static_cast<size_t>(dim);
-  }
-  if (elements * width == given.memory.size()) return {};
-  return wrong("has " + std::to_string(given.memory.size()) + " bytes, expected " + std::to_string(elements * width) + " of " +
-               print(a.type));
+  const auto open = std::count(a.type.dims.begin(), a.type.dims.end(), kDynamic);
+  if (open > 1) return wrong("is " + print(a.type) + ", expected one extent to be open at most");
+  for (const int64_t dim : a.type.dims) elements *= dim == kDynamic ? 1 : static_cast<size_t>(dim);
+  const size_t bytes = elements * width;
+  if (open == 1 ? bytes > 0 && given.memory.size() % bytes == 0 : bytes == given.memory.size()) return {};
+  return wrong("has " + std::to_string(given.memory.size()) + " bytes, expected " + (open == 1 ? "a multiple of " : "") +
+               std::to_string(bytes) + " of " + print(a.type));
 }
 
 /// Which core goes on, and for how many statements.
