@@ -241,12 +241,19 @@ class Attempts {
 
   /// What the results hold before updates, and no updates.
   Expected<Program> nothing() {
+    STREW_ASSIGN(Program program, made_only());
+    STREW_TRY(complete(program));
+    return program;
+  }
+
+  Expected<Program> made_only() {
     if (plan_.checks_first && !has_zero(plan_.positions))
       return unsupported(
           "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
           "policy");
     Frame frame(op_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
+    if (options_.output == Output::pto_as) frame.build.one_core();
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
     Status written;
     const Number elements = frame.scatter() ? frame.elements(frame.table(0)) : ProgramBuilder::number(0);
@@ -258,13 +265,11 @@ class Attempts {
     STREW_TRY(written);
     std::optional<Program> program = measured(frame);
     if (!program) return internal_error("a copy does not fit the buffer");
-    STREW_TRY(complete(*program));
     return std::move(*program);
   }
 
   /// PTO-AS: the program of one core without its loops.
   Expected<Program> written_out() {
-    if (moves_nothing(plan_)) return unsupported("pto-as: an extent is 0 and there is nothing to write; pto-ir would work");
     if (plan_.checks_first)
       return unsupported(
           "pto-as: policy error writes nothing where its check of every index finds one, and the frozen grammar has no branch, "
@@ -273,7 +278,7 @@ class Attempts {
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.double_buffer = false;
-    STREW_ASSIGN(Program program, search());
+    STREW_ASSIGN(Program program, moves_nothing(plan_) ? made_only() : search());
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
   }

@@ -101,6 +101,11 @@ TEST(PtoProgramErrors, StraightLines) {
                             "init=in_place combiner=mul oob=skip_window unique_indices=true", "init=fill fill=0.5:f32 oob=wrap"})
     EXPECT_TRUE(plan(rows("f32", works), options).ok()) << works;
   EXPECT_TRUE(plan(rows("f32", "init=in_place oob=skip_window", "i64"), options).ok());
+  EXPECT_TRUE(
+      plan("scatter(operand=f32[64,32] indices=i32[0,1] updates=f32[0,32] update_window_dims=[1] inserted_window_dims=[0] "
+           "scatter_dims_to_operand_dims=[0] index_vector_dim=1 oob=skip_window)",
+           options)
+          .ok());
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=error"), options),
               HasSubstr("the frozen grammar has no branch, no loop and no statement that reads a number back; pto-ir has one"));
   EXPECT_THAT(
