@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """docs/performance.md, generated from runs: `./dev bench suite --json RUN.json`, then
 
-  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] --explain bench/suite/misses.md >docs/performance.md
+  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] --explain bench/suite/misses.md [--profiles PROFILES.txt] >docs/performance.md
 
 BACKENDS: `./dev bench backends --json BACKENDS.json`.
 RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the
-misses, written by whoever looked; put below the table as it is.
+misses, written by whoever looked; put below the table as it is. PROFILES: what bench/profile.py printed for the misses.
 """
 import argparse
 import json
@@ -129,6 +129,7 @@ def main():
     ap.add_argument("--peers")
     ap.add_argument("--backends")
     ap.add_argument("--explain")
+    ap.add_argument("--profiles")
     args = ap.parse_args()
     context, rows = read(args.run)
     print(intro(context, rows, args.peers))
@@ -138,6 +139,10 @@ def main():
     if args.explain:
         with open(args.explain, encoding="utf-8") as f:
             print("\n## What explains the misses\n\n" + f.read().strip())
+    if args.profiles:
+        with open(args.profiles, encoding="utf-8") as f:
+            print("\n## Profiles of the misses\n\n`./dev bench CASE --profile`, each way alone; samples by the processor's clock.\n")
+            print("```\n" + f.read().strip() + "\n```")
     if args.peers:
         print("\n" + "\n".join(peer_table(args.peers)))
     if args.backends:
