@@ -169,13 +169,18 @@ bool has_index_lanes(const Frame& f) {
   const Loop& loop = plan.positions.back();
   const Term& stride = loop.strides[static_cast<size_t>(plan.indices())];
   if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
-  for (int i = 0; i < plan.pairs; ++i)
+  for (int i = 0; i < plan.pairs && !plan.gather; ++i)
     if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
   return std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {
     const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
     const bool beside = c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
     return fits && beside && (c.window.is(1) || (plan.oob != OobPolicy::skip_element && plan.oob != OobPolicy::wrap));
   });
+}
+
+Value* whole_lanes(Frame& f, Value* lo, Value* hi) {
+  Value* count = f.e.smax(f.e.b.CreateSub(hi, lo), f.e.i64(0));
+  return f.e.b.CreateAnd(count, f.e.i64(-int64_t{kIndexLanes}));
 }
 
 Placement place_lanes(Frame& f, const Pointers& p) {

@@ -29,6 +29,8 @@ inline constexpr int kIndexLanes = 8;
 /// Can the index vectors of the innermost position loop be read and placed so? 32- and 64-bit signed indices side by side, static dims, the
 /// results not moved by that loop.
 bool has_index_lanes(const Frame& frame);
+/// How many of the positions [lo, hi) go by kIndexLanes at once: none where hi < lo.
+llvm::Value* whole_lanes(Frame& frame, llvm::Value* lo, llvm::Value* hi);
 /// place() of kIndexLanes consecutive positions, p at the first: starts are vectors of i32 or i64, as wide as the index; `inside` and `whole`
 /// are vectors of i1, or null where always true. Not for windows that the policy cuts.
 Placement place_lanes(Frame& frame, const Pointers& p);

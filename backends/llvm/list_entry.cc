@@ -93,8 +93,7 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
     const auto at = [&](Value* i) { return f.plan.positions.empty() ? row : f.step(row, f.plan.positions.back().strides, i); };
     Value* rest = lo;
     if (has_lanes) {
-      Value* count = f.e.smax(f.e.b.CreateSub(hi, lo), f.e.i64(0));
-      rest = f.e.add(lo, f.e.b.CreateAnd(count, f.e.i64(-int64_t{kIndexLanes})));
+      rest = f.e.add(lo, whole_lanes(f, lo, hi));
       f.e.loop(lo, rest, {kIndexLanes, 1}, [&](Value* i) { keys.store_lanes(at(i), f.e.add(before, i)); });
     }
     f.e.loop(rest, hi, {1, has_lanes ? 1 : kKeyUnroll}, [&](Value* i) { keys.store(at(i), f.e.add(before, i)); });

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "backends/llvm/carried.h"
+#include "backends/llvm/element_lanes.h"
 #include "backends/llvm/entries.h"
 #include "backends/llvm/outside.h"
 #include "backends/llvm/prefetch.h"
@@ -39,15 +40,31 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
   // A streaming store wants its line out of the cache.
   const bool past_cache = f.schedule.nontemporal && !f.plan.gather;
   const bool ahead = f.schedule.prefetch > 0 && !past_cache && !f.plan.positions.empty() && !f.packed(indexed);
+  const bool by_lanes = !outside && !carried && ElementLanes::pay(f);
   f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
-    f.e.loop(lo, hi, options, [&](Value* i) {
-      const auto at = [&](Value* position) {
-        return f.plan.positions.empty() ? row : f.step(row, f.plan.positions.back().strides, position);
-      };
-      if (ahead) {
-        Value* last = f.e.b.CreateSub(hi, f.e.i64(1));
-        prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)), cut != WindowCut::none);
-      }
+    const auto at = [&](Value* position) {
+      return f.plan.positions.empty() ? row : f.step(row, f.plan.positions.back().strides, position);
+    };
+    const auto look_ahead = [&](Value* i) {
+      if (!ahead) return;
+      Value* last = f.e.b.CreateSub(hi, f.e.i64(1));
+      prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)), cut != WindowCut::none);
+    };
+    Value* rest = lo;
+    if (by_lanes) {
+      rest = f.e.add(lo, whole_lanes(f, lo, hi));
+      f.e.loop(lo, rest, {kIndexLanes, 1}, [&](Value* first) {
+        const ElementLanes elements(f, at(first));
+        for (int lane = 0; lane < kIndexLanes; ++lane) {
+          Value* i = f.e.add(first, f.e.i64(lane));
+          look_ahead(i);
+          emit_whole_window(f, elements.moved(at(i), lane));
+        }
+      });
+      options.unroll = 1;  // what is left over
+    }
+    f.e.loop(rest, hi, options, [&](Value* i) {
+      look_ahead(i);
       emit_window(f, at(i), cut, outside ? WindowBody(window_outside) : carried ? WindowBody(window_carried) : WindowBody());
     });
   });

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 
+#include "backends/llvm/elsewhere.h"
 #include "runtime/abi.h"
 
 namespace strew {
@@ -46,54 +47,6 @@ Value* iteration_at(Frame& f, const Placement& placement, const Loop& loop, size
   Value* start = placement.components[static_cast<size_t>(loop.moved_by)].start;
   if (shift != nullptr) start = f.e.add(start, shift);
   return f.e.times(f.e.b.CreateSub(f.argument(argument), start), f.term(loop.scale));
-}
-
-constexpr int64_t kWidest = 16;  // bytes of an element
-
-/// Can what is outside be redirected instead of branched over? Single elements can, where they are whole bytes: dropped updates to memory
-/// that nobody reads, gathers to a copy of the fill value.
-bool redirects_outside(const Frame& f) {
-  if (!f.plan.window.empty()) return false;
-  const OobPolicy oob = f.plan.oob;
-  const auto is_whole = [&](int tensor) { return !f.packed(tensor) && f.element_bytes(tensor) <= kWidest; };
-  if (f.plan.gather)
-    return (oob == OobPolicy::fill_element || oob == OobPolicy::fill_window) && is_whole(f.plan.operand(0)) &&
-           f.plan.tensors[static_cast<size_t>(f.plan.operand(0))].dtype != DType::string;
-  if (oob != OobPolicy::skip_element && oob != OobPolicy::skip_window) return false;
-  for (int i = 0; i < f.plan.pairs; ++i)
-    if (!is_whole(f.plan.result(i))) return false;
-  return true;
-}
-
-/// An element of the call's own, cleared, that nobody reads for a result.
-Value* spare_element(Frame& f) {
-  llvm::BasicBlock& entry = f.e.function.getEntryBlock();
-  llvm::IRBuilder<> at_entry(&entry, entry.getFirstInsertionPt());
-  llvm::Type* type = llvm::ArrayType::get(at_entry.getInt8Ty(), kWidest);
-  llvm::AllocaInst* memory = at_entry.CreateAlloca(type);
-  memory->setAlignment(llvm::Align(kWidest));
-  at_entry.CreateStore(llvm::Constant::getNullValue(type), memory);
-  return memory;
-}
-
-/// The fill value in the object's constants: LLVM makes a branch of what might be loaded from a variable whose content it knows.
-Value* fill_element(Frame& f) {
-  auto* value = llvm::cast<llvm::Constant>(f.numeric.literal_storage(f.plan.gather_fill, 1));
-  auto* global = new llvm::GlobalVariable(*f.e.function.getParent(), value->getType(), /*isConstant=*/true,
-                                          llvm::GlobalValue::PrivateLinkage, value, "fill");
-  global->setAlignment(llvm::Align(kWidest));
-  return global;
-}
-
-/// Where outside, the element is another one: an instruction more where all are inside, and no branch to mispredict where they come and go
-/// (half of a million bad at random: half the time).
-void redirect_outside(Frame& f, Value* inside, Pointers& p) {
-  const auto redirect = [&](int tensor, Value* elsewhere) {
-    Value*& at = p[static_cast<size_t>(tensor)];
-    at = f.e.b.CreateSelect(inside, at, elsewhere);
-  };
-  if (f.plan.gather) return redirect(f.plan.operand(0), fill_element(f));
-  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), spare_element(f));
 }
 
 }  // namespace
@@ -150,7 +103,7 @@ void emit_whole_window(Frame& f, const Pointers& p) {
 void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
   const Placement placement = place(f, p);
   const Body body = range_body(f.plan, false);
-  const bool redirects = !given && cut == WindowCut::none && redirects_outside(f);
+  const bool redirects = !given && cut == WindowCut::none && goes_elsewhere(f);
   const auto update = [&] {
     Pointers moved = p;
     for (size_t k = 0; k < f.plan.components.size(); ++k)

@@ -158,6 +158,17 @@ TEST(MachineCode, OwnersKeysAreMadeEightAtATime) {
   EXPECT_LE(count(wrap, "idiv\\w?"), 2) << wrap;  // what is left over at the end is done one by one
 }
 
+TEST(MachineCode, ElementsAreClampedAndWrappedEightAtATime) {
+  const auto gather = [](OobPolicy oob) {
+    return code(*gather_rows(f32({4000}), i32({kUpdates})).oob(oob).normalize_negative(false).build(), EntryKind::range);
+  };
+  EXPECT_GE(count(gather(OobPolicy::clamp), "vpminsd"), 1);
+  const std::string wrap = gather(OobPolicy::wrap);
+  EXPECT_GE(count(wrap, "vpmuldq"), 2) << wrap;
+  EXPECT_GE(count(wrap, "vpextrq|vmovq"), 8) << wrap;
+  EXPECT_LE(count(wrap, "j\\w*"), 8) << wrap;  // of the loops, and of what is left over at the end
+}
+
 TEST(MachineCode, FilledElementsAreChosenNotBranchedTo) {
   Gather op = *gather_rows(f32({4096}), i32({kUpdates})).oob(OobPolicy::fill_element).build();
   const std::string text = code(op, EntryKind::range);
