@@ -171,11 +171,14 @@ bool has_index_lanes(const Frame& f) {
   if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
   for (int i = 0; i < plan.pairs && !plan.gather; ++i)
     if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
-  return std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {
-    const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
-    const bool beside = c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
-    return fits && beside && (c.window.is(1) || (plan.oob != OobPolicy::skip_element && plan.oob != OobPolicy::wrap));
-  });
+  // One load takes all components of all lanes, and nothing after them: the last one ends where the next position begins.
+  const bool ends = stride.is(1) || std::any_of(plan.components.begin(), plan.components.end(),
+                                                [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
+  return ends && std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {
+           const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
+           const bool beside = c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
+           return fits && beside && (c.window.is(1) || (plan.oob != OobPolicy::skip_element && plan.oob != OobPolicy::wrap));
+         });
 }
 
 Value* whole_lanes(Frame& f, Value* lo, Value* hi) {
