@@ -6,8 +6,8 @@
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <unistd.h>
 
-#include <cinttypes>
-#include <cstdio>
+#include <fstream>
+#include <string>
 
 namespace strew {
 namespace {
@@ -16,17 +16,12 @@ namespace orc = llvm::orc;
 namespace jitlink = llvm::jitlink;
 
 llvm::Error write_map(jitlink::LinkGraph& graph) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/tmp/perf-%d.map", static_cast<int>(getpid()));
-  std::FILE* file = std::fopen(path, "a");
-  if (file == nullptr) return llvm::Error::success();
+  std::ofstream file("/tmp/perf-" + std::to_string(getpid()) + ".map", std::ios::app);
   for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
-    if (!symbol->hasName() || !symbol->isCallable()) continue;
-    const std::string name = (*symbol->getName()).str();
-    std::fprintf(file, "%" PRIx64 " %" PRIx64 " %s\n", symbol->getAddress().getValue(), static_cast<uint64_t>(symbol->getSize()),
-                 name.c_str());
+    if (symbol->hasName() && symbol->isCallable())
+      file << std::hex << symbol->getAddress().getValue() << ' ' << symbol->getSize() << ' ' << (*symbol->getName()).str()
+           << '\n';
   }
-  std::fclose(file);
   return llvm::Error::success();
 }
 
