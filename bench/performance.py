@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """docs/performance.md, generated from runs: `./dev bench suite --json RUN.json`, then
 
-  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] --explain bench/suite/misses.md [--profiles PROFILES.txt] >docs/performance.md
+  bench/performance.py RUN.json [--peers RECORDS.jsonl] [--backends BACKENDS.json] --explain bench/suite/misses.md [--profiles PROFILES.txt] [--policies POLICIES.json] >docs/performance.md
 
-BACKENDS: `./dev bench backends --json BACKENDS.json`.
+BACKENDS: `./dev bench backends --json BACKENDS.json`. POLICIES: `./dev bench policies --json POLICIES.json`.
 RECORDS: bench/peers/peers_bench.py --out. NOTES: what explains the
 misses, written by whoever looked; put below the table as it is. PROFILES: what bench/profile.py printed for the misses.
 """
@@ -115,6 +115,23 @@ def backends_table(path):
                f"{ratio} | {r['x_llvm_p10']:.2f}..{r['x_llvm_p90']:.2f} | {how} |")
 
 
+def policies_table(path):
+    with open(path, encoding="utf-8") as f:
+        run = json.load(f)
+    yield "## What policies cost\n"
+    yield "Single elements in a table of 4000 floats (first-level cache), 65536 indices of which none, a tenth or half are out of range at random, on " \
+        "one thread; nanoseconds per element, and the ratio to the same kernel under policy `undefined` in the same round (`./dev bench policies`, " \
+        f"{run['context']['date'][:10]}, load " + " ".join(f"{x:.1f}" for x in run["context"]["load_avg"]) + ").\n"
+    yield "| form | policy | 0 % | 10 % | 50 % |"
+    yield "|---|---|---|---|---|"
+    cells = {}
+    for r in run["benchmarks"]:
+        form, policy, bad = r["name"].split("/")[:3]
+        cells.setdefault((form, policy), {})[bad] = f"{r['ns_each']:.2f} ns, {r['x_trusted']:.2f}"
+    for (form, policy), row in cells.items():
+        yield f"| {form} | {policy} | " + " | ".join(row.get(bad, "") for bad in ("0%", "10%", "50%")) + " |"
+
+
 def halide_target(row):
     return 1.1 if row["row_bytes"] >= 256 else 1.4
 
@@ -128,6 +145,7 @@ def main():
     ap.add_argument("run")
     ap.add_argument("--peers")
     ap.add_argument("--backends")
+    ap.add_argument("--policies")
     ap.add_argument("--explain")
     ap.add_argument("--profiles")
     args = ap.parse_args()
@@ -143,6 +161,8 @@ def main():
         with open(args.profiles, encoding="utf-8") as f:
             print("\n## Profiles of the misses\n\n`./dev bench CASE --profile`, each way alone; samples by the processor's clock.\n")
             print("```\n" + f.read().strip() + "\n```")
+    if args.policies:
+        print("\n" + "\n".join(policies_table(args.policies)))
     if args.peers:
         print("\n" + "\n".join(peer_table(args.peers)))
     if args.backends:

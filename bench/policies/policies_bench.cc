@@ -2,7 +2,7 @@
 //
 // A table of 4000 floats (first-level cache), 65536 indices, none, a tenth or half of them out of range at random: scatter by add and by
 // assignment, and gather. Every policy takes turns with the same kernel under policy `undefined` (trusted indices, all inside), on the same
-// number of updates; `x_trusted` is the ratio. What the hand-written forms cost is in the README's performance page.
+// number of updates; `x_trusted` is the ratio. docs/performance.md has the table.
 #include <fmt/format.h>
 
 #include <cstring>
