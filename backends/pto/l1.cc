@@ -50,6 +50,8 @@ Status find_l1(const Frame& frame, RowWalk& walk) {
     return no("more than one loop names rows, or extents are open, expected one index per row and numbers");
   const int64_t each = kFractalBytes / word_bytes(frame);
   if (walk.elements) {
+    if (!walk.window.empty() || !c.strides[table].is(1) || !frame.extent(frame.table(0)).is(c.dim.factor))
+      return no("elements of a table of more than one dim, expected operand [N] and one index per element");
     if (count.factor % (kFractalRows * each) != 0)
       return no(std::to_string(count.factor) + " elements, expected a multiple of " + std::to_string(kFractalRows * each) +
                 ": fractals are whole");

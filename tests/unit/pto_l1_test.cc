@@ -154,6 +154,15 @@ TEST(PtoL1, Refusals) {
   EXPECT_THAT(refusal(rows("i32", "clamp")), HasSubstr("policy clamp of i32 indices needs index code"));
   EXPECT_THAT(refusal(rows("i64", "undefined")), HasSubstr("indices are i64, expected i32 or u32"));
   EXPECT_THAT(refusal(elements(100)), HasSubstr("100 elements, expected a multiple of 128"));
+  // The index counts rows, columns, and whole columns: none of them is the linear place of an element.
+  for (const char* op :
+       {"strew1.gather(operand=f32[100,3] indices=i32[512,1] result=f32[512] collapsed_slice_dims=[0,1] start_index_map=[0] "
+        "index_vector_dim=1 slice_sizes=[1,1] oob=undefined)",
+        "strew1.gather(operand=f32[3,100] indices=u32[512,1] result=f32[512] collapsed_slice_dims=[0,1] start_index_map=[1] "
+        "index_vector_dim=1 slice_sizes=[1,1] oob=clamp)",
+        "strew1.gather(operand=f32[3,100] indices=i32[512,1] result=f32[3,512] offset_dims=[0] collapsed_slice_dims=[1] "
+        "start_index_map=[1] index_vector_dim=1 slice_sizes=[3,1] oob=undefined)"})
+    EXPECT_THAT(refusal(op), HasSubstr("elements of a table of more than one dim, expected operand [N] and one index per")) << op;
   EXPECT_THAT(refusal("strew1.gather(operand=f32[64,32] indices=i32[16,1] result=f32[16,32] offset_dims=[1] "
                       "collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1,32] oob=undefined)"),
               HasSubstr("expected rows [C, 8] of 32 bytes each and a result [C, rows, 8]"));

@@ -116,11 +116,19 @@ Blueprint fractal_blueprint(Rng& rng) {
     const char* policy = rng.pick<const char*>({"undefined", "clamp", "wrap", "fill_window fill=0"});
     const std::string oob = std::string(policy) + (policy[0] == 'f' ? ":" + std::string(name(dtype)) : "");
     if (rng.chance(40)) {
+      // Tables of two dims are none for L1: indices that count rows, columns, or columns with all that lies in them.
+      struct Table {
+        std::string dims, result, rest;
+      };
       const int64_t elements = 16 * each * across;
-      text = fmt::format(
-          "strew1.gather(operand={}[{}] indices={}[{},1] result={}[{}] collapsed_slice_dims=[0] start_index_map=[0] "
-          "index_vector_dim=1 slice_sizes=[1] oob={})",
-          name(dtype), rows, index, elements, name(dtype), elements, oob);
+      const Table table = rng.pick<Table>({
+          {fmt::format("{}", rows), "", "collapsed_slice_dims=[0] start_index_map=[0] slice_sizes=[1]"},
+          {fmt::format("{},3", rows), "", "collapsed_slice_dims=[0,1] start_index_map=[0] slice_sizes=[1,1]"},
+          {fmt::format("3,{}", rows), "", "collapsed_slice_dims=[0,1] start_index_map=[1] slice_sizes=[1,1]"},
+          {fmt::format("3,{}", rows), "3,", "offset_dims=[0] collapsed_slice_dims=[1] start_index_map=[1] slice_sizes=[3,1]"},
+      });
+      text = fmt::format("strew1.gather(operand={}[{}] indices={}[{},1] result={}[{}{}] {} index_vector_dim=1 oob={})",
+                         name(dtype), table.dims, index, elements, name(dtype), table.result, elements, table.rest, oob);
     } else {
       text = fmt::format(
           "strew1.gather(operand={}[{},{},{}] indices={}[{},1] result={} offset_dims=[0,2] collapsed_slice_dims=[0] "
