@@ -167,6 +167,8 @@ Expected<Combine> choose_combine(const Frame& frame) {
     return unsupported("accumulate is " + std::string(name(scatter.accumulate)) + " over updates of " +
                        std::string(name(scatter.updates[0].dtype)) + ", expected " + std::string(name(dtype)) +
                        " as the result has; accumulate native would work");
+  // What is computed element by element may only travel as the type it has here: i8 for a truth, whose sum is another one.
+  if (frame.one_by_one()) return out;
   const Operator* const combiner = combiner_operator(frame.op, plan);
   if (combiner == nullptr || combiner->atomic.empty() || !same_types(scatter) || !scatter.extras.empty()) return out;
   // Every pair by the same way: they share the index tiles and the loops.

@@ -142,6 +142,7 @@ bool Frame::computes_one_by_one() const {
   const Reader reader = reader_of(options.output);
   const Operator* const combiner = combiner_operator(op, plan);
   const bool fills = scatter != nullptr && plan.init_kind == InitKind::fill;
+  const bool as_signed = computes_signed();
   bool needed = false;
   for (const ExprNode& node : plan.combine.nodes) {
     if (!scalars_have(node)) return false;
@@ -157,8 +158,9 @@ bool Frame::computes_one_by_one() const {
     const bool computes = row != nullptr || node.op == ExprOp::literal;
     needed |= bits(node.dtype) == 64 || node.dtype == DType::boolean || node.op == ExprOp::convert;
     needed |= computes && !legal(node.dtype) && !legal(moved);
-    needed |= fills && by_sign && !allows(*info(Opcode::texpands).legality, chip, reader, node.dtype) &&
-              is_unsigned_integer(node.dtype);
+    // Where all is done as with signed numbers the fill is one, too.
+    needed |= fills && !as_signed && is_unsigned_integer(node.dtype) &&
+              !allows(*info(Opcode::texpands).legality, chip, reader, node.dtype);
   }
   return needed;
 }
