@@ -9,8 +9,9 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
-#include <algorithm>
 #include <vector>
+
+#include "runtime/target_table.h"
 
 namespace strew {
 namespace {
@@ -51,9 +52,9 @@ struct BlendStores : llvm::PassInfoMixin<BlendStores> {
 }  // namespace
 
 void add_blend_store_pass(llvm::FunctionPassManager& passes, const Target& target) {
-  const auto& features = target.features;
-  const bool masks = std::find(features.begin(), features.end(), "+avx512vl") != features.end();
-  if (target.arch == "x86_64" && !masks) passes.addPass(BlendStores());
+  const FeatureSet has = features_of(target);
+  const bool masks = (has & feature_bit("avx")) != 0, masks_well = (has & feature_bit("avx512vl")) != 0;
+  if (target.arch == "x86_64" && masks && !masks_well) passes.addPass(BlendStores());
 }
 
 }  // namespace strew

@@ -7,7 +7,7 @@
 
 namespace strew {
 
-/// Adds the pass where the target needs it: x86 without AVX-512.
+/// Adds the pass where the target needs it: x86 with AVX but not AVX-512.
 void add_blend_store_pass(llvm::FunctionPassManager& passes, const Target& target);
 
 }  // namespace strew

@@ -9,7 +9,7 @@ namespace strew {
 
 class CarriedElement {
  public:
-  /// Does it pay? Sorted indices of a scatter of single elements that reads what is there.
+  /// Does it pay? Sorted indices of a scatter of single elements that reads what is there, many to an element.
   static bool pays(const Frame& frame);
 
   /// Before the loop over positions.

@@ -42,9 +42,7 @@ class CheckEmitter {
   }
 
   llvm::AllocaInst* accumulator(llvm::Type* type) {
-    llvm::BasicBlock& entry = e_.function.getEntryBlock();
-    llvm::IRBuilder<> at_entry(&entry, entry.begin());
-    llvm::AllocaInst* slot = at_entry.CreateAlloca(type);
+    llvm::AllocaInst* slot = e_.slot(type);
     e_.b.CreateStore(llvm::Constant::getNullValue(type), slot);
     return slot;
   }

@@ -11,8 +11,6 @@ using llvm::Value;
 
 namespace {
 
-int indexed(const Frame& f) { return f.plan.gather ? f.plan.operand(0) : f.plan.result(0); }
-
 llvm::FixedVectorType* wide_lanes(Frame& f) { return llvm::FixedVectorType::get(f.e.b.getInt64Ty(), kIndexLanes); }
 Value* splat(Frame& f, Value* scalar) { return f.e.b.CreateVectorSplat(kIndexLanes, scalar); }
 
@@ -20,15 +18,15 @@ Value* splat(Frame& f, Value* scalar) { return f.e.b.CreateVectorSplat(kIndexLan
 
 bool ElementLanes::pay(const Frame& f) {
   const Plan& plan = f.plan;
-  if (plan.pairs != 1 || !plan.window.empty() || f.packed(indexed(f)) || !has_index_lanes(f)) return false;
+  if (plan.pairs != 1 || !plan.window.empty() || f.packed(f.indexed()) || !has_index_lanes(f)) return false;
   if (plan.oob != OobPolicy::clamp && plan.oob != OobPolicy::wrap) return false;
-  const auto at = static_cast<size_t>(indexed(f));
+  const auto at = static_cast<size_t>(f.indexed());
   return plan.positions.back().strides[at].is(0) && std::all_of(plan.components.begin(), plan.components.end(),
                                                                 [&](const Component& c) { return c.strides[at].is_static(); });
 }
 
 ElementLanes::ElementLanes(Frame& frame, const Pointers& p) : f_(frame), offsets_(nullptr) {
-  const int tensor = indexed(f_);
+  const int tensor = f_.indexed();
   const auto at = static_cast<size_t>(tensor);
   const Placement placement = place_lanes(f_, p);
   offsets_ = llvm::Constant::getNullValue(wide_lanes(f_));
@@ -40,7 +38,7 @@ ElementLanes::ElementLanes(Frame& frame, const Pointers& p) : f_(frame), offsets
 }
 
 Pointers ElementLanes::moved(Pointers p, int lane) const {
-  Value*& element = p[static_cast<size_t>(indexed(f_))];
+  Value*& element = p[static_cast<size_t>(f_.indexed())];
   element = f_.e.at(element, f_.e.b.CreateExtractElement(offsets_, static_cast<uint64_t>(lane)));
   return p;
 }

@@ -12,12 +12,8 @@ constexpr int64_t kWidest = 16;  // bytes of an element
 
 /// An element of the call's own, cleared, that nobody reads for a result.
 Value* spare_element(Frame& f) {
-  llvm::BasicBlock& entry = f.e.function.getEntryBlock();
-  llvm::IRBuilder<> at_entry(&entry, entry.getFirstInsertionPt());
-  llvm::Type* type = llvm::ArrayType::get(at_entry.getInt8Ty(), kWidest);
-  llvm::AllocaInst* memory = at_entry.CreateAlloca(type);
+  llvm::AllocaInst* memory = f.e.slot(llvm::ArrayType::get(f.e.b.getInt8Ty(), kWidest));
   memory->setAlignment(llvm::Align(kWidest));
-  at_entry.CreateStore(llvm::Constant::getNullValue(type), memory);
   return memory;
 }
 

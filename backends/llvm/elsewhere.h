@@ -1,4 +1,4 @@
-// Where single elements go that lie outside: a spare element, or the fill value. It saves a branch that would be mispredicted.
+// Where single elements go that lie outside: a spare element per result, or the fill value. It saves a branch that would be mispredicted.
 #pragma once
 
 #include "backends/llvm/frame.h"

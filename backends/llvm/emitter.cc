@@ -80,6 +80,14 @@ void Emitter::when(Value* condition, llvm::function_ref<void()> then, llvm::func
   b.SetInsertPoint(after);
 }
 
+llvm::AllocaInst* Emitter::slot(llvm::Type* type) {
+  llvm::BasicBlock& entry = function.getEntryBlock();
+  llvm::IRBuilder<> at_entry(&entry, entry.getFirstInsertionPt());
+  llvm::AllocaInst* memory = at_entry.CreateAlloca(type);
+  at_entry.CreateStore(llvm::Constant::getNullValue(type), memory);
+  return memory;
+}
+
 Value* Emitter::smin(Value* a, Value* c) { return a == c ? a : b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, c); }
 Value* Emitter::smax(Value* a, Value* c) { return a == c ? a : b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, a, c); }
 

@@ -43,6 +43,9 @@ class Emitter {
   /// The same where it nearly always is: `then` is laid out in line.
   void when_likely(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise);
 
+  /// Memory of the call's own, cleared, made at the entry.
+  llvm::AllocaInst* slot(llvm::Type* type);
+
   llvm::Value* smin(llvm::Value* a, llvm::Value* b);
   llvm::Value* smax(llvm::Value* a, llvm::Value* b);
   llvm::Value* add(llvm::Value* a, llvm::Value* b) { return b_add(a, b); }

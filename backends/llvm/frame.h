@@ -43,6 +43,8 @@ class Frame {
   llvm::Value* bytes(const Term& term, int tensor);
   int64_t element_bytes(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) / 8; }
 
+  /// The tensor that indices point into: a gather's operand, a scatter's first result.
+  int indexed() const { return plan.gather ? plan.operand(0) : plan.result(0); }
   bool packed(int tensor) const { return bits(plan.tensors[static_cast<size_t>(tensor)].dtype) < 8; }
 
   /// Element of one tensor: p moved by index * stride.
@@ -59,6 +61,11 @@ class Frame {
 
   /// p moved by `index` iterations of the loop, in every tensor.
   Pointers step(const Pointers& p, const std::vector<Term>& strides, llvm::Value* index);
+
+  /// `row` moved to iteration i of the innermost position loop.
+  Pointers at_position(const Pointers& row, llvm::Value* i) {
+    return plan.positions.empty() ? row : step(row, plan.positions.back().strides, i);
+  }
 
   /// Pointers of all tensors but the results at linear position `position`; results stay at their base.
   Pointers beside_results(llvm::Value* position);

@@ -7,6 +7,8 @@
 #include <limits>
 #include <vector>
 
+#include "runtime/target_table.h"
+
 namespace strew {
 using llvm::Value;
 
@@ -164,6 +166,8 @@ bool has_index_lanes(const Frame& f) {
   constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
   const Plan& plan = f.plan;
   const bool narrow = plan.index_dtype == DType::i32;
+  // Older vectors have neither minima nor products of 32 bits, nor comparisons of 64: they take up to twice the time of one by one.
+  if (f.target.arch == "x86_64" && (features_of(f.target) & feature_bit("sse4.2")) == 0) return false;
   if ((!narrow && plan.index_dtype != DType::i64) || plan.positions.empty()) return false;
   if (!narrow && plan.oob == OobPolicy::wrap) return false;  // no vector division of 64 bits
   const Loop& loop = plan.positions.back();
@@ -181,9 +185,11 @@ bool has_index_lanes(const Frame& f) {
          });
 }
 
-Value* whole_lanes(Frame& f, Value* lo, Value* hi) {
+void loop_by_lanes(Frame& f, Value* lo, Value* hi, llvm::function_ref<void(Value*)> eight, llvm::function_ref<void(Value*)> one) {
   Value* count = f.e.smax(f.e.b.CreateSub(hi, lo), f.e.i64(0));
-  return f.e.b.CreateAnd(count, f.e.i64(-int64_t{kIndexLanes}));
+  Value* rest = f.e.add(lo, f.e.b.CreateAnd(count, f.e.i64(-int64_t{kIndexLanes})));
+  f.e.loop(lo, rest, {kIndexLanes, 1}, eight);
+  f.e.loop(rest, hi, {1, 1}, one);
 }
 
 Placement place_lanes(Frame& f, const Pointers& p) {

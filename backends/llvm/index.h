@@ -26,11 +26,12 @@ Placement place(Frame& frame, const Pointers& p);
 
 /// How many positions place_lanes() does at once.
 inline constexpr int kIndexLanes = 8;
-/// Can the index vectors of the innermost position loop be read and placed so? 32- and 64-bit signed indices side by side, static dims, the
-/// results not moved by that loop.
+/// Can the index vectors of the innermost position loop be read and placed so? 32- and 64-bit signed indices (not 64-bit ones that wrap) side by
+/// side, static dims of up to 2^30, a scatter's results not moved by that loop, and a target whose vectors are up to it.
 bool has_index_lanes(const Frame& frame);
-/// How many of the positions [lo, hi) go by kIndexLanes at once: none where hi < lo.
-llvm::Value* whole_lanes(Frame& frame, llvm::Value* lo, llvm::Value* hi);
+/// Walks positions [lo, hi) of a row: `eight` for kIndexLanes at once, with the first, and `one` for each that is left over.
+void loop_by_lanes(Frame& frame, llvm::Value* lo, llvm::Value* hi, llvm::function_ref<void(llvm::Value* first)> eight,
+                   llvm::function_ref<void(llvm::Value* i)> one);
 /// place() of kIndexLanes consecutive positions, p at the first: starts are vectors of i32 or i64, as wide as the index; `inside` and `whole`
 /// are vectors of i1, or null where always true. Not for windows that the policy cuts.
 Placement place_lanes(Frame& frame, const Pointers& p);

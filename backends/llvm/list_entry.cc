@@ -90,13 +90,10 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
   const Keys keys(f);
   const bool has_lanes = has_index_lanes(f);
   f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value* before, Value* lo, Value* hi) {
-    const auto at = [&](Value* i) { return f.plan.positions.empty() ? row : f.step(row, f.plan.positions.back().strides, i); };
-    Value* rest = lo;
-    if (has_lanes) {
-      rest = f.e.add(lo, whole_lanes(f, lo, hi));
-      f.e.loop(lo, rest, {kIndexLanes, 1}, [&](Value* i) { keys.store_lanes(at(i), f.e.add(before, i)); });
-    }
-    f.e.loop(rest, hi, {1, has_lanes ? 1 : kKeyUnroll}, [&](Value* i) { keys.store(at(i), f.e.add(before, i)); });
+    const auto one = [&](Value* i) { keys.store(f.at_position(row, i), f.e.add(before, i)); };
+    if (!has_lanes) return f.e.loop(lo, hi, {1, kKeyUnroll}, one);
+    loop_by_lanes(
+        f, lo, hi, [&](Value* i) { keys.store_lanes(f.at_position(row, i), f.e.add(before, i)); }, one);
   });
   f.finish();
 }

@@ -46,7 +46,7 @@ Value* Outside::within_limit(Value* number) {
 /// All bits set where a stride of the indexed tensors is negative: keys are not.
 Value* Outside::largest_key() {
   const Plan& plan = f_.plan;
-  const auto indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+  const auto indexed = static_cast<size_t>(f_.indexed());
   Value* least = e_.i64(0);
   const auto reach = [&](const Term& extent, const Term& stride) {
     Value* steps = stride.is_static() ? e_.i64(stride.factor / form_.unit) : f_.term(stride);

@@ -17,7 +17,7 @@ namespace {
 using llvm::Value;
 
 void prefetch(Frame& f, const Pointers& p, bool is_cut) {
-  const int tensor = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
+  const int tensor = f.indexed();
   Pointers ahead = p;
   for (size_t k = 0; k < f.plan.components.size(); ++k)
     ahead = f.step(ahead, f.plan.components[k].strides, load_component(f, p, k));
@@ -36,37 +36,31 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
   const auto window_carried = [&](const Pointers& p, const Placement&, WindowCut) { carried->apply(p); };
   Emitter::LoopOptions options;
   if (f.plan.kind == PlanKind::element && f.plan.positions.size() <= 1) options.unroll = f.schedule.unroll;
-  const int indexed = f.plan.gather ? f.plan.operand(0) : f.plan.result(0);
   // A streaming store wants its line out of the cache.
   const bool past_cache = f.schedule.nontemporal && !f.plan.gather;
-  const bool ahead = f.schedule.prefetch > 0 && !past_cache && !f.plan.positions.empty() && !f.packed(indexed);
+  const bool ahead = f.schedule.prefetch > 0 && !past_cache && !f.plan.positions.empty() && !f.packed(f.indexed());
   const bool by_lanes = !outside && !carried && ElementLanes::pay(f);
   f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
-    const auto at = [&](Value* position) {
-      return f.plan.positions.empty() ? row : f.step(row, f.plan.positions.back().strides, position);
-    };
+    const auto at = [&](Value* i) { return f.at_position(row, i); };
     const auto look_ahead = [&](Value* i) {
       if (!ahead) return;
       Value* last = f.e.b.CreateSub(hi, f.e.i64(1));
       prefetch(f, at(f.e.smin(f.e.add(i, f.e.i64(f.schedule.prefetch)), last)), cut != WindowCut::none);
     };
-    Value* rest = lo;
-    if (by_lanes) {
-      rest = f.e.add(lo, whole_lanes(f, lo, hi));
-      f.e.loop(lo, rest, {kIndexLanes, 1}, [&](Value* first) {
-        const ElementLanes elements(f, at(first));
-        for (int lane = 0; lane < kIndexLanes; ++lane) {
-          Value* i = f.e.add(first, f.e.i64(lane));
-          look_ahead(i);
-          emit_whole_window(f, elements.moved(at(i), lane));
-        }
-      });
-      options.unroll = 1;  // what is left over
-    }
-    f.e.loop(rest, hi, options, [&](Value* i) {
+    const auto one = [&](Value* i) {
       look_ahead(i);
       emit_window(f, at(i), cut, outside ? WindowBody(window_outside) : carried ? WindowBody(window_carried) : WindowBody());
-    });
+    };
+    if (!by_lanes) return f.e.loop(lo, hi, options, one);
+    const auto eight = [&](Value* first) {
+      const ElementLanes elements(f, at(first));
+      for (int lane = 0; lane < kIndexLanes; ++lane) {
+        Value* i = f.e.add(first, f.e.i64(lane));
+        look_ahead(i);
+        emit_whole_window(f, elements.moved(at(i), lane));
+      }
+    };
+    loop_by_lanes(f, lo, hi, eight, one);
   });
   f.finish();
 }

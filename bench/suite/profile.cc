@@ -42,7 +42,7 @@ HandWay best_hand(const Work& work, int threads) {
   return best;
 }
 
-/// A line "ADDRESS SIZE NAME" (hexadecimal) and the bytes in hexadecimal, per function.
+/// A line "ADDRESS SIZE NAME" (hexadecimal) and the bytes in hexadecimal, per function. The process keeps all kernels it made.
 void write_code(const std::string& path) {
   std::ifstream map(fmt::format("/tmp/perf-{}.map", getpid()));
   std::ofstream out(path);

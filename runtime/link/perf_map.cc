@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <mutex>
 #include <string>
 
 namespace strew {
@@ -16,12 +17,16 @@ namespace orc = llvm::orc;
 namespace jitlink = llvm::jitlink;
 
 llvm::Error write_map(jitlink::LinkGraph& graph) {
-  std::ofstream file("/tmp/perf-" + std::to_string(getpid()) + ".map", std::ios::app);
+  static std::mutex mutex;  // two lines are not mixed
+  const std::lock_guard lock(mutex);
+  // The first of a process empties the file: process numbers come round again.
+  static std::ofstream file("/tmp/perf-" + std::to_string(getpid()) + ".map", std::ios::trunc);
   for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
     if (symbol->hasName() && symbol->isCallable())
       file << std::hex << symbol->getAddress().getValue() << ' ' << symbol->getSize() << ' ' << (*symbol->getName()).str()
            << '\n';
   }
+  file.flush();
   return llvm::Error::success();
 }
 

@@ -37,12 +37,16 @@ int64_t share(const Plan& plan, int64_t elements) {
   return (elements * widest + kLine - 1) / kLine * kLine + kLine;
 }
 
-/// A block element by element, the rest by copies of it: the C library's are vector code, our own loops are not (-O2).
+/// The first element, then copies of what is there, a block at most: the C library's copies are vector code, our own loops are not (-O2).
 void fill(char* to, int64_t elements, int width, uint64_t value) {
   constexpr int64_t kBlock = 4096;
   const int64_t bytes = elements * width;
-  for (int64_t at = 0; at < std::min(kBlock, bytes); at += width) std::memcpy(to + at, &value, static_cast<size_t>(width));
-  for (int64_t at = kBlock; at < bytes; at += kBlock) std::memcpy(to + at, to, static_cast<size_t>(std::min(kBlock, bytes - at)));
+  std::memcpy(to, &value, static_cast<size_t>(width));
+  for (int64_t done = width; done < bytes;) {
+    const int64_t more = std::min({done, bytes - done, kBlock});
+    std::memcpy(to + done, to, static_cast<size_t>(more));
+    done += more;
+  }
 }
 
 struct Tables {

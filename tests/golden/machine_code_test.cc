@@ -77,6 +77,7 @@ TEST(MachineCode, RowAddsAreWholeVectors) {
 TEST(MachineCode, TablesAreMergedByBlends) {
   Op op = built(scatter_rows(f32({65536}), i32({4'000'000}), f32({4'000'000})).combine(CombinerKind::add).in_place());
   std::get<Scatter>(op).order = Order::relaxed;
+  EXPECT_THAT(code(op, EntryKind::merge, "strategy=private", "skylake-avx512"), HasSubstr(") {%k1}"));  // a masked store
   const std::string merge = code(op, EntryKind::merge, "strategy=private");
   EXPECT_GE(count(merge, "vblendvps"), 8) << merge;
   EXPECT_EQ(count(merge, "vp?maskmov\\S*"), 0) << merge;  // microcode on AMD
@@ -132,8 +133,8 @@ TEST(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
 }
 
 TEST(MachineCode, RunsOfEqualIndicesStayInARegister) {
-  const auto sum = [](bool sorted) {
-    auto builder = scatter_rows(f32({4096}), i32({kUpdates}), f32({kUpdates}));
+  const auto sum = [](bool sorted, int64_t elements = 4096) {
+    auto builder = scatter_rows(f32({elements}), i32({kUpdates}), f32({kUpdates}));
     builder.combine(CombinerKind::add).in_place().oob(OobPolicy::undefined);
     if (sorted) builder.indices_are_sorted();
     return code(built(builder), EntryKind::range, "strategy=sequential");
@@ -143,6 +144,7 @@ TEST(MachineCode, RunsOfEqualIndicesStayInARegister) {
   EXPECT_GE(adds, 8) << text;
   EXPECT_GE(count(text, "jne"), adds) << text;  // is it the same element?
   EXPECT_LE(count(sum(false), "j\\w*"), 5);
+  EXPECT_LE(count(sum(true, kUpdates), "j\\w*"), 5);  // an update or two per element
 }
 
 TEST(MachineCode, OwnersKeysAreMadeEightAtATime) {

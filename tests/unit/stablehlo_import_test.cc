@@ -206,8 +206,8 @@ std::vector<uint8_t> constant_bytes(const std::string& type, const std::string& 
   const Value& value = imported->values[static_cast<size_t>(imported->outputs[0].value)];
   EXPECT_EQ(value.kind, ValueKind::constant);
   const std::vector<std::byte>& data = imported->constants[static_cast<size_t>(value.index)].data;
-  std::vector<uint8_t> out(data.size());
-  std::memcpy(out.data(), data.data(), data.size());
+  std::vector<uint8_t> out;
+  for (const std::byte byte : data) out.push_back(static_cast<uint8_t>(byte));
   return out;
 }
 std::vector<uint8_t> dense_bytes(const std::string& value, const std::string& type) {

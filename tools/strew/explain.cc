@@ -64,7 +64,10 @@ int64_t scratch_of(const Scatter& scatter, const Plan& plan, const Schedule& sch
   const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
   // Accumulators of everything, or lists of updates within the allowance (runtime/wide).
   if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(scatter, elements), allowed);
-  return std::min(private_bytes(plan, elements, std::min(schedule.threads, schedule.tables - 1)), allowed);
+  // The limit is compared with all tables, whose number decides the bits; each thread holds one.
+  const int tables = combines_exactly(plan) ? std::min(schedule.tables, schedule.threads) : schedule.tables;
+  if (private_bytes(plan, elements, tables) > allowed) return 0;
+  return private_bytes(plan, elements, std::min(schedule.threads, tables - 1));
 }
 
 Guarantees guarantees_of(const ImportedKernel& kernel, const Plan& plan, const Schedule& schedule) {
