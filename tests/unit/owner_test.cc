@@ -107,6 +107,40 @@ TEST(Owner, KeysOfEightPositionsAreThoseOfOne) {
   }
 }
 
+/// The keys entry itself, which needs no second thread: over [begin, 1003), and position by position, which takes no vectors.
+TEST(Owner, TheKeysEntryDoesNotDependOnItsRange) {
+  constexpr int64_t kPositions = 1003;
+  std::vector<int32_t> table(70 * 90), values(kPositions), indices(2 * kPositions);
+  uint32_t state = 5;
+  for (int32_t& i : indices) i = static_cast<int32_t>((state = state * 1664525u + 1013904223u) >> 24) - 80;
+  for (const char* oob : {"undefined", "skip_window", "clamp", "wrap"}) {
+    const auto op = parse_op(
+        "strew1.scatter(operand=i32[70,90] indices=i32[1003,2] updates=i32[1003] inserted_window_dims=[0,1] "
+        "scatter_dims_to_operand_dims=[1,0] index_vector_dim=1 init=in_place combiner=add oob=" +
+        std::string(oob) + ")");
+    ASSERT_TRUE(op.ok()) << op.status().message();
+    KernelOptions options;
+    options.schedule = "strategy=owner,threads=2";
+    const auto kernel = Runtime::process().get(*op, options);
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    void* data[] = {table.data(), nullptr, indices.data(), values.data()};
+    strew_args args{};
+    args.abi = STREW_ABI_VERSION;
+    args.data = data;
+    strew_fault unused;
+    std::vector<uint32_t> expected(kPositions);
+    args.key = expected.data();
+    for (int64_t p = 0; p < kPositions; ++p) kernel->keys_entry()(&args, p, p + 1, &unused);
+    for (const int64_t begin : {0, 1, 3, 7, 8, 990, 1000, 1003}) {
+      std::vector<uint32_t> keys(static_cast<size_t>(kPositions - begin));
+      args.key = keys.data();
+      args.n_list = begin;
+      kernel->keys_entry()(&args, begin, kPositions, &unused);
+      EXPECT_EQ(keys, std::vector<uint32_t>(expected.begin() + begin, expected.end())) << oob << " from " << begin;
+    }
+  }
+}
+
 TEST(Owner, SelectsEveryKeyForOneOwnerInOrder) {
   std::vector<uint32_t> keys(1003);
   uint32_t state = 7;
