@@ -1,7 +1,7 @@
 // Atomics where the chip and the reader of the text have them for the element type and their order does not matter (or is kept: see
 // rows.cc); everything else reads the current values, folds and writes back, which is right for updates that cannot meet: unique ones,
 // or one row at a time on the core that owns it. Graphs are evaluated node by node on tiles, each rounded to its own type as
-// semantics.md wants; nodes whose tile instruction means something else (float maximum of a NaN, integer division) are refused.
+// semantics.md wants; nodes whose tile instruction means something else (integer division) are refused.
 // Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include "backends/pto/combine.h"
 
