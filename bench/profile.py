@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def record(bench, case, way, threads, seconds, schedule, folder):
-    """(what the program said, [(sample's address, symbol)], {function: (address, bytes)}) of one run."""
+    """(what the program said, [(sample's address, symbol)], {function: [(address, bytes)]}) of one run."""
     data, code = os.path.join(folder, "perf.data"), os.path.join(folder, "code")
     command = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "4000", "-k", "CLOCK_MONOTONIC", "-o", data, "--", bench, f"--profile={case}",
                f"--way={way}", f"--threads={threads}", f"--seconds={seconds}", f"--code={code}"]
@@ -41,7 +41,7 @@ def record(bench, case, way, threads, seconds, schedule, folder):
     with open(code, encoding="utf-8") as f:
         for line in f:
             address, _, name, text = (line.split() + [""])[:4]
-            functions[name] = (int(address, 16), bytes.fromhex(text))
+            functions.setdefault(name, []).append((int(address, 16), bytes.fromhex(text)))  # kernels of one op share names
     return said, samples, functions
 
 
@@ -72,7 +72,8 @@ def hottest(samples, functions, count):
     if not inside:
         return []
     name = inside.most_common(1)[0][0]
-    code = disassemble(functions[name])
+    function = max(functions[name], key=lambda f: sum(f[0] <= at < f[0] + len(f[1]) for at, _ in samples))
+    code = disassemble(function)
     starts = [at for at, _ in code]
     hits = collections.Counter()
     for at, symbol in samples:
@@ -80,7 +81,7 @@ def hottest(samples, functions, count):
             hits[bisect.bisect_right(starts, at) - 1] += 1
     lines = [f"  hottest instructions of {short(name)} (share of its samples)"]
     for i in sorted(i for i, _ in hits.most_common(count)):
-        lines.append(f"    {100 * hits[i] / inside[name]:5.1f} %  +{code[i][0] - functions[name][0]:#x}  {code[i][1]}")
+        lines.append(f"    {100 * hits[i] / inside[name]:5.1f} %  +{code[i][0] - function[0]:#x}  {code[i][1]}")
     return lines
 
 
