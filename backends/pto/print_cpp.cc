@@ -160,7 +160,8 @@ class CppPrinter {
     line(indent, std::string(side == Side::cube ? "STREW_CUBE(" : "STREW_VECTOR(") + text + ")");
   }
 
-  /// Flags between the cube core's MTE1 and the vector core's MTE3 are signals between cores.
+  /// Flags between the cube core's MTE1 and the vector core's MTE3 are signals between cores: in programs through L1 nothing but MTE1 hands
+  /// anything to MTE3.
   bool signal(const Statement& s, size_t indent) {
     const bool to_vector = s.attributes[1].value == "PIPE_MTE3", sets = s.opcode == Opcode::set_flag;
     if (!to_vector && s.attributes[0].value != "PIPE_MTE3") return false;

@@ -125,7 +125,7 @@ class Unroller {
         return {};
       default:
         return cannot(std::string(name(s.opcode)) +
-                      " reads a number at run time, and the frozen grammar has no statement that reads one");
+                      " moves a number at run time, and the frozen grammar has no statement that reads or writes one");
     }
   }
 

@@ -108,9 +108,9 @@ TEST(PtoProgramErrors, StraightLines) {
           .ok());
   EXPECT_THAT(refusal(rows("f32", "init=in_place oob=error"), options),
               HasSubstr("the frozen grammar has no branch, no loop and no statement that reads a number back; pto-ir has one"));
-  EXPECT_THAT(
-      refusal(rows("f32", "init=in_place oob=skip_window", "i16"), options),
-      HasSubstr("pto.load_scalar reads a number at run time, and the frozen grammar has no statement that reads one; pto-ir"));
+  EXPECT_THAT(refusal(rows("f32", "init=in_place oob=skip_window", "i16"), options),
+              HasSubstr("pto.load_scalar moves a number at run time, and the frozen grammar has no statement that reads or "
+                        "writes one; pto-ir"));
   EXPECT_THAT(refusal(rows("f32", "init=fill fill=inf:f32 oob=skip_window"), options), HasSubstr("a number is infinite or none"));
   const std::string longer =
       "scatter(operand=f32[64,32] indices=i32[4000,1] updates=f32[4000,32] update_window_dims=[1] inserted_window_dims=[0] "

@@ -370,18 +370,21 @@ TEST_P(GoldenTools, PtoasTakesEveryProgramAndKeepsItsModes) {
 INSTANTIATE_TEST_SUITE_P(Chips, GoldenTools, testing::Values(pto::Chip::a3, pto::Chip::a5),
                          [](const auto& info) { return std::string(pto::name(info.param)); });
 
+/// Not bytes: the last tile is counted whole, so that taller ones count more rows than there are.
 TEST(ProgramCost, FallsAsTilesGrow) {
-  for (const char* name : {"row_add", "elem_large", "gather", "row_i64"}) {
+  for (const auto& [name, chip] : cases()) {
+    if (name != "row_add" && name != "elem_large" && name != "gather" && name != "row_i64") continue;
     pto::CostReport before;
     for (const int64_t rows : {8, 16, 32, 64}) {
       pto::ProgramOptions options;
       options.tile_rows = rows;
       options.double_buffer = false;
       options.blocks = 1;
-      const Expected<pto::Program> program = program_of(name, pto::Chip::a5, options);
+      const Expected<pto::Program> program = program_of(name, chip, options);
       ASSERT_TRUE(program.ok()) << name << ": " << program.status().message();
       if (rows > 8) {
-        EXPECT_LE(program->cost.instructions, before.instructions) << name << ", " << rows << " rows";
+        EXPECT_LE(program->cost.instructions, before.instructions)
+            << name << " for " << pto::name(chip) << ", " << rows << " rows";
         EXPECT_GE(program->cost.ub_peak, before.ub_peak) << name << ", " << rows << " rows";
       }
       before = program->cost;
@@ -414,7 +417,7 @@ TEST(ProgramCost, WritingOneTakesLittle) {
       worst = std::max(worst, best);
     }
   }
-  EXPECT_LT(worst, 50) << "milliseconds of CPU time for " << slowest << "; 2 are wanted of a release build";
+  EXPECT_LT(worst, 50) << "milliseconds of CPU time for " << slowest << "; docs/npu.md says what a quiet machine measures";
   std::printf("%.2f ms a program, at most %.2f (%s)\n", sum / count, worst, slowest.c_str());
 }
 
