@@ -92,7 +92,8 @@ class L1Writer {
     if (walk_.elements && rows % tall != 0) return false;
     make_views(rows);
     const Number step = b_.number(tall);
-    const double turns = static_cast<double>((rows + tall - 1) / tall) / b_.planned_cores();
+    const int64_t tiles = (rows + tall - 1) / tall;
+    const double turns = static_cast<double>(tiles) / b_.planned_cores();
     b_.loop("first", b_.mul(b_.core(), step, "first_tile"), b_.number(rows), b_.mul(b_.cores(), step, "stride"),
             std::max(1.0, turns), [&](const Number& first) {
               const Number valid = rows % tall == 0 ? step : b_.min(b_.sub(b_.number(rows), first, "left"), step, "count");
