@@ -13,6 +13,7 @@
 #include "backends/halide/can_build/backend.h"
 #include "runtime/file.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/paths.h"
 #include "tools/npy.h"
 
 namespace strew::testing {
@@ -63,7 +64,7 @@ class Cli : public ::testing::Test {
   /// Runs in the test's folder, so that arguments are plain file names.
   Outcome strew(const std::string& arguments) const {
     const std::string command =
-        "cd '" + folder_.string() + "' && '" STREW_BINARY_DIR "/bin/strew' " + arguments + " >out.txt 2>err.txt";
+        "cd '" + folder_.string() + "' && '" + test::built_program("strew") + "' " + arguments + " >out.txt 2>err.txt";
     const int status = std::system(command.c_str());
     Outcome outcome;
     outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
@@ -292,7 +293,7 @@ TEST_F(Cli, NpuPrograms) {
 
 TEST_F(Cli, EveryExampleHasProgramsForBothChips) {
   int files = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::string(STREW_SOURCE_DIR) + "/examples")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_folder() / "examples")) {
     const std::string ending = entry.path().extension().string();
     if (ending != ".onnx" && ending != ".mlir" && ending != ".tflite" && ending != ".pto" && ending != ".strew") continue;
     ++files;
@@ -396,7 +397,7 @@ TEST_F(Cli, TargetNamesTheMachine) {
 
 TEST_F(Cli, AFullDiskIsAnError) {
   const int status = std::system(
-      ("'" STREW_BINARY_DIR "/bin/strew' check '" + path("kv.onnx") + "' >/dev/full 2>'" + path("err.txt") + "'").c_str());
+      ("'" + test::built_program("strew") + "' check '" + path("kv.onnx") + "' >/dev/full 2>'" + path("err.txt") + "'").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_EQ(read_file(path("err.txt"), 1000).value(), "error: stdout: cannot write\n");
 }

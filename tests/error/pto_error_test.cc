@@ -12,6 +12,7 @@
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
 #include "tests/support/limited.h"
+#include "tests/support/paths.h"
 #include "tests/support/rng.h"
 
 namespace strew::testing {
@@ -362,7 +363,7 @@ void try_text(const std::string& text) {
 
 std::vector<std::string> samples() {
   std::vector<std::string> out{kProgram, kStraightLine};
-  for (const auto& entry : std::filesystem::directory_iterator(std::filesystem::path(STREW_SOURCE_DIR) / "tests/data/pto")) {
+  for (const auto& entry : std::filesystem::directory_iterator(test::source_folder() / "tests/data/pto")) {
     std::stringstream text;
     text << std::ifstream(entry.path()).rdbuf();
     out.push_back(text.str());

@@ -13,13 +13,14 @@
 #include "compiler/import/importer.h"
 #include "compiler/op/text.h"
 #include "tests/support/golden.h"
+#include "tests/support/paths.h"
 #include "tests/support/programs.h"
 
 namespace strew {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/jax";
+const fs::path kFolder = test::source_folder() / "tests/golden/jax";
 
 std::vector<std::string> names() { return test::stems(kFolder, ".mlir"); }
 

@@ -11,12 +11,13 @@
 #include "compiler/op/text.h"
 #include "tests/support/golden.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/paths.h"
 
 namespace strew::testing {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kSource = STREW_SOURCE_DIR;
+const fs::path kSource = test::source_folder();
 const fs::path kFolder = kSource / "tests/golden/programs";
 
 std::vector<std::string> lines_of(const std::string& text) {

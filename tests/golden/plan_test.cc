@@ -12,12 +12,13 @@
 #include "compiler/op/verify.h"
 #include "compiler/rewrite/rewrites.h"
 #include "tests/support/golden.h"
+#include "tests/support/paths.h"
 
 namespace strew {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/plans";
+const fs::path kFolder = test::source_folder() / "tests/golden/plans";
 
 std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 

@@ -28,13 +28,14 @@
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/golden.h"
+#include "tests/support/paths.h"
 #include "tests/support/ptoas.h"
 
 namespace strew {
 namespace {
 
 namespace fs = std::filesystem;
-const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/golden/programs";
+const fs::path kFolder = test::source_folder() / "tests/golden/programs";
 
 std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 
@@ -444,7 +445,7 @@ TEST(ProgramCost, TextsAreShort) {
 /// Every source in examples/ becomes programs for both chips; in PTO-AS, or the frozen grammar has a reason not to.
 TEST(Examples, HaveNpuPrograms) {
   int kernels = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(fs::path(STREW_SOURCE_DIR) / "examples")) {
+  for (const auto& entry : fs::recursive_directory_iterator(test::source_folder() / "examples")) {
     const std::string ending = entry.path().extension().string();
     if (ending != ".onnx" && ending != ".mlir" && ending != ".tflite" && ending != ".pto") continue;
     const Expected<Imported> imported = import_file(entry.path().string(), {});

@@ -10,6 +10,7 @@
 
 #include "compiler/op/number.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/paths.h"
 #include "tests/support/programs.h"
 #include "tests/support/tflite_writer.h"
 
@@ -19,7 +20,7 @@ namespace {
 using namespace testing;  // NOLINT: the writers of ONNX and TFLite files
 
 constexpr const char* kBackends[] = {"llvm", "reference"};
-const std::filesystem::path kDocument = std::filesystem::path(STREW_SOURCE_DIR) / "docs/sources.md";
+const std::filesystem::path kDocument = test::source_folder() / "docs/sources.md";
 constexpr const char *kBegin = "<!-- made by tests/golden/sources_table_test.cc -->\n", *kEnd = "<!-- end -->\n";
 
 struct Example {
@@ -101,7 +102,7 @@ std::string scatter(const std::string& region) {
 }
 
 Example golden(const std::string& name) {
-  std::ifstream in(std::filesystem::path(STREW_SOURCE_DIR) / "tests/golden/jax" / (name + ".mlir"));
+  std::ifstream in(test::source_folder() / "tests/golden/jax" / (name + ".mlir"));
   std::stringstream text;
   text << in.rdbuf();
   return {name, ".mlir", text.str()};
@@ -281,7 +282,7 @@ TEST(SourcesTable, NamesTestsThatExist) {
   for (size_t at = 0; (at = document.find("`tests/", at)) != std::string::npos; ++named) {
     const size_t end = document.find('`', at + 1);
     const std::string path = document.substr(at + 1, end - at - 1);
-    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(STREW_SOURCE_DIR) / path)) << path;
+    EXPECT_TRUE(std::filesystem::exists(test::source_folder() / path)) << path;
     at = end;
   }
   EXPECT_GE(named, 8);

@@ -1,6 +1,7 @@
 // The limits are the kernel's (setrlimit), so a file that asks for more dies of it and shows as a crash. Sanitizers map terabytes and
 // take their time: built with one, the child has no memory limit and ten times as long. Used by tests/error.
 #include "tests/support/limited.h"
+#include "tests/support/paths.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -52,7 +53,7 @@ std::string read(const std::string& path) {
 
 Refusal refusal(const std::string& bytes, const std::string& ending, const std::string& command) {
   const auto stem = std::filesystem::temp_directory_path() / ("strew_refusal_" + std::to_string(getpid()));
-  const std::string file = stem.string() + ending, err = stem.string() + ".err", program = STREW_BINARY_DIR "/bin/strew";
+  const std::string file = stem.string() + ending, err = stem.string() + ".err", program = built_program("strew");
   std::ofstream(file, std::ios::binary) << bytes;
   const pid_t child = fork();
   if (child == 0) become(program.c_str(), command.c_str(), file.c_str(), err.c_str());

@@ -24,6 +24,7 @@ constexpr const char* kRows =
 constexpr const char* kProgram = R"(
 #include <stdio.h>
 #include "runtime/abi.h"
+#include "tests/support/paths.h"
 int32_t rows_range(const strew_args*, int64_t, int64_t, strew_fault*);
 int main(void) {
   float table[4 * 20], updates[3 * 20];
@@ -64,7 +65,7 @@ TEST_P(Object, LinksIntoACProgram) {
   std::ofstream(folder + "/rows.o", std::ios::binary) << artifact->objects[0];
   std::ofstream(folder + "/main.c") << kProgram;
   const std::string build =
-      "cc -I '" STREW_SOURCE_DIR "' -o '" + folder + "/main' '" + folder + "/main.c' '" + folder + "/rows.o'";
+      "cc -I '" + test::source_folder().string() + "' -o '" + folder + "/main' '" + folder + "/main.c' '" + folder + "/rows.o'";
   ASSERT_EQ(std::system((build + " 2>'" + folder + "/err'").c_str()), 0) << std::ifstream(folder + "/err").rdbuf();
   ASSERT_EQ(std::system(("'" + folder + "/main' >'" + folder + "/out'").c_str()), 0);
   std::ostringstream out;

@@ -11,6 +11,7 @@
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "tests/support/onnx_writer.h"
+#include "tests/support/paths.h"
 
 namespace strew::testing {
 namespace {
@@ -41,7 +42,7 @@ struct Documented {
 
 Documented read_document() {
   Documented out;
-  std::ifstream file(STREW_SOURCE_DIR "/docs/sources.md");
+  std::ifstream file(test::source_folder() / "docs/sources.md");
   bool here = false;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("## ")) here = line.starts_with("## ONNX");

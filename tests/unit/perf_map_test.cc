@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "tests/support/paths.h"
+
 namespace strew::test {
 namespace {
 
@@ -13,8 +15,8 @@ using testing::ContainsRegex;
 /// What a differential run of one op leaves in its map file, "no map" if there is none; the file is removed.
 std::string map_of_run(const std::string& variable) {
   const std::string command = variable +
-                              " " STREW_BINARY_DIR
-                              "/bin/strew_differential --seed 1 --iterations 1 --backend llvm"
+                              " " + built_program("strew_differential") +
+                              " --seed 1 --iterations 1 --backend llvm"
                               " > /dev/null & wait $!; cat /tmp/perf-$!.map 2> /dev/null || echo no map; rm -f /tmp/perf-$!.map";
   std::FILE* pipe = popen(command.c_str(), "r");
   std::string text;

@@ -12,6 +12,7 @@
 #include "compiler/op/text.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/rewrite/rewrites.h"
+#include "tests/support/paths.h"
 
 namespace strew {
 namespace {
@@ -27,7 +28,7 @@ std::string read(const fs::path& path) {
 
 std::vector<pto::Program> golden_programs(pto::Chip chip) {
   std::vector<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(fs::path(STREW_SOURCE_DIR) / "tests/golden/programs"))
+  for (const auto& entry : fs::directory_iterator(test::source_folder() / "tests/golden/programs"))
     if (entry.path().extension() == ".op") paths.push_back(entry.path());
   std::sort(paths.begin(), paths.end());
   std::vector<pto::Program> out;
@@ -59,7 +60,7 @@ TEST_P(PtoCpp, CompilesAgainstTheDeclarations) {
   std::ofstream(folder / "host.cc") << "#define STREW_KERNEL\n#define STREW_LAUNCH(kernel, blocks, stream, ...) "
                                        "((void)(blocks), (void)(stream), kernel(__VA_ARGS__))\n"
                                     << pto::print_host(programs);
-  const std::string include = "-I" + (fs::path(STREW_SOURCE_DIR) / "tests/support/pto").string();
+  const std::string include = "-I" + (test::source_folder() / "tests/support/pto").string();
   for (const char* file : {"kernels.cc", "host.cc"}) {
     const std::string errors = (folder / "errors.txt").string();
     const std::string command = "c++ -std=c++20 -Wall -Wno-pragma-once-outside-header -fsyntax-only " + include + " " +
@@ -77,7 +78,7 @@ TEST_P(PtoCpp, ACompilerRefusesWhatDoesNotFit) {
   text.insert(at, "No");
   const fs::path file = fs::path(testing::TempDir()) / ("strew_bad_" + std::string(pto::name(GetParam())) + ".cc");
   std::ofstream(file) << text;
-  const std::string command = "c++ -std=c++20 -fsyntax-only -I" + (fs::path(STREW_SOURCE_DIR) / "tests/support/pto").string() +
+  const std::string command = "c++ -std=c++20 -fsyntax-only -I" + (test::source_folder() / "tests/support/pto").string() +
                               " " + file.string() + " 2> /dev/null";
   EXPECT_NE(std::system(command.c_str()), 0);
   fs::remove(file);

@@ -15,6 +15,7 @@
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "runtime/program.h"
+#include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 
 namespace strew::testing {
@@ -28,7 +29,7 @@ using ::testing::HasSubstr;
 
 std::string read(const std::string& path) {
   std::stringstream text;
-  text << std::ifstream(std::filesystem::path(STREW_SOURCE_DIR) / path).rdbuf();
+  text << std::ifstream(test::source_folder() / path).rdbuf();
   return text.str();
 }
 

@@ -12,13 +12,14 @@
 #include "compiler/pto/print.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
+#include "tests/support/paths.h"
 
 namespace strew::testing {
 namespace {
 
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-const fs::path kFolder = fs::path(STREW_SOURCE_DIR) / "tests/data/pto";
+const fs::path kFolder = test::source_folder() / "tests/data/pto";
 
 std::string read(const std::string& name) {
   std::ifstream in(kFolder / name);
@@ -179,7 +180,7 @@ TEST(PtoText, EveryElementTypeHasAName) {
 
 TEST(PtoText, TheDocumentationNamesEverything) {
   std::stringstream text;
-  text << std::ifstream(fs::path(STREW_SOURCE_DIR) / "docs/sources.md").rdbuf();
+  text << std::ifstream(test::source_folder() / "docs/sources.md").rdbuf();
   const std::string all = text.str(), section = all.substr(all.find("## PTO"));
   for (int i = 0; i <= static_cast<int>(pto::Opcode::gather_tile); ++i) {
     const pto::Instruction& row = pto::info(static_cast<pto::Opcode>(i));

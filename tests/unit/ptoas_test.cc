@@ -1,5 +1,6 @@
 // The real ptoas and our table: they agree on what every statement takes, on both chips, and on generated programs; what ptoas takes and
 // the chips' headers do not is data (instructions.cc), not an exception here. Skipped where the tool is not.
+#include "tests/support/paths.h"
 #include "tests/support/ptoas.h"
 
 #include <gtest/gtest.h>
@@ -184,7 +185,7 @@ TEST(Ptoas, KeepsTheModesWeAskFor) {
 
 TEST(Ptoas, TakesTheFiles) {
   NEED_PTOAS();
-  const std::filesystem::path folder = std::filesystem::path(STREW_SOURCE_DIR) / "tests/data/pto";
+  const std::filesystem::path folder = test::source_folder() / "tests/data/pto";
   for (const char* file : {"arithmetic.pto", "two_kernels.pto", "row_scatter_add_generic.pto"}) {
     std::stringstream text;
     text << std::ifstream(folder / file).rdbuf();

@@ -9,11 +9,12 @@
 #include "compiler/import/importer.h"
 #include "compiler/op/number.h"
 #include "runtime/program.h"
+#include "tests/support/paths.h"
 
 namespace strew {
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(STREW_SOURCE_DIR) / "tests/data/stablehlo";
+const std::filesystem::path kFolder = test::source_folder() / "tests/data/stablehlo";
 
 Tensor tensor_from(const nlohmann::json& json) {
   const DType dtype = dtype_from_name(json.at("dtype").get<std::string>()).value();

@@ -11,6 +11,7 @@
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "runtime/program.h"
+#include "tests/support/paths.h"
 #include "tests/support/tflite_writer.h"
 
 namespace strew::testing {
@@ -333,7 +334,7 @@ TEST(TfliteImport, TheTableHasTheFormatsNumbers) {
 }
 
 TEST(TfliteImport, TheDocumentListsTheTable) {
-  std::ifstream file(STREW_SOURCE_DIR "/docs/sources.md");
+  std::ifstream file(test::source_folder() / "docs/sources.md");
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   for (const tflite::Operator& op : tflite::operators()) EXPECT_THAT(text, HasSubstr("\n| `" + std::string(op.name) + "` |"));
 }
