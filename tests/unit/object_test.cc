@@ -12,6 +12,7 @@
 #include "backends/halide/can_build/backend.h"
 #include "compiler/op/text.h"
 #include "compiler/rewrite/rewrites.h"
+#include "tests/support/paths.h"
 
 namespace strew {
 namespace {
@@ -24,7 +25,6 @@ constexpr const char* kRows =
 constexpr const char* kProgram = R"(
 #include <stdio.h>
 #include "runtime/abi.h"
-#include "tests/support/paths.h"
 int32_t rows_range(const strew_args*, int64_t, int64_t, strew_fault*);
 int main(void) {
   float table[4 * 20], updates[3 * 20];
