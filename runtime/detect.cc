@@ -30,6 +30,7 @@ FeatureSet cpu_features() {
   STREW_HAS("ssse3");
   STREW_HAS("sse4.1");
   STREW_HAS("sse4.2");
+  STREW_HAS("sse4a");
   STREW_HAS("popcnt");
   STREW_HAS("movbe");
   STREW_HAS("lzcnt");

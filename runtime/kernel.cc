@@ -7,6 +7,7 @@
 #include "backends/reference/hints.h"
 #include "runtime/executor/phases.h"
 #include "runtime/kernel_state.h"
+#include "runtime/machine.h"
 #include "runtime/modules.h"
 #include "runtime/options.h"
 #include "runtime/replay.h"
@@ -32,6 +33,7 @@ bool computes_floats(const Compiled& compiled) {
 
 Status link_artifact(Kernel::State& state) {
   const Artifact& artifact = state.compiled.artifact;
+  STREW_TRY(machine_can_run(state.compiled.target));
   STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
   std::vector<std::string> symbols;
   for (EntryKind kind : artifact.entries) symbols.push_back(state.compiled.symbol + "_" + std::string(name(kind)));

@@ -8,6 +8,7 @@
 #include "runtime/kernel.h"
 #include "runtime/kernel_state.h"
 #include "runtime/log.h"
+#include "runtime/machine.h"
 #include "runtime/op_key.h"
 #include "runtime/options.h"
 
@@ -32,6 +33,8 @@ Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options) {
   if (Kernel kernel = impl_->cache.find_quick(quick)) return kernel;
   auto kernel = impl_->cache.get(kernel_key(op, options).hash, [&]() -> Expected<Kernel> {
     const auto start = std::chrono::steady_clock::now();
+    STREW_ASSIGN(const Target target, parse_target(options.target));
+    STREW_TRY(machine_can_run(target));
     STREW_ASSIGN(Compiled compiled, compile(op, options));
     STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), impl_->executor));
     state->compile_nanoseconds =

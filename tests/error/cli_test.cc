@@ -12,6 +12,7 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "runtime/file.h"
+#include "runtime/machine.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/paths.h"
 #include "tools/npy.h"
@@ -20,6 +21,7 @@ namespace strew::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
@@ -131,6 +133,22 @@ TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "explain kv.onnx --cache /tmp"), HasSubstr("--cache: it is '/tmp', expected off"));
   EXPECT_THAT(failure(2, "compile kv.onnx --emit pdf -o y.s"),
               HasSubstr("--emit: kind is 'pdf', expected op, plan, ll, asm, obj, halide, pto-as"));
+}
+
+// It used to end with SIGILL. sapphirerapids and znver5 each have a feature that the other lacks.
+TEST_F(Cli, TargetsOfOtherMachinesAreCompiledButNotRun) {
+  const std::string run = "run kv.onnx --input past.npy update.npy indices.npy --output y.npy --target ";
+  int refused = 0;
+  for (const char* target : {"sapphirerapids", "znver5", "native+avx512fp16", "generic"}) {
+    if (machine_can_run(*parse_target(target)).ok()) continue;
+    ++refused;
+    for (const char* more : {"", " --time", " --verify", " --backend reference"})
+      EXPECT_THAT(failure(1, run + target + more), AnyOf(HasSubstr(" lacks "), HasSubstr("its architecture is aarch64")))
+          << target;
+    success(std::string("explain kv.onnx --target ") + target);
+  }
+  EXPECT_GE(refused, 2);
+  success("compile kv.onnx --emit obj -o y.s --target x86-64-v4");
 }
 
 TEST_F(Cli, WrongNumbersOfFiles) {

@@ -11,7 +11,9 @@
 
 #include "compiler/compile.h"
 #include "runtime/kernel_state.h"
+#include "runtime/machine.h"
 #include "runtime/replay.h"
+#include "runtime/target_table.h"
 #include "tests/support/bits.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
@@ -254,15 +256,56 @@ TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
   EXPECT_EQ(message("", with("gpu")), "backend: 'gpu', expected one of auto, llvm, halide, reference, npu-a3, npu-a5");
   KernelOptions arm = with("llvm");
   arm.target = "generic";
-  EXPECT_EQ(message("", arm), "backend llvm: architecture aarch64 is not generated, only x86_64");
-  arm.backend = "auto";
-  EXPECT_EQ(message("", arm), "built by reference");
+  EXPECT_EQ(compile(op_of(data.op("")), arm).status().message(),
+            "backend llvm: architecture aarch64 is not generated, only x86_64");
   EXPECT_THAT(message("", with("auto", "strategy=positions")),
               StartsWith("schedule: strategy positions: two positions may touch"));
   EXPECT_EQ(message("", with("auto", "", -1)), "threads: -1, expected 0..1024");
   KernelOptions elsewhere;
   elsewhere.target = "z80";
   EXPECT_THAT(message("", elsewhere), StartsWith("target 'z80': unknown CPU"));
+}
+
+/// Targets that this machine cannot run: other architectures, and CPUs and features it lacks (some are lacking on every machine).
+std::vector<std::string> foreign_targets() {
+  std::vector<std::string> list;
+  for (const CpuInfo& cpu : known_cpus())
+    if (!machine_can_run(*parse_target(cpu.name)).ok()) list.emplace_back(cpu.name);
+  for (const FeatureInfo& feature : known_features()) {
+    const std::string text = "native+" + std::string(feature.name);
+    if (!machine_can_run(*parse_target(text)).ok()) list.push_back(text);
+  }
+  return list;
+}
+
+TEST(Kernel, TargetsThatTheMachineLacksAreRefusedButCompiled) {
+  Runtime runtime;
+  Rows data(20, 8, 5);
+  const Op op = op_of(data.op(""));
+  const std::vector<std::string> targets = foreign_targets();
+  ASSERT_GE(targets.size(), 2u);  // no machine is all of them
+  for (const std::string& target : targets) {
+    KernelOptions options;
+    options.target = target;
+    const std::string expected = machine_can_run(*parse_target(target)).message();
+    const auto kernel = runtime.get(op, options);
+    ASSERT_FALSE(kernel.ok()) << target;
+    EXPECT_EQ(kernel.status().code(), Code::unsupported);
+    EXPECT_EQ(kernel.status().message(), expected);
+  }
+  // An object that was made all the same is refused where it would be linked.
+  KernelOptions options = with("llvm");
+  for (const std::string& target : targets) {
+    options.target = target;
+    auto compiled = compile(op, options);
+    if (parse_target(target)->arch != detect_target().arch) continue;
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const auto state = make_kernel(std::move(*compiled), std::make_shared<Executor>(1));
+    ASSERT_FALSE(state.ok()) << target;
+    EXPECT_EQ(state.status().message(), machine_can_run(*parse_target(target)).message());
+    break;  // one compilation is enough
+  }
+  EXPECT_EQ(runtime.stats().built, 0u);
 }
 
 /// A kernel as make_kernel leaves it, so that a test can break it.
