@@ -1,10 +1,11 @@
-// The list of front ends, and import_file(): read, translate, override, verify.
+// The list of front ends, import_file() and import_bytes(): read, translate, fold, override, verify.
 //
 // Files are read whole (a model's tensors are copied out of them), up to 2 GiB, protobuf's own limit. Front ends that need MLIR live
 // in a module that is opened only for their endings. Tested by tests/error/cli_test.cc.
 #include <algorithm>
 
 #include "compiler/import/fold/fold.h"
+#include "compiler/import/import_bytes.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/pto/import.h"
@@ -86,6 +87,12 @@ std::string endings() {
   return out;
 }
 
+Expected<const Importer*> importer_of(std::string_view path) {
+  for (const Importer& importer : importers())
+    if (path.ends_with(importer.ending)) return &importer;
+  return invalid_argument(std::string(path) + ": the ending names no known format, expected one of: " + endings());
+}
+
 }  // namespace
 
 const std::vector<Importer>& importers() {
@@ -103,17 +110,19 @@ Status finish_kernel(ImportedKernel& kernel, const ImportOptions& options) {
   return {status.code(), kernel.location + ": " + status.message()};
 }
 
+Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
+  STREW_ASSIGN(const Importer* importer, importer_of(path));
+  STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options));
+  if (options.fold) fold::fold_computes(imported, options);
+  keep_other_policies(imported, options);
+  for (ImportedKernel& kernel : imported.kernels) STREW_TRY(finish_kernel(kernel, options));
+  return imported;
+}
+
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options) {
-  for (const Importer& importer : importers()) {
-    if (!std::string_view(path).ends_with(importer.ending)) continue;
-    STREW_ASSIGN(const std::string bytes, read_file(path, kMaxFileBytes));
-    STREW_ASSIGN(Imported imported, importer.import_bytes(bytes, path, options));
-    if (options.fold) fold::fold_computes(imported, options);
-    keep_other_policies(imported, options);
-    for (ImportedKernel& kernel : imported.kernels) STREW_TRY(finish_kernel(kernel, options));
-    return imported;
-  }
-  return invalid_argument(path + ": the ending names no known format, expected one of: " + endings());
+  STREW_TRY(importer_of(path).status());
+  STREW_ASSIGN(const std::string bytes, read_file(path, kMaxFileBytes));
+  return import_bytes(bytes, path, options);
 }
 
 }  // namespace strew
