@@ -83,7 +83,7 @@ Expected<bool> try_touched(const Kernel::State& state, std::span<const TensorVie
   Executor::Team team(*state.executor, threads, nanoseconds);
   return run_touched(team, state.scratch,
                      {fold, narrow, &fold_args, &narrow_args, shape.positions, shape.init,
-                      int64_t{state.compiled.schedule.scratch_mib} << 20, team.has_help() ? threads : 1});
+                      int64_t{state.compiled.schedule.scratch_mib} << 20, team.threads()});
 }
 
 }  // namespace

@@ -15,7 +15,6 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <vector>
 
 #include "runtime/strategies/owners.h"
 
@@ -35,12 +34,12 @@ void* shifted(char* at, int64_t offset) {
 }
 
 /// Sizes of a call's scratch: per thread the map (granule -> its first update + 1), the updates it owns, how they hang together, and the
-/// accumulators of the granules at work.
+/// accumulators of the granules at work, and the entries' tables of pointers.
 struct Layout {
   int64_t unit, per_granule, granule, granules, wide_bytes;
   int64_t slots;      ///< accumulators, a granule each
   int granule_shift;  ///< keys to granules
-  int64_t map_bytes, list_bytes, next_bytes, thread_bytes;
+  int64_t map_bytes, list_bytes, next_bytes, accumulator_bytes, thread_bytes;
 
   explicit Layout(const TouchedCall& call) {
     const Plan& plan = call.fold.compiled.plan;
@@ -54,7 +53,10 @@ struct Layout {
     map_bytes = lines(granules * static_cast<int64_t>(sizeof(uint32_t)));
     list_bytes = lines((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
     next_bytes = lines(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
-    thread_bytes = map_bytes + list_bytes + next_bytes + lines(slots * granule * wide_bytes);
+    accumulator_bytes = lines(slots * granule * wide_bytes);
+    const size_t tensors = plan.tensors.size() + call.narrow.compiled.plan.tensors.size();
+    const int64_t pointer_bytes = lines(static_cast<int64_t>(tensors * sizeof(void*)));
+    thread_bytes = map_bytes + list_bytes + next_bytes + accumulator_bytes + pointer_bytes;
   }
 };
 
@@ -69,8 +71,10 @@ class Folder {
         list_(reinterpret_cast<uint64_t*>(scratch + layout.map_bytes)),
         next_(reinterpret_cast<uint32_t*>(scratch + layout.map_bytes + layout.list_bytes)),
         wide_(scratch + layout.map_bytes + layout.list_bytes + layout.next_bytes),
-        fold_data_(call.fold_args->data, call.fold_args->data + call.fold.compiled.plan.tensors.size()),
-        narrow_data_(call.narrow_args->data, call.narrow_args->data + call.narrow.compiled.plan.tensors.size()) {}
+        fold_data_(reinterpret_cast<void**>(wide_ + layout.accumulator_bytes)),
+        narrow_data_(std::copy_n(call.fold_args->data, call.fold.compiled.plan.tensors.size(), fold_data_)) {
+    std::copy_n(call.narrow_args->data, call.narrow.compiled.plan.tensors.size(), narrow_data_);
+  }
 
   void run() {
     collect();
@@ -136,7 +140,7 @@ class Folder {
     if (queued_ == 0) return;
     strew_args args = *call_.fold_args;
     fold_data_[0] = wide_;
-    args.data = fold_data_.data();
+    args.data = fold_data_;
     args.pos = queue_.data();
     args.n_list = 0;
     strew_fault unused;
@@ -169,15 +173,15 @@ class Folder {
   void widen(int64_t granule, int64_t slot) {
     strew_args args = *call_.fold_args;
     fold_data_[0] = accumulator(granule, slot);
-    args.data = fold_data_.data();
+    args.data = fold_data_;
     strew_fault unused;
     call_.fold.init(&args, begin_of(granule), end_of(granule), &unused);
   }
 
   void narrow(int64_t granule, int64_t slot) {
     strew_args args = *call_.narrow_args;
-    narrow_data_[static_cast<size_t>(call_.narrow.compiled.plan.update(0))] = accumulator(granule, slot);
-    args.data = narrow_data_.data();
+    narrow_data_[call_.narrow.compiled.plan.update(0)] = accumulator(granule, slot);
+    args.data = narrow_data_;
     args.w0 = begin_of(granule);
     args.w1 = end_of(granule);
     strew_fault unused;
@@ -195,7 +199,8 @@ class Folder {
   uint64_t* const list_;
   uint32_t* const next_;
   char* const wide_;
-  std::vector<void*> fold_data_, narrow_data_;
+  void** const fold_data_;    ///< strew_args.data of the fold, one granule at a time
+  void** const narrow_data_;  ///< and of the narrowing, behind it
   const int64_t narrow_bytes_ = bits(call_.narrow.compiled.plan.tensors[0].dtype) / 8;
   int64_t count_ = 0;
   int64_t open_ = 0, queued_ = 0;               ///< accumulators in use, updates not yet folded
@@ -232,7 +237,7 @@ bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call
   const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes), loan.data()};
   team.run(
       call.threads,
-      [](void* context, int me) {
+      [](void* context, int me) noexcept {
         const Work& w = *static_cast<const Work*>(context);
         Folder(w.call, w.layout, w.owners, w.scratch + w.layout.thread_bytes * me, static_cast<uint32_t>(me)).run();
       },

@@ -56,7 +56,7 @@ struct Phase {
   }
 };
 
-void work(void* context, int chunk) {
+void work(void* context, int chunk) noexcept {
   Phase& phase = *static_cast<Phase*>(context);
   strew_fault found{};
   if (phase.run_chunk(chunk, &found) == STREW_OK) return;
@@ -66,21 +66,25 @@ void work(void* context, int chunk) {
   phase.fault = found;
 }
 
-/// Runs an entry over [0, total), in chunks when the work is worth threads. False: `fault` is the first one.
-bool run_split(const Kernel::State& state, strew_entry entry, const strew_args& args, const Split& split, int64_t nanoseconds,
-               strew_fault* fault, Axis axis = Axis::work, int64_t positions = 0) {
-  if (split.total == 0) return true;
-  const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
-  if (threads == 1) {
-    return entry(&args, 0, axis == Axis::work ? split.total : positions, fault) == STREW_OK;
-  }
+/// Runs an entry over [0, total) in chunks on a team that has help. False: `fault` is the first one.
+bool run_chunks(Executor::Team& team, strew_entry entry, const strew_args& args, const Split& split, strew_fault* fault,
+                Axis axis, int64_t positions) {
   Phase phase{entry, &args, split, axis, positions};
-  // A chunk of another axis repeats the index work, so there is one per thread.
-  phase.split.chunks = std::min(axis == Axis::work ? threads * kChunksPerThread : threads, Executor::kMaxChunks);
-  state.executor->run(phase.split.chunks, threads, nanoseconds, work, &phase);
+  // A chunk of another axis repeats the index work, so there is one per thread that really works.
+  phase.split.chunks = axis == Axis::work ? team.threads() * kChunksPerThread : team.threads();
+  team.run(phase.split.chunks, work, &phase);
   if (phase.faulty == Executor::kMaxChunks) return true;
   *fault = phase.fault;
   return false;
+}
+
+/// The same where the work is worth threads, else in one piece. Axis work or window.
+bool run_split(const Kernel::State& state, strew_entry entry, const strew_args& args, const Split& split, int64_t nanoseconds,
+               strew_fault* fault, Axis axis = Axis::work, int64_t positions = 0) {
+  if (split.total == 0) return true;
+  Executor::Team team(*state.executor, threads_for(nanoseconds, state.compiled.schedule.threads), nanoseconds);
+  if (team.has_help()) return run_chunks(team, entry, args, split, fault, axis, positions);
+  return entry(&args, 0, axis == Axis::work ? split.total : positions, fault) == STREW_OK;
 }
 
 /// Elements of a window; saturates.
@@ -122,13 +126,15 @@ bool apply_private(const Kernel::State& state, const CallShape& shape, const str
   for (int i = 0; i < plan.pairs; ++i)
     if (!shape.slots[static_cast<size_t>(i)].contiguous) return false;
   const bool exact = combines_exactly(plan);
-  const int tables = exact ? std::min(schedule.tables, threads) : schedule.tables;
-  const int64_t bytes = private_bytes(plan, elements, tables);
+  const int most = exact ? std::min(schedule.tables, threads) : schedule.tables;
+  const int64_t bytes = private_bytes(plan, elements, most);
   if (shape.positions == 0 || elements == 0 || bytes > int64_t{schedule.scratch_mib} << 20) return false;
   if (shape.positions < elements / std::max<int64_t>(1, window_elements(plan, args.dyn))) return false;
   Executor::Team team(*state.executor, threads, nanoseconds);
   if (exact && !team.has_help()) return false;
-  return run_private(team, state.scratch, {plan, state.range, state.merge, &args, shape.positions, elements, tables, threads});
+  const int tables = exact ? std::min(most, team.threads()) : most;
+  return run_private(team, state.scratch,
+                     {plan, state.range, state.merge, &args, shape.positions, elements, tables, team.threads()});
 }
 
 /// Is a window wide enough for a line of the result per thread?
@@ -143,12 +149,12 @@ bool apply_by_owner(const Kernel::State& state, const CallShape& shape, const st
   if (shape.positions < kOwnerPositions || !owners_fit(plan, args.dyn)) return false;
   Executor::Team team(*state.executor, threads, nanoseconds);
   if (!team.has_help()) return false;
-  const OwnerCall call = owner_call(state, shape, args, threads);
-  if (state.clip != nullptr && columns_share(shape, plan, args.dyn, threads) && is_lopsided(call)) {
+  const OwnerCall call = owner_call(state, shape, args, team.threads());
+  if (state.clip != nullptr && columns_share(shape, plan, args.dyn, call.threads) && is_lopsided(call)) {
     strew_args whole = args;
     whole.k1 = clip_extent(plan, args.dyn);
-    Phase phase{state.clip, &whole, {shape.splits, window_unit(plan, args.dyn), threads}, Axis::window, shape.positions};
-    team.run(threads, work, &phase);
+    Phase phase{state.clip, &whole, {shape.splits, window_unit(plan, args.dyn), call.threads}, Axis::window, shape.positions};
+    team.run(call.threads, work, &phase);
     return true;
   }
   switch (state.compiled.schedule.strategy) {
@@ -184,11 +190,13 @@ bool apply_by_strategy(const Kernel::State& state, const CallShape& shape, const
       run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, Axis::window,
                 shape.positions);
       return true;
-    case Strategy::clip:
-      if (threads == 1) return false;
-      run_split(state, state.clip, args, {clip_extent(plan, dyn), clip_unit(plan, dyn), 1}, nanoseconds, &unused,
-                Axis::destinations, shape.positions);
+    case Strategy::clip: {
+      Executor::Team team(*state.executor, threads, nanoseconds);
+      if (!team.has_help()) return false;
+      run_chunks(team, state.clip, args, {clip_extent(plan, dyn), clip_unit(plan, dyn), 1}, &unused, Axis::destinations,
+                 shape.positions);
       return true;
+    }
     default:
       return apply_by_owner(state, shape, args, threads, nanoseconds);
   }

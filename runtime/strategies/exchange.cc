@@ -44,10 +44,10 @@ class Rounds {
     starts_ = keys_ + blocks_ * block_;
     for (begin_ = 0; begin_ < call_.positions; begin_ += blocks_ * block_) {
       team.run(
-          blocks_, [](void* rounds, int block) { static_cast<const Rounds*>(rounds)->sort(block); }, this);
+          blocks_, [](void* rounds, int block) noexcept { static_cast<const Rounds*>(rounds)->sort(block); }, this);
       rank_owners();
       team.run(
-          owners_, [](void* rounds, int nth) { static_cast<const Rounds*>(rounds)->apply(nth); }, this);
+          owners_, [](void* rounds, int nth) noexcept { static_cast<const Rounds*>(rounds)->apply(nth); }, this);
     }
   }
 

@@ -69,7 +69,7 @@ class Scan {
 void run_owner(Executor::Team& team, const OwnerCall& call) {
   Scan scan(call);
   team.run(
-      call.threads, [](void* s, int me) { static_cast<const Scan*>(s)->run(static_cast<uint32_t>(me)); }, &scan);
+      call.threads, [](void* s, int me) noexcept { static_cast<const Scan*>(s)->run(static_cast<uint32_t>(me)); }, &scan);
 }
 
 }  // namespace strew

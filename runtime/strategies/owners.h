@@ -26,7 +26,7 @@ struct OwnerCall {
   int64_t positions;
   int64_t key_bytes;   ///< of the result per key unit
   int64_t call_bytes;  ///< operand and updates: bounds the scratch
-  int threads;         ///< how many the work is cut for; the team may be smaller
+  int threads;         ///< how many the work is cut for
 };
 
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();

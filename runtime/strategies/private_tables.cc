@@ -52,7 +52,8 @@ void fill(char* to, int64_t elements, int width, uint64_t value) {
 struct Tables {
   const PrivateCall& call;
   char* scratch;
-  int64_t each;  ///< bytes of one result's table
+  int64_t each;     ///< bytes of one result's table
+  void** pointers;  ///< what strew_args.data is for each table of a wave
   Split positions, elements;
   int first = 0, end = 0;  ///< the tables of this wave
 
@@ -68,15 +69,17 @@ struct Tables {
   void apply(int t) const {
     if (t == 0) return run(t, *call.args);
     const Plan& plan = call.plan;
-    std::vector<void*> data(call.args->data, call.args->data + plan.tensors.size());
+    const size_t count = plan.tensors.size();
+    void** const data = pointers + count * static_cast<size_t>(t - std::max(first, 1));
+    std::copy_n(call.args->data, count, data);
     for (int i = 0; i < plan.pairs; ++i) {
       char* const mine = table(t) + each * i;
       const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
       fill(mine, call.elements, element_bytes(plan, i), *identity_bits(combiner_of(plan, i), dtype));
-      data[static_cast<size_t>(plan.result(i))] = mine;
+      data[plan.result(i)] = mine;
     }
     strew_args args = *call.args;
-    args.data = data.data();
+    args.data = data;
     run(t, args);
   }
 
@@ -166,21 +169,29 @@ int64_t private_bytes(const Plan& plan, int64_t elements, int tables) { return s
 
 bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call) {
   const int wave = std::min(call.threads, call.tables), apart = std::min(wave, call.tables - 1);
-  const Scratch::Loan loan = scratch.borrow(private_bytes(call.plan, call.elements, apart));
-  if (!loan) return false;
+  const int64_t bytes = private_bytes(call.plan, call.elements, apart);
+  const int64_t pointers = int64_t{apart} * static_cast<int64_t>(call.plan.tensors.size() * sizeof(void*));
+  const Scratch::Loan loan = scratch.borrow(bytes + pointers);
+  if (!loan && wave == 1) return false;
+  // Less memory is more waves: the tables, and with them the bits, stay the same.
+  if (!loan)
+    return run_private(team, scratch,
+                       {call.plan, call.range, call.merge, call.args, call.positions, call.elements, call.tables, 1});
   Tables tables{call,
                 loan.data(),
                 share(call.plan, call.elements),
+                reinterpret_cast<void**>(loan.data() + bytes),
                 {call.positions, 1, call.tables},
                 {call.elements, kLine, wave == 1 ? 1 : kChunksPerThread * wave}};
   for (; tables.first < call.tables; tables.first = tables.end) {
     tables.end = std::min(tables.first + wave, call.tables);
     team.run(
         tables.end - tables.first,
-        [](void* t, int chunk) { static_cast<const Tables*>(t)->apply(static_cast<const Tables*>(t)->first + chunk); }, &tables);
+        [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->apply(static_cast<const Tables*>(t)->first + chunk); },
+        &tables);
     if (tables.end == 1) continue;  // only the result itself
     team.run(
-        tables.elements.chunks, [](void* t, int chunk) { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
+        tables.elements.chunks, [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
   }
   return true;
 }

@@ -7,29 +7,34 @@
 // hints), never an access outside the buffers. Tested by tests/differential and tests/unit/runs_test.cc.
 #include "runtime/strategies/runs.h"
 
-#include <vector>
+#include <array>
 
 namespace strew {
 namespace {
 
 constexpr int kChunksPerThread = 4;
+constexpr int kMostChunks = 1024;
 
 class Runs {
  public:
   explicit Runs(const OwnerCall& call) : call_(call) {
-    const int chunks = static_cast<int>(std::min<int64_t>(kChunksPerThread * call.threads, call.positions));
-    borders_.push_back(0);
-    for (int c = 1; c < chunks; ++c) borders_.push_back(run_end(std::max(borders_.back(), call.positions * c / chunks)));
-    borders_.push_back(call.positions);
+    const int64_t wanted = std::min(kChunksPerThread * call.threads, kMostChunks);
+    chunks_ = static_cast<int>(std::min(wanted, call.positions));
+    for (int c = 1; c < chunks_; ++c)
+      border(c) = run_end(std::max(border(c - 1), call.positions / chunks_ * c + call.positions % chunks_ * c / chunks_));
+    border(chunks_) = call.positions;
   }
-  int chunks() const { return static_cast<int>(borders_.size()) - 1; }
+  int chunks() const { return chunks_; }
   void run(int chunk) const {
-    const int64_t begin = borders_[static_cast<size_t>(chunk)], end = borders_[static_cast<size_t>(chunk) + 1];
+    const int64_t begin = border(chunk), end = border(chunk + 1);
     strew_fault unused;
     if (begin < end) call_.range(call_.args, begin, end, &unused);
   }
 
  private:
+  int64_t& border(int chunk) { return borders_[static_cast<size_t>(chunk)]; }
+  int64_t border(int chunk) const { return borders_[static_cast<size_t>(chunk)]; }
+
   uint32_t key(int64_t position) const {
     uint32_t out = 0;
     strew_args args = *call_.args;
@@ -58,7 +63,8 @@ class Runs {
   }
 
   const OwnerCall& call_;
-  std::vector<int64_t> borders_;
+  int chunks_ = 1;
+  std::array<int64_t, kMostChunks + 1> borders_{};
 };
 
 }  // namespace
@@ -77,7 +83,7 @@ Status runs_legal(const Plan& plan) {
 void run_runs(Executor::Team& team, const OwnerCall& call) {
   Runs runs(call);
   team.run(
-      runs.chunks(), [](void* r, int chunk) { static_cast<const Runs*>(r)->run(chunk); }, &runs);
+      runs.chunks(), [](void* r, int chunk) noexcept { static_cast<const Runs*>(r)->run(chunk); }, &runs);
 }
 
 }  // namespace strew

@@ -1,16 +1,23 @@
-// The executor runs every chunk exactly once, for any count, from many callers and from inside a chunk; splits cover their range; the
-// floating-point environment of workers is the default.
+// The executor runs every chunk exactly once, for any count, from many callers and from inside a chunk; a team counts exactly the threads that
+// come, also in a forked child and where the system gives no threads; splits cover their range; the floating-point environment of workers
+// is the default.
 #include "runtime/executor/executor.h"
 
 #include <gtest/gtest.h>
 #if defined(__linux__)
 #include <sched.h>
 #endif
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cfenv>
+#include <chrono>
 #include <cmath>
 #include <mutex>
 #include <set>
+#include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/fp_environment.h"
@@ -24,7 +31,7 @@ constexpr int64_t kLong = 1'000'000'000;  // nanoseconds: worth waking workers f
 struct Counts {
   explicit Counts(int chunks) : hits(static_cast<size_t>(chunks)) {}
   std::vector<std::atomic<int>> hits;
-  static void work(void* context, int chunk) { ++static_cast<Counts*>(context)->hits[static_cast<size_t>(chunk)]; }
+  static void work(void* context, int chunk) noexcept { ++static_cast<Counts*>(context)->hits[static_cast<size_t>(chunk)]; }
   bool all_once() const {
     for (const auto& hit : hits)
       if (hit != 1) return false;
@@ -80,7 +87,7 @@ TEST(Executor, ChunksMayCallTheExecutor) {
   } outer{&executor};
   executor.run(
       8, 4, kLong,
-      [](void* context, int) {
+      [](void* context, int) noexcept {
         Outer& o = *static_cast<Outer*>(context);
         Counts counts(8);
         o.executor->run(8, 4, kLong, Counts::work, &counts);
@@ -100,7 +107,7 @@ TEST(Executor, UsesMoreThanOneThreadWhereThereIsWork) {
   for (int attempt = 0; attempt < 20 && seen.ids.size() < 2; ++attempt) {
     executor.run(
         2, 2, kLong,
-        [](void* context, int) {
+        [](void* context, int) noexcept {
           Seen& s = *static_cast<Seen*>(context);
           for (int i = 0; i < 1000; ++i) {
             {
@@ -116,6 +123,214 @@ TEST(Executor, UsesMoreThanOneThreadWhereThereIsWork) {
   EXPECT_EQ(seen.ids.size(), 2u);
 }
 
+static_assert(!std::is_convertible_v<void (*)(void*, int), Executor::Work>, "work must not be able to throw");
+
+/// As many chunks as the team counts threads, each of which waits for all the others: passed only if every thread counted comes.
+struct Meeting {
+  explicit Meeting(int expected) : expected(expected) {}
+  const int expected;
+  std::atomic<int> present{0};
+  std::atomic<bool> failed{false};
+
+  static void work(void* context, int) noexcept {
+    Meeting& meeting = *static_cast<Meeting*>(context);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    ++meeting.present;
+    while (meeting.present < meeting.expected && !meeting.failed) {
+      if (std::chrono::steady_clock::now() > deadline) meeting.failed = true;
+      std::this_thread::yield();
+    }
+  }
+  static bool held_by(Executor::Team& team) {
+    Meeting meeting(team.threads());
+    team.run(team.threads(), work, &meeting);
+    return !meeting.failed && meeting.present == team.threads();
+  }
+};
+
+TEST(Executor, ATeamCountsExactlyTheThreadsThatCome) {
+  constexpr int64_t kShort = 1000;  // nanoseconds: not worth waking anybody for
+  Executor executor(4);
+  std::set<int> sizes;
+  for (int i = 0; i < 400; ++i) {
+    // Pauses around the time that workers stay awake, so that teams find all, some and none of them.
+    if (i % 8 != 0) std::this_thread::sleep_for(std::chrono::microseconds(700 + 10 * (i % 64)));
+    Executor::Team team(executor, 4, i % 8 == 0 ? kLong : kShort);
+    ASSERT_GE(team.threads(), 1);
+    ASSERT_LE(team.threads(), 4);
+    EXPECT_EQ(team.has_help(), team.threads() > 1);
+    sizes.insert(team.threads());
+    ASSERT_TRUE(Meeting::held_by(team)) << i << ": " << team.threads() << " threads were counted";
+  }
+  EXPECT_TRUE(sizes.count(4)) << "long jobs wake everybody";
+}
+
+TEST(Executor, ATeamIsNeverLargerThanWhatWasAskedFor) {
+  Executor executor(5);
+  for (const int wanted : {0, 1, 2, 3, 5, 9}) {
+    Executor::Team team(executor, wanted, kLong);
+    EXPECT_EQ(team.threads(), std::clamp(wanted, 1, 5));
+    EXPECT_TRUE(Meeting::held_by(team));
+  }
+}
+
+TEST(Executor, MoreWorkersThanAWordHasBits) {
+  Executor executor({130, false, true});
+  Executor::Team team(executor, 130, 1);
+  EXPECT_EQ(team.threads(), 130);
+  EXPECT_TRUE(Meeting::held_by(team));
+}
+
+TEST(Executor, ThatWaitsHasAllItsThreadsForAnyJob) {
+  for (const int threads : {1, 2, 3, 5, 8}) {
+    Executor executor({threads, false, true});
+    for (int i = 0; i < 20; ++i) {
+      Executor::Team team(executor, threads, 1);
+      ASSERT_EQ(team.threads(), threads);
+      ASSERT_TRUE(Meeting::held_by(team));
+      struct Seen {
+        std::mutex mutex;
+        std::set<std::thread::id> ids;
+      } seen;
+      team.run(
+          4 * threads,
+          [](void* context, int) noexcept {
+            Seen& s = *static_cast<Seen*>(context);
+            const std::lock_guard lock(s.mutex);
+            s.ids.insert(std::this_thread::get_id());
+          },
+          &seen);
+      EXPECT_EQ(seen.ids.size(), static_cast<size_t>(threads));
+      if (i % 5 == 4) std::this_thread::sleep_for(std::chrono::milliseconds(3));  // workers fall asleep
+    }
+  }
+}
+
+/// Exit status of a child that runs `body`, or -1 if it crashed or hung for two minutes.
+template <class Body>
+int in_child(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(120);
+    _exit(body());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+#if !defined(__SANITIZE_THREAD__)  // tsan lets no child of a process with threads start threads
+TEST(Executor, AForkedChildStartsItsOwnWorkers) {
+  Executor executor(3);
+  { Executor::Team(executor, 3, kLong).run(0, Counts::work, nullptr); }
+  const int status = in_child([&] {
+    if (Executor::Team(executor, 3, 1).has_help()) return 1;  // the parent's workers are not here, nor worth starting for this
+    Executor::Team team(executor, 3, kLong);
+    if (team.threads() != 3 || !Meeting::held_by(team)) return 2;
+    return 0;
+  });
+  EXPECT_EQ(status, 0);
+  Executor::Team team(executor, 3, kLong);
+  EXPECT_TRUE(Meeting::held_by(team));  // the parent's are still there
+}
+
+TEST(Executor, AChildForkedWhileThePoolIsBusyIsNotStuck) {
+  auto executor = std::make_unique<Executor>(3);
+  struct Job {
+    std::atomic<int> running{0};
+    std::atomic<bool> go_on{false};
+  } job;
+  std::thread owner([&] {
+    executor->run(
+        3, 3, kLong,
+        [](void* context, int) noexcept {
+          Job& j = *static_cast<Job*>(context);
+          ++j.running;
+          while (!j.go_on) std::this_thread::yield();
+        },
+        &job);
+  });
+  while (job.running == 0) std::this_thread::yield();
+  const int status = in_child([&] {
+    Counts counts(50);
+    executor->run(50, 3, kLong, Counts::work, &counts);
+    if (!counts.all_once()) return 1;
+    {
+      Executor::Team team(*executor, 3, kLong);
+      if (team.threads() != 3 || !Meeting::held_by(team)) return 2;
+    }
+    executor.reset();  // joins the child's workers, not the parent's
+    return 0;
+  });
+  job.go_on = true;
+  owner.join();
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Executor, AChildForkedFromInsideAChunkReturns) {
+  Executor executor({3, false, true});
+  struct Context {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<pid_t> child{-1};
+    std::atomic<bool> forked{false}, is_child{false};
+  } context;
+  executor.run(
+      3, 3, kLong,
+      [](void* c, int) noexcept {
+        Context& in = *static_cast<Context*>(c);
+        if (std::this_thread::get_id() == in.caller) {
+          const pid_t child = fork();
+          in.is_child = child == 0;
+          if (child == 0) alarm(120);
+          in.child = child;
+          in.forked = true;
+        }
+        while (!in.forked) std::this_thread::yield();
+      },
+      &context);
+  if (context.is_child) {
+    Executor::Team team(executor, 3, kLong);
+    _exit(team.threads() == 3 && Meeting::held_by(team) ? 0 : 1);
+  }
+  ASSERT_GT(context.child, 0);
+  int status = -1;
+  waitpid(context.child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+#endif
+
+#if defined(__linux__) && !defined(__SANITIZE_THREAD__)
+/// How many processes and threads the user may have. Root may have any number, so it becomes somebody else first. False: it cannot.
+bool limit_threads(rlim_t count) {
+  if (geteuid() == 0 && setuid(65534) != 0) return false;
+  rlimit limit{};
+  getrlimit(RLIMIT_NPROC, &limit);
+  limit.rlim_cur = std::min(count, limit.rlim_max);
+  return setrlimit(RLIMIT_NPROC, &limit) == 0;
+}
+
+TEST(Executor, WorksAloneWhereTheSystemGivesNoThreads) {
+  constexpr int kCannot = 77;
+  const int status = in_child([] {
+    Executor executor(4);
+    if (!limit_threads(0)) return kCannot;
+    for (int i = 0; i < 200; ++i) {
+      Counts counts(8);
+      Executor::Team team(executor, 4, kLong);
+      if (team.has_help() || team.threads() != 1) return 1;
+      team.run(8, Counts::work, &counts);
+      if (!counts.all_once()) return 2;
+    }
+    if (!limit_threads(RLIM_INFINITY)) return kCannot;
+    for (int i = 0; i < 200; ++i)
+      if (Executor::Team(executor, 4, kLong).threads() == 4) return 0;
+    return 3;  // it never asked again
+  });
+  if (status == kCannot) GTEST_SKIP() << "this process may not limit its threads";
+  EXPECT_EQ(status, 0);
+}
+#endif
+
 #if defined(__linux__)
 TEST(Executor, PinnedWorkersHaveOneCoreAndTheCallerKeepsItsOwn) {
   cpu_set_t before;
@@ -128,7 +343,7 @@ TEST(Executor, PinnedWorkersHaveOneCoreAndTheCallerKeepsItsOwn) {
   for (int i = 0; i < 20; ++i) {
     executor.run(
         64, 3, 1'000'000'000,
-        [](void* context, int) {
+        [](void* context, int) noexcept {
           Seen& s = *static_cast<Seen*>(context);
           cpu_set_t mine;
           if (std::this_thread::get_id() == s.caller || sched_getaffinity(0, sizeof mine, &mine) != 0) return;
@@ -158,7 +373,7 @@ TEST(Executor, WorkersComputeInTheDefaultEnvironment) {
   for (int i = 0; i < 50; ++i) {
     executor.run(
         64, 2, kLong,
-        [](void* c, int) {
+        [](void* c, int) noexcept {
           const Context& in = *static_cast<Context*>(c);
           if (std::this_thread::get_id() != in.caller && std::fegetround() != FE_TONEAREST) ++*in.off;
         },
