@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/op.h"
 #include "compiler/op/tensor.h"
+#include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
 #include "runtime/abi.h"
 #include "runtime/status.h"
@@ -19,8 +19,8 @@ namespace strew {
 
 /// What every backend reads. The reference reads only `op`; the others never do.
 struct BuildRequest {
-  const Op& op;      ///< as the user gave it
-  const Plan& plan;  ///< of the canonicalised op
+  const VerifiedOp& op;  ///< as the user gave it
+  const Plan& plan;      ///< of the canonicalised op
   const Schedule& schedule;
   const Target& target;
   std::string symbol;  ///< prefix of the entry symbols; see kernel_symbol()
@@ -35,7 +35,7 @@ class Interpreter {
  public:
   virtual ~Interpreter() = default;
   /// As run_reference().
-  virtual Status run(const Op& op, std::span<const TensorView> tensors, strew_fault* fault) const = 0;
+  virtual Status run(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault) const = 0;
 };
 
 /// What a backend produces: relocatable objects, linked together, with symbols SYMBOL_range, SYMBOL_check, …

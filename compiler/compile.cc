@@ -6,8 +6,6 @@
 #include <future>
 #include <system_error>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
 #include "compiler/rewrite/rewrites.h"
 #include "compiler/rewrite/split_wide.h"
 #include "runtime/wide_touched.h"
@@ -44,9 +42,10 @@ Expected<const Backend*> choose_backend(const BuildRequest& request, const Statu
   return internal_error("no backend can build the op, not even " + std::string(backends().back()->name()));
 }
 
-Expected<Plan> plan_of(Op op) {
-  canonicalise(op);
-  return make_plan(op);
+/// A part that split_wide() made.
+Expected<Plan> part_plan(const Op& part) {
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(part));
+  return canonical_plan(verified);
 }
 
 /// A half of a wide accumulation. Its scratch lies otherwise than the results, so a strategy asked for and legal for the whole op may not be
@@ -73,8 +72,8 @@ auto beside(bool wanted, const Function& function) {
 /// Both halves, at the same time. Where updates may be few against the result, the fold takes the strategy and the narrowing the split
 /// that let runtime/wide_touched widen only what is touched.
 Status compile_halves(const WideSplit& split, const KernelOptions& options, Compiled& out) {
-  STREW_ASSIGN(const Plan fold_plan, plan_of(split.fold));
-  STREW_ASSIGN(const Plan narrow_plan, plan_of(split.narrow));
+  STREW_ASSIGN(const Plan fold_plan, part_plan(split.fold));
+  STREW_ASSIGN(const Plan narrow_plan, part_plan(split.narrow));
   Schedule fold_schedule = out.schedule, narrow_schedule = out.schedule;
   if (options.schedule.empty()) {
     fold_schedule = choose_schedule(fold_plan, out.target, options.threads);
@@ -90,7 +89,7 @@ Status compile_halves(const WideSplit& split, const KernelOptions& options, Comp
   out.parts.push_back(std::move(*fold));
   out.parts.push_back(std::move(*narrow));
   if (!split.start) return {};
-  STREW_ASSIGN(const Plan start_plan, plan_of(*split.start));
+  STREW_ASSIGN(const Plan start_plan, part_plan(*split.start));
   STREW_ASSIGN(Compiled start,
                compile_part(*split.start, start_plan, choose_schedule(start_plan, out.target, options.threads), options));
   out.parts.push_back(std::move(start));
@@ -99,16 +98,17 @@ Status compile_halves(const WideSplit& split, const KernelOptions& options, Comp
 
 }  // namespace
 
-Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
-  STREW_TRY(verify(op));
-  Compiled out;
-  out.op = op;
-  out.op_text = print(op);
+Expected<Plan> canonical_plan(const VerifiedOp& op) {
+  STREW_ASSIGN(const Canonical canonical, canonicalise(op));
+  return make_plan(canonical.op);
+}
+
+Expected<Compiled> compile(const Op& given, const KernelOptions& options) {
+  STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(given));
+  Compiled out(op);
   STREW_ASSIGN(out.target, parse_target(options.target));
 
-  Op canonical = op;
-  canonicalise(canonical);
-  auto plan = make_plan(canonical);
+  auto plan = canonical_plan(op);
   out.planned = plan.ok();
   if (plan.ok()) out.plan = std::move(*plan);
 

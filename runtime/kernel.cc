@@ -84,14 +84,13 @@ bool widens_touched(const Kernel::State& state) {
 }  // namespace
 
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor) {
-  auto state = std::make_shared<Kernel::State>();
-  for (Compiled& part : compiled.parts) {
+  auto state = std::make_shared<Kernel::State>(std::move(compiled));
+  for (Compiled& part : state->compiled.parts) {
     STREW_ASSIGN(std::shared_ptr<Kernel::State> made, make_kernel(std::move(part), executor));
     state->parts.emplace_back(std::move(made));
   }
+  state->compiled.parts.clear();
   state->widens_touched = widens_touched(*state);
-  compiled.parts.clear();
-  state->compiled = std::move(compiled);
   state->executor = std::move(executor);
   state->verify_every = process_options().verify_every;
   state->checks_hints = state->compiled.schedule.checked && has_hints(state->compiled.op);
@@ -118,7 +117,7 @@ Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) cons
   return run_phases(state, tensors, call, fault);
 }
 
-const Op& Kernel::op() const { return state_->compiled.op; }
+const VerifiedOp& Kernel::op() const { return state_->compiled.op; }
 const std::string& Kernel::op_text() const { return state_->compiled.op_text; }
 const Plan& Kernel::plan() const { return state_->compiled.plan; }
 const Schedule& Kernel::schedule() const { return state_->compiled.schedule; }

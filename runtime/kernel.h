@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/op.h"
 #include "compiler/op/tensor.h"
 #include "compiler/op/text.h"
+#include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
 #include "runtime/abi.h"
 #include "runtime/status.h"
@@ -41,7 +41,7 @@ class Kernel {
   /// section 6); on any error nothing is written. out_of_bounds: `fault`, if given, holds the details. Thread-safe.
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
 
-  const Op& op() const;
+  const VerifiedOp& op() const;
   const std::string& op_text() const;
   const Plan& plan() const;
   const Schedule& schedule() const;

@@ -16,6 +16,8 @@
 namespace strew {
 
 struct Kernel::State {
+  explicit State(Compiled made) : compiled(std::move(made)) {}
+
   // What every call reads, side by side: a call's data pushes all of this out of the nearest cache.
   strew_entry range = nullptr;
   strew_entry check_at_once = nullptr;  ///< the check entry where the op has to check first

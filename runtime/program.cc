@@ -269,7 +269,7 @@ class Runner {
     std::vector<Tensor> results;
     std::vector<StridedTensor> bound;
     bound.reserve(slots.size());
-    const Scatter* scatter = std::get_if<Scatter>(&kernel.op);
+    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
     size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
     for (const TensorSlot& slot : slots) {
       if (slot.role != Role::result) {
@@ -299,7 +299,7 @@ class Runner {
 
   /// An in_place op's result buffer holds the operand before the call.
   Status fill_in_place(const ImportedKernel& kernel, int index, Tensor& result) {
-    const Scatter* scatter = std::get_if<Scatter>(&kernel.op);
+    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
     if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
     const Tensor& operand = *values_[kernel.arguments[index]];
     if (operand.dtype != result.dtype || operand.dims != result.dims) {
@@ -313,8 +313,8 @@ class Runner {
   Expected<std::vector<int64_t>> result_dims(const ImportedKernel& kernel, const TensorType& type) {
     std::vector<int64_t> dims = type.dims;
     if (std::find(dims.begin(), dims.end(), kDynamic) == dims.end()) return dims;
-    if (const Gather* gather = std::get_if<Gather>(&kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
-    const Scatter& scatter = std::get<Scatter>(kernel.op);
+    if (const Gather* gather = std::get_if<Gather>(&*kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
+    const Scatter& scatter = std::get<Scatter>(*kernel.op);
     if (scatter.init == InitKind::fill) {
       return unsupported("the result is " + shape_text(dims) + " and filled, so no input gives its dims; expected static dims");
     }

@@ -64,7 +64,7 @@ bool prefers_touched(const Kernel::State& state, const CallShape& fold) {
 /// False: not for this call, nothing was done.
 Expected<bool> try_touched(const Kernel::State& state, std::span<const TensorView> tensors, strew_fault* fault) {
   // The halves are bound to accumulators where no buffer can be; run_touched puts each granule's own in their place.
-  const Halves halves(std::get<Scatter>(state.compiled.op), tensors, reinterpret_cast<char*>(uintptr_t{1} << 62));
+  const Halves halves(std::get<Scatter>(*state.compiled.op), tensors, reinterpret_cast<char*>(uintptr_t{1} << 62));
   const Kernel::State &fold = *state.parts[kFold], &narrow = *state.parts[kNarrow];
   Call fold_call, narrow_call;
   STREW_TRY(fold.binder->bind(halves.fold, fold_call));
@@ -100,7 +100,7 @@ Status run_wide(const Kernel::State& state, std::span<const TensorView> tensors,
     STREW_ASSIGN(const bool done, try_touched(state, tensors, fault));
     if (done) return {};
   }
-  const auto& op = std::get<Scatter>(state.compiled.op);
+  const auto& op = std::get<Scatter>(*state.compiled.op);
   const size_t n = op.results.size();
   const size_t bound_operands = op.init == InitKind::copy ? n : 0;
   const int64_t count = elements(tensors[0]), bytes = wide_scratch_bytes(op, count);

@@ -17,7 +17,7 @@ class Simulation final : public Interpreter {
  public:
   explicit Simulation(pto::Program program) : program_(std::move(program)) {}
 
-  Status run(const Op& op, std::span<const TensorView> tensors, strew_fault* fault) const override {
+  Status run(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault) const override {
     pto::SimulateOptions options;
     options.blocks = std::min(program_.blocks, kMostCores);
     options.seed = kEachInTurn;

@@ -340,7 +340,7 @@ class Attempts {
 
 }  // namespace
 
-Expected<Program> plan_program(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options) {
+Expected<Program> plan_program(const VerifiedOp& op, const Plan& plan, Chip chip, const ProgramOptions& options) {
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
   return Attempts(op, plan, chip, options).best();
 }

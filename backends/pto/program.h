@@ -110,6 +110,6 @@ struct ProgramOptions {
 
 /// The program of `op`, as the user gave it, whose canonicalised form has `plan`. Fails with Code::unsupported where the chip or the output cannot do it: the reason
 /// and the nearest thing that would work.
-Expected<Program> plan_program(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options = {});
+Expected<Program> plan_program(const VerifiedOp& op, const Plan& plan, Chip chip, const ProgramOptions& options = {});
 
 }  // namespace strew::pto

@@ -9,10 +9,10 @@
 
 namespace strew {
 
-Status run_reference(const Op& op, std::span<const TensorView> tensors, strew_fault* fault) {
-  const auto* as_scatter = std::get_if<Scatter>(&op);
+Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault) {
+  const auto* as_scatter = std::get_if<Scatter>(&*op);
   const std::optional<strew_fault> found =
-      as_scatter != nullptr ? reference::scatter(*as_scatter, tensors) : reference::gather(std::get<Gather>(op), tensors);
+      as_scatter != nullptr ? reference::scatter(*as_scatter, tensors) : reference::gather(std::get<Gather>(*op), tensors);
   if (!found) return {};
   if (fault != nullptr) *fault = *found;
   const std::vector<TensorSlot> slots = tensor_slots(op);

@@ -59,7 +59,7 @@ struct Buffers {
 /// The kernel's bits are the reference's.
 bool agrees(const Op& op, const Kernel& kernel, Form form, int bad_percent) {
   Buffers mine(op, form, bad_percent), theirs(op, form, bad_percent);
-  if (!kernel.run(mine.views).ok() || !run_reference(op, theirs.views).ok()) return false;
+  if (!kernel.run(mine.views).ok() || !run_reference(kernel.op(), theirs.views).ok()) return false;
   return std::memcmp(mine.table.data(), theirs.table.data(), kTable * sizeof(float)) == 0 &&
          std::memcmp(mine.other.data(), theirs.other.data(), kUpdates * sizeof(float)) == 0;
 }

@@ -34,7 +34,7 @@ struct Work {
 
  private:
   std::string differs(const char* who, const char* from) const;
-  std::string check_kernels(const Op& op, const char* expected) const;
+  std::string check_kernels(const char* expected) const;
   std::string check_hand(const char* expected) const;
   std::string check(const Op& op);
 };

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "compiler/op/verified.h"
 #include "runtime/status.h"
 
 namespace strew {
@@ -95,9 +95,12 @@ struct EqualScalars {
 };
 
 struct ImportedKernel {
+  /// `op` as VerifiedOp::of() made it: a front end verifies before anything reads the kernel.
+  explicit ImportedKernel(VerifiedOp verified) : op(std::move(verified)) {}
+
   std::string name;      ///< unique in the file; `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
-  Op op;
+  VerifiedOp op;
   std::vector<int> arguments;     ///< value number per tensor of tensor_slots(op) but the results, in that order; with init
                                   ///< in_place the N operands first: what the result buffers hold before the call
   std::vector<int> non_negative;  ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
@@ -139,8 +142,10 @@ struct ImportOptions {
 /// "FILE:LINE: op: " as far as known, name what is wrong, the value and what was expected.
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
 
-/// What `options` override, then verify(): every kernel passes through here, in import_file. Errors start with the location.
-Status finish_kernel(ImportedKernel& kernel, const ImportOptions& options);
+/// A kernel of `op` at `location` ("FILE:LINE: …"), or why verify() refuses the op; the message starts with the location.
+Expected<ImportedKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options = {});
+/// Replaces what `options` override in the kernel's op. The changed op is verified again; errors start with the location.
+Status override_kernel(ImportedKernel& kernel, const ImportOptions& options);
 
 /// One per format.
 struct Importer {

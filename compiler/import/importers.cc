@@ -1,4 +1,4 @@
-// The list of front ends, import_file() and import_bytes(): read, translate, fold, override, verify.
+// The list of front ends, import_file() and import_bytes(): read, translate (a front end verifies each op), fold, override.
 //
 // Files are read whole (a model's tensors are copied out of them), up to 2 GiB, protobuf's own limit. Front ends that need MLIR live
 // in a module that is opened only for their endings. Tested by tests/error/cli_test.cc.
@@ -42,16 +42,13 @@ Status override_policy(Op& op, const ImportOptions& options) {
   return {};
 }
 
-Status apply_overrides(ImportedKernel& kernel, const ImportOptions& options) {
-  if (options.override_oob && !kernel.fixed_policy) {
-    STREW_TRY(override_policy(kernel.op, options));
-    kernel.non_negative.clear();  // part of the source's policy, which the caller replaces
-  }
-  if (Scatter* scatter = std::get_if<Scatter>(&kernel.op)) {
+Expected<VerifiedOp> overridden(Op op, bool override_oob, const ImportOptions& options) {
+  if (override_oob) STREW_TRY(override_policy(op, options));
+  if (Scatter* scatter = std::get_if<Scatter>(&op)) {
     if (options.override_order) scatter->order = options.order;
     if (options.override_accumulate) scatter->accumulate = options.accumulate;
   }
-  return {};
+  return VerifiedOp::of(std::move(op));
 }
 
 /// The skip policies are scatter's, the fill policies gather's (op.h).
@@ -103,11 +100,21 @@ const std::vector<Importer>& importers() {
   return list;
 }
 
-Status finish_kernel(ImportedKernel& kernel, const ImportOptions& options) {
-  Status status = apply_overrides(kernel, options);
-  if (status.ok()) status = verify(kernel.op);
-  if (status.ok()) return status;
-  return {status.code(), kernel.location + ": " + status.message()};
+Expected<ImportedKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options) {
+  Expected<VerifiedOp> verified = VerifiedOp::of(std::move(op), options);
+  if (!verified.ok()) return Status(verified.status().code(), location + ": " + verified.status().message());
+  ImportedKernel kernel(std::move(verified).value());
+  kernel.location = std::move(location);
+  return kernel;
+}
+
+Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
+  const bool override_oob = options.override_oob && !kernel.fixed_policy;
+  Expected<VerifiedOp> op = overridden(kernel.op, override_oob, options);
+  if (!op.ok()) return {op.status().code(), kernel.location + ": " + op.status().message()};
+  kernel.op = std::move(op).value();
+  if (override_oob) kernel.non_negative.clear();  // part of the source's policy, which the caller replaces
+  return {};
 }
 
 Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
@@ -115,7 +122,7 @@ Expected<Imported> import_bytes(std::string_view bytes, const std::string& path,
   STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options));
   if (options.fold) fold::fold_computes(imported, options);
   keep_other_policies(imported, options);
-  for (ImportedKernel& kernel : imported.kernels) STREW_TRY(finish_kernel(kernel, options));
+  for (ImportedKernel& kernel : imported.kernels) STREW_TRY(override_kernel(kernel, options));
   return imported;
 }
 

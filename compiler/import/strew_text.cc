@@ -14,10 +14,9 @@ class OpAdder {
  public:
   OpAdder(Imported& imported, std::string prefix) : imported_(imported), prefix_(std::move(prefix)) {}
 
-  void add(Op op, std::string name, std::string location) {
-    ImportedKernel kernel;
+  void add(ImportedKernel kernel, std::string name) {
+    const Op& op = kernel.op;
     kernel.name = std::move(name);
-    kernel.location = std::move(location);
     const Scatter* scatter = std::get_if<Scatter>(&op);
     if (scatter != nullptr && scatter->init == InitKind::in_place) {
       for (size_t i = 0; i < scatter->operands.size(); ++i) {
@@ -33,7 +32,6 @@ class OpAdder {
         kernel.arguments.push_back(input(std::string(strew::name(slot.role)), slot.index, *slot.type, several));
       }
     }
-    kernel.op = std::move(op);
     imported_.kernels.push_back(std::move(kernel));
   }
 
@@ -93,7 +91,8 @@ Expected<Imported> import_strew_text(std::string_view text, const std::string& p
     const std::string location = path + ":" + std::to_string(lines[i].first);
     Expected<Op> op = parse_op(lines[i].second);
     if (!op.ok()) return Status(op.status().code(), location + ": " + op.status().message());
-    OpAdder(imported, lines.size() > 1 ? name + "." : "").add(std::move(*op), name, location);
+    STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(*op), location));
+    OpAdder(imported, lines.size() > 1 ? name + "." : "").add(std::move(kernel), name);
   }
   return imported;
 }

@@ -261,7 +261,7 @@ int64_t count(const std::vector<Loop>& loops, const int64_t* dyn) {
 
 }  // namespace
 
-Expected<Plan> make_plan(const Op& op) { return Planner(op).run(); }
+Expected<Plan> make_plan(const VerifiedOp& op) { return Planner(op).run(); }
 
 int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan.positions, dyn); }
 int64_t init_count(const Plan& plan, const int64_t* dyn) { return count(plan.init, dyn); }

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "compiler/op/verified.h"
 #include "runtime/status.h"
 
 namespace strew {
@@ -130,8 +130,8 @@ struct Plan {
   bool is_indexed(int tensor) const { return gather ? tensor == operand(0) : tensor < pairs; }
 };
 
-/// The plan of a verified, canonicalised op (compiler/rewrite). Fails only on what no plan can hold, with the reason.
-Expected<Plan> make_plan(const Op& op);
+/// The plan of a canonicalised op (compiler/rewrite). Fails only on what no plan can hold, with the reason.
+Expected<Plan> make_plan(const VerifiedOp& op);
 
 std::string print(const Plan& plan);
 std::string_view name(PlanKind kind);

@@ -16,11 +16,14 @@ const std::vector<Rewrite>& rewrites() {
   return list;
 }
 
-std::vector<const Rewrite*> canonicalise(Op& op) {
+Expected<Canonical> canonicalise(const VerifiedOp& op) {
+  Op changed = *op;
   std::vector<const Rewrite*> applied;
   for (const Rewrite& rewrite : rewrites())
-    if (rewrite.apply(op)) applied.push_back(&rewrite);
-  return applied;
+    if (rewrite.apply(changed)) applied.push_back(&rewrite);
+  Expected<VerifiedOp> verified = VerifiedOp::of(std::move(changed));
+  if (!verified.ok()) return internal_error("canonicalise: the rewritten op does not verify: " + verified.status().message());
+  return Canonical{std::move(verified).value(), std::move(applied)};
 }
 
 }  // namespace strew

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "compiler/op/verified.h"
 
 namespace strew {
 
@@ -18,7 +18,11 @@ struct Rewrite {
 };
 const std::vector<Rewrite>& rewrites();
 
-/// Applies them all; returns those that changed the op.
-std::vector<const Rewrite*> canonicalise(Op& op);
+struct Canonical {
+  VerifiedOp op;
+  std::vector<const Rewrite*> applied;  ///< those that changed it
+};
+/// Applies them all. Fails (Code::internal) only if a rewrite left an op that does not verify.
+Expected<Canonical> canonicalise(const VerifiedOp& op);
 
 }  // namespace strew

@@ -62,8 +62,8 @@ bool converts_operands(const Scatter& s) {
 
 }  // namespace
 
-std::optional<WideSplit> split_wide(const Op& op) {
-  const auto* s = std::get_if<Scatter>(&op);
+std::optional<WideSplit> split_wide(const VerifiedOp& op) {
+  const auto* s = std::get_if<Scatter>(&*op);
   if (s == nullptr || s->accumulate == Accumulate::native) return std::nullopt;
   const DType wide = s->accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
 

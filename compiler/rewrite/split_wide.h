@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "compiler/op/op.h"
+#include "compiler/op/verified.h"
 
 namespace strew {
 
@@ -21,7 +21,7 @@ struct WideSplit {
   std::optional<Scatter> start;
 };
 
-/// Nothing if the op does not accumulate wide. `op` is verified.
-std::optional<WideSplit> split_wide(const Op& op);
+/// Nothing if the op does not accumulate wide.
+std::optional<WideSplit> split_wide(const VerifiedOp& op);
 
 }  // namespace strew

@@ -78,8 +78,8 @@ struct Bound {
   }
 };
 
-void explain(const strew::Op& op, const strew::Kernel& kernel) {
-  std::printf("\nThe file as strew's one op:\n  %s\n", strew::print(op).c_str());
+void explain(const strew::Kernel& kernel) {
+  std::printf("\nThe file as strew's one op:\n  %s\n", kernel.op_text().c_str());
   std::printf("\nThe plan (what the op does to addresses):\n");
   const std::string plan = strew::print(kernel.plan());
   for (size_t at = 0; at < plan.size();) {
@@ -88,7 +88,7 @@ void explain(const strew::Op& op, const strew::Kernel& kernel) {
     at = end + 1;
   }
   std::printf("\nWho can build it, best first:\n");
-  const strew::BuildRequest request{op, kernel.plan(), kernel.schedule(), kernel.target(), kernel.symbol()};
+  const strew::BuildRequest request{kernel.op(), kernel.plan(), kernel.schedule(), kernel.target(), kernel.symbol()};
   for (const strew::Backend* backend : strew::backends()) {
     const strew::Status can = backend->can_build(request);
     std::printf("  %-10s %s%s\n", std::string(backend->name()).c_str(), can.ok() ? "yes" : ("no: " + can.message()).c_str(),
@@ -169,7 +169,7 @@ void run(const Job& job, bool quick) {
   std::get<strew::Scatter>(op).init = strew::InitKind::in_place;
 
   const strew::Kernel kernel = value_or_fail(strew::Runtime::process().get(op));
-  explain(op, kernel);
+  explain(kernel);
   std::printf("\nThe kernel:\n  compiled     in %.1f ms by %s, as %s\n", static_cast<double>(kernel.compile_nanoseconds()) / 1e6,
               std::string(kernel.backend()).c_str(), kernel.symbol().c_str());
   compare(job, op, kernel);

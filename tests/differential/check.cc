@@ -190,7 +190,7 @@ std::optional<Failure> Checker::check_text(const Op& op) {
   return std::nullopt;
 }
 
-std::optional<Failure> Checker::check_call(const Op& op, const std::vector<Engine>& engines, PreparedCall& p) {
+std::optional<Failure> Checker::check_call(const VerifiedOp& op, const std::vector<Engine>& engines, PreparedCall& p) {
   const auto failed = [&](std::string what, std::string engine, bool stopped = false) {
     return Failure{std::move(what), p.text, std::move(engine), stopped};
   };
@@ -245,6 +245,7 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
   const Op op = make_op(blueprint);
   ++tally_.ops;
   if (auto failure = check_text(op)) return failure;
+  const VerifiedOp verified = VerifiedOp::of(op).value();
   Rng rng(seed);
   const Expected<Cell> cell = room_.cell(op);
   if (!cell.ok()) return Failure{"plan: " + cell.status().message(), "", "plan"};
@@ -271,7 +272,7 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
     call.before = call.call.results();
     call.splits = Rng(rng.next());
     call.text = fmt::format("{}\n  pattern {}, data mode {}", print(call.call.op()), name(pattern), static_cast<int>(mode));
-    if (auto failure = check_call(op, *engines, call)) return failure;
+    if (auto failure = check_call(verified, *engines, call)) return failure;
     ++done;
   }
   for (const std::string& name : room_.backend_names()) {

@@ -43,7 +43,7 @@ class Checker {
 
  private:
   std::optional<Failure> check_text(const Op& op);
-  std::optional<Failure> check_call(const Op& op, const std::vector<Engine>& engines, class PreparedCall& call);
+  std::optional<Failure> check_call(const VerifiedOp& op, const std::vector<Engine>& engines, class PreparedCall& call);
 
   EngineRoom room_;
   GuardedPool pool_;

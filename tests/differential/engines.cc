@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "backends/backend.h"
-#include "compiler/rewrite/rewrites.h"
+#include "compiler/compile.h"
 
 namespace strew::test {
 namespace {
@@ -55,16 +55,15 @@ EngineRoom::EngineRoom(EngineOptions options)
       runtime_(std::make_unique<Runtime>()) {}
 
 Expected<Cell> EngineRoom::cell(const Op& op) const {
-  Op canonical = op;
-  canonicalise(canonical);
-  STREW_ASSIGN(const Plan plan, make_plan(canonical));
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
+  STREW_ASSIGN(const Plan plan, canonical_plan(verified));
   return cell_of(op, plan.kind);
 }
 
 bool EngineRoom::allows(const Op& op, Strategy strategy) const {
-  Op canonical = op;
-  canonicalise(canonical);
-  const Expected<Plan> plan = make_plan(canonical);
+  const Expected<VerifiedOp> verified = VerifiedOp::of(op);
+  if (!verified.ok()) return false;
+  const Expected<Plan> plan = canonical_plan(*verified);
   if (!plan.ok()) return false;
   Schedule schedule = choose_schedule(*plan, target_, 0);
   schedule.strategy = strategy;
@@ -98,13 +97,12 @@ Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const
 }
 
 Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::optional<Strategy> wish) {
-  Op canonical = op;
-  canonicalise(canonical);
-  STREW_ASSIGN(const Plan plan, make_plan(canonical));
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
+  STREW_ASSIGN(const Plan plan, canonical_plan(verified));
   const Schedule usual = choose_schedule(plan, target_, 0);
   std::vector<Engine> engines;
   for (const std::string& name : names_) {
-    const BuildRequest request{op, plan, usual, target_, "strew_probe"};
+    const BuildRequest request{verified, plan, usual, target_, "strew_probe"};
     coverage_.asked(name);
     if (Status can = find_backend(name)->can_build(request); !can.ok()) {
       coverage_.refused(name, reason_of(can));

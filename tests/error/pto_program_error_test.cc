@@ -4,9 +4,9 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "compiler/rewrite/rewrites.h"
 
 namespace strew {
 namespace {
@@ -14,11 +14,9 @@ namespace {
 using testing::HasSubstr;
 
 Expected<pto::Program> plan(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {
-  STREW_ASSIGN(const Op op, parse_op("strew1." + text));
-  STREW_TRY(verify(op));
-  Op canonical = op;
-  canonicalise(canonical);
-  STREW_ASSIGN(const Plan planned, make_plan(canonical));
+  STREW_ASSIGN(Op parsed, parse_op("strew1." + text));
+  STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(std::move(parsed)));
+  STREW_ASSIGN(const Plan planned, canonical_plan(op));
   return pto::plan_program(op, planned, chip, options);
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "compiler/import/importer.h"
-#include "compiler/op/op.h"
+#include "compiler/op/verified.h"
 #include "compiler/pto/ast.h"
 #include "runtime/status.h"
 
@@ -26,9 +26,9 @@ void check_refusal(const Status& status);
 /// Returns false if the bytes were refused.
 bool check_file(std::string_view bytes, std::string_view ending);
 
-/// Checks one verified op: text round trip, canonical form, plan, schedule, and the PTO program for one chip and output, which `choice`
+/// Checks one op: text round trip, canonical form, plan, schedule, and the PTO program for one chip and output, which `choice`
 /// picks.
-void check_op(const Op& op, uint64_t choice);
+void check_op(const VerifiedOp& op, uint64_t choice);
 
 /// Runs a program, imported without folding (`plain`) and with it, on generated data: on the reference, and where possible on a simulated
 /// NPU. All results must be the same. Programs that would take long are skipped.

@@ -3,7 +3,7 @@
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
 #include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "compiler/op/verified.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"
@@ -21,7 +21,7 @@ void check_text(const Op& op) {
   if (hash(*again) != hash(op)) broken("equal ops have different hashes: " + text);
 }
 
-void check_schedule_of(const Op& op, const Plan& plan, const Target& target, Schedule& schedule) {
+void check_schedule_of(const VerifiedOp& op, const Plan& plan, const Target& target, Schedule& schedule) {
   schedule = choose_schedule(plan, target, 0);
   if (const Status legal = check_schedule(schedule, plan, target); !legal.ok())
     broken("the chosen schedule is illegal: " + legal.message() + "\n" + print(op));
@@ -34,7 +34,7 @@ std::string kind_of(pto::Output output) {
   return output == pto::Output::pto_ir ? "pto-ir" : "pto-cpp";
 }
 
-void check_program(const Op& op, const Plan& plan, uint64_t choice) {
+void check_program(const VerifiedOp& op, const Plan& plan, uint64_t choice) {
   constexpr pto::Output kOutputs[] = {pto::Output::pto_ir, pto::Output::pto_as, pto::Output::pto_cpp};
   const pto::Chip chip = choice % 2 == 0 ? pto::Chip::a3 : pto::Chip::a5;
   pto::ProgramOptions options;
@@ -56,13 +56,11 @@ void check_program(const Op& op, const Plan& plan, uint64_t choice) {
 
 }  // namespace
 
-void check_op(const Op& op, uint64_t choice) {
+void check_op(const VerifiedOp& op, uint64_t choice) {
   check_text(op);
-  Op canonical = op;
-  canonicalise(canonical);
-  if (const Status status = verify(canonical); !status.ok())
-    broken("a rewrite makes an op illegal: " + status.message() + "\n" + print(op) + "\n" + print(canonical));
-  const Expected<Plan> plan = make_plan(canonical);
+  const Expected<Canonical> canonical = canonicalise(op);
+  if (!canonical.ok()) broken(canonical.status().message() + "\n" + print(op));
+  const Expected<Plan> plan = make_plan(canonical->op);
   if (!plan.ok()) return check_refusal(plan.status());
   if (print(*plan).empty()) broken("a plan has no text: " + print(op));
   static const Target target = parse_target("x86-64-v3").value();

@@ -9,11 +9,12 @@
 #include "backends/backend.h"
 #include "compiler/op/forms.h"
 #include "compiler/op/text.h"
-#include "compiler/rewrite/rewrites.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
 
+using test::verified;
 using testing::HasSubstr;
 using testing::Not;
 using types::f32;
@@ -22,14 +23,13 @@ using types::tensor;
 
 /// The instructions of one entry, one per line; empty (and a failure) when there are none.
 std::string code(const Op& op, EntryKind entry, const std::string& knobs = "", const std::string& cpu = "x86-64-v3") {
-  Op canonical = op;
-  canonicalise(canonical);
-  const auto plan = make_plan(canonical);
+  const VerifiedOp legal = verified(op);
+  const auto plan = canonical_plan(legal);
   const auto target = parse_target(cpu);
   if (!plan.ok() || !target.ok()) return ADD_FAILURE() << plan.status().message() << target.status().message(), "";
   const auto schedule = parse_schedule(knobs, choose_schedule(*plan, *target, 1));
   if (!schedule.ok()) return ADD_FAILURE() << schedule.status().message(), "";
-  const auto text = find_backend("llvm")->emit_text({op, *plan, *schedule, *target, "kernel"}, "asm");
+  const auto text = find_backend("llvm")->emit_text({legal, *plan, *schedule, *target, "kernel"}, "asm");
   if (!text.ok()) return ADD_FAILURE() << text.status().message(), "";
   const std::string label = "\nkernel_" + std::string(name(entry)) + ":";
   const size_t begin = text->find(label), end = text->find(".size\tkernel_" + std::string(name(entry)), begin);

@@ -78,7 +78,6 @@ TEST(NpuDocument, TheOnnxModelIsThatOp) {
   Expected<Imported> imported =
       onnx::import_model(onnx_scatter_model("ScatterND", {1024, 64}, {256, 1}, {256, 64}).bytes(), "scatter_nd.onnx", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  ASSERT_TRUE(finish_kernel(imported->kernels.at(0), {}).ok());
   const std::string op = print(imported->kernels.at(0).op);
   EXPECT_EQ(op + "\n", test::read_text(kFolder / "onnx_scatter_nd.op"));
   std::string document = test::read_text(kSource / "docs/npu.md"), shown;

@@ -12,6 +12,7 @@
 #include "compiler/op/verify.h"
 #include "compiler/rewrite/rewrites.h"
 #include "tests/support/golden.h"
+#include "tests/support/ops.h"
 #include "tests/support/paths.h"
 
 namespace strew {
@@ -25,14 +26,11 @@ std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 class GoldenPlan : public testing::TestWithParam<std::string> {};
 
 TEST_P(GoldenPlan, IsUnchanged) {
-  auto op = parse_op(test::read_text(kFolder / (GetParam() + ".op")));
-  ASSERT_TRUE(op.ok()) << op.status().message();
-  const Status legal = verify(*op);
-  ASSERT_TRUE(legal.ok()) << legal.message();
+  const auto canonical = canonicalise(test::verified(test::op_of(test::read_text(kFolder / (GetParam() + ".op")))));
+  ASSERT_TRUE(canonical.ok()) << canonical.status().message();
   std::string text;
-  for (const Rewrite* rewrite : canonicalise(*op)) text += "rewrite " + std::string(rewrite->name) + "\n";
-  ASSERT_TRUE(verify(*op).ok()) << "a rewrite broke the op: " << print(*op);
-  auto plan = make_plan(*op);
+  for (const Rewrite* rewrite : canonical->applied) text += "rewrite " + std::string(rewrite->name) + "\n";
+  auto plan = make_plan(canonical->op);
   ASSERT_TRUE(plan.ok()) << plan.status().message();
   text += print(*plan);
   const fs::path golden = kFolder / (GetParam() + ".plan");

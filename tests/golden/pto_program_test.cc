@@ -18,13 +18,13 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
+#include "compiler/compile.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
-#include "compiler/rewrite/rewrites.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/golden.h"
@@ -40,10 +40,9 @@ const fs::path kFolder = test::source_folder() / "tests/golden/programs";
 std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 
 Expected<pto::Program> plan_of(const Op& op, pto::Chip chip, const pto::ProgramOptions& options) {
-  Op canonical = op;
-  canonicalise(canonical);
-  STREW_ASSIGN(const Plan plan, make_plan(canonical));
-  return pto::plan_program(op, plan, chip, options);
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
+  STREW_ASSIGN(const Plan plan, canonical_plan(verified));
+  return pto::plan_program(verified, plan, chip, options);
 }
 
 Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {

@@ -1,11 +1,13 @@
-// An op from its canonical text, for tests that write ops down.
+// An op from its canonical text, for tests that write ops down; and the plan of an op that must have one.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
+#include "compiler/op/verified.h"
 
 namespace strew::test {
 
@@ -15,5 +17,18 @@ inline Op op_of(const std::string& text) {
   EXPECT_TRUE(op.ok()) << op.status().message();
   return *op;
 }
+
+/// `op` must verify: where it does not, the test cannot go on and the program ends with what verify() says.
+inline VerifiedOp verified(Op op) {
+  Expected<VerifiedOp> out = VerifiedOp::of(std::move(op));
+  if (!out.ok()) {
+    ADD_FAILURE() << out.status().message();
+    std::abort();
+  }
+  return std::move(out).value();
+}
+
+/// The plan of the canonical form of `op`, which must verify.
+inline Expected<Plan> plan_of(const Op& op) { return canonical_plan(verified(op)); }
 
 }  // namespace strew::test

@@ -122,7 +122,7 @@ TEST(Runtime, FindsWhatItBuilt) {
   EXPECT_EQ(runtime.stats().built, 1u);
   runtime.clear();
   EXPECT_FALSE(runtime.find(key));
-  EXPECT_EQ(built->op(), op);  // the handle lives on
+  EXPECT_EQ(*built->op(), op);  // the handle lives on
 }
 
 TEST(Runtime, RefusesWhatDoesNotVerify) {

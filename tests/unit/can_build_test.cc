@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "compiler/rewrite/rewrites.h"
 
 namespace strew {
 namespace {
@@ -14,9 +14,9 @@ std::string answer(const std::string& dtype, const std::string& rest, const char
   auto op = parse_op("strew1.scatter(operand=" + dtype + "[64] indices=i32[8] updates=" + dtype +
                      "[8] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1" + rest + ")");
   if (!op.ok()) return op.status().message();
-  if (const Status status = verify(*op); !status.ok()) return status.message();
-  canonicalise(*op);
-  return llvm_can_build(*make_plan(*op), Schedule{}, *parse_target(cpu)).message();
+  const Expected<VerifiedOp> verified = VerifiedOp::of(*op);
+  if (!verified.ok()) return verified.status().message();
+  return llvm_can_build(*canonical_plan(*verified), Schedule{}, *parse_target(cpu)).message();
 }
 
 TEST(LlvmCanBuild, ArithmeticAndMovement) {

@@ -200,7 +200,7 @@ TEST(Fold, NotesAndOptions) {
   options.oob = OobPolicy::skip_window;
   const auto overridden = import_mlir_text(scatter("  %k = stablehlo.clamp %zero, %i, %four : V"), options);
   ASSERT_TRUE(overridden.ok());
-  EXPECT_EQ(std::get<Scatter>(overridden->kernels[0].op).oob, OobPolicy::clamp);
+  EXPECT_EQ(std::get<Scatter>(*overridden->kernels[0].op).oob, OobPolicy::clamp);
 }
 
 /// x[5,4].add at rows i of what `update` computes as %v from %u[6,4], %b[4], %w[6], %s.

@@ -10,7 +10,6 @@
 #include "backends/halide/can_build/backend.h"
 #include "backends/halide/can_build/can_build.h"
 #include "compiler/op/text.h"
-#include "compiler/rewrite/rewrites.h"
 #include "runtime/kernel.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
@@ -19,6 +18,8 @@ namespace strew {
 namespace {
 
 using test::op_of;
+using test::plan_of;
+using test::verified;
 using test::Views;
 using testing::HasSubstr;
 using testing::Not;
@@ -151,9 +152,8 @@ TEST_F(Halide, CompileMemoryIsGivenBack) {
 }
 
 TEST_F(Halide, TextShowsAlgorithmScheduleAndLoops) {
-  Op op = op_of(rows_op(" combiner=add oob=clamp"));
-  canonicalise(op);
-  const Plan plan = *make_plan(op);
+  const VerifiedOp op = verified(op_of(rows_op(" combiner=add oob=clamp")));
+  const Plan plan = *canonical_plan(op);
   const Target target = *parse_target("x86-64-v3");
   const Schedule schedule = *parse_schedule("vector_bytes=32", choose_schedule(plan, target, 1));
   const BuildRequest request{op, plan, schedule, target, "strew_text"};
@@ -170,9 +170,8 @@ TEST_F(Halide, TextShowsAlgorithmScheduleAndLoops) {
 
 /// The machine code of a kernel of `op` (of rows_op) with that schedule.
 std::string assembly(const std::string& op_text, const std::string& knobs) {
-  Op op = op_of(op_text);
-  canonicalise(op);
-  const Plan plan = *make_plan(op);
+  const VerifiedOp op = verified(op_of(op_text));
+  const Plan plan = *canonical_plan(op);
   const Target target = *parse_target("x86-64-v3");
   const Schedule schedule = *parse_schedule(knobs, choose_schedule(plan, target, 1));
   const auto text = find_backend("halide")->emit_text({op, plan, schedule, target, "kernel"}, "asm");
@@ -233,9 +232,8 @@ TEST_F(Halide, ComparesConstantsThatAreFarApart) {
 }
 
 TEST_F(Halide, ItsErrorsBecomeAStatus) {
-  Op op = op_of(rows_op(""));
-  canonicalise(op);
-  Plan plan = *make_plan(op);
+  const VerifiedOp op = verified(op_of(rows_op("")));
+  Plan plan = *canonical_plan(op);
   plan.tensors[0].dtype = DType::f64;
   const Target target = *parse_target("x86-64-v3");
   const BuildRequest request{op, plan, Schedule{}, target, "strew_broken"};
@@ -246,9 +244,7 @@ TEST_F(Halide, ItsErrorsBecomeAStatus) {
 }
 
 std::string answer(const std::string& text, const char* cpu = "x86-64-v3") {
-  Op op = op_of(text);
-  canonicalise(op);
-  return halide_can_build(*make_plan(op), Schedule{}, *parse_target(cpu)).message();
+  return halide_can_build(*plan_of(op_of(text)), Schedule{}, *parse_target(cpu)).message();
 }
 
 TEST(HalideCanBuild, DeclinesWithTheReason) {

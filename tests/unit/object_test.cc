@@ -11,7 +11,7 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "compiler/op/text.h"
-#include "compiler/rewrite/rewrites.h"
+#include "tests/support/ops.h"
 #include "tests/support/paths.h"
 
 namespace strew {
@@ -52,9 +52,8 @@ TEST_P(Object, LinksIntoACProgram) {
   const std::string backend = GetParam();
   if (backend == "halide" && !has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
   if (std::system("cc --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no C compiler";
-  Op op = *parse_op(kRows);
-  canonicalise(op);
-  const auto plan = make_plan(op);
+  const VerifiedOp op = test::verified(test::op_of(kRows));
+  const auto plan = canonical_plan(op);
   const auto target = parse_target("x86-64-v3");
   ASSERT_TRUE(plan.ok() && target.ok());
   const auto artifact = find_backend(backend)->build({op, *plan, choose_schedule(*plan, *target, 1), *target, "rows"});

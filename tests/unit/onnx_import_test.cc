@@ -36,7 +36,7 @@ std::string error_of(const OnnxModel& model) {
   return out.status().message();
 }
 
-const Scatter& scatter_of(const Imported& imported, size_t k = 0) { return std::get<Scatter>(imported.kernels.at(k).op); }
+const Scatter& scatter_of(const Imported& imported, size_t k = 0) { return std::get<Scatter>(*imported.kernels.at(k).op); }
 
 TEST(OnnxImport, LinearTensorScatter) {
   const Imported m = import_good(tensor_scatter_model());

@@ -75,7 +75,7 @@ OnnxModel model_of(const std::string& op) {
 
 bool imports(const OnnxModel& model) {
   Expected<Imported> out = onnx::import_model(model.bytes(), "m.onnx", {});
-  return out.ok() && finish_kernel(out->kernels.at(0), {}).ok();
+  return out.ok();
 }
 
 TEST(OnnxSources, TheTableListsTheOperators) {

@@ -10,6 +10,7 @@
 #include "compiler/op/text.h"
 #include "runtime/program_input.h"
 #include "runtime/strided.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
@@ -217,7 +218,9 @@ TEST(Program, StacksZerosAndConstants) {
 
 TEST(Program, NegativesAreRefusedWhereTheSourceSaysSo) {
   Imported m = text(scatter("i32[4]", ""));
-  std::get<Scatter>(m.kernels[0].op).oob = OobPolicy::wrap;
+  Scatter wrapping = std::get<Scatter>(*m.kernels[0].op);
+  wrapping.oob = OobPolicy::wrap;
+  m.kernels[0].op = test::verified(std::move(wrapping));
   Inputs inputs = three();
   inputs[1] = tensor<int32_t>(DType::i32, {2}, {0, -1});
   ASSERT_TRUE(run(m, std::move(inputs)).ok());

@@ -11,7 +11,7 @@
 #include "compiler/op/text.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
-#include "compiler/rewrite/rewrites.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
@@ -19,6 +19,8 @@ namespace {
 using pto::ArgumentRole;
 using pto::Chip;
 using pto::Opcode;
+using test::op_of;
+using test::verified;
 
 constexpr int64_t kRows = 96, kCols = 32, kUpdates = 256;
 
@@ -29,17 +31,14 @@ std::string row_op(const std::string& more) {
 }
 
 pto::Program plan(const std::string& text, Chip chip, int64_t tall, bool buffered, int blocks = 1) {
-  const Expected<Op> op = parse_op(text);
-  EXPECT_TRUE(op.ok()) << op.status().message();
-  Op canonical = *op;
-  canonicalise(canonical);
-  const Expected<Plan> planned = make_plan(canonical);
+  const VerifiedOp op = verified(op_of(text));
+  const Expected<Plan> planned = canonical_plan(op);
   pto::ProgramOptions options;
   options.sync = pto::Sync::addresses;
   options.tile_rows = tall;
   options.double_buffer = buffered;
   options.blocks = blocks;
-  Expected<pto::Program> program = pto::plan_program(*op, *planned, chip, options);
+  Expected<pto::Program> program = pto::plan_program(op, *planned, chip, options);
   EXPECT_TRUE(program.ok()) << program.status().message();
   return std::move(*program);
 }
@@ -208,11 +207,10 @@ TEST_P(PtoBuffers, AStepOfPtoAsIsRepeated) {
       "strew1.scatter(operand=i32[96,32] indices=i32[?,1] updates=i32[?,32] update_window_dims=[1] inserted_window_dims=[0] "
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 oob=skip_window init=in_place combiner=add)");
   ASSERT_TRUE(op.ok());
-  Op canonical = *op;
-  canonicalise(canonical);
+  const VerifiedOp legal = verified(*op);
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
-  const Expected<pto::Program> program = pto::plan_program(*op, *make_plan(canonical), GetParam(), options);
+  const Expected<pto::Program> program = pto::plan_program(legal, *canonical_plan(legal), GetParam(), options);
   ASSERT_TRUE(program.ok()) << program.status().message();
   const Expected<std::string> text = pto::program_text({*program}, "pto-as");
   ASSERT_TRUE(text.ok());

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "backends/pto/text.h"
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/pto/instructions.h"
-#include "compiler/rewrite/rewrites.h"
 #include "tests/support/paths.h"
 
 namespace strew {
@@ -33,11 +33,11 @@ std::vector<pto::Program> golden_programs(pto::Chip chip) {
   std::sort(paths.begin(), paths.end());
   std::vector<pto::Program> out;
   for (const fs::path& path : paths) {
-    const Expected<Op> op = parse_op(read(path));
+    Expected<Op> parsed = parse_op(read(path));
+    if (!parsed.ok()) continue;
+    const Expected<VerifiedOp> op = VerifiedOp::of(std::move(parsed).value());
     if (!op.ok()) continue;
-    Op canonical = *op;
-    canonicalise(canonical);
-    const Expected<Plan> plan = make_plan(canonical);
+    const Expected<Plan> plan = canonical_plan(*op);
     pto::ProgramOptions options;
     options.output = pto::Output::pto_cpp;
     options.kernel = "k_" + path.stem().string();
@@ -78,8 +78,8 @@ TEST_P(PtoCpp, ACompilerRefusesWhatDoesNotFit) {
   text.insert(at, "No");
   const fs::path file = fs::path(testing::TempDir()) / ("strew_bad_" + std::string(pto::name(GetParam())) + ".cc");
   std::ofstream(file) << text;
-  const std::string command = "c++ -std=c++20 -fsyntax-only -I" + (test::source_folder() / "tests/support/pto").string() +
-                              " " + file.string() + " 2> /dev/null";
+  const std::string command = "c++ -std=c++20 -fsyntax-only -I" + (test::source_folder() / "tests/support/pto").string() + " " +
+                              file.string() + " 2> /dev/null";
   EXPECT_NE(std::system(command.c_str()), 0);
   fs::remove(file);
 }

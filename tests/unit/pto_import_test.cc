@@ -175,7 +175,7 @@ TEST(PtoImport, OneTilePerCore) {
   p.count = 32;
   const Imported imported = import_text(p.text());
   EXPECT_THAT(imported.kernels.at(0).notes, Contains("written for 4 cores"));
-  EXPECT_EQ(print(std::get<Scatter>(imported.kernels[0].op).updates[0]), "f32[32,32]");
+  EXPECT_EQ(print(std::get<Scatter>(*imported.kernels[0].op).updates[0]), "f32[32,32]");
 }
 
 TEST(PtoImport, ArgumentsAreInputsInOrder) {
@@ -201,7 +201,7 @@ TEST(PtoImport, EveryElementType) {
   for (const auto& [element, dtype] : types) {
     PtoProgram p = program(true, true);
     p.element = element;
-    EXPECT_EQ(std::get<Scatter>(import_text(p.text()).kernels.at(0).op).operands[0].dtype, dtype);
+    EXPECT_EQ(std::get<Scatter>(*import_text(p.text()).kernels.at(0).op).operands[0].dtype, dtype);
   }
 }
 
@@ -336,7 +336,7 @@ TEST(PtoImport, PaddedTables) {
       "    %tv = pto.make_tensor_view %table, shape = [%c8, %c32], strides = [%c40, %c1] : !pto.tensor_view<?x?xf32>\n"
       "    %tp = pto.partition_view %tv, offsets = [%c0, %c0], sizes = [%c8, %c32] : !pto.tensor_view<?x?xf32>\n";
   const std::string rest = kLoadRows + load_indices("ip", "c0") + kScatter;
-  const Scatter s = std::get<Scatter>(import_text(straight_line(table + rest)).kernels.at(0).op);
+  const Scatter s = std::get<Scatter>(*import_text(straight_line(table + rest)).kernels.at(0).op);
   EXPECT_THAT(s.operands[0].strides, ElementsAre(40, 1));
   EXPECT_THAT(message_of(straight_line(table + rest, "a5")), HasSubstr("rows of the table are 40 apart and the tile's have 32"));
 }
@@ -350,7 +350,7 @@ TEST(PtoImport, FoldedTables) {
   std::string rest = kLoadRows + load_indices("ip", "c0") + kScatter;
   rest.replace(rest.find("view<8x32xf32>", rest.find("mscatter")), 14, "view<4x8x32xf32>");
   const std::string text = "    %cb = arith.constant 256 : index\n" + table + rest;
-  EXPECT_EQ(print(std::get<Scatter>(import_text(straight_line(text)).kernels.at(0).op).operands[0]), "f32[32,32]");
+  EXPECT_EQ(print(std::get<Scatter>(*import_text(straight_line(text)).kernels.at(0).op).operands[0]), "f32[32,32]");
   EXPECT_THAT(message_of(straight_line(text, "a5")), HasSubstr("the table's rows are in more than one dim, expected one on a5"));
 }
 

@@ -7,11 +7,11 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/verify.h"
-#include "compiler/rewrite/rewrites.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/ptoas.h"
@@ -36,10 +36,9 @@ std::string elements(int64_t count) {
 
 Expected<pto::Program> plan(const std::string& text, pto::Chip chip, pto::Output output = pto::Output::pto_cpp,
                             int64_t tall = 0) {
-  STREW_ASSIGN(const Op op, parse_op(text));
-  Op canonical = op;
-  canonicalise(canonical);
-  STREW_ASSIGN(const Plan planned, make_plan(canonical));
+  STREW_ASSIGN(Op parsed, parse_op(text));
+  STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(std::move(parsed)));
+  STREW_ASSIGN(const Plan planned, canonical_plan(op));
   pto::ProgramOptions options;
   options.output = output;
   options.through_l1 = true;

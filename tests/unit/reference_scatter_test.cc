@@ -5,6 +5,7 @@
 
 #include "backends/reference/reference.h"
 #include "compiler/op/text.h"
+#include "tests/support/ops.h"
 #include "tests/unit/reference_testing.h"
 
 namespace strew {
@@ -114,7 +115,7 @@ TEST(ReferenceScatter, FaultIsReported) {
                               {indices, DType::i32, 1, &three, nullptr},
                               {updates, DType::i32, 1, &three, nullptr}};
   strew_fault fault{};
-  const Status status = run_reference(op, views, &fault);
+  const Status status = run_reference(test::verified(op), views, &fault);
   EXPECT_EQ(status.code(), Code::out_of_bounds);
   EXPECT_EQ(fault.position, 1);
   EXPECT_EQ(fault.component, 0);

@@ -9,6 +9,7 @@
 #include "backends/reference/reference.h"
 #include "compiler/op/number.h"
 #include "compiler/op/text.h"
+#include "tests/support/ops.h"
 
 namespace strew::testing_reference {
 namespace {
@@ -122,7 +123,7 @@ std::string run_op(std::string_view text, const std::vector<std::string>& tensor
   for (const auto& tensor : held) views.push_back(tensor->view);
   std::vector<std::vector<unsigned char>> before;
   for (const auto& tensor : held) before.push_back(tensor->bytes);
-  const Status status = run_reference(*op, views);
+  const Status status = run_reference(test::verified(*op), views);
   for (size_t i = 0; i < held.size(); ++i) {
     if (!held[i]->gaps_intact()) return "gap overwritten in tensor " + std::to_string(i);
     if ((i >= results || !status.ok()) && held[i]->bytes != before[i]) return "wrote to tensor " + std::to_string(i);

@@ -7,18 +7,12 @@
 
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "compiler/rewrite/rewrites.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
 
-Plan plan_of(const std::string& text) {
-  auto op = parse_op(text);
-  EXPECT_TRUE(op.ok()) << op.status().message();
-  EXPECT_TRUE(verify(*op).ok()) << verify(*op).message();
-  canonicalise(*op);
-  return *make_plan(*op);
-}
+Plan plan_of(const std::string& text) { return *test::plan_of(test::op_of(text)); }
 
 const std::string kDims = " update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1";
 std::string rows(const std::string& rest = "", const std::string& dtype = "f32", const std::string& count = "4096") {

@@ -9,6 +9,7 @@
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "runtime/kernel.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
@@ -75,12 +76,12 @@ TEST(SplitWide, BadIndexLeavesTheTableAlone) {
 
 TEST(SplitWide, PartsAreLegalOps) {
   for (const char* init : {"init=in_place", "", "init=fill fill=[1.5:bf16]"}) {
-    const auto split = split_wide(op_of(std::string(init) + " accumulate=wide"));
+    const auto split = split_wide(test::verified(op_of(std::string(init) + " accumulate=wide")));
     ASSERT_TRUE(split.has_value());
     EXPECT_TRUE(verify(split->fold).ok()) << verify(split->fold).message();
     EXPECT_TRUE(verify(split->narrow).ok()) << verify(split->narrow).message();
   }
-  EXPECT_FALSE(split_wide(op_of("")).has_value());
+  EXPECT_FALSE(split_wide(test::verified(op_of(""))).has_value());
 }
 
 /// f32 operands that bf16 rounds: the fold starts from the rounded ones, untouched elements are the rounded ones, and an index out of
@@ -92,8 +93,8 @@ TEST(SplitWide, OperandsOfAnotherDtype) {
       "index_vector_dim=1 combiner=add accumulate=wide oob=error";
   const auto op = parse_op("strew1.scatter(" + fields + ")");
   ASSERT_TRUE(op.ok()) << op.status().message();
-  ASSERT_TRUE(split_wide(*op)->start.has_value());
-  EXPECT_TRUE(verify(*split_wide(*op)->start).ok()) << verify(*split_wide(*op)->start).message();
+  ASSERT_TRUE(split_wide(test::verified(*op))->start.has_value());
+  EXPECT_TRUE(verify(*split_wide(test::verified(*op))->start).ok()) << verify(*split_wide(test::verified(*op))->start).message();
   std::vector<std::vector<uint16_t>> results;
   for (const char* backend : {"llvm", "reference"}) {
     Runtime runtime;

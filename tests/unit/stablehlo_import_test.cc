@@ -253,13 +253,13 @@ TEST(StablehloImport, SkipPoliciesAreForScattersWhereAFileHasBoth) {
   options.oob = OobPolicy::skip_window;
   const Expected<Imported> imported = import_mlir_text(text, options);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
-  EXPECT_EQ(std::get<Scatter>(imported->kernels[0].op).oob, OobPolicy::skip_window);
-  EXPECT_EQ(std::get<Gather>(imported->kernels[1].op).oob, OobPolicy::clamp);
+  EXPECT_EQ(std::get<Scatter>(*imported->kernels[0].op).oob, OobPolicy::skip_window);
+  EXPECT_EQ(std::get<Gather>(*imported->kernels[1].op).oob, OobPolicy::clamp);
   EXPECT_THAT(imported->kernels[1].notes, testing::ElementsAre("keeps its policy: a gather has no skip_window"));
   options.oob = OobPolicy::wrap;
   const Expected<Imported> both = import_mlir_text(text, options);
   ASSERT_TRUE(both.ok()) << both.status().message();
-  EXPECT_EQ(std::get<Gather>(both->kernels[1].op).oob, OobPolicy::wrap);
+  EXPECT_EQ(std::get<Gather>(*both->kernels[1].op).oob, OobPolicy::wrap);
 }
 
 constexpr char kModule[] = R"(

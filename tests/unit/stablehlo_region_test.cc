@@ -26,7 +26,7 @@ std::string with_region(const std::string& type, const std::string& body, const 
 std::string combiner_of(const std::string& text) {
   const Expected<Imported> imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
-  const Combiner& combiner = std::get<Scatter>(imported->kernels.at(0).op).combiner;
+  const Combiner& combiner = std::get<Scatter>(*imported->kernels.at(0).op).combiner;
   return combiner.kind == CombinerKind::expr ? print(combiner.expr) : std::string(name(combiner.kind));
 }
 

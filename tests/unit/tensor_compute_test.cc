@@ -90,7 +90,7 @@ TEST(TensorCompute, DuplicatesTellTheFusedFromTheTwo) {
   const auto fused = import_mlir_text(idiom(kAdd, "unique"));
   ASSERT_TRUE(fused.ok());
   ASSERT_EQ(fused->kernels.size(), 1U);
-  EXPECT_EQ(std::get<Scatter>(fused->kernels[0].op).combiner.kind, CombinerKind::add);
+  EXPECT_EQ(std::get<Scatter>(*fused->kernels[0].op).combiner.kind, CombinerKind::add);
 }
 
 TEST(TensorCompute, NotesSayWhich) {

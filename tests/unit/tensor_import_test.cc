@@ -79,7 +79,7 @@ TEST(TensorImport, ThePolicyIsTheCallersToReplace) {
                        options);
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   EXPECT_EQ(imported->format, "tensor");
-  EXPECT_EQ(std::get<Scatter>(imported->kernels[0].op).oob, OobPolicy::skip_window);
+  EXPECT_EQ(std::get<Scatter>(*imported->kernels[0].op).oob, OobPolicy::skip_window);
 }
 
 TEST(TensorImport, SeveralFunctionsAndOperations) {

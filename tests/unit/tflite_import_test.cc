@@ -33,8 +33,8 @@ Imported import_bytes(std::string_view bytes) {
 }
 Imported import_good(const TfliteModel& model) { return import_bytes(model.bytes()); }
 
-const Scatter& scatter_of(const Imported& imported, size_t k = 0) { return std::get<Scatter>(imported.kernels.at(k).op); }
-const Gather& gather_of(const Imported& imported, size_t k = 0) { return std::get<Gather>(imported.kernels.at(k).op); }
+const Scatter& scatter_of(const Imported& imported, size_t k = 0) { return std::get<Scatter>(*imported.kernels.at(k).op); }
+const Gather& gather_of(const Imported& imported, size_t k = 0) { return std::get<Gather>(*imported.kernels.at(k).op); }
 
 template <class T>
 std::unique_ptr<Tensor> tensor(DType dtype, std::vector<int64_t> dims, std::vector<T> values) {

@@ -37,7 +37,7 @@ struct Guarantees {
 };
 
 struct Explanation {
-  const ImportedKernel* kernel = nullptr;
+  const ImportedKernel* kernel;
   Stages stages;
   std::vector<Choice> backends, strategies;
   std::string chosen, why;  ///< backend that would run it, or why none can
@@ -76,14 +76,14 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Plan& plan, const S
   g.bits_fixed = "yes";
   g.writes = "none";
   OobPolicy oob = OobPolicy::undefined;
-  if (const Scatter* scatter = std::get_if<Scatter>(&kernel.op)) {
+  if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
     oob = scatter->oob;
     if (scatter->order == Order::relaxed && float_sums(*scatter)) g.bits_fixed = "no (order relaxed)";
     g.scratch_bytes = scratch_of(*scatter, plan, schedule);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   } else {
-    oob = std::get<Gather>(kernel.op).oob;
+    oob = std::get<Gather>(*kernel.op).oob;
   }
   g.checks_first = oob == OobPolicy::error        ? "yes"
                    : !kernel.non_negative.empty() ? "yes (negative ones; policy " + std::string(name(oob)) + " takes the others)"
@@ -116,9 +116,8 @@ std::string copies_text(int64_t bytes, const Stages& stages) {
 }
 
 Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
-  Explanation out;
-  out.kernel = &kernel;
-  STREW_ASSIGN(out.stages, make_stages(kernel.op, options.kernel));
+  STREW_ASSIGN(Stages made, make_stages(kernel.op, options.kernel));
+  Explanation out{&kernel, std::move(made)};
   const Stages& stages = out.stages;
   for (const Backend* backend : backends()) out.backends.push_back({std::string(backend->name()), can_build(*backend, stages)});
   for (Strategy s : kStrategies) {

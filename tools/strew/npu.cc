@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/pto/text.h"
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
-#include "compiler/rewrite/rewrites.h"
 #include "runtime/file.h"
 #include "tools/strew/message.h"
 
@@ -90,7 +90,7 @@ Status write_both(const std::string& path, const std::string& text, const std::s
 /// A negative index that the source wants refused is an error beside any policy: programs have one check only.
 Status check_kernel(const ImportedKernel& kernel) {
   if (kernel.non_negative.empty()) return {};
-  const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(kernel.op).oob : std::get<Gather>(kernel.op).oob;
+  const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
   return unsupported("negative indices are errors beside policy " + std::string(name(oob)) +
                      ", which a program has no check for; --oob error checks every index");
 }
@@ -102,9 +102,7 @@ bool is_npu_target(std::string_view target) { return target == "npu-a3" || targe
 
 Expected<pto::Program> plan_kernel(const ImportedKernel& kernel, const Options& options, pto::Output output) {
   STREW_TRY(check_kernel(kernel));
-  Op canonical = kernel.op;
-  canonicalise(canonical);
-  STREW_ASSIGN(const Plan plan, make_plan(canonical));
+  STREW_ASSIGN(const Plan plan, canonical_plan(kernel.op));
   pto::ProgramOptions wanted = options.program;
   wanted.output = output;
   wanted.kernel = function_name(kernel.name);

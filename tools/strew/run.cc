@@ -115,8 +115,8 @@ Inputs clone_all(const Inputs& inputs) {
 /// Bits are compared strictly where nothing computes.
 bool only_moves(const Imported& imported) {
   for (const ImportedKernel& kernel : imported.kernels) {
-    const Scatter* scatter = std::get_if<Scatter>(&kernel.op);
-    const Gather* gather = std::get_if<Gather>(&kernel.op);
+    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
+    const Gather* gather = std::get_if<Gather>(&*kernel.op);
     if (scatter != nullptr &&
         (scatter->combiner.kind != CombinerKind::assign || scatter->operands[0].dtype != scatter->results[0].dtype ||
          scatter->updates[0].dtype != scatter->results[0].dtype)) {

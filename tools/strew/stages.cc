@@ -6,13 +6,10 @@
 
 namespace strew::cli {
 
-Expected<Stages> make_stages(const Op& op, const KernelOptions& options) {
-  Stages out;
-  out.op = op;
-  out.op_text = print(op);
+Expected<Stages> make_stages(const VerifiedOp& op, const KernelOptions& options) {
+  STREW_ASSIGN(Canonical canonical, canonicalise(op));
+  Stages out{op, print(op), std::move(canonical.op), std::move(canonical.applied)};
   STREW_ASSIGN(out.target, parse_target(options.target));
-  out.canonical = op;
-  out.applied = canonicalise(out.canonical);
   Expected<Plan> plan = make_plan(out.canonical);
   if (plan.ok()) {
     out.plan = std::move(*plan);

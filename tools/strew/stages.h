@@ -11,9 +11,9 @@
 namespace strew::cli {
 
 struct Stages {
-  Op op;
+  VerifiedOp op;
   std::string op_text;
-  Op canonical;
+  VerifiedOp canonical;
   std::vector<const Rewrite*> applied;
   Status planned;  ///< not ok: no plan can hold the op, and `plan` is empty
   Plan plan;
@@ -27,7 +27,7 @@ struct Stages {
 };
 
 /// Fails only when the target is unknown.
-Expected<Stages> make_stages(const Op& op, const KernelOptions& options);
+Expected<Stages> make_stages(const VerifiedOp& op, const KernelOptions& options);
 
 /// Ok, or why `backend` cannot build it.
 Status can_build(const Backend& backend, const Stages& stages);

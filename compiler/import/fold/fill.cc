@@ -92,7 +92,7 @@ void fold_fill_mask(const Workshop& shop, int compute) {
   const Value& from = shop.imported.values[static_cast<size_t>(gathered)];
   if (from.kind != ValueKind::result || is_scatter(shop.kernel(from.index).op) || shop.ledger.readers(gathered) != 1) return;
   const int number = from.index;
-  Gather gather = std::get<Gather>(shop.kernel(number).op);
+  Gather gather = std::get<Gather>(*shop.kernel(number).op);
   if (gather.oob != OobPolicy::clamp || !gather.expr.empty() || shop.kernel(number).fixed_policy) return;
   if (select.results[0].dims != gather.result.dims || gather.result.dtype != gather.operand.dtype) return;
 
@@ -107,9 +107,10 @@ void fold_fill_mask(const Workshop& shop, int compute) {
 
   gather.oob = OobPolicy::fill_window;
   gather.fill = *fill;
-  if (!verify(gather).ok()) return;
+  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
+  if (!folded.ok()) return;
   ImportedKernel& kernel = shop.kernel(number);
-  kernel.op = std::move(gather);
+  kernel.op = std::move(folded).value();
   kernel.fixed_policy = true;
   kernel.notes.emplace_back(
       "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply");
@@ -117,7 +118,7 @@ void fold_fill_mask(const Workshop& shop, int compute) {
 }
 
 void fold_operand(const Workshop& shop, int kernel) {
-  const auto* scatter = std::get_if<Scatter>(&shop.kernel(kernel).op);
+  const auto* scatter = std::get_if<Scatter>(&*shop.kernel(kernel).op);
   if (scatter == nullptr || scatter->init != InitKind::copy) return;
   Scatter filled = *scatter;
   filled.init = InitKind::fill;
@@ -129,9 +130,10 @@ void fold_operand(const Workshop& shop, int kernel) {
     if (!value || value->dtype != filled.results[i].dtype) return;
     filled.fill.push_back(*value);
   }
-  if (!verify(filled).ok()) return;
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<int64_t>(filled.operands.size()));
-  shop.kernel(kernel).op = std::move(filled);
+  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(filled));
+  if (!folded.ok()) return;
+  shop.kernel(kernel).op = std::move(folded).value();
   shop.kernel(kernel).notes.emplace_back("folded: the operand is one value everywhere, with which the result is filled");
   shop.ledger.rewire(kernel, std::move(arguments), ComputeFate::folded);
 }

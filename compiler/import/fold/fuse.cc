@@ -66,7 +66,7 @@ int gather_of(const Workshop& shop, int value, int count) {
 }  // namespace
 
 void fuse_updates(const Workshop& shop, int number) {
-  const auto* scatter = std::get_if<Scatter>(&shop.kernel(number).op);
+  const auto* scatter = std::get_if<Scatter>(&*shop.kernel(number).op);
   if (scatter == nullptr || scatter->accumulate != Accumulate::native) return;
   Scatter fused = *scatter;
   const Frame frame(fused.updates[0].dims, fused.dims.update_window_dims);
@@ -92,9 +92,10 @@ void fuse_updates(const Workshop& shop, int number) {
   if (!expr) return;
   fused.combiner = recognised(std::move(*expr));
   fused.extras = std::move(builder.extras);
-  if (!verify(fused).ok()) return;
+  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
+  if (!folded.ok()) return;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  shop.kernel(number).op = std::move(fused);
+  shop.kernel(number).op = std::move(folded).value();
   shop.kernel(number).notes.push_back("fused: " + operations(count) + " on the updates");
   shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
 }
@@ -107,13 +108,13 @@ size_t fuse_result(const Workshop& shop, int compute) {
   int number = -1, gathered = -1;
   for (const auto& [leaf, count] : region.leaves) {
     const int gather = gather_of(shop, leaf, count);
-    if (gather <= number || std::get<Gather>(shop.kernel(gather).op).result.dims != last.results[0].dims) continue;
+    if (gather <= number || std::get<Gather>(*shop.kernel(gather).op).result.dims != last.results[0].dims) continue;
     number = gather;
     gathered = leaf;
   }
   const size_t seen = region.values.size();
   if (number < 0) return seen;
-  Gather fused = std::get<Gather>(shop.kernel(number).op);
+  Gather fused = std::get<Gather>(*shop.kernel(number).op);
   GraphBuilder builder(shop, Frame(fused.result.dims, fused.dims.offset_dims), fused.extras);
   const Expr before = combine_graph(Op(fused));
   builder.expr.nodes = before.nodes;
@@ -126,10 +127,11 @@ size_t fuse_result(const Workshop& shop, int compute) {
   fused.expr = pruned(builder.expr);
   fused.extras = std::move(builder.extras);
   fused.result = last.results[0];
-  if (!verify(fused).ok()) return seen;
+  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
+  if (!folded.ok()) return seen;
   std::vector<int> arguments = shop.kernel(number).arguments;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  shop.kernel(number).op = std::move(fused);
+  shop.kernel(number).op = std::move(folded).value();
   shop.kernel(number).notes.push_back("fused: " + operations(region.values.size()) + " on what is gathered");
   shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
   shop.ledger.becomes_result(root, number, ComputeFate::fused);

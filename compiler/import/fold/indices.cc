@@ -253,17 +253,18 @@ class IndexFold {
           if (normalises || clamps) op.indices_are_sorted = false;  // said of what they were before
         },
         op_);
-    if (!verify(op_).ok()) return;
+    Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
+    if (!folded.ok()) return;
     ImportedKernel& kernel = shop_.kernel(kernel_);
     std::vector<int> arguments = kernel.arguments;
-    arguments[indices_slot(op_)] = value;
+    arguments[indices_slot(*folded)] = value;
     if (normalises) kernel.notes.emplace_back("folded: indices below 0 count from the end (i < 0 ? i + n : i)");
     if (clamps && !kernel.fixed_policy) {
       kernel.notes.emplace_back("folded: indices are clipped, so the policy is clamp: --oob does not apply");
       kernel.fixed_policy = true;
     }
     if (in_place) kernel.notes.emplace_back("folded: index vectors are read where they lie");
-    kernel.op = std::move(op_);
+    kernel.op = std::move(folded).value();
     shop_.ledger.rewire(kernel_, std::move(arguments), ComputeFate::folded);
   }
 

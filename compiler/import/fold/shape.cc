@@ -45,9 +45,11 @@ void fold_result_shape(const Workshop& shop, int compute) {
   const Value& from = shop.imported.values[static_cast<size_t>(gathered)];
   if (from.kind != ValueKind::result || is_scatter(shop.kernel(from.index).op) || shop.ledger.readers(gathered) != 1) return;
   const int number = from.index;
-  Gather gather = std::get<Gather>(shop.kernel(number).op);
-  if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims) || !verify(gather).ok()) return;
-  shop.kernel(number).op = std::move(gather);
+  Gather gather = std::get<Gather>(*shop.kernel(number).op);
+  if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims)) return;
+  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
+  if (!folded.ok()) return;
+  shop.kernel(number).op = std::move(folded).value();
   shop.kernel(number).notes.emplace_back("folded: dims of 1 are left out of the result");
   shop.ledger.becomes_result(shop.ledger.value_of(compute), number, ComputeFate::folded);
 }

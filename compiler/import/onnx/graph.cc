@@ -157,15 +157,14 @@ Value constant_value(Imported& imported, Constant constant) {
 Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
                         std::vector<EqualExtents> equal_extents) {
   Imported& imported = graph_.imported();
-  ImportedKernel kernel;
+  STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), where_));
   kernel.name = graph_.kernel_name(name_);
-  kernel.location = where_;
   kernel.arguments = std::move(arguments);
   kernel.non_negative = std::move(non_negative);
   kernel.notes = std::move(notes);
   kernel.equal_extents = std::move(equal_extents);
   int result = 0;
-  for (const TensorSlot& slot : tensor_slots(op)) {
+  for (const TensorSlot& slot : tensor_slots(kernel.op)) {
     if (slot.role != Role::result) continue;
     Value value;
     value.kind = ValueKind::result;
@@ -175,7 +174,6 @@ Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_
     STREW_TRY(graph_.define(proto_.output(result), std::move(value), where_ + ": output " + std::to_string(result)));
     ++result;
   }
-  kernel.op = std::move(op);
   imported.kernels.push_back(std::move(kernel));
   return {};
 }

@@ -171,21 +171,20 @@ TensorType Lifter::table_type(const Pair& p, const Whole& part) const {
   return out;
 }
 
-ImportedKernel& Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arguments) {
-  ImportedKernel& kernel = imported_.kernels.emplace_back();
+Expected<ImportedKernel*> Lifter::add_kernel(const Statement& s, Op op, std::vector<int> arguments) {
+  STREW_ASSIGN(ImportedKernel verified, verified_kernel(std::move(op), build_.location(s.at, name(s.opcode))));
+  ImportedKernel& kernel = imported_.kernels.emplace_back(std::move(verified));
   const size_t number = imported_.kernels.size() - first_kernel_;
   kernel.name = (function_.name.empty() ? "main" : function_.name) + (number > 1 ? "_" + std::to_string(number) : "");
-  kernel.location = build_.location(s.at, name(s.opcode));
-  kernel.op = std::move(op);
   kernel.arguments = std::move(arguments);
-  return kernel;
+  return &kernel;
 }
 
 void Lifter::note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const {
   bool shared = false;
   for (const Span& span : cover.spans)
     for (const size_t loop : span.loops) shared = shared || loop == loops_.size() || loops_[loop].over_cores;
-  const TensorType& indices = is_scatter(kernel.op) ? std::get<Scatter>(kernel.op).indices : std::get<Gather>(kernel.op).indices;
+  const TensorType& indices = indices_of(kernel.op);
   if (!is_signed_integer(indices.dtype)) kernel.notes.push_back("indices are read as u32: -1 is 4294967295");
   if (!loops_.empty()) kernel.notes.push_back("one op for all tiles of the loop in line " + std::to_string(loops_[0].at.line));
   if (cores_) kernel.notes.push_back("written for " + std::to_string(*cores_) + " cores");
@@ -274,7 +273,8 @@ Status Lifter::scatter(const Pair& p) {
   op.combiner.kind = combiner_of(s.attribute("scatterAtomicOp"));
   op.init = InitKind::in_place;
   op.oob = scatter_policy(s.attribute("scatterOob"));
-  note_cover(add_kernel(s, std::move(op), {part.value, index_values.value, updates.value}), data, true);
+  STREW_ASSIGN(ImportedKernel* const kernel, add_kernel(s, std::move(op), {part.value, index_values.value, updates.value}));
+  note_cover(*kernel, data, true);
 
   Value result;
   result.kind = ValueKind::result;
@@ -314,7 +314,8 @@ Status Lifter::gather(const Pair& p) {
   op.oob = gather_policy(s.attribute("gatherOob"), p.rows);
   const bool fills = op.oob == OobPolicy::fill_window || op.oob == OobPolicy::fill_element;
   op.fill = fills ? Scalar{op.operand.dtype} : Scalar{};
-  note_cover(add_kernel(s, std::move(op), {part.value, index_values.value}), result, false);
+  STREW_ASSIGN(ImportedKernel* const kernel, add_kernel(s, std::move(op), {part.value, index_values.value}));
+  note_cover(*kernel, result, false);
 
   Value value;
   value.kind = ValueKind::result;

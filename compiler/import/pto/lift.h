@@ -119,7 +119,7 @@ class Lifter {
   size_t list_dim(const Tile& indices) const;
   Expected<Whole> table_part(const Pair& p, const Cover& cover);
   TensorType table_type(const Pair& p, const Whole& part) const;
-  ImportedKernel& add_kernel(const Statement& s, Op op, std::vector<int> arguments);
+  Expected<ImportedKernel*> add_kernel(const Statement& s, Op op, std::vector<int> arguments);
   void note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const;
 
   // memory.cc: what stands behind pointers.

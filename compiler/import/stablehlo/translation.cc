@@ -81,23 +81,24 @@ std::string Translation::kernel_name() {
 Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy) {
   VerifyOptions strict;
   strict.equal_batching_dims = true;
-  STREW_TRY(parsed.at(from, verify(op, strict)));
+  auto verified = VerifiedOp::of(std::move(op), strict);
+  if (!verified.ok()) return parsed.at(from, verified.status());
+  ImportedKernel added(std::move(verified).value());
   const int kernel = static_cast<int>(out.kernels.size());
   for (unsigned i = 0; i < from->getNumResults(); ++i) {
     Value result;
     result.kind = ValueKind::result;
-    result.type = is_scatter(op) ? std::get<Scatter>(op).results[i] : std::get<Gather>(op).result;
+    result.type = is_scatter(added.op) ? std::get<Scatter>(*added.op).results[i] : std::get<Gather>(*added.op).result;
     result.index = kernel;
     result.result = static_cast<int>(i);
     bind(from->getResult(i), add_value(std::move(result)));
   }
-  ImportedKernel& added = out.kernels.emplace_back();
   added.name = kernel_name();
   added.location = fmt::format("{}: {}", parsed.where(from), from->getName().getStringRef().str());
-  added.op = std::move(op);
   added.arguments = std::move(arguments);
   added.fixed_policy = fixed_policy;
   if (fixed_policy) added.notes.emplace_back("clamp is what the operation means: --oob does not apply");
+  out.kernels.push_back(std::move(added));
   return {};
 }
 

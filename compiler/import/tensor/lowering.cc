@@ -83,16 +83,16 @@ Status TensorLowering::lower(mlir::Operation* op) {
 }
 
 Expected<int> TensorLowering::add_kernel(Kernel kernel) {
-  STREW_TRY(parsed.at(kernel.at, verify(kernel.op)));
+  auto verified = VerifiedOp::of(std::move(kernel.op));
+  if (!verified.ok()) return parsed.at(kernel.at, verified.status());
   Value result;
   result.kind = ValueKind::result;
   result.type = kernel.type;
   result.index = static_cast<int>(out.kernels.size());
-  ImportedKernel& added = out.kernels.emplace_back();
+  ImportedKernel& added = out.kernels.emplace_back(std::move(verified).value());
   added.name = function_;
   for (int n = 2; !names_.insert(added.name).second; ++n) added.name = fmt::format("{}_{}", function_, n);
   added.location = fmt::format("{}: {}", parsed.where(kernel.at), kernel.at->getName().getStringRef().str());
-  added.op = std::move(kernel.op);
   added.arguments = std::move(kernel.arguments);
   added.notes = std::move(kernel.notes);
   return values_[kernel.result] = add_value(std::move(result));

@@ -168,7 +168,9 @@ Status Node::check_output(int32_t number, const TensorType& computed) const {
 Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<std::string> notes, bool fixed_policy) {
   Imported& imported = graph_.imported();
   const int32_t output = op_.outputs()->Get(0);
-  const TensorType& result = is_scatter(op) ? std::get<Scatter>(op).results[0] : std::get<Gather>(op).result;
+  STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), where_));
+  const TensorType& result =
+      is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).results[0] : std::get<Gather>(*kernel.op).result;
   STREW_TRY(check_output(output, result));
 
   Value value;
@@ -181,10 +183,7 @@ Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<std::stri
     notes.push_back("quantized tensors are their storage type " + std::string(name(result.dtype)) + ": scales are not applied");
   }
   if (fixed_policy) notes.emplace_back("clamp is what the operation means: --oob does not apply");
-  ImportedKernel kernel;
   kernel.name = name_;
-  kernel.location = where_;
-  kernel.op = std::move(op);
   kernel.arguments = std::move(arguments);
   kernel.fixed_policy = fixed_policy;
   kernel.notes = std::move(notes);

@@ -10,13 +10,13 @@
 
 #include "backends/pto/simulate/launch.h"
 #include "backends/reference/reference.h"
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/verify.h"
-#include "compiler/rewrite/rewrites.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/npu/plant.h"
 #include "tests/differential/op_blueprint.h"
@@ -237,20 +237,19 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   const NpuWish& wish = wish_ = random_wish(rng);
   if (wanted) wish_ = *wanted;
   ++tally_.ops;
-  if (const Status status = verify(op); !status.ok()) return Failure{"verify: " + status.message(), "", "verify"};
-  Op canonical = op;
-  canonicalise(canonical);
-  const Expected<Plan> plan = make_plan(canonical);
+  const Expected<VerifiedOp> verified = VerifiedOp::of(op);
+  if (!verified.ok()) return Failure{"verify: " + verified.status().message(), "", "verify"};
+  const Expected<Plan> plan = canonical_plan(*verified);
   if (!plan.ok()) return std::nullopt;
   const auto failed = [&](const std::string& what) { return Failure{what, wish.text(), "npu"}; };
   Expected<pto::Program> program = invalid_argument("not planned");
-  const Caught caught = catch_fault([&] { program = pto::plan_program(op, *plan, wish.chip, wish.options); });
+  const Caught caught = catch_fault([&] { program = pto::plan_program(*verified, *plan, wish.chip, wish.options); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
   if (!program.ok() && !wanted && (wish.options.tile_rows > 0 || wish.options.index_column || wish.options.through_l1)) {
     // Not every height is one the op can be planned with, nor a column of indices; what the planner takes is.
     wish_.options.tile_rows = 0;
     wish_.options.index_column = wish_.options.through_l1 = false;
-    program = pto::plan_program(op, *plan, wish.chip, wish.options);
+    program = pto::plan_program(*verified, *plan, wish.chip, wish.options);
   }
   if (!program.ok()) {
     if (program.status().code() != Code::unsupported) return failed("plan_program: " + program.status().message());
@@ -301,7 +300,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     if (!g.scatter) data.touched.element.clear();
     data.before = data.call.results();
     data.text = fmt::format("{}\n  pattern {}; {}", print(data.call.op()), name(pattern), wish.text());
-    const Status reference = run_reference(op, data.call.views());
+    const Status reference = run_reference(*verified, data.call.views());
     data.refused = !reference.ok();
     data.expected = data.call.results();
     ++tally_.data_sets;

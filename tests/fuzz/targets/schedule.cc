@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
-#include "compiler/rewrite/rewrites.h"
 #include "tests/fuzz/check.h"
 
 namespace strew::fuzz {
@@ -16,8 +16,7 @@ namespace {
 Plan plan_of(std::string_view text) {
   Expected<Op> op = parse_op(text);
   if (!op.ok()) broken("an op of this target is refused: " + op.status().message());
-  canonicalise(*op);
-  return make_plan(*op).value();
+  return canonical_plan(VerifiedOp::of(std::move(op).value()).value()).value();
 }
 
 std::vector<Plan> make_plans() {

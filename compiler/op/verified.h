@@ -1,0 +1,36 @@
+// VerifiedOp: an Op together with the proof that verify() has accepted it.
+//
+// Dimension numbers, slice sizes and expression references of an Op are plain integers that anyone may set. Code that indexes with them
+// (folding, canonicalisation, planning, every backend) takes a VerifiedOp, so that an op which nobody verified does not compile there.
+// The only way to make one is VerifiedOp::of(), and its op cannot be changed: a step that rewrites an op copies it, changes the copy and
+// asks of() again. Tested by tests/unit/verified_test.cc.
+#pragma once
+
+#include <utility>
+
+#include "compiler/op/op.h"
+#include "compiler/op/verify.h"
+#include "runtime/status.h"
+
+namespace strew {
+
+class VerifiedOp {
+ public:
+  /// The op, if verify(op, options) accepts it; otherwise what verify() says.
+  static Expected<VerifiedOp> of(Op op, const VerifyOptions& options = {}) {
+    STREW_TRY(verify(op, options));
+    return VerifiedOp(std::move(op));
+  }
+
+  const Op& operator*() const { return op_; }
+  const Op* operator->() const { return &op_; }
+  operator const Op&() const { return op_; }  // NOLINT(google-explicit-constructor): whoever only reads an op takes an Op
+  friend bool operator==(const VerifiedOp&, const VerifiedOp&) = default;
+
+ private:
+  explicit VerifiedOp(Op op) : op_(std::move(op)) {}
+
+  Op op_;
+};
+
+}  // namespace strew
