@@ -8,6 +8,7 @@
 
 #include "compiler/rewrite/rewrites.h"
 #include "compiler/rewrite/split_wide.h"
+#include "runtime/fp_environment.h"
 #include "runtime/wide_touched.h"
 
 namespace strew {
@@ -104,6 +105,7 @@ Expected<Plan> canonical_plan(const VerifiedOp& op) {
 }
 
 Expected<Compiled> compile(const Op& given, const KernelOptions& options) {
+  const FpEnvironment environment(true);  // constants are folded whatever the caller rounds to
   STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(given));
   Compiled out(op);
   STREW_ASSIGN(out.target, parse_target(options.target));

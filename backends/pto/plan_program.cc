@@ -18,6 +18,7 @@
 #include "backends/pto/unroll.h"
 #include "backends/pto/windows.h"
 #include "compiler/pto/verify.h"
+#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 namespace {
@@ -341,6 +342,7 @@ class Attempts {
 }  // namespace
 
 Expected<Program> plan_program(const VerifiedOp& op, const Plan& plan, Chip chip, const ProgramOptions& options) {
+  const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
   return Attempts(op, plan, chip, options).best();
 }

@@ -2,10 +2,12 @@
 #include "backends/pto/text.h"
 
 #include "compiler/pto/print.h"
+#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 
 Expected<std::string> program_text(const std::vector<Program>& programs, std::string_view kind) {
+  const FpEnvironment environment(true);
   if (kind == "pto-cpp") return print_cpp(programs);
   if (kind == "pto-host") return print_host(programs);
   if (kind == "pto-as" && programs.size() != 1)

@@ -2,6 +2,7 @@
 // ml_dtypes (tests/oracle/narrow_floats compares every code).
 #include "compiler/op/dtype.h"
 
+#include <algorithm>
 #include <array>
 
 namespace strew {
@@ -10,7 +11,8 @@ namespace {
 using K = DTypeKind;
 using C = FloatCodes;
 
-constexpr std::array<DTypeInfo, kDTypeCount> kTable{{
+/// One row more than there are dtypes: what a number stands for that is no DType. verify() refuses it.
+constexpr std::array<DTypeInfo, kDTypeCount + 1> kTable{{
     {DType::boolean, "bool", K::boolean, 8, true, C::none, 0, 0, 0},
     {DType::i2, "i2", K::signed_integer, 2, false, C::none, 0, 0, 0},
     {DType::u2, "u2", K::unsigned_integer, 2, false, C::none, 0, 0, 0},
@@ -43,6 +45,7 @@ constexpr std::array<DTypeInfo, kDTypeCount> kTable{{
     {DType::complex64, "complex64", K::complex, 64, true, C::none, 0, 0, 0},
     {DType::complex128, "complex128", K::complex, 128, true, C::none, 0, 0, 0},
     {DType::string, "string", K::string, 128, false, C::none, 0, 0, 0},
+    {DType{kDTypeCount}, "(no dtype)", K::string, 128, false, C::none, 0, 0, 0},
 }};
 
 constexpr bool in_enum_order() {
@@ -54,11 +57,11 @@ static_assert(in_enum_order());
 
 }  // namespace
 
-const DTypeInfo& info(DType dtype) { return kTable[static_cast<size_t>(dtype)]; }
+const DTypeInfo& info(DType dtype) { return kTable[std::min(static_cast<size_t>(dtype), size_t{kDTypeCount})]; }
 
 std::optional<DType> dtype_from_name(std::string_view name) {
   for (const DTypeInfo& row : kTable)
-    if (row.name == name) return row.dtype;
+    if (row.name == name && row.dtype != DType{kDTypeCount}) return row.dtype;
   return std::nullopt;
 }
 

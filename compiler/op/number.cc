@@ -1,3 +1,6 @@
+// Nothing here depends on the caller's floating-point environment: what rounds, or would flush a subnormal, is done on integers, and what
+// doubles are left hold numbers that no rounding mode changes.
+//
 // One routine does all rounding: round_to() takes sign, 64-bit significand and power of two, so a double and a 64-bit integer
 // reach every format through the same exact arithmetic, and never through a second format on the way.
 //
@@ -114,7 +117,8 @@ uint64_t encode_float(const DTypeInfo& f, double value) {
 
 double decode_float(const DTypeInfo& f, uint64_t bits) {
   if (f.dtype == DType::f64) return std::bit_cast<double>(bits);
-  if (f.dtype == DType::f32) return std::bit_cast<float>(static_cast<uint32_t>(bits));
+  constexpr uint64_t kF32Exponent = 0x7f800000;  // without it a subnormal, which a processor may be told to take for zero
+  if (f.dtype == DType::f32 && (bits & kF32Exponent) != 0) return std::bit_cast<float>(static_cast<uint32_t>(bits));
   if (f.codes == FloatCodes::e8m0)
     return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(bits) - 127);
   bits &= low_bits(code_bits(f));
@@ -156,15 +160,15 @@ uint64_t convert_real(DType from, uint64_t bits, DType to) {
 double decode(DType dtype, uint64_t bits) {
   const DTypeInfo& row = info(dtype);
   if (row.kind == DTypeKind::floating) return row.codes == FloatCodes::opaque ? 0.0 : decode_float(row, bits);
-  if (dtype == DType::u64) return static_cast<double>(bits);
-  return static_cast<double>(decode_i64(dtype, bits));
+  if (dtype == DType::u64) return std::bit_cast<double>(encode_u64(DType::f64, bits));
+  return std::bit_cast<double>(encode_i64(DType::f64, decode_i64(dtype, bits)));
 }
 
 uint64_t encode(DType dtype, double value) {
   const DTypeInfo& row = info(dtype);
   switch (row.kind) {
     case DTypeKind::boolean:
-      return value != 0 ? 1 : 0;
+      return (std::bit_cast<uint64_t>(value) << 1) != 0 ? 1 : 0;  // a comparison may take a subnormal for zero
     case DTypeKind::signed_integer:
     case DTypeKind::unsigned_integer:
       return encode_integer(row, value);

@@ -14,6 +14,7 @@
 
 #include "compiler/op/number.h"
 #include "compiler/op/text.h"
+#include "runtime/fp_environment.h"
 
 namespace strew {
 namespace {
@@ -161,6 +162,7 @@ Expected<Scalar> parse_complex(std::string_view text, DType dtype) {
 
 std::string print(const Scalar& s) {
   if (!fits(s)) return hex(s);
+  const FpEnvironment environment(is_float(s.dtype) || is_complex(s.dtype));
   switch (info(s.dtype).kind) {
     case DTypeKind::boolean:
       return s.bits[0] > 1 ? hex(s) : s.bits[0] == 1 ? "true" : "false";
@@ -185,6 +187,7 @@ Expected<Scalar> parse_scalar(std::string_view text, DType dtype) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   if (text.size() > 512) return bad(text, dtype, "at most 512 characters");
   if (text.substr(0, 2) == "0x") return parse_hex(text, dtype);
+  const FpEnvironment environment(is_float(dtype) || is_complex(dtype));  // from_chars rounds as the caller's environment says
   const int width = bits(dtype);
   switch (info(dtype).kind) {
     case DTypeKind::boolean:

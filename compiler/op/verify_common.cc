@@ -51,7 +51,14 @@ std::string show(const std::vector<int64_t>& list) {
 
 std::string field_of(std::string_view name, size_t index) { return std::string(name) + "[" + std::to_string(index) + "]"; }
 
+Status check_dtype(const std::string& field, DType dtype) {
+  if (static_cast<int>(dtype) < kDTypeCount) return {};
+  return violated("op_dtype", field + " has dtype number " + std::to_string(static_cast<int>(dtype)) + "; expected 0 to " +
+                                  std::to_string(kDTypeCount - 1));
+}
+
 Status check_tensor(const std::string& field, const TensorType& type) {
+  STREW_TRY(check_dtype(field, type.dtype));
   if (type.dims.size() > static_cast<size_t>(kMaxRank)) {
     return violated("op_limits",
                     field + " has rank " + std::to_string(type.dims.size()) + "; expected at most " + std::to_string(kMaxRank));

@@ -19,7 +19,9 @@ std::string show(const std::vector<int64_t>& list);
 /// "operand[1]"
 std::string field_of(std::string_view name, size_t index);
 
-/// Extents and strides that make sense and do not overflow: op_limits, op_dims, op_strides, op_size.
+/// A number that is one of DType's: op_dtype.
+Status check_dtype(const std::string& field, DType dtype);
+/// A dtype, extents and strides that make sense and do not overflow: op_dtype, op_limits, op_dims, op_strides, op_size.
 Status check_tensor(const std::string& field, const TensorType& type);
 /// op_strides: no two elements of a result share an address, as far as dims and strides are static.
 Status check_result_strides(const std::string& field, const TensorType& type);

@@ -108,6 +108,7 @@ class ExprChecker {
                                        std::to_string(kMaxExprNodes));
     }
     for (at_ = 0; at_ < expr_.nodes.size(); ++at_) {
+      STREW_TRY(check_dtype("expr node %" + std::to_string(at_), node().dtype));
       STREW_TRY(check_form(node()));
       STREW_TRY(check_types(node()));
     }

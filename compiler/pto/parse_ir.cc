@@ -7,6 +7,7 @@
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/types.h"
+#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 namespace {
@@ -582,6 +583,7 @@ Status IrParser::loop(Statement& s, int depth) {
 Expected<Module> parse_ir(std::string_view text) { return IrParser(text).run(); }
 
 Expected<Module> parse(std::string_view text) {
+  const FpEnvironment environment(true);
   if (text.size() > kMaxText)
     return invalid_argument("the text has " + std::to_string(text.size()) + " bytes, expected at most " +
                             std::to_string(kMaxText));

@@ -8,6 +8,7 @@
 #include "backends/pto/simulate/core.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
+#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 namespace {
@@ -75,6 +76,7 @@ class Turns {
 
 Expected<SimulationReport> simulate(const Module& module, std::string_view function, std::span<const SimulatedArgument> arguments,
                                     const SimulateOptions& options) {
+  const FpEnvironment environment(true);
   STREW_TRY(verify(module));
   STREW_ASSIGN(const Function* f, find_function(module, function));
   if (arguments.size() != f->arguments.size())
