@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "compiler/op/number.h"
+#include "runtime/fp_environment.h"
 #include "runtime/interpret/interpret.h"
 #include "runtime/program_input.h"
 #include "runtime/strided.h"
@@ -21,6 +22,19 @@ namespace {
 
 int64_t integer_at(const Tensor& tensor, int64_t i) {
   return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
+}
+
+/// The strings of the copy are its own.
+Expected<Tensor> copy_of(const Tensor& tensor) {
+  STREW_ASSIGN(Tensor copy, make_tensor(tensor.dtype, tensor.dims));
+  if (tensor.dtype == DType::string) {
+    std::vector<std::string> strings;
+    for (int64_t i = 0, n = tensor.elements(); i < n; ++i) strings.emplace_back(string_at(tensor, i));
+    set_strings(copy, std::move(strings));
+  } else if (copy.data.size() > 0) {
+    std::memcpy(copy.data.data(), tensor.data.data(), static_cast<size_t>(copy.data.size()));
+  }
+  return copy;
 }
 
 class Runner {
@@ -193,6 +207,13 @@ class Runner {
   }
 
   Status evaluate_constant(int v, const Constant& constant) {
+    if (!constant.mapped.empty()) {
+      Tensor tensor;
+      tensor.dtype = constant.type.dtype;
+      tensor.dims = constant.type.dims;
+      tensor.data = Buffer::share(constant.mapped, constant.file);
+      return keep(v, std::move(tensor));
+    }
     STREW_ASSIGN(Tensor tensor, make_tensor(constant.type.dtype, constant.type.dims));
     if (constant.type.dtype == DType::string) {
       set_strings(tensor, constant.strings);
@@ -366,23 +387,25 @@ class Runner {
     return dims;
   }
 
+  /// Results are moved out, so that a large one is in memory once; a tensor that is several outputs is copied for all but the last.
   Expected<std::vector<Tensor>> collect() {
-    std::vector<Tensor> out;
+    std::vector<const Tensor*> from;
     for (const Output& output : outputs_) {
-      const Tensor* from = nullptr;
       if (output.value < 0) {
-        from = &results_[output.kernel][output.result];
+        from.push_back(&results_[output.kernel][output.result]);
       } else {
-        STREW_ASSIGN(from, evaluate(output.value));
+        STREW_ASSIGN(const Tensor* tensor, evaluate(output.value));
+        from.push_back(tensor);
       }
-      STREW_ASSIGN(Tensor copy, make_tensor(from->dtype, from->dims));
-      if (from->dtype == DType::string) {
-        std::vector<std::string> strings;
-        for (int64_t i = 0, n = from->elements(); i < n; ++i) strings.emplace_back(string_at(*from, i));
-        set_strings(copy, std::move(strings));
-      } else {
-        std::memcpy(copy.data.data(), from->data.data(), static_cast<size_t>(copy.data.size()));
+    }
+    std::vector<Tensor> out;
+    for (size_t i = 0; i < from.size(); ++i) {
+      const bool again = std::find(from.begin() + static_cast<ptrdiff_t>(i) + 1, from.end(), from[i]) != from.end();
+      if (!again && from[i]->dtype != DType::string) {
+        out.push_back(std::move(const_cast<Tensor&>(*from[i])));  // every tensor that values_ points at is ours
+        continue;
       }
+      STREW_ASSIGN(Tensor copy, copy_of(*from[i]));
       out.push_back(std::move(copy));
     }
     return out;
@@ -404,6 +427,7 @@ class Runner {
 
 Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                           const ProgramOptions& options) {
+  const FpEnvironment environment(true);  // operations around the kernels are interpreted
   return Runner(runtime, imported, std::move(inputs), options).run();
 }
 

@@ -1,5 +1,5 @@
-// Owned tensors. Memory comes from calloc, so that a large result costs no pass over its pages before a kernel fills them, and is
-// aligned by hand to 64 bytes (the widest vector register and a cache line).
+// Owned tensors. Their memory is a mapped file, or comes from calloc and is aligned by hand to 64 bytes (the widest vector register and a
+// cache line): calloc, so that a large result costs no pass over its pages before a kernel fills them.
 //
 // Sizes come from files, so every product is checked and nothing larger than the machine's memory is asked for: with overcommit the
 // allocation would succeed and the process die later. Tested by tests/unit/program_test.cc and tests/error/cli_test.cc.
@@ -7,11 +7,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
 #include "compiler/op/dtype.h"
+#include "compiler/op/number.h"
 
 namespace strew {
 namespace {
@@ -33,8 +35,6 @@ int64_t physical_memory() {
 
 }  // namespace
 
-void Buffer::Free::operator()(void* p) const { std::free(p); }
-
 Status check_memory(int64_t bytes) {
   static const int64_t most = physical_memory();
   if (bytes >= 0 && bytes <= most) return {};
@@ -45,12 +45,27 @@ Status check_memory(int64_t bytes) {
 Expected<Buffer> Buffer::allocate(int64_t bytes) {
   STREW_TRY(check_memory(bytes));
   Buffer out;
-  out.base_.reset(std::calloc(1, static_cast<size_t>(bytes + kAlignment)));
-  if (!out.base_) return invalid_argument("out of memory: a tensor needs " + std::to_string(bytes) + " bytes");
-  const auto address = reinterpret_cast<uintptr_t>(out.base_.get());
-  out.data_ = static_cast<std::byte*>(out.base_.get()) + (kAlignment - address % kAlignment) % kAlignment;
+  void* base = std::calloc(1, static_cast<size_t>(bytes + kAlignment));
+  if (base == nullptr) return invalid_argument("out of memory: a tensor needs " + std::to_string(bytes) + " bytes");
+  out.owner_ = std::shared_ptr<const void>(base, [](const void* p) { std::free(const_cast<void*>(p)); });
+  out.data_ = static_cast<std::byte*>(base) + (kAlignment - reinterpret_cast<uintptr_t>(base) % kAlignment) % kAlignment;
   out.size_ = bytes;
   return out;
+}
+
+Buffer Buffer::share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  Buffer out;
+  out.owner_ = std::move(owner);
+  out.data_ = const_cast<std::byte*>(bytes.data());  // Tensor has one kind of buffer; the pages themselves are read-only
+  out.size_ = static_cast<int64_t>(bytes.size());
+  out.read_only_ = true;
+  return out;
+}
+
+bool can_map(DType dtype, int64_t offset, int64_t bytes) {
+  constexpr int64_t kWorthwhile = int64_t{1} << 20;
+  if (bytes < kWorthwhile || bits(dtype) < 8 || !(is_float(dtype) || is_complex(dtype))) return false;
+  return offset % std::max(1, bits(part_dtype(dtype)) / 8) == 0;
 }
 
 TensorView Tensor::view() const { return {data.data(), dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr}; }

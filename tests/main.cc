@@ -1,7 +1,11 @@
 // main() of strew_unit_tests. Adds one flag to GoogleTest's: --room=NAME runs the tests whose source lies in tests/NAME, so that ctest
 // shows unit, golden and error apart though they are one program.
+//
+// Tests write files under names that can be foreseen, so the temporary folder of a run is one that only its user may enter.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -27,6 +31,11 @@ std::string filter_of(std::string_view room) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::string folder = (std::filesystem::temp_directory_path() / "strew_tests_XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr || setenv("TMPDIR", folder.c_str(), 1) != 0) {
+    std::cerr << folder << ": cannot make a temporary folder\n";
+    return 2;
+  }
   testing::InitGoogleTest(&argc, argv);
   constexpr std::string_view kRoom = "--room=";
   for (int i = 1; i < argc; ++i) {
@@ -42,5 +51,8 @@ int main(int argc, char** argv) {
     }
     GTEST_FLAG_SET(filter, filter);
   }
-  return RUN_ALL_TESTS();
+  const int status = RUN_ALL_TESTS();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder, ignored);
+  return status;
 }

@@ -1,19 +1,29 @@
 // .npy format 1, 2 and 3: magic, version, length of a header that is a Python dict literal, the items.
 //
+// A file is never in memory beside its tensor. Items in the layout of a tensor are mapped (floats of a megabyte and more) or read straight
+// into it; others pass through a block of memory on their way, in the file's order. Writing goes the same way back. Integers are never
+// mapped: they may be indices, and a mapped file can change between an index's check and its use.
+//
 // How a dtype is stored: NumPy's own types as NumPy does; bf16 as V2 and the 8-bit floats as |u1 (any raw item of the size is read:
 // V, u, i); types below 8 bits as one |i1 or |u1 item per element, value in the low bits, the rest the type's extension, ignored when
 // read; strings as <U (|S when they are not UTF-8). Big-endian items are swapped, Fortran order is converted. The header's claims are
-// checked against the size of the file before anything is allocated. Tested by tests/unit/npy_test.cc.
+// checked against the size of the file before anything is allocated. Tested by tests/unit/npy_test.cc and tests/error/hostile_test.cc.
 #include "tools/npy.h"
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <vector>
+
+#include "runtime/file.h"
 
 namespace strew {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr size_t kMaxNpyHeader = size_t{1} << 20;
+constexpr size_t kBlock = size_t{1} << 20;  ///< bytes of items that are converted at a time, or one item
 
 struct Header {
   char order = '|';  ///< < > | =
@@ -134,7 +144,8 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-Expected<Header> parse_header(std::string_view bytes, const std::string& what) {
+/// `bytes`: the beginning of a file of `file_bytes`, all of it or more than the longest header.
+Expected<Header> parse_header(std::string_view bytes, size_t file_bytes, const std::string& what) {
   if (bytes.size() < 10 || bytes.substr(0, kMagic.size()) != kMagic) {
     return invalid_argument(what + ": not an npy file: the first bytes are not \\x93NUMPY");
   }
@@ -145,9 +156,13 @@ Expected<Header> parse_header(std::string_view bytes, const std::string& what) {
   if (bytes.size() < 8 + length_bytes) return invalid_argument(what + ": the npy header is cut short");
   size_t length = 0;
   for (size_t i = 0; i < length_bytes; ++i) length |= static_cast<size_t>(static_cast<unsigned char>(bytes[8 + i])) << 8 * i;
-  if (length > bytes.size() - 8 - length_bytes) {
+  if (length > file_bytes - 8 - length_bytes) {
     return invalid_argument(what + ": the npy header has " + std::to_string(length) + " bytes, expected at most the file's " +
-                            std::to_string(bytes.size()));
+                            std::to_string(file_bytes));
+  }
+  if (length > kMaxNpyHeader) {
+    return invalid_argument(what + ": the npy header has " + std::to_string(length) + " bytes, expected at most " +
+                            std::to_string(kMaxNpyHeader));
   }
   Header header;
   header.data_at = 8 + length_bytes + length;
@@ -266,27 +281,32 @@ Expected<std::string> string_item(const Header& header, const char* item, const 
   return out;
 }
 
-/// Calls f(element number in C order, item number in the file).
-template <class F>
-void for_each_item(const Header& header, int64_t count, F f) {
-  if (!header.fortran) {
-    for (int64_t i = 0; i < count; ++i) f(i, i);
-    return;
+/// Walks the elements of a tensor in the order in which the file holds them.
+class FileOrder {
+ public:
+  explicit FileOrder(const Header& header) : shape_(header.shape), fortran_(header.fortran), at_(shape_.size(), 0) {
+    stride_.assign(shape_.size(), 1);
+    for (size_t d = shape_.size(); d-- > 1;) stride_[d - 1] = stride_[d] * shape_[d];
   }
-  const size_t rank = header.shape.size();
-  std::vector<int64_t> at(rank, 0), stride(rank, 1);
-  for (size_t d = 1; d < rank; ++d) stride[d] = stride[d - 1] * header.shape[d - 1];
-  int64_t item = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    f(i, item);
-    for (size_t d = rank; d-- > 0;) {
-      item += stride[d];
-      if (++at[d] < header.shape[d]) break;
-      item -= stride[d] * header.shape[d];
-      at[d] = 0;
+  /// The number, in C order, of the element the next item is.
+  int64_t next() {
+    const int64_t element = element_;
+    if (!fortran_) return element_++;
+    for (size_t d = 0; d < shape_.size(); ++d) {
+      element_ += stride_[d];
+      if (++at_[d] < shape_[d]) break;
+      element_ -= stride_[d] * shape_[d];
+      at_[d] = 0;
     }
+    return element;
   }
-}
+
+ private:
+  const std::vector<int64_t>& shape_;
+  bool fortran_;
+  std::vector<int64_t> at_, stride_;
+  int64_t element_ = 0;
+};
 
 /// Writes element `i` from an item of one byte or more.
 void store_item(Tensor& tensor, int64_t i, const char* item, bool swap) {
@@ -311,38 +331,73 @@ void store_item(Tensor& tensor, int64_t i, const char* item, bool swap) {
   for (int64_t at = 0; at < size; at += part) std::reverse(data + i * size + at, data + i * size + at + part);
 }
 
-Status read_items(const Header& header, const char* items, int64_t count, Tensor& tensor, const std::string& what) {
-  const int64_t item_bytes = header.item_bytes();
-  if (tensor.dtype == DType::string) {
-    std::vector<std::string> strings(static_cast<size_t>(count));
-    Status status;
-    for_each_item(header, count, [&](int64_t element, int64_t item) {
-      if (!status.ok()) return;
-      Expected<std::string> text = string_item(header, items + item * item_bytes, what);
-      if (text.ok()) {
-        strings[static_cast<size_t>(element)] = std::move(*text);
-      } else {
-        status = text.status();
-      }
-    });
-    STREW_TRY(std::move(status));
-    set_strings(tensor, std::move(strings));
+/// Where the items come from: bytes in memory, or a file.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual Status read(int64_t offset, std::span<std::byte> to) const = 0;
+};
+
+class MemorySource final : public Source {
+ public:
+  explicit MemorySource(std::string_view bytes) : bytes_(bytes) {}
+  Status read(int64_t offset, std::span<std::byte> to) const override {
+    if (!to.empty()) std::memcpy(to.data(), bytes_.data() + offset, to.size());
     return {};
   }
+
+ private:
+  std::string_view bytes_;
+};
+
+class FileSource final : public Source {
+ public:
+  explicit FileSource(const InputFile& file) : file_(file) {}
+  Status read(int64_t offset, std::span<std::byte> to) const override { return file_.read(offset, to); }
+
+ private:
+  const InputFile& file_;
+};
+
+/// Are the items, one after another, what a tensor of `dtype` holds?
+bool is_tensor_layout(const Header& header, DType dtype) {
+  const bool swapped = header.order == '>' && header.item_bytes() > 1;
+  return !header.fortran && !swapped && bits(dtype) >= 8 && dtype != DType::boolean && dtype != DType::string;
+}
+
+Status read_items(const Header& header, const Source& source, int64_t count, Tensor& tensor, const std::string& what) {
+  if (is_tensor_layout(header, tensor.dtype)) {
+    return source.read(static_cast<int64_t>(header.data_at), {tensor.data.data(), static_cast<size_t>(tensor.data.size())});
+  }
+  const auto item_bytes = static_cast<size_t>(header.item_bytes());
   const bool swap = header.order == '>' && item_bytes > 1;
-  if (!header.fortran && !swap && bits(tensor.dtype) >= 8 && tensor.dtype != DType::boolean) {
-    std::memcpy(tensor.data.data(), items, static_cast<size_t>(count * item_bytes));
-    return {};
+  std::vector<std::string> strings(tensor.dtype == DType::string ? static_cast<size_t>(count) : 0);
+  const int64_t at_once = std::max<int64_t>(1, static_cast<int64_t>(kBlock / std::max<size_t>(1, item_bytes)));
+  std::vector<std::byte> block(static_cast<size_t>(std::min(count, at_once)) * item_bytes);
+  FileOrder order(header);
+  for (int64_t begin = 0; begin < count; begin += at_once) {
+    const int64_t here = std::min(at_once, count - begin);
+    STREW_TRY(source.read(static_cast<int64_t>(header.data_at) + begin * static_cast<int64_t>(item_bytes),
+                          std::span(block).first(static_cast<size_t>(here) * item_bytes)));
+    for (int64_t i = 0; i < here; ++i) {
+      const auto* item = reinterpret_cast<const char*>(block.data()) + static_cast<size_t>(i) * item_bytes;
+      const int64_t element = order.next();
+      if (tensor.dtype == DType::string) {
+        STREW_ASSIGN(strings[static_cast<size_t>(element)], string_item(header, item, what));
+      } else {
+        store_item(tensor, element, item, swap);
+      }
+    }
   }
-  for_each_item(header, count,
-                [&](int64_t element, int64_t item) { store_item(tensor, element, items + item * item_bytes, swap); });
+  if (tensor.dtype == DType::string) set_strings(tensor, std::move(strings));
   return {};
 }
 
-/// One byte per element below 8 bits: the value, extended as its type extends.
-void append_narrow(std::string& out, const Tensor& tensor, int64_t count) {
+/// One byte per element below 8 bits, from element `begin` on: the value, extended as its type extends.
+std::string narrow_items(const Tensor& tensor, int64_t begin, int64_t end) {
+  std::string out;
   const int width = bits(tensor.dtype);
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = begin; i < end; ++i) {
     unsigned value = 0;
     for (int b = 0; b < width; ++b) {
       const int64_t at = i * width + b;
@@ -351,65 +406,49 @@ void append_narrow(std::string& out, const Tensor& tensor, int64_t count) {
     if (is_signed_integer(tensor.dtype) && (value >> (width - 1) & 1) != 0) value |= 0xFFu << width;
     out += static_cast<char>(value);
   }
+  return out;
 }
 
-/// The items of a string tensor and their descr.
-std::string string_items(const Tensor& tensor, int64_t count, std::string& descr) {
-  std::vector<std::vector<uint32_t>> points(static_cast<size_t>(count));
+/// How the strings of a tensor are stored: `<U` and the characters of the longest, or `|S` and its bytes where one is not UTF-8.
+struct StringItems {
   bool unicode = true;
-  size_t longest = 1, longest_bytes = 1;
+  size_t longest = 1;
+  std::string descr() const { return (unicode ? "<U" : "|S") + std::to_string(longest); }
+};
+
+StringItems string_items(const Tensor& tensor, int64_t count) {
+  StringItems out;
+  size_t longest_bytes = 1;
   for (int64_t i = 0; i < count; ++i) {
     const std::string_view text = string_at(tensor, i);
-    unicode = unicode && to_code_points(text, points[static_cast<size_t>(i)]);
-    longest = std::max(longest, points[static_cast<size_t>(i)].size());
+    std::vector<uint32_t> points;
+    out.unicode = out.unicode && to_code_points(text, points);
+    out.longest = std::max(out.longest, points.size());
     longest_bytes = std::max(longest_bytes, text.size());
   }
-  descr = unicode ? "<U" + std::to_string(longest) : "|S" + std::to_string(longest_bytes);
-  const size_t item = unicode ? 4 * longest : longest_bytes;
-  std::string out(static_cast<size_t>(count) * item, '\0');
-  for (int64_t i = 0; i < count; ++i) {
-    char* to = out.data() + static_cast<size_t>(i) * item;
-    const std::vector<uint32_t>& p = points[static_cast<size_t>(i)];
-    const std::string_view text = string_at(tensor, i);
-    if (unicode && !p.empty()) std::memcpy(to, p.data(), 4 * p.size());
-    if (!unicode && !text.empty()) std::memcpy(to, text.data(), text.size());
+  if (!out.unicode) out.longest = longest_bytes;
+  return out;
+}
+
+std::string string_item(const StringItems& items, std::string_view text) {
+  std::string out(items.unicode ? 4 * items.longest : items.longest, '\0');
+  std::vector<uint32_t> points;
+  if (items.unicode && to_code_points(text, points)) {
+    if (!points.empty()) std::memcpy(out.data(), points.data(), 4 * points.size());
+  } else if (!text.empty()) {
+    std::memcpy(out.data(), text.data(), text.size());
   }
   return out;
 }
 
-}  // namespace
-
-Expected<Tensor> parse_npy(std::string_view bytes, DType dtype, const std::string& what) {
-  STREW_ASSIGN(const Header header, parse_header(bytes, what));
-  STREW_TRY(check_items(header, dtype, what));
-  const Expected<int64_t> counted = element_count(header.shape);
-  if (!counted.ok()) return invalid_argument(what + ": shape: " + counted.status().message());
-  const int64_t held = static_cast<int64_t>(bytes.size() - header.data_at), item = header.item_bytes();
-  if (item > 0 ? *counted > held / item || *counted * item != held : held != 0 || *counted != 0) {
-    return invalid_argument(what + ": the file holds " + std::to_string(held) + " bytes of items, expected " +
-                            std::to_string(*counted) + " items of " + std::to_string(item) + " bytes");
-  }
-  Expected<Tensor> tensor = make_tensor(dtype, header.shape);
-  if (!tensor.ok()) return Status(tensor.status().code(), what + ": " + tensor.status().message());
-  STREW_TRY(read_items(header, bytes.data() + header.data_at, *counted, *tensor, what));
-  return tensor;
-}
-
-Expected<std::string> format_npy(const Tensor& tensor) {
-  STREW_ASSIGN(const int64_t count, element_count(tensor.dims));
-  std::string descr = descr_of(tensor.dtype), items;
-  if (tensor.dtype == DType::string) {
-    items = string_items(tensor, count, descr);
-  } else if (bits(tensor.dtype) < 8) {
-    append_narrow(items, tensor, count);
-  }
+/// Everything before the items, which start at a multiple of 64 bytes; the header ends in a newline.
+std::string header_of(const Tensor& tensor, const std::string& descr) {
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (int64_t d : tensor.dims) header += std::to_string(d) + ", ";
   if (tensor.dims.size() > 1) header.resize(header.size() - 2);
   if (tensor.dims.size() == 1) header.pop_back();
   header += "), }";
 
-  // The items start at a multiple of 64 bytes; the header ends in a newline.
   const bool long_header = header.size() + 1 + 10 + 63 > 65535;
   const size_t before = long_header ? 12 : 10;
   header.append((64 - (before + header.size() + 1) % 64) % 64, ' ');
@@ -418,12 +457,87 @@ Expected<std::string> format_npy(const Tensor& tensor) {
   out += long_header ? '\x02' : '\x01';
   out += '\0';
   for (size_t i = 0; i < before - 8; ++i) out += static_cast<char>(header.size() >> 8 * i & 0xFF);
-  out += header;
-  if (tensor.dtype == DType::string || bits(tensor.dtype) < 8) {
-    out += items;
-  } else {
-    out.append(reinterpret_cast<const char*>(tensor.data.data()), static_cast<size_t>(storage_bytes(tensor.dtype, count)));
+  return out + header;
+}
+
+/// The number of items, and that the file of `file_bytes` holds them and no more.
+Expected<int64_t> count_items(const Header& header, DType dtype, size_t file_bytes, const std::string& what) {
+  STREW_TRY(check_items(header, dtype, what));
+  const Expected<int64_t> counted = element_count(header.shape);
+  if (!counted.ok()) return invalid_argument(what + ": shape: " + counted.status().message());
+  const int64_t held = static_cast<int64_t>(file_bytes - header.data_at), item = header.item_bytes();
+  if (item > 0 ? *counted > held / item || *counted * item != held : held != 0 || *counted != 0) {
+    return invalid_argument(what + ": the file holds " + std::to_string(held) + " bytes of items, expected " +
+                            std::to_string(*counted) + " items of " + std::to_string(item) + " bytes");
   }
+  return *counted;
+}
+
+Expected<Tensor> read_tensor(const Header& header, const Source& source, int64_t count, DType dtype, const std::string& what) {
+  Expected<Tensor> tensor = make_tensor(dtype, header.shape);
+  if (!tensor.ok()) return Status(tensor.status().code(), what + ": " + tensor.status().message());
+  STREW_TRY(read_items(header, source, count, *tensor, what));
+  return tensor;
+}
+
+}  // namespace
+
+Expected<Tensor> parse_npy(std::string_view bytes, DType dtype, const std::string& what) {
+  STREW_ASSIGN(const Header header, parse_header(bytes, bytes.size(), what));
+  STREW_ASSIGN(const int64_t count, count_items(header, dtype, bytes.size(), what));
+  return read_tensor(header, MemorySource(bytes), count, dtype, what);
+}
+
+Expected<Tensor> read_npy(const std::string& path, DType dtype, int64_t max_bytes) {
+  STREW_ASSIGN(const InputFile file, InputFile::open(path));
+  if (file.size() > max_bytes) {
+    return io_error(path + ": the file has " + std::to_string(file.size()) + " bytes, expected at most " +
+                    std::to_string(max_bytes) + " (--max-file-bytes)");
+  }
+  const auto file_bytes = static_cast<size_t>(file.size());
+  std::string start(std::min(file_bytes, kMaxNpyHeader + 16), '\0');
+  STREW_TRY(file.read(0, std::as_writable_bytes(std::span(start))));
+  STREW_ASSIGN(const Header header, parse_header(start, file_bytes, path));
+  STREW_ASSIGN(const int64_t count, count_items(header, dtype, file_bytes, path));
+  const auto offset = static_cast<int64_t>(header.data_at), held = static_cast<int64_t>(file_bytes) - offset;
+  if (!is_tensor_layout(header, dtype) || !can_map(dtype, offset, held))
+    return read_tensor(header, FileSource(file), count, dtype, path);
+  STREW_ASSIGN(std::shared_ptr<const FileMap> map, file.map(offset, held));
+  Tensor tensor;
+  tensor.dtype = dtype;
+  tensor.dims = header.shape;
+  tensor.data = Buffer::share(map->bytes(), map);
+  return tensor;
+}
+
+Status write_npy(const Tensor& tensor, const std::function<Status(std::string_view)>& write) {
+  STREW_ASSIGN(const int64_t count, element_count(tensor.dims));
+  if (tensor.dtype == DType::string) {
+    const StringItems items = string_items(tensor, count);
+    STREW_TRY(write(header_of(tensor, items.descr())));
+    std::string block;
+    for (int64_t i = 0; i < count; ++i) {
+      block += string_item(items, string_at(tensor, i));
+      if (block.size() < kBlock && i + 1 < count) continue;
+      STREW_TRY(write(block));
+      block.clear();
+    }
+    return {};
+  }
+  STREW_TRY(write(header_of(tensor, descr_of(tensor.dtype))));
+  if (bits(tensor.dtype) >= 8)
+    return write({reinterpret_cast<const char*>(tensor.data.data()), static_cast<size_t>(storage_bytes(tensor.dtype, count))});
+  for (int64_t begin = 0; begin < count; begin += kBlock)
+    STREW_TRY(write(narrow_items(tensor, begin, std::min<int64_t>(count, begin + static_cast<int64_t>(kBlock)))));
+  return {};
+}
+
+Expected<std::string> format_npy(const Tensor& tensor) {
+  std::string out;
+  STREW_TRY(write_npy(tensor, [&](std::string_view bytes) {
+    out += bytes;
+    return Status();
+  }));
   return out;
 }
 

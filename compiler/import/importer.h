@@ -6,6 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,11 +38,15 @@ struct Value {
   int like_dim = 0;
 };
 
-/// Contiguous, row-major, packed as its dtype says. Strings keep their text in `strings`.
+/// Contiguous, row-major, packed as its dtype says. Strings keep their text in `strings`. Elements in a file beside the model may be
+/// mapped instead of read: then `data` is empty, and `mapped` holds them for as long as `file` lives.
 struct Constant {
   TensorType type;
   std::vector<std::byte> data;
   std::vector<std::string> strings;
+  std::span<const std::byte> mapped;
+  std::shared_ptr<const void> file;
+  std::span<const std::byte> bytes() const { return data.empty() ? mapped : std::span<const std::byte>(data); }
   bool splat = false;  ///< known to be one element, everywhere
 };
 
@@ -128,6 +135,9 @@ struct Imported {
 };
 
 struct ImportOptions {
+  int64_t max_file_bytes = 0;  ///< `--max-file-bytes`: the largest file that is read; 0: Importer::max_bytes
+  bool check_undefined =
+      false;                  ///< policy `undefined`, the source's or that of `oob`, becomes `error`: `strew run` trusts no file
   bool fold = true;           ///< operations around the kernels become part of them where bits stay the same; tests switch it off
   bool override_oob = false;  ///< `--oob`: replace the source's policy
   OobPolicy oob = OobPolicy::undefined;
@@ -138,7 +148,7 @@ struct ImportOptions {
   Accumulate accumulate = Accumulate::native;  ///< `--accumulate`
 };
 
-/// Reads `path`, choosing the format by its ending (.onnx .tflite .mlir .strew; cli.md). Every op is verified. Error messages start with
+/// Reads `path`, a regular file, choosing the format by its ending (.onnx .tflite .mlir .pto .strew; cli.md). Every op is verified. Error messages start with
 /// "FILE:LINE: op: " as far as known, name what is wrong, the value and what was expected.
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
 
@@ -152,6 +162,7 @@ struct Importer {
   std::string_view ending;  ///< ".onnx"
   std::string_view format;
   Expected<Imported> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options);
+  int64_t max_bytes;  ///< the largest file of this format that is read
 };
 const std::vector<Importer>& importers();
 

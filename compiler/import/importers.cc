@@ -1,7 +1,7 @@
 // The list of front ends, import_file() and import_bytes(): read, translate (a front end verifies each op), fold, override.
 //
-// Files are read whole (a model's tensors are copied out of them), up to 2 GiB, protobuf's own limit. Front ends that need MLIR live
-// in a module that is opened only for their endings. Tested by tests/error/cli_test.cc.
+// Files are read whole (a model's tensors are copied out of them), up to a size that each format has in the list below. Front ends that
+// need MLIR live in a module that is opened only for their endings. Tested by tests/error/cli_test.cc and tests/error/hostile_test.cc.
 #include <algorithm>
 
 #include "compiler/import/fold/fold.h"
@@ -14,12 +14,17 @@
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "runtime/file.h"
+#include "runtime/fp_environment.h"
 #include "runtime/modules.h"
 
 namespace strew {
 namespace {
 
-constexpr int64_t kMaxFileBytes = (int64_t{1} << 31) - 1;
+constexpr int64_t kMaxOnnxBytes = (int64_t{1} << 31) - 1;    // protobuf's own
+constexpr int64_t kMaxTfliteBytes = (int64_t{1} << 31) - 1;  // flatbuffers' own
+constexpr int64_t kMaxMlirBytes = int64_t{1} << 28;          // MLIR's parser takes many times the size of its text
+constexpr int64_t kMaxPtoBytes = int64_t{1} << 20;
+constexpr int64_t kMaxStrewBytes = int64_t{1} << 26;
 
 Expected<Imported> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options) {
   STREW_ASSIGN(const MlirModule* module, open_mlir_module());
@@ -44,6 +49,8 @@ Status override_policy(Op& op, const ImportOptions& options) {
 
 Expected<VerifiedOp> overridden(Op op, bool override_oob, const ImportOptions& options) {
   if (override_oob) STREW_TRY(override_policy(op, options));
+  OobPolicy& oob = is_scatter(op) ? std::get<Scatter>(op).oob : std::get<Gather>(op).oob;
+  if (options.check_undefined && oob == OobPolicy::undefined) oob = OobPolicy::error;
   if (Scatter* scatter = std::get_if<Scatter>(&op)) {
     if (options.override_order) scatter->order = options.order;
     if (options.override_accumulate) scatter->accumulate = options.accumulate;
@@ -94,8 +101,12 @@ Expected<const Importer*> importer_of(std::string_view path) {
 
 const std::vector<Importer>& importers() {
   static const std::vector<Importer> list = {
-      {".onnx", "onnx", onnx::import_model}, {".tflite", "tflite", tflite::import_model}, {".mlir", "stablehlo", import_mlir},
-      {".mlirbc", "stablehlo", import_mlir}, {".pto", "pto", pto::import_program},        {".strew", "strew", import_strew_text},
+      {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes},
+      {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
+      {".mlir", "stablehlo", import_mlir, kMaxMlirBytes},
+      {".mlirbc", "stablehlo", import_mlir, kMaxMlirBytes},
+      {".pto", "pto", pto::import_program, kMaxPtoBytes},
+      {".strew", "strew", import_strew_text, kMaxStrewBytes},
   };
   return list;
 }
@@ -118,6 +129,7 @@ Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
 }
 
 Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
+  const FpEnvironment environment(true);  // constants are folded and scalars read as text
   STREW_ASSIGN(const Importer* importer, importer_of(path));
   STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options));
   if (options.fold) fold::fold_computes(imported, options);
@@ -127,8 +139,9 @@ Expected<Imported> import_bytes(std::string_view bytes, const std::string& path,
 }
 
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options) {
-  STREW_TRY(importer_of(path).status());
-  STREW_ASSIGN(const std::string bytes, read_file(path, kMaxFileBytes));
+  STREW_ASSIGN(const Importer* importer, importer_of(path));
+  const int64_t max_bytes = options.max_file_bytes > 0 ? options.max_file_bytes : importer->max_bytes;
+  STREW_ASSIGN(const std::string bytes, read_file(path, max_bytes));
   return import_bytes(bytes, path, options);
 }
 

@@ -9,6 +9,8 @@
 namespace strew {
 namespace {
 
+constexpr size_t kMaxOps = 1 << 16;
+
 /// Adds inputs and outputs of one op to the file's.
 class OpAdder {
  public:
@@ -84,6 +86,10 @@ Expected<Imported> import_strew_text(std::string_view text, const std::string& p
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
     while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
     if (!line.empty() && line.front() != '#') lines.emplace_back(number, line);
+  }
+  if (lines.size() > kMaxOps) {
+    return invalid_argument(path + ": the file has " + std::to_string(lines.size()) + " ops, expected at most " +
+                            std::to_string(kMaxOps));
   }
   if (lines.empty()) return invalid_argument(path + ": the file has no op, expected canonical text, one op per line");
   for (size_t i = 0; i < lines.size(); ++i) {

@@ -8,7 +8,7 @@
 namespace strew {
 
 /// Appends a line per function linked to /tmp/perf-PID.map, where perf looks: address, size, name. Nothing depends on the file, so one
-/// that cannot be written is left out silently.
+/// that cannot be written, or that somebody else has placed there, is left out silently.
 std::shared_ptr<llvm::orc::LinkGraphLinkingLayer::Plugin> perf_map_plugin();
 
 }  // namespace strew

@@ -1,21 +1,11 @@
 // The command line as a contract (docs/cli.md): exit statuses, messages of exactly one line, no output after a failure. Drives the built
 // program as a subprocess, so that what a user sees is what is tested.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/support/cli.h"
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "backends/halide/can_build/backend.h"
-#include "runtime/file.h"
 #include "runtime/machine.h"
-#include "tests/support/onnx_writer.h"
-#include "tests/support/paths.h"
-#include "tools/npy.h"
 
 namespace strew::testing {
 namespace {
@@ -26,80 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::StartsWith;
-
-constexpr const char* kScatterText =
-    "strew1.scatter(operand=f32[4] indices=i32[2] updates=f32[2] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
-    "index_vector_dim=1 combiner=add oob=error)";
-
-struct Outcome {
-  int exit = -1;
-  std::string out, err;
-};
-
-class Cli : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("strew_cli_test_" + std::to_string(getpid()) + "_" +
-                                                        ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(folder_);
-    write("kv.onnx", tensor_scatter_model().bytes());
-    write("add.strew", std::string("# two updates\n\n") + kScatterText + "\n");
-    write_tensor("past.npy", DType::f32, {2, 4, 3}, {});
-    write_tensor("update.npy", DType::f32, {2, 2, 3}, {});
-    write_indices("indices.npy", {1, 2});
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  void write(const std::string& name, const std::string& bytes) const { std::ofstream(path(name), std::ios::binary) << bytes; }
-  void write_tensor(const std::string& name, DType dtype, std::vector<int64_t> dims, const std::string& bytes) const {
-    Tensor t = std::move(make_tensor(dtype, std::move(dims)).value());
-    std::copy_n(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size(), t.data.data());
-    write(name, format_npy(t).value());
-  }
-  void write_indices(const std::string& name, std::vector<int64_t> values) const {
-    write_tensor(name, DType::i64, {static_cast<int64_t>(values.size())},
-                 std::string(reinterpret_cast<const char*>(values.data()), 8 * values.size()));
-  }
-  bool exists(const std::string& name) const { return std::filesystem::exists(path(name)); }
-
-  /// Runs in the test's folder, so that arguments are plain file names.
-  Outcome strew(const std::string& arguments) const {
-    const std::string command =
-        "cd '" + folder_.string() + "' && '" + test::built_program("strew") + "' " + arguments + " >out.txt 2>err.txt";
-    const int status = std::system(command.c_str());
-    Outcome outcome;
-    outcome.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-    outcome.out = read_file(path("out.txt"), 1 << 26).value();
-    outcome.err = read_file(path("err.txt"), 1 << 26).value();
-    return outcome;
-  }
-
-  /// One line on stderr, nothing on stdout, and that exit status.
-  std::string failure(int exit, const std::string& arguments) const {
-    const Outcome o = strew(arguments);
-    EXPECT_EQ(o.exit, exit) << arguments << "\n" << o.err;
-    EXPECT_THAT(o.out, IsEmpty()) << arguments;
-    EXPECT_THAT(o.err, StartsWith("error: ")) << arguments;
-    EXPECT_EQ(std::count(o.err.begin(), o.err.end(), '\n'), 1) << o.err;
-    EXPECT_FALSE(exists("y.npy")) << arguments;
-    EXPECT_FALSE(exists("y.s")) << arguments;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      EXPECT_THAT(entry.path().string(), ::testing::Not(HasSubstr(".tmp"))) << "a temporary file was left";
-    }
-    return o.err;
-  }
-
-  std::string success(const std::string& arguments) const {
-    const Outcome o = strew(arguments);
-    EXPECT_EQ(o.exit, 0) << arguments << "\n" << o.err;
-    EXPECT_THAT(o.err, IsEmpty()) << arguments;
-    return o.out;
-  }
-
-  static constexpr const char* kRun = "run kv.onnx --backend reference --input past.npy update.npy indices.npy --output y.npy";
-  std::filesystem::path folder_;
-};
 
 TEST_F(Cli, HelpShowsAnExampleOfEachCommand) {
   EXPECT_THAT(success("--help"), HasSubstr("strew run decode.onnx --input"));
@@ -182,7 +98,7 @@ TEST_F(Cli, FilesThatCannotBeRead) {
   write("kv.pdf", "x");
   EXPECT_THAT(failure(1, "check kv.pdf"), HasSubstr("kv.pdf: the ending names no known format"));
   std::filesystem::create_directory(path("folder.onnx"));
-  EXPECT_THAT(failure(1, "check folder.onnx"), HasSubstr("it is a directory, expected a file"));
+  EXPECT_THAT(failure(1, "check folder.onnx"), HasSubstr("it is a directory, expected a regular file"));
   EXPECT_THAT(failure(1, "run kv.onnx --input none.npy update.npy indices.npy --output y.npy"),
               HasSubstr("none.npy: cannot read"));
 }
@@ -418,6 +334,31 @@ TEST_F(Cli, AFullDiskIsAnError) {
       ("'" + test::built_program("strew") + "' check '" + path("kv.onnx") + "' >/dev/full 2>'" + path("err.txt") + "'").c_str());
   EXPECT_EQ(WEXITSTATUS(status), 1);
   EXPECT_EQ(read_file(path("err.txt"), 1000).value(), "error: stdout: cannot write\n");
+  for (const char* help : {"--help", "run --help", "compile --help"}) {
+    const Outcome o = strew(std::string(help) + " >/dev/full");
+    EXPECT_EQ(o.exit, 1) << help;
+    EXPECT_EQ(o.err, "error: stdout: cannot write\n") << help;
+  }
+}
+
+TEST_F(Cli, HelpNamesEveryFormat) {
+  const std::string text = success("run --help");
+  for (const char* ending : {".onnx", ".tflite", ".mlir", ".pto", ".strew"}) EXPECT_THAT(text, HasSubstr(ending));
+}
+
+TEST_F(Cli, LongWordsAreCutInMessages) {
+  const std::string word(4000, 'z');
+  EXPECT_THAT(failure(2, "check kv.onnx --" + word), AllOf(HasSubstr("zzz... ("), HasSubstr(" characters) ...zzz")));
+  EXPECT_THAT(failure(2, "check kv.onnx --order '" + word + " " + word + "'"),
+              HasSubstr("zzz... (7923 characters) ...zzzzzzzzzzzzzzzzzzz', expected in_order or relaxed"));
+  write("long.strew", "strew1.scatter(" + word + ")");
+  EXPECT_LT(failure(1, "check long.strew").size(), 1000u);
+  OnnxModel model = tensor_scatter_model();
+  model.nodes[0].op_type = word;
+  write("long.onnx", model.bytes());
+  EXPECT_LT(failure(1, "check long.onnx").size(), 1000u);
+  const std::string name = std::string(200, 'n') + ".onnx";
+  EXPECT_THAT(failure(1, "check " + name), HasSubstr(name + ": cannot read")) << "the user's own file names stay whole";
 }
 
 }  // namespace

@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 namespace strew {
 namespace {
@@ -171,6 +174,58 @@ TEST(Npy, Refusals) {
         "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x"}) {
     EXPECT_THAT(error_of(file(bad, "abcd"), DType::f32), HasSubstr("a.npy: npy header, offset")) << bad;
   }
+}
+
+/// read_npy() of a file with these bytes.
+Expected<Tensor> read_back(const std::string& bytes, DType dtype, int64_t max_bytes = int64_t{1} << 30) {
+  std::string folder = ::testing::TempDir() + "strew_npy_XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return io_error("no folder");
+  const std::string path = folder + "/a.npy";
+  std::ofstream(path, std::ios::binary) << bytes;
+  Expected<Tensor> out = read_npy(path, dtype, max_bytes);
+  std::filesystem::remove_all(folder);  // what is mapped stays readable
+  return out;
+}
+
+TEST(Npy, FilesReadAsTheirBytesDo) {
+  // More than a block of items, so that blocks meet in the middle; i4 packs two items of different blocks into one byte.
+  constexpr int64_t kCount = (int64_t{1} << 20) + 4321;
+  for (const DType dtype : {DType::f32, DType::f64, DType::i32, DType::bf16, DType::boolean, DType::i4, DType::complex64}) {
+    Tensor t = make_tensor(dtype, {kCount}).value();
+    for (int64_t i = 0; i < t.data.size(); ++i) t.data.data()[i] = std::byte(dtype == DType::boolean ? i % 3 == 0 : i * 7 % 251);
+    if (dtype == DType::i4) t.data.data()[t.data.size() - 1] &= std::byte{0x0F};
+    const std::string bytes = written(t);
+    const Expected<Tensor> back = read_back(bytes, dtype);
+    ASSERT_TRUE(back.ok()) << back.status().message();
+    EXPECT_EQ(back->dims, t.dims);
+    EXPECT_EQ(std::memcmp(back->data.data(), t.data.data(), static_cast<size_t>(t.data.size())), 0) << name(dtype);
+    // Integers may be indices, which must not change between check and use: they are never mapped.
+    EXPECT_EQ(back->data.read_only(), is_float(dtype) || is_complex(dtype)) << name(dtype);
+  }
+  EXPECT_FALSE(read_back(written(make_tensor(DType::f32, {4}).value()), DType::f32)->data.read_only()) << "too small to map";
+}
+
+TEST(Npy, FortranFilesAreTurnedBlockByBlock) {
+  constexpr int64_t kRows = 3, kColumns = 700001;
+  std::string items(kRows * kColumns, '\0');
+  for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<char>(i * 11 % 253);
+  const Tensor t = read_back(file(header("|u1", "(3, 700001)", true), items), DType::u8).value();
+  for (int64_t r = 0; r < kRows; ++r)
+    for (int64_t c = 0; c < kColumns; ++c)
+      ASSERT_EQ(t.data.data()[r * kColumns + c], std::byte(static_cast<unsigned char>(items[static_cast<size_t>(c * kRows + r)])))
+          << c;
+}
+
+TEST(Npy, FilesAreRefusedAsTheirBytesAre) {
+  EXPECT_THAT(read_back("", DType::f32).status().message(), HasSubstr("not an npy file"));
+  EXPECT_THAT(read_back(file(header("<f4", "(2,)"), "abcd"), DType::f32).status().message(),
+              HasSubstr("the file holds 4 bytes of items"));
+  EXPECT_THAT(read_back(file(header("<f4", "(1,)"), "abcd"), DType::f32, 20).status().message(),
+              HasSubstr("expected at most 20"));
+  std::string long_header = file(std::string(1 << 21, ' '), "", 2);
+  EXPECT_THAT(read_back(long_header, DType::f32).status().message(),
+              HasSubstr("the npy header has 2097152 bytes, expected at most 1048576"));
+  EXPECT_THAT(read_npy("none.npy", DType::f32, 100).status().message(), HasSubstr("none.npy: cannot read"));
 }
 
 TEST(Npy, DamagedBytesNeverCrash) {

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "compiler/import/importer.h"
+#include "runtime/program.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {
@@ -74,6 +75,41 @@ TEST_F(OnnxExternal, OffsetAndLengthMayBeLeftOutAndFoldersUsed) {
   }
 }
 
+TEST_F(OnnxExternal, LargeFloatsAreMappedAndIntegersRead) {
+  constexpr int64_t kRows = int64_t{1} << 18;
+  for (const int type : {kFloat, kInt64}) {
+    std::string bytes(static_cast<size_t>((type == kFloat ? 4 : 8) * kRows), '\0');
+    const float last = 2.5f;
+    std::memcpy(bytes.data() + bytes.size() - 4, &last, 4);
+    write("model/weights.bin", "junk" + bytes);
+    OnnxModel model = onnx_gather_model("Gather", {kRows}, {2});
+    const std::string data = model.nodes[0].inputs[0];
+    OnnxTensor weights{data, type, {kRows}, "", {}, false};
+    weights.more = {ProtoWriter().message(13, ProtoWriter().text(1, "location").text(2, "weights.bin")),
+                    ProtoWriter().message(13, ProtoWriter().text(1, "offset").text(2, "4")), ProtoWriter().varint(14, 1)};
+    model.inputs.erase(model.inputs.begin());
+    model.outputs[0].type = type;
+    model.initializers = {weights};
+    std::ofstream(root_ / "model" / "m.onnx", std::ios::binary) << model.bytes();
+    const Expected<Imported> out = import_file((root_ / "model" / "m.onnx").string(), {});
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    const Constant& constant = out->constants.at(0);
+    EXPECT_EQ(constant.data.empty(), type == kFloat);
+    EXPECT_EQ(constant.mapped.empty(), type != kFloat);
+    ASSERT_EQ(constant.bytes().size(), bytes.size());
+    EXPECT_EQ(std::memcmp(constant.bytes().data(), bytes.data(), bytes.size()), 0);
+    if (type != kFloat) continue;
+    auto indices = std::make_unique<Tensor>(make_tensor(DType::i64, {2}).value());
+    const int64_t at[] = {0, kRows - 1};
+    std::memcpy(indices->data.data(), at, sizeof at);
+    std::vector<std::unique_ptr<Tensor>> inputs;
+    inputs.push_back(std::move(indices));
+    const auto results = run_program(Runtime::process(), *out, std::move(inputs), {});
+    ASSERT_TRUE(results.ok()) << results.status().message();
+    EXPECT_EQ(reinterpret_cast<const float*>(results->at(0).data.data())[1], 2.5f);
+  }
+}
+
 TEST_F(OnnxExternal, WhatNothingUsesIsNotOpened) {
   OnnxModel model = onnx_gather_model("Gather", {4, 3}, {2});
   OnnxTensor weights{"weights", kFloat, {1000}, "", {}, false};
@@ -98,9 +134,9 @@ TEST_F(OnnxExternal, RefusesPathsThatLeaveTheFolder) {
 }
 
 TEST_F(OnnxExternal, RefusesWhatIsNotAPlainFile) {
-  EXPECT_THAT(error_of({{"location", "sub"}}), HasSubstr("not a plain file"));
+  EXPECT_THAT(error_of({{"location", "sub"}}), HasSubstr("it is a directory, expected a regular file"));
   ASSERT_EQ(mkfifo((root_ / "model" / "pipe").c_str(), 0600), 0);
-  EXPECT_THAT(error_of({{"location", "pipe"}}), HasSubstr("not a plain file"));
+  EXPECT_THAT(error_of({{"location", "pipe"}}), HasSubstr("it is a pipe, expected a regular file"));
   EXPECT_THAT(error_of({{"location", "absent.bin"}}), HasSubstr("location is 'absent.bin': cannot read: No such file"));
 }
 

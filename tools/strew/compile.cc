@@ -8,7 +8,7 @@
 
 #include "compiler/op/text.h"
 #include "runtime/abi.h"
-#include "runtime/file.h"
+#include "runtime/pending_file.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
@@ -80,7 +80,7 @@ int compile(const Options& options) {
   const Expected<std::string> text = emit(options, kernel, description);
   if (!text.ok()) return fail(Status(text.status().code(), kernel.location + ": " + text.status().message()), print(kernel.op));
   if (options.output == "-") return fail(print_out(*text));
-  Expected<PendingFile> file = PendingFile::write(options.output, *text);
+  Expected<PendingFile> file = PendingFile::create(options.output, *text);
   if (!file.ok()) return fail(file.status());
   if (const Status status = file->commit(); !status.ok()) return fail(status);
   if (!options.json) return kDone;

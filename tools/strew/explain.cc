@@ -42,6 +42,7 @@ struct Explanation {
   std::vector<Choice> backends, strategies;
   std::string chosen, why;  ///< backend that would run it, or why none can
   std::string schedule_source;
+  std::string run_checks;  ///< what `strew run` does about policy undefined
   Guarantees guarantees;
 };
 
@@ -68,6 +69,11 @@ int64_t scratch_of(const Scatter& scatter, const Plan& plan, const Schedule& sch
   const int tables = combines_exactly(plan) ? std::min(schedule.tables, schedule.threads) : schedule.tables;
   if (private_bytes(plan, elements, tables) > allowed) return 0;
   return private_bytes(plan, elements, std::min(schedule.threads, tables - 1));
+}
+
+bool is_undefined(const Op& op) {
+  const Scatter* scatter = std::get_if<Scatter>(&op);
+  return (scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob) == OobPolicy::undefined;
 }
 
 Guarantees guarantees_of(const ImportedKernel& kernel, const Plan& plan, const Schedule& schedule) {
@@ -136,6 +142,8 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   out.schedule_source = !options.schedule_given               ? "heuristic"
                         : stages.schedule == stages.heuristic ? "--schedule, the same as the heuristic"
                                                               : "--schedule " + options.kernel.schedule + " over the heuristic";
+  out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
+                                         : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages.plan, stages.schedule);
   return out;
 }
@@ -188,6 +196,7 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.op_text)));
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
   if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
+  if (is_undefined(e.kernel->op)) out += fmt::format("  run         {}\n", e.run_checks);
   out += rewrites_text(stages) + split_text(stages);
   out += "  plan\n" + (stages.planned.ok() ? indented(print(stages.plan)) : "    none: " + stages.planned.message() + "\n");
   out += choices_text("backends", e.backends);
@@ -263,6 +272,7 @@ Json json_of(const Explanation& e) {
               {"strategies", choices_json(e.strategies)},
               {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
               {"target", print(stages.target)}};
+  if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
   if (!stages.planned.ok()) out["plan_reason"] = stages.planned.message();
   if (e.chosen.empty()) out["backend_reason"] = e.why;
   out["guarantees"] = {
@@ -273,6 +283,46 @@ Json json_of(const Explanation& e) {
       {"checks_every_index_first", e.guarantees.checks_first},
       {"text", guarantees_text(e.guarantees)}};
   return out;
+}
+
+}  // namespace
+
+namespace {
+
+/// Whether every kernel can be explained: found before the first is printed, so that a failure prints nothing. Only a backend that the
+/// caller insists on can fail for one kernel and not for another.
+Status check_all(const Imported& imported, const Options& options, size_t first, size_t last) {
+  for (size_t k = first; k < (options.kernel.backend == "auto" ? std::min(first + 1, last) : last); ++k) {
+    STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
+    if (e.chosen.empty() && options.kernel.backend != "auto") return unsupported(imported.kernels[k].location + ": " + e.why);
+  }
+  return {};
+}
+
+/// One kernel after another goes to stdout: a file may hold tens of thousands.
+Status print_text(const Imported& imported, const Options& options, size_t first, size_t last) {
+  for (size_t k = first; k < last; ++k) {
+    STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
+    STREW_TRY(print_out((k == first ? "" : "\n") + text_of(e)));
+  }
+  return options.kernel_name.empty() ? print_out(computes_text(imported)) : Status();
+}
+
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+Status print_json(const Imported& imported, const Options& options, size_t first, size_t last) {
+  STREW_TRY(
+      print_out("{\n  \"file\": " + dump(options.file) + ",\n  \"format\": " + dump(imported.format) + ",\n  \"kernels\": ["));
+  for (size_t k = first; k < last; ++k) {
+    STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
+    std::string entry = indented(dump(json_of(e)));
+    entry.pop_back();
+    STREW_TRY(print_out((k == first ? "\n" : ",\n") + entry));
+  }
+  STREW_TRY(print_out(last > first ? "\n  ]" : "]"));
+  if (options.kernel_name.empty() && !imported.computes.empty())
+    STREW_TRY(print_out(",\n  \"around\": " + dump(computes_json(imported))));
+  return print_out("\n}\n");
 }
 
 }  // namespace
@@ -293,25 +343,9 @@ int explain(const Options& options) {
     std::iota(numbers.begin(), numbers.end(), static_cast<int>(first));
     return explain_programs(options, *imported, numbers);
   }
-  Json json = {{"file", options.file}, {"format", imported->format}, {"kernels", Json::array()}};
-  std::string text;
-  for (size_t k = first; k < last; ++k) {
-    const Expected<Explanation> e = explain_kernel(imported->kernels[k], options);
-    if (!e.ok()) return fail(e.status(), print(imported->kernels[k].op));
-    // A backend the caller insists on must be able.
-    if (e->chosen.empty() && options.kernel.backend != "auto")
-      return fail(unsupported(imported->kernels[k].location + ": " + e->why));
-    if (options.json) {
-      json["kernels"].push_back(json_of(*e));
-    } else {
-      text += (text.empty() ? "" : "\n") + text_of(*e);
-    }
-  }
-  if (options.kernel_name.empty()) {
-    text += computes_text(*imported);
-    if (!imported->computes.empty()) json["around"] = computes_json(*imported);
-  }
-  return fail(print_out(options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n" : text));
+  if (const Status status = check_all(*imported, options, first, last); !status.ok())
+    return fail(status, first < last ? print(imported->kernels[first].op) : "");
+  return fail(options.json ? print_json(*imported, options, first, last) : print_text(*imported, options, first, last));
 }
 
 }  // namespace strew::cli

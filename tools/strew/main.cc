@@ -5,6 +5,7 @@
 #include "runtime/log.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
+#include "tools/strew/signals.h"
 
 namespace {
 
@@ -28,6 +29,7 @@ void start_log(const strew::cli::Options& options) {
 int main(int argc, char** argv) {
   strew::cli::Options options;
   try {
+    strew::cli::handle_signals();
     const int status = strew::cli::parse_command_line(argc, argv, options);
     if (status >= 0) return status;
     if (options.verbose) start_log(options);

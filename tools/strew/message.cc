@@ -1,28 +1,83 @@
 // Messages of the command line. Library code reports with Status; only here does it become text on stderr and an exit status.
 //
-// Names and paths come from files and may hold anything: control characters are escaped, and very long messages cut in the middle.
-// Tested by tests/error/cli_test.cc.
+// Names and values come from files and may hold anything: control characters are escaped, and what is long is cut in the middle: a word
+// or a quoted text of more than kMaxWord characters (but not the file names of the command line), and the message as a whole. The report
+// of an internal error keeps the op's text. Tested by tests/error/cli_test.cc.
 #include "tools/strew/message.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace strew::cli {
 namespace {
 
-constexpr size_t kMaxMessage = 4000;
+constexpr size_t kMaxMessage = 4000, kMaxWord = 100, kWordStart = 60, kWordEnd = 20;
 
-void write_line(const char* kind, std::string_view message) {
-  std::string line = printable(message);
-  if (line.size() > kMaxMessage) line = line.substr(0, kMaxMessage / 2) + " ... " + line.substr(line.size() - kMaxMessage / 2);
+std::vector<std::string>& whole_names() {
+  static std::vector<std::string> names;
+  return names;
+}
+
+/// The first `start` and the last `end` characters, and how many lie between; never half of a UTF-8 character.
+std::string cut(std::string_view text, size_t start, size_t end) {
+  const auto continues = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  size_t rest = text.size() - end;
+  while (start > 0 && continues(start)) --start;
+  while (rest < text.size() && continues(rest)) ++rest;
+  return std::string(text.substr(0, start)) + "... (" + std::to_string(rest - start) + " characters) ..." +
+         std::string(text.substr(rest));
+}
+
+/// Where the word or quoted text at `at` ends: a quotation mark that follows a space or an opening bracket opens a quotation, which ends
+/// at the last such mark before a space, a comma, a colon, a semicolon, a closing bracket or the end.
+size_t end_of_word(std::string_view text, size_t at) {
+  const char quote = text[at];
+  if (quote == '\'' || quote == '"') {
+    for (size_t i = at + 1; i < text.size(); ++i)
+      if (text[i] == quote && (i + 1 == text.size() || std::string_view(" ,:;)]}").find(text[i + 1]) != std::string_view::npos))
+        return i + 1;
+  }
+  return std::min(text.find(' ', at), text.size());
+}
+
+bool is_whole(std::string_view word) {
+  const std::vector<std::string>& names = whole_names();
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.size() > kWordStart && word.find(printable(name).substr(0, word.size())) != std::string_view::npos;
+  });
+}
+
+std::string shortened(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == ' ' || text[at] == '(') {
+      out += text[at++];
+      continue;
+    }
+    const size_t end = end_of_word(text, at);
+    const std::string_view word = text.substr(at, end - at);
+    out += word.size() <= kMaxWord || is_whole(word) ? std::string(word) : cut(word, kWordStart, kWordEnd);
+    at = end;
+  }
+  return out;
+}
+
+void write_line(const char* kind, std::string line) {
+  if (line.size() > kMaxMessage) line = cut(line, kMaxMessage / 2, kMaxMessage / 2);
   line = kind + line + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
-void report(const std::string& message) { write_line("error: ", message); }
+void report(const std::string& message) { write_line("error: ", shortened(printable(message))); }
 
 }  // namespace
 
-void note(std::string_view line) { write_line("strew: ", line); }
+void keep_whole(std::vector<std::string> names) {
+  for (std::string& name : names)
+    if (!name.empty()) whole_names().push_back(std::move(name));
+}
+
+void note(std::string_view line) { write_line("strew: ", printable(line)); }
 
 int fail(const Status& status, std::string_view op_text) {
   switch (status.code()) {
@@ -32,8 +87,8 @@ int fail(const Status& status, std::string_view op_text) {
       report(status.message());
       return kOutOfBounds;
     case Code::internal:
-      report("internal: " + status.message() + "; please report this" +
-             (op_text.empty() ? std::string() : " with the op: " + std::string(op_text)));
+      write_line("error: ", "internal: " + shortened(printable(status.message())) + "; please report this" +
+                                (op_text.empty() ? std::string() : " with the op: " + printable(op_text)));
       return kInternal;
     case Code::invalid_argument:
     case Code::unsupported:

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/status.h"
 
@@ -16,6 +17,10 @@ int usage_error(const std::string& message);
 
 /// A line of --verbose.
 void note(std::string_view line);
+
+/// Names that messages show in full, however long: the user typed them. Other words of a message, and what it quotes, are shortened: they
+/// come from files.
+void keep_whole(std::vector<std::string> names);
 
 /// Control characters written as \n, \x1b and so on, so that text from a file stays on its line.
 std::string printable(std::string_view text);

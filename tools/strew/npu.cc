@@ -11,7 +11,7 @@
 #include "backends/pto/text.h"
 #include "compiler/compile.h"
 #include "compiler/op/text.h"
-#include "runtime/file.h"
+#include "runtime/pending_file.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {
@@ -79,8 +79,8 @@ std::string side_car(const std::vector<pto::Program>& programs, const std::strin
 }
 
 Status write_both(const std::string& path, const std::string& text, const std::string& json) {
-  STREW_ASSIGN(PendingFile program, PendingFile::write(path, text));
-  STREW_ASSIGN(PendingFile beside, PendingFile::write(path + ".json", json));
+  STREW_ASSIGN(PendingFile program, PendingFile::create(path, text));
+  STREW_ASSIGN(PendingFile beside, PendingFile::create(path + ".json", json));
   STREW_TRY(beside.commit());
   const Status done = program.commit();
   if (!done.ok()) std::remove((path + ".json").c_str());

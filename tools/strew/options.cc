@@ -6,6 +6,8 @@
 #include "tools/strew/options.h"
 
 #include <CLI/CLI.hpp>
+#include <limits>
+#include <sstream>
 
 #include "backends/backend.h"
 #include "runtime/file.h"
@@ -16,7 +18,7 @@ namespace strew::cli {
 namespace {
 
 constexpr const char* kAbout = "strew: a kernel compiler for scatter and gather";
-constexpr int64_t kMaxScheduleFile = 1 << 16;
+constexpr int64_t kMaxScheduleBytes = 1 << 16;
 
 /// Option values as typed, before check_values() turns them into Options.
 struct Raw {
@@ -38,13 +40,18 @@ const char* example(const std::string& command) {
 }
 
 void add_import_options(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option("FILE", options.file, "an op: .onnx, .mlir (StableHLO) or .strew (canonical text)")->required();
+  app.add_option("FILE", options.file,
+                 "ops: .onnx, .tflite, .mlir (StableHLO or MLIR tensor), .pto (an NPU program) or .strew (canonical text)")
+      ->required();
   app.add_option(
       "--oob", raw.oob,
       "out-of-bounds policy, over the source's own: undefined, skip_element, skip_window, clamp, wrap, error, fill_element[:V], "
       "fill_window[:V]");
   app.add_option("--order", raw.order, "order of duplicates: in_order or relaxed");
   app.add_option("--accumulate", raw.accumulate, "native: round after every combine; wide: once, at the end");
+  app.add_option("--max-file-bytes", options.import.max_file_bytes,
+                 "the largest file to read (default: a limit per format, docs/security.md)")
+      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
   app.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
 }
 
@@ -52,9 +59,12 @@ void add_kernel_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--kernel", options.kernel_name, "the kernel of that name; `strew explain FILE` lists them");
   app.add_option("--backend", raw.backend, "auto, reference, portable, llvm, halide, or npu-a3 or npu-a5 (simulated)");
   app.add_option("--threads", raw.threads, "most threads a call may use (default: all cores)")->check(CLI::Range(1, 1024));
-  app.add_option("--schedule", raw.schedule, "knobs over the heuristic's choice: threads=2,unroll=8, or @FILE");
+  app.add_option("--schedule", raw.schedule,
+                 "knobs over the heuristic's choice: threads=2,unroll=8, or @FILE (@-: standard input)");
   app.add_option("--target", raw.target,
                  "the machine to compile for: CPU[+feature|-feature...] (default: this one), npu-a3 or npu-a5");
+  app.add_flag("--trust-indices", options.trust_indices,
+               "run: leave policy undefined unchecked (an index out of bounds then reads or writes stray memory)");
   app.add_option("--cache", raw.cache, "off: keep nothing on disk (what this build always does)");
 }
 
@@ -123,10 +133,11 @@ Status parse_backend(const std::string& text, KernelOptions& out) {
   return invalid_argument("--backend: it is '" + text + "', expected auto, reference, portable, llvm, halide, npu-a3 or npu-a5");
 }
 
-Status parse_schedule_option(const std::string& text, KernelOptions& out) {
+Status parse_schedule_option(const std::string& text, int64_t max_bytes, KernelOptions& out) {
   out.schedule = text;
   if (!text.empty() && text.front() == '@') {
-    STREW_ASSIGN(out.schedule, read_file(text.substr(1), kMaxScheduleFile));
+    const std::string file = text.substr(1);
+    STREW_ASSIGN(out.schedule, file == "-" ? read_standard_input(max_bytes) : read_file(file, max_bytes));
     const size_t last = out.schedule.find_last_not_of(" \t\r\n");
     out.schedule.resize(last == std::string::npos ? 0 : last + 1);
   }
@@ -155,7 +166,10 @@ Status check_values(const Raw& raw, Options& options) {
   STREW_TRY(parse_backend(raw.backend, options.kernel));
   options.kernel.threads = raw.threads;
   options.schedule_given = !raw.schedule.empty();
-  if (options.schedule_given) STREW_TRY(parse_schedule_option(raw.schedule, options.kernel));
+  if (options.schedule_given) {
+    const int64_t given = options.import.max_file_bytes;
+    STREW_TRY(parse_schedule_option(raw.schedule, given > 0 ? given : kMaxScheduleBytes, options.kernel));
+  }
   options.target_given = !raw.target.empty();
   if (options.target_given) {
     options.kernel.target = raw.target;
@@ -227,11 +241,17 @@ int parse_command_line(int argc, char** argv, Options& options) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
+    std::ostringstream text;
+    app.exit(help, text, text);
+    return fail(print_out(text.str()));
   } catch (const CLI::ParseError& error) {
     return usage_error(error.what());
   }
   options.command = app.get_subcommands().front()->get_name();
+  options.import.check_undefined = options.command == "run" && !options.trust_indices;
+  keep_whole({options.file, options.output});
+  keep_whole(options.inputs);
+  keep_whole(options.outputs);
   const Status status = check_values(raw, options);
   return status.ok() ? -1 : usage_error(status.message());
 }

@@ -18,6 +18,7 @@ struct Options {
   std::string emit;
   std::string output;  ///< compile -o
   bool time = false, verify = false, json = false, verbose = false;
+  bool trust_indices = false;  ///< --trust-indices: `run` leaves policy `undefined` unchecked
   ImportOptions import;
   KernelOptions kernel;
   pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync

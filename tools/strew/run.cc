@@ -101,7 +101,7 @@ Expected<Inputs> read_inputs(const Options& options, const Imported& imported, c
         return invalid_argument(fmt::format("--input -: input {} is not optional, expected a file", input.name));
       continue;
     }
-    STREW_ASSIGN(inputs[targets[i]], read_tensor(options.inputs[i], input));
+    STREW_ASSIGN(inputs[targets[i]], read_tensor(options.inputs[i], input, options.import.max_file_bytes));
   }
   return inputs;
 }

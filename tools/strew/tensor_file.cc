@@ -9,12 +9,14 @@
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/op/number.h"
 #include "runtime/file.h"
+#include "runtime/pending_file.h"
 #include "tools/npy.h"
 
 namespace strew::cli {
 namespace {
 
-constexpr int64_t kMaxTensorFile = int64_t{1} << 40;
+constexpr int64_t kMaxNpyBytes = int64_t{1} << 40;
+constexpr int64_t kMaxTensorProtoBytes = (int64_t{1} << 31) - 1;  // protobuf's own
 
 Expected<Tensor> from_constant(const Constant& constant, const ImportedInput& input, const std::string& path) {
   if (constant.type.dtype != input.type.dtype) {
@@ -49,22 +51,23 @@ bool same(const Tensor& a, const Tensor& b, int64_t i, bool strict) {
 
 }  // namespace
 
-Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ImportedInput& input) {
-  STREW_ASSIGN(const std::string bytes, read_file(path, kMaxTensorFile));
+Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ImportedInput& input, int64_t max_bytes) {
   if (std::string_view(path).ends_with(".pb")) {
+    STREW_ASSIGN(const std::string bytes, read_file(path, max_bytes > 0 ? max_bytes : kMaxTensorProtoBytes));
     STREW_ASSIGN(const Constant constant, onnx::parse_tensor(bytes, path));
     STREW_ASSIGN(Tensor tensor, from_constant(constant, input, path));
     return std::make_unique<Tensor>(std::move(tensor));
   }
-  STREW_ASSIGN(Tensor tensor, parse_npy(bytes, input.type.dtype, path));
+  STREW_ASSIGN(Tensor tensor, read_npy(path, input.type.dtype, max_bytes > 0 ? max_bytes : kMaxNpyBytes));
   return std::make_unique<Tensor>(std::move(tensor));
 }
 
 Status write_tensors(const std::vector<Tensor>& tensors, const std::vector<std::string>& paths) {
   std::vector<PendingFile> pending;
   for (size_t i = 0; i < paths.size(); ++i) {
-    STREW_ASSIGN(const std::string bytes, format_npy(tensors[i]));
-    STREW_ASSIGN(PendingFile file, PendingFile::write(paths[i], bytes));
+    STREW_ASSIGN(PendingFile file, PendingFile::create(paths[i]));
+    STREW_TRY(write_npy(tensors[i], [&](std::string_view bytes) { return file.write(bytes); }));
+    STREW_TRY(file.close());
     pending.push_back(std::move(file));
   }
   for (PendingFile& file : pending) STREW_TRY(file.commit());
@@ -72,6 +75,13 @@ Status write_tensors(const std::vector<Tensor>& tensors, const std::vector<std::
 }
 
 std::unique_ptr<Tensor> clone(const Tensor& tensor) {
+  if (tensor.data.read_only()) {
+    auto out = std::make_unique<Tensor>();
+    out->dtype = tensor.dtype;
+    out->dims = tensor.dims;
+    out->data = tensor.data.share();
+    return out;
+  }
   Expected<Tensor> copy = make_tensor(tensor.dtype, tensor.dims);
   if (!copy.ok()) throw std::bad_alloc();
   if (tensor.dtype == DType::string) {

@@ -36,7 +36,7 @@ template <class Use>
 bool scan(const Constant& constant, const std::vector<Coord>& at, Use use) {
   const std::vector<int64_t>& dims = constant.type.dims;
   if (constant.type.dtype == DType::string) return false;
-  if (constant.splat && !constant.data.empty()) return use(load_element(constant.type.dtype, constant.data.data(), 0));
+  if (constant.splat && !constant.bytes().empty()) return use(load_element(constant.type.dtype, constant.bytes().data(), 0));
   std::vector<int64_t> strides(dims.size(), 1), counter(dims.size(), 0);
   int64_t first = 0, count = 1;
   for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
@@ -47,7 +47,7 @@ bool scan(const Constant& constant, const std::vector<Coord>& at, Use use) {
     if (count == 0 || count > kMaxScanned) return false;
   }
   for (int64_t i = 0, offset = first; i < count; ++i) {
-    if (!use(load_element(constant.type.dtype, constant.data.data(), offset))) return false;
+    if (!use(load_element(constant.type.dtype, constant.bytes().data(), offset))) return false;
     for (size_t d = dims.size(); d-- > 0;) {
       if (at[d].dim < 0) continue;
       offset += strides[d];

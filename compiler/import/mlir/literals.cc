@@ -50,7 +50,10 @@ Expected<Constant> from_dense(mlir::DenseElementsAttr dense, const TensorType& t
   const int64_t size = storage_bytes(type.dtype, count);
   if (dense.isSplat() && size > kMaxSplatBytes)
     return invalid_argument(fmt::format("a splat of {} bytes, expected at most {}", size, kMaxSplatBytes));
-  Constant out{type, std::vector<std::byte>(static_cast<size_t>(size)), {}, dense.isSplat()};
+  Constant out;
+  out.type = type;
+  out.data.resize(static_cast<size_t>(size));
+  out.splat = dense.isSplat();
   if (bits(type.dtype) < 8 || type.dtype == DType::boolean) {
     STREW_TRY(copy_small(dense, out, count));
     return out;
@@ -77,7 +80,9 @@ Expected<Constant> from_resource(mlir::DenseResourceElementsAttr resource, const
   const auto size = static_cast<size_t>(storage_bytes(type.dtype, count));
   if (blob->getData().size() != size)
     return invalid_argument(fmt::format("dense_resource<{}> has {} bytes, expected {}", key, blob->getData().size(), size));
-  Constant out{type, std::vector<std::byte>(size), {}, false};
+  Constant out;
+  out.type = type;
+  out.data.resize(size);
   if (size > 0) std::memcpy(out.data.data(), blob->getData().data(), size);
   return out;
 }

@@ -3,7 +3,10 @@
 //
 // The path comes from the file, so it is untrusted: absolute paths and those that leave the model's folder, by `..` or through a symbolic
 // link, are refused, and so is everything but a plain file. Offset and length are checked against the file's size before anything is
-// allocated; only the bytes of the one tensor are read, and only when a kernel uses it. Tested by tests/unit/onnx_external_test.cc.
+// allocated; only the bytes of the one tensor are touched, and only when a kernel uses it.
+//
+// Floats are mapped, so that weights cost no memory of their own. What may become an index is read: a mapped file can change under the
+// process, and an index must not change between its check and its use. Tested by tests/unit/onnx_external_test.cc.
 #include "compiler/import/onnx/external_data.h"
 
 #include <algorithm>
@@ -62,10 +65,28 @@ Expected<std::string> resolve(const std::string& location, const std::string& wh
   return file.string();
 }
 
+Status load(const std::string& path, int64_t offset, int64_t bytes, Constant& constant) {
+  const bool maps = can_map(constant.type.dtype, offset, bytes);
+  if (!maps) STREW_TRY(check_memory(bytes));
+  STREW_ASSIGN(const InputFile file, InputFile::open(path));
+  if (offset > file.size() || bytes > file.size() - offset) {
+    return invalid_argument(path + ": the file has " + std::to_string(file.size()) + " bytes, expected " + std::to_string(bytes) +
+                            " at offset " + std::to_string(offset));
+  }
+  if (maps) {
+    STREW_ASSIGN(std::shared_ptr<const FileMap> map, file.map(offset, bytes));
+    constant.mapped = map->bytes();
+    constant.file = std::move(map);
+    return {};
+  }
+  constant.data.resize(static_cast<size_t>(bytes));
+  return file.read(offset, constant.data);
+}
+
 }  // namespace
 
-Expected<std::vector<std::byte>> read_external(const TensorProto& proto, int64_t expected, const std::string& what,
-                                               const std::string& path) {
+Status read_external(const TensorProto& proto, int64_t expected, const std::string& what, const std::string& path,
+                     Constant& constant) {
   STREW_ASSIGN(const std::optional<std::string> location, find_entry(proto, "location", what));
   if (!location) return invalid_argument(what + ": data_location is EXTERNAL without a location in external_data, expected one");
   STREW_ASSIGN(const int64_t offset, number_entry(proto, "offset", 0, what));
@@ -75,10 +96,8 @@ Expected<std::vector<std::byte>> read_external(const TensorProto& proto, int64_t
                             std::to_string(expected) + ", what its dims and type need");
   }
   STREW_ASSIGN(const std::string file, resolve(*location, what, path));
-  if (const Status s = check_memory(expected); !s.ok()) return invalid_argument(what + ": " + s.message());
-  Expected<std::vector<std::byte>> data = read_file_part(file, offset, expected);
-  if (!data.ok()) return Status(data.status().code(), what + ": " + data.status().message());
-  return data;
+  const Status status = load(file, offset, expected, constant);
+  return status.ok() ? status : Status(status.code(), what + ": " + status.message());
 }
 
 }  // namespace strew::onnx

@@ -183,8 +183,7 @@ Status copy_lists(const TensorProto& proto, int64_t count, const std::string& wh
 Status copy_external(const TensorProto& proto, int64_t count, const std::string& what, const std::string& path, Constant& out) {
   const DType dtype = out.type.dtype;
   if (dtype == DType::string) return invalid_argument(what + ": strings are in external data, expected string_data");
-  STREW_ASSIGN(out.data, read_external(proto, storage_bytes(dtype, count), what, path));
-  return {};
+  return read_external(proto, storage_bytes(dtype, count), what, path, out);
 }
 
 /// `raw`: the field raw_data, which `proto` need not hold.

@@ -1,0 +1,40 @@
+// The memory of compiled code: never writable and executable at once, as docs/security.md says.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+
+#include "runtime/kernel.h"
+#include "tests/support/ops.h"
+
+namespace strew {
+namespace {
+
+int mappings_with(const std::string& permissions) {
+  std::ifstream maps("/proc/self/maps");
+  int found = 0;
+  for (std::string line; std::getline(maps, line);) found += line.find(" " + permissions) != std::string::npos;
+  return found;
+}
+
+TEST(JitMemory, IsNeverWritableAndExecutable) {
+  Runtime runtime;
+  std::vector<Kernel> kernels;
+  const int before = mappings_with("r-xp");
+  for (const char* combiner : {"add", "max", "assign"}) {
+    const auto kernel =
+        runtime.get(test::op_of("strew1.scatter(operand=f32[64,16] indices=i32[8] updates=f32[8,16] "
+                                "update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+                                "index_vector_dim=1 combiner=" +
+                                std::string(combiner) + ")"),
+                    {});
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    kernels.push_back(*kernel);
+    EXPECT_EQ(mappings_with("rwx"), 0);
+    EXPECT_EQ(mappings_with("-wx"), 0);
+  }
+  EXPECT_GT(mappings_with("r-xp"), before) << "code was made";
+}
+
+}  // namespace
+}  // namespace strew
