@@ -1,5 +1,8 @@
 # Halide::Halide, from the Python wheel: HALIDE_ROOT if given (the wheel's folder, with include/ and lib64/), else what the project's .venv
 # has (requirements.txt). The wheel's own CMake package wants CMake 3.28 and is not used. Sets STREW_HALIDE_FOUND.
+#
+# libstrew_halide finds libHalide.so beside itself: a symbolic link in the build tree, a copy with its licence in an installation, which
+# works without the wheel.
 set(STREW_HALIDE_FOUND FALSE)
 if(NOT HALIDE_ROOT)
   set(python ${CMAKE_SOURCE_DIR}/.venv/bin/python3)
@@ -28,3 +31,16 @@ if(EXISTS ${HALIDE_ROOT}/include/Halide.h AND EXISTS ${HALIDE_ROOT}/lib64/libHal
 else()
   message(STATUS "Halide: not found (set HALIDE_ROOT, or let ./dev build install it into .venv): the halide backend is left out")
 endif()
+
+function(strew_install_halide)
+  set(library ${HALIDE_ROOT}/lib64/libHalide.so)
+  file(MAKE_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+  file(CREATE_LINK ${library} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/libHalide.so SYMBOLIC)
+  get_filename_component(file ${library} REALPATH)
+  install(PROGRAMS ${file} DESTINATION ${CMAKE_INSTALL_LIBDIR} RENAME libHalide.so)
+  set(licence ${HALIDE_ROOT}/share/doc/Halide/LICENSE.txt)
+  if(NOT EXISTS ${licence})
+    message(FATAL_ERROR "Halide: ${licence} does not exist; an installation carries libHalide.so and needs its licence beside it")
+  endif()
+  install(FILES ${licence} DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME LICENSE.Halide.txt)
+endfunction()

@@ -1,27 +1,43 @@
 // Opening libstrew_llvm, libstrew_halide and libstrew_import_mlir.
 //
-// Each lies beside libstrew itself (found through dladdr), is opened once under a lock and stays open: LLVM is NODELETE, closing
-// frees nothing. RTLD_LOCAL, because a module's only symbol we need is its registration function and LLVM's symbols must not meet
-// another LLVM in the process. A module that failed to open is tried again on the next call. Tested by tests/unit/kernel_test.cc.
+// The three modules lie in libstrew's own folder, which is found once, while the loader loads libstrew: an absolute path with every symbolic
+// link resolved. It is not asked for later, because the loader keeps the path as the program gave it: after a chdir(), a relative
+// path would lead to another folder, and a file planted there would run as part of strew. Where the folder cannot be found, modules are refused
+// rather than searched for by name.
+//
+// A module is opened once under a lock and stays open: LLVM is NODELETE, closing frees nothing. RTLD_LOCAL, because a module's only symbol we
+// need is its registration function and LLVM's symbols must not meet another LLVM in the process. A module that failed to open is
+// tried again on the next call. Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
 #include "runtime/modules.h"
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <memory>
 #include <mutex>
 
 namespace strew {
 namespace {
 
-std::string own_folder() {
+/// libstrew's folder with a slash at its end, or "" where the loader's path leads to no file.
+std::string find_own_folder() {
   Dl_info info{};
-  if (!dladdr(reinterpret_cast<void*>(&own_folder), &info) || !info.dli_fname) return "";
-  const std::string path = info.dli_fname;
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+  if (!dladdr(reinterpret_cast<void*>(&find_own_folder), &info) || !info.dli_fname) return "";
+  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(info.dli_fname, nullptr), std::free);
+  if (!resolved) return "";
+  const std::string path = resolved.get();
+  return path.substr(0, path.rfind('/') + 1);
 }
 
+/// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts. Never destroyed,
+/// because threads may open modules while the process ends.
+const std::string& kOwnFolder = *new std::string(find_own_folder());
+
 Expected<void*> open_symbol(const std::string& file, const char* symbol, const char* needed_for) {
-  const std::string path = own_folder() + file;
+  if (kOwnFolder.empty())
+    return unsupported(std::string(needed_for) + " needs " + file +
+                       " from the folder of libstrew, but libstrew was loaded from a file that has no path");
+  const std::string path = kOwnFolder + file;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* why = dlerror();

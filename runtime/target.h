@@ -1,6 +1,6 @@
 // Target: the machine a kernel is compiled for, as a value.
 //
-// detect() asks this process's machine (cpuid, affinity mask, cache sizes through hwloc); parse() reads the text of `--target`. The
+// detect() asks this process's machine (cpuid, affinity mask, cache sizes from /sys); parse() reads the text of `--target`. The
 // text is part of every cache key: two machines with equal text may share objects.
 #pragma once
 

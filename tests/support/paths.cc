@@ -5,5 +5,6 @@ namespace strew::test {
 
 std::filesystem::path source_folder() { return STREW_SOURCE_DIR; }
 std::string built_program(const std::string& name) { return STREW_BINARY_DIR "/bin/" + name; }
+std::filesystem::path built_libraries() { return STREW_BINARY_DIR "/lib"; }
 
 }  // namespace strew::test

@@ -11,5 +11,7 @@ namespace strew::test {
 std::filesystem::path source_folder();
 /// The path of a program of this build: built_program("strew") is the command line.
 std::string built_program(const std::string& name);
+/// The folder of this build's libraries.
+std::filesystem::path built_libraries();
 
 }  // namespace strew::test
