@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Installs the built tree into a folder of its own and uses strew from there: it must need nothing of the build tree, the checkout or the .venv.
+
+    install_test.py --cmake CMAKE --build DIR
+
+Every ELF file passes tools/lint/elf.py and names no folder of the builder; the dynamic loader finds every library, ours and libHalide beside each
+other; the installed program runs a scatter with every backend that was built and reads a file that needs MLIR; the objects it compiles pass the
+lint too; a library planted in the current folder is not loaded. Run by ctest (`install`). Exit: 0 right, 1 wrong.
+"""
+import argparse
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OP = ("strew1.scatter(operand=f32[4] indices=i64[3] updates=f32[3] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 combiner=add oob=skip_window)\n")
+MODULES = {"llvm": "libstrew_llvm.so", "halide": "libstrew_halide.so"}
+
+
+def npy(form, values):
+    header = f"{{'descr': '<{form}', 'fortran_order': False, 'shape': ({len(values)},), }}".ljust(117) + "\n"
+    kind = {"f4": "f", "i8": "q"}[form]
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{kind}", *values)
+
+
+class Check:
+    def __init__(self):
+        self.failures = 0
+
+    def that(self, good, what):
+        if not good:
+            self.failures += 1
+            print("FAILED:", what)
+
+    def run(self, command, cwd, expected=0):
+        done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False)
+        words = " ".join(map(str, command))
+        self.that(done.returncode == expected, f"{words} ended with {done.returncode}, expected {expected}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+
+def check_files(check, prefix, builder):
+    check.run([sys.executable, ROOT / "tools/lint/elf.py", prefix], prefix)
+    for file in sorted(prefix.rglob("*")):
+        if file.is_symlink() or not file.is_file() or file.read_bytes()[:4] != b"\x7fELF":
+            continue
+        dynamic = check.run(["readelf", "-dW", file], prefix)
+        check.that(not any(str(path) in dynamic for path in builder), f"{file.name} names a folder of its builder:\n{dynamic}")
+        found = check.run(["ldd", file], prefix)
+        check.that("not found" not in found, f"{file.name} needs a library that the loader does not find:\n{found}")
+        for line in found.splitlines():
+            name, _, place = line.strip().partition(" => ")
+            if name.startswith(("libstrew", "libHalide")):
+                check.that(place.startswith(f"{prefix}/"), f"{file.name} takes {name} from {place}, expected from {prefix}")
+
+
+def check_runs(check, program, folder, backends):
+    (folder / "add.strew").write_text(OP)
+    (folder / "operand.npy").write_bytes(npy("f4", [1, 2, 3, 4]))
+    (folder / "indices.npy").write_bytes(npy("i8", [2, 0, 2]))
+    (folder / "updates.npy").write_bytes(npy("f4", [10, 20, 30]))
+    expected = npy("f4", [21, 2, 43, 4])[-16:]
+    for backend in ["reference", *backends]:
+        result = folder / f"{backend}.npy"
+        inputs = ["operand.npy", "indices.npy", "updates.npy"]
+        check.run([program, "run", "add.strew", "--backend", backend, "--input", *inputs, "--output", result], folder)
+        check.that(result.exists() and result.read_bytes()[-16:] == expected, f"backend {backend} gives another result")
+    for backend in backends:
+        check.run([program, "compile", "add.strew", "--backend", backend, "--emit", "obj", "-o", f"objects/{backend}.o"], folder)
+    check.run([sys.executable, ROOT / "tools/lint/elf.py", folder / "objects"], folder)
+    check.run([program, "check", ROOT / "examples/batched_scatter_add/scatter_add.mlir"], folder)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cmake", required=True)
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    options = parser.parse_args()
+    build = options.build.resolve()
+    home = build / "install_test"
+    shutil.rmtree(home, ignore_errors=True)
+    prefix, folder = home / "prefix", home / "elsewhere"
+    (folder / "objects").mkdir(parents=True)
+    check = Check()
+    check.run([options.cmake, "--install", build, "--prefix", prefix], home)
+    libraries = next(file.parent for file in prefix.rglob("libstrew.so"))
+    backends = [backend for backend, file in MODULES.items() if (libraries / file).exists()]
+    check.that("llvm" in backends, "libstrew_llvm.so is not installed")
+    check.that(("halide" not in backends) or any(prefix.rglob("LICENSE.Halide.txt")), "libHalide.so is installed without its licence")
+    check_files(check, prefix, [build / "bin", build / "lib", ROOT / ".venv"])
+    shutil.copy2(build / "lib/libstrew_impostor.so", folder / "libfmt.so.9")
+    check_runs(check, prefix / "bin/strew", folder, backends)
+    check.that(not (folder / "IMPOSTOR_WAS_LOADED").exists(), "the installed strew loads libraries from the current folder")
+    if check.failures == 0:
+        shutil.rmtree(home)
+        print(f"installed and used with {', '.join(backends)}")
+    return 1 if check.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
