@@ -1,102 +1,277 @@
 #!/usr/bin/env python3
-"""Plants bugs in a copy of the sources, one at a time, and checks that strew_differential fails on each.
+"""Plants bugs in strew, one at a time, and checks that strew_differential fails on each within the bug's budget.
 
-    python3 tests/differential/run_planted.py [--build DIR] [--only REGEX] [--seconds S] [--jobs J]
+    run_planted.py [--build DIR] [--only REGEX] [--sample N] [--seed S] [--seconds S] [--jobs J]
+    run_planted.py --check       only see that every bug's anchor stands in the sources exactly once (no build needed)
+    run_planted.py --self-test   see that lost, repeated and re-wrapped anchors are told apart
 
-The copy and its build live in build-planted/ (or DIR) and are kept, so a second run is incremental. Ends with a table of caught and
-missed bugs; exit 1 if one was missed, 2 if a bug's anchor text no longer stands in its file or a patched tree does not build.
+The sources are not touched and nothing is configured: the one changed file is compiled by its command in DIR/compile_commands.json, the
+library it belongs to is linked again, and a copy of strew_differential runs beside copies of the libraries in DIR/planted/. DIR must be
+built (target strew_differential, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
+whose default is fixed, and the one by which --sample draws its bugs, whose default is a fresh one; how to repeat a draw is printed.
+Exit: 0 all caught, 1 one was missed, 2 an anchor is lost or a changed file does not build.
 """
 import argparse
+import concurrent.futures
+import dataclasses
+import json
+import math
 import os
 import pathlib
+import random
 import re
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
-import time
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "planted"))
 from bugs import BUGS  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("compiler", "runtime", "schedules", "backends")
+SECONDS = 30  # the budget of a bug that names none, in processor time: other work on the machine does not count
+SEED = 20250101
+HANGS = 20  # times its budget on the clock: the time after which a run has hung
 
 
-def copy_tree(target: pathlib.Path) -> None:
-    """Brings the copy up to date, touching only files that differ (so that builds stay incremental)."""
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
-                           capture_output=True, text=True).stdout.split("\0")
-    wanted = {n for n in names if n and (ROOT / n).is_file()}
-    for name in wanted:
-        source, copy = ROOT / name, target / name
-        if copy.exists() and copy.read_bytes() == source.read_bytes():
-            continue
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(source.read_bytes())
-        copy.chmod(source.stat().st_mode)
-    for copy in target.rglob("*"):
-        name = str(copy.relative_to(target))
-        if copy.is_file() and name not in wanted and not name.startswith("build/"):
-            copy.unlink()
+class Trouble(Exception):
+    """The bugs cannot be tried: exit 2."""
 
 
-def build(tree: pathlib.Path, jobs: int) -> None:
-    out = tree / "build"
-    venv = tree / ".venv"
-    if (ROOT / ".venv").exists() and not venv.is_symlink():
-        venv.symlink_to(ROOT / ".venv")  # has Halide
-    if not (out / "build.ninja").exists():
-        subprocess.run(["cmake", "-S", tree, "-B", out, "-G", "Ninja", "-DSTREW_BUILD_BENCH=OFF"], check=True,
-                       stdout=subprocess.DEVNULL)
-    done = subprocess.run(["ninja", "-C", out, f"-j{jobs}", "strew_differential"], capture_output=True, text=True)
-    if done.returncode != 0:
-        print(done.stdout[-4000:])
-        sys.exit(2)
+@dataclasses.dataclass
+class Bug:
+    name: str
+    old: str
+    new: str
+    seconds: float = SECONDS
+    arguments: tuple = ()  # further ones for strew_differential
+
+    @property
+    def folder(self):
+        return re.sub(r"\W+", "_", self.name)
 
 
-def run(tree: pathlib.Path, seconds: float) -> tuple[int, str]:
-    command = [tree / "build/bin/strew_differential", "--seed", "20250101", "--seconds", str(seconds)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds * 10 + 300)
-    lines = [line for line in done.stdout.splitlines() if line.startswith("FAIL")]
-    after = done.stdout.split("FAIL", 1)[-1].splitlines()
-    why = next((line.strip() for line in after if "expected" in line or "SIG" in line or "changed" in line or "fault" in line), "")
-    return done.returncode, why or (lines[0] if lines else f"exit {done.returncode}")
+def squeezed(text):
+    """The text without white space: formatting may wrap an anchor anew."""
+    return "".join(text.split())
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-planted")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--seconds", type=float, default=90)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
-    tree = options.build
-    tree.mkdir(parents=True, exist_ok=True)
-    copy_tree(tree)
-    chosen = [bug for bug in BUGS if re.search(options.only, bug[0])]
-    for name, file, old, _ in chosen:
-        if (tree / file).read_text().count(old) != 1:
-            print(f"{name}: its anchor stands {(tree / file).read_text().count(old)} times in {file}, expected once:\n{old}")
-            return 2
-    build(tree, options.jobs)
-    code, why = run(tree, 10)
-    if code != 0:
-        print(f"the tree fails without any planted bug: {why}")
-        return 2
-    missed = 0
-    for name, file, old, new in chosen:
-        path = tree / file
-        clean = path.read_text()
-        path.write_text(clean.replace(old, new))
+class Sources:
+    """The .cc files of the library, and where anchors stand in them."""
+
+    def __init__(self, texts):
+        self.texts = texts
+        self.short = {file: squeezed(text) for file, text in texts.items()}
+
+    def changed(self, bug):
+        """(file, its text with the bug) for the one place where the bug's anchor stands."""
+        anchor = squeezed(bug.old)
+        found = [file for file, short in self.short.items() for _ in range(short.count(anchor))]
+        if len(found) != 1:
+            where = ": " + ", ".join(sorted(set(found))) if found else ""
+            raise Trouble(f"planted bug '{bug.name}': its anchor stands {len(found)} times in the sources{where}, expected once:\n{bug.old}")
+        text = self.texts[found[0]]
+        places = [i for i, character in enumerate(text) if not character.isspace()]
+        at = self.short[found[0]].index(anchor)
+        return found[0], text[:places[at]] + bug.new + text[places[at + len(anchor) - 1] + 1:]
+
+
+def read_sources():
+    files = sorted(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.cc"))
+    return Sources({str(file.relative_to(ROOT)): file.read_text() for file in files})
+
+
+def check_anchors(sources, bugs):
+    wrong = [f"planted bug '{bug.name}' stands twice in the list" for i, bug in enumerate(bugs) if bug.folder in {b.folder for b in bugs[:i]}]
+    for bug in bugs:
         try:
-            build(tree, options.jobs)
-            start = time.monotonic()
-            code, why = run(tree, options.seconds)
-        finally:
-            path.write_text(clean)
-        missed += code == 0
-        print(f"{'MISSED' if code == 0 else 'caught'}  {time.monotonic() - start:6.1f} s  {name}: {why[:150]}", flush=True)
+            sources.changed(bug)
+        except Trouble as trouble:
+            wrong.append(str(trouble))
+    return wrong
+
+
+def self_test():
+    sources = Sources({"a.cc": "int f() {\n  return first(1,\n               2);\n}\n", "b.cc": "g(); h(); g();\n"})
+    file, text = sources.changed(Bug("wrapped", "return first(1, 2);", "return 0;"))
+    assert (file, text) == ("a.cc", "int f() {\n  return 0;\n}\n"), text
+    for old, count in (("return second;", 0), ("g();", 2)):
+        try:
+            sources.changed(Bug("x", old, ""))
+        except Trouble as trouble:
+            assert f"stands {count} times" in str(trouble), trouble
+        else:
+            raise AssertionError(f"'{old}' was taken for an anchor")
+    assert len(check_anchors(sources, [Bug("x", "h();", ""), Bug("x", "h();", "g();")])) == 1
+
+
+class Workplace:
+    """A built tree, and the folder in it where each bug gets programs of its own."""
+
+    def __init__(self, build):
+        self.build = build.resolve()
+        self.folder = self.build / "planted"
+        commands = self.build / "compile_commands.json"
+        if not commands.exists() or not (self.build / "bin/strew_differential").exists():
+            raise Trouble(f"{build} holds no built strew_differential (./dev planted builds it)")
+        self.commands = {str(pathlib.Path(entry["file"]).relative_to(ROOT)): entry["command"]
+                         for entry in json.loads(commands.read_text()) if entry["file"].startswith(str(ROOT) + "/")}
+        self.cache = "ccache " if shutil.which("ccache") else ""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def make(self, name, command, **changes):
+        """Runs a command of the build with other files: `changes` are pairs (file, its replacement), each of which stands in it once."""
+        for old, new in changes.values():
+            command, count = re.subn(rf"(?<!\S){re.escape(str(old))}(?!\S)", lambda _: shlex.quote(str(new)), command)  # noqa: B023
+            if count != 1:
+                raise Trouble(f"planted bug '{name}': {old} stands {count} times, expected once, in: {command}")
+        done = subprocess.run(command, shell=True, cwd=self.build, capture_output=True, text=True, check=False,
+                              env={**os.environ, "CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1"})
+        if done.returncode != 0:
+            raise Trouble(f"planted bug '{name}' does not build:\n{done.stderr[-3000:]}")
+
+    def copy(self, name):
+        """A folder with the programs as they are. Copies, no links: libstrew opens its modules from where it really lies."""
+        home = self.folder / name
+        (home / "bin").mkdir(parents=True)
+        (home / "lib").mkdir()
+        shutil.copy2(self.build / "bin/strew_differential", home / "bin")
+        for library in (self.build / "lib").glob("lib*.so*"):
+            shutil.copy2(library, home / "lib", follow_symlinks=False)
+        return home
+
+    def plant(self, bug, file, text):
+        """The programs with that bug. None: this build leaves the file out."""
+        if file not in self.commands:
+            return None
+        home = self.copy(bug.folder)
+        source, new_object = home / pathlib.Path(file).name, home / "changed.o"
+        source.write_text(text)
+        command = self.commands[file]
+        old_object = re.search(r" -o (\S+)", command).group(1)
+        self.make(bug.name, self.cache + command, source=(ROOT / file, source), object=(old_object, new_object))
+        library = re.fullmatch(r"CMakeFiles/(\w+)\.dir/.*", old_object)
+        if not library:
+            raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {old_object})")
+        library = f"lib/lib{library.group(1)}.so"
+        link = subprocess.run(["ninja", "-t", "commands", "-s", library], cwd=self.build, capture_output=True, text=True, check=True).stdout
+        (home / library).unlink()  # the linker would write into it
+        self.make(bug.name, link, object=(old_object, new_object), library=(library, home / library))
+        return home
+
+
+def processor_seconds(pid):
+    """What a process that has not been waited for has used, its threads included."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run(home, seconds, seed, arguments=()):
+    """(processor seconds until it failed, why), or (None, what it did instead)."""
+    program = [str(home / "bin/strew_differential"), "--seed", str(seed), "--seconds", "100000", *arguments]
+    limited = ["sh", "-c", 'ulimit -S -t "$0" && exec "$@"', str(math.ceil(seconds)), *program]
+    report, failed = [], 0.0
+    with subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
+        hung = threading.Timer(HANGS * seconds, process.kill)
+        hung.start()
+        for line in process.stdout:
+            if not report and line.startswith("FAIL"):
+                failed = processor_seconds(process.pid)
+            if report or line.startswith("FAIL"):
+                report.append(line.strip())
+            if line.startswith("replay"):
+                process.kill()  # it would shrink the op next
+        process.wait()
+        hung.cancel()
+    if any("could not be opened" in line for line in report):
+        raise Trouble(f"{shlex.join(program)} cannot open its libraries: {' '.join(report)}")
+    if report:
+        return failed, report[-2] if report[-1].startswith("replay") else report[-1]
+    if process.returncode == -signal.SIGXCPU:
+        return None, f"found nothing in {seconds:g} s"
+    if process.returncode == -signal.SIGKILL:
+        return None, f"hung for {HANGS * seconds:g} s"
+    if process.returncode < 0:
+        return seconds, f"died of {signal.Signals(-process.returncode).name}"
+    raise Trouble(f"{shlex.join(program)} ended with status {process.returncode} and reported no failure")
+
+
+def try_bug(workplace, bug, file, text, options):
+    """One line of the table, and whether the bug was missed."""
+    home = workplace.plant(bug, file, text)
+    if home is None:
+        return f"skipped            {bug.name}: this build has no {file}", False
+    budget = options.seconds or bug.seconds
+    seconds, why = run(home, budget, options.seed or SEED, bug.arguments)
+    shutil.rmtree(home)
+    if seconds is None:
+        return f"MISSED            {bug.name}: {why}", True
+    return f"caught  {seconds:6.1f} s  {bug.name}: {why[:140]}", False
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="run_planted.py")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
+    parser.add_argument("--only", default="", help="bugs whose name this regular expression finds")
+    parser.add_argument("--sample", type=int, help="that many of them, at random")
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seconds", type=float, help="every bug's budget (default: the bug's own)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
+    return parser.parse_args(arguments)
+
+
+def choose(bugs, options):
+    try:
+        chosen = [bug for bug in bugs if re.search(options.only, bug.name)]
+    except re.error as error:
+        raise Trouble(f"--only: '{options.only}' is no regular expression: {error}") from error
+    if not chosen:
+        raise Trouble(f"--only: no bug's name matches '{options.only}'; there are: " + "; ".join(bug.name for bug in bugs))
+    if options.sample is not None:
+        if options.sample < 1:
+            raise Trouble(f"--sample: it is {options.sample}, expected at least 1")
+        seed = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 32)
+        chosen = random.Random(seed).sample(chosen, min(options.sample, len(chosen)))
+        names = "|".join(re.escape(bug.name).replace(r"\ ", " ") for bug in chosen)
+        print(f"{len(chosen)} bugs drawn with seed {seed}; the same again: ./dev planted --only {shlex.quote(f'^({names})$')}", flush=True)
+    return chosen
+
+
+def main(arguments):
+    options = parse(arguments)
+    if options.self_test:
+        self_test()
+        return 0
+    sources, bugs = read_sources(), [Bug(*bug) for bug in BUGS]
+    wrong = check_anchors(sources, bugs)
+    if wrong or options.check:
+        print("\n".join(wrong) or f"the anchors of {len(bugs)} planted bugs stand once each")
+        return 2 if wrong else 0
+    chosen = choose(bugs, options)
+    workplace = Workplace(options.build)
+    seconds, why = run(workplace.copy("clean"), 5, options.seed or SEED)
+    if seconds is not None:
+        raise Trouble(f"strew_differential fails without any planted bug: {why}")
+    missed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        futures = [pool.submit(try_bug, workplace, bug, *sources.changed(bug), options) for bug in chosen]
+        for future in concurrent.futures.as_completed(futures):
+            line, bad = future.result()
+            missed += bad
+            print(line, flush=True)
+    shutil.rmtree(workplace.folder)
     print(f"{len(chosen) - missed} of {len(chosen)} planted bugs caught")
     return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except Trouble as trouble:
+        print(f"run_planted: {trouble}")
+        sys.exit(2)
