@@ -1,7 +1,7 @@
 // Binding, fast where nothing changed: bind_as() is one pass over the views, dtype, rank, dims, strides and addresses against the shape
 // of the op (static) or of this thread's last call (dynamic), then overlap, about fifty instructions per tensor. Whatever does not match
 // at once is bound again step by step, to find out whether it is harmless (strides of extents of 1, interleaved buffers), a new set of
-// dims, or an error. Consistency of dynamic dims is not repeated here: the op with the dims filled in is verified. Tested by
+// dims, or an error. Threads remember few shapes and forget them for others, so a call holds the shape of a dynamic op until it ends. Consistency of dynamic dims is not repeated here: the op with the dims filled in is verified. Tested by
 // tests/unit/bind_test.cc.
 #include "runtime/bind.h"
 
@@ -56,10 +56,20 @@ bool same_layout(const CallShape::Slot& a, const CallShape::Slot& b) {
   return true;
 }
 
+/// Deletes a shape that its thread forgets, or leaves that to the calls that still hold it.
+struct Forget {
+  void operator()(CallShape* shape) const {
+    if (shape->calls == 0)
+      delete shape;
+    else
+      shape->forgotten = true;
+  }
+};
+
 /// This thread's last shapes of dynamic ops, by binder.
 struct Remembered {
   uint64_t binder = 0;
-  std::unique_ptr<CallShape> shape;
+  std::unique_ptr<CallShape, Forget> shape;
 };
 constexpr size_t kRemembered = 8;
 thread_local std::array<Remembered, kRemembered> remembered;
@@ -67,6 +77,11 @@ thread_local std::array<Remembered, kRemembered> remembered;
 std::atomic<uint64_t> next_id{1};
 
 }  // namespace
+
+void Call::release() {
+  if (--held->calls == 0 && held->forgotten) delete held;
+  held = nullptr;
+}
 
 Binder::Binder(const Op& op, const Plan& plan) : op_(op), plan_(plan), id_(next_id.fetch_add(1)), slots_(tensor_slots(op)) {}
 
@@ -277,10 +292,11 @@ Status Binder::find_shape(std::span<const TensorView> tensors, Call& call) const
   if (memory.binder != id_ || !fits(*memory.shape, tensors)) {
     STREW_ASSIGN(CallShape shape, make_shape(tensors));
     memory.binder = 0;
-    memory.shape = std::make_unique<CallShape>(std::move(shape));
+    memory.shape.reset(new CallShape(std::move(shape)));
     memory.binder = id_;
   }
   call.shape = memory.shape.get();
+  call.hold(*call.shape);
   return {};
 }
 
@@ -376,7 +392,10 @@ const CallShape* Binder::expected_shape() const {
 Status Binder::bind(std::span<const TensorView> tensors, Call& call) const {
   if (tensors.size() == count_ && is_small()) {
     const CallShape* shape = expected_shape();
-    if (shape != nullptr && bind_as(*shape, tensors.data(), call)) return {};
+    if (shape != nullptr && bind_as(*shape, tensors.data(), call)) {
+      if (!static_shape_) call.hold(*shape);
+      return {};
+    }
   }
   return bind_step_by_step(tensors, call);
 }

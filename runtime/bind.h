@@ -18,7 +18,7 @@
 
 namespace strew {
 
-/// The shapes of one call. Immutable.
+/// The shapes of one call. Immutable, but for the count of calls that read them.
 struct CallShape {
   struct Slot {
     DType dtype;
@@ -37,15 +37,34 @@ struct CallShape {
   std::vector<int64_t> dyn;  ///< strew_args.dyn
   int64_t positions = 0, splits = 0, init = 0;
   bool operands_share = false;  ///< every result and its operand have one layout, so that one buffer may be both
+  // Of a dynamic op. Only the thread that made the shape uses it, so plain numbers do.
+  mutable int calls = 0;           ///< bound calls that hold it
+  mutable bool forgotten = false;  ///< no longer remembered by its thread: the last call deletes it
 };
 
-/// One call's addresses. Lives on the caller's stack; never longer than the next call.
+/// One call's addresses. Lives on the stack of the thread that bound it. It keeps its shape, whatever else that thread binds meanwhile
+/// (the stages of a wide accumulation, other kernels).
 struct Call {
+  Call() = default;
+  ~Call() {
+    if (held != nullptr) release();
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  /// Keeps a shape that its thread may forget.
+  void hold(const CallShape& of) {
+    if (held != nullptr) release();
+    held = &of;
+    ++of.calls;
+  }
+  void release();
+
   const CallShape* shape = nullptr;
   void** data = nullptr;           ///< strew_args.data: one per plan tensor, null where unbound
   bool result_is_operand = false;  ///< init copy, and every result buffer is its operand's: nothing to copy
   std::array<void*, 16> few;
   std::vector<void*> many;
+  const CallShape* held = nullptr;
 };
 
 class Binder {

@@ -1,15 +1,19 @@
 // Table: open addressing at most half full, slots written once and then published; a full table is replaced by one of twice the size.
-// Readers announce themselves in one of 16 stripes (a cache line each, picked by thread), so a writer that replaces the table knows when
-// the old one has no reader left: the announcement and the pointer are sequentially consistent on both sides. Two uncontended atomics
-// and one reference count per look-up, about 20 ns. There is no eviction: kernels are a few KiB; clear() drops them all.
+// Readers announce themselves in one of 16 stripes (a cache line each, picked by thread), in one of the stripe's two counters; the
+// announcement and the table's pointer are sequentially consistent on both sides. So whoever reads a replaced table announced itself before
+// the replacement, and once every counter has been zero since, nobody does. Writers look at the counters and go on: what is still read is
+// freed by a later write. Two counters, because one alone need never be zero while readers overlap: new readers take the counter that
+// parity_ names, the other one only drains, and when it is empty parity_ changes. Two uncontended atomics and one reference count per
+// look-up, about 20 ns. There is no eviction: kernels are a few KiB; clear() drops them all.
 //
 // Flight: the first to miss builds with no lock held, the rest wait on its flight. Tested by tests/unit/cache_test.cc.
 #include "runtime/cache.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <new>
 #include <optional>
-#include <thread>
 
 namespace strew {
 
@@ -55,25 +59,53 @@ KernelTable::Stripe& KernelTable::own(std::array<Stripe, kStripes>& stripes) {
   return stripes[mine];
 }
 
+KernelTable::Reader::Reader(const KernelTable& table)
+    : stripe_(own(table.stripes_)), count_(stripe_.readers[table.parity_.load(std::memory_order_relaxed)]) {
+  count_.fetch_add(1, std::memory_order_seq_cst);
+  slots_ = table.slots_.load(std::memory_order_seq_cst);
+}
+
 Kernel KernelTable::find(Hash128 key) const {
-  Stripe& stripe = own(stripes_);
-  stripe.readers.fetch_add(1, std::memory_order_seq_cst);
-  const Slots* slots = slots_.load(std::memory_order_seq_cst);
-  const Slots::Slot& slot = slots->probe(key);
   Kernel kernel;
-  if (slot.ready.load(std::memory_order_acquire) && slot.key == key) kernel = slot.kernel;
-  stripe.readers.fetch_sub(1, std::memory_order_release);
-  if (kernel) stripe.hits.fetch_add(1, std::memory_order_relaxed);
+  {
+    const Reader reader(*this);
+    const Slots::Slot& slot = reader.slots_->probe(key);
+    if (!slot.ready.load(std::memory_order_acquire) || slot.key != key) return kernel;
+    kernel = slot.kernel;
+    reader.stripe_.hits.fetch_add(1, std::memory_order_relaxed);
+  }
   return kernel;
 }
 
 void KernelTable::replace(std::unique_ptr<Slots> next) {
-  const std::unique_ptr<Slots> old(slots_.exchange(next.release(), std::memory_order_seq_cst));
-  for (Stripe& stripe : stripes_)
-    while (stripe.readers.load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
+  retired_.reserve(retired_.size() + 1);
+  retired_.push_back({std::unique_ptr<Slots>(slots_.exchange(next.release(), std::memory_order_seq_cst))});
+  free_unread();
+}
+
+uint32_t KernelTable::empty_counters() const {
+  uint32_t empty = 0;
+  for (size_t parity = 0; parity < 2; ++parity)
+    for (size_t i = 0; i < kStripes; ++i)
+      if (stripes_[i].readers[parity].load(std::memory_order_seq_cst) == 0) empty |= uint32_t{1} << (parity * kStripes + i);
+  return empty;
+}
+
+/// Frees the replaced tables that nobody reads. A reader that took a counter before parity_ changed may announce itself late, but it then
+/// finds a table newer than those that this counter was watched for.
+void KernelTable::free_unread() {
+  constexpr uint32_t kStripesOfOne = (uint32_t{1} << kStripes) - 1, kAll = kStripesOfOne << kStripes | kStripesOfOne;
+  for (int turn = 0; turn < 2 && !retired_.empty(); ++turn) {
+    const uint32_t empty = empty_counters(), idle = 1 - parity_.load(std::memory_order_relaxed);
+    for (Retired& old : retired_) old.seen_empty |= empty;
+    retired_.erase(std::remove_if(retired_.begin(), retired_.end(), [](const Retired& old) { return old.seen_empty == kAll; }),
+                   retired_.end());
+    if ((empty >> (idle * kStripes) & kStripesOfOne) == kStripesOfOne) parity_.store(idle, std::memory_order_relaxed);
+  }
 }
 
 void KernelTable::insert(Hash128 key, Kernel kernel) {
+  if (!retired_.empty()) free_unread();
   Slots* slots = slots_.load(std::memory_order_relaxed);
   if (2 * (slots->used + 1) > slots->mask + 1) {
     auto larger = std::make_unique<Slots>(2 * (slots->mask + 1));
@@ -116,20 +148,26 @@ Expected<Kernel> KernelCache::get(Hash128 key, const Build& build) {
   misses_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
 
-  Expected<Kernel> answer = internal_error("build was cut short");
+  Expected<Kernel> answer = unsupported("build: out of memory");  // made while there is memory
   try {
     answer = build();
+  } catch (const std::bad_alloc&) {
+    // that is the answer
   } catch (const std::exception& e) {
     answer = internal_error(std::string("build: ") + e.what());
   }
 
   lock.lock();
   (answer.ok() ? built_ : failed_).fetch_add(1, std::memory_order_relaxed);
-  if (answer.ok()) table_.insert(key, *answer);
-  flight->answer = answer;
+  try {
+    if (answer.ok()) table_.insert(key, *answer);
+  } catch (const std::bad_alloc&) {
+    // a kernel that is not remembered
+  }
+  flight->answer.emplace(std::move(answer));
   flights_.erase(key);
   flight->landed.notify_all();
-  return answer;
+  return *flight->answer;
 }
 
 void KernelCache::clear() {

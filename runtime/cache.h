@@ -1,6 +1,7 @@
 // The kernels in memory: a table that is read without a lock, and single flight for building what is missing.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,9 +15,32 @@
 
 namespace strew {
 
-/// Hash -> Kernel. find() takes no lock and allocates nothing; insert() and clear() exclude each other by the caller's lock.
+/// Hash -> Kernel. find() takes no lock and allocates nothing; insert() and clear() exclude each other by the caller's lock and never wait for
+/// readers: a table that was replaced is kept until no reader can be in it.
 class KernelTable {
+  struct Slots;
+  struct alignas(64) Stripe {
+    std::array<std::atomic<uint32_t>, 2> readers{};  ///< by parity
+    std::atomic<uint64_t> hits{0};
+  };
+  static constexpr size_t kStripes = 16;
+
  public:
+  /// Somebody who reads the table: while it lives, the slots it found stay. One per find(); tests hold them for longer.
+  class Reader {
+   public:
+    explicit Reader(const KernelTable& table);
+    ~Reader() { count_.fetch_sub(1, std::memory_order_release); }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+   private:
+    friend class KernelTable;
+    Stripe& stripe_;
+    std::atomic<uint32_t>& count_;
+    const Slots* slots_;
+  };
+
   KernelTable();
   ~KernelTable();
 
@@ -24,19 +48,24 @@ class KernelTable {
   void insert(Hash128 key, Kernel kernel);  ///< a key that is there keeps its kernel
   void clear();
   uint64_t hits() const;
+  /// Replaced tables that are still kept. Under the writers' lock.
+  size_t retired() const { return retired_.size(); }
 
  private:
-  struct Slots;
-  struct alignas(64) Stripe {
-    std::atomic<uint32_t> readers{0};
-    std::atomic<uint64_t> hits{0};
+  /// A replaced table, and which counters of readers were seen at zero since: bit parity * kStripes + stripe.
+  struct Retired {
+    std::unique_ptr<Slots> slots;
+    uint32_t seen_empty = 0;
   };
-  static constexpr size_t kStripes = 16;
 
   static Stripe& own(std::array<Stripe, kStripes>& stripes);
   void replace(std::unique_ptr<Slots> next);
+  uint32_t empty_counters() const;
+  void free_unread();
 
   std::atomic<Slots*> slots_;
+  std::atomic<uint32_t> parity_{0};  ///< which of a stripe's two counters new readers take
+  std::vector<Retired> retired_;
   mutable std::array<Stripe, kStripes> stripes_;
 };
 

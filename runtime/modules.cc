@@ -16,6 +16,8 @@
 #include <memory>
 #include <mutex>
 
+#include "runtime/headroom.h"
+
 namespace strew {
 namespace {
 
@@ -38,6 +40,7 @@ Expected<void*> open_symbol(const std::string& file, const char* symbol, const c
     return unsupported(std::string(needed_for) + " needs " + file +
                        " from the folder of libstrew, but libstrew was loaded from a file that has no path");
   const std::string path = kOwnFolder + file;
+  STREW_TRY(check_headroom(needed_for, kModuleBytes, kModuleMappings));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* why = dlerror();

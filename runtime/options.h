@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace strew {
 
@@ -11,5 +13,9 @@ struct ProcessOptions {
   uint64_t verify_every = 0;     ///< STREW_VERIFY=n: replay every n-th call of each kernel on the reference; 0: never
 };
 const ProcessOptions& process_options();
+
+/// What was wrong with the variables, a line each: the name, the value and what was expected. Every line is given out once: to a program
+/// that asks here, else to the log when the first kernel is built.
+std::vector<std::string> take_option_warnings();
 
 }  // namespace strew

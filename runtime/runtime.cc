@@ -1,6 +1,7 @@
 // Runtime: the cache in front of the corridor (compiler/compile.h). get() looks up the fields' hash first, then the text's, then builds.
 // Tested by tests/unit/cache_test.cc and kernel_test.cc.
 #include <chrono>
+#include <new>
 
 #include "compiler/compile.h"
 #include "runtime/cache.h"
@@ -17,6 +18,10 @@ namespace strew {
 struct Runtime::Impl {
   KernelCache cache;
   std::shared_ptr<Executor> executor = std::make_shared<Executor>(detect_target().cores, process_options().pins_workers);
+
+  /// What the quick key did not find.
+  Expected<Kernel> get(const Op& op, const KernelOptions& options, Hash128 quick);
+  Expected<Kernel> build(const Op& op, const KernelOptions& options) const;
 };
 
 Runtime::Runtime() : impl_(std::make_unique<Impl>()) {}
@@ -28,25 +33,37 @@ Runtime& Runtime::process() {
   return *runtime;
 }
 
+Expected<Kernel> Runtime::Impl::build(const Op& op, const KernelOptions& options) const {
+  const auto start = std::chrono::steady_clock::now();
+  STREW_ASSIGN(const Target target, parse_target(options.target));
+  STREW_TRY(machine_can_run(target));
+  STREW_ASSIGN(Compiled compiled, compile(op, options));
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), executor));
+  state->compile_nanoseconds =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+  if (logs(LogLevel::compile)) {
+    for (const std::string& warning : take_option_warnings()) log(LogLevel::compile, warning);
+    log(LogLevel::compile, "built " + state->compiled.symbol + ": backend " + std::string(state->compiled.backend->name()) +
+                               ", schedule " + print(state->compiled.schedule) + ", " +
+                               std::to_string(state->compile_nanoseconds / 1000) + " us; op " + state->compiled.op_text);
+  }
+  return Kernel(std::move(state));
+}
+
+Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Hash128 quick) {
+  auto kernel = cache.get(kernel_key(op, options).hash, [&] { return build(op, options); });
+  if (kernel.ok()) cache.remember_quick(quick, *kernel);
+  return kernel;
+}
+
 Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options) {
   const Hash128 quick = quick_key(op, options);
   if (Kernel kernel = impl_->cache.find_quick(quick)) return kernel;
-  auto kernel = impl_->cache.get(kernel_key(op, options).hash, [&]() -> Expected<Kernel> {
-    const auto start = std::chrono::steady_clock::now();
-    STREW_ASSIGN(const Target target, parse_target(options.target));
-    STREW_TRY(machine_can_run(target));
-    STREW_ASSIGN(Compiled compiled, compile(op, options));
-    STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), impl_->executor));
-    state->compile_nanoseconds =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-    if (logs(LogLevel::compile))
-      log(LogLevel::compile, "built " + state->compiled.symbol + ": backend " + std::string(state->compiled.backend->name()) +
-                                 ", schedule " + print(state->compiled.schedule) + ", " +
-                                 std::to_string(state->compile_nanoseconds / 1000) + " us; op " + state->compiled.op_text);
-    return Kernel(std::move(state));
-  });
-  if (kernel.ok()) impl_->cache.remember_quick(quick, *kernel);
-  return kernel;
+  try {
+    return impl_->get(op, options, quick);
+  } catch (const std::bad_alloc&) {
+    return unsupported("build: out of memory");
+  }
 }
 
 Kernel Runtime::find(const KernelKey& key) const { return impl_->cache.find(key.hash); }

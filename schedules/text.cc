@@ -19,6 +19,15 @@ Status set_int(std::string_view knob, std::string_view value, int& out) {
   return {};
 }
 
+/// The one range that is checked here as well as in check_schedule(): the command line then answers every bad number of threads alike.
+Status set_threads(std::string_view value, int& out) {
+  constexpr int kMost = 1024;
+  int threads = 0;
+  if (!set_int("threads", value, threads).ok() || threads < 1 || threads > kMost) return bad_value("threads", value, "1..1024");
+  out = threads;
+  return {};
+}
+
 Status set_bool(std::string_view knob, std::string_view value, bool& field) {
   if (value != "true" && value != "false") return bad_value(knob, value, "true or false");
   field = value == "true";
@@ -41,7 +50,7 @@ Status set_knob(std::string_view knob, std::string_view value, Schedule& schedul
     }
     return bad_value(knob, value, strategy_names());
   }
-  if (knob == "threads") return set_int(knob, value, schedule.threads);
+  if (knob == "threads") return set_threads(value, schedule.threads);
   if (knob == "vector_bytes") return set_int(knob, value, schedule.vector_bytes);
   if (knob == "unroll") return set_int(knob, value, schedule.unroll);
   if (knob == "prefetch") return set_int(knob, value, schedule.prefetch);

@@ -26,6 +26,7 @@
 #include <mutex>
 
 #include "backends/llvm/blend_stores.h"
+#include "backends/llvm/failures.h"
 #include "backends/llvm/sanitize.h"
 
 namespace strew {
@@ -37,6 +38,10 @@ std::string feature_string(const Target& target) {
   return text;
 }
 
+/// One per thread, for the target of its last build.
+thread_local std::unique_ptr<llvm::TargetMachine> last_machine;
+thread_local std::string last_text;
+
 Expected<llvm::TargetMachine*> machine_for(const Target& target) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -45,21 +50,19 @@ Expected<llvm::TargetMachine*> machine_for(const Target& target) {
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
   });
-  thread_local std::unique_ptr<llvm::TargetMachine> machine;
-  thread_local std::string machine_text;
   const std::string text = target.arch + "|" + target.cpu + "|" + feature_string(target);
-  if (machine && text == machine_text) return machine.get();
+  if (last_machine && text == last_text) return last_machine.get();
   llvm::Triple triple(target.arch + "-unknown-linux-gnu");
   std::string why;
   const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, why);
   if (found == nullptr) return unsupported("target: arch '" + target.arch + "': " + why);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  machine.reset(found->createTargetMachine(triple, target.cpu, feature_string(target), options, llvm::Reloc::PIC_,
-                                           llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
-  if (!machine) return unsupported("target: LLVM has no machine for " + text);
-  machine_text = text;
-  return machine.get();
+  last_machine.reset(found->createTargetMachine(triple, target.cpu, feature_string(target), options, llvm::Reloc::PIC_,
+                                                llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  if (!last_machine) return unsupported("target: LLVM has no machine for " + text);
+  last_text = text;
+  return last_machine.get();
 }
 
 /// LLVM's way to leave a pass out without a process-wide option: it asks the context's gate before the pass runs.
@@ -71,7 +74,29 @@ class PassGate : public llvm::OptPassGate {
   }
 };
 
+/// The analyses and passes of one module.
+struct Pipeline {
+  explicit Pipeline(llvm::TargetMachine* machine) : builder(machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(sccs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, sccs, modules);
+  }
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  llvm::FunctionPassManager passes;
+};
+
 }  // namespace
+
+void leak_machine() {
+  static_cast<void>(last_machine.release());
+  last_text.clear();
+}
 
 Status prepare(llvm::Module& module, const Target& target) {
   STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
@@ -89,18 +114,8 @@ Status optimise(llvm::Module& module, const Target& target, bool grafted) {
   llvm::raw_string_ostream stream(broken);
   if (llvm::verifyModule(module, &stream)) return internal_error("generated IR is malformed: " + broken);
 #endif
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager sccs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(sccs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, sccs, modules);
-
-  llvm::FunctionPassManager passes;
+  const Leaked<Pipeline> pipeline(machine);
+  llvm::FunctionPassManager& passes = pipeline->passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   // Slots whose address lay in another slot (outside.cc).
   if (grafted) passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
@@ -120,7 +135,7 @@ Status optimise(llvm::Module& module, const Target& target, bool grafted) {
   std::vector<llvm::Function*> defined;  // a sanitizer's pass declares functions while it runs
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) defined.push_back(&function);
-  for (llvm::Function* function : defined) passes.run(*function, functions);
+  for (llvm::Function* function : defined) passes.run(*function, pipeline->functions);
   return {};
 }
 
@@ -128,11 +143,11 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, Codeg
   STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
-  llvm::legacy::PassManager emission;
+  const Leaked<llvm::legacy::PassManager> emission;
   const auto kind = output == CodegenOutput::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  if (machine->addPassesToEmitFile(emission, stream, nullptr, kind))
+  if (machine->addPassesToEmitFile(*emission, stream, nullptr, kind))
     return internal_error("LLVM cannot emit code for " + target.cpu);
-  emission.run(module);
+  emission->run(module);
   return std::string(bytes);
 }
 

@@ -18,5 +18,7 @@ Status prepare(llvm::Module& module, const Target& target);
 /// Runs the (short) pass pipeline; verifies the module in debug builds. `grafted`: it holds another compiler's loops (graft.h).
 Status optimise(llvm::Module& module, const Target& target, bool grafted);
 Expected<std::string> generate(llvm::Module& module, const Target& target, CodegenOutput output);
+/// After an exception in LLVM: this thread's TargetMachine may have been in use, so it is never used or freed again.
+void leak_machine();
 
 }  // namespace strew

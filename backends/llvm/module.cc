@@ -6,7 +6,9 @@
 
 #include "backends/llvm/codegen.h"
 #include "backends/llvm/entries.h"
+#include "backends/llvm/failures.h"
 #include "backends/llvm/graft.h"
+#include "runtime/headroom.h"
 #include "runtime/link/orc.h"
 #include "runtime/modules.h"
 #include "runtime/strategies/clip.h"
@@ -68,35 +70,59 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
   return optimise(module, request.target, /*grafted=*/loops != nullptr);
 }
 
-Expected<Artifact> build(const BuildRequest& request, const OutsideLoops* loops) {
+/// The IR of one build. Left alone, with the thread's TargetMachine, when LLVM fails in the midst of it.
+struct Build {
+  explicit Build(const std::string& symbol) : module(symbol, context) {}
   llvm::LLVMContext context;
-  llvm::Module module(request.symbol, context);
-  STREW_TRY(emit(module, request, loops));
-  Artifact artifact;
-  STREW_ASSIGN(std::string object, generate(module, request.target, CodegenOutput::object));
-  artifact.objects.push_back(std::move(object));
-  artifact.entries = entries_of(request.plan, request.schedule);
-  return artifact;
+  llvm::Module module;
+};
+
+/// function(module), with what LLVM throws and does not find room for as a Status.
+template <class Function>
+auto with_module(const BuildRequest& request, const Function& function) -> decltype(function(std::declval<llvm::Module&>())) {
+  constexpr std::string_view kWhat = "backend llvm";
+  STREW_TRY(check_headroom(kWhat, kBuildBytes, kBuildMappings));
+  bool finished = false;
+  auto answer = catching(kWhat, [&] {
+    const Leaked<Build> build(request.symbol);
+    auto made = function(build->module);
+    finished = true;
+    return made;
+  });
+  if (!finished) leak_machine();
+  return answer;
+}
+
+Expected<Artifact> build(const BuildRequest& request, const OutsideLoops* loops) {
+  return with_module(request, [&](llvm::Module& module) -> Expected<Artifact> {
+    STREW_TRY(emit(module, request, loops));
+    Artifact artifact;
+    STREW_ASSIGN(std::string object, generate(module, request.target, CodegenOutput::object));
+    artifact.objects.push_back(std::move(object));
+    artifact.entries = entries_of(request.plan, request.schedule);
+    return artifact;
+  });
 }
 
 Expected<std::string> emit_text(const BuildRequest& request, const OutsideLoops* loops, std::string_view kind) {
-  llvm::LLVMContext context;
-  llvm::Module module(request.symbol, context);
-  STREW_TRY(emit(module, request, loops));
-  if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
-  if (kind == "ll") {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module.print(stream, nullptr);
-    return text;
-  }
-  return unsupported("--emit " + std::string(kind) + ": the llvm backend emits ll, asm and obj");
+  return with_module(request, [&](llvm::Module& module) -> Expected<std::string> {
+    STREW_TRY(emit(module, request, loops));
+    if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
+    if (kind == "ll") {
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      module.print(stream, nullptr);
+      return text;
+    }
+    return unsupported("--emit " + std::string(kind) + ": the llvm backend emits ll, asm and obj");
+  });
 }
 
 }  // namespace
 }  // namespace strew
 
 extern "C" const strew::LlvmModule* strew_llvm_module() {
+  strew::install_llvm_handlers();
   static const strew::LlvmModule module = {strew::build, strew::emit_text, strew::process_linker};
   return &module;
 }

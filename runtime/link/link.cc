@@ -16,7 +16,10 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
+#include "backends/llvm/failures.h"
+#include "runtime/headroom.h"
 #include "runtime/link/orc.h"
 #include "runtime/link/perf_map.h"
 #include "runtime/math/math.h"
@@ -46,19 +49,46 @@ class OrcObject final : public LinkedObject {
 
 class OrcLinker final : public Linker {
  public:
-  static Expected<Linker*> make() {
+  static Expected<OrcLinker*> make() {
     auto control = orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<orc::InPlaceTaskDispatcher>());
     if (!control) return internal_error("linker: " + text_of(control.takeError()));
     std::unique_ptr<OrcLinker> linker(new OrcLinker(std::move(*control)));
     if (auto error = linker->define_externals()) return internal_error("linker: " + text_of(std::move(error)));
-    return static_cast<Linker*>(linker.release());
+    return linker.release();
   }
 
   Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
                                                const std::vector<std::string>& symbols) override {
+    constexpr std::string_view kWhat = "linker";
+    STREW_TRY(check_headroom(kWhat, kLinkBytes, kBuildMappings));
+    const std::lock_guard lock(mutex_);  // recursive: an object that fails to link is removed in here
+    bool finished = false;
+    auto linked = catching(kWhat, [&] {
+      auto made = link_now(objects, symbols);
+      finished = true;
+      return made;
+    });
+    is_broken_ = is_broken_ || !finished;
+    return linked;
+  }
+
+  /// LLVM failed in the midst of linking and may hold its locks: what was linked keeps running, nothing more can be linked or removed.
+  bool is_broken() const { return is_broken_; }
+
+  void remove(orc::JITDylib& dylib) {
+    const std::lock_guard lock(mutex_);
+    if (is_broken_) return;
+    // Nobody is left to tell when unmapping fails.
+    llvm::consumeError(session_.removeJITDylib(dylib));
+  }
+
+ private:
+  Expected<std::shared_ptr<LinkedObject>> link_now(const std::vector<std::string>& objects,
+                                                   const std::vector<std::string>& symbols) {
     auto dylib = session_.createJITDylib("kernel" + std::to_string(next_.fetch_add(1)));
     if (!dylib) return internal_error("linker: " + text_of(dylib.takeError()));
-    auto linked = std::make_shared<OrcObject>(*this, *dylib);
+    const Leaked<std::shared_ptr<OrcObject>> owner(std::make_shared<OrcObject>(*this, *dylib));
+    const std::shared_ptr<OrcObject>& linked = *owner;
     dylib->addToLinkOrder(*externals_);
 
     reported.clear();
@@ -73,15 +103,9 @@ class OrcLinker final : public Linker {
     if (!found) return failed(found.takeError());
     for (const std::string& symbol : symbols)
       linked->entries.push_back((*found)[session_.intern(symbol)].getAddress().toPtr<strew_entry>());
-    return std::shared_ptr<LinkedObject>(std::move(linked));
+    return std::shared_ptr<LinkedObject>(linked);
   }
 
-  void remove(orc::JITDylib& dylib) {
-    // Nobody is left to tell when unmapping fails.
-    llvm::consumeError(session_.removeJITDylib(dylib));
-  }
-
- private:
   explicit OrcLinker(std::unique_ptr<orc::ExecutorProcessControl> control) : session_(std::move(control)), layer_(session_) {
     session_.setErrorReporter([](llvm::Error error) { reported += (reported.empty() ? "" : "; ") + text_of(std::move(error)); });
     if (process_options().writes_perf_map) layer_.addPlugin(perf_map_plugin());
@@ -123,29 +147,38 @@ class OrcLinker final : public Linker {
   orc::ObjectLinkingLayer layer_;
   orc::JITDylib* externals_ = nullptr;
   std::atomic<uint64_t> next_{0};
+  std::recursive_mutex mutex_;  // around the session's own: an exception that passes LLVM's frames leaves theirs locked
+  std::atomic<bool> is_broken_{false};
 };
 
 OrcObject::~OrcObject() { linker_.remove(dylib_); }
 
-/// Stands in where the session could not be made: every link fails with that reason.
-class BrokenLinker final : public Linker {
+/// The linker in use: a new one where the last one broke. Objects belong to the linker that made them, so none is ever destroyed.
+class CurrentLinker final : public Linker {
  public:
-  explicit BrokenLinker(Status why) : why_(std::move(why)) {}
-  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>&, const std::vector<std::string>&) override {
-    return why_;
+  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
+                                               const std::vector<std::string>& symbols) override {
+    STREW_ASSIGN(OrcLinker* const linker, current());
+    return linker->link(objects, symbols);
   }
 
  private:
-  const Status why_;
+  Expected<OrcLinker*> current() {
+    const std::lock_guard lock(mutex_);
+    if (linker_ != nullptr && !linker_->is_broken()) return linker_;
+    STREW_TRY(check_headroom("linker", kLinkBytes, kBuildMappings));
+    STREW_ASSIGN(linker_, catching("linker", OrcLinker::make));
+    return linker_;
+  }
+
+  std::mutex mutex_;
+  OrcLinker* linker_ = nullptr;
 };
 
 }  // namespace
 
 Linker* process_linker() {
-  static Linker* const linker = [] {
-    auto made = OrcLinker::make();
-    return made.ok() ? *made : static_cast<Linker*>(new BrokenLinker(made.status()));
-  }();
+  static Linker* const linker = new CurrentLinker;
   return linker;
 }
 

@@ -33,8 +33,12 @@ TEST_F(Cli, BadUsage) {
   failure(2, "check");
   failure(2, "check kv.onnx --frobnicate");
   failure(2, "check kv.onnx another.onnx");
-  EXPECT_THAT(failure(2, "explain kv.onnx --threads 0"), HasSubstr("--threads"));
-  EXPECT_THAT(failure(2, "explain kv.onnx --threads many"), HasSubstr("--threads"));
+  for (const std::string bad : {"0", "-1", "1025", "99999999999", "many", "2,unroll=1"}) {
+    EXPECT_EQ(failure(2, "explain kv.onnx --threads=" + bad), "error: --threads: it is '" + bad + "', expected 1..1024\n");
+    if (bad.find(',') != std::string::npos) continue;
+    EXPECT_EQ(failure(2, "explain kv.onnx --schedule threads=" + bad),
+              "error: --schedule: schedule: threads=" + bad + ", expected 1..1024\n");
+  }
   EXPECT_THAT(
       failure(2, "check kv.onnx --oob maybe"),
       HasSubstr(
@@ -65,6 +69,22 @@ TEST_F(Cli, TargetsOfOtherMachinesAreCompiledButNotRun) {
   }
   EXPECT_GE(refused, 2);
   success("compile kv.onnx --emit obj -o y.s --target x86-64-v4");
+}
+
+TEST_F(Cli, BadEnvironmentVariablesAreWarnedOfOnce) {
+  const std::string run = std::string(" '") + test::built_program("strew") + "' " + kRun;
+  const auto with = [&](const std::string& variables) {
+    const std::string command = "cd '" + folder_.string() + "' && env " + variables + run + " 2>err.txt";
+    EXPECT_EQ(std::system(command.c_str()), 0) << variables;
+    return read_file(path("err.txt"), 1 << 16).value();
+  };
+  EXPECT_EQ(with("STREW_PIN=yes"),
+            "warning: environment variable STREW_PIN: it is 'yes', expected a whole number from 0 on; it counts as 0\n");
+  EXPECT_EQ(with("STREW_VERIFY=-3 STREW_PERF_MAP=1x"),
+            "warning: environment variable STREW_PERF_MAP: it is '1x', expected a whole number from 0 on; it counts as 0\n"
+            "warning: environment variable STREW_VERIFY: it is '-3', expected a whole number from 0 on; it counts as 0\n");
+  EXPECT_THAT(with("STREW_VERIFY=" + std::string(5000, '9')), MatchesRegex("warning: [^\n]{1,200}\n"));
+  EXPECT_EQ(with("STREW_PIN= STREW_VERIFY=2 STREW_PERF_MAP=0"), "");
 }
 
 TEST_F(Cli, WrongNumbersOfFiles) {

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -78,9 +81,14 @@ TEST(Cache, WaitersShareAFailureAndThenItIsForgotten) {
 
 TEST(Cache, AnExceptionIsAFailureNotADeadlock) {
   KernelCache cache;
-  const auto answer = cache.get({5, 6}, []() -> Expected<Kernel> { throw std::bad_alloc(); });
+  const auto answer = cache.get({5, 6}, []() -> Expected<Kernel> { throw std::runtime_error("a surprise"); });
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.status().code(), Code::internal);
+  EXPECT_EQ(answer.status().message(), "build: a surprise");
+  const auto starved = cache.get({5, 6}, []() -> Expected<Kernel> { throw std::bad_alloc(); });
+  ASSERT_FALSE(starved.ok());
+  EXPECT_EQ(starved.status().code(), Code::unsupported);
+  EXPECT_EQ(starved.status().message(), "build: out of memory");
   EXPECT_TRUE(cache.get({5, 6}, [] { return Expected<Kernel>(any_kernel()); }).ok());
 }
 
@@ -108,6 +116,60 @@ TEST(Cache, TableIsReadWhileItGrowsAndIsCleared) {
   writer.join();
   EXPECT_EQ(wrong, 0u);
   EXPECT_EQ(table.hits(), found + 20);
+}
+
+// A writer used to wait, under the cache's lock, for a moment without readers.
+TEST(Cache, AReaderThatStaysNeverHoldsUpAWriter) {
+  KernelTable table;
+  const Kernel kernel = any_kernel();
+  std::optional<KernelTable::Reader> reader(table);
+  for (uint64_t i = 1; i <= 500; ++i) table.insert({i, ~i}, kernel);
+  EXPECT_TRUE(table.find({500, ~uint64_t{500}}));
+  EXPECT_GT(table.retired(), 0u);  // it may read each of the smaller tables
+  table.clear();
+  EXPECT_FALSE(table.find({500, ~uint64_t{500}}));
+  reader.reset();
+  table.insert({1, 1}, kernel);
+  EXPECT_EQ(table.retired(), 0u);
+}
+
+TEST(Cache, ReadersThatOverlapForEverDoNotKeepOldTables) {
+  KernelTable table;
+  const Kernel kernel = any_kernel();
+  std::array<std::optional<KernelTable::Reader>, 2> readers;  // of one thread, so of one stripe: one is always there
+  readers[0].emplace(table);
+  size_t most = 0;
+  for (uint64_t round = 1; round <= 100; ++round) {
+    table.clear();
+    table.insert({round, round}, kernel);
+    readers[round % 2].emplace(table);
+    readers[(round + 1) % 2].reset();
+    most = std::max(most, table.retired());
+  }
+  EXPECT_GT(most, 0u);
+  EXPECT_LT(most, 8u);
+}
+
+TEST(Cache, WritersFinishWhileReadersNeverPause) {
+  KernelTable table;
+  const Kernel kernel = any_kernel();
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> readers;
+  for (int t = 0; t < 40; ++t)  // more than there are stripes
+    readers.emplace_back([&] {
+      while (!stop) {
+        const KernelTable::Reader reader(table);
+        std::this_thread::yield();
+      }
+    });
+  for (int round = 0; round < 50; ++round) {
+    for (uint64_t i = 1; i <= 200; ++i) table.insert({i, ~i}, kernel);
+    table.clear();
+  }
+  stop = true;
+  for (std::thread& reader : readers) reader.join();
+  table.insert({1, 1}, kernel);
+  EXPECT_EQ(table.retired(), 0u);
 }
 
 TEST(Runtime, FindsWhatItBuilt) {

@@ -59,8 +59,9 @@ TEST(Schedule, TextRoundTrips) {
 
 TEST(Schedule, TextErrorsNameKnobAndValue) {
   const auto message = [](std::string_view text) { return parse_schedule(text, Schedule{}).status().message(); };
-  EXPECT_EQ(message("threads=two"), "schedule: threads=two, expected a whole number");
-  EXPECT_EQ(message("threads=2x"), "schedule: threads=2x, expected a whole number");
+  for (const std::string bad : {"two", "2x", "", "0", "-1", "1025", "99999999999", "99999999999999999999", "1.5", " 1"})
+    EXPECT_EQ(message("threads=" + bad), "schedule: threads=" + bad + ", expected 1..1024");
+  EXPECT_EQ(message("unroll=two"), "schedule: unroll=two, expected a whole number");
   EXPECT_EQ(message("strategy=magic"),
             "schedule: strategy=magic, expected sequential, positions, window, owner, exchange, runs, clip or private");
   EXPECT_EQ(message("nontemporal=1"), "schedule: nontemporal=1, expected true or false");

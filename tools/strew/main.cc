@@ -1,8 +1,11 @@
 // strew: the command line. Parses, hands over to the command, and turns what must never happen into exit status 4.
+#include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
 
 #include "runtime/log.h"
+#include "runtime/options.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/signals.h"
@@ -24,6 +27,12 @@ void start_log(const strew::cli::Options& options) {
                  options.time ? strew::LogLevel::compile : strew::LogLevel::call);
 }
 
+/// Something that was ignored, and why; the command goes on.
+void warn(const std::string& message) {
+  const std::string line = "warning: " + strew::cli::printable(message) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -32,6 +41,7 @@ int main(int argc, char** argv) {
     strew::cli::handle_signals();
     const int status = strew::cli::parse_command_line(argc, argv, options);
     if (status >= 0) return status;
+    for (const std::string& warning : strew::take_option_warnings()) warn(warning);
     if (options.verbose) start_log(options);
     for (const Command& command : kCommands) {
       if (options.command == command.name) return command.run(options);

@@ -22,8 +22,7 @@ constexpr int64_t kMaxScheduleBytes = 1 << 16;
 
 /// Option values as typed, before check_values() turns them into Options.
 struct Raw {
-  std::string oob, order, accumulate, schedule, target, cache, backend = "auto";
-  int threads = 0;
+  std::string oob, order, accumulate, schedule, target, cache, backend = "auto", threads;
   std::string sync = "flags", index_layout = "row", gather_to = "ub";
   int blocks = 0, tile_rows = 0, buffers = 2;
 };
@@ -58,7 +57,7 @@ void add_import_options(CLI::App& app, Options& options, Raw& raw) {
 void add_kernel_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--kernel", options.kernel_name, "the kernel of that name; `strew explain FILE` lists them");
   app.add_option("--backend", raw.backend, "auto, reference, portable, llvm, halide, or npu-a3 or npu-a5 (simulated)");
-  app.add_option("--threads", raw.threads, "most threads a call may use (default: all cores)")->check(CLI::Range(1, 1024));
+  app.add_option("--threads", raw.threads, "most threads a call may use, 1..1024 (default: all cores)");
   app.add_option("--schedule", raw.schedule,
                  "knobs over the heuristic's choice: threads=2,unroll=8, or @FILE (@-: standard input)");
   app.add_option("--target", raw.target,
@@ -133,6 +132,15 @@ Status parse_backend(const std::string& text, KernelOptions& out) {
   return invalid_argument("--backend: it is '" + text + "', expected auto, reference, portable, llvm, halide, npu-a3 or npu-a5");
 }
 
+/// By the rule, and with the range, of the schedule's knob of that name.
+Status parse_threads(const std::string& text, KernelOptions& out) {
+  const bool is_number = text.find_first_not_of("0123456789-") == std::string::npos;
+  const Expected<Schedule> parsed = parse_schedule("threads=" + text, Schedule{});
+  if (!is_number || !parsed.ok()) return invalid_argument("--threads: it is '" + text + "', expected 1..1024");
+  out.threads = parsed->threads;
+  return {};
+}
+
 Status parse_schedule_option(const std::string& text, int64_t max_bytes, KernelOptions& out) {
   out.schedule = text;
   if (!text.empty() && text.front() == '@') {
@@ -164,7 +172,7 @@ Status check_values(const Raw& raw, Options& options) {
   if (!raw.oob.empty()) STREW_TRY(parse_oob(raw.oob, options.import));
   STREW_TRY(parse_order(raw, options.import));
   STREW_TRY(parse_backend(raw.backend, options.kernel));
-  options.kernel.threads = raw.threads;
+  if (!raw.threads.empty()) STREW_TRY(parse_threads(raw.threads, options.kernel));
   options.schedule_given = !raw.schedule.empty();
   if (options.schedule_given) {
     const int64_t given = options.import.max_file_bytes;

@@ -1,0 +1,222 @@
+// Memory and mappings that run out are a Status, found in child processes with the kernel's limits: before LLVM is opened, while kernels are
+// built and linked, and where an allocation inside LLVM fails.
+#include "runtime/headroom.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <new>
+#include <string>
+
+#include "runtime/kernel.h"
+#include "tests/support/ops.h"
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// Allocations of this thread until one does not get its memory; negative: all get it. `instead`: what happens then.
+static thread_local int64_t allocations_left = -1;
+static void (*instead)() = nullptr;
+
+static void* allocate(size_t bytes, size_t alignment) {
+  if (allocations_left >= 0 && allocations_left-- == 0) instead();
+  void* const memory = alignment == 0 ? malloc(bytes) : aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+// For the whole process: LLVM's library finds these before the C++ library's.
+void* operator new(size_t bytes) { return allocate(bytes, 0); }
+void* operator new(size_t bytes, std::align_val_t alignment) { return allocate(bytes, static_cast<size_t>(alignment)); }
+void operator delete(void* memory) noexcept { free(memory); }
+void operator delete(void* memory, size_t) noexcept { free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { free(memory); }
+#endif
+
+namespace strew {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Headroom, ThereIsSomeNow) {
+  EXPECT_EQ(check_headroom("a test", kBuildBytes, kBuildMappings).message(), "");
+  EXPECT_EQ(check_headroom("a test", 0, 0).message(), "");
+}
+
+TEST(Headroom, NamesWhatIsShort) {
+  const Status status = check_headroom("a test", int64_t{1} << 60, 4);
+  EXPECT_EQ(status.code(), Code::unsupported);
+  EXPECT_EQ(status.message(),
+            "a test: out of memory: 1099511627776 MiB more are needed, but the system refuses them (limits of the "
+            "process: ulimit -v, ulimit -d)");
+  EXPECT_THAT(check_headroom("a test", 0, 1 << 22).message(),
+              HasSubstr("a test: out of memory mappings: 4194304 more are needed"));
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they need terabytes of address space
+
+Op op_of_rows(int64_t rows) {
+  return test::op_of("strew1.scatter(operand=f32[" + std::to_string(rows) +
+                     ",8] indices=i32[3] updates=f32[3,8] update_window_dims=[1] inserted_window_dims=[0] "
+                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)");
+}
+
+KernelOptions on_llvm() {
+  KernelOptions options;
+  options.backend = "llvm";
+  options.threads = 1;
+  return options;
+}
+
+struct Outcome {
+  int status = -1;      ///< as waitpid gives it
+  std::string message;  ///< what body() returned
+};
+
+/// body() in a child process. A child that crashes, aborts or takes two minutes shows in the status.
+template <class Body>
+Outcome in_child(const Body& body) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(120);
+    const std::string message = [&]() noexcept { return body(); }();
+    const bool written = write(ends[1], message.data(), message.size()) == static_cast<ssize_t>(message.size());
+    _exit(written ? 0 : 9);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof buffer)) > 0;) outcome.message.append(buffer, static_cast<size_t>(n));
+  close(ends[0]);
+  waitpid(child, &outcome.status, 0);
+  return outcome;
+}
+
+void limit_address_space(int64_t more) {
+  int64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE) + more);
+  const rlimit limit{bytes, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+void allow_everything() {
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  setrlimit(RLIMIT_AS, &none);
+}
+
+/// The first failure of many builds, or "".
+std::string build_many(Runtime& runtime, int count) {
+  for (int i = 0; i < count; ++i) {
+    const auto kernel = runtime.get(op_of_rows(100 + i), on_llvm());
+    if (!kernel.ok()) return kernel.status().message();
+  }
+  return "";
+}
+
+TEST(Headroom, NoMemoryForTheFirstKernel) {
+  const Outcome outcome = in_child([] {
+    Runtime runtime;
+    limit_address_space(0);
+    std::string message = build_many(runtime, 1);
+    allow_everything();
+    return message + "|" + build_many(runtime, 1);
+  });
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.message, HasSubstr("out of memory: "));
+  EXPECT_EQ(outcome.message.back(), '|') << "with memory it is built: " << outcome.message;
+}
+
+TEST(Headroom, NoMemoryForTheNextKernel) {
+  const Outcome outcome = in_child([] {
+    Runtime runtime;
+    std::string message = build_many(runtime, 2);
+    limit_address_space(0);
+    const auto kernel = runtime.get(op_of_rows(7), on_llvm());
+    message += kernel.ok() ? "built" : kernel.status().message();
+    allow_everything();
+    return message + "|" + build_many(runtime, 5);
+  });
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.message, testing::StartsWith("backend llvm: out of memory: "));
+  EXPECT_EQ(outcome.message.back(), '|') << outcome.message;
+}
+
+TEST(Headroom, NoMappingsForTheNextKernel) {
+  int64_t most = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  if (most == 0 || most > 300'000) GTEST_SKIP() << "vm.max_map_count is " << most;
+  const Outcome outcome = in_child([&] {
+    Runtime runtime;
+    std::string message = build_many(runtime, 2);
+    // Every other page has another protection, until the system refuses.
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    const size_t bytes = static_cast<size_t>(most) * 2 * page;
+    char* const area = static_cast<char*>(mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    for (size_t at = page; at < bytes && mprotect(area + at, page, PROT_READ) == 0; at += 2 * page) {
+    }
+    const auto kernel = runtime.get(op_of_rows(7), on_llvm());
+    message += kernel.ok() ? "built" : kernel.status().message();
+    munmap(area, bytes);
+    return message + "|" + build_many(runtime, 5);
+  });
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.message, testing::StartsWith("backend llvm: out of memory mappings: "));
+  EXPECT_EQ(outcome.message.back(), '|') << outcome.message;
+}
+
+/// What a build says at whose n-th allocation by operator new something happens, and what the next builds say.
+std::string build_starved(int64_t n, void (*then)()) {
+  Runtime runtime;
+  std::string message = build_many(runtime, 1);
+  const Op op = op_of_rows(7);
+  const KernelOptions options = on_llvm();
+  instead = then;
+  allocations_left = n;
+  const auto kernel = runtime.get(op, options);
+  allocations_left = -1;
+  allow_everything();
+  message += kernel.ok() ? "built" : kernel.status().message();
+  return message + "|" + build_many(runtime, 5);
+}
+
+// Each allocation of a build fails once, most of them inside LLVM, some while it links.
+TEST(Headroom, AFailedAllocationInsideLlvmIsAStatus) {
+  Runtime runtime;
+  ASSERT_EQ(build_many(runtime, 1), "");  // LLVM is open: the children need not open it
+  int refused = 0, built = 0;
+  for (int64_t n = 0; n < 40'000 && built == 0; n = n < 40 ? n + 1 : n + n / 12) {
+    const Outcome outcome = in_child([&] { return build_starved(n, [] { throw std::bad_alloc(); }); });
+    ASSERT_EQ(outcome.status, 0) << "allocation " << n << ": " << outcome.message;
+    EXPECT_EQ(outcome.message.back(), '|') << "allocation " << n << ": " << outcome.message;
+    built += outcome.message == "built|";
+    refused += outcome.message.find("out of memory") != std::string::npos;
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_GT(built, 0);
+}
+
+// From some allocation on the process gets no more memory, so malloc fails as well, which LLVM asks its handler about.
+TEST(Headroom, MemoryThatRunsOutInsideLlvmIsAStatus) {
+  Runtime runtime;
+  ASSERT_EQ(build_many(runtime, 1), "");
+  int refused = 0;
+  for (int64_t n = 30; n < 20'000; n += n / 3) {
+    const Outcome outcome = in_child([&] { return build_starved(n, [] { limit_address_space(0); }); });
+    ASSERT_EQ(outcome.status, 0) << "allocation " << n << ": " << outcome.message;
+    EXPECT_EQ(outcome.message.back(), '|') << "allocation " << n << ": " << outcome.message;
+    refused += outcome.message.find("out of memory") != std::string::npos;
+  }
+  EXPECT_GT(refused, 0);
+}
+#endif
+
+}  // namespace
+}  // namespace strew
