@@ -28,9 +28,10 @@
 namespace strew {
 
 /// One place of the list of temporary files. Places are reused and never freed, so a signal handler may walk the list at any moment.
-/// Whoever takes the name out owns it: the PendingFile frees it, a handler leaves it.
+/// Whoever takes the name out owns it: the PendingFile frees it; a handler, which must not free, leaves it in `removed`.
 struct Registered {
   std::atomic<char*> name{nullptr};
+  std::atomic<char*> removed{nullptr};
   Registered* next = nullptr;
 };
 
@@ -136,8 +137,10 @@ Status keep_permissions(int fd, const struct stat& old, const std::string& path)
 void remove_pending_files() noexcept {
   const int saved = errno;
   for (Registered* place = list_of_pending.load(); place != nullptr; place = place->next) {
-    const char* name = place->name.exchange(nullptr);
-    if (name != nullptr) unlink(name);
+    char* name = place->name.exchange(nullptr);
+    if (name == nullptr) continue;
+    unlink(name);
+    place->removed = name;
   }
   errno = saved;
 }

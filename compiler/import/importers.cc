@@ -101,12 +101,9 @@ Expected<const Importer*> importer_of(std::string_view path) {
 
 const std::vector<Importer>& importers() {
   static const std::vector<Importer> list = {
-      {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes},
-      {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
-      {".mlir", "stablehlo", import_mlir, kMaxMlirBytes},
-      {".mlirbc", "stablehlo", import_mlir, kMaxMlirBytes},
-      {".pto", "pto", pto::import_program, kMaxPtoBytes},
-      {".strew", "strew", import_strew_text, kMaxStrewBytes},
+      {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes}, {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
+      {".mlir", "stablehlo", import_mlir, kMaxMlirBytes},   {".mlirbc", "stablehlo", import_mlir, kMaxMlirBytes},
+      {".pto", "pto", pto::import_program, kMaxPtoBytes},   {".strew", "strew", import_strew_text, kMaxStrewBytes},
   };
   return list;
 }

@@ -101,7 +101,8 @@ TEST(FpText, KernelsAreTheSame) {
   // 0.1 is a constant of the graph and 1e-40 is subnormal: both reach the code that is compiled.
   const Op op = test::op_of(
       "strew1.gather(operand=f32[4] indices=i32[2] result=f32[2] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
-      "slice_sizes=[1] expr={%0=current(0):f32; %1=constant(0.1):f32; %2=constant(1e-40):f32; %3=add(%1, %2):f32; %4=multiply(%0, "
+      "slice_sizes=[1] expr={%0=current(0):f32; %1=constant(0.1):f32; %2=constant(1e-40):f32; %3=add(%1, %2):f32; "
+      "%4=multiply(%0, "
       "%3):f32; "
       "return %4})");
   const auto run = [&] {

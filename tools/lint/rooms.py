@@ -28,6 +28,8 @@ ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b|\bsetenv\s*\(")
 PRINTS = re.compile(r"std::(cout|cerr|clog)\b|(?<![\w.])(std::)?(printf|fprintf|vprintf|vfprintf|puts|fputs|perror|putchar)\s*\("
                     r"|fmt::print\b|llvm::(errs|outs|dbgs)\s*\(")
 ENDS = re.compile(r"(?<![\w.>])(::|std::)?(abort|exit|_exit|_Exit|quick_exit|terminate)\s*\(|report_fatal_error|llvm_unreachable")
+WRITES = re.compile(r"\b(std::)?(ofstream|fstream|freopen|fopen|creat|mkstemp)\b|\bO_CREAT\b")
+WRITERS = ("runtime/pending_file.cc", "runtime/link/perf_map.cc")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented", re.I)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
 PUBLIC_LIST = "cmake/public_headers.txt"
@@ -79,6 +81,12 @@ def rule_silence(path, text):
 def rule_survival(path, text):
     if path.startswith(LIBRARY) and path.endswith(CODE):
         yield from matches(ENDS, blank(text), "the library never ends the process")
+
+
+def rule_written_files(path, text):
+    """Files are made where nobody else can aim them (docs/security.md)."""
+    if path.startswith(LIBRARY + ("tools/",)) and path.endswith(CODE) and path not in WRITERS:
+        yield from matches(WRITES, blank(text), "outputs are written through runtime/pending_file")
 
 
 def rule_file_length(path, text):
@@ -172,6 +180,8 @@ PLANTS = [  # (rule that must find it, path, text)
     ("silence", "backends/llvm/a.cc", OPEN + "  printf(\"a\");\n"),
     ("survival", "runtime/a.cc", OPEN + "  std::abort();\n"),
     ("survival", "runtime/a.cc", OPEN + "  exit(1);\n"),
+    ("written_files", "tools/strew/a.cc", OPEN + '  std::ofstream out(path);\n'),
+    ("written_files", "compiler/a.cc", OPEN + "  int fd = open(path, O_WRONLY | O_CREAT, 0600);\n"),
     ("file_length", "runtime/a.cc", OPEN + "\n" * (MAX_FILE + 1)),
     ("function_length", "runtime/a.cc", OPEN + "int f() {\n" + "  g();\n" * (MAX_FUNCTION + 1) + "}\n"),
     ("function_length", "runtime/a.h", OPEN + "#pragma once\nclass A {\n  int f() {\n" + "    g();\n" * (MAX_FUNCTION + 1) + "  }\n};\n"),
