@@ -83,15 +83,18 @@ bool widens_touched(const Kernel::State& state) {
 
 }  // namespace
 
-Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor) {
+Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
+                                                     std::shared_ptr<const ExecutionLimits> limits) {
   auto state = std::make_shared<Kernel::State>(std::move(compiled));
   for (Compiled& part : state->compiled.parts) {
-    STREW_ASSIGN(std::shared_ptr<Kernel::State> made, make_kernel(std::move(part), executor));
+    STREW_ASSIGN(std::shared_ptr<Kernel::State> made, make_kernel(std::move(part), executor, limits));
     state->parts.emplace_back(std::move(made));
   }
   state->compiled.parts.clear();
   state->widens_touched = widens_touched(*state);
   state->executor = std::move(executor);
+  state->limits = std::move(limits);
+  state->checked_alone = state->limits->checked_alone;
   state->verify_every = process_options().verify_every;
   state->checks_hints = state->compiled.schedule.checked && has_hints(state->compiled.op);
   state->computes_floats = computes_floats(state->compiled);

@@ -72,9 +72,13 @@ struct KernelKey {
 };
 KernelKey kernel_key(const Op& op, const KernelOptions& options = {});
 
+struct ExecutionSettings;
+
 class Runtime {
  public:
   Runtime();
+  /// With a thread pool and limits of the caller's (runtime/executor/limits.h): for tests.
+  explicit Runtime(const ExecutionSettings& settings);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;

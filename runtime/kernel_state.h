@@ -9,6 +9,7 @@
 #include "compiler/compile.h"
 #include "runtime/bind.h"
 #include "runtime/executor/executor.h"
+#include "runtime/executor/limits.h"
 #include "runtime/kernel.h"
 #include "runtime/link/link.h"
 #include "runtime/scratch.h"
@@ -23,8 +24,9 @@ struct Kernel::State {
   strew_entry check_at_once = nullptr;  ///< the check entry where the op has to check first
   bool is_direct = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
   bool computes_floats = false;
-  bool checks_hints = false;    ///< schedule knob `checked`, and there are hints
-  bool widens_touched = false;  ///< the parts are such that runtime/wide_touched may run them
+  bool checks_hints = false;                             ///< schedule knob `checked`, and there are hints
+  bool widens_touched = false;                           ///< the parts are such that runtime/wide_touched may run them
+  int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
   uint64_t verify_every = 0;
   std::optional<Binder> binder;  ///< refers into `compiled`
 
@@ -35,11 +37,13 @@ struct Kernel::State {
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted
   strew_entry check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr, clip = nullptr;
   std::shared_ptr<Executor> executor;
+  std::shared_ptr<const ExecutionLimits> limits;
   int64_t compile_nanoseconds = 0;
   mutable std::atomic<uint64_t> calls{0};
 };
 
-/// Links the artifact (if there is code) and prepares binding.
-Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor);
+/// Links the artifact (if there is code) and prepares binding. Neither `executor` nor `limits` may be null.
+Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
+                                                     std::shared_ptr<const ExecutionLimits> limits = default_limits());
 
 }  // namespace strew

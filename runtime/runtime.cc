@@ -17,14 +17,21 @@ namespace strew {
 
 struct Runtime::Impl {
   KernelCache cache;
-  std::shared_ptr<Executor> executor = std::make_shared<Executor>(detect_target().cores, process_options().pins_workers);
+  std::shared_ptr<Executor> executor;
+  std::shared_ptr<const ExecutionLimits> limits;
 
   /// What the quick key did not find.
   Expected<Kernel> get(const Op& op, const KernelOptions& options, Hash128 quick);
   Expected<Kernel> build(const Op& op, const KernelOptions& options) const;
 };
 
-Runtime::Runtime() : impl_(std::make_unique<Impl>()) {}
+Runtime::Runtime() : Runtime(ExecutionSettings{}) {}
+Runtime::Runtime(const ExecutionSettings& settings) : impl_(std::make_unique<Impl>()) {
+  impl_->executor = settings.executor;
+  if (impl_->executor == nullptr)
+    impl_->executor = std::make_shared<Executor>(detect_target().cores, process_options().pins_workers);
+  impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
+}
 Runtime::~Runtime() = default;
 
 Runtime& Runtime::process() {
@@ -38,7 +45,7 @@ Expected<Kernel> Runtime::Impl::build(const Op& op, const KernelOptions& options
   STREW_ASSIGN(const Target target, parse_target(options.target));
   STREW_TRY(machine_can_run(target));
   STREW_ASSIGN(Compiled compiled, compile(op, options));
-  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), executor));
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), executor, limits));
   state->compile_nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
   if (logs(LogLevel::compile)) {

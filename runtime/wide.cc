@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/executor/phases.h"
+#include "runtime/executor/trace.h"
 #include "runtime/strategies/owners.h"
 #include "runtime/wide_touched.h"
 
@@ -79,11 +80,11 @@ Expected<bool> try_touched(const Kernel::State& state, std::span<const TensorVie
   const int64_t unit = key_unit(fold.compiled.plan);
   constexpr int64_t kBytesPerUpdate = 16;  // read, widened, accumulated, narrowed
   const int64_t nanoseconds = estimate(shape.positions, std::min(shape.positions, int64_t{1} << 40) * unit * kBytesPerUpdate);
-  const int threads = threads_for(nanoseconds, fold.compiled.schedule.threads);
+  const int threads = threads_for(nanoseconds, fold.compiled.schedule.threads, *state.limits);
   Executor::Team team(*state.executor, threads, nanoseconds);
   return run_touched(team, state.scratch,
                      {fold, narrow, &fold_args, &narrow_args, shape.positions, shape.init,
-                      int64_t{state.compiled.schedule.scratch_mib} << 20, team.threads()});
+                      int64_t{state.compiled.schedule.scratch_mib} << 20, team.threads(), *state.limits});
 }
 
 }  // namespace
@@ -129,6 +130,7 @@ Status run_wide(const Kernel::State& state, std::span<const TensorView> tensors,
     append(fold, rest.subspan(bound_operands));
     starts.push_back(nowhere);
     append(starts, operands);
+    note_phase(*state.limits, PhaseKind::wide_start, 0);
     STREW_TRY(Kernel(state.parts[kStart]).run(starts, nullptr));
   } else {
     if (op.init == InitKind::in_place) append(fold, results);
@@ -138,9 +140,10 @@ Status run_wide(const Kernel::State& state, std::span<const TensorView> tensors,
   narrow.push_back(nowhere);
   append(narrow, sums);
 
-  Status status = Kernel(state.parts[kFold]).run(fold, fault);
-  if (status.ok()) status = Kernel(state.parts[kNarrow]).run(narrow, nullptr);
-  return status;
+  note_phase(*state.limits, PhaseKind::wide_fold, 0);
+  STREW_TRY(Kernel(state.parts[kFold]).run(fold, fault));
+  note_phase(*state.limits, PhaseKind::wide_narrow, 0);
+  return Kernel(state.parts[kNarrow]).run(narrow, nullptr);
 }
 
 }  // namespace strew

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/executor/trace.h"
 #include "runtime/strategies/owners.h"
 
 namespace strew {
@@ -23,7 +24,6 @@ namespace {
 
 constexpr int64_t kLeastGranule = 16;  // elements: a line of f32
 constexpr int64_t kLine = 64;
-constexpr int64_t kAccumulatorBytes = 64 << 10;  // of a thread: they and what they are made of stay in the second-level cache
 constexpr int64_t kMostSlots = 256;
 
 int64_t lines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine + kLine; }
@@ -49,7 +49,7 @@ struct Layout {
     granule = unit * per_granule;
     granules = (call.elements + granule - 1) / granule;
     wide_bytes = bits(plan.tensors[0].dtype) / 8;
-    slots = std::clamp<int64_t>(kAccumulatorBytes / (granule * wide_bytes), 1, kMostSlots);
+    slots = std::clamp<int64_t>(call.limits.wide_accumulator_bytes / (granule * wide_bytes), 1, kMostSlots);
     map_bytes = lines(granules * static_cast<int64_t>(sizeof(uint32_t)));
     list_bytes = lines((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
     next_bytes = lines(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
@@ -95,8 +95,8 @@ class Folder {
   /// The positions that are mine, in order, with their keys. Without branches: every one is written, the end moves on where it is mine.
   void collect() {
     std::array<uint32_t, kBlock> keys;  // NOLINT: filled by the keys entry
-    for (int64_t begin = 0; begin < call_.positions; begin += kBlock) {
-      const int64_t count = std::min(kBlock, call_.positions - begin);
+    for (int64_t begin = 0; begin < call_.positions; begin += block_) {
+      const int64_t count = std::min(block_, call_.positions - begin);
       strew_args args = *call_.fold_args;
       args.key = keys.data();
       args.n_list = begin;
@@ -131,7 +131,7 @@ class Folder {
     for (uint32_t j = static_cast<uint32_t>(first + 1); j != 0; j = next_[j - 1]) {
       const uint64_t within = key_of(j - 1) & static_cast<uint64_t>(layout_.per_granule - 1);
       queue_[static_cast<size_t>(queued_++)] = (list_[j - 1] & 0xffffffffu) | (base + within) << 32;
-      if (queued_ == kQueue) fold();
+      if (queued_ == most_queued_) fold();
     }
   }
 
@@ -195,6 +195,7 @@ class Folder {
   const Layout& layout_;
   const Owners& owners_;
   const uint32_t me_;
+  const int64_t block_ = std::min(kBlock, call_.limits.wide_block), most_queued_ = std::min(kQueue, call_.limits.wide_queue);
   uint32_t* const map_;
   uint64_t* const list_;
   uint32_t* const next_;
@@ -234,9 +235,11 @@ bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call
   if (call.positions > kMostPositions || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
   const Scratch::Loan loan = scratch.borrow(layout.thread_bytes * call.threads);
   if (!loan) return false;
-  const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes), loan.data()};
-  team.run(
-      call.threads,
+  // A granule has one owner, so a piece is one granule or more.
+  const int64_t piece = std::max(call.limits.owner_piece_bytes, layout.granule * layout.wide_bytes);
+  const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes, piece), loan.data()};
+  run_phase(
+      team, call.limits, PhaseKind::wide_touched, call.threads,
       [](void* context, int me) noexcept {
         const Work& w = *static_cast<const Work*>(context);
         Folder(w.call, w.layout, w.owners, w.scratch + w.layout.thread_bytes * me, static_cast<uint32_t>(me)).run();

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "runtime/executor/limits.h"
 #include "runtime/kernel_state.h"
 
 namespace strew {
@@ -17,6 +18,7 @@ struct TouchedCall {
   int64_t positions, elements;                ///< index positions; elements of the result
   int64_t scratch_bytes;                      ///< the most
   int threads;
+  const ExecutionLimits& limits = kDefaultLimits;
 };
 /// The fold and the narrowing of all touched elements. False: that much scratch is not to be had, nothing was done.
 bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call);

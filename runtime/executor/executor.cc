@@ -185,7 +185,11 @@ void Executor::work_as(int id) {
       idle_since = Clock::now();
       continue;
     }
-    if (options_.waits) std::this_thread::yield();  // tests have more threads than cores
+    if (options_.waits) {  // tests have more threads than cores: workers without a seat leave them to the others
+      std::this_thread::yield();
+      sleep_as(id);
+      continue;
+    }
     for (int i = 0;
          i < 64 && next_of(state_.load(std::memory_order_relaxed)) >= chunks_of(state_.load(std::memory_order_relaxed)); ++i)
       pause();

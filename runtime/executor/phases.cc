@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "backends/reference/reference.h"
+#include "runtime/executor/trace.h"
 #include "runtime/fault_text.h"
 #include "runtime/fp_environment.h"
 #include "runtime/log.h"
@@ -23,11 +24,6 @@
 
 namespace strew {
 namespace {
-
-constexpr int64_t kThreadNanoseconds =
-    4000;                                  // two threads pay from 1.5 us of work beside a common cache, 8 us across two (Zen 3)
-constexpr int64_t kOwnerPositions = 2048;  // fewer are not worth two barriers
-constexpr int kChunksPerThread = 4;        // slack for cores that are slow today
 
 /// What the chunks of a phase are ranges of: the entry's own work, or, over all positions, the first window loop or the operand dim that
 /// moves it.
@@ -67,23 +63,25 @@ void work(void* context, int chunk) noexcept {
 }
 
 /// Runs an entry over [0, total) in chunks on a team that has help. False: `fault` is the first one.
-bool run_chunks(Executor::Team& team, strew_entry entry, const strew_args& args, const Split& split, strew_fault* fault,
-                Axis axis, int64_t positions) {
+bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, PhaseKind kind, strew_entry entry, const strew_args& args,
+                const Split& split, strew_fault* fault, Axis axis, int64_t positions) {
   Phase phase{entry, &args, split, axis, positions};
   // A chunk of another axis repeats the index work, so there is one per thread that really works.
-  phase.split.chunks = axis == Axis::work ? team.threads() * kChunksPerThread : team.threads();
-  team.run(phase.split.chunks, work, &phase);
+  phase.split.chunks = axis == Axis::work ? team.threads() * limits.chunks_per_thread : team.threads();
+  run_phase(team, limits, kind, phase.split.chunks, phase.split.busy(), work, &phase);
   if (phase.faulty == Executor::kMaxChunks) return true;
   *fault = phase.fault;
   return false;
 }
 
 /// The same where the work is worth threads, else in one piece. Axis work or window.
-bool run_split(const Kernel::State& state, strew_entry entry, const strew_args& args, const Split& split, int64_t nanoseconds,
-               strew_fault* fault, Axis axis = Axis::work, int64_t positions = 0) {
+bool run_split(const Kernel::State& state, PhaseKind kind, strew_entry entry, const strew_args& args, const Split& split,
+               int64_t nanoseconds, strew_fault* fault, Axis axis = Axis::work, int64_t positions = 0) {
   if (split.total == 0) return true;
-  Executor::Team team(*state.executor, threads_for(nanoseconds, state.compiled.schedule.threads), nanoseconds);
-  if (team.has_help()) return run_chunks(team, entry, args, split, fault, axis, positions);
+  const ExecutionLimits& limits = *state.limits;
+  Executor::Team team(*state.executor, threads_for(nanoseconds, state.compiled.schedule.threads, limits), nanoseconds);
+  if (team.has_help()) return run_chunks(team, limits, kind, entry, args, split, fault, axis, positions);
+  note_phase(limits, kind, 1);
   return entry(&args, 0, axis == Axis::work ? split.total : positions, fault) == STREW_OK;
 }
 
@@ -114,7 +112,7 @@ OwnerCall owner_call(const Kernel::State& state, const CallShape& shape, const s
   for (const CallShape::Slot& slot : shape.slots) call_bytes += slot.hi - slot.lo;
   const Plan& plan = state.compiled.plan;
   const int64_t key_bytes = key_unit(plan) * (bits(plan.tensors[0].dtype) / 8);
-  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads};
+  return {state.range, state.keys, state.list, &args, shape.positions, key_bytes, call_bytes, threads, *state.limits};
 }
 
 /// False: not for this call. Where the tables decide the bits, that depends on the shapes alone.
@@ -129,32 +127,33 @@ bool apply_private(const Kernel::State& state, const CallShape& shape, const str
   const int most = exact ? std::min(schedule.tables, threads) : schedule.tables;
   const int64_t bytes = private_bytes(plan, elements, most);
   if (shape.positions == 0 || elements == 0 || bytes > int64_t{schedule.scratch_mib} << 20) return false;
-  if (shape.positions < elements / std::max<int64_t>(1, window_elements(plan, args.dyn))) return false;
+  const int64_t enough = saturating_product(shape.positions, state.limits->private_elements_per_update);
+  if (enough < elements / std::max<int64_t>(1, window_elements(plan, args.dyn))) return false;
   Executor::Team team(*state.executor, threads, nanoseconds);
   if (exact && !team.has_help()) return false;
   const int tables = exact ? std::min(most, team.threads()) : most;
   return run_private(team, state.scratch,
-                     {plan, state.range, state.merge, &args, shape.positions, elements, tables, team.threads()});
+                     {plan, state.range, state.merge, &args, shape.positions, elements, tables, team.threads(), *state.limits});
 }
 
 /// Is a window wide enough for a line of the result per thread?
-bool columns_share(const CallShape& shape, const Plan& plan, const int64_t* dyn, int threads) {
-  return shape.splits >= threads * window_unit(plan, dyn);
-}
+bool columns_share(const CallShape& shape, int64_t unit, int threads) { return shape.splits >= threads * unit; }
 
 /// False: too small a call for owners, or nobody is free to help.
 bool apply_by_owner(const Kernel::State& state, const CallShape& shape, const strew_args& args, int threads,
                     int64_t nanoseconds) {
   const Plan& plan = state.compiled.plan;
-  if (shape.positions < kOwnerPositions || !owners_fit(plan, args.dyn)) return false;
+  const ExecutionLimits& limits = *state.limits;
+  if (shape.positions < limits.owner_positions || !owners_fit(plan, args.dyn)) return false;
   Executor::Team team(*state.executor, threads, nanoseconds);
   if (!team.has_help()) return false;
   const OwnerCall call = owner_call(state, shape, args, team.threads());
-  if (state.clip != nullptr && columns_share(shape, plan, args.dyn, call.threads) && is_lopsided(call)) {
+  const int64_t column = state.clip == nullptr ? 1 : window_unit(plan, args.dyn, limits.line_bytes);
+  if (state.clip != nullptr && columns_share(shape, column, call.threads) && is_lopsided(call)) {
     strew_args whole = args;
     whole.k1 = clip_extent(plan, args.dyn);
-    Phase phase{state.clip, &whole, {shape.splits, window_unit(plan, args.dyn), call.threads}, Axis::window, shape.positions};
-    team.run(call.threads, work, &phase);
+    Phase phase{state.clip, &whole, {shape.splits, column, call.threads}, Axis::window, shape.positions};
+    run_phase(team, limits, PhaseKind::columns, call.threads, phase.split.busy(), work, &phase);
     return true;
   }
   switch (state.compiled.schedule.strategy) {
@@ -178,22 +177,25 @@ bool apply_by_strategy(const Kernel::State& state, const CallShape& shape, const
   const int64_t* dyn = args.dyn;
   const int64_t nanoseconds =
       estimate(shape.positions, saturating_product(shape.positions, window_elements(plan, dyn) * result_bytes(plan)));
-  const int threads = threads_for(nanoseconds, schedule.threads);
+  const ExecutionLimits& limits = *state.limits;
+  const int threads = threads_for(nanoseconds, schedule.threads, limits);
   strew_fault unused{};
   switch (schedule.strategy) {
     case Strategy::private_tables:
       return apply_private(state, shape, args, threads, nanoseconds);
     case Strategy::positions:
-      run_split(state, state.range, args, {shape.positions, positions_unit(plan, dyn), 1}, nanoseconds, &unused);
+      run_split(state, PhaseKind::positions, state.range, args,
+                {shape.positions, positions_unit(plan, dyn, limits.line_bytes), 1}, nanoseconds, &unused);
       return true;
     case Strategy::window:
-      run_split(state, state.range, args, {shape.splits, window_unit(plan, dyn), 1}, nanoseconds, &unused, Axis::window,
-                shape.positions);
+      run_split(state, PhaseKind::window, state.range, args, {shape.splits, window_unit(plan, dyn, limits.line_bytes), 1},
+                nanoseconds, &unused, Axis::window, shape.positions);
       return true;
     case Strategy::clip: {
       Executor::Team team(*state.executor, threads, nanoseconds);
       if (!team.has_help()) return false;
-      run_chunks(team, state.clip, args, {clip_extent(plan, dyn), clip_unit(plan, dyn), 1}, &unused, Axis::destinations,
+      run_chunks(team, limits, PhaseKind::clip, state.clip, args,
+                 {clip_extent(plan, dyn), clip_unit(plan, dyn, limits.line_bytes), 1}, &unused, Axis::destinations,
                  shape.positions);
       return true;
     }
@@ -204,6 +206,7 @@ bool apply_by_strategy(const Kernel::State& state, const CallShape& shape, const
 
 void apply(const Kernel::State& state, const CallShape& shape, const strew_args& args) {
   if (shape.positions == 0 || apply_by_strategy(state, shape, args)) return;
+  note_phase(*state.limits, PhaseKind::whole, 1);
   strew_fault unused{};
   state.range(&args, 0, shape.positions, &unused);
 }
@@ -225,8 +228,10 @@ int64_t estimate(int64_t positions, int64_t bytes) {
   return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
 }
 
-int threads_for(int64_t nanoseconds, int most) {
-  return static_cast<int>(std::clamp<int64_t>(nanoseconds / kThreadNanoseconds, 1, most));
+int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits) {
+  most = std::min(most, limits.most_threads);
+  if (limits.thread_nanoseconds == 0) return most;
+  return static_cast<int>(std::clamp<int64_t>(nanoseconds / limits.thread_nanoseconds, 1, most));
 }
 
 /// Field by field: GCC clears an object of this size by `rep stos`, ten nanoseconds of every call.
@@ -271,7 +276,7 @@ Status check_indices(const Kernel::State& state, std::span<const TensorView> ten
   const strew_args args = arguments_of(call);
   const int64_t positions = call.shape->positions;
   strew_fault found{};
-  if (run_split(state, state.check, args, {positions, 1, 1}, estimate(positions, 0), &found)) return {};
+  if (run_split(state, PhaseKind::check, state.check, args, {positions, 1, 1}, estimate(positions, 0), &found)) return {};
   return refuse(state, tensors, found, fault);
 }
 
@@ -284,12 +289,14 @@ void make_result(const Kernel::State& state, const Call& call) {
   const int64_t nanoseconds = estimate(0, bytes);
   strew_args args = arguments_of(call);
   // Read and written, per thread: beyond half of the last cache, stores that bypass it win.
-  const int threads = threads_for(nanoseconds, state.compiled.schedule.threads);
-  if (2 * (bytes / threads) > state.compiled.target.l3_bytes / 2) args.flags = STREW_STREAM;
+  const ExecutionLimits& limits = *state.limits;
+  const int threads = threads_for(nanoseconds, state.compiled.schedule.threads, limits);
+  const int64_t cache = limits.last_level_cache_bytes != 0 ? limits.last_level_cache_bytes : state.compiled.target.l3_bytes;
+  if (2 * (bytes / threads) > cache / 2) args.flags = STREW_STREAM;
   // Two chunks may meet inside a byte of a packed result, whatever the unit, where its rows do not end on one.
-  const int64_t unit = has_packed_result(plan) ? count : 64;
+  const int64_t unit = has_packed_result(plan) ? count : limits.init_unit;
   strew_fault unused{};
-  run_split(state, state.init, args, {count, unit, 1}, nanoseconds, &unused);
+  run_split(state, PhaseKind::init, state.init, args, {count, unit, 1}, nanoseconds, &unused);
 }
 
 Status run_at_once(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {

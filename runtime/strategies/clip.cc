@@ -39,11 +39,11 @@ int64_t clip_extent(const Plan& plan, const int64_t* dyn) {
   return component == nullptr ? 1 : evaluate(component->dim, dyn);
 }
 
-int64_t clip_unit(const Plan& plan, const int64_t* dyn) {
+int64_t clip_unit(const Plan& plan, const int64_t* dyn, int64_t line_bytes) {
   const auto result = static_cast<size_t>(plan.result(0));
   const int64_t stride = evaluate(mover(plan)->strides[result], dyn);
   const int64_t bytes = (stride < 0 ? -stride : stride) * (bits(plan.tensors[result].dtype) / 8);
-  return bytes == 0 || bytes >= 64 ? 1 : 64 / std::gcd<int64_t, int64_t>(64, bytes);
+  return bytes == 0 || bytes >= line_bytes ? 1 : line_bytes / std::gcd(line_bytes, bytes);
 }
 
 }  // namespace strew

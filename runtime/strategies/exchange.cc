@@ -14,20 +14,21 @@
 #include <array>
 #include <numeric>
 
+#include "runtime/executor/trace.h"
+
 namespace strew {
 namespace {
 
-constexpr int64_t kBlock = 16384;      // positions: 128 KiB of list, a private cache's share
-constexpr int64_t kLeastRound = 8192;  // below, barriers show
 constexpr int64_t kScratchPerPosition = sizeof(uint64_t) + sizeof(uint32_t);
-constexpr int64_t kScratchShare = 20;  // one part in so many of the call's bytes
 constexpr int kOwnersPerThread = 4;
 constexpr int kMostOwners = 256;
 
 class Rounds {
  public:
   Rounds(const OwnerCall& call, int64_t most)
-      : call_(call), dealt_(std::min(kMostOwners, kOwnersPerThread * call.threads), call.key_bytes), owners_(dealt_.count()) {
+      : call_(call),
+        dealt_(std::min(kMostOwners, kOwnersPerThread * call.threads), call.key_bytes, call.limits.owner_piece_bytes),
+        owners_(dealt_.count()) {
     blocks_ = 2 * call.threads;
     const int64_t rounds = (call.positions + most - 1) / most;
     const int64_t round = (call.positions + rounds - 1) / rounds;
@@ -43,11 +44,13 @@ class Rounds {
     keys_ = reinterpret_cast<uint32_t*>(lists_ + blocks_ * block_);
     starts_ = keys_ + blocks_ * block_;
     for (begin_ = 0; begin_ < call_.positions; begin_ += blocks_ * block_) {
-      team.run(
-          blocks_, [](void* rounds, int block) noexcept { static_cast<const Rounds*>(rounds)->sort(block); }, this);
+      run_phase(
+          team, call_.limits, PhaseKind::exchange_sort, blocks_,
+          [](void* rounds, int block) noexcept { static_cast<const Rounds*>(rounds)->sort(block); }, this);
       rank_owners();
-      team.run(
-          owners_, [](void* rounds, int nth) noexcept { static_cast<const Rounds*>(rounds)->apply(nth); }, this);
+      run_phase(
+          team, call_.limits, PhaseKind::exchange_apply, owners_,
+          [](void* rounds, int nth) noexcept { static_cast<const Rounds*>(rounds)->apply(nth); }, this);
     }
   }
 
@@ -119,13 +122,16 @@ class Rounds {
 
 int64_t exchange_bytes(int threads) {
   const int64_t blocks = 2 * int64_t{threads};
-  return blocks * ((kBlock + 1) * kScratchPerPosition + (kMostOwners + 1) * static_cast<int64_t>(sizeof(uint32_t)));
+  return blocks *
+         ((kDefaultLimits.exchange_block + 1) * kScratchPerPosition + (kMostOwners + 1) * static_cast<int64_t>(sizeof(uint32_t)));
 }
 
 void run_exchange(Executor::Team& team, Scratch& scratch, const OwnerCall& call) {
   if (call.positions == 0) return;
-  const int64_t bounded = call.call_bytes / (kScratchShare * kScratchPerPosition);
-  Rounds rounds(call, std::clamp(bounded, kLeastRound, 2 * call.threads * kBlock));
+  const ExecutionLimits& limits = call.limits;
+  const int64_t bounded = call.call_bytes / 100 * limits.exchange_scratch_percent / kScratchPerPosition;
+  const int64_t most = std::max(limits.exchange_least_round, 2 * call.threads * limits.exchange_block);
+  Rounds rounds(call, std::clamp(bounded, limits.exchange_least_round, most));
   const Scratch::Loan loan = scratch.borrow(rounds.scratch_bytes());
   if (loan) return rounds.run(team, loan.data());
   strew_fault unused;

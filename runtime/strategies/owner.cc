@@ -11,30 +11,37 @@
 
 #include <array>
 
+#include "runtime/executor/trace.h"
 #include "runtime/strategies/select.h"
 
 namespace strew {
 namespace {
 
+// The most that ExecutionLimits may say, and what it does say by default.
 constexpr int64_t kBlock = 2048;  // positions: 8 KiB of keys
 constexpr int64_t kQueue = 1024;  // applied when fuller, so it holds that and one block
+static_assert(kBlock == kDefaultLimits.owner_block && kQueue == kDefaultLimits.owner_queue);
 
 class Scan {
  public:
-  explicit Scan(const OwnerCall& call) : call_(call), owners_(call.threads, call.key_bytes) {}
+  explicit Scan(const OwnerCall& call)
+      : call_(call),
+        owners_(call.threads, call.key_bytes, call.limits.owner_piece_bytes),
+        block_(std::min(kBlock, call.limits.owner_block)),
+        queue_(std::min(kQueue, call.limits.owner_queue)) {}
 
   void run(uint32_t me) const {
     std::array<uint32_t, kBlock> keys;                          // NOLINT: filled by the keys entry
     std::array<uint64_t, kQueue + kBlock + kSelectSlack> list;  // NOLINT: filled as far as it is read
     const Owners::Share share(owners_, me);
     int64_t queued = 0, origin = 0;
-    for (int64_t begin = 0; begin < call_.positions; begin += kBlock) {
-      const int64_t count = std::min(kBlock, call_.positions - begin);
+    for (int64_t begin = 0; begin < call_.positions; begin += block_) {
+      const int64_t count = std::min(block_, call_.positions - begin);
       resolve(keys.data(), begin, count);
       // Positions in the queue count from its origin, 31 bits wide.
       if (queued == 0) origin = begin;
       queued = select_owned(share, keys.data(), count, static_cast<uint32_t>(begin - origin), list.data(), queued);
-      if (queued < kQueue && begin - origin < kFar) continue;
+      if (queued < queue_ && begin - origin < kFar) continue;
       apply(list.data(), queued, origin);
       queued = 0;
     }
@@ -62,14 +69,16 @@ class Scan {
 
   const OwnerCall& call_;
   Owners owners_;
+  const int64_t block_, queue_;
 };
 
 }  // namespace
 
 void run_owner(Executor::Team& team, const OwnerCall& call) {
   Scan scan(call);
-  team.run(
-      call.threads, [](void* s, int me) noexcept { static_cast<const Scan*>(s)->run(static_cast<uint32_t>(me)); }, &scan);
+  run_phase(
+      team, call.limits, PhaseKind::owner, call.threads,
+      [](void* s, int me) noexcept { static_cast<const Scan*>(s)->run(static_cast<uint32_t>(me)); }, &scan);
 }
 
 }  // namespace strew

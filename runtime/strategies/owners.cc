@@ -34,25 +34,27 @@ bool owners_fit(const Plan& plan, const int64_t* dyn) {
 }
 
 bool is_lopsided(const OwnerCall& call) {
-  constexpr int64_t kSpots = 16, kEach = 8;
-  constexpr int kMost = 90;  // of kSpots * kEach, seven in ten: far from what chance makes of an even share
-  if (call.positions < kSpots * kEach) return false;
-  const Owners owners(2, call.key_bytes);
-  int first = 0, second = 0;
-  std::array<uint32_t, kEach> keys{};
-  for (int64_t spot = 0; spot < kSpots; ++spot) {
-    const int64_t begin = (call.positions - kEach) / (kSpots - 1) * spot;
+  constexpr size_t kMostEach = 8;
+  const int64_t spots = call.limits.hot_spots, each = std::min<int64_t>(call.limits.hot_each, kMostEach);
+  const int64_t most = (7 * spots * each + 9) / 10;  // of the sample: far from what chance makes of an even share
+  if (call.positions < spots * each) return false;
+  const Owners owners(2, call.key_bytes, call.limits.owner_piece_bytes);
+  int64_t first = 0, second = 0;
+  std::array<uint32_t, kMostEach> keys{};
+  for (int64_t spot = 0; spot < spots; ++spot) {
+    const int64_t begin = (call.positions - each) / (spots - 1) * spot;
     strew_args args = *call.args;
     args.key = keys.data();
     args.n_list = begin;
     strew_fault unused;
-    call.keys(&args, begin, begin + kEach, &unused);
-    for (const uint32_t key : keys) {
+    call.keys(&args, begin, begin + each, &unused);
+    for (int64_t i = 0; i < each; ++i) {
+      const uint32_t key = keys[static_cast<size_t>(i)];
       if (key == kDroppedKey) continue;
       (owners.of(key) == 0 ? first : second) += 1;
     }
   }
-  return std::max(first, second) >= kMost;
+  return std::max(first, second) >= most;
 }
 
 }  // namespace strew

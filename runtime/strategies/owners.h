@@ -8,6 +8,7 @@
 #include "compiler/plan/plan.h"
 #include "runtime/abi.h"
 #include "runtime/executor/executor.h"
+#include "runtime/executor/limits.h"
 #include "runtime/scratch.h"
 #include "runtime/status.h"
 
@@ -27,15 +28,17 @@ struct OwnerCall {
   int64_t key_bytes;   ///< of the result per key unit
   int64_t call_bytes;  ///< operand and updates: bounds the scratch
   int threads;         ///< how many the work is cut for
+  const ExecutionLimits& limits = kDefaultLimits;
 };
 
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
 
-/// Pieces of 4 KiB of the result are dealt to owners by a multiplicative hash, so hot neighbourhoods spread.
+/// Pieces of the result (ExecutionLimits::owner_piece_bytes) are dealt to owners by a multiplicative hash, so hot neighbourhoods spread.
 class Owners {
  public:
-  Owners(int owners, int64_t key_bytes) : owners_(static_cast<uint32_t>(owners)) {
-    while (key_bytes << shift_ < kPieceBytes) ++shift_;
+  Owners(int owners, int64_t key_bytes, int64_t piece_bytes = kDefaultLimits.owner_piece_bytes)
+      : owners_(static_cast<uint32_t>(owners)) {
+    while (key_bytes << shift_ < piece_bytes) ++shift_;
   }
   int count() const { return static_cast<int>(owners_); }
   /// Of a key that is not dropped: 0..count()-1.
@@ -64,7 +67,6 @@ class Owners {
   static uint32_t hash(uint32_t key, int shift) { return (key >> shift) * kHashFactor; }
   uint64_t first_hash(uint32_t owner) const { return ((uint64_t{owner} << 32) + owners_ - 1) / owners_; }
 
-  static constexpr int64_t kPieceBytes = 4096;
   uint32_t owners_;
   int shift_ = 0;
 };

@@ -20,7 +20,7 @@ Status positions_legal(const Plan& plan) {
                      ", no unique_indices)");
 }
 
-int64_t positions_unit(const Plan& plan, const int64_t* dyn) {
+int64_t positions_unit(const Plan& plan, const int64_t* dyn, int64_t line_bytes) {
   if (plan.positions.empty()) return 1;
   if (!plan.gather && plan.kind != PlanKind::slice_update && !plan.unique.holds) {
     int64_t slab = 1;  // positions of one slab may meet, so they stay together
@@ -31,8 +31,8 @@ int64_t positions_unit(const Plan& plan, const int64_t* dyn) {
   const size_t result = static_cast<size_t>(plan.result(0));
   const int64_t stride = evaluate(plan.positions.back().strides[result], dyn);
   const int64_t bytes = (stride < 0 ? -stride : stride) * (bits(plan.tensors[result].dtype) / 8);
-  if (bytes == 0 || bytes >= 64) return 1;
-  return 64 / std::gcd<int64_t, int64_t>(64, bytes);
+  if (bytes == 0 || bytes >= line_bytes) return 1;
+  return line_bytes / std::gcd(line_bytes, bytes);
 }
 
 }  // namespace strew

@@ -17,6 +17,7 @@
 #include <limits>
 
 #include "compiler/op/number.h"
+#include "runtime/executor/trace.h"
 #include "runtime/strategies/split.h"
 
 namespace strew {
@@ -25,8 +26,6 @@ namespace {
 static_assert(std::endian::native == std::endian::little);  // the first bytes of a value are its low ones
 
 constexpr int64_t kLine = 64;
-constexpr int64_t kMergeBlock = 2048;  // elements: the result's block stays in the first-level cache for all tables
-constexpr int kChunksPerThread = 4;
 
 int element_bytes(const Plan& plan, int i) { return bits(plan.tensors[static_cast<size_t>(plan.result(i))].dtype) / 8; }
 
@@ -87,11 +86,11 @@ struct Tables {
     strew_args args = *call.args;
     args.k0 = each;
     strew_fault unused;
-    const int64_t last = elements.border(chunk + 1);
-    for (int64_t at = elements.border(chunk); at < last; at += kMergeBlock) {
+    const int64_t last = elements.border(chunk + 1), block = call.limits.merge_block;
+    for (int64_t at = elements.border(chunk); at < last; at += block) {
       for (int t = std::max(first, 1); t < end; ++t) {
         args.scratch = table(t);
-        call.merge(&args, at, std::min(at + kMergeBlock, last), &unused);
+        call.merge(&args, at, std::min(at + block, last), &unused);
       }
     }
   }
@@ -175,23 +174,25 @@ bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call
   if (!loan && wave == 1) return false;
   // Less memory is more waves: the tables, and with them the bits, stay the same.
   if (!loan)
-    return run_private(team, scratch,
-                       {call.plan, call.range, call.merge, call.args, call.positions, call.elements, call.tables, 1});
+    return run_private(
+        team, scratch,
+        {call.plan, call.range, call.merge, call.args, call.positions, call.elements, call.tables, 1, call.limits});
   Tables tables{call,
                 loan.data(),
                 share(call.plan, call.elements),
                 reinterpret_cast<void**>(loan.data() + bytes),
                 {call.positions, 1, call.tables},
-                {call.elements, kLine, wave == 1 ? 1 : kChunksPerThread * wave}};
+                {call.elements, call.limits.init_unit, wave == 1 ? 1 : call.limits.chunks_per_thread * wave}};
   for (; tables.first < call.tables; tables.first = tables.end) {
     tables.end = std::min(tables.first + wave, call.tables);
-    team.run(
-        tables.end - tables.first,
+    run_phase(
+        team, call.limits, PhaseKind::private_apply, tables.end - tables.first,
         [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->apply(static_cast<const Tables*>(t)->first + chunk); },
         &tables);
     if (tables.end == 1) continue;  // only the result itself
-    team.run(
-        tables.elements.chunks, [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
+    run_phase(
+        team, call.limits, PhaseKind::private_merge, tables.elements.chunks,
+        [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
   }
   return true;
 }

@@ -9,6 +9,7 @@
 #include "compiler/plan/plan.h"
 #include "runtime/abi.h"
 #include "runtime/executor/executor.h"
+#include "runtime/executor/limits.h"
 #include "runtime/scratch.h"
 #include "runtime/status.h"
 
@@ -34,6 +35,7 @@ struct PrivateCall {
   int64_t positions;
   int64_t elements;  ///< of each result; they are contiguous
   int tables, threads;
+  const ExecutionLimits& limits = kDefaultLimits;
 };
 /// Bytes of that many tables. A call borrows one per thread, and one less than `tables` at most: the result is the first.
 int64_t private_bytes(const Plan& plan, int64_t elements, int tables);

@@ -9,16 +9,17 @@
 
 #include <array>
 
+#include "runtime/executor/trace.h"
+
 namespace strew {
 namespace {
 
-constexpr int kChunksPerThread = 4;
 constexpr int kMostChunks = 1024;
 
 class Runs {
  public:
   explicit Runs(const OwnerCall& call) : call_(call) {
-    const int64_t wanted = std::min(kChunksPerThread * call.threads, kMostChunks);
+    const int64_t wanted = std::min(call.limits.chunks_per_thread * call.threads, kMostChunks);
     chunks_ = static_cast<int>(std::min(wanted, call.positions));
     for (int c = 1; c < chunks_; ++c)
       border(c) = run_end(std::max(border(c - 1), call.positions / chunks_ * c + call.positions % chunks_ * c / chunks_));
@@ -82,8 +83,9 @@ Status runs_legal(const Plan& plan) {
 
 void run_runs(Executor::Team& team, const OwnerCall& call) {
   Runs runs(call);
-  team.run(
-      runs.chunks(), [](void* r, int chunk) noexcept { static_cast<const Runs*>(r)->run(chunk); }, &runs);
+  run_phase(
+      team, call.limits, PhaseKind::runs, runs.chunks(),
+      [](void* r, int chunk) noexcept { static_cast<const Runs*>(r)->run(chunk); }, &runs);
 }
 
 }  // namespace strew

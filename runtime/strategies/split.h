@@ -13,12 +13,14 @@ struct Split {
   int64_t unit = 1;  ///< >= 1
   int chunks = 1;    ///< >= 1; some are empty when there are fewer units than chunks
 
+  int64_t units() const { return total / unit + (total % unit != 0); }
+  /// Chunks that are not empty.
+  int busy() const { return static_cast<int>(std::min<int64_t>(units(), chunks)); }
   /// Chunk i is [border(i), border(i + 1)).
   int64_t border(int i) const {
-    const int64_t units = total / unit + (total % unit != 0);
-    const int64_t each = units / chunks, more = units % chunks;
+    const int64_t count = units(), each = count / chunks, more = count % chunks;
     const int64_t start = each * i + std::min<int64_t>(i, more);
-    return start >= units ? total : start * unit;
+    return start >= count ? total : start * unit;
   }
 };
 

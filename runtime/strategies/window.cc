@@ -20,13 +20,13 @@ Status window_legal(const Plan& plan) {
   return {};
 }
 
-int64_t window_unit(const Plan& plan, const int64_t* dyn) {
+int64_t window_unit(const Plan& plan, const int64_t* dyn, int64_t line_bytes) {
   if (plan.window.empty()) return 1;
   const size_t result = static_cast<size_t>(plan.result(0));
   const int64_t stride = evaluate(plan.window.front().strides[result], dyn);
   const int64_t bytes = (stride < 0 ? -stride : stride) * (bits(plan.tensors[result].dtype) / 8);
-  if (bytes == 0 || bytes >= 64) return 1;
-  return 64 / std::gcd<int64_t, int64_t>(64, bytes);
+  if (bytes == 0 || bytes >= line_bytes) return 1;
+  return line_bytes / std::gcd(line_bytes, bytes);
 }
 
 }  // namespace strew

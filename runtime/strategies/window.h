@@ -10,7 +10,7 @@ namespace strew {
 
 /// Ok, or unsupported with the reason: windows overlap partly, or have one element.
 Status window_legal(const Plan& plan);
-/// Iterations of the first window loop between two 64-byte lines of the result.
-int64_t window_unit(const Plan& plan, const int64_t* dyn);
+/// Iterations of the first window loop between two borders of `line_bytes` in the result.
+int64_t window_unit(const Plan& plan, const int64_t* dyn, int64_t line_bytes);
 
 }  // namespace strew
