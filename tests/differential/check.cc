@@ -1,8 +1,9 @@
 // The differential check. See check.h.
 //
 // Per op: verify, text round trip, kernels built once; then calls that differ in extents (where dynamic), index pattern and data. The
-// reference runs first in the very buffers the engines get afterwards, so guards and canaries watch it too. Cost: a kernel build is
-// milliseconds, a call tens of microseconds, most of it the reference.
+// reference runs first in the very buffers the engines get afterwards, so guards and canaries watch it too. Each kernel then runs through
+// Kernel::run on a number of threads that changes from call to call, and sometimes its raw entries run in pieces. Cost: a kernel build is
+// milliseconds, a call tens of microseconds on one thread and a few hundred on eight that share two cores.
 #include "tests/differential/check.h"
 
 #include <fmt/format.h>
@@ -18,8 +19,10 @@
 #include "compiler/op/verify.h"
 #include "tests/differential/call.h"
 #include "tests/differential/compare.h"
+#include "tests/differential/fold_bounds.h"
 #include "tests/differential/random_indices.h"
-#include "tests/differential/split_run.h"
+#include "tests/differential/random_limits.h"
+#include "tests/differential/raw_entries.h"
 #include "tests/support/elements.h"
 
 namespace strew::test {
@@ -28,9 +31,15 @@ class PreparedCall {
  public:
   PreparedCall(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : call(pool, rng, std::move(concrete), mode) {}
   Call call;
+  Geometry geometry;
   Rng splits{0};
+  int threads = 1;  ///< that the engines are to use
+  bool is_large = false;
   Touched touched;
-  Call::Image before;
+  std::optional<FoldBounds> bounds;  ///< where the order of updates is open
+  Call::Image before, expected;
+  Status want;
+  strew_fault want_fault{};
   std::string text;
 };
 
@@ -95,17 +104,6 @@ std::vector<int64_t> random_values(Rng& rng, const Blueprint& b) {
   return values;
 }
 
-/// Where the order of a fold may change its value, `relaxed` promises nothing to compare: such ops run without duplicates.
-bool order_matters(const Op& op) {
-  const Scatter* s = std::get_if<Scatter>(&op);
-  if (s == nullptr || s->order == Order::in_order) return false;
-  using K = CombinerKind;
-  if (s->combiner.kind == K::expr || s->combiner.kind == K::div) return true;
-  if (s->combiner.kind != K::add && s->combiner.kind != K::sub && s->combiner.kind != K::mul) return false;
-  return std::any_of(s->results.begin(), s->results.end(),
-                     [](const TensorType& t) { return is_float(t.dtype) || is_complex(t.dtype); });
-}
-
 DType result_dtype(const Op& op) {
   const Scatter* s = std::get_if<Scatter>(&op);
   return s != nullptr ? s->results[0].dtype : std::get<Gather>(op).result.dtype;
@@ -167,8 +165,11 @@ std::string Checker::describe(int signal, const void* address) const {
 }
 
 std::string Tally::text() const {
-  return fmt::format("{} ops, {} calls on {} data sets: {} with duplicates, {} with a bad index ({} errors), {} without effect",
-                     ops, calls, data_sets, duplicates, bad_index, errors, without_effect);
+  return fmt::format(
+      "{} ops, {} calls on {} data sets: {} with duplicates, {} with a bad index ({} errors), {} without effect, {} of more than "
+      "{} "
+      "elements; {} folds in an open order compared with bounds",
+      ops, calls, data_sets, duplicates, bad_index, errors, without_effect, large, kLargeElements, folds);
 }
 
 void Tally::add(const Tally& other) {
@@ -179,6 +180,8 @@ void Tally::add(const Tally& other) {
   bad_index += other.bad_index;
   errors += other.errors;
   without_effect += other.without_effect;
+  large += other.large;
+  folds += other.folds;
 }
 
 std::optional<Failure> Checker::check_text(const Op& op) {
@@ -190,53 +193,108 @@ std::optional<Failure> Checker::check_text(const Op& op) {
   return std::nullopt;
 }
 
-std::optional<Failure> Checker::check_call(const VerifiedOp& op, const std::vector<Engine>& engines, PreparedCall& p) {
-  const auto failed = [&](std::string what, std::string engine, bool stopped = false) {
-    return Failure{std::move(what), p.text, std::move(engine), stopped};
+/// The reference's answer, in the very buffers that the engines get afterwards.
+std::optional<Failure> Checker::check_reference(const VerifiedOp& op, PreparedCall& p) {
+  const auto failed = [&](std::string what, bool stopped = false) {
+    return Failure{std::move(what), p.text, "reference", stopped};
   };
-  strew_fault want_fault{}, got_fault{};
-  Status want, got;
   running_ = "reference";
-  Caught caught = catch_fault([&] { want = run_reference(op, p.call.views(), &want_fault); });
-  if (caught.faulted) return failed(describe(caught.signal, caught.address), "reference", true);
-  const Call::Image expected = p.call.results();
-  if (auto stray = first_stray_write(p.call, p.before, expected)) return failed(*stray, "reference");
-  const Geometry g = geometry_of(p.call.op());
-  if (want.ok() == (g.oob == OobPolicy::error && p.touched.any_bad))
-    return failed(want.ok() ? "a bad index was accepted" : "good indices were refused: " + want.message(), "reference");
-  if (!want.ok() && want.code() != Code::out_of_bounds) return failed("status: " + want.message(), "reference");
-  if (!want.ok() && expected != p.before) return failed("it wrote results although an index is bad", "reference");
-  if (auto changed = changed_untouched(p, expected)) return failed(*changed, "reference");
-  tally_.add({0, 1, 0, p.touched.twice, p.touched.any_bad, !want.ok(), expected == p.before});
+  const Caught caught = catch_fault([&] { p.want = run_reference(op, p.call.views(), &p.want_fault); });
+  if (caught.faulted) return failed(describe(caught.signal, caught.address), true);
+  p.expected = p.call.results();
+  if (auto stray = first_stray_write(p.call, p.before, p.expected)) return failed(*stray);
+  if (p.want.ok() == (p.geometry.oob == OobPolicy::error && p.touched.any_bad))
+    return failed(p.want.ok() ? "a bad index was accepted" : "good indices were refused: " + p.want.message());
+  if (!p.want.ok() && p.want.code() != Code::out_of_bounds) return failed("status: " + p.want.message());
+  if (!p.want.ok() && p.expected != p.before) return failed("it wrote results although an index is bad");
+  if (auto changed = changed_untouched(p, p.expected)) return failed(*changed);
+  if (p.bounds && p.want.ok()) {
+    if (auto outside = p.bounds->first_outside(p.call, p.expected)) return failed(*outside);
+    tally_.folds += p.bounds->bounded();
+  }
+  tally_.add({0, 1, 0, p.touched.twice, p.touched.any_bad, !p.want.ok(), p.expected == p.before});
+  return std::nullopt;
+}
+
+/// The ways in which one engine runs one data set.
+std::vector<Checker::Way> Checker::ways(const Engine& engine, PreparedCall& p) {
+  Rng& rng = p.splits;
+  std::vector<Way> out;
+  const ExecutionLimits small = small_limits(rng, kMostThreads, p.geometry.position_count());
+  const auto with = [&](int threads) {
+    Way way{Way::Kind::small, small, threads};
+    way.limits.most_threads = threads;
+    return way;
+  };
+  if (p.bounds && p.touched.twice && engine.backend != "reference") {
+    for (const int threads : kThreadCounts) out.push_back(with(threads));
+  } else {
+    out.push_back(with(p.threads));
+  }
+  if (rng.chance(p.is_large ? 60 : 10)) out.push_back({Way::Kind::usual, kDefaultLimits, kMostThreads});
+  if (has_entries(engine.kernel) && rng.chance(60)) out.push_back({Way::Kind::raw, small, 1});
+  return out;
+}
+
+/// Runs the engine once and compares. `first`: what its first run gave where the order of updates is open; set by that run.
+std::optional<Failure> Checker::check_way(const Engine& engine, const Way& way, PreparedCall& p,
+                                          std::optional<Call::Image>& first) {
+  const auto failed = [&](std::string what, bool stopped = false) { return Failure{std::move(what), p.text, running_, stopped}; };
+  const bool raw = way.kind == Way::Kind::raw;
+  p.call.restore(p.before);
+  room_.set_limits(way.limits);
+  strew_fault got_fault{};
+  Status got;
+  running_ = fmt::format("{} {} [{}]{}", engine.backend, engine.target, engine.schedule,
+                         raw ? " entries in pieces" : fmt::format(" on {} threads", way.threads));
+  const CallersFloats floats(!raw && p.splits.chance(10));
+  const Caught caught = catch_fault([&] {
+    got = raw ? run_entries(engine.kernel, p.call.views(), p.splits, &got_fault) : engine.kernel.run(p.call.views(), &got_fault);
+  });
+  if (caught.faulted) return failed(describe(caught.signal, caught.address), true);
+  if (!floats.kept()) return failed("the caller's floating-point environment changed");
+  ++tally_.calls;
+  const Status& want = p.want;
+  if (want.code() != got.code())
+    return failed(fmt::format("status: expected {}, got {}", want.ok() ? "ok" : want.message(), got.ok() ? "ok" : got.message()));
+  if (!want.ok() && std::memcmp(&p.want_fault, &got_fault, sizeof got_fault) != 0)
+    return failed(fmt::format("fault: expected {}; got {}", fault_text(p.want_fault), fault_text(got_fault)));
+  if (auto difference = difference_from(p, p.call.results(), way, first)) return failed(*difference);
+  const std::vector<PhaseTrace::Step>& steps = room_.trace().steps();
+  if (raw || !want.ok() || engine.backend == "reference") return std::nullopt;
+  coverage().ran(steps);
+  const Strategy strategy = engine.kernel.schedule().strategy;
+  int threads = threads_of(steps, strategy);
+  if (steps.empty() && strategy == Strategy::sequential) threads = 1;  // straight to the range entry
+  if (threads > 0) coverage().ran(SplitCell{strategy, threads, !p.geometry.scatter, p.geometry.oob, result_dtype(p.call.op())});
+  return std::nullopt;
+}
+
+/// Bit for bit, but for elements whose order of updates is open: those keep to their bounds, and to the first run of the kernel, because
+/// their bits may depend on op, schedule and shapes, never on the number of threads.
+std::optional<std::string> Checker::difference_from(PreparedCall& p, const Call::Image& actual, const Way& way,
+                                                    std::optional<Call::Image>& first) {
+  if (!p.bounds || !p.want.ok()) return first_difference(p.call, p.expected, actual, p.touched);
+  Call::Image rest = actual;
+  p.bounds->copy_open(p.call, p.expected, rest);
+  if (auto difference = first_difference(p.call, p.expected, rest, p.touched)) return difference;
+  if (auto outside = p.bounds->first_outside(p.call, actual)) return outside;
+  if (way.kind != Way::Kind::small) return std::nullopt;
+  if (!first) {
+    first = actual;
+    return std::nullopt;
+  }
+  if (auto difference = first_difference(p.call, *first, actual, p.touched))
+    return fmt::format("{}, where the expected bits are those that one thread gave", *difference);
+  return std::nullopt;
+}
+
+std::optional<Failure> Checker::check_call(const VerifiedOp& op, const std::vector<Engine>& engines, PreparedCall& p) {
+  if (auto failure = check_reference(op, p)) return failure;
   for (const Engine& engine : engines) {
-    for (const bool split : {false, true}) {
-      if (split && !can_split(engine.kernel)) continue;
-      p.call.restore(p.before);
-      got_fault = {};
-      bool by_strategy = false;
-      const bool alone = engine.kernel.schedule().strategy == Strategy::sequential;
-      const int threads = alone ? 1 : kThreadCounts[p.splits.below(std::size(kThreadCounts))];
-      running_ = fmt::format("{} [{}]{}", engine.backend, engine.schedule, split ? " in pieces" : "");
-      const CallersFloats floats(!split && p.splits.chance(10));
-      caught = catch_fault([&] {
-        got = split ? run_split(engine.kernel, p.call.views(), threads, p.splits, &got_fault, by_strategy)
-                    : engine.kernel.run(p.call.views(), &got_fault);
-      });
-      if (caught.faulted) return failed(describe(caught.signal, caught.address), running_, true);
-      if (!floats.kept()) return failed("the caller's floating-point environment changed", running_);
-      ++tally_.calls;
-      if (want.code() != got.code()) {
-        return failed(
-            fmt::format("status: expected {}, got {}", want.ok() ? "ok" : want.message(), got.ok() ? "ok" : got.message()),
-            running_);
-      }
-      if (!want.ok() && std::memcmp(&want_fault, &got_fault, sizeof want_fault) != 0) {
-        return failed(fmt::format("fault: expected {}; got {}", fault_text(want_fault), fault_text(got_fault)), running_);
-      }
-      if (auto difference = first_difference(p.call, expected, p.call.results(), p.touched)) return failed(*difference, running_);
-      if (by_strategy && want.ok())
-        coverage().ran(SplitCell{engine.kernel.schedule().strategy, threads, !g.scatter, g.oob, result_dtype(op)});
-    }
+    std::optional<Call::Image> first;
+    for (const Way& way : ways(engine, p))
+      if (auto failure = check_way(engine, way, p, first)) return failure;
   }
   return std::nullopt;
 }
@@ -254,24 +312,31 @@ std::optional<Failure> Checker::check(const Blueprint& blueprint, uint64_t seed,
   const Caught caught = catch_fault([&] { engines = room_.build(op, Rng(seed ^ 0x5eed), wish); });
   if (caught.faulted) return Failure{signal_name(caught.signal) + " while building kernels", "", "build", true};
   if (!engines.ok()) return Failure{engines.status().message(), "", "build"};
-  const bool must_be_unique = has_unique_hint(op) || order_matters(op);
+  const bool must_be_unique = has_unique_hint(op);
+  const auto offset = static_cast<size_t>(rng.below(std::size(kThreadCounts)));
   int done = 0;
   for (const Pattern pattern : choose_patterns(rng, op, must_be_unique, patterns)) {
     Op concrete = instantiate(blueprint, random_values(rng, blueprint));
     if (!is_answerable(geometry_of(concrete))) concrete = instantiate(blueprint, maxima(blueprint));
-    const Geometry g = geometry_of(concrete);
-    if (!is_answerable(g)) continue;
+    if (!is_answerable(geometry_of(concrete))) continue;
     const DataMode mode = random_mode(rng);
     pool_.release_all();
     PreparedCall call(pool_, rng, std::move(concrete), mode);
+    call.geometry = geometry_of(call.call.op());
+    const Geometry& g = call.geometry;
     store_indices(call.call.op(), call.call.indices_origin(), random_indices(rng, g, pattern, has_sorted_hint(op)));
-    call.touched = touched_by(g, load_indices(call.call.op(), call.call.indices_origin()));
+    const IndexValues values = load_indices(call.call.op(), call.call.indices_origin());
+    call.touched = touched_by(g, values);
     if (g.oob == OobPolicy::undefined && call.touched.any_bad) continue;
     if (must_be_unique && call.touched.twice) continue;
+    if (order_is_open(op)) call.bounds.emplace(call.call, g, values);
+    call.is_large = std::max(count_of(g.operand), g.position_count() * g.window_count()) > kLargeElements;
     if (!g.scatter) call.touched.element.clear();
     call.before = call.call.results();
     call.splits = Rng(rng.next());
+    call.threads = kThreadCounts[(static_cast<size_t>(done) + offset) % std::size(kThreadCounts)];
     call.text = fmt::format("{}\n  pattern {}, data mode {}", print(call.call.op()), name(pattern), static_cast<int>(mode));
+    tally_.large += call.is_large;
     if (auto failure = check_call(verified, *engines, call)) return failure;
     ++done;
   }

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "runtime/machine.h"
 #include "tests/differential/random_op.h"
 
 namespace strew::test {
@@ -83,6 +84,15 @@ bool is_promised(const Op& op) {
   return (all_compute || moves) && (s.accumulate == Accumulate::native || s.init != InitKind::copy || !converts);
 }
 
+const std::vector<std::string>& target_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out{"native"};
+    for (const std::string_view level : runnable_x86_64_levels()) out.emplace_back(level);
+    return out;
+  }();
+  return names;
+}
+
 bool owes_cells(const std::string& backend) { return backend != "halide"; }
 
 bool Coverage::has(const std::string& backend, const Cell& cell) const {
@@ -99,6 +109,7 @@ std::string Coverage::write() const {
   for (const auto& [backend, count] : asked_) out += fmt::format("asked {} {}\n", backend, count);
   for (const auto& [backend, reasons] : refusals_)
     for (const auto& [reason, count] : reasons) out += fmt::format("refused {} {} {}\n", backend, count, reason);
+  for (const auto& [target, count] : targets_) out += fmt::format("target {} {}\n", target, count);
   return out + splits_.write();
 }
 
@@ -117,9 +128,9 @@ void Coverage::merge(const std::string& written) {
           {gather != 0, static_cast<PlanKind>(kind), static_cast<OobPolicy>(oob), static_cast<CombinerKind>(combiner),
            static_cast<DType>(dtype)},
           count);
-    } else if (what == "asked") {
+    } else if (what == "asked" || what == "target") {
       fields >> count;
-      asked_[backend] += count;
+      (what == "asked" ? asked_ : targets_)[backend] += count;
     } else if (what == "refused") {
       std::string reason;
       fields >> count >> std::ws;
@@ -179,7 +190,12 @@ std::string Coverage::table() const {
   }
   for (const auto& [backend, count] : asked_)
     if (calls_.count(backend) == 0) out += fmt::format("\nbackend {} ran nothing\n", backend) + refusals(backend);
-  return out + splits_.table();
+  out += "\ntargets: ops";
+  for (const std::string& target : target_names()) {
+    const auto found = targets_.find(target);
+    out += fmt::format("  {} {}", target, found == targets_.end() ? 0 : found->second);
+  }
+  return out + "\n" + splits_.table();
 }
 
 std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& backends) const {
@@ -187,8 +203,10 @@ std::vector<std::string> Coverage::empty_cells(const std::vector<std::string>& b
   for (const std::string& backend : backends)
     for (const Cell& cell : legal_cells())
       if (owes_cells(backend) && !has(backend, cell)) out.push_back(backend + " " + text(cell));
-  if (std::find(backends.begin(), backends.end(), "llvm") != backends.end())
-    for (std::string& split : splits_.empty_cells()) out.push_back(std::move(split));
+  if (std::find(backends.begin(), backends.end(), "llvm") == backends.end()) return out;
+  for (std::string& split : splits_.empty_cells()) out.push_back(std::move(split));
+  for (const std::string& target : target_names())
+    if (targets_.count(target) == 0) out.push_back(fmt::format("target {}", target));
   return out;
 }
 

@@ -33,6 +33,9 @@ bool owes_cells(const std::string& backend);
 /// accumulation from an operand of another dtype.
 bool is_promised(const Op& op);
 
+/// The targets that ops are drawn for: "native" and every x86-64 level that the machine runs.
+const std::vector<std::string>& target_names();
+
 class Coverage {
  public:
   void ran(const std::string& backend, const Cell& cell, int64_t calls) { calls_[backend][cell] += calls; }
@@ -40,14 +43,18 @@ class Coverage {
   void refused(const std::string& backend, const std::string& reason) { ++refusals_[backend][reason]; }
   bool has(const std::string& backend, const Cell& cell) const;
   void ran(const SplitCell& cell) { splits_.ran(cell); }
+  void ran(std::span<const PhaseTrace::Step> steps) { splits_.ran(steps); }
+  /// One op's kernels were built for that target.
+  void built_for(const std::string& target) { ++targets_[target]; }
   /// With every number of threads?
   bool has(const SplitCell& cell) const { return splits_.has(cell); }
+  bool has(PhaseKind phase) const { return splits_.has(phase); }
   /// As lines of text, and back: adds what another process counted.
   std::string write() const;
   void merge(const std::string& written);
-  /// Table by kind, policy and combiner; then by dtype; then refusals and the share of ops the backend can build; then splits.
+  /// Table by kind, policy and combiner; then by dtype; then refusals and the share of ops the backend can build; then targets and splits.
   std::string table() const;
-  /// Legal cells that never ran; splits only where backend llvm is among them.
+  /// Legal cells that never ran; splits and targets only where backend llvm is among them.
   std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
 
  private:
@@ -55,7 +62,7 @@ class Coverage {
 
   std::map<std::string, std::map<Cell, int64_t>> calls_;
   std::map<std::string, std::map<std::string, int64_t>> refusals_;
-  std::map<std::string, int64_t> asked_;
+  std::map<std::string, int64_t> asked_, targets_;
   SplitCoverage splits_;
 };
 

@@ -1,7 +1,7 @@
 // Engines: backends x schedules of one op. See engines.h.
 //
-// The kernels come from a private Runtime through the public API, so binding, the cache and the executor are under test too. The
-// runtime's memory of kernels is dropped every thousand ops; their code goes with the last handle.
+// Kernels are asked for through the public API, so binding, the cache and the executor are under test too. The runtime's memory of kernels
+// is dropped every two thousand kernels; their code goes with the last handle. Covered by every differential run.
 #include "tests/differential/engines.h"
 
 #include <fmt/format.h>
@@ -19,10 +19,22 @@ namespace {
 constexpr int64_t kForgetEvery = 2000;
 constexpr int kHalidePercent = 15;  // of the ops are also built by Halide, which takes ten times as long as LLVM
 
-Schedule random_schedule(Rng& rng, const Schedule& base, const Target& target) {
+/// The strategies that `plan` allows.
+std::vector<Strategy> legal_strategies(const Plan& plan, const Target& target, Schedule schedule) {
+  std::vector<Strategy> out;
+  for (const Strategy strategy : kStrategies) {
+    schedule.strategy = strategy;
+    if (check_schedule(schedule, plan, target).ok()) out.push_back(strategy);
+  }
+  return out;
+}
+
+/// `threads` is the most that a call may have; calls are made with fewer too (small_limits).
+Schedule random_schedule(Rng& rng, const Schedule& base, Strategy strategy, const Target& target) {
   Schedule s = base;
-  s.strategy = kStrategies[rng.below(std::size(kStrategies))];
-  s.threads = s.strategy == Strategy::sequential ? 1 : static_cast<int>(rng.pick(std::vector<int64_t>{1, 2, 3, 8}));
+  s.strategy = strategy;
+  s.threads = rng.chance(75) ? kMostThreads : kThreadCounts[rng.below(std::size(kThreadCounts))];
+  s.tables = static_cast<int>(rng.pick(std::vector<int64_t>{8, 8, 8, 16, 3, 2}));
   s.vector_bytes = std::min(target.vector_bytes, 16 << rng.below(3));
   s.unroll = 1 << rng.below(4);
   s.prefetch = rng.chance(60) ? 0 : static_cast<int>(rng.pick(std::vector<int64_t>{1, 2, 4, 16}));
@@ -52,7 +64,15 @@ EngineRoom::EngineRoom(EngineOptions options)
     : options_(std::move(options)),
       target_(detect_target()),
       names_(test::backend_names(options_)),
-      runtime_(std::make_unique<Runtime>()) {}
+      limits_(std::make_shared<ExecutionLimits>()),
+      runtime_(std::make_unique<Runtime>(
+          ExecutionSettings{std::make_shared<Executor>(ExecutorOptions{kMostThreads, false, true}), limits_})) {}
+
+void EngineRoom::set_limits(const ExecutionLimits& limits) {
+  *limits_ = limits;
+  limits_->trace = &trace_;
+  trace_.clear();
+}
 
 Expected<Cell> EngineRoom::cell(const Op& op) const {
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
@@ -72,37 +92,45 @@ bool EngineRoom::allows(const Op& op, Strategy strategy) const {
 
 Schedule EngineRoom::legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual,
                                     std::optional<Strategy> wish) const {
+  const Target& target = usual.target;
+  const std::vector<Strategy> legal = legal_strategies(usual.plan, target, usual.schedule);
   for (int tries = 0; tries < 10; ++tries) {
-    Schedule schedule = random_schedule(rng, usual.schedule, target_);
-    if (wish) schedule.strategy = *wish;
-    const BuildRequest request{usual.op, usual.plan, schedule, target_, usual.symbol};
-    if (check_schedule(schedule, usual.plan, target_).ok() && find_backend(backend)->can_build(request).ok()) return schedule;
+    const Strategy strategy = wish.value_or(legal[static_cast<size_t>(rng.below(static_cast<int64_t>(legal.size())))]);
+    const Schedule schedule = random_schedule(rng, usual.schedule, strategy, target);
+    const BuildRequest request{usual.op, usual.plan, schedule, target, usual.symbol};
+    if (check_schedule(schedule, usual.plan, target).ok() && find_backend(backend)->can_build(request).ok()) return schedule;
   }
   return usual.schedule;
 }
 
-Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const std::string& schedule) {
-  KernelOptions options;
+Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const KernelOptions& wanted) {
+  KernelOptions options = wanted;
   options.backend = backend;
-  options.schedule = schedule;
   Expected<Kernel> kernel = runtime_->get(op, options);
   if (!kernel.ok()) {
-    return internal_error(
-        fmt::format("backend {} says it can build this, schedule '{}', but: {}", backend, schedule, kernel.status().message()));
+    return internal_error(fmt::format("backend {} says it can build this for target {}, schedule '{}', but: {}", backend,
+                                      options.target, options.schedule, kernel.status().message()));
   }
   if (kernel->backend() != backend)
     return internal_error(fmt::format("asked for backend {}, got {}", backend, kernel->backend()));
   if (++built_ % kForgetEvery == 0) runtime_->clear();
-  return Engine{backend, print(kernel->schedule()), *kernel};
+  return Engine{backend, print(kernel->schedule()), options.target, *kernel};
 }
 
 Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::optional<Strategy> wish) {
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));
-  const Schedule usual = choose_schedule(plan, target_, 0);
+  KernelOptions options;
+  options.target = rng.pick(target_names());
+  options.threads = kThreadCounts[rng.below(std::size(kThreadCounts))];
+  STREW_ASSIGN(const Target target, parse_target(options.target));
+  const Schedule usual = choose_schedule(plan, target, options.threads);
+  // Whether a call that only checks indices may skip the phases is settled when its kernel is built.
+  limits_->checked_alone = rng.chance(50) ? 0 : kDefaultLimits.checked_alone;
+  coverage_.built_for(options.target);
   std::vector<Engine> engines;
   for (const std::string& name : names_) {
-    const BuildRequest request{verified, plan, usual, target_, "strew_probe"};
+    const BuildRequest request{verified, plan, usual, target, "strew_probe"};
     coverage_.asked(name);
     if (Status can = find_backend(name)->can_build(request); !can.ok()) {
       coverage_.refused(name, reason_of(can));
@@ -116,11 +144,13 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
     const bool only_random = name != "reference" && (wish || (options_.schedules > 0 && rng.chance(45)));
     const bool only_usual = name == "reference" || (options_.schedules == 1 && !only_random && rng.chance(60));
     if (!only_random) {
-      STREW_ASSIGN(Engine engine, one(op, name, ""));
+      STREW_ASSIGN(Engine engine, one(op, name, options));
       engines.push_back(std::move(engine));
     }
     for (int n = 0; n < std::max(options_.schedules, wish ? 1 : 0) && !only_usual; ++n) {
-      STREW_ASSIGN(Engine engine, one(op, name, print(legal_schedule(rng, name, request, wish))));
+      KernelOptions scheduled = options;
+      scheduled.schedule = print(legal_schedule(rng, name, request, wish));
+      STREW_ASSIGN(Engine engine, one(op, name, scheduled));
       engines.push_back(std::move(engine));
     }
   }

@@ -1,12 +1,18 @@
-// Engines: every way to run an op: each backend that can build it, under several schedules.
+// Engines: every way to run an op: each backend that can build it, for several targets and under several schedules.
+//
+// The kernels come from a private Runtime whose pool has eight threads whatever the machine has, and whose limits are the test's: it sets
+// them before each call, so that a call of a few elements runs on as many threads as the test says.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/backend.h"
 #include "compiler/op/op.h"
+#include "runtime/executor/limits.h"
+#include "runtime/executor/trace.h"
 #include "runtime/kernel.h"
 #include "tests/differential/coverage.h"
 #include "tests/support/rng.h"
@@ -19,7 +25,7 @@ struct EngineOptions {
 };
 
 struct Engine {
-  std::string backend, schedule;
+  std::string backend, schedule, target;
   Kernel kernel;
 };
 
@@ -38,14 +44,20 @@ class EngineRoom {
   const std::vector<std::string>& backend_names() const { return names_; }
   Coverage& coverage() { return coverage_; }
 
+  /// What all kernels run under from now on. Its trace is trace().
+  void set_limits(const ExecutionLimits& limits);
+  PhaseTrace& trace() { return trace_; }
+
  private:
   /// A random schedule (of strategy `wish`, if given) that the plan and the backend allow; the usual one if none of a few is.
   Schedule legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual, std::optional<Strategy> wish) const;
-  Expected<Engine> one(const Op& op, const std::string& backend, const std::string& schedule);
+  Expected<Engine> one(const Op& op, const std::string& backend, const KernelOptions& options);
 
   EngineOptions options_;
   Target target_;
   std::vector<std::string> names_;
+  PhaseTrace trace_;
+  std::shared_ptr<ExecutionLimits> limits_;
   std::unique_ptr<Runtime> runtime_;
   int64_t built_ = 0;
   Coverage coverage_;

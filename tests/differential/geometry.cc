@@ -2,6 +2,7 @@
 #include "tests/differential/geometry.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "tests/support/elements.h"
 
@@ -40,12 +41,12 @@ DimLists lists_of(const Op& op) {
   return {g.collapsed_slice_dims, g.operand_batching_dims, g.start_indices_batching_dims, g.start_index_map, g.index_vector_dim};
 }
 
-/// Marks the window at `start`; dropped elements by policy.
-class Marker {
+/// Visits the window at `start`; dropped elements by policy.
+class Walker {
  public:
-  Marker(const Geometry& g, Touched& out) : g_(g), out_(out), strides_(contiguous_strides(g.operand)) {}
+  Walker(const Geometry& g, const Visit& visit) : g_(g), visit_(visit), strides_(contiguous_strides(g.operand)) {}
 
-  void mark(const std::vector<Wide>& start) {
+  void walk(const std::vector<int64_t>& position, const std::vector<Wide>& start) {
     if (g_.window_count() == 0) return;
     std::vector<int64_t> w(g_.window.size(), 0);
     do {
@@ -57,16 +58,13 @@ class Marker {
         inside = c >= 0 && c < g_.operand[d];
         if (inside) number += static_cast<int64_t>(c) * strides_[d];
       }
-      if (!inside) continue;
-      uint8_t& times = out_.element[static_cast<size_t>(number)];
-      if (times != 0) out_.twice = true;
-      times = static_cast<uint8_t>(std::min(times + 1, 255));
+      if (inside) visit_(position, w, number);
     } while (step(w, g_.window));
   }
 
  private:
   const Geometry& g_;
-  Touched& out_;
+  const Visit& visit_;
   std::vector<int64_t> strides_;
 };
 
@@ -151,9 +149,19 @@ void store_indices(const Op& op, std::byte* origin, const IndexValues& values) {
 Touched touched_by(const Geometry& g, const IndexValues& values) {
   Touched out;
   out.element.assign(static_cast<size_t>(count_of(g.operand)), 0);
+  out.any_bad = visit_touched(g, values, [&](const std::vector<int64_t>&, const std::vector<int64_t>&, int64_t number) {
+    uint8_t& times = out.element[static_cast<size_t>(number)];
+    if (times != 0) out.twice = true;
+    times = static_cast<uint8_t>(std::min(times + 1, 255));
+  });
+  return out;
+}
+
+bool visit_touched(const Geometry& g, const IndexValues& values, const Visit& visit) {
+  bool any_bad = false;
   const int64_t positions = g.position_count();
   const size_t k_count = g.map.size();
-  std::vector<std::vector<Wide>> starts;
+  std::vector<std::pair<std::vector<int64_t>, std::vector<Wide>>> starts;  // with their positions
   std::vector<int64_t> at(g.positions.size(), 0);
   for (int64_t p = 0; p < positions; ++p) {
     std::vector<Wide> start(g.operand.size(), 0);
@@ -168,16 +176,16 @@ Touched touched_by(const Geometry& g, const IndexValues& values) {
       if (g.oob == OobPolicy::clamp) value = std::max<Wide>(0, std::min<Wide>(value, g.bound(k)));
       start[d] = value;
     }
-    out.any_bad |= bad;
+    any_bad |= bad;
     if (!bad || g.oob == OobPolicy::skip_element || g.oob == OobPolicy::clamp || g.oob == OobPolicy::wrap) {
-      starts.push_back(std::move(start));
+      starts.emplace_back(at, std::move(start));
     }
     step(at, g.positions);
   }
-  if (g.oob == OobPolicy::error && out.any_bad) return out;
-  Marker marker(g, out);
-  for (const std::vector<Wide>& start : starts) marker.mark(start);
-  return out;
+  if (g.oob == OobPolicy::error && any_bad) return true;
+  Walker walker(g, visit);
+  for (const auto& [position, start] : starts) walker.walk(position, start);
+  return any_bad;
 }
 
 }  // namespace strew::test

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "compiler/op/op.h"
@@ -49,5 +50,10 @@ struct Touched {
   bool any_bad = false;          ///< some component is out of bounds
 };
 Touched touched_by(const Geometry& geometry, const IndexValues& values);
+
+/// Calls `visit` for every element of the result that an update reaches, in the order of semantics.md section 2 (index positions row-major,
+/// then the window). True: some index is out of bounds; under policy `error` nothing is then visited.
+using Visit = std::function<void(const std::vector<int64_t>& position, const std::vector<int64_t>& window, int64_t element)>;
+bool visit_touched(const Geometry& geometry, const IndexValues& values, const Visit& visit);
 
 }  // namespace strew::test

@@ -4,7 +4,7 @@
 //                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]
 //
 // The seed is printed first; a failure prints the op, the call, the first difference, the op shrunk, and the command that replays it.
-// --require-coverage first makes directed ops for every cell and every split, and fails if a legal cell stays empty. --op checks the op of that
+// --require-coverage first makes directed ops for every cell, split and phase, and fails if a legal one stays empty. --op checks the op of that
 // canonical text, --iterations times. --jobs runs in that many processes. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -21,6 +21,7 @@
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "tests/differential/check.h"
+#include "tests/differential/directed_op.h"
 #include "tests/differential/jobs.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_op.h"
@@ -31,6 +32,10 @@ namespace {
 
 /// Ops made for one cell of the coverage tables before it counts as one that cannot be reached: a try succeeds far oftener than not.
 constexpr uint64_t kTries = 400;
+/// One op in so many is beyond the last-level cache of most machines, and is called so often.
+constexpr uint64_t kHugeEvery = 400;
+constexpr int64_t kHugeBytes = 40'000'000;
+constexpr int kHugePatterns = 2;
 
 struct Options {
   uint64_t seed = 0;
@@ -89,7 +94,7 @@ Options parse(int argc, char** argv) {
   return o;
 }
 
-/// One iteration: the op it makes depends on (seed, iteration) alone. Iterations named "cN" aim at coverage cell N, "sN" at split N.
+/// One iteration: the op it makes depends on (seed, iteration) alone. Iterations named "cN" aim at coverage cell N, "sN" at split N, "pN" at phase N.
 class Driver {
  public:
   explicit Driver(const Options& options) : options_(options), checker_(options.engines) {
@@ -108,10 +113,9 @@ class Driver {
   Checker& checker() { return checker_; }
 
  private:
-  Blueprint directed(uint64_t seed, size_t cell);
-  Blueprint for_split(uint64_t seed, size_t split);
   bool run_cell(uint64_t seed, size_t cell);
   bool run_split_cell(uint64_t seed, size_t split);
+  bool run_phase_cell(uint64_t seed, size_t phase);
   bool covered(const Cell& cell);
   bool report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure, std::optional<Strategy> wish = {});
 
@@ -119,46 +123,6 @@ class Driver {
   Checker checker_;
   std::string replay_;
 };
-
-/// An op in that cell; after 80 tries, one near it.
-Blueprint Driver::directed(uint64_t seed, size_t number) {
-  const Cell& cell = legal_cells()[number];
-  Rng rng = Rng::stream(seed, number * 2 + 1);
-  OpWishes wishes{!cell.gather, static_cast<Shape>(cell.kind), cell.oob, cell.combiner, cell.dtype};
-  Blueprint blueprint;
-  for (int tries = 0; tries < 80; ++tries) {
-    blueprint = random_blueprint(rng, wishes);
-    const Op op = make_op(blueprint);
-    const Expected<Cell> got = checker_.room().cell(op);
-    if (got.ok() && *got == cell && is_promised(op)) break;
-  }
-  return blueprint;
-}
-
-/// An op that may be run by that split's strategy; after 200 tries, one that may not.
-Blueprint Driver::for_split(uint64_t seed, size_t number) {
-  const SplitCell& cell = legal_splits()[number];
-  Rng rng = Rng::stream(seed, number * 2 + 0x5911f);
-  OpWishes wishes{!cell.gather, {}, cell.oob, {}, cell.dtype};
-  Blueprint blueprint;
-  for (int tries = 0; tries < 200; ++tries) {
-    if (uses_owners(cell.strategy) || cell.strategy == Strategy::runs)
-      wishes.shape = rng.chance(50) ? Shape::row : Shape::element;
-    if (cell.strategy == Strategy::clip) wishes.shape = Shape::general;
-    do wishes.combiner = static_cast<CombinerKind>(rng.below(static_cast<int64_t>(CombinerKind::expr) + 1));
-    while (!combines(*wishes.combiner, cell.dtype) || (cell.gather && *wishes.combiner != CombinerKind::assign));
-    if (cell.strategy == Strategy::private_tables) wishes.combiner = CombinerKind::add;
-    blueprint = random_blueprint(rng, wishes);
-    if (Scatter* s = std::get_if<Scatter>(&blueprint.frame)) {
-      if (cell.strategy == Strategy::private_tables) s->order = Order::relaxed;
-      if (cell.strategy == Strategy::runs) s->indices_are_sorted = true, s->normalize_negative = false;
-      if (cell.strategy == Strategy::positions) s->unique_indices = true;
-    }
-    const Op op = make_op(blueprint);
-    if (is_promised(op) && checker_.room().allows(op, cell.strategy)) break;
-  }
-  return blueprint;
-}
 
 /// Has every backend that owes this cell run it?
 bool Driver::covered(const Cell& cell) {
@@ -171,22 +135,35 @@ bool Driver::covered(const Cell& cell) {
 bool Driver::run_cell(uint64_t seed, size_t number) {
   for (uint64_t tries = 0; tries == 0 || (tries < kTries && !covered(legal_cells()[number])); ++tries) {
     const uint64_t stream = seed ^ (tries << 40);
-    const Blueprint blueprint = directed(stream, number);
+    const Blueprint blueprint = op_for_cell(checker_.room(), stream, number);
     const uint64_t data_seed = stream ^ (number * 2 + 1);
     if (const auto failure = checker_.check(blueprint, data_seed)) return report(blueprint, data_seed, *failure);
   }
   return true;
 }
 
-/// Ops for that split until it has run with every number of threads.
+/// Ops for that split until it has run on every number of threads.
 bool Driver::run_split_cell(uint64_t seed, size_t number) {
   const SplitCell& cell = legal_splits()[number];
   for (uint64_t tries = 0; tries < kTries && !checker_.coverage().has(cell); ++tries) {
     const uint64_t stream = seed ^ (tries << 40);
-    const Blueprint blueprint = for_split(stream, number);
+    const Blueprint blueprint = op_for_split(checker_.room(), stream, number);
     const uint64_t data_seed = stream ^ (number * 2 + 0x5911f);
     const auto failure = checker_.check(blueprint, data_seed, kPatterns, cell.strategy);
     if (failure) return report(blueprint, data_seed, *failure, cell.strategy);
+  }
+  return true;
+}
+
+/// Ops for that phase until it has run on every number of threads.
+bool Driver::run_phase_cell(uint64_t seed, size_t number) {
+  const PhaseKind phase = legal_phases()[number];
+  for (uint64_t tries = 0; tries < kTries && !checker_.coverage().has(phase); ++tries) {
+    Rng rng = Rng::stream(seed ^ (tries << 40), number * 2 + 0x9a5e5);
+    const PhaseOp op = op_for_phase(checker_.room(), rng, phase);
+    const uint64_t data_seed = rng.next();
+    if (const auto failure = checker_.check(op.blueprint, data_seed, kPatterns, op.strategy))
+      return report(op.blueprint, data_seed, *failure, op.strategy);
   }
   return true;
 }
@@ -198,17 +175,29 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
     replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
   if (!iteration.empty() && iteration[0] == 's')
     return run_split_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_splits().size());
+  if (!iteration.empty() && iteration[0] == 'p')
+    return run_phase_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_phases().size());
   if (!iteration.empty() && iteration[0] == 'c')
     return run_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_cells().size());
-  Rng rng = Rng::stream(seed, std::strtoull(iteration.c_str(), nullptr, 10) * 2);
-  const Blueprint blueprint = random_blueprint(rng, {});
+  const uint64_t number = std::strtoull(iteration.c_str(), nullptr, 10);
+  Rng rng = Rng::stream(seed, number * 2);
+  // Every third op starts from a strategy, so that each is drawn as often as any other; one in kHugeEvery is larger than the caches.
+  std::optional<Strategy> wish;
+  const bool huge = number % kHugeEvery == kHugeEvery - 1;
+  if (!huge && number % 3 == 0) wish = kStrategies[rng.below(std::size(kStrategies))];
+  OpWishes wishes;
+  if (huge) {
+    wishes.dtype = rng.pick(std::vector<DType>{DType::f32, DType::i32, DType::f64, DType::u64, DType::complex64});
+    wishes.elements = kHugeBytes * 8 / bits(*wishes.dtype);
+  }
+  const Blueprint blueprint = wish ? op_for_strategy(checker_.room(), rng, *wish) : random_blueprint(rng, wishes);
   const uint64_t data_seed = rng.next();
   if (options_.verbose) {
     fmt::print("{} {}\n", iteration, print(make_op(blueprint)));
     std::fflush(stdout);
   }
-  const auto failure = checker_.check(blueprint, data_seed);
-  return !failure || report(blueprint, data_seed, *failure);
+  const auto failure = checker_.check(blueprint, data_seed, huge ? kHugePatterns : kPatterns, wish);
+  return !failure || report(blueprint, data_seed, *failure, wish);
 }
 
 bool Driver::report(const Blueprint& blueprint, uint64_t data_seed, const Failure& failure, std::optional<Strategy> wish) {
@@ -236,6 +225,9 @@ bool Driver::run_share(int64_t job, int64_t jobs) {
   const auto splits = static_cast<int64_t>(options_.require_coverage ? legal_splits().size() : 0);
   for (int64_t split = job; split < splits; split += jobs)
     if (!run(options_.seed, fmt::format("s{}", split))) return false;
+  const auto phases = static_cast<int64_t>(options_.require_coverage ? legal_phases().size() : 0);
+  for (int64_t phase = job; phase < phases; phase += jobs)
+    if (!run(options_.seed, fmt::format("p{}", phase))) return false;
   const auto start = Clock::now();  // --seconds are for random ops: the cells take what they take
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const bool counted = options_.seconds == 0 || options_.iterations_given;
@@ -319,8 +311,8 @@ int run_jobs(const Options& o) {
     Driver driver(o);
     const bool good = (job != 0 || o.seeds_file.empty() || driver.replay_file()) && driver.run_share(job, o.jobs);
     const Tally& t = driver.checker().tally();
-    report = fmt::format("{} {} {} {} {} {} {}\n", t.ops, t.data_sets, t.calls, t.duplicates, t.bad_index, t.errors,
-                         t.without_effect) +
+    report = fmt::format("{} {} {} {} {} {} {} {} {}\n", t.ops, t.data_sets, t.calls, t.duplicates, t.bad_index, t.errors,
+                         t.without_effect, t.large, t.folds) +
              driver.checker().coverage().write();
     return good;
   };
@@ -330,7 +322,8 @@ int run_jobs(const Options& o) {
   for (const std::string& report : reports) {
     Tally t;
     std::istringstream fields(report);
-    fields >> t.ops >> t.data_sets >> t.calls >> t.duplicates >> t.bad_index >> t.errors >> t.without_effect;
+    fields >> t.ops >> t.data_sets >> t.calls >> t.duplicates >> t.bad_index >> t.errors >> t.without_effect >> t.large >>
+        t.folds;
     sum.add(t);
     coverage.merge(report);
   }

@@ -1,7 +1,7 @@
 // Random ops: first the roles of the operand's dims and the index positions, then dtypes and combiner, then which extents are dynamic
 // and how tensors lie in memory. Sizes lean towards rows of 1..70 elements, where vector tails go wrong; zero and one occur often.
 //
-// Limits: ranks up to 5, at most kElements elements per tensor (one op in fifty kManyElements, enough for real threads), N up to 3. Everything generated must verify; a rejected op is a
+// Limits: ranks up to 5, at most kElements elements per tensor (six ops in a hundred kManyElements, and on wish more), N up to 3. Everything generated must verify; a rejected op is a
 // failure of the differential test. Covered by every differential run.
 #include "tests/differential/random_op.h"
 
@@ -209,7 +209,7 @@ int64_t Generator::size() {
 
 /// Rows get lengths with vector tails, then everything shrinks into the budget.
 void Generator::choose_sizes() {
-  const bool large = rng_.chance(2);
+  const bool large = rng_.chance(6);
   if (large)
     for (Variable& v : out_.variables)
       if (v.most > 1 && rng_.chance(60)) v.most *= rng_.between(3, 30);
@@ -230,9 +230,15 @@ void Generator::choose_sizes() {
   std::vector<DimRef> operand;
   for (int v : operand_variables_) operand.push_back({v, 0, false});
   clamp();
+  for (int doublings = 0; doublings < 80 && !operand_variables_.empty() && count(operand) < wishes_.elements; ++doublings) {
+    Variable& v = out_.variables[static_cast<size_t>(rng_.pick(operand_variables_))];
+    v.most = std::max<int64_t>(2 * v.most, 2);
+    clamp();
+  }
+  const int64_t limit = wishes_.elements > 0 ? wishes_.elements * 2 : large ? kManyElements : kElements;
   for (const std::vector<DimRef>* dims :
        {&std::as_const(operand), &std::as_const(window_side_), &std::as_const(position_dims_)}) {
-    while (count(*dims) > (large ? kManyElements : kElements)) {
+    while (count(*dims) > limit) {
       Variable* largest = nullptr;
       for (const DimRef& dim : *dims) {
         if (dim.variable < 0) continue;

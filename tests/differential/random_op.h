@@ -14,6 +14,7 @@ struct OpWishes {
   std::optional<OobPolicy> oob;
   std::optional<CombinerKind> combiner;  ///< a gather has assign (no graph) or expr
   std::optional<DType> dtype;            ///< of result 0
+  int64_t elements = 0;                  ///< of the operand or the updates, about; 0: random, thousands at most
 };
 
 /// An op that verifies.

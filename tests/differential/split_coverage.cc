@@ -26,6 +26,34 @@ bool is_legal(Strategy strategy, bool gather, OobPolicy oob, DType dtype) {
   return true;
 }
 
+/// The phases that carry out a strategy.
+bool carries_out(PhaseKind kind, Strategy strategy) {
+  using K = PhaseKind;
+  switch (strategy) {
+    case Strategy::sequential:
+      return kind == K::whole;
+    case Strategy::positions:
+      return kind == K::positions;
+    case Strategy::window:
+      return kind == K::window;
+    case Strategy::owner:
+      return kind == K::owner || kind == K::columns || kind == K::wide_touched;
+    case Strategy::exchange:
+      return kind == K::exchange_apply || kind == K::columns || kind == K::wide_touched;
+    case Strategy::runs:
+      return kind == K::runs || kind == K::columns;
+    case Strategy::clip:
+      return kind == K::clip;
+    case Strategy::private_tables:
+      return kind == K::private_apply;
+  }
+  return false;
+}
+
+bool is_stage(PhaseKind kind) {
+  return kind == PhaseKind::wide_start || kind == PhaseKind::wide_fold || kind == PhaseKind::wide_narrow;
+}
+
 std::span<const int> counts_of(Strategy strategy) {
   return std::span<const int>(kThreadCounts).first(strategy == Strategy::sequential ? 1 : std::size(kThreadCounts));
 }
@@ -51,8 +79,41 @@ const std::vector<SplitCell>& legal_splits() {
   return cells;
 }
 
+const std::vector<PhaseKind>& legal_phases() {
+  static const std::vector<PhaseKind> phases = [] {
+    std::vector<PhaseKind> out;
+    for (int k = 0; k < kPhaseKinds; ++k)
+      if (static_cast<PhaseKind>(k) != PhaseKind::whole) out.push_back(static_cast<PhaseKind>(k));
+    return out;
+  }();
+  return phases;
+}
+
+int threads_of(std::span<const PhaseTrace::Step> steps, Strategy strategy) {
+  int threads = 0;
+  for (const PhaseTrace::Step& step : steps) {
+    if (step.kind == PhaseKind::whole) threads = std::max(threads, 1);
+    if (carries_out(step.kind, strategy) && (step.threads == 1 || step.chunks > 1)) threads = std::max(threads, step.threads);
+  }
+  return threads;
+}
+
+void SplitCoverage::ran(std::span<const PhaseTrace::Step> steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!is_stage(steps[i].kind)) {
+      if (steps[i].threads == 1 || steps[i].chunks > 1) ++phases_[{steps[i].kind, steps[i].threads}];
+      continue;
+    }
+    int threads = 0;
+    for (size_t j = i + 1; j < steps.size() && !is_stage(steps[j].kind); ++j) threads = std::max(threads, steps[j].threads);
+    if (threads > 0) ++phases_[{steps[i].kind, threads}];
+  }
+}
+
 std::string SplitCoverage::write() const {
   std::string out;
+  for (const auto& [phase, calls] : phases_)
+    out += fmt::format("phase {} {} {}\n", static_cast<int>(phase.first), phase.second, calls);
   for (const auto& [cell, calls] : calls_)
     out += fmt::format("split {} {} {} {} {} {}\n", static_cast<int>(cell.strategy), cell.threads, int{cell.gather},
                        static_cast<int>(cell.oob), static_cast<int>(cell.dtype), calls);
@@ -66,7 +127,9 @@ void SplitCoverage::merge(const std::string& written) {
     std::string what;
     int strategy = 0, threads = 0, gather = 0, oob = 0, dtype = 0;
     int64_t calls = 0;
-    if (!(fields >> what) || what != "split") continue;
+    if (!(fields >> what)) continue;
+    if (what == "phase" && fields >> strategy >> threads >> calls) phases_[{static_cast<PhaseKind>(strategy), threads}] += calls;
+    if (what != "split") continue;
     fields >> strategy >> threads >> gather >> oob >> dtype >> calls;
     calls_[{static_cast<Strategy>(strategy), threads, gather != 0, static_cast<OobPolicy>(oob), static_cast<DType>(dtype)}] +=
         calls;
@@ -92,6 +155,15 @@ std::string SplitCoverage::table() const {
     }
     out += "\n";
   }
+  out += "phases: calls by threads that ran a chunk\n";
+  for (int k = 0; k < kPhaseKinds; ++k) {
+    out += fmt::format("{:14}", name(static_cast<PhaseKind>(k)));
+    for (const int threads : kThreadCounts) {
+      const auto found = phases_.find({static_cast<PhaseKind>(k), threads});
+      out += fmt::format("  {}: {}", threads, found == phases_.end() ? 0 : found->second);
+    }
+    out += "\n";
+  }
   return out;
 }
 
@@ -103,10 +175,20 @@ bool SplitCoverage::has(SplitCell cell) const {
   });
 }
 
+bool SplitCoverage::has(PhaseKind phase) const {
+  return std::all_of(std::begin(kThreadCounts), std::end(kThreadCounts), [&](int threads) {
+    return threads == 1 || phases_.count({phase, threads}) != 0;
+  });
+}
+
 std::vector<std::string> SplitCoverage::empty_cells() const {
   std::vector<std::string> out;
   for (const SplitCell& cell : legal_splits())
     if (!has(cell)) out.push_back(text(cell));
+  for (const PhaseKind phase : legal_phases())
+    for (const int threads : kThreadCounts)
+      if (threads > 1 && phases_.count({phase, threads}) == 0)
+        out.push_back(fmt::format("phase {} on {} threads", name(phase), threads));
   return out;
 }
 
