@@ -32,6 +32,8 @@ namespace {
 
 /// Ops made for one cell of the coverage tables before it counts as one that cannot be reached: a try succeeds far oftener than not.
 constexpr uint64_t kTries = 400;
+/// Calls of check() per past failure: enough for every target and most strategies.
+constexpr int64_t kReplays = 12;
 /// One op in so many is beyond the last-level cache of most machines, and is called so often.
 constexpr uint64_t kHugeEvery = 400;
 constexpr int64_t kHugeBytes = 40'000'000;
@@ -265,7 +267,7 @@ bool Driver::replay_file() {
     const size_t op = line.find("strew"), colon = line.find(':');
     if (op == std::string::npos && colon == std::string::npos)
       usage(options_.seeds_file + ": expected SEED:ITERATION or SEED OP, got " + line);
-    if (!(op != std::string::npos ? run_op(line.substr(op), seed, 3) : run(seed, line.substr(colon + 1)))) return false;
+    if (!(op != std::string::npos ? run_op(line.substr(op), seed, kReplays) : run(seed, line.substr(colon + 1)))) return false;
     ++count;
   }
   fmt::print("{} past failures replayed\n", count);
