@@ -28,7 +28,7 @@ ENVIRONMENT = re.compile(r"\b(secure_)?getenv\s*\(|\benviron\b|\bsetenv\s*\(")
 PRINTS = re.compile(r"std::(cout|cerr|clog)\b|(?<![\w.])(std::)?(printf|fprintf|vprintf|vfprintf|puts|fputs|perror|putchar)\s*\("
                     r"|fmt::print\b|llvm::(errs|outs|dbgs)\s*\(")
 ENDS = re.compile(r"(?<![\w.>])(::|std::)?(abort|exit|_exit|_Exit|quick_exit|terminate)\s*\(|report_fatal_error|llvm_unreachable")
-WRITES = re.compile(r"\b(std::)?(ofstream|fstream|freopen|fopen|creat|mkstemp)\b|\bO_CREAT\b")
+WRITES = re.compile(r"\bstd::fstream\b|\b(std::)?(ofstream|freopen|fopen|creat|mkstemp)\b|\bO_CREAT\b")
 WRITERS = ("runtime/pending_file.cc", "runtime/link/perf_map.cc")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented", re.I)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
