@@ -60,21 +60,29 @@ Op rows_combined(CombinerKind combiner, DType dtype, int64_t width) {
 }
 Op rows_add(DType dtype, int64_t width) { return rows_combined(CombinerKind::add, dtype, width); }
 
-TEST(MachineCode, DecodeIsStraightVectorCode) {
+class MachineCode : public testing::Test {
+  void SetUp() override {
+#ifdef __SANITIZE_THREAD__
+    GTEST_SKIP() << "ThreadSanitizer instruments the kernels of this build, so that their instructions are not those users run";
+#endif
+  }
+};
+
+TEST_F(MachineCode, DecodeIsStraightVectorCode) {
   const Op op = built(tensor_scatter(types::bf16({1, 8, 8192, 128}), types::i64({1}), types::bf16({1, 8, 1, 128})).in_place());
   const std::string range = code(op, EntryKind::range);
   EXPECT_EQ(count(range, "vmovup[sd]"), 16) << range;  // eight vectors, loaded and stored
   EXPECT_EQ(count(range, "callq?"), 0) << range;
 }
 
-TEST(MachineCode, RowAddsAreWholeVectors) {
+TEST_F(MachineCode, RowAddsAreWholeVectors) {
   const std::string range = code(rows_add(DType::f32, 64), EntryKind::range);
   EXPECT_EQ(count(range, "vaddps"), 8) << range;
   EXPECT_EQ(count(range, "vaddss|callq?"), 0) << range;
   EXPECT_GE(count(range, "prefetch\\S*"), 4) << range;  // the four lines of a row some positions ahead
 }
 
-TEST(MachineCode, TablesAreMergedByBlends) {
+TEST_F(MachineCode, TablesAreMergedByBlends) {
   Op op = built(scatter_rows(f32({65536}), i32({4'000'000}), f32({4'000'000})).combine(CombinerKind::add).in_place());
   std::get<Scatter>(op).order = Order::relaxed;
   EXPECT_THAT(code(op, EntryKind::merge, "strategy=private", "skylake-avx512"), HasSubstr(") {%k1}"));  // a masked store
@@ -83,7 +91,7 @@ TEST(MachineCode, TablesAreMergedByBlends) {
   EXPECT_EQ(count(merge, "vp?maskmov\\S*"), 0) << merge;  // microcode on AMD
 }
 
-TEST(MachineCode, MinimumIsThreeOperationsAndMaximumBlendsNothing) {
+TEST_F(MachineCode, MinimumIsThreeOperationsAndMaximumBlendsNothing) {
   const std::string least = code(rows_combined(CombinerKind::min, DType::f32, 64), EntryKind::range);
   EXPECT_EQ(count(least, "vminps"), 16) << least;  // 64 numbers in eight vectors, both ways round
   EXPECT_EQ(count(least, "vorps"), 8);
@@ -94,7 +102,7 @@ TEST(MachineCode, MinimumIsThreeOperationsAndMaximumBlendsNothing) {
   EXPECT_EQ(count(most, "vblend\\w*"), 0);
 }
 
-TEST(MachineCode, StreamingStoresWantNoPrefetch) {
+TEST_F(MachineCode, StreamingStoresWantNoPrefetch) {
   const std::string range = code(rows_set(), EntryKind::range, "nontemporal=true,prefetch=16");
   EXPECT_GT(count(range, "vmovnt\\S*"), 0) << range;
   EXPECT_EQ(count(range, "sfence"), 1) << range;
@@ -104,14 +112,14 @@ TEST(MachineCode, StreamingStoresWantNoPrefetch) {
   EXPECT_EQ(count(plain, "vmovnt\\S*|sfence"), 0) << plain;
 }
 
-TEST(MachineCode, StreamingGathersStillPrefetchTheirSource) {
+TEST_F(MachineCode, StreamingGathersStillPrefetchTheirSource) {
   const Op op = built(gather_rows(f32({kTable, 64}), i32({kUpdates})));
   const std::string range = code(op, EntryKind::range, "nontemporal=true,prefetch=16");
   EXPECT_GT(count(range, "vmovnt\\S*"), 0) << range;
   EXPECT_GT(count(range, "prefetch\\S*"), 0) << range;
 }
 
-TEST(MachineCode, ElementAddsAreScalar) {
+TEST_F(MachineCode, ElementAddsAreScalar) {
   const Op op = built(scatter_rows(f32({kTable}), i32({kUpdates}), f32({kUpdates})).combine(CombinerKind::add).in_place());
   for (const char* cpu : {"x86-64-v3", "x86-64-v4"}) {
     const std::string range = code(op, EntryKind::range, "", cpu);
@@ -120,7 +128,7 @@ TEST(MachineCode, ElementAddsAreScalar) {
   }
 }
 
-TEST(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
+TEST_F(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
   const Op op = built(scatter_rows(f32({4096}), i32({kUpdates}), f32({kUpdates}))
                           .combine(CombinerKind::add)
                           .in_place()
@@ -132,7 +140,7 @@ TEST(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
   EXPECT_LE(count(text, "j\\w*"), 5);  // of the loop itself
 }
 
-TEST(MachineCode, RunsOfEqualIndicesStayInARegister) {
+TEST_F(MachineCode, RunsOfEqualIndicesStayInARegister) {
   const auto sum = [](bool sorted, int64_t elements = 4096) {
     auto builder = scatter_rows(f32({elements}), i32({kUpdates}), f32({kUpdates}));
     builder.combine(CombinerKind::add).in_place().oob(OobPolicy::undefined);
@@ -147,7 +155,7 @@ TEST(MachineCode, RunsOfEqualIndicesStayInARegister) {
   EXPECT_LE(count(sum(true, kUpdates), "j\\w*"), 5);  // an update or two per element
 }
 
-TEST(MachineCode, OwnersKeysAreMadeEightAtATime) {
+TEST_F(MachineCode, OwnersKeysAreMadeEightAtATime) {
   const auto keys = [](OobPolicy oob) {
     return code(
         built(scatter_rows(f32({kTable}), i32({kUpdates}), f32({kUpdates})).combine(CombinerKind::add).in_place().oob(oob)),
@@ -160,7 +168,7 @@ TEST(MachineCode, OwnersKeysAreMadeEightAtATime) {
   EXPECT_LE(count(wrap, "idiv\\w?"), 2) << wrap;  // what is left over at the end is done one by one
 }
 
-TEST(MachineCode, ElementsAreClampedAndWrappedEightAtATime) {
+TEST_F(MachineCode, ElementsAreClampedAndWrappedEightAtATime) {
   const auto gather = [](OobPolicy oob) {
     return code(*gather_rows(f32({4000}), i32({kUpdates})).oob(oob).normalize_negative(false).build(), EntryKind::range);
   };
@@ -171,7 +179,7 @@ TEST(MachineCode, ElementsAreClampedAndWrappedEightAtATime) {
   EXPECT_LE(count(wrap, "j\\w*"), 8) << wrap;  // of the loops, and of what is left over at the end
 }
 
-TEST(MachineCode, FilledElementsAreChosenNotBranchedTo) {
+TEST_F(MachineCode, FilledElementsAreChosenNotBranchedTo) {
   Gather op = *gather_rows(f32({4096}), i32({kUpdates})).oob(OobPolicy::fill_element).build();
   const std::string text = code(op, EntryKind::range);
   const int chosen = count(text, "cmov\\w*");
@@ -179,7 +187,7 @@ TEST(MachineCode, FilledElementsAreChosenNotBranchedTo) {
   EXPECT_LE(count(text, "j\\w*"), 5) << text;  // of the loop itself
 }
 
-TEST(MachineCode, Bf16IsRoundedByIntegerCode) {
+TEST_F(MachineCode, Bf16IsRoundedByIntegerCode) {
   for (const char* cpu : {"x86-64-v3", "znver5"}) {
     const std::string range = code(rows_add(DType::bf16, 64), EntryKind::range, "", cpu);
     EXPECT_GE(count(range, "vaddps"), 4) << range;
@@ -188,7 +196,7 @@ TEST(MachineCode, Bf16IsRoundedByIntegerCode) {
 }
 
 // Both copies are there: the call says which.
-TEST(MachineCode, OperandsAreCopiedThroughAndPastTheCaches) {
+TEST_F(MachineCode, OperandsAreCopiedThroughAndPastTheCaches) {
   const Op op = built(scatter_rows(f32({kTable, 64}), i32({8}), f32({8, 64})));
   const std::string init = code(op, EntryKind::init);
   EXPECT_GT(count(init, "vmovnt\\S*"), 0) << init;
@@ -196,7 +204,7 @@ TEST(MachineCode, OperandsAreCopiedThroughAndPastTheCaches) {
   EXPECT_THAT(init, HasSubstr("memcpy"));
 }
 
-TEST(MachineCode, ShortSlicesAreLoopsNotCalls) {
+TEST_F(MachineCode, ShortSlicesAreLoopsNotCalls) {
   const Op op = built(dynamic_update_slice(f32({384, 1024}), i32({2}), f32({10, 1024})).in_place());
   EXPECT_THAT(code(op, EntryKind::range), Not(HasSubstr("memcpy")));
 }
