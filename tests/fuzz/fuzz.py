@@ -17,8 +17,8 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]
-TIMEOUT = 10        # seconds that one input may take under the sanitizers
-RSS_MIB = 3072      # of the whole process, MLIR and the sanitizers' shadow included
+TIMEOUT = 20  # seconds that one input may take: about 10 times what an ordinary build takes, on a machine that does other things too
+RSS_MIB = 3072  # of the whole process, MLIR and the sanitizers' shadow included
 ALLOCATION_MIB = 1024  # of one allocation
 
 
