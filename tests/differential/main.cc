@@ -35,7 +35,7 @@ constexpr uint64_t kTries = 400;
 /// Calls of check() per past failure: enough for every target and most strategies.
 constexpr int64_t kReplays = 12;
 /// One op in so many is beyond the last-level cache of most machines, and is called so often.
-constexpr uint64_t kHugeEvery = 400;
+constexpr uint64_t kHugeEvery = 1000, kFirstHuge = 299;
 constexpr int64_t kHugeBytes = 40'000'000;
 constexpr int kHugePatterns = 2;
 
@@ -185,7 +185,7 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   Rng rng = Rng::stream(seed, number * 2);
   // Every third op starts from a strategy, so that each is drawn as often as any other; one in kHugeEvery is larger than the caches.
   std::optional<Strategy> wish;
-  const bool huge = number % kHugeEvery == kHugeEvery - 1;
+  const bool huge = number % kHugeEvery == kFirstHuge;
   if (!huge && number % 3 == 0) wish = kStrategies[rng.below(std::size(kStrategies))];
   OpWishes wishes;
   if (huge) {
