@@ -1,7 +1,5 @@
 // Limits and trace of the executor: by default a small call stays on its thread; with the limits of a test it takes its strategy's phases on
 // as many threads as the pool has, and its bits stay those of one thread.
-#include "runtime/executor/limits.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,6 +7,7 @@
 
 #include "compiler/op/text.h"
 #include "runtime/executor/executor.h"
+#include "runtime/executor/limits.h"
 #include "runtime/executor/trace.h"
 #include "runtime/kernel.h"
 
@@ -72,10 +71,10 @@ TEST_F(SmallCalls, TakeTheirStrategyOnAllThreadsWithTheLimitsOfATest) {
   limits_->owner_block = limits_->owner_queue = limits_->exchange_block = limits_->exchange_least_round = 3;
   limits_->private_elements_per_update = 1000;
   using K = PhaseKind;
-  for (const auto& [strategy, kind] : {std::pair{"window", K::window}, std::pair{"owner", K::owner},
-                                       std::pair{"exchange", K::exchange_sort}, std::pair{"exchange", K::exchange_apply},
-                                       std::pair{"runs", K::runs}, std::pair{"private", K::private_apply},
-                                       std::pair{"private", K::private_merge}}) {
+  for (const auto& [strategy, kind] :
+       {std::pair{"window", K::window}, std::pair{"owner", K::owner}, std::pair{"exchange", K::exchange_sort},
+        std::pair{"exchange", K::exchange_apply}, std::pair{"runs", K::runs}, std::pair{"private", K::private_apply},
+        std::pair{"private", K::private_merge}}) {
     for (const int most : {2, 3, 5}) {
       limits_->most_threads = most;
       EXPECT_EQ(run("strategy=" + std::string(strategy) + ",threads=5"), expected) << strategy << " " << most;
@@ -108,7 +107,8 @@ TEST(ExecutionLimits, NullSettingsAreTheDefaults) {
   ASSERT_TRUE(kernel.ok());
   std::vector<int32_t> table{1, 2, 3, 4}, indices{3, 9}, result{0, 0};
   const int64_t four[] = {4}, two[] = {2};
-  const TensorView views[] = {{result.data(), DType::i32, 1, two}, {table.data(), DType::i32, 1, four}, {indices.data(), DType::i32, 1, two}};
+  const TensorView views[] = {
+      {result.data(), DType::i32, 1, two}, {table.data(), DType::i32, 1, four}, {indices.data(), DType::i32, 1, two}};
   EXPECT_TRUE(kernel->run(views).ok());
   EXPECT_EQ(result, (std::vector<int32_t>{4, 4}));
 }
