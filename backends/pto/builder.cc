@@ -46,7 +46,11 @@ void ProgramBuilder::scalar(const std::string& name) {
 
 std::string ProgramBuilder::fresh(const std::string& hint) {
   std::string name = hint;
-  for (int i = 2; !names_.insert(name).second; ++i) name = hint + "_" + std::to_string(i);
+  if (names_.insert(name).second) return name;
+  // Names are never given back, so that the search goes on where it ended: a large expression has thousands of one hint.
+  int& next = next_number_.try_emplace(hint, 2).first->second;
+  do name = hint + "_" + std::to_string(next++);
+  while (!names_.insert(name).second);
   return name;
 }
 

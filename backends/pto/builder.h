@@ -129,6 +129,7 @@ class ProgramBuilder {
   std::vector<Statement>* into_ = &body_;
   std::map<std::string, Type> types_;
   std::set<std::string> names_;
+  std::map<std::string, int> next_number_;                       ///< of a hint: where to look for a free name
   std::map<std::string, Number> casts_;                          ///< of parameters and the core's numbers
   std::map<std::string, std::string> narrow_;                    ///< i32 of an index, while in scope
   std::map<std::string, std::string> open_cols_;                 ///< valid_col of tiles that have one

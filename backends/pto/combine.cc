@@ -32,15 +32,17 @@ class Graph {
  public:
   Graph(Frame& frame, const CombineTiles& tiles) : frame_(frame), tiles_(tiles), values_(frame.plan.combine.nodes.size()) {}
 
-  Expected<Named> value(int node) {
-    Named& out = values_[static_cast<size_t>(node)];
-    if (out.name.empty()) {
-      STREW_ASSIGN(out, make(frame_.plan.combine.nodes[static_cast<size_t>(node)]));
+  Expected<Named> run(int32_t root) {
+    const Expr& graph = frame_.plan.combine;
+    for (const int32_t node : evaluation_order(graph, root)) {
+      STREW_ASSIGN(values_[static_cast<size_t>(node)], make(graph.nodes[static_cast<size_t>(node)]));
     }
-    return out;
+    return value(root);
   }
 
  private:
+  const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
+
   Named tile(const std::string& hint, DType dtype) {
     return frame_.build.tile(hint, {frame_.travels(dtype), false}, tiles_.rows, tiles_.cols, tiles_.valid_rows,
                              tiles_.valid_cols);
@@ -86,7 +88,7 @@ class Graph {
   }
 
   Expected<Named> convert(const ExprNode& node) {
-    STREW_ASSIGN(const Named from, value(node.args[0]));
+    const Named& from = value(node.args[0]);
     const DType source = from.type.element.dtype;
     if (source == node.dtype) return from;
     if (!converts(frame_.chip, source, node.dtype) || !is_float(source) || !is_float(node.dtype))
@@ -108,8 +110,7 @@ class Graph {
       return unsupported("the combiner has " + std::string(name(node.op)) + " on " + std::string(name(node.dtype)) +
                          ", expected add, sub, mul, div of floats, max, min, and, or, xor");
     const Opcode opcode = row->tile;
-    STREW_ASSIGN(const Named a, value(node.args[0]));
-    STREW_ASSIGN(const Named c, value(node.args[1]));
+    const Named &a = value(node.args[0]), &c = value(node.args[1]);
     if (through_f32(frame_, node)) {
       // Rounded twice, which for bf16 is once: f32 has more than twice its digits.
       const Named left = converted(a, DType::f32), right = converted(c, DType::f32), wide = tile("combined", DType::f32);
@@ -218,7 +219,7 @@ void align_conversions(Frame& frame, const Combine& combine) {
 
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles) {
   if (frame.one_by_one()) return combine_scalars(frame, pair, tiles);
-  return Graph(frame, tiles).value(frame.plan.combine.results[static_cast<size_t>(pair)]);
+  return Graph(frame, tiles).run(frame.plan.combine.results[static_cast<size_t>(pair)]);
 }
 
 }  // namespace strew::pto

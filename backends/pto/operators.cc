@@ -25,6 +25,32 @@ const Operator* find_operator(ExprOp op) {
   return nullptr;
 }
 
+std::vector<int32_t> evaluation_order(const Expr& graph, int32_t root) {
+  struct Visit {
+    int32_t node;
+    size_t next_arg;
+  };
+  std::vector<int32_t> out;
+  std::vector<bool> seen(graph.nodes.size());
+  std::vector<Visit> open;
+  const auto enter = [&](int32_t node) {
+    if (seen[static_cast<size_t>(node)]) return;
+    seen[static_cast<size_t>(node)] = true;
+    open.push_back({node, 0});
+  };
+  enter(root);
+  while (!open.empty()) {
+    const std::vector<int32_t>& args = graph.nodes[static_cast<size_t>(open.back().node)].args;
+    if (open.back().next_arg < args.size()) {
+      enter(args[open.back().next_arg++]);
+    } else {
+      out.push_back(open.back().node);
+      open.pop_back();
+    }
+  }
+  return out;
+}
+
 const Operator* combiner_operator(const Op& op, const Plan& plan) {
   const auto* scatter = std::get_if<Scatter>(&op);
   if (scatter == nullptr || scatter->combiner.kind == CombinerKind::assign || scatter->combiner.kind == CombinerKind::expr)

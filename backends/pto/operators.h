@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "compiler/op/op.h"
 #include "compiler/plan/plan.h"
@@ -21,6 +22,10 @@ struct Operator {
 
 /// The row of an operator, or null.
 const Operator* find_operator(ExprOp op);
+
+/// The nodes that `root` needs and itself, in the order in which a recursive evaluation would finish them: arguments first, left to
+/// right, each node once. No recursion: a graph is as deep as it has nodes.
+std::vector<int32_t> evaluation_order(const Expr& graph, int32_t root);
 
 /// Of a scatter whose combiner is one operator; null: assign, or an expression, or a gather.
 const Operator* combiner_operator(const Op& op, const Plan& plan);

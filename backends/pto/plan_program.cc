@@ -10,6 +10,7 @@
 #include "backends/pto/addresses.h"
 #include "backends/pto/combine.h"
 #include "backends/pto/flags.h"
+#include "backends/pto/guard.h"
 #include "backends/pto/init.h"
 #include "backends/pto/l1.h"
 #include "backends/pto/program.h"
@@ -229,6 +230,7 @@ class Attempts {
 
   /// What the program that was chosen still needs.
   Status complete(Program& program) const {
+    if (options_.output == Output::pto_ir) STREW_TRY(guard_arithmetic(program.module.functions[0]));
     std::set<std::string> apart;
     for (const ProgramArgument& a : program.arguments)
       if (plan_.gather && program.tiles.mode != "copy" && a.role == ArgumentRole::result) apart.insert(a.name);

@@ -2,6 +2,7 @@
 // tile, goes through the combiner's graph on the scalar unit, and is written back: slow, and right everywhere. Unsigned numbers travel as
 // signed ones of their width; what depends on the sign says so by its instruction. Truth values are bytes of 0 and 1.
 // Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+#include <algorithm>
 #include <map>
 
 #include "backends/pto/combine.h"
@@ -11,18 +12,36 @@
 namespace strew::pto {
 namespace {
 
+/// Does the graph convert what it has computed?
+bool converts_computed(const Expr& graph) {
+  std::vector<bool> computed(graph.nodes.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const ExprNode& node = graph.nodes[i];
+    const auto is_computed = [&](int32_t arg) { return computed[static_cast<size_t>(arg)]; };
+    const bool from_computed = std::any_of(node.args.begin(), node.args.end(), is_computed);
+    if (node.op == ExprOp::convert && from_computed) return true;
+    computed[i] = node.args.size() == 2 || from_computed;
+  }
+  return false;
+}
+
 class ScalarGraph {
  public:
   ScalarGraph(Frame& frame, const CombineTiles& tiles, const Number& row, const Number& col)
-      : frame_(frame), tiles_(tiles), row_(row), col_(col), values_(frame.plan.combine.nodes.size()) {}
+      : frame_(frame),
+        tiles_(tiles),
+        row_(row),
+        col_(col),
+        wide_(converts_computed(frame.plan.combine)),
+        values_(frame.plan.combine.nodes.size()) {}
 
-  Named value(int node) {
-    Named& known = values_[static_cast<size_t>(node)];
-    if (known.name.empty()) {
-      const Named made = make(frame_.plan.combine.nodes[static_cast<size_t>(node)]);
-      values_[static_cast<size_t>(node)] = made;
-    }
-    return values_[static_cast<size_t>(node)];
+  /// The value of `root` in the type that its tile has.
+  Named run(int32_t root) {
+    const Expr& graph = frame_.plan.combine;
+    for (const int32_t node : evaluation_order(graph, root))
+      values_[static_cast<size_t>(node)] = make(graph.nodes[static_cast<size_t>(node)]);
+    const DType dtype = graph.nodes[static_cast<size_t>(root)].dtype;
+    return wide_ ? narrowed(value(root), dtype) : value(root);
   }
 
   /// The element's place in a tile: rows of tiles are as long as their types make them.
@@ -36,33 +55,59 @@ class ScalarGraph {
   }
 
  private:
-  Type type(DType dtype) const { return make_scalar(frame_.travels(dtype)); }
-  Named element(const char* hint, const Named& from) {
-    if (from.type.kind != TypeKind::tile) return from;
+  const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
+  Type type(DType dtype) const { return make_scalar(wide_ ? DType::i64 : frame_.travels(dtype)); }
+
+  /// A value of i64 that holds the number of a narrower type.
+  Named widened(const Named& from, DType dtype) {
+    if (!wide_ || bits(dtype) == 64) return from;
+    return frame_.build.give(is_signed_integer(dtype) ? Opcode::extsi : Opcode::extui, "wide", make_scalar(DType::i64),
+                             {from.name});
+  }
+  /// The low bits of an i64 as the type that its tile has.
+  Named narrowed(const Named& from, DType dtype) {
+    if (bits(dtype) == 64) return from;
+    return frame_.build.give(Opcode::trunci, "as_" + std::string(name(dtype)), make_scalar(frame_.travels(dtype)), {from.name});
+  }
+
+  Named element(const char* hint, const Named& from, DType dtype) {
+    if (from.type.kind != TypeKind::tile) return widened(from, dtype);
     Type number = make_scalar(from.type.element.dtype);
-    return frame_.build.give(Opcode::tgetval, hint, std::move(number), {from.name, place(from)});
+    return widened(frame_.build.give(Opcode::tgetval, hint, std::move(number), {from.name, place(from)}), dtype);
+  }
+
+  Named literal(const ExprNode& node) {
+    if (!wide_) return frame_.build.constant({frame_.travels(node.dtype), false}, literal_value(frame_, node));
+    const int shift = 64 - bits(node.dtype);
+    const uint64_t top = node.value.bits[0] << shift;
+    return frame_.build.constant({DType::i64, false}, is_signed_integer(node.dtype) ? static_cast<int64_t>(top) >> shift
+                                                                                    : static_cast<int64_t>(top >> shift));
   }
 
   Named make(const ExprNode& node) {
-    ProgramBuilder& b = frame_.build;
     switch (node.op) {
       case ExprOp::current:
-        return element("now", tiles_.current);
+        return element("now", tiles_.current, node.dtype);
       case ExprOp::update:
-        return element("by", tiles_.update);
+        return element("by", tiles_.update, node.dtype);
       case ExprOp::extra:
-        return element("extra", tiles_.extras[static_cast<size_t>(node.index)]);
+        return element("extra", tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
       case ExprOp::literal:
-        return b.constant({frame_.travels(node.dtype), false}, literal_value(frame_, node));
+        return literal(node);
       case ExprOp::convert:
         return convert(node);
       default:
         break;
     }
-    const Operator& row = *find_operator(node.dtype == DType::boolean ? of_truth(node.op) : node.op);
-    const Named a = value(node.args[0]), c = value(node.args[1]);
+    const ExprOp op = node.dtype == DType::boolean ? of_truth(node.op) : node.op;
+    const Operator& row = *find_operator(op);
+    const Named &a = value(node.args[0]), &c = value(node.args[1]);
     const bool is_signed = is_signed_integer(node.dtype);
-    return b.give(is_signed ? *row.number : *row.unsigned_number, "then", type(node.dtype), {a.name, c.name});
+    const Named out =
+        frame_.build.give(is_signed ? *row.number : *row.unsigned_number, "then", type(node.dtype), {a.name, c.name});
+    // Sums and products in 64 bits have more digits than the type.
+    const bool carries = op == ExprOp::add || op == ExprOp::sub || op == ExprOp::mul;
+    return wide_ && carries && bits(node.dtype) < 64 ? widened(narrowed(out, node.dtype), node.dtype) : out;
   }
 
   /// Sums and maxima of truth values are `or`, products and minima `and`.
@@ -73,8 +118,13 @@ class ScalarGraph {
 
   Named convert(const ExprNode& node) {
     const DType from = frame_.plan.combine.nodes[static_cast<size_t>(node.args[0])].dtype;
-    const Named a = value(node.args[0]);
+    const Named& a = value(node.args[0]);
     const int change = bits(node.dtype) - bits(from);
+    if (wide_) {
+      const bool kept = change > 0 ? !is_signed_integer(from) || is_signed_integer(node.dtype)
+                                   : change == 0 && is_signed_integer(from) == is_signed_integer(node.dtype);
+      return kept || bits(node.dtype) == 64 ? a : widened(narrowed(a, node.dtype), node.dtype);
+    }
     if (change == 0) return a;
     const Opcode opcode = change < 0 ? Opcode::trunci : is_signed_integer(from) ? Opcode::extsi : Opcode::extui;
     return frame_.build.give(opcode, "as_" + std::string(name(node.dtype)), type(node.dtype), {a.name});
@@ -83,6 +133,8 @@ class ScalarGraph {
   Frame& frame_;
   const CombineTiles& tiles_;
   const Number &row_, &col_;
+  /// All in i64: ptoas 0.60 loses the parentheses that cut a narrow sum to its width where a wider type reads it (guard.h).
+  const bool wide_;
   std::vector<Named> values_;
   std::map<int64_t, Number> places_;
 };
@@ -100,7 +152,7 @@ Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tile
   b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
     b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols), [&](const Number& col) {
       ScalarGraph graph(frame, tiles, row, col);
-      const std::string then = graph.value(result).name;
+      const std::string then = graph.run(result).name;
       b.run(Opcode::tsetval, {into.name, graph.place(into), then});
     });
   });

@@ -1,0 +1,253 @@
+// See guard.h. One walk collects how every value is written and who reads it, a second one puts in the sums.
+//
+// How many readers a value has does not matter here: ptoas merges equal statements, so that two readers may become one.
+// Tested by tests/golden/ptoas_arithmetic_test.cc with the real ptoas, and by the programs in tests/golden/programs.
+#include "backends/pto/guard.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+/// How a value stands in C++.
+enum class Shape : uint8_t {
+  whole,  ///< a variable, or a cast of everything
+  tight,  ///< / or %, which bind more tightly than the sum of a view's offsets
+  loose,  ///< a conditional, a comparison or a shift, which do not
+};
+
+Shape shape_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::divsi:
+    case Opcode::divui:
+    case Opcode::remsi:
+    case Opcode::remui:
+      return Shape::tight;
+    case Opcode::ceildivsi:
+    case Opcode::ceildivui:
+    case Opcode::minsi:
+    case Opcode::minui:
+    case Opcode::maxsi:
+    case Opcode::maxui:
+    case Opcode::shli:
+    case Opcode::shrsi:
+    case Opcode::shrui:
+    case Opcode::cmpi:
+    case Opcode::select:
+      return Shape::loose;
+    default:
+      return Shape::whole;
+  }
+}
+
+/// Is the statement an operator of C++ expressions, whose operands may be written inside of it?
+bool is_expression(Opcode opcode) {
+  switch (info(opcode).form) {
+    case Form::cast:
+    case Form::binary:
+    case Form::compare:
+    case Form::select:
+    case Form::partition:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Operators that read each operand twice, so that those are variables.
+bool reads_twice(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::ceildivsi:
+    case Opcode::ceildivui:
+    case Opcode::minsi:
+    case Opcode::minui:
+    case Opcode::maxsi:
+    case Opcode::maxui:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Operators that cast each operand and the result: ((uint64_t) a + (uint64_t) b).
+bool casts_all(Opcode opcode) { return info(opcode).form == Form::binary && shape_of(opcode) == Shape::whole; }
+
+bool is_narrow(const Type& type) { return type.kind == TypeKind::scalar && bits(type.element.dtype) < 64; }
+
+/// `visit` for every statement, bodies after the statement they belong to.
+void each(std::vector<Statement>& statements, const std::function<void(Statement&)>& visit) {
+  for (Statement& s : statements) {
+    visit(s);
+    each(s.body, visit);
+    each(s.otherwise, visit);
+  }
+}
+
+class Guard {
+ public:
+  explicit Guard(Function& function) : function_(function) {}
+
+  Status run() {
+    for (const Argument& a : function_.arguments) names_.insert(a.name);
+    each(function_.body, [&](Statement& s) { learn(s); });
+    each(function_.body, [&](Statement& s) { each_torn(s, [&](std::string& operand) { torn_.insert(operand); }); });
+    STREW_TRY(check());
+    if (torn_.empty()) return {};
+    insert(function_.body);
+    make_zeros();
+    return {};
+  }
+
+ private:
+  struct Made {
+    Opcode opcode;
+    Type type;
+  };
+
+  void learn(const Statement& s) {
+    if (!s.result.empty()) {
+      names_.insert(s.result);
+      made_[s.result] = {s.opcode, s.type};
+    }
+    if (!is_expression(s.opcode)) return;
+    for (const auto& group : s.operands)
+      for (const std::string& operand : group) in_expressions_.insert(operand);
+  }
+
+  Shape shape(const std::string& operand) const {
+    const auto found = made_.find(operand);
+    return found == made_.end() ? Shape::whole : shape_of(found->second.opcode);
+  }
+
+  /// `visit` for the operands of `s` that ptoas might write without the parentheses they need.
+  void each_torn(Statement& s, const std::function<void(std::string&)>& visit) {
+    if (!is_expression(s.opcode) || reads_twice(s.opcode) || casts_all(s.opcode)) return;
+    const bool view = s.opcode == Opcode::partition_view;
+    // A cast that no expression reads begins one, and what begins an expression has its operands in parentheses.
+    if (info(s.opcode).form == Form::cast && !in_expressions_.contains(s.result)) return;
+    for (size_t g = 0; g < s.operands.size(); ++g) {
+      if (view && g != 1) continue;  // offsets are summed, sizes are not
+      for (std::string& operand : s.operands[g])
+        if (shape(operand) == Shape::loose || (shape(operand) == Shape::tight && !view)) visit(operand);
+    }
+  }
+
+  Status check() {
+    std::optional<std::string> wrong;
+    for (const std::string& name : torn_)
+      if (is_narrow(made_.at(name).type)) wrong = name;
+    each(function_.body, [&](Statement& s) {
+      if (s.opcode != Opcode::extsi && s.opcode != Opcode::extui && s.opcode != Opcode::index_cast &&
+          s.opcode != Opcode::index_castui)
+        return;
+      const auto found = made_.find(s.operands[0][0]);
+      if (found != made_.end() && casts_all(found->second.opcode) && is_narrow(found->second.type)) wrong = found->first;
+    });
+    if (!wrong) return {};
+    return internal_error("%" + *wrong + " is " + print(made_.at(*wrong).type) +
+                          " inside of arithmetic, expected i64 or index: ptoas would write it without parentheses");
+  }
+
+  /// The sum right behind the value, and its readers.
+  void insert(std::vector<Statement>& statements) {
+    for (size_t i = 0; i < statements.size(); ++i) {
+      each_torn(statements[i], [&](std::string& operand) { operand = sums_.at(operand); });
+      insert(statements[i].body);
+      insert(statements[i].otherwise);
+      if (!torn_.contains(statements[i].result)) continue;
+      Statement sum;
+      sum.opcode = Opcode::addi;
+      sum.type = statements[i].type;
+      sum.result = fresh(statements[i].result + "_whole");
+      sum.operands = {{statements[i].result}, {zero(sum.type)}};
+      sums_[statements[i].result] = sum.result;
+      statements.insert(statements.begin() + static_cast<ptrdiff_t>(++i), std::move(sum));
+    }
+  }
+
+  std::string fresh(const std::string& hint) {
+    std::string name = hint;
+    for (int n = 2; !names_.insert(name).second; ++n) name = hint + "_" + std::to_string(n);
+    return name;
+  }
+
+  const std::string& zero(const Type& type) {
+    std::string& name = type.kind == TypeKind::index ? zero_ : zero_i64_;
+    if (name.empty()) name = fresh(type.kind == TypeKind::index ? "zero" : "zero_i64");
+    return name;
+  }
+
+  /// A statement of the function's outermost level that `is` holds for, taken out of it.
+  template <class Is>
+  std::optional<Statement> take(const Is& is) {
+    const auto found = std::find_if(function_.body.begin(), function_.body.end(), is);
+    if (found == function_.body.end()) return std::nullopt;
+    Statement out = std::move(*found);
+    function_.body.erase(found);
+    return out;
+  }
+
+  static Statement make(Opcode opcode, std::string result, Type type, std::vector<std::vector<std::string>> operands) {
+    Statement out;
+    out.opcode = opcode;
+    out.result = std::move(result);
+    out.type = std::move(type);
+    out.operands = std::move(operands);
+    return out;
+  }
+
+  /// In front, so that every sum may read them: the core's number, which the program may have already, and min(core, 0).
+  void make_zeros() {
+    std::vector<Statement> head;
+    std::optional<Statement> wide = take([](const Statement& s) { return s.opcode == Opcode::get_block_idx; });
+    if (!wide) wide = make(Opcode::get_block_idx, fresh("core_i64"), make_scalar(DType::i64), {});
+    const std::string core_i64 = wide->result;
+    head.push_back(std::move(*wide));
+    if (!zero_i64_.empty()) add_zero(head, zero_i64_, make_scalar(DType::i64), core_i64);
+    if (!zero_.empty()) {
+      std::optional<Statement> core =
+          take([&](const Statement& s) { return s.opcode == Opcode::index_cast && s.operands[0][0] == core_i64; });
+      if (!core) core = make(Opcode::index_cast, fresh("core"), make_index(), {{core_i64}});
+      const std::string index = core->result;
+      head.push_back(std::move(*core));
+      add_zero(head, zero_, make_index(), index);
+    }
+    const auto first = std::find_if(function_.body.begin(), function_.body.end(),
+                                    [](const Statement& s) { return s.opcode != Opcode::constant; });
+    function_.body.insert(first, std::make_move_iterator(head.begin()), std::make_move_iterator(head.end()));
+  }
+
+  void add_zero(std::vector<Statement>& head, const std::string& name, const Type& type, const std::string& core) {
+    const auto same = [&](const Statement& s) { return s.opcode == Opcode::constant && s.value == 0 && s.type == type; };
+    const auto known = std::find_if(function_.body.begin(), function_.body.end(), same);
+    std::string nought;
+    if (known != function_.body.end()) {
+      nought = known->result;
+    } else {
+      nought = fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
+      function_.body.insert(function_.body.begin(), make(Opcode::constant, nought, type, {}));
+    }
+    head.push_back(make(Opcode::minsi, name, type, {{core}, {nought}}));
+    head.back().note.text = "0, which ptoas does not know: a sum with it stands in parentheses wherever ptoas 0.60 writes it";
+  }
+
+  Function& function_;
+  std::map<std::string, Made> made_;
+  std::set<std::string> names_, in_expressions_, torn_;
+  std::map<std::string, std::string> sums_;
+  std::string zero_, zero_i64_;
+};
+
+}  // namespace
+
+Status guard_arithmetic(Function& function) { return Guard(function).run(); }
+
+}  // namespace strew::pto
