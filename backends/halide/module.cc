@@ -1,7 +1,8 @@
 // libstrew_halide's one exported function, and what is behind it: request -> pipelines -> bitcode.
 //
-// Halide's exceptions end here. Its warnings are failures: they announce code that would run wrongly, because its checks are off. It compiles
-// on a stack of its own, but not under sanitizers, which take an exception that leaves that stack for an overflow. Its code has no
+// Halide's exceptions end here. Its warnings are failures: they announce code that would run wrongly, because its checks are off. It recurses
+// over expressions also where they are made and destroyed, so all of it runs where there is stack enough (runtime/own_stack.h), and
+// Halide's own switch of stacks, which sanitizers do not follow, is off. Its code has no
 // runtime, no asserts (the entries guarantee what they would check), 64-bit addresses, and floats as written.
 #include <Halide.h>
 #include <sys/mman.h>
@@ -10,21 +11,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <sstream>
 
 #include "backends/halide/pipeline.h"
 #include "backends/halide/schedule.h"
 #include "runtime/modules.h"
+#include "runtime/own_stack.h"
 #include "runtime/target_table.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STREW_SANITIZED 1
-#endif
 
 namespace strew {
 namespace {
-
-constexpr size_t kStackBytes = size_t{16} << 20;
 
 class Reporter : public Halide::CompileTimeErrorReporter {
  public:
@@ -36,16 +33,18 @@ class Reporter : public Halide::CompileTimeErrorReporter {
   void error(const char* text) override { throw Halide::CompileError(text); }
 };
 
-template <class Function>
-auto guarded(const BuildRequest& request, Function&& function) -> decltype(function()) {
+/// `function` with stack enough; what Halide throws becomes a Status.
+Expected<std::string> guarded(const BuildRequest& request, const std::function<Expected<std::string>()>& function) {
   const auto failed = [&](const std::string& what) { return internal_error("backend halide: " + request.symbol + ": " + what); };
-  try {
-    return function();
-  } catch (const Halide::Error& error) {
-    return failed(error.what());
-  } catch (const std::exception& error) {
-    return failed(error.what());
-  }
+  return with_stack<std::string>(compiler_stack_bytes(request.plan.combine.nodes.size()), [&]() -> Expected<std::string> {
+    try {
+      return function();
+    } catch (const Halide::Error& error) {
+      return failed(error.what());
+    } catch (const std::exception& error) {
+      return failed(error.what());
+    }
+  });
 }
 
 Halide::Target halide_target(const Target& target) {
@@ -109,11 +108,7 @@ extern "C" const strew::HalideModule* strew_halide_module() {
   static const strew::HalideModule module = [] {
     static strew::Reporter reporter;
     Halide::set_custom_compile_time_error_reporter(&reporter);
-#ifdef STREW_SANITIZED
     Halide::set_compiler_stack_size(0);
-#else
-    Halide::set_compiler_stack_size(strew::kStackBytes);
-#endif
     return strew::HalideModule{strew::build, strew::emit_text};
   }();
   return &module;

@@ -11,6 +11,7 @@
 #include "runtime/headroom.h"
 #include "runtime/link/orc.h"
 #include "runtime/modules.h"
+#include "runtime/own_stack.h"
 #include "runtime/strategies/clip.h"
 
 namespace strew {
@@ -118,11 +119,22 @@ Expected<std::string> emit_text(const BuildRequest& request, const OutsideLoops*
   });
 }
 
+/// LLVM recurses over the values of a function: as deep as the op's expression.
+size_t stack_bytes(const BuildRequest& request) { return compiler_stack_bytes(request.plan.combine.nodes.size()); }
+
+Expected<Artifact> build_on_stack(const BuildRequest& request, const OutsideLoops* loops) {
+  return with_stack<Artifact>(stack_bytes(request), [&] { return build(request, loops); });
+}
+
+Expected<std::string> emit_text_on_stack(const BuildRequest& request, const OutsideLoops* loops, std::string_view kind) {
+  return with_stack<std::string>(stack_bytes(request), [&] { return emit_text(request, loops, kind); });
+}
+
 }  // namespace
 }  // namespace strew
 
 extern "C" const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
-  static const strew::LlvmModule module = {strew::build, strew::emit_text, strew::process_linker};
+  static const strew::LlvmModule module = {strew::build_on_stack, strew::emit_text_on_stack, strew::process_linker};
   return &module;
 }

@@ -9,11 +9,10 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
+#include "compiler/compile.h"
 #include "compiler/op/text.h"
-#include "compiler/op/verify.h"
-#include "compiler/plan/plan.h"
+#include "compiler/op/verified.h"
 #include "compiler/pto/instructions.h"
-#include "compiler/rewrite/rewrites.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/random_op.h"
 #include "tests/support/cpp_expressions.h"
@@ -84,11 +83,11 @@ class Batch {
     options.through_l1 = false;
     options.index_column &= chip_ == pto::Chip::a5;
     options.kernel = "k" + std::to_string(programs_.size());
-    Op canonical = op;
-    canonicalise(canonical);
-    const Expected<Plan> plan = make_plan(canonical);
+    const Expected<VerifiedOp> verified = VerifiedOp::of(op);
+    ASSERT_TRUE(verified.ok()) << verified.status().message();
+    const Expected<Plan> plan = canonical_plan(*verified);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
-    Expected<pto::Program> program = pto::plan_program(op, *plan, chip_, options);
+    Expected<pto::Program> program = pto::plan_program(*verified, *plan, chip_, options);
     if (!program.ok()) {
       EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message() << "\n" << print(op);
       return;

@@ -57,6 +57,25 @@ Status check_reads(const Plan& plan) {
   return {};
 }
 
+/// Halide looks at a value again for every value made of it, so that its time grows with the square of the graph's depth: 1 s for this
+/// one, minutes for a chain of kMaxExprNodes. Floats of 16 bits and less are computed in several steps each.
+constexpr int64_t kMostDepth = 512, kStepsOfSmallFloat = 4;
+
+Status check_depth(const Expr& graph) {
+  std::vector<int64_t> depths;
+  for (const ExprNode& node : graph.nodes) {
+    int64_t depth = 0;
+    for (const int32_t arg : node.args) depth = std::max(depth, depths[static_cast<size_t>(arg)]);
+    depth += is_float(node.dtype) && bits(node.dtype) < 32 ? kStepsOfSmallFloat : 1;
+    if (depth > kMostDepth)
+      return decline("the combiner is " + std::to_string(depth) + " steps deep at node " + std::to_string(depths.size()) +
+                     ", expected at most " + std::to_string(kMostDepth) + " (a float of 16 bits or less counts as " +
+                     std::to_string(kStepsOfSmallFloat) + "): Halide would take too long");
+    depths.push_back(depth);
+  }
+  return {};
+}
+
 }  // namespace
 
 Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target& target) {
@@ -70,6 +89,7 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
                        ", needs sse4.1, which " + print(target) + " has not");
   }
   if (!plan.gather) STREW_TRY(check_reads(plan));
+  STREW_TRY(check_depth(plan.combine));
   for (int i = 0; i < plan.pairs && plan.pairs > 1; ++i) {
     const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
     if (bits(dtype) < 8)

@@ -12,7 +12,6 @@ namespace strew::fold {
 namespace {
 
 constexpr int kMaxSteps = 64;
-constexpr int kMaxDepth = 16;
 constexpr int64_t kMaxScanned = 4096;  ///< elements of a constant that are compared
 constexpr int64_t kMaxConjuncts = 64;
 
@@ -210,12 +209,22 @@ bool Reader::is_value(const Term& term) const {
 }
 
 std::optional<Scalar> Reader::constant(const Term& term) const {
+  int steps = kMaxSteps;
+  return constant(term, steps);
+}
+
+std::optional<Scalar> Reader::constant(const Term& term, int& steps) const {
+  if (--steps < 0) return std::nullopt;
   if (const ExprNode* n = node(term)) {
     if (n->op == ExprOp::literal) return n->value;
     // minimum(n - 1, the largest index of the type) is what JAX clips to.
     if (n->op != ExprOp::min && n->op != ExprOp::max && n->op != ExprOp::convert) return std::nullopt;
-    const auto a = integer(argument(term, 0));
-    const auto b = n->op == ExprOp::convert ? a : integer(argument(term, 1));
+    const auto number = [&](size_t i) {
+      const auto scalar = constant(argument(term, i), steps);
+      return scalar ? integer_of(*scalar) : std::nullopt;
+    };
+    const auto a = number(0);
+    const auto b = n->op == ExprOp::convert ? a : a ? number(1) : std::nullopt;
     if (!a || !b || !is_integer(n->dtype)) return std::nullopt;
     return Scalar{n->dtype, {encode_i64(n->dtype, n->op == ExprOp::max ? std::max(*a, *b) : std::min(*a, *b)), 0}};
   }
@@ -254,9 +263,14 @@ Range Reader::constant_range(const Element& element) const {
   return scan(imported_.constants[static_cast<size_t>(value.index)], element.at, widen) ? seen : all;
 }
 
-Range Reader::range(const Term& term, int depth) const {
+Range Reader::range(const Term& term) const {
+  int steps = kMaxSteps;
+  return range(term, steps);
+}
+
+Range Reader::range(const Term& term, int& steps) const {
   const Range all = range_of(dtype(term));
-  if (!is_integer(dtype(term)) || depth > kMaxDepth) return all;
+  if (!is_integer(dtype(term)) || --steps < 0) return all;
   if (const ExprNode* n = node(term)) {
     if (n->op == ExprOp::literal) {
       const auto number = integer_of(n->value);
@@ -264,9 +278,9 @@ Range Reader::range(const Term& term, int depth) const {
     }
     if (n->op != ExprOp::min && n->op != ExprOp::max && n->op != ExprOp::convert) return all;
     const Term from = argument(term, 0);
-    const Range a = range(from, depth + 1);
+    const Range a = range(from, steps);
     if (n->op == ExprOp::convert) return is_integer(dtype(from)) && a.low >= all.low && a.high <= all.high ? a : all;
-    const Range b = range(argument(term, 1), depth + 1);
+    const Range b = range(argument(term, 1), steps);
     if (n->op == ExprOp::min) return {std::min(a.low, b.low), std::min(a.high, b.high)};
     return {std::max(a.low, b.low), std::max(a.high, b.high)};
   }

@@ -60,7 +60,7 @@ class Reader {
   /// constant() of an integer that fits i64.
   std::optional<int64_t> integer(const Term& term) const;
   /// Bounds of an integer term, as far as they are easily known; at worst those of its dtype.
-  Range range(const Term& term) const { return range(term, 0); }
+  Range range(const Term& term) const;
   /// For a leaf that is a reduction by AND from true: what it reduces, one term per element of the reduced dims.
   std::optional<std::vector<Term>> conjuncts(const Term& term) const;
 
@@ -73,7 +73,9 @@ class Reader {
   void fix_unit_dims(Element& element) const;
   Term inside(Element element, int compute, int32_t node) const;
   const Compute* compute_of(int value) const;
-  Range range(const Term& term, int depth) const;
+  /// `steps`: how many more terms may be looked at, so that neither deep graphs nor shared nodes cost more than a few.
+  std::optional<Scalar> constant(const Term& term, int& steps) const;
+  Range range(const Term& term, int& steps) const;
   Range constant_range(const Element& element) const;
 
   const Imported& imported_;

@@ -11,6 +11,7 @@
 #include "compiler/import/stablehlo/import.h"
 #include "compiler/import/tensor/import.h"
 #include "runtime/modules.h"
+#include "runtime/own_stack.h"
 
 namespace strew {
 namespace {
@@ -48,14 +49,19 @@ Expected<Imported> import_parsed(std::string_view text, const std::string& path,
   return front_end_of(parsed->body())->import(*parsed, options);
 }
 
+/// MLIR's parser and its destructors recurse per bracket, of which prescan lets kMaxBracketDepth nest: less than 1 MiB.
+constexpr size_t kParserStack = size_t{3} << 20;
+
 Expected<Imported> import_text(std::string_view text, const std::string& path, const ImportOptions& options) {
-  try {
-    Expected<Imported> imported = import_parsed(text, path, options);
-    if (imported.ok()) return imported;
-    return one_line(imported.status());
-  } catch (const std::exception& error) {  // memory, formatting: nothing may cross the border
-    return internal_error(fmt::format("{}: {}", path, error.what()));
-  }
+  return with_stack<Imported>(kParserStack, [&]() -> Expected<Imported> {
+    try {
+      Expected<Imported> imported = import_parsed(text, path, options);
+      if (imported.ok()) return imported;
+      return one_line(imported.status());
+    } catch (const std::exception& error) {  // memory, formatting: nothing may cross the border
+      return internal_error(fmt::format("{}: {}", path, error.what()));
+    }
+  });
 }
 
 }  // namespace

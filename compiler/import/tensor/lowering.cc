@@ -23,6 +23,9 @@
 namespace strew {
 namespace {
 
+/// A gather whose source waits for another gather makes that one first: the only recursion over the file.
+constexpr int kMaxWaiting = 256;
+
 bool is_gather(mlir::Operation* op) { return op && op->getName().getStringRef() == "tensor.gather"; }
 
 ExprNode input_node(ExprOp op, DType dtype, int32_t index = 0) {
@@ -115,9 +118,17 @@ Expected<int> TensorLowering::value_of(mlir::Value value, mlir::Operation* reade
   if (const auto known = values_.find(value); known != values_.end()) return known->second;
   mlir::Operation* op = value.getDefiningOp();
   if (is_constant(op)) return constant_value(op);
-  if (is_gather(op)) return plain_gather(gathers_[op]);
-  STREW_ASSIGN(const Computation c, Computation::of(value, parsed));
-  return gather_computing(c, reader);
+  if (waiting_ >= kMaxWaiting)
+    return parsed.fail(reader,
+                       fmt::format("more than {} gathers in a row feed each other through elementwise operations", kMaxWaiting));
+  ++waiting_;
+  const auto made = [&]() -> Expected<int> {
+    if (is_gather(op)) return plain_gather(gathers_[op]);
+    STREW_ASSIGN(const Computation c, Computation::of(value, parsed));
+    return gather_computing(c, reader);
+  }();
+  --waiting_;
+  return made;
 }
 
 Status TensorLowering::lower_gather(mlir::Operation* op) {

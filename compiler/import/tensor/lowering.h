@@ -62,6 +62,7 @@ class TensorLowering {
   llvm::DenseMap<mlir::Operation*, TensorGather> gathers_;
   std::string function_;
   std::set<std::string> names_;
+  int waiting_ = 0;  ///< gathers under way because a kernel reads what is computed from them
 };
 
 }  // namespace strew

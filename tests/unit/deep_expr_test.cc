@@ -1,0 +1,227 @@
+// Expressions as large as they may be (kMaxExprNodes), in the shapes that hurt recursion, from a thread with a small stack: everything that
+// takes an op takes these, or says clearly why not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backends/backend.h"
+#include "backends/pto/program.h"
+#include "backends/pto/text.h"
+#include "compiler/compile.h"
+#include "compiler/import/importer.h"
+#include "compiler/op/limits.h"
+#include "compiler/op/text.h"
+#include "compiler/op/verified.h"
+#include "compiler/op/verify.h"
+#include "runtime/kernel.h"
+#include "tests/support/ops.h"
+#include "tests/support/small_stack.h"
+#include "tests/support/views.h"
+#include "tests/unit/stablehlo_testing.h"
+
+namespace strew {
+namespace {
+
+using testing::HasSubstr;
+
+enum class Shape { chain, comb, tree, shared };
+
+const char* name_of(Shape shape) {
+  switch (shape) {
+    case Shape::chain:
+      return "chain";
+    case Shape::comb:
+      return "comb";
+    case Shape::tree:
+      return "tree";
+    case Shape::shared:
+      return "shared";
+  }
+  return "";
+}
+
+/// An expression of `count` nodes. chain: every node reads the one before; comb: as its second argument; tree: balanced; shared: every
+/// node reads the one before twice, so that it would be 2^count nodes as a tree.
+Expr expr_of(Shape shape, DType dtype, int count) {
+  Expr out;
+  const ExprOp ops[] = {ExprOp::add, ExprOp::mul, is_float(dtype) ? ExprOp::max : ExprOp::bit_xor};
+  const auto combine = [&](int32_t a, int32_t b) { out.nodes.push_back({ops[out.nodes.size() % 3], dtype, {a, b}, 0, {}}); };
+  const int leaves = shape == Shape::tree ? (count + 1) / 2 : 2;
+  for (int i = 0; i < leaves; ++i) out.nodes.push_back({i % 2 == 0 ? ExprOp::current : ExprOp::update, dtype, {}, 0, {}});
+  for (int32_t next = 0; static_cast<int>(out.nodes.size()) < count;) {
+    const auto last = static_cast<int32_t>(out.nodes.size()) - 1;
+    if (shape == Shape::chain) combine(last, 1);
+    if (shape == Shape::comb) combine(last % 2, last);
+    if (shape == Shape::shared) combine(last, last);
+    if (shape == Shape::tree) {
+      if (next + 1 > last) break;
+      combine(next, next + 1);
+      next += 2;
+    }
+  }
+  out.results = {static_cast<int32_t>(out.nodes.size()) - 1};
+  return out;
+}
+
+/// Adds 3 rows of 4 updates to 5 rows, by the expression.
+Op op_of(Shape shape, DType dtype, int count) {
+  const std::string d(name(dtype));
+  Op op = test::op_of("strew1.scatter(operand=" + d + "[5,4] indices=i32[3,1] updates=" + d +
+                      "[3,4] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
+                      "init=in_place)");
+  std::get<Scatter>(op).combiner = {CombinerKind::expr, expr_of(shape, dtype, count)};
+  return op;
+}
+
+/// The bytes of the table after one call, or why there are none.
+Expected<std::string> table_after(Runtime& runtime, const Op& op, const std::string& backend) {
+  const DType dtype = std::get<Scatter>(op).results[0].dtype;
+  const size_t size = static_cast<size_t>(bits(dtype)) / 8;
+  std::string table(20 * size, '\0'), updates(12 * size, '\0');
+  for (size_t i = 0; i < table.size(); i += size) table[i + size - 1] = static_cast<char>(0x3f);
+  for (size_t i = 0; i < updates.size(); i += size) updates[i + size - 1] = static_cast<char>(0xbf);
+  int32_t indices[] = {4, 0, 4};
+  KernelOptions options;
+  options.backend = backend;
+  options.threads = 1;
+  STREW_ASSIGN(const Kernel kernel, runtime.get(op, options));
+  STREW_TRY(kernel.run(
+      test::Views().add(table.data(), dtype, {5, 4}).add(indices, DType::i32, {3, 1}).add(updates.data(), dtype, {3, 4})));
+  return table;
+}
+
+void check_text_and_plan(const Op& op) {
+  const Status legal = verify(op);
+  ASSERT_TRUE(legal.ok()) << legal.message();
+  const std::string text = print(op);
+  const Expected<Op> again = parse_op(text);
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_TRUE(*again == op);
+  const Expected<VerifiedOp> verified = VerifiedOp::of(op);
+  ASSERT_TRUE(verified.ok()) << verified.status().message();
+  const Expected<Plan> plan = canonical_plan(*verified);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_FALSE(print(*plan).empty());
+}
+
+void check_backends(const Op& op) {
+  Runtime runtime;
+  const Expected<std::string> right = table_after(runtime, op, "reference");
+  ASSERT_TRUE(right.ok()) << right.status().message();
+  for (const char* backend : {"llvm", "halide"}) {
+    const Expected<std::string> table = table_after(runtime, op, backend);
+    if (table.ok()) {
+      EXPECT_EQ(*table, *right) << backend;
+    } else {
+      EXPECT_EQ(table.status().code(), Code::unsupported) << table.status().message();
+      EXPECT_STREQ(backend, "halide") << table.status().message();
+      EXPECT_THAT(table.status().message(), testing::ContainsRegex("steps deep|STREW_WITH_HALIDE"));
+    }
+  }
+}
+
+void check_emitted(const Op& op) {
+  KernelOptions options;
+  options.backend = "llvm";
+  options.schedule = "threads=1";
+  const Expected<Compiled> compiled = compile(op, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  const BuildRequest request{compiled->op, compiled->plan, compiled->schedule, compiled->target, compiled->symbol};
+  for (const char* kind : {"ll", "asm"}) {
+    const Expected<std::string> text = compiled->backend->emit_text(request, kind);
+    ASSERT_TRUE(text.ok()) << text.status().message();
+    EXPECT_FALSE(text->empty());
+  }
+  const Backend* halide = find_backend("halide");
+  const Expected<std::string> loops = halide->emit_text(request, "halide");
+  EXPECT_TRUE(loops.ok() || loops.status().code() == Code::unsupported) << loops.status().message();
+}
+
+void check_npu(const Op& op) {
+  const Expected<VerifiedOp> verified = VerifiedOp::of(op);
+  ASSERT_TRUE(verified.ok()) << verified.status().message();
+  const Expected<Plan> plan = canonical_plan(*verified);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
+    for (const pto::Output output : {pto::Output::pto_ir, pto::Output::pto_cpp, pto::Output::pto_as}) {
+      pto::ProgramOptions options;
+      options.output = output;
+      const Expected<pto::Program> program = pto::plan_program(*verified, *plan, chip, options);
+      if (!program.ok()) {
+        EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message();
+        continue;
+      }
+      const Expected<std::string> text = pto::program_text({*program}, std::string(name(output)));
+      ASSERT_TRUE(text.ok()) << text.status().message();
+      EXPECT_FALSE(text->empty());
+    }
+  }
+}
+
+class DeepExpr : public testing::TestWithParam<std::tuple<Shape, DType>> {
+ protected:
+  Op op() const { return op_of(std::get<0>(GetParam()), std::get<1>(GetParam()), kMaxExprNodes); }
+};
+
+TEST_P(DeepExpr, HasTextAndPlan) {
+  test::on_small_stack(test::kSmallStack, [&] { check_text_and_plan(op()); });
+}
+TEST_P(DeepExpr, RunsOnEveryBackend) {
+  test::on_small_stack(test::kSmallStack, [&] { check_backends(op()); });
+}
+TEST_P(DeepExpr, IsEmitted) {
+  test::on_small_stack(test::kSmallStack, [&] { check_emitted(op()); });
+}
+TEST_P(DeepExpr, IsAnNpuProgramOrHasAReason) {
+  test::on_small_stack(test::kSmallStack, [&] { check_npu(op()); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, DeepExpr,
+                         testing::Combine(testing::Values(Shape::chain, Shape::comb, Shape::tree, Shape::shared),
+                                          testing::Values(DType::f32, DType::bf16, DType::i64)),
+                         [](const auto& info) {
+                           return std::string(name_of(std::get<0>(info.param))) + "_" +
+                                  std::string(name(std::get<1>(info.param)));
+                         });
+
+/// The deepest that Halide takes, and one more.
+TEST(DeepExprHalide, TakesWhatItSaysAndNoMore) {
+  test::on_small_stack(test::kSmallStack, [] {
+    Runtime runtime;
+    const Op most = op_of(Shape::chain, DType::i32, 512 + 1), more = op_of(Shape::chain, DType::i32, 512 + 2);
+    const Expected<std::string> table = table_after(runtime, most, "halide"), right = table_after(runtime, most, "reference");
+    if (!table.ok() && table.status().message().find("STREW_WITH_HALIDE") != std::string::npos) return;
+    ASSERT_TRUE(table.ok()) << table.status().message();
+    EXPECT_EQ(*table, *right);
+    EXPECT_THAT(table_after(runtime, more, "halide").status().message(),
+                HasSubstr("backend halide: the combiner is 513 steps deep at node 513, expected at most 512"));
+  });
+}
+
+/// 64-bit integers are computed element by element, so that large expressions are programs and not too many tiles.
+TEST(DeepExprNpu, IsWrittenWhereScalarsCompute) {
+  test::on_small_stack(test::kSmallStack, [] {
+    const Op op = op_of(Shape::chain, DType::i64, kMaxExprNodes);
+    const Expected<VerifiedOp> verified = VerifiedOp::of(op);
+    ASSERT_TRUE(verified.ok()) << verified.status().message();
+    const Expected<Plan> plan = canonical_plan(*verified);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    const Expected<pto::Program> program = pto::plan_program(*verified, *plan, pto::Chip::a5, {});
+    ASSERT_TRUE(program.ok()) << program.status().message();
+  });
+}
+
+/// Brackets as deep as the prescan lets them be, through MLIR's parser and the destructors of what it made.
+TEST(DeepMlir, BracketsAreParsedOnASmallStack) {
+  test::on_small_stack(test::kSmallStack, [] {
+    std::string text = "func.func @main() attributes {x = ";
+    for (int i = 0; i < 250; ++i) text += "[";
+    for (int i = 0; i < 250; ++i) text += "]";
+    const Expected<Imported> imported = import_mlir_text(text + "} { return }\n");
+    EXPECT_FALSE(imported.ok());  // it holds no kernel
+  });
+}
+
+}  // namespace
+}  // namespace strew
