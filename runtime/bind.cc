@@ -78,9 +78,14 @@ std::atomic<uint64_t> next_id{1};
 
 }  // namespace
 
-void Call::release() {
+void Call::let_go() {
   if (--held->calls == 0 && held->forgotten) delete held;
   held = nullptr;
+}
+
+void Call::release() {
+  if (held != nullptr) let_go();
+  delete[] many;
 }
 
 Binder::Binder(const Op& op, const Plan& plan) : op_(op), plan_(plan), id_(next_id.fetch_add(1)), slots_(tensor_slots(op)) {}
@@ -414,8 +419,10 @@ Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call
   if (data_count_ <= call.few.size()) {
     call.data = call.few.data();
   } else {
-    call.many.resize(data_count_);
-    call.data = call.many.data();
+    delete[] call.many;
+    call.many = nullptr;
+    call.many = new void*[data_count_];
+    call.data = call.many;
   }
   std::fill(call.data, call.data + data_count_, nullptr);
   return check_addresses(tensors, call);

@@ -47,24 +47,25 @@ struct CallShape {
 struct Call {
   Call() = default;
   ~Call() {
-    if (held != nullptr) release();
+    if ((reinterpret_cast<uintptr_t>(held) | reinterpret_cast<uintptr_t>(many)) != 0) release();
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   /// Keeps a shape that its thread may forget.
   void hold(const CallShape& of) {
-    if (held != nullptr) release();
+    if (held != nullptr) let_go();
     held = &of;
     ++of.calls;
   }
+  void let_go();
   void release();
 
-  const CallShape* shape = nullptr;
-  void** data = nullptr;           ///< strew_args.data: one per plan tensor, null where unbound
+  const CallShape* held = nullptr;
+  void** many = nullptr;           ///< owned: `data` of an op with more tensors than `few` holds
+  const CallShape* shape;          ///< this and what follows: set by Binder::bind()
+  void** data;                     ///< strew_args.data: one per plan tensor, null where unbound
   bool result_is_operand = false;  ///< init copy, and every result buffer is its operand's: nothing to copy
   std::array<void*, 16> few;
-  std::vector<void*> many;
-  const CallShape* held = nullptr;
 };
 
 class Binder {

@@ -4,6 +4,8 @@
 // tests/unit/kernel_test.cc.
 #include "runtime/kernel.h"
 
+#include <new>
+
 #include "backends/reference/hints.h"
 #include "runtime/executor/phases.h"
 #include "runtime/kernel_state.h"
@@ -81,6 +83,16 @@ bool widens_touched(const Kernel::State& state) {
          touched_legal(fold.compiled.plan, narrow.compiled.plan);
 }
 
+inline Status run_checked(const Kernel::State& state, std::span<const TensorView> tensors, strew_fault* fault) {
+  Call call;
+  STREW_TRY(state.binder->bind(tensors, call));
+  if (state.checks_hints) STREW_TRY(check_hints(state.compiled.op, tensors));
+  if (state.verify_every != 0 && state.calls.fetch_add(1, std::memory_order_relaxed) % state.verify_every == 0)
+    return run_and_replay(state, tensors, call, fault);
+  if (is_direct(state, call)) return run_at_once(state, tensors, call, fault);
+  return run_phases(state, tensors, call, fault);
+}
+
 }  // namespace
 
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
@@ -111,13 +123,12 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
 Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
   if (!state_) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
   const State& state = *state_;
-  Call call;
-  STREW_TRY(state.binder->bind(tensors, call));
-  if (state.checks_hints) STREW_TRY(check_hints(state.compiled.op, tensors));
-  if (state.verify_every != 0 && state.calls.fetch_add(1, std::memory_order_relaxed) % state.verify_every == 0)
-    return run_and_replay(state, tensors, call, fault);
-  if (is_direct(state, call)) return run_at_once(state, tensors, call, fault);
-  return run_phases(state, tensors, call, fault);
+  // Calls that find everything as the last one did allocate nothing; others allocate a little.
+  try {
+    return run_checked(state, tensors, fault);
+  } catch (const std::bad_alloc&) {
+    return unsupported("call: out of memory; what the results hold is not specified");
+  }
 }
 
 const VerifiedOp& Kernel::op() const { return state_->compiled.op; }

@@ -20,8 +20,8 @@ struct Runtime::Impl {
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
 
-  /// What the quick key did not find.
-  Expected<Kernel> get(const Op& op, const KernelOptions& options, Hash128 quick);
+  /// What the quick key did not find. Not inline: looking up a kernel that is there pays for nothing of this.
+  [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Hash128 quick);
   Expected<Kernel> build(const Op& op, const KernelOptions& options) const;
 };
 
@@ -58,19 +58,19 @@ Expected<Kernel> Runtime::Impl::build(const Op& op, const KernelOptions& options
 }
 
 Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Hash128 quick) {
-  auto kernel = cache.get(kernel_key(op, options).hash, [&] { return build(op, options); });
-  if (kernel.ok()) cache.remember_quick(quick, *kernel);
-  return kernel;
+  try {
+    auto kernel = cache.get(kernel_key(op, options).hash, [&] { return build(op, options); });
+    if (kernel.ok()) cache.remember_quick(quick, *kernel);
+    return kernel;
+  } catch (const std::bad_alloc&) {
+    return unsupported("build: out of memory");
+  }
 }
 
 Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options) {
   const Hash128 quick = quick_key(op, options);
   if (Kernel kernel = impl_->cache.find_quick(quick)) return kernel;
-  try {
-    return impl_->get(op, options, quick);
-  } catch (const std::bad_alloc&) {
-    return unsupported("build: out of memory");
-  }
+  return impl_->get(op, options, quick);
 }
 
 Kernel Runtime::find(const KernelKey& key) const { return impl_->cache.find(key.hash); }

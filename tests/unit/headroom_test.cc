@@ -13,9 +13,11 @@
 #include <fstream>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "runtime/kernel.h"
 #include "tests/support/ops.h"
+#include "tests/support/views.h"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /// Allocations of this thread until one does not get its memory; negative: all get it. `instead`: what happens then.
@@ -201,6 +203,41 @@ TEST(Headroom, AFailedAllocationInsideLlvmIsAStatus) {
   }
   EXPECT_GT(refused, 50);
   EXPECT_GT(built, 0);
+}
+
+// A call of a dynamic op with new dims, and one whose index is out of bounds, allocate; so does wide accumulation.
+TEST(Headroom, AFailedAllocationInACallIsAStatus) {
+  const std::string dims = " update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1";
+  const std::string dynamic =
+      "strew1.scatter(operand=f32[?,?] indices=i32[?] updates=f32[?,?]" + dims + " init=in_place oob=error)";
+  const std::string wide =
+      "strew1.scatter(operand=f16[6,4] indices=i32[3] updates=f16[3,4]" + dims + " init=in_place combiner=add accumulate=wide)";
+  Runtime runtime;
+  for (const std::string& text : {dynamic, wide}) {
+    const auto kernel = runtime.get(test::op_of(text), on_llvm());
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    const DType dtype = text == wide ? DType::f16 : DType::f32;
+    std::vector<float> table(64), updates(64);
+    std::vector<int32_t> indices = {4, 0, text == wide ? 2 : 99};
+    test::Views views;
+    views.add(table.data(), dtype, {6, 4}).add(indices.data(), DType::i32, {3}).add(updates.data(), dtype, {3, 4});
+    instead = [] { throw std::bad_alloc(); };
+    int starved = 0;
+    for (int64_t n = 0; n < 1000; ++n) {
+      allocations_left = n;
+      const Status status = kernel->run(views);
+      const bool failed = allocations_left < 0;
+      allocations_left = -1;
+      if (!failed) break;
+      ++starved;
+      // A call that gets no scratch may go another way and succeed.
+      EXPECT_TRUE(status.ok() || status.message().find("memory") != std::string::npos) << n << ": " << status.message();
+    }
+    EXPECT_GT(starved, 1);
+    EXPECT_LT(starved, 1000);
+    const Status status = kernel->run(views);
+    EXPECT_EQ(status.code(), text == wide ? Code::ok : Code::out_of_bounds) << status.message();
+  }
 }
 
 // From some allocation on the process gets no more memory, so malloc fails as well, which LLVM asks its handler about.
