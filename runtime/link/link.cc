@@ -13,6 +13,7 @@
 #include <llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h>
 #include <llvm/ExecutionEngine/Orc/TaskDispatch.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <math.h>
 
 #include <atomic>
 #include <cstring>
@@ -122,6 +123,18 @@ class OrcLinker final : public Linker {
       add(function.symbol_f32, function.address_f32());
       add(function.symbol_f64, function.address_f64());
     }
+    // What LLVM calls where the target has no instruction for it: x86-64 rounds since SSE4.1.
+#define STREW_ADD_ROUNDING(name)                                                       \
+  add(#name, reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::name))); \
+  add(#name "f", reinterpret_cast<const void*>(static_cast<float (*)(float)>(&::name##f)))
+    STREW_ADD_ROUNDING(ceil);
+    STREW_ADD_ROUNDING(floor);
+    STREW_ADD_ROUNDING(trunc);
+    STREW_ADD_ROUNDING(rint);
+    STREW_ADD_ROUNDING(nearbyint);
+    STREW_ADD_ROUNDING(round);
+    STREW_ADD_ROUNDING(roundeven);
+#undef STREW_ADD_ROUNDING
     add("memcpy", reinterpret_cast<const void*>(&std::memcpy));
     add("memmove", reinterpret_cast<const void*>(&std::memmove));
     add("memset", reinterpret_cast<const void*>(&std::memset));
