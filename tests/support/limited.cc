@@ -1,7 +1,6 @@
 // The limits are the kernel's (setrlimit), so a file that asks for more dies of it and shows as a crash. Sanitizers map terabytes and
 // take their time: built with one, the child has no memory limit and ten times as long. Used by tests/error.
 #include "tests/support/limited.h"
-#include "tests/support/paths.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -13,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+
+#include "tests/support/paths.h"
 
 namespace strew::test {
 namespace {

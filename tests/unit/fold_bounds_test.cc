@@ -48,7 +48,10 @@ class Folds : public testing::Test {
     float value = values_[0];
     for (const int i : order) {
       const float update = values_[static_cast<size_t>(i)];
-      value = combiner == "add" ? value + update : combiner == "sub" ? value - update : combiner == "mul" ? value * update : value / update;
+      value = combiner == "add"   ? value + update
+              : combiner == "sub" ? value - update
+              : combiner == "mul" ? value * update
+                                  : value / update;
     }
     return value;
   }
@@ -118,7 +121,8 @@ TEST_F(Folds, OnlyElementsOfTwoUpdatesAreOpen) {
 TEST(OrderIsOpen, ForRelaxedFloatSumsAndProductsOnly) {
   const auto open = [](const std::string& dtype, const std::string& rest) {
     return order_is_open(*parse_op("strew1.scatter(operand=" + dtype + "[3] indices=i64[5] updates=" + dtype +
-                                   "[5] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 " + rest + ")"));
+                                   "[5] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 " + rest +
+                                   ")"));
   };
   EXPECT_TRUE(open("f32", "combiner=add order=relaxed"));
   EXPECT_TRUE(open("complex64", "combiner=mul order=relaxed"));

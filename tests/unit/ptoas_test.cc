@@ -1,6 +1,5 @@
 // The real ptoas and our table: they agree on what every statement takes, on both chips, and on generated programs; what ptoas takes and
 // the chips' headers do not is data (instructions.cc), not an exception here. Skipped where the tool is not.
-#include "tests/support/paths.h"
 #include "tests/support/ptoas.h"
 
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 #include "compiler/pto/print.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
+#include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 
 namespace strew::testing {
