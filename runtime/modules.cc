@@ -33,13 +33,13 @@ std::string find_own_folder() {
 
 /// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts. Never destroyed,
 /// because threads may open modules while the process ends.
-const std::string& kOwnFolder = *new std::string(find_own_folder());
+const std::string& own_folder = *new std::string(find_own_folder());
 
 Expected<void*> open_symbol(const std::string& file, const char* symbol, const char* needed_for) {
-  if (kOwnFolder.empty())
+  if (own_folder.empty())
     return unsupported(std::string(needed_for) + " needs " + file +
                        " from the folder of libstrew, but libstrew was loaded from a file that has no path");
-  const std::string path = kOwnFolder + file;
+  const std::string path = own_folder + file;
   STREW_TRY(check_headroom(needed_for, kModuleBytes, kModuleMappings));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
