@@ -70,7 +70,7 @@ void ShapeTerms::scatter_dims(const Scatter& op) {
   const TensorType& updates = op.updates[0];
   window_side_dims_.resize(static_cast<size_t>(updates.rank()));
   window_extents_.resize(static_cast<size_t>(rank));
-  size_t index_dim = 0, window = 0;
+  size_t index_dim = 0;
   int operand_dim = 0;
   for (int d = 0; d < updates.rank(); ++d) {
     Term& term = window_side_dims_[static_cast<size_t>(d)];
@@ -89,7 +89,6 @@ void ShapeTerms::scatter_dims(const Scatter& op) {
       ++operand_dim;
     window_extents_[static_cast<size_t>(operand_dim++)] = term;
     window_dims_.push_back(term);
-    ++window;
   }
 }
 

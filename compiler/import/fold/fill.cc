@@ -19,7 +19,6 @@ namespace {
 struct Start {
   Term raw;
   bool reinterpreted = false;
-  friend bool operator==(const Start&, const Start&) = default;
 };
 
 Start start_of(const Reader& reader, Term term) {
