@@ -39,7 +39,11 @@ std::vector<Token> tokens_of(const std::string& line) {
       ++at;
     } else if (in_word(c) && !(c == ':' && line[at + 1] == ' ')) {
       std::string word;
-      while (at < line.size() && in_word(line[at])) word += line[at++];
+      const bool number = std::isdigit(static_cast<unsigned char>(c)) != 0;
+      const auto exponent = [&] {
+        return number && (word.back() == 'e' || word.back() == 'E') && (line[at] == '-' || line[at] == '+');
+      };
+      while (at < line.size() && (in_word(line[at]) || (!word.empty() && exponent()))) word += line[at++];
       if (at < line.size() && line[at] == '<' && !is_variable(word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0) {
         for (int depth = 0;; ++at) {
           depth += line[at] == '<' ? 1 : line[at] == '>' ? -1 : 0;

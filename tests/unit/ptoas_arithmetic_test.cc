@@ -64,6 +64,7 @@ TEST(AmbiguousExpressions, AreNotFoundInWhatIsClear) {
            "pto::Stride<-1, -1, -1, -1, -1> v26 = pto::Stride<-1, -1, -1, -1, -1>(v21 * v24, v24, v23, v15, v9);",
            "(v2)[(int64_t) ((uint64_t) v1 * (uint64_t) v3)] = v6;",
            "const int32_t v27 = -1;",
+           "const float v16 = -1.17549435E-38f;",
            "if (v3 == v4) {",
            "if ((int64_t) v8 == v7) {",
            "extern \"C\" __global__ AICORE void k0(__gm__ float* v1, __gm__ float* v2, __gm__ int32_t* v3) {",
