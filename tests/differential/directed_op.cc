@@ -84,9 +84,10 @@ PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase) {
     out.blueprint = aimed_at(rng, out.strategy, wishes);
     Scatter* s = std::get_if<Scatter>(&out.blueprint.frame);
     if (wide && s != nullptr) {
-      s->accumulate = Accumulate::wide;
+      // A pair of another dtype may not accumulate wide. When no try is left the op stays as it is, legal but without effect on the cell.
       const bool converts = out.blueprint.operands[0].dtype != out.blueprint.results[0].dtype;
       if (out.blueprint.results.size() > 1 || (phase == K::wide_start && (!converts || s->init != InitKind::copy))) continue;
+      s->accumulate = Accumulate::wide;
     }
     const Op op = make_op(out.blueprint);
     if ((is_promised(op) || phase == K::wide_start) && room.allows(op, out.strategy)) break;
