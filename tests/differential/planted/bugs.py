@@ -3,10 +3,16 @@
 A bug is (name, old, new[, seconds[, arguments]]). `old`, its anchor, must stand in exactly one place of the library's .cc files; white space
 does not count, so the anchor survives formatting and moves between files (tests/differential/run_planted.py --check, part of ctest
 and ./dev lint, tells when one is lost). `seconds` is the budget within which the differential test must fail, `arguments` are further ones of
-strew_differential. Each bug stands for a family: order, bounds, policies, tails, widths, rounding, comparisons, splits, phases, strides.
+strew_differential: a backend, or one op for a bug that random ops meet only every few minutes. Each bug stands for a family: order, bounds, policies, tails, widths, rounding, comparisons, splits, phases, strides.
 """
 
 HALIDE = (30, ("--backend", "halide"))
+# Sixteen updates for each element, so that the order in which partial sums are added shows.
+DENSE_SUM = (30, ("--op", "strew1.scatter(operand=f32[4] indices=i32[64] updates=f32[64] inserted_window_dims=[0] "
+                  "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add order=relaxed init=in_place)"))
+# Many indices that are checked in whole vectors.
+CHECKED_ELEMENTS = (30, ("--op", "strew1.gather(operand=f32[5] indices=i32[70] result=f32[70] collapsed_slice_dims=[0] "
+                         "start_index_map=[0] index_vector_dim=1 slice_sizes=[1] oob=error)"))
 
 BUGS = [
     ("positions walked backwards",
@@ -46,7 +52,7 @@ BUGS = [
     ("vector check accepts one index too many",
      "Value* bad = e_.b.CreateICmpUGT(e_.load(vector, address(i), Access::input), bounds);",
      "Value* bad = e_.b.CreateICmpUGT(e_.b.CreateSub(e_.load(vector, address(i), Access::input), "
-     "llvm::ConstantInt::get(vector, 1)), bounds);"),
+     "llvm::ConstantInt::get(vector, 1)), bounds);", *CHECKED_ELEMENTS),
     ("vector tail dropped",
      "Value* at = body_end;\n    for (int part = width / 2; part >= 1; part /= 2) {",
      "Value* at = body_end;\n    for (int part = width / 2; part >= 2; part /= 2) {"),
@@ -98,7 +104,7 @@ BUGS = [
      "for (int t = std::max(first, 1); t < end; ++t) {", "for (int t = std::max(first, 1); t < end - (first == 0 ? 1 : 0); ++t) {"),
     ("the number of private tables follows the threads",
      "const int most = exact ? std::min(schedule.tables, threads) : schedule.tables;",
-     "const int most = std::min(schedule.tables, threads);"),
+     "const int most = std::min(schedule.tables, threads);", *DENSE_SUM),
     ("threads: the last chunk of a phase is not run",
      "run_phase(team, limits, kind, phase.split.chunks, phase.split.busy(), work, &phase);",
      "run_phase(team, limits, kind, phase.split.chunks - 1, phase.split.busy(), work, &phase);"),
