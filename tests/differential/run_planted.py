@@ -34,7 +34,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("compiler", "runtime", "schedules", "backends")
 SECONDS = 60  # the budget of a bug that names none, in processor time: other work on the machine does not count
 SEED = 20250101
-HANGS = 20  # times its budget on the clock: the time after which a run has hung
+HANGS = 120  # seconds on the clock in which a run that has hung used no processor time
 
 
 class Trouble(Exception):
@@ -169,14 +169,25 @@ def processor_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def watch(process, ended):
+    """Kills a run that uses no processor time any more."""
+    used = -1.0
+    while not ended.wait(HANGS):
+        before, used = used, processor_seconds(process.pid)
+        if used - before < 0.1:
+            process.kill()
+            return
+
+
 def run(home, seconds, seed, arguments=()):
     """(processor seconds until it failed, why), or (None, what it did instead)."""
     program = [str(home / "bin/strew_differential"), "--seed", str(seed), "--seconds", "100000", *arguments]
     limited = ["sh", "-c", 'ulimit -S -t "$0" && exec "$@"', str(math.ceil(seconds)), *program]
     report, failed = [], 0.0
     with subprocess.Popen(limited, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as process:
-        hung = threading.Timer(HANGS * seconds, process.kill)
-        hung.start()
+        ended = threading.Event()
+        watcher = threading.Thread(target=watch, args=(process, ended))
+        watcher.start()
         for line in process.stdout:
             if not report and line.startswith("FAIL"):
                 failed = processor_seconds(process.pid)
@@ -184,16 +195,19 @@ def run(home, seconds, seed, arguments=()):
                 report.append(line.strip())
             if line.startswith("replay"):
                 process.kill()  # it would shrink the op next
+        # Reading /proc needs the process, so nobody waits for it before the watcher has stopped.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        ended.set()
+        watcher.join()
         process.wait()
-        hung.cancel()
     if any("could not be opened" in line for line in report):
         raise Trouble(f"{shlex.join(program)} cannot open its libraries: {' '.join(report)}")
     if report:
         return failed, report[-2] if report[-1].startswith("replay") else report[-1]
-    if process.returncode == -signal.SIGXCPU:
+    if process.returncode in (0, -signal.SIGXCPU):
         return None, f"found nothing in {seconds:g} s"
     if process.returncode == -signal.SIGKILL:
-        return None, f"hung for {HANGS * seconds:g} s"
+        return None, f"hung for {HANGS} s"
     if process.returncode < 0:
         return seconds, f"died of {signal.Signals(-process.returncode).name}"
     raise Trouble(f"{shlex.join(program)} ended with status {process.returncode} and reported no failure")
