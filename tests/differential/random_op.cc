@@ -85,6 +85,8 @@ void Generator::choose_frame() {
   const auto any = static_cast<CombinerKind>(rng_.below(static_cast<int64_t>(CombinerKind::expr) + 1));
   const bool graph = rng_.chance(15);
   combiner_ = wishes_.combiner.value_or(graph ? CombinerKind::expr : scatter_ ? any : CombinerKind::assign);
+  // A combiner that was drawn gives way to a dtype that is wished.
+  if (!wishes_.combiner && wishes_.dtype && !combines(combiner_, *wishes_.dtype)) combiner_ = CombinerKind::assign;
 }
 
 void Generator::choose_roles() {
