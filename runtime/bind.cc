@@ -1,8 +1,10 @@
 // Binding, fast where nothing changed: bind_as() is one pass over the views, dtype, rank, dims, strides and addresses against the shape
 // of the op (static) or of this thread's last call (dynamic), then overlap, about fifty instructions per tensor. Whatever does not match
 // at once is bound again step by step, to find out whether it is harmless (strides of extents of 1, interleaved buffers), a new set of
-// dims, or an error. Threads remember few shapes and forget them for others, so a call holds the shape of a dynamic op until it ends. Consistency of dynamic dims is not repeated here: the op with the dims filled in is verified. Tested by
-// tests/unit/bind_test.cc.
+// dims, or an error. Consistency of dynamic dims is not repeated here: the op with the dims filled in is verified.
+//
+// A thread remembers the last few shapes and forgets one when it needs the room for another, so a call holds the shape of a dynamic op
+// until the call ends. Tested by tests/unit/bind_test.cc.
 #include "runtime/bind.h"
 
 #include <algorithm>

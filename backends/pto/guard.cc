@@ -1,7 +1,7 @@
 // See guard.h. One walk collects how every value is written and who reads it, a second one puts in the sums.
 //
 // How many readers a value has does not matter here: ptoas merges equal statements, so that two readers may become one.
-// Tested by tests/golden/ptoas_arithmetic_test.cc with the real ptoas, and by the programs in tests/golden/programs.
+// Tested by tests/unit/ptoas_arithmetic_test.cc with the real ptoas, and by the programs in tests/golden/programs.
 #include "backends/pto/guard.h"
 
 #include <algorithm>

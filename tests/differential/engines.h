@@ -35,7 +35,8 @@ class EngineRoom {
  public:
   explicit EngineRoom(EngineOptions options);
 
-  /// Builds the op's kernels; with `wish`, compiled ones of that strategy only, none where it is not legal. Fails when a backend that says it can build does not, or refuses a promised cell.
+  /// Builds the op's kernels; with `wish`, compiled ones of that strategy only, none where it is not legal. Fails when a backend that says
+  /// it can build does not, or refuses a promised cell.
   Expected<std::vector<Engine>> build(const Op& op, Rng rng, std::optional<Strategy> wish = {});
   /// May the op be scheduled so?
   bool allows(const Op& op, Strategy strategy) const;

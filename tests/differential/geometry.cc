@@ -1,4 +1,4 @@
-// Coordinates of a concrete op: see geometry.h. Covered by tests/unit/geometry_test.cc.
+// Coordinates of a concrete op: see geometry.h. Covered by tests/unit/differential_test.cc.
 #include "tests/differential/geometry.h"
 
 #include <algorithm>

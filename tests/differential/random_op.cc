@@ -1,8 +1,8 @@
 // Random ops: first the roles of the operand's dims and the index positions, then dtypes and combiner, then which extents are dynamic
 // and how tensors lie in memory. Sizes lean towards rows of 1..70 elements, where vector tails go wrong; zero and one occur often.
 //
-// Limits: ranks up to 5, at most kElements elements per tensor (six ops in a hundred kManyElements, and on wish more), N up to 3. Everything generated must verify; a rejected op is a
-// failure of the differential test. Covered by every differential run.
+// Limits: ranks up to 5, at most kElements elements per tensor (six ops in a hundred kManyElements, and on wish more), N up to 3. Everything
+// generated must verify; a rejected op is a failure of the differential test. Covered by every differential run.
 #include "tests/differential/random_op.h"
 
 #include <algorithm>
