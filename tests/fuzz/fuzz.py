@@ -62,7 +62,7 @@ def run(build, name, longest, globs, seconds):
     dictionary = FOLDER / "dictionaries" / f"{name}.dict"
     if dictionary.exists():
         command.append(f"-dict={dictionary}")
-    environment = dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1", ASAN_OPTIONS="detect_stack_use_after_return=0")
+    environment = dict(os.environ, UBSAN_OPTIONS="print_stacktrace=1")
     symbolizer = shutil.which("llvm-symbolizer-22")
     if symbolizer:
         environment["ASAN_SYMBOLIZER_PATH"] = environment["UBSAN_SYMBOLIZER_PATH"] = symbolizer
