@@ -3,6 +3,7 @@
 // keyed here. Cost: 100-200 ns, against microseconds of printing. Tested by tests/unit/cache_test.cc.
 #include "runtime/op_key.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <array>
@@ -14,26 +15,26 @@
 namespace strew {
 namespace {
 
-/// Words on the stack, on the heap beyond 256.
+/// Words on the stack, on the heap beyond 256. Whatever belongs together is put with one test of the room left.
 class Words {
  public:
-  void put(uint64_t word) {
-    if (count_ < few_.size())
-      few_[count_++] = word;
-    else
-      more_.push_back(word);
+  template <class... Word>
+  void put(Word... words) {
+    uint64_t* to = room(sizeof...(words));
+    ((*to++ = static_cast<uint64_t>(words)), ...);
   }
   void put(const std::string& text) {
-    put(text.size());
-    for (size_t i = 0; i < text.size(); i += 8) {
-      uint64_t word = 0;
-      std::memcpy(&word, text.data() + i, std::min<size_t>(8, text.size() - i));
-      put(word);
-    }
+    const size_t count = (text.size() + 7) / 8;
+    uint64_t* to = room(1 + count);
+    to[0] = text.size();
+    if (count == 0) return;
+    to[count] = 0;
+    std::memcpy(to + 1, text.data(), text.size());
   }
   void put(const std::vector<int64_t>& list) {
-    put(list.size());
-    for (int64_t value : list) put(static_cast<uint64_t>(value));
+    uint64_t* to = room(1 + list.size());
+    *to++ = list.size();
+    for (int64_t value : list) *to++ = static_cast<uint64_t>(value);
   }
   Hash128 hash() const {
     XXH128_hash_t hash = XXH3_128bits(few_.data(), count_ * sizeof(uint64_t));
@@ -42,8 +43,22 @@ class Words {
   }
 
  private:
+  uint64_t* room(size_t count) {
+    if (count <= limit_ - count_) {
+      uint64_t* to = few_.data() + count_;
+      count_ += count;
+      return to;
+    }
+    return more(count);
+  }
+  [[gnu::noinline]] uint64_t* more(size_t count) {
+    limit_ = count_;  // what follows goes there too, so that the order of words is kept
+    more_.resize(more_.size() + count);
+    return more_.data() + more_.size() - count;
+  }
+
   std::array<uint64_t, 256> few_;
-  size_t count_ = 0;
+  size_t count_ = 0, limit_ = few_.size();
   std::vector<uint64_t> more_;
 };
 
@@ -61,9 +76,7 @@ void put(Words& out, const TensorType& value) {
 
 void put(Words& out, const Scalar& value) {
   const auto& [dtype, bits] = value;
-  out.put(word(dtype));
-  out.put(bits[0]);
-  out.put(bits[1]);
+  out.put(word(dtype), bits[0], bits[1]);
 }
 
 void put(Words& out, const Extra& value) {
@@ -80,9 +93,8 @@ void put(Words& out, const std::vector<T>& list) {
 
 void put(Words& out, const ExprNode& node) {
   const auto& [op, dtype, args, index, value] = node;
-  out.put(word(op) << 32 | word(dtype) << 16 | args.size());
-  for (int32_t arg : args) out.put(static_cast<uint64_t>(arg));
-  out.put(static_cast<uint64_t>(index));
+  out.put(word(op) << 32 | word(dtype) << 16 | args.size(), index);
+  for (int32_t arg : args) out.put(arg);
   put(out, value);
 }
 
@@ -90,7 +102,7 @@ void put(Words& out, const Expr& expr) {
   const auto& [nodes, results] = expr;
   put(out, nodes);
   out.put(results.size());
-  for (int32_t result : results) out.put(static_cast<uint64_t>(result));
+  for (int32_t result : results) out.put(result);
 }
 
 void put(Words& out, const Scatter& op) {
@@ -104,7 +116,7 @@ void put(Words& out, const Scatter& op) {
   put(out, extras);
   put(out, results);
   for (const auto* list : {&window, &inserted, &batching, &indices_batching, &to_operand}) out.put(*list);
-  out.put(static_cast<uint64_t>(vector_dim));
+  out.put(vector_dim);
   out.put(word(combiner.kind));
   put(out, combiner.expr);
   out.put(word(init));
@@ -122,7 +134,7 @@ void put(Words& out, const Gather& op) {
   put(out, extras);
   put(out, result);
   for (const auto* list : {&offset, &collapsed, &batching, &indices_batching, &index_map}) out.put(*list);
-  out.put(static_cast<uint64_t>(vector_dim));
+  out.put(vector_dim);
   out.put(slice_sizes);
   put(out, expr);
   put(out, fill);
@@ -138,7 +150,7 @@ Hash128 quick_key(const Op& op, const KernelOptions& options) {
   words.put(backend);
   words.put(schedule);
   words.put(target);
-  words.put(static_cast<uint64_t>(threads));
+  words.put(threads);
   return words.hash();
 }
 

@@ -8,7 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "compiler/op/limits.h"
+#include "compiler/op/text.h"
 #include "tests/support/cli.h"
+#include "tests/support/deep_expr.h"
 
 namespace strew::testing {
 namespace {
@@ -141,6 +144,24 @@ TEST_F(Hostile, LargeTensorsAreInMemoryOnce) {
                           "] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 slice_sizes=[1])");
   write_sparse("wide.npy", "<i4", kCount);
   success("run wide.strew --threads 1 --input table.npy wide.npy --output y.npy", limit(2 * kMib + 64));
+}
+
+/// Main threads may have a small stack too: limits are those of the file, not of the shell that started us.
+TEST_F(Hostile, TheLargestExpressionsNeedNoLargeStack) {
+  const std::string limit = "ulimit -s " + std::to_string((kSanitized ? size_t{2} << 20 : size_t{512} << 10) >> 10) + ";";
+  write_tensor("deep_table.npy", DType::i64, {5, 4}, "");
+  write_tensor("deep_at.npy", DType::i32, {3, 1}, "");
+  write_tensor("deep_rows.npy", DType::i64, {3, 4}, "");
+  for (const test::Shape shape : {test::Shape::chain, test::Shape::comb, test::Shape::tree, test::Shape::shared}) {
+    write("deep.strew", print(test::deep_op(shape, DType::i64, kMaxExprNodes)));
+    success("check deep.strew", limit);
+    success("explain deep.strew", limit);
+    for (const char* backend : {"reference", "llvm"})
+      success(
+          std::string("run deep.strew --input deep_table.npy deep_at.npy deep_rows.npy --output deep.npy --backend ") + backend,
+          limit);
+    success("compile deep.strew --emit ll -o deep.ll", limit);
+  }
 }
 
 TEST_F(Hostile, AnInputThatGetsShorterIsAnError) {

@@ -1,5 +1,7 @@
 // Expressions as large as they may be (kMaxExprNodes), in the shapes that hurt recursion, from a thread with a small stack: everything that
 // takes an op takes these, or says clearly why not.
+#include "tests/support/deep_expr.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,56 +25,8 @@
 namespace strew {
 namespace {
 
+using test::Shape;
 using testing::HasSubstr;
-
-enum class Shape { chain, comb, tree, shared };
-
-const char* name_of(Shape shape) {
-  switch (shape) {
-    case Shape::chain:
-      return "chain";
-    case Shape::comb:
-      return "comb";
-    case Shape::tree:
-      return "tree";
-    case Shape::shared:
-      return "shared";
-  }
-  return "";
-}
-
-/// An expression of `count` nodes. chain: every node reads the one before; comb: as its second argument; tree: balanced; shared: every
-/// node reads the one before twice, so that it would be 2^count nodes as a tree.
-Expr expr_of(Shape shape, DType dtype, int count) {
-  Expr out;
-  const ExprOp ops[] = {ExprOp::add, ExprOp::mul, is_float(dtype) ? ExprOp::max : ExprOp::bit_xor};
-  const auto combine = [&](int32_t a, int32_t b) { out.nodes.push_back({ops[out.nodes.size() % 3], dtype, {a, b}, 0, {}}); };
-  const int leaves = shape == Shape::tree ? (count + 1) / 2 : 2;
-  for (int i = 0; i < leaves; ++i) out.nodes.push_back({i % 2 == 0 ? ExprOp::current : ExprOp::update, dtype, {}, 0, {}});
-  for (int32_t next = 0; static_cast<int>(out.nodes.size()) < count;) {
-    const auto last = static_cast<int32_t>(out.nodes.size()) - 1;
-    if (shape == Shape::chain) combine(last, 1);
-    if (shape == Shape::comb) combine(last % 2, last);
-    if (shape == Shape::shared) combine(last, last);
-    if (shape == Shape::tree) {
-      if (next + 1 > last) break;
-      combine(next, next + 1);
-      next += 2;
-    }
-  }
-  out.results = {static_cast<int32_t>(out.nodes.size()) - 1};
-  return out;
-}
-
-/// Adds 3 rows of 4 updates to 5 rows, by the expression.
-Op op_of(Shape shape, DType dtype, int count) {
-  const std::string d(name(dtype));
-  Op op = test::op_of("strew1.scatter(operand=" + d + "[5,4] indices=i32[3,1] updates=" + d +
-                      "[3,4] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 "
-                      "init=in_place)");
-  std::get<Scatter>(op).combiner = {CombinerKind::expr, expr_of(shape, dtype, count)};
-  return op;
-}
 
 /// The bytes of the table after one call, or why there are none.
 Expected<std::string> table_after(Runtime& runtime, const Op& op, const std::string& backend) {
@@ -161,7 +115,7 @@ void check_npu(const Op& op) {
 
 class DeepExpr : public testing::TestWithParam<std::tuple<Shape, DType>> {
  protected:
-  Op op() const { return op_of(std::get<0>(GetParam()), std::get<1>(GetParam()), kMaxExprNodes); }
+  Op op() const { return test::deep_op(std::get<0>(GetParam()), std::get<1>(GetParam()), kMaxExprNodes); }
 };
 
 TEST_P(DeepExpr, HasTextAndPlan) {
@@ -181,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DeepExpr,
                          testing::Combine(testing::Values(Shape::chain, Shape::comb, Shape::tree, Shape::shared),
                                           testing::Values(DType::f32, DType::bf16, DType::i64)),
                          [](const auto& info) {
-                           return std::string(name_of(std::get<0>(info.param))) + "_" +
+                           return std::string(test::name_of(std::get<0>(info.param))) + "_" +
                                   std::string(name(std::get<1>(info.param)));
                          });
 
@@ -189,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, DeepExpr,
 TEST(DeepExprHalide, TakesWhatItSaysAndNoMore) {
   test::on_small_stack(test::kSmallStack, [] {
     Runtime runtime;
-    const Op most = op_of(Shape::chain, DType::i32, 512 + 1), more = op_of(Shape::chain, DType::i32, 512 + 2);
+    const Op most = test::deep_op(Shape::chain, DType::i32, 512 + 1), more = test::deep_op(Shape::chain, DType::i32, 512 + 2);
     const Expected<std::string> table = table_after(runtime, most, "halide"), right = table_after(runtime, most, "reference");
     if (!table.ok() && table.status().message().find("STREW_WITH_HALIDE") != std::string::npos) return;
     ASSERT_TRUE(table.ok()) << table.status().message();
@@ -202,7 +156,7 @@ TEST(DeepExprHalide, TakesWhatItSaysAndNoMore) {
 /// 64-bit integers are computed element by element, so that large expressions are programs and not too many tiles.
 TEST(DeepExprNpu, IsWrittenWhereScalarsCompute) {
   test::on_small_stack(test::kSmallStack, [] {
-    const Op op = op_of(Shape::chain, DType::i64, kMaxExprNodes);
+    const Op op = test::deep_op(Shape::chain, DType::i64, kMaxExprNodes);
     const Expected<VerifiedOp> verified = VerifiedOp::of(op);
     ASSERT_TRUE(verified.ok()) << verified.status().message();
     const Expected<Plan> plan = canonical_plan(*verified);

@@ -96,6 +96,21 @@ TEST(Fold, WhatIsNoNormalisationStays) {
   EXPECT_THAT(folded(scatter(twice)), HasSubstr("left 3"));
 }
 
+/// Constants c, max(c, c), max of that twice, and so on: 2^60 paths lead from the last to the first. A few steps are a bound that folds; many
+/// are left alone, at once.
+TEST(Fold, ConstantsThatShareTermsAreLookedAtAFewTimes) {
+  const auto clipped = [](int steps) {
+    std::string text = "  %c0 = stablehlo.maximum %zero, %zero : V\n";
+    for (int i = 1; i <= steps; ++i) {
+      const std::string last = "%c" + std::to_string(i - 1);
+      text += "  %c" + std::to_string(i) + " = stablehlo.maximum " + last + ", " + last + " : V\n";
+    }
+    return scatter(text + "  %k = stablehlo.clamp %c" + std::to_string(steps) + ", %i, %four : V");
+  };
+  EXPECT_THAT(folded(clipped(3)), HasSubstr("oob=clamp"));
+  EXPECT_THAT(folded(clipped(60)), Not(HasSubstr("oob=clamp")));
+}
+
 TEST(Fold, ClipsAreThePolicy) {
   for (const std::string type : {"i8", "i32", "ui8", "ui32", "ui64", "i64"}) {
     const std::string clamp = folded(scatter("  %k = stablehlo.clamp %zero, %i, %four : V", type));

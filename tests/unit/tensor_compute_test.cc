@@ -1,9 +1,11 @@
 // What is computed between a gather and a scatter: where it ends up, why, and that its values are right.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "compiler/import/importer.h"
 #include "compiler/op/number.h"
 #include "runtime/program.h"
+#include "tests/support/small_stack.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {
@@ -134,6 +136,26 @@ TEST(TensorCompute, EachWayGivesTheSameValues) {
   %c = arith.subi %g, %h : tensor<3xi32>)";
   EXPECT_EQ(run(idiom(two, ""), inputs({2, 1, 0})), (std::vector<double>{10 - 5, 20 - 6, 30 - 8, 40}));
   EXPECT_EQ(run(idiom(two, "unique"), inputs({2, 1, 0})), (std::vector<double>{10 - 5, 20 - 6, 30 - 8, 40}));
+}
+
+/// Gathers that feed each other through arithmetic recurse in the front end, so that their number is limited.
+TEST(TensorCompute, GathersInARowAreLimited) {
+  const auto chain = [](int gathers) {
+    std::string text =
+        "func.func @main(%s: tensor<3xi32>, %i: tensor<3x1xindex>) -> tensor<3xi32> {\n"
+        "  %c0 = tensor.gather %s[%i] gather_dims([0]) : (tensor<3xi32>, tensor<3x1xindex>) -> tensor<3xi32>\n";
+    for (int n = 1; n <= gathers; ++n) {
+      const std::string number = std::to_string(n), last = std::to_string(n - 1);
+      text += "  %g" + number + " = tensor.gather %c" + last +
+              "[%i] gather_dims([0]) : (tensor<3xi32>, tensor<3x1xindex>) -> tensor<3xi32>\n  %c" + number + " = arith.addi %g" +
+              number + ", %g" + number + " : tensor<3xi32>\n";
+    }
+    return text + "  return %g" + std::to_string(gathers) + " : tensor<3xi32>\n}\n";
+  };
+  test::on_small_stack(test::kSmallStack, [&] {
+    EXPECT_EQ(import_message(chain(120)), "imported");
+    EXPECT_THAT(import_message(chain(400)), testing::HasSubstr("more than 256 gathers in a row feed each other"));
+  });
 }
 
 /// One row per operation whose meaning in arith is not the node of the same name.
