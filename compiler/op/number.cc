@@ -130,7 +130,8 @@ double decode_float(const DTypeInfo& f, uint64_t bits) {
   const int field = static_cast<int>(magnitude >> f.mantissa_bits);
   const uint64_t fraction = magnitude & low_bits(f.mantissa_bits);
   const uint64_t significand = field == 0 ? fraction : fraction | (uint64_t{1} << f.mantissa_bits);
-  return sign * std::ldexp(static_cast<double>(significand), std::max(field, 1) - f.bias - f.mantissa_bits);
+  // Signed, because a conversion from uint64_t may be a difference, which is -0 for 0 where the caller rounds down.
+  return sign * std::ldexp(static_cast<double>(static_cast<int64_t>(significand)), std::max(field, 1) - f.bias - f.mantissa_bits);
 }
 
 uint64_t encode_integer(const DTypeInfo& f, double value) {
