@@ -29,6 +29,8 @@ struct Named {
   Type type;
 };
 
+/// Most calls write a statement or a constant. Where two arguments of one call would, they are named first: C++ does not order arguments,
+/// and the text must not depend on the compiler.
 class ProgramBuilder {
  public:
   ProgramBuilder(Chip chip, int cores);

@@ -275,6 +275,11 @@ Number Frame::number(const Term& term) {
 
 Number Frame::number(const Term& term, int64_t divisor) { return number(divided(term, divisor)); }
 
+Number Frame::last_start(const Component& component) {
+  const Number window = number(component.window), dim = number(component.dim);
+  return build.sub(dim, window, "last_start");
+}
+
 Term Frame::extent(int tensor) const {
   const PlanTensor& wanted = plan.tensors[static_cast<size_t>(tensor)];
   Term all = constant(1);

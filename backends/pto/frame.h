@@ -56,6 +56,8 @@ class Frame {
   /// Elements of a tensor.
   Term extent(int tensor) const;
   Number elements(int tensor) { return number(extent(tensor)); }
+  /// The last place where a component's window may start.
+  Number last_start(const Component& component);
   /// What an open extent counts as in the cost report, and where tiles are chosen.
   int64_t assumed(const Term& term) const;
   /// How many turns a loop over that many takes, `each` at a time.

@@ -44,7 +44,8 @@ Named Grid::part(const std::string& hint, const Number& first_row, const std::ve
       at = build.add(at, build.mul(variable, frame_.number(step), "cols_in"), "col");
     }
   }
-  return build.part(hint, view_, row, build.mul(at, words), rows, build.mul(cols, words));
+  const Number wide = build.mul(cols, words), from = build.mul(at, words);
+  return build.part(hint, view_, row, from, rows, wide);
 }
 
 Named Grid::line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const {

@@ -171,14 +171,12 @@ void IndexCode::saturate(const Named& tile) {
 }
 
 Named IndexCode::faults(const TilePlace& place) {
-  ProgramBuilder& b = frame_.build;
   where_ = {};
   Named bad;
   for (size_t k = 0; k < frame_.plan.components.size(); ++k) {
-    const Component& c = frame_.plan.components[k];
     const Named tile = component(k, place);
     saturate(tile);
-    bound(tile, b.sub(frame_.number(c.dim), frame_.number(c.window), "last_start"), bad);
+    bound(tile, frame_.last_start(frame_.plan.components[k]), bad);
   }
   return bad;
 }
@@ -201,7 +199,7 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
     const Component& c = plan.components[k];
     const Named tile = component(k, place);
     saturate(tile);
-    const Number last = b.sub(frame_.number(c.dim), frame_.number(c.window), "last_start");
+    const Number last = frame_.last_start(c);
     if (plan.oob == OobPolicy::clamp) {
       scale(tile, Opcode::tmaxs, b.number(0));
       scale(tile, Opcode::tmins, last);

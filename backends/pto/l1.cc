@@ -94,11 +94,11 @@ class L1Writer {
     const Number step = b_.number(tall);
     const int64_t tiles = (rows + tall - 1) / tall;
     const double turns = static_cast<double>(tiles) / b_.planned_cores();
-    b_.loop("first", b_.mul(b_.core(), step, "first_tile"), b_.number(rows), b_.mul(b_.cores(), step, "stride"),
-            std::max(1.0, turns), [&](const Number& first) {
-              const Number valid = rows % tall == 0 ? step : b_.min(b_.sub(b_.number(rows), first, "left"), step, "count");
-              tile(first, valid);
-            });
+    const Number stride = b_.mul(b_.cores(), step, "stride"), from = b_.mul(b_.core(), step, "first_tile");
+    b_.loop("first", from, b_.number(rows), stride, std::max(1.0, turns), [&](const Number& first) {
+      const Number valid = rows % tall == 0 ? step : b_.min(b_.sub(b_.number(rows), first, "left"), step, "count");
+      tile(first, valid);
+    });
     frame_.program.tiles = {walk_.elements ? "elem" : "row", CoreSplit::updates, tall, cols_, "l1", 1};
     return true;
   }

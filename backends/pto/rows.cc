@@ -444,7 +444,8 @@ Status RowWriter::make_results() {
   b_.loop("block", b_.number(0), b_.number(walk_.fractals), b_.number(1), static_cast<double>(walk_.fractals),
           [&](const Number& at) {
             const Number start = b_.mul(at, column, "block_start");
-            made = write_init(frame_, b_.add(start, first, "from_element"), b_.add(start, last, "to_element"));
+            const Number to = b_.add(start, last, "to_element"), from = b_.add(start, first, "from_element");
+            made = write_init(frame_, from, to);
           });
   return made;
 }
@@ -521,17 +522,17 @@ Status RowWriter::positions(size_t depth, TilePlace& place) {
   const bool mine = depth == 0 && outer_split_;
   const Number extent = frame_.number(walk_.outer[depth].extent);
   const double trips = static_cast<double>(frame_.assumed(walk_.outer[depth].extent)) / (mine ? b_.planned_cores() : 1);
-  b_.loop(depth == 0 ? "slab" : "around", mine ? b_.core() : b_.number(0), extent, mine ? b_.cores() : b_.number(1),
-          std::max(1.0, trips), [&](const Number& variable) {
-            if (mine && by_slab_) {
-              const Number each = frame_.number(walk_.outer[0].strides[static_cast<size_t>(frame_.table(0))]);
-              const Number start = b_.mul(variable, each, "slab_start");
-              failed_ = write_init(frame_, start, b_.add(start, each, "slab_stop"));
-            }
-            place.outer.push_back(variable);
-            if (failed_.ok()) failed_ = positions(depth + 1, place);
-            place.outer.pop_back();
-          });
+  const Number step = mine ? b_.cores() : b_.number(1), from = mine ? b_.core() : b_.number(0);
+  b_.loop(depth == 0 ? "slab" : "around", from, extent, step, std::max(1.0, trips), [&](const Number& variable) {
+    if (mine && by_slab_) {
+      const Number each = frame_.number(walk_.outer[0].strides[static_cast<size_t>(frame_.table(0))]);
+      const Number start = b_.mul(variable, each, "slab_start");
+      failed_ = write_init(frame_, start, b_.add(start, each, "slab_stop"));
+    }
+    place.outer.push_back(variable);
+    if (failed_.ok()) failed_ = positions(depth + 1, place);
+    place.outer.pop_back();
+  });
   return failed_;
 }
 
@@ -603,8 +604,8 @@ Status RowWriter::run() {
     const int64_t bytes = walk_.width * words * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
     const int64_t unit = walk_.fractals > 0 ? kFractalRows : kLine / std::gcd(kLine, bytes);
     b_.note("each core owns a range of the table's rows");
-    const Number each =
-        b_.mul(b_.ceil_div(b_.ceil_div(total_, b_.number(unit), "units"), b_.cores(), "share"), b_.number(unit), "share_rows");
+    const Number cores = b_.cores(), units = b_.ceil_div(total_, b_.number(unit), "units");
+    const Number each = b_.mul(b_.ceil_div(units, cores, "share"), b_.number(unit), "share_rows");
     begin_ = b_.min(b_.mul(b_.core(), each, "core_row"), total_, "begin");
     end_ = b_.min(b_.add(begin_, each, "next_row"), total_, "end");
     owned_ = b_.sub(end_, begin_, "owned_rows");

@@ -213,8 +213,8 @@ Number WindowWriter::load_index(size_t k) {
     // Beyond what an index holds, and only its remainder is wanted: low + (high mod dim) * (2^32 mod dim).
     const Number dim = divisor(k), two = b_.number(int64_t{1} << 32);
     const Number high_part{b_.give(Opcode::index_castui, hint + "_high_part", make_index(), {high.name}).name, {}};
-    const Number rest = b_.mul(b_.remainder(high_part, dim, "high_rest"), b_.remainder(two, dim, "word_rest"), "high_value");
-    return b_.add(low_part, rest, hint.c_str());
+    const Number word_rest = b_.remainder(two, dim, "word_rest"), high_rest = b_.remainder(high_part, dim, "high_rest");
+    return b_.add(low_part, b_.mul(high_rest, word_rest, "high_value"), hint.c_str());
   }
   const Number high_part{b_.give(Opcode::index_cast, hint + "_high_part", make_index(), {high.name}).name, {}};
   const Number value = b_.add(low_part, b_.mul(high_part, b_.number(int64_t{1} << 32), "high_value"), hint.c_str());
@@ -252,7 +252,8 @@ void WindowWriter::bound(size_t k, const Number& value) {
   Span left{zero, window};
   const auto drop_outside = [&](const Number& limit) {
     // The distance from [0, limit], taken where it cannot overflow, is 0 or 1 at either side.
-    const Number near = b_.min(b_.max(value, b_.number(-1), "near"), b_.add(limit, b_.number(1), "beyond"), "near");
+    const Number beyond = b_.add(limit, b_.number(1), "beyond");
+    const Number near = b_.min(b_.max(value, b_.number(-1), "near"), beyond, "near");
     at = b_.min(b_.max(near, zero, "inside"), limit, "inside");
     const Number off = b_.sub(near, at, "off");
     valid_ = b_.mul(valid_, b_.sub(b_.number(1), b_.mul(off, off, "outside"), "here"), "valid");
@@ -457,17 +458,17 @@ void WindowWriter::positions(size_t depth) {
   const bool mine = depth == 0 && (spread_ == Spread::position || spread_ == Spread::slab);
   const Number extent = frame_.number(plan_.positions[depth].extent);
   const double trips = static_cast<double>(frame_.assumed(plan_.positions[depth].extent)) / (mine ? b_.planned_cores() : 1);
-  b_.loop("position", mine ? b_.core() : b_.number(0), extent, mine ? b_.cores() : b_.number(1), std::max(1.0, trips),
-          [&](const Number& variable) {
-            if (mine && spread_ == Spread::slab && plan_.init_kind != InitKind::in_place) {
-              const Number each = frame_.number(plan_.positions[0].strides[static_cast<size_t>(frame_.table(0))]);
-              const Number begin = b_.mul(variable, each, "slab_start");
-              failed_ = write_init(frame_, begin, b_.add(begin, each, "slab_stop"));
-            }
-            position_.push_back(variable);
-            positions(depth + 1);
-            position_.pop_back();
-          });
+  const Number step = mine ? b_.cores() : b_.number(1), from = mine ? b_.core() : b_.number(0);
+  b_.loop("position", from, extent, step, std::max(1.0, trips), [&](const Number& variable) {
+    if (mine && spread_ == Spread::slab && plan_.init_kind != InitKind::in_place) {
+      const Number each = frame_.number(plan_.positions[0].strides[static_cast<size_t>(frame_.table(0))]);
+      const Number begin = b_.mul(variable, each, "slab_start");
+      failed_ = write_init(frame_, begin, b_.add(begin, each, "slab_stop"));
+    }
+    position_.push_back(variable);
+    positions(depth + 1);
+    position_.pop_back();
+  });
 }
 
 /// Policy error: window by window, in scalar arithmetic.
@@ -487,9 +488,9 @@ void WindowWriter::check_indices() {
     }
     Number faults = b_.number(0);
     for (size_t k = 0; k < plan_.components.size(); ++k) {
-      const Component& c = plan_.components[k];
-      const Number value = start(k), last = b_.sub(frame_.number(c.dim), frame_.number(c.window), "last_start");
-      const Number near = b_.min(b_.max(value, b_.number(-1), "near"), b_.add(last, b_.number(1), "beyond"), "near");
+      const Number value = start(k), last = frame_.last_start(plan_.components[k]);
+      const Number beyond = b_.add(last, b_.number(1), "beyond");
+      const Number near = b_.min(b_.max(value, b_.number(-1), "near"), beyond, "near");
       const Number off = b_.sub(near, b_.min(b_.max(near, b_.number(0), "inside"), last, "inside"), "off");
       faults = b_.max(faults, b_.mul(off, off, "outside"), "fault");
     }
