@@ -176,6 +176,9 @@ std::optional<std::string> own_mode(const Plan& plan) {
   return std::nullopt;
 }
 
+/// Elements; shorter parts of a row are not worth an instruction each.
+constexpr int64_t kShortestPart = 8;
+
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   const Plan& plan = frame.plan;
   if (plan.components.empty()) return unsupported("no index component");
@@ -199,14 +202,14 @@ Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
   }
   cut_rows(plan, tensors, walk);
   if (walk.width > most) {
-    int64_t parts = (walk.width + most - 1) / most;
-    while (parts < walk.width && walk.width % parts != 0) ++parts;
-    if (walk.width / parts < 8)
-      return unsupported("rows of " + std::to_string(walk.width) + " elements, which no equal parts fit");
+    // The longest equal parts that fit a tile: tried by their length, because a row may have any number of them.
+    int64_t each = most;
+    while (each >= kShortestPart && walk.width % each != 0) --each;
+    if (each < kShortestPart) return unsupported("rows of " + std::to_string(walk.width) + " elements, which no equal parts fit");
     Loop part = no_loop(plan.tensors.size());
-    part.extent = constant(parts);
-    for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(walk.width / parts);
-    walk.width /= parts;
+    part.extent = constant(walk.width / each);
+    for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(each);
+    walk.width = each;
     walk.window.push_back(std::move(part));
   }
   STREW_TRY(check_steps(frame, walk));

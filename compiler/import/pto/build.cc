@@ -150,7 +150,8 @@ int Builder::node_of_symbol(Expr& expr, SymbolId id, std::vector<int>& inputs) {
     case SymbolKind::remainder:
       return binary(expr, ExprOp::rem, a, b);
     case SymbolKind::ceil_quotient: {
-      const int more = binary(expr, ExprOp::sub, binary(expr, ExprOp::add, a, b), literal(expr, 1));
+      const int one = literal(expr, 1), sum = binary(expr, ExprOp::add, a, b);  // each adds a node: in a written order
+      const int more = binary(expr, ExprOp::sub, sum, one);
       return binary(expr, ExprOp::div, more, b);
     }
     default:

@@ -240,6 +240,15 @@ class Appender {
   /// "Unordered or less" is "not ordered and greater or equal".
   Expected<int32_t> compare_floats(int32_t a, int32_t b) {
     using P = mlir::arith::CmpFPredicate;
+    // Each adds a node to the expression: in a written order, because C++ does not order arguments.
+    const auto differ = [&] {
+      const int32_t greater = truth(ExprOp::gt, a, b), less = truth(ExprOp::lt, a, b);
+      return truth(ExprOp::bit_or, less, greater);
+    };
+    const auto ordered = [&] {
+      const int32_t b_is = truth(ExprOp::eq, b, b), a_is = truth(ExprOp::eq, a, a);
+      return truth(ExprOp::bit_and, a_is, b_is);
+    };
     switch (llvm::cast<mlir::arith::CmpFOp>(op_).getPredicate()) {
       case P::OEQ:
         return truth(ExprOp::eq, a, b);
@@ -252,11 +261,11 @@ class Appender {
       case P::OLE:
         return truth(ExprOp::le, a, b);
       case P::ONE:
-        return truth(ExprOp::bit_or, truth(ExprOp::lt, a, b), truth(ExprOp::gt, a, b));
+        return differ();
       case P::ORD:
-        return truth(ExprOp::bit_and, truth(ExprOp::eq, a, a), truth(ExprOp::eq, b, b));
+        return ordered();
       case P::UEQ:
-        return inverted(truth(ExprOp::bit_or, truth(ExprOp::lt, a, b), truth(ExprOp::gt, a, b)));
+        return inverted(differ());
       case P::UGT:
         return inverted(truth(ExprOp::le, a, b));
       case P::UGE:
@@ -268,7 +277,7 @@ class Appender {
       case P::UNE:
         return truth(ExprOp::ne, a, b);
       case P::UNO:
-        return inverted(truth(ExprOp::bit_and, truth(ExprOp::eq, a, a), truth(ExprOp::eq, b, b)));
+        return inverted(ordered());
       default:
         return invalid_argument("predicate, expected one that compares");
     }
