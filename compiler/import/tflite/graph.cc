@@ -191,8 +191,11 @@ Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<std::stri
   return {};
 }
 
+/// Copied as bytes: the verifier of flatbuffers does not ask for 8-byte elements at multiples of 8.
 std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list) {
-  return list == nullptr ? std::vector<int64_t>() : std::vector<int64_t>(list->begin(), list->end());
+  std::vector<int64_t> out(list == nullptr ? 0 : list->size());
+  if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(int64_t));
+  return out;
 }
 
 }  // namespace strew::tflite
