@@ -69,7 +69,7 @@ class Unroller {
     for (const ProgramArgument& a : program_.arguments) {
       if (a.name != argument.name) continue;
       int64_t count = 1;
-      for (const int64_t dim : a.dims) count *= dim;
+      for (const int64_t dim : a.dims) count *= dim == kDynamic ? 0 : dim;  // open and never read: there are no positions
       return storage_bytes(a.dtype, count) / storage_bytes(argument.type.element.dtype, 1);
     }
     return 0;

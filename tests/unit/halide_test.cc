@@ -181,6 +181,9 @@ std::string assembly(const std::string& op_text, const std::string& knobs) {
 
 // Nothing is left of the calls between the two compilers' code: no function but the entries, no buffers on the stack.
 TEST_F(Halide, LoopsArePartOfTheEntries) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer instruments the kernels of this build";
+#endif
   for (const char* knobs : {"strategy=sequential", "strategy=window,threads=2", "strategy=owner,threads=2"}) {
     const std::string code = assembly(rows_op(" combiner=add oob=skip_window"), knobs);
     EXPECT_THAT(code, HasSubstr("vaddps")) << knobs;
@@ -191,6 +194,9 @@ TEST_F(Halide, LoopsArePartOfTheEntries) {
 
 // Streaming stores, where a window starts on a vector; elsewhere the same loop without.
 TEST_F(Halide, StreamsWholeVectors) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer instruments the kernels of this build";
+#endif
   constexpr int64_t kWide = 64;
   const std::string op =
       "strew1.scatter(operand=f32[9,64] indices=i32[3] updates=f32[3,64] update_window_dims=[1] inserted_window_dims=[0] "

@@ -52,7 +52,8 @@ Expected<Lifter::Cover> Lifter::covered(const Statement& s, const std::array<Slo
 }
 
 /// covered(), for what a tile holds, which lies inside of where it is from.
-Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const Tile& tile, const std::string& what, bool indices) {
+Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const TileContent& tile, const std::string& what,
+                                                bool indices) {
   if (tile.content->floored && !indices)
     return fail(s, what + " holds numbers that pto.tmaxs has changed, expected what a tload or mgather put there");
   STREW_ASSIGN(Cover out, covered(s, tile.content->slots, what));
@@ -116,11 +117,11 @@ Status Lifter::check_order(const Pair& p, const Cover& cover) const {
 }
 
 /// In which dim of an index tile row mode's list lies.
-size_t Lifter::list_dim(const Tile& indices) const { return indices.type.tile.blayout == "col_major" ? 0 : 1; }
+size_t Lifter::list_dim(const TileContent& indices) const { return indices.type.tile.blayout == "col_major" ? 0 : 1; }
 
 Status Lifter::check_shapes(const Pair& p) const {
   const Statement& s = *p.statement;
-  const auto valid = [&](const Tile& tile) {
+  const auto valid = [&](const TileContent& tile) {
     return "[" + scalars_.text(tile.valid[0]) + ", " + scalars_.text(tile.valid[1]) + "]";
   };
   const size_t along = list_dim(*p.indices);

@@ -84,7 +84,7 @@ Status Lifter::statement(const Statement& s) {
       tiles_[s.result] = {s.type, {Poly(s.type.tile.valid_rows), Poly(s.type.tile.valid_cols)}, {}};
       return load(s, region, tiles_.at(s.result));
     case Opcode::store_tile: {
-      const Tile& tile = tiles_.at(s.operands[0][0]);
+      const TileContent& tile = tiles_.at(s.operands[0][0]);
       STREW_TRY(address(s, 1, tile.type, region));
       return store(s, region, tile);
     }
@@ -120,7 +120,7 @@ Status Lifter::statement(const Statement& s) {
 
 /// A maximum of indices and 0.
 Status Lifter::floor(const Statement& s) {
-  const Tile& from = tiles_.at(s.operands[0][0]);
+  const TileContent& from = tiles_.at(s.operands[0][0]);
   if (!from.content || from.type.element.dtype != DType::i32 || !poly(s.operands[1][0]).is(0))
     return fail(s, "an op has nothing like it but for signed indices and 0, expected a tile of i32 that was loaded, and 0");
   Content content = *from.content;
@@ -172,7 +172,7 @@ Status Lifter::first_core(const Statement& s) {
 
 /// Rows of columns: extents of 1 in front go away, other dims in front fold into the rows.
 Status Lifter::view(const Statement& s) {
-  View out;
+  SourceView out;
   out.memory = memory_by_name_.at(s.operands[0][0]);
   std::vector<Poly> strides;
   for (const std::string& name : s.operands[1]) out.shape.push_back(poly(name));
@@ -217,7 +217,7 @@ Status Lifter::view(const Statement& s) {
 }
 
 Status Lifter::partition(const Statement& s) {
-  const View& from = views_.at(s.operands[0][0]);
+  const SourceView& from = views_.at(s.operands[0][0]);
   const size_t rank = from.shape.size();
   Region out;
   out.memory = from.memory;
@@ -245,7 +245,7 @@ Status Lifter::partition(const Statement& s) {
 }
 
 Status Lifter::alloc(const Statement& s) {
-  Tile tile;
+  TileContent tile;
   tile.type = s.type;
   tile.valid = {s.operands[1].empty() ? Poly(s.type.tile.valid_rows) : poly(s.operands[1][0]),
                 s.operands[2].empty() ? Poly(s.type.tile.valid_cols) : poly(s.operands[2][0])};
@@ -267,7 +267,7 @@ Status Lifter::address(const Statement& s, size_t group, const Type& tile, Regio
   return {};
 }
 
-Status Lifter::load(const Statement& s, const Region& region, Tile& tile) {
+Status Lifter::load(const Statement& s, const Region& region, TileContent& tile) {
   constexpr const char* kNames[] = {"rows", "columns"};
   for (size_t d = 0; d < 2; ++d) {
     if (region.slots[d].size == tile.valid[d]) continue;
@@ -283,7 +283,7 @@ Status Lifter::load(const Statement& s, const Region& region, Tile& tile) {
   return {};
 }
 
-Status Lifter::store(const Statement& s, const Region& region, const Tile& tile) {
+Status Lifter::store(const Statement& s, const Region& region, const TileContent& tile) {
   const std::string_view atomic = s.attribute("atomicType");
   if (!atomic.empty() && atomic != "atomic_none")
     return fail(s, "atomicType is " + std::string(atomic) + ", expected none: only mscatter combines");

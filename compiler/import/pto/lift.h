@@ -43,7 +43,7 @@ struct Region {
 };
 
 /// A tensor view of a memory.
-struct View {
+struct SourceView {
   int memory = -1;
   std::vector<Poly> shape;
   Poly row_stride;
@@ -58,7 +58,8 @@ struct Content {
   bool floored = false;       ///< negative numbers are 0: indices that clamp as signed ones
 };
 
-struct Tile {
+/// A tile: its type, how much of it counts, and what it holds.
+struct TileContent {
   Type type;
   std::array<Poly, 2> valid;
   std::optional<Content> content;
@@ -78,8 +79,8 @@ class Lifter {
   struct Pair {  ///< what an mscatter or mgather is about
     const Statement* statement = nullptr;
     Region table;
-    Tile* data = nullptr;
-    Tile* indices = nullptr;
+    TileContent* data = nullptr;
+    TileContent* indices = nullptr;
     bool rows = false;
   };
 
@@ -93,8 +94,8 @@ class Lifter {
   Status view(const Statement& s);
   Status partition(const Statement& s);
   Status alloc(const Statement& s);
-  Status load(const Statement& s, const Region& region, Tile& tile);
-  Status store(const Statement& s, const Region& region, const Tile& tile);
+  Status load(const Statement& s, const Region& region, TileContent& tile);
+  Status store(const Statement& s, const Region& region, const TileContent& tile);
   Status loop(const Statement& s);
   Status address(const Statement& s, size_t group, const Type& tile, Region& region);
   Status fail(const Statement& s, const std::string& message) const;
@@ -108,7 +109,7 @@ class Lifter {
   Status check_shapes(const Pair& p) const;
   Status check_table(const Pair& p) const;
   Expected<Cover> covered(const Statement& s, const std::array<Slot, 2>& slots, const std::string& what);
-  Expected<Cover> covered_content(const Statement& s, const Tile& tile, const std::string& what, bool indices = false);
+  Expected<Cover> covered_content(const Statement& s, const TileContent& tile, const std::string& what, bool indices = false);
   Status floor(const Statement& s);
   Expected<Whole> index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob);
   Whole whole(const Statement& s, const Content& content, const Cover& cover);
@@ -116,7 +117,7 @@ class Lifter {
   Status check_order(const Pair& p, const Cover& cover) const;
   /// Do two tiles move alike? `a` and `b` are their slots, with what they cover.
   bool alike(const Slot& a, const Span& covered_a, const Slot& b, const Span& covered_b);
-  size_t list_dim(const Tile& indices) const;
+  size_t list_dim(const TileContent& indices) const;
   Expected<Whole> table_part(const Pair& p, const Cover& cover);
   TensorType table_type(const Pair& p, const Whole& part) const;
   Expected<ImportedKernel*> add_kernel(const Statement& s, Op op, std::vector<int> arguments);
@@ -143,9 +144,9 @@ class Lifter {
   std::vector<Memory> memories_;
   std::unordered_map<std::string, int> memory_by_name_;
   std::unordered_map<std::string, Poly> scalars_by_name_;
-  std::unordered_map<std::string, View> views_;
+  std::unordered_map<std::string, SourceView> views_;
   std::unordered_map<std::string, Region> regions_;
-  std::unordered_map<std::string, Tile> tiles_;
+  std::unordered_map<std::string, TileContent> tiles_;
   std::set<std::string> first_core_;  ///< conditions that hold on one core
   std::vector<Loop> loops_;
   std::set<std::pair<Poly, int64_t>> multiples_;  ///< values that must be multiples
