@@ -89,7 +89,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--jobs", type=int, default=2)
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     unknown = [name for name in arguments.names if name not in targets]
     if unknown or arguments.seconds < 1 or arguments.jobs < 1:
         parser.error(f"unknown target {', '.join(unknown)}; known: {', '.join(targets)}" if unknown else "--seconds and --jobs: expected 1 or more")
