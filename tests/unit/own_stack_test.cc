@@ -31,7 +31,7 @@ TEST(OwnStack, LeavesWorkInPlaceWhereThereIsRoom) {
 TEST(OwnStack, TellsWhatIsLeftOfAThread) {
   test::on_small_stack(test::kSmallStack, [] {
     EXPECT_GT(stack_left(), test::kSmallStack / 2);
-    EXPECT_LE(stack_left(), test::kSmallStack);
+    EXPECT_LE(stack_left(), 4 * test::kSmallStack);  // the C library may hand out a larger stack, of a thread that has ended
   });
 }
 
