@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/tensor.h"
 #include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
-#include "runtime/abi.h"
-#include "runtime/status.h"
-#include "runtime/target.h"
 #include "schedules/schedule.h"
+#include "schedules/target.h"
+#include "strew/abi.h"
 
 namespace strew {
 

@@ -32,14 +32,14 @@ add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack,-z,text,--enable-new-dtags)
 
 # One rounding per operation, whoever compiles it (semantics.md section 4).
 add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers)
-include_directories(${CMAKE_SOURCE_DIR})
+include_directories(${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
 include_directories(SYSTEM ${CMAKE_BINARY_DIR}/generated)  # not ours to warn about
 
 if(STREW_SANITIZE)
   add_compile_options(-fsanitize=${STREW_SANITIZE} -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${STREW_SANITIZE})
   if(STREW_SANITIZE MATCHES "address" AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
-    # The run time's copies of stack frames confuse runtime/own_stack, which moves the stack pointer itself.
+    # The run time's copies of stack frames confuse base/own_stack, which moves the stack pointer itself.
     add_compile_options(-fsanitize-address-use-after-return=never)
   endif()
   if(STREW_SANITIZE MATCHES "undefined")
@@ -114,7 +114,7 @@ function(strew_flatbuffers target folder)
   target_include_directories(${target} SYSTEM PRIVATE ${includes})
 endfunction()
 
-# strew_needs_modules(target): build the libraries that target opens at run time (runtime/modules) with it.
+# strew_needs_modules(target): build the libraries that target opens at run time (backends/modules) with it.
 function(strew_needs_modules target)
   foreach(module strew_llvm strew_halide strew_import_mlir)
     if(TARGET ${module})

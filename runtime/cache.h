@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
-#include "runtime/status.h"
 
 namespace strew {
 

@@ -6,14 +6,14 @@
 
 #include <new>
 
+#include "backends/modules.h"
 #include "backends/reference/hints.h"
-#include "runtime/executor/phases.h"
+#include "base/options.h"
+#include "runtime/call/executor/phases.h"
+#include "runtime/call/wide_touched.h"
 #include "runtime/kernel_state.h"
-#include "runtime/machine.h"
-#include "runtime/modules.h"
-#include "runtime/options.h"
 #include "runtime/replay.h"
-#include "runtime/wide_touched.h"
+#include "schedules/machine.h"
 
 namespace strew {
 namespace {

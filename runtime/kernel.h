@@ -14,14 +14,14 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/tensor.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
-#include "runtime/abi.h"
-#include "runtime/status.h"
-#include "runtime/target.h"
 #include "schedules/schedule.h"
+#include "schedules/target.h"
+#include "strew/abi.h"
 
 namespace strew {
 
@@ -77,7 +77,7 @@ struct ExecutionSettings;
 class Runtime {
  public:
   Runtime();
-  /// With a thread pool and limits of the caller's (runtime/executor/limits.h): for tests.
+  /// With a thread pool and limits of the caller's (runtime/call/executor/limits.h): for tests.
   explicit Runtime(const ExecutionSettings& settings);
   ~Runtime();
   Runtime(const Runtime&) = delete;

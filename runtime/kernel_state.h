@@ -6,13 +6,13 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/compile.h"
-#include "runtime/bind.h"
-#include "runtime/executor/executor.h"
-#include "runtime/executor/limits.h"
+#include "backends/link.h"
+#include "backends/pipeline.h"
+#include "runtime/call/bind.h"
+#include "runtime/call/executor/executor.h"
+#include "runtime/call/executor/limits.h"
+#include "runtime/call/scratch.h"
 #include "runtime/kernel.h"
-#include "runtime/link/link.h"
-#include "runtime/scratch.h"
 
 namespace strew {
 
@@ -25,13 +25,13 @@ struct Kernel::State {
   bool is_direct = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
   bool computes_floats = false;
   bool checks_hints = false;                             ///< schedule knob `checked`, and there are hints
-  bool widens_touched = false;                           ///< the parts are such that runtime/wide_touched may run them
+  bool widens_touched = false;                           ///< the parts are such that runtime/call/wide_touched may run them
   int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
   uint64_t verify_every = 0;
   std::optional<Binder> binder;  ///< refers into `compiled`
 
   Compiled compiled;
-  /// Wide accumulation: fold and narrow (runtime/wide); then this state has no code of its own.
+  /// Wide accumulation: fold and narrow (runtime/call/wide); then this state has no code of its own.
   std::vector<std::shared_ptr<const State>> parts;
   mutable Scratch scratch;
   std::shared_ptr<LinkedObject> object;  ///< null when interpreted

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/target.h"
+#include "schedules/target.h"
 
 namespace strew {
 namespace {

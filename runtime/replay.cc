@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/reference/reference.h"
-#include "compiler/op/number.h"
-#include "runtime/executor/phases.h"
+#include "base/number.h"
+#include "runtime/call/executor/phases.h"
 
 namespace strew {
 namespace {

@@ -1,17 +1,17 @@
-// Runtime: the cache in front of the corridor (compiler/compile.h). get() looks up the fields' hash first, then the text's, then builds.
+// Runtime: the cache in front of the corridor (backends/pipeline.h). get() looks up the fields' hash first, then the text's, then builds.
 // Tested by tests/unit/cache_test.cc and kernel_test.cc.
 #include <chrono>
 #include <new>
 
-#include "compiler/compile.h"
+#include "backends/pipeline.h"
+#include "base/log.h"
+#include "base/options.h"
 #include "runtime/cache.h"
-#include "runtime/executor/executor.h"
+#include "runtime/call/executor/executor.h"
 #include "runtime/kernel.h"
 #include "runtime/kernel_state.h"
-#include "runtime/log.h"
-#include "runtime/machine.h"
 #include "runtime/op_key.h"
-#include "runtime/options.h"
+#include "schedules/machine.h"
 
 namespace strew {
 

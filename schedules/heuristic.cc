@@ -1,17 +1,17 @@
 // choose_schedule: the default schedule of a plan, from the decision table measured in research (Zen 5, DDR5; see the README's rows).
 //
 // Only what is static counts; a dynamic extent is taken as large, because the executor decides at the call how many threads a
-// call is worth (runtime/executor). Limits: nothing here knows whether a table is cached at the call, so "larger than the last-level
+// call is worth (runtime/call/executor). Limits: nothing here knows whether a table is cached at the call, so "larger than the last-level
 // cache" stands for "cold". The tuner overrides all of it. Tested by tests/unit/schedule_test.cc.
 #include <algorithm>
 #include <limits>
 
-#include "runtime/strategies/clip.h"
-#include "runtime/strategies/owners.h"
-#include "runtime/strategies/positions.h"
-#include "runtime/strategies/private_tables.h"
-#include "runtime/strategies/runs.h"
-#include "runtime/strategies/window.h"
+#include "runtime/call/strategies/clip.h"
+#include "runtime/call/strategies/owners.h"
+#include "runtime/call/strategies/positions.h"
+#include "runtime/call/strategies/private_tables.h"
+#include "runtime/call/strategies/runs.h"
+#include "runtime/call/strategies/window.h"
 #include "schedules/schedule.h"
 
 namespace strew {

@@ -4,12 +4,12 @@
 // wisdom or from the tuner gets the same answer. Tested by tests/unit/schedule_test.cc.
 #include "schedules/schedule.h"
 
-#include "runtime/strategies/clip.h"
-#include "runtime/strategies/owners.h"
-#include "runtime/strategies/positions.h"
-#include "runtime/strategies/private_tables.h"
-#include "runtime/strategies/runs.h"
-#include "runtime/strategies/window.h"
+#include "runtime/call/strategies/clip.h"
+#include "runtime/call/strategies/owners.h"
+#include "runtime/call/strategies/positions.h"
+#include "runtime/call/strategies/private_tables.h"
+#include "runtime/call/strategies/runs.h"
+#include "runtime/call/strategies/window.h"
 
 namespace strew {
 namespace {

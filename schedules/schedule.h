@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
 #include "compiler/plan/plan.h"
-#include "runtime/status.h"
-#include "runtime/target.h"
+#include "schedules/target.h"
 
 namespace strew {
 
-/// How work is split over threads (runtime/executor).
+/// How work is split over threads (runtime/call/executor).
 enum class Strategy : uint8_t {
   sequential,  ///< one thread
   positions,   ///< disjoint chunks of index positions; legal for slice updates, gathers and unique destinations

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/file.h"
+#include "base/file.h"
 
 namespace strew {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/status.h"
-#include "runtime/tensor.h"
+#include "base/status.h"
+#include "compiler/program/tensor.h"
 
 namespace strew {
 

@@ -1,7 +1,7 @@
 // libstrew_halide's one exported function, and what is behind it: request -> pipelines -> bitcode.
 //
 // Halide's exceptions end here. Its warnings are failures: they announce code that would run wrongly, because its checks are off. It recurses
-// over expressions also where they are made and destroyed, so all of it runs where there is stack enough (runtime/own_stack.h), and
+// over expressions also where they are made and destroyed, so all of it runs where there is stack enough (base/own_stack.h), and
 // Halide's own switch of stacks, which sanitizers do not follow, is off. Its code has no
 // runtime, no asserts (the entries guarantee what they would check), 64-bit addresses, and floats as written.
 #include <Halide.h>
@@ -16,9 +16,9 @@
 
 #include "backends/halide/pipeline.h"
 #include "backends/halide/schedule.h"
-#include "runtime/modules.h"
-#include "runtime/own_stack.h"
-#include "runtime/target_table.h"
+#include "backends/modules.h"
+#include "base/own_stack.h"
+#include "schedules/target_table.h"
 
 namespace strew {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <Halide.h>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 #include "compiler/op/expr.h"
 
 namespace strew {

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "runtime/target_table.h"
+#include "schedules/target_table.h"
 
 namespace strew {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <llvm/IR/PassManager.h>
 
-#include "runtime/target.h"
+#include "schedules/target.h"
 
 namespace strew {
 

@@ -8,7 +8,7 @@
 
 #include "backends/llvm/entries.h"
 #include "backends/llvm/index.h"
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew {
 namespace {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "runtime/status.h"
-#include "runtime/target.h"
+#include "base/status.h"
+#include "schedules/target.h"
 
 namespace strew {
 

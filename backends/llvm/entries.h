@@ -1,4 +1,4 @@
-// The entries of a kernel (runtime/abi.h), each one function added to a module.
+// The entries of a kernel (include/strew/abi.h), each one function added to a module.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 namespace strew {
 

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew {
 using llvm::Value;

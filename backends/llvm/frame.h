@@ -11,8 +11,8 @@
 #include "backends/llvm/emitter.h"
 #include "backends/llvm/numeric.h"
 #include "compiler/plan/plan.h"
-#include "runtime/target.h"
 #include "schedules/schedule.h"
+#include "schedules/target.h"
 
 namespace strew {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 namespace llvm {
 class Module;

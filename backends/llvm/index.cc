@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/target_table.h"
+#include "schedules/target_table.h"
 
 namespace strew {
 using llvm::Value;

@@ -9,7 +9,7 @@
 
 #include "backends/llvm/body.h"
 #include "backends/llvm/entries.h"
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew {
 namespace {

@@ -1,7 +1,7 @@
 // The entries of strategy owner: keys resolves every position's destination once; list applies chosen positions at resolved keys.
 //
 // A key is the place of the window's first destination in result 0, in units of key_unit (compiler/plan), so it fits 32 bits; all bits set
-// where the policy drops the position. It also serves results 1..N-1, which owner_legal (runtime/strategies/owner.h) admits only with the
+// where the policy drops the position. It also serves results 1..N-1, which owner_legal (runtime/call/strategies/owner.h) admits only with the
 // same strides. Windows of row and element plans are never cut, so the list needs no bounds. Loops made elsewhere (outside.h) take the
 // list as it is: the two have one layout. Tested by tests/differential under every
 // thread count.
@@ -12,7 +12,7 @@
 #include "backends/llvm/outside.h"
 #include "backends/llvm/prefetch.h"
 #include "backends/llvm/window.h"
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "backends/llvm/body.h"
 #include "backends/llvm/entries.h"
-#include "runtime/abi.h"
-#include "runtime/strategies/private_tables.h"
+#include "runtime/call/strategies/private_tables.h"
+#include "strew/abi.h"
 
 namespace strew {
 namespace {

@@ -8,11 +8,11 @@
 #include "backends/llvm/entries.h"
 #include "backends/llvm/failures.h"
 #include "backends/llvm/graft.h"
-#include "runtime/headroom.h"
-#include "runtime/link/orc.h"
-#include "runtime/modules.h"
-#include "runtime/own_stack.h"
-#include "runtime/strategies/clip.h"
+#include "backends/llvm/link/orc.h"
+#include "backends/modules.h"
+#include "base/headroom.h"
+#include "base/own_stack.h"
+#include "runtime/call/strategies/clip.h"
 
 namespace strew {
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "backends/llvm/emitter.h"
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 #include "compiler/op/expr.h"
 
 namespace strew {

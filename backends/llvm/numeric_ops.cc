@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/llvm/numeric.h"
-#include "runtime/math/math.h"
+#include "base/math/math.h"
 
 namespace strew {
 using llvm::Value;

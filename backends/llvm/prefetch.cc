@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew {
 namespace {

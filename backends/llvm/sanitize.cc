@@ -1,5 +1,5 @@
 // See sanitize.h. ThreadSanitizer: the runtime's own code is instrumented by the compiler that builds strew, kernels by LLVM's pass of
-// the same name, whose calls into the sanitizer's runtime runtime/link resolves. The pass knows accesses of up to 16 bytes and passes
+// the same name, whose calls into the sanitizer's runtime backends/llvm/link resolves. The pass knows accesses of up to 16 bytes and passes
 // over wider ones, so vectors are split first. AddressSanitizer is left to the guard pages of the differential test, which need no
 // instrumentation and see every access. Tested by tests/unit/sanitize_test.cc, which plants a race.
 #include "backends/llvm/sanitize.h"

@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #include "backends/llvm/elsewhere.h"
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew {
 namespace {

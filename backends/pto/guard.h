@@ -9,8 +9,8 @@
 // a sum of it and 0 is put between the two. The 0 is min(core, 0), which ptoas does not know to be 0 and therefore keeps.
 #pragma once
 
+#include "base/status.h"
 #include "compiler/pto/ast.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

@@ -18,8 +18,8 @@
 #include "backends/pto/straight.h"
 #include "backends/pto/unroll.h"
 #include "backends/pto/windows.h"
+#include "base/fp_environment.h"
 #include "compiler/pto/verify.h"
-#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 namespace {

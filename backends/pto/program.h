@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/op.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/ast.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

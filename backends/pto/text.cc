@@ -1,8 +1,8 @@
 // See text.h. Tested by tests/golden/pto_program_test.cc.
 #include "backends/pto/text.h"
 
+#include "base/fp_environment.h"
 #include "compiler/pto/print.h"
-#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 

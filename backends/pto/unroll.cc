@@ -12,7 +12,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"

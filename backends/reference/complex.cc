@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "backends/reference/arithmetic.h"
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace strew::reference {
 namespace {

@@ -2,7 +2,7 @@
 #include "backends/reference/expr_eval.h"
 
 #include "backends/reference/arithmetic.h"
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace strew::reference {
 

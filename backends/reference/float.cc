@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "backends/reference/arithmetic.h"
-#include "compiler/op/number.h"
-#include "runtime/math/math.h"
+#include "base/math/math.h"
+#include "base/number.h"
 
 namespace strew::reference {
 namespace {

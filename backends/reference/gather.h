@@ -6,7 +6,7 @@
 
 #include "compiler/op/op.h"
 #include "compiler/op/tensor.h"
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew::reference {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/op/tensor.h"
 
 namespace strew::reference {

@@ -7,7 +7,7 @@
 
 #include "backends/reference/geometry.h"
 #include "compiler/op/op.h"
-#include "runtime/abi.h"
+#include "strew/abi.h"
 
 namespace strew::reference {
 

@@ -4,15 +4,15 @@
 
 #include <span>
 
+#include "base/status.h"
 #include "compiler/op/tensor.h"
 #include "compiler/op/verified.h"
-#include "runtime/abi.h"
-#include "runtime/status.h"
+#include "strew/abi.h"
 
 namespace strew {
 
 /// Runs the op on views bound in tensor_slots(op) order, whose dims take the place of every kDynamic. Policy `error`: on a
-/// bad index returns out_of_bounds, fills `fault` if given, and nothing is written. The views are trusted: runtime/bind checks
+/// bad index returns out_of_bounds, fills `fault` if given, and nothing is written. The views are trusted: runtime/call/bind checks
 /// them.
 Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 
 namespace strew::bench {
 

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
+#include "base/status.h"
 #include "bench/suite/data.h"
 #include "compiler/op/op.h"
 #include "compiler/op/tensor.h"
-#include "runtime/status.h"
 
 namespace strew::bench {
 

@@ -2,7 +2,7 @@
 //
 // A file's functions or nodes give Kernels; each reads Values: inputs of the file, constants inside it, results of earlier kernels,
 // small things built from those (a stack of scalars as an index vector), and results of the operations around the kernels
-// (Compute). Imported is plain data: runtime/program runs it.
+// (Compute). Imported is plain data: compiler/program/program runs it.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/verified.h"
-#include "runtime/status.h"
 
 namespace strew {
 
@@ -50,7 +50,7 @@ struct Constant {
   bool splat = false;  ///< known to be one element, everywhere
 };
 
-/// What stands around the indexed operations of a file and no kernel does. runtime/interpret evaluates it.
+/// What stands around the indexed operations of a file and no kernel does. compiler/program/interpret evaluates it.
 enum class ComputeOp : uint8_t {
   map,     ///< `function` per element; argument i is its extra i. Arguments of rank 0 go with every element
   reduce,  ///< folds `dims` of the first N arguments by `function` (currents: so far, updates: elements) from the other N, in row-major order

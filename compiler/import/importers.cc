@@ -4,6 +4,9 @@
 // need MLIR live in a module that is opened only for their endings. Tested by tests/error/cli_test.cc and tests/error/hostile_test.cc.
 #include <algorithm>
 
+#include "backends/modules.h"
+#include "base/file.h"
+#include "base/fp_environment.h"
 #include "compiler/import/fold/fold.h"
 #include "compiler/import/import_bytes.h"
 #include "compiler/import/importer.h"
@@ -13,9 +16,6 @@
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "runtime/file.h"
-#include "runtime/fp_environment.h"
-#include "runtime/modules.h"
 
 namespace strew {
 namespace {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/op.h"
 #include "compiler/op/verify.h"
-#include "runtime/status.h"
 
 namespace strew {
 

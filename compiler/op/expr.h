@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/dtype.h"
-#include "compiler/op/scalar.h"
+#include "base/dtype.h"
+#include "base/scalar.h"
 
 namespace strew {
 // clang-format off

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
+#include "base/scalar.h"
 #include "compiler/op/expr.h"
-#include "compiler/op/scalar.h"
 
 namespace strew {
 
@@ -132,7 +132,7 @@ inline const TensorType& indices_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).indices : std::get<Gather>(op).indices;
 }
 
-/// The tensors of an op in the order every caller binds them, which is also the order of strew_args.data (runtime/abi.h):
+/// The tensors of an op in the order every caller binds them, which is also the order of strew_args.data (include/strew/abi.h):
 /// results, operands, indices, updates, extras. Operands of a scatter with init fill or in_place are not bound (in_place: the
 /// result buffer holds the operand); their slots are left out here and null in strew_args.
 enum class Role : uint8_t { result, operand, indices, updates, extra };

@@ -3,9 +3,9 @@
 
 #include <span>
 
+#include "base/status.h"
 #include "compiler/op/op.h"
 #include "compiler/op/tensor.h"
-#include "runtime/status.h"
 
 namespace strew {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 
 namespace strew {
 

@@ -12,9 +12,9 @@
 #include <string>
 #include <system_error>
 
-#include "compiler/op/number.h"
+#include "base/fp_environment.h"
+#include "base/number.h"
 #include "compiler/op/text.h"
-#include "runtime/fp_environment.h"
 
 namespace strew {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <utility>
 
+#include "base/status.h"
 #include "compiler/op/op.h"
 #include "compiler/op/verify.h"
-#include "runtime/status.h"
 
 namespace strew {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/op.h"
-#include "runtime/status.h"
 
 namespace strew {
 

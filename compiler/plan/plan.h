@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/verified.h"
-#include "runtime/status.h"
 
 namespace strew {
 
@@ -75,7 +75,7 @@ struct Component {
   std::vector<Term> strides;  ///< per tensor: nonzero only for the indexed tensors
 };
 
-/// What the index positions may do to each other; decides which strategies are legal (runtime/executor).
+/// What the index positions may do to each other; decides which strategies are legal (runtime/call/executor).
 enum class PlanKind : uint8_t {
   slice_update,  ///< positions own disjoint slabs (batching dims) or there is one: any split is legal
   row,           ///< windows coincide or are disjoint: window splits are legal, position splits only by destination

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 #include "compiler/op/op.h"
 
 namespace strew::pto {

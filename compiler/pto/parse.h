@@ -3,8 +3,8 @@
 
 #include <string_view>
 
+#include "base/status.h"
 #include "compiler/pto/ast.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

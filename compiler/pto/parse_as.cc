@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/parser.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 
-#include "compiler/op/number.h"
+#include "base/fp_environment.h"
+#include "base/number.h"
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/types.h"
-#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 namespace {

@@ -7,10 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/pto/ast.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/lexer.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

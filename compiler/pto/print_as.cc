@@ -5,7 +5,7 @@
 #include <charconv>
 #include <unordered_map>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/print_as.h"

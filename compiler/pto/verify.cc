@@ -10,7 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/types.h"

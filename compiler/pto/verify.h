@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "base/status.h"
 #include "compiler/pto/ast.h"
 #include "compiler/pto/instructions.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace strew {
 namespace {

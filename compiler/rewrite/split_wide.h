@@ -4,7 +4,7 @@
 //   narrow  result = one position whose window is everything: keep the element where the accumulator still has the bits it started
 //           with (no update, or none that mattered), else round the accumulator once
 //
-// Not one of the list in rewrites.h: it makes two ops of one, so compiler/compile calls it.
+// Not one of the list in rewrites.h: it makes two ops of one, so backends/pipeline calls it.
 #pragma once
 
 #include <optional>

@@ -16,8 +16,8 @@
 #include "backends/backend.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/text.h"
+#include "compiler/program/tensor.h"
 #include "runtime/kernel.h"
-#include "runtime/tensor.h"
 
 namespace {
 

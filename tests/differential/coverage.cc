@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "runtime/machine.h"
+#include "schedules/machine.h"
 #include "tests/differential/random_op.h"
 
 namespace strew::test {

@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "backends/backend.h"
-#include "compiler/compile.h"
+#include "backends/pipeline.h"
 
 namespace strew::test {
 namespace {

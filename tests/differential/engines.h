@@ -11,8 +11,8 @@
 
 #include "backends/backend.h"
 #include "compiler/op/op.h"
-#include "runtime/executor/limits.h"
-#include "runtime/executor/trace.h"
+#include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/trace.h"
 #include "runtime/kernel.h"
 #include "tests/differential/coverage.h"
 #include "tests/support/rng.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "tests/support/elements.h"
 
 namespace strew::test {

@@ -1,7 +1,7 @@
 // Limits under which small calls take the executor's every path.
 #pragma once
 
-#include "runtime/executor/limits.h"
+#include "runtime/call/executor/limits.h"
 #include "tests/support/rng.h"
 
 namespace strew::test {

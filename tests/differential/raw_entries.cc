@@ -1,12 +1,12 @@
-// See raw_entries.h and runtime/abi.h. Covered by every differential run.
+// See raw_entries.h and include/strew/abi.h. Covered by every differential run.
 #include "tests/differential/raw_entries.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "runtime/executor/phases.h"
-#include "runtime/strategies/clip.h"
-#include "runtime/strategies/owners.h"
+#include "runtime/call/executor/phases.h"
+#include "runtime/call/strategies/clip.h"
+#include "runtime/call/strategies/owners.h"
 
 namespace strew::test {
 namespace {

@@ -1,4 +1,4 @@
-// Raw entries: a kernel's entries called from outside the runtime, as runtime/abi.h allows it to foreign callers: bound by the product's own
+// Raw entries: a kernel's entries called from outside the runtime, as include/strew/abi.h allows it to foreign callers: bound by the product's own
 // binder, then check, init, range, keys, list and clip on pieces of the work that no strategy would choose.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Coverage of the splits: which strategy ran on how many threads, under which policy, on which dtype; and which phase on how many threads.
 //
 // Counts what Kernel::run did: the executor's trace says which phases a call had and how many threads ran a chunk of each
-// (runtime/executor/trace.h). A call that fell back to one thread counts as one of one thread.
+// (runtime/call/executor/trace.h). A call that fell back to one thread counts as one of one thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 #include "compiler/op/op.h"
 #include "compiler/plan/plan.h"
-#include "runtime/executor/trace.h"
+#include "runtime/call/executor/trace.h"
 #include "schedules/schedule.h"
 
 namespace strew::test {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/halide/can_build/backend.h"
-#include "runtime/machine.h"
+#include "schedules/machine.h"
 
 namespace strew::testing {
 namespace {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/verified.h"
 #include "compiler/pto/ast.h"
-#include "runtime/status.h"
 
 namespace strew::fuzz {
 

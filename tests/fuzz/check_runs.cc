@@ -7,8 +7,8 @@
 #include <cstring>
 #include <memory>
 
-#include "compiler/op/number.h"
-#include "runtime/program.h"
+#include "base/number.h"
+#include "compiler/program/program.h"
 #include "tests/fuzz/check.h"
 #include "tests/support/rng.h"
 

@@ -16,9 +16,9 @@
 #include <set>
 #include <sstream>
 
+#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "compiler/compile.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/paths.h"
 #include "tests/support/programs.h"

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace strew::test {
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/file.h"
+#include "base/file.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/paths.h"
 #include "tools/npy.h"

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
+#include "base/scalar.h"
 #include "compiler/op/op.h"
-#include "compiler/op/scalar.h"
 
 namespace strew::test {
 

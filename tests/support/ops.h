@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "compiler/compile.h"
+#include "backends/pipeline.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verified.h"
 

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "compiler/op/number.h"
-#include "runtime/program.h"
+#include "base/number.h"
+#include "compiler/program/program.h"
 
 namespace strew::test {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "tests/support/pto_program.h"
 
 namespace strew::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 #include "tests/support/rng.h"
 
 namespace strew::test {

@@ -1,6 +1,6 @@
 // Binding: every way tensors can fail to fit an op, with the message, and nothing written; and what must pass: interleaved views, strides
 // of extents of 1, empty tensors without memory, an operand that is the result.
-#include "runtime/bind.h"
+#include "runtime/call/bind.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/op/text.h"
+#include "runtime/call/overlap.h"
 #include "runtime/kernel.h"
-#include "runtime/overlap.h"
 #include "tests/support/views.h"
 
 namespace strew {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/compile.h"
+#include "backends/pipeline.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 

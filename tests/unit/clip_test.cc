@@ -1,5 +1,5 @@
 // Strategy clip: legality, overlapping windows on threads under every policy, and the sample that finds a hot row.
-#include "runtime/strategies/clip.h"
+#include "runtime/call/strategies/clip.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "compiler/op/text.h"
+#include "runtime/call/strategies/owners.h"
 #include "runtime/kernel.h"
-#include "runtime/strategies/owners.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

@@ -8,9 +8,9 @@
 #include <cstring>
 
 #include "backends/backend.h"
+#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "compiler/compile.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/limits.h"
 #include "compiler/op/text.h"

@@ -1,5 +1,5 @@
 // A number that is no dtype: it has a name that can be read in a message, and no op with it is taken.
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "compiler/op/text.h"
-#include "runtime/executor/executor.h"
-#include "runtime/executor/limits.h"
-#include "runtime/executor/trace.h"
+#include "runtime/call/executor/executor.h"
+#include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/trace.h"
 #include "runtime/kernel.h"
 
 namespace strew {

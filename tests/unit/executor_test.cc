@@ -1,7 +1,7 @@
 // The executor runs every chunk exactly once, for any count, from many callers and from inside a chunk; a team counts exactly the threads that
 // come, also in a forked child and where the system gives no threads; splits cover their range; the floating-point environment of workers
 // is the default.
-#include "runtime/executor/executor.h"
+#include "runtime/call/executor/executor.h"
 
 #include <gtest/gtest.h>
 #if defined(__linux__)
@@ -20,8 +20,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/fp_environment.h"
-#include "runtime/strategies/split.h"
+#include "base/fp_environment.h"
+#include "runtime/call/strategies/split.h"
 
 namespace strew {
 namespace {

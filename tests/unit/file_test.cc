@@ -1,6 +1,6 @@
-// Input files (runtime/file): only regular ones, bounded, mapped. Outputs (runtime/pending_file): temporary files that nobody else can
+// Input files (base/file): only regular ones, bounded, mapped. Outputs (base/pending_file): temporary files that nobody else can
 // aim, permissions that stay, links that are followed. tests/error/signal_test.cc has what signals do.
-#include "runtime/file.h"
+#include "base/file.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/pending_file.h"
+#include "base/pending_file.h"
 
 namespace strew {
 namespace {

@@ -10,7 +10,7 @@
 #include <xmmintrin.h>
 #endif
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
 #include "tests/support/ops.h"

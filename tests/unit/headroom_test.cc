@@ -1,6 +1,6 @@
 // Memory and mappings that run out are a Status, found in child processes with the kernel's limits: before LLVM is opened, while kernels are
 // built and linked, and where an allocation inside LLVM fails.
-#include "runtime/headroom.h"
+#include "base/headroom.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
 // The interpreter of what stands around kernels: typed loops against the scalar path, walks of the moving operations, reductions.
-#include "runtime/interpret/interpret.h"
+#include "compiler/program/interpret/interpret.h"
 
 #include <gmock/gmock.h>
 
 #include <cstring>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace strew {
 namespace {

@@ -9,11 +9,11 @@
 #include <numeric>
 #include <thread>
 
-#include "compiler/compile.h"
+#include "backends/pipeline.h"
 #include "runtime/kernel_state.h"
-#include "runtime/machine.h"
 #include "runtime/replay.h"
-#include "runtime/target_table.h"
+#include "schedules/machine.h"
+#include "schedules/target_table.h"
 #include "tests/support/bits.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"

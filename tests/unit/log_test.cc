@@ -1,5 +1,5 @@
 // The verbose log: a line per kernel built, a line per copied operand, nothing when it is off.
-#include "runtime/log.h"
+#include "base/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

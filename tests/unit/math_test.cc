@@ -1,5 +1,5 @@
 // The table of transcendental functions: complete, consistent with its symbols, f32 rounded once from double.
-#include "runtime/math/math.h"
+#include "base/math/math.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Known codes, specials, ties, subnormals and saturation of every number format, and packed elements in memory. The exhaustive
 // comparison with ml_dtypes is tests/oracle/narrow_floats.
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 #include <gtest/gtest.h>
 

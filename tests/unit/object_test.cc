@@ -1,4 +1,4 @@
-// Ahead of time: what `strew compile --emit obj` writes is one object that a C program links and calls by runtime/abi.h alone, from
+// Ahead of time: what `strew compile --emit obj` writes is one object that a C program links and calls by include/strew/abi.h alone, from
 // either compiler. The C compiler is the machine's `cc`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ constexpr const char* kRows =
 // Rows 2, 2 and 9 (outside) of ones onto a table of its row numbers.
 constexpr const char* kProgram = R"(
 #include <stdio.h>
-#include "runtime/abi.h"
+#include "strew/abi.h"
 int32_t rows_range(const strew_args*, int64_t, int64_t, strew_fault*);
 int main(void) {
   float table[4 * 20], updates[3 * 20];

@@ -4,8 +4,8 @@
 #include <random>
 #include <string>
 
+#include "base/number.h"
 #include "compiler/op/limits.h"
-#include "compiler/op/number.h"
 #include "compiler/op/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

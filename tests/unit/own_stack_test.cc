@@ -1,6 +1,6 @@
 // with_stack: in place where there is room, else on a thread of its own; values, failures and exceptions come back; a thread that cannot be
 // made is a Status.
-#include "runtime/own_stack.h"
+#include "base/own_stack.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

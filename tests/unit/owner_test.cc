@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "compiler/op/text.h"
+#include "runtime/call/strategies/select.h"
 #include "runtime/kernel.h"
-#include "runtime/strategies/select.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

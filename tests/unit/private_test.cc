@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/op/text.h"
+#include "runtime/call/strategies/private_tables.h"
 #include "runtime/kernel.h"
-#include "runtime/strategies/private_tables.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

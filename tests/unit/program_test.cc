@@ -1,5 +1,5 @@
 // run_program: values of every kind, open dims, layouts, several kernels, and what it refuses. On the reference backend.
-#include "runtime/program.h"
+#include "compiler/program/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 #include "compiler/import/strew_text.h"
 #include "compiler/op/text.h"
-#include "runtime/program_input.h"
-#include "runtime/strided.h"
+#include "compiler/program/program_input.h"
+#include "compiler/program/strided.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -8,8 +8,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "backends/pipeline.h"
 #include "backends/pto/text.h"
-#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/pto/instructions.h"
 #include "tests/support/paths.h"

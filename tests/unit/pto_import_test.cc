@@ -8,13 +8,13 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/number.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/import/pto/tiling.h"
-#include "compiler/op/number.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "runtime/program.h"
+#include "compiler/program/program.h"
 #include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 

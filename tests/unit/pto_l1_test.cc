@@ -5,9 +5,9 @@
 
 #include <functional>
 
+#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"

@@ -7,9 +7,9 @@
 #include <iostream>
 #include <random>
 
+#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verified.h"
 #include "compiler/pto/instructions.h"

@@ -8,7 +8,7 @@
 #include "backends/reference/arithmetic.h"
 #include "backends/reference/combine.h"
 #include "backends/reference/expr_eval.h"
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/op/text.h"
 
 namespace strew {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "backends/reference/reference.h"
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/op/text.h"
 
 namespace strew::testing_reference {

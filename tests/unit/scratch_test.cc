@@ -1,5 +1,5 @@
 // Scratch is allocated once and lent again, loans held side by side never share memory, and a block outgrown is replaced, not kept.
-#include "runtime/scratch.h"
+#include "runtime/call/scratch.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/number.h"
 #include "compiler/import/importer.h"
-#include "compiler/op/number.h"
-#include "runtime/program.h"
+#include "compiler/program/program.h"
 #include "tests/support/paths.h"
 
 namespace strew {

@@ -1,11 +1,11 @@
 // Targets: text round trips and is canonical, features close over what they imply, errors name what is unknown, this machine is sane.
-#include "runtime/target.h"
+#include "schedules/target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include "runtime/target_table.h"
+#include "schedules/target_table.h"
 
 namespace strew {
 namespace {

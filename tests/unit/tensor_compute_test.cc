@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/number.h"
 #include "compiler/import/importer.h"
-#include "compiler/op/number.h"
-#include "runtime/program.h"
+#include "compiler/program/program.h"
 #include "tests/support/small_stack.h"
 #include "tests/unit/stablehlo_testing.h"
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "backends/backend.h"
+#include "backends/pipeline.h"
 #include "backends/reference/reference.h"
-#include "compiler/compile.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/text.h"
 #include "compiler/rewrite/rewrites.h"

@@ -1,6 +1,6 @@
 // Wide accumulation of few updates: bits of the reference for rows and elements, every init and thread count, and where scratch is too
 // little for it (then accumulators of everything).
-#include "runtime/wide_touched.h"
+#include "runtime/call/wide_touched.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/pending_file.h"
 #include "compiler/op/text.h"
-#include "runtime/abi.h"
-#include "runtime/pending_file.h"
+#include "strew/abi.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj", "halide"};
 
-/// What --json says of an object: the functions that a program may call (runtime/abi.h).
+/// What --json says of an object: the functions that a program may call (include/strew/abi.h).
 std::string describe_entries(const Artifact& artifact, const Stages& stages) {
   std::string text = ", \"abi\": " + std::to_string(STREW_ABI_VERSION) + ", \"entries\": [";
   for (size_t i = 0; i < artifact.entries.size(); ++i)

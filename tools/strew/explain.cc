@@ -10,9 +10,9 @@
 
 #include "compiler/op/text.h"
 #include "compiler/rewrite/split_wide.h"
-#include "runtime/strategies/exchange.h"
-#include "runtime/strategies/private_tables.h"
-#include "runtime/wide.h"
+#include "runtime/call/strategies/exchange.h"
+#include "runtime/call/strategies/private_tables.h"
+#include "runtime/call/wide.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
@@ -63,7 +63,7 @@ int64_t scratch_of(const Scatter& scatter, const Plan& plan, const Schedule& sch
     elements *= dim;
   }
   const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
-  // Accumulators of everything, or lists of updates within the allowance (runtime/wide).
+  // Accumulators of everything, or lists of updates within the allowance (runtime/call/wide).
   if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(scatter, elements), allowed);
   // The limit is compared with all tables, whose number decides the bits; each thread holds one.
   const int tables = combines_exactly(plan) ? std::min(schedule.tables, schedule.threads) : schedule.tables;

@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "backends/pipeline.h"
 #include "backends/pto/text.h"
-#include "compiler/compile.h"
+#include "base/pending_file.h"
 #include "compiler/op/text.h"
-#include "runtime/pending_file.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {

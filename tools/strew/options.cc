@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "backends/backend.h"
-#include "runtime/file.h"
+#include "base/file.h"
 #include "schedules/schedule.h"
 #include "tools/strew/message.h"
 

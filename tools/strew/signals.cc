@@ -11,8 +11,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "runtime/file.h"
-#include "runtime/pending_file.h"
+#include "base/file.h"
+#include "base/pending_file.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {

@@ -1,4 +1,4 @@
-// Stages of the corridor for `explain` and `compile --emit`. compile() in compiler/compile.cc is the one that runs; this repeats its
+// Stages of the corridor for `explain` and `compile --emit`. compile() in backends/pipeline.cc is the one that runs; this repeats its
 // order with the same calls and stops nowhere, so that explain can show what comes after a refusal. Tested by tests/error/cli_test.cc.
 #include "tools/strew/stages.h"
 

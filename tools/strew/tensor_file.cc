@@ -6,10 +6,10 @@
 #include <new>
 #include <string_view>
 
+#include "base/file.h"
+#include "base/number.h"
+#include "base/pending_file.h"
 #include "compiler/import/onnx/tensor_proto.h"
-#include "compiler/op/number.h"
-#include "runtime/file.h"
-#include "runtime/pending_file.h"
 #include "tools/npy.h"
 
 namespace strew::cli {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/import/importer.h"
-#include "runtime/tensor.h"
+#include "compiler/program/tensor.h"
 
 namespace strew::cli {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/tensor.h"
+#include "compiler/program/tensor.h"
 
 namespace strew::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "backends/halide/can_build/can_build.h"
 #include "backends/halide/can_build/form.h"
-#include "runtime/modules.h"
+#include "backends/modules.h"
 
 namespace strew {
 namespace {

@@ -1,10 +1,10 @@
 // What the Halide backend can generate, decided from Plan, Schedule and Target alone.
 #pragma once
 
+#include "base/status.h"
 #include "compiler/plan/plan.h"
-#include "runtime/status.h"
-#include "runtime/target.h"
 #include "schedules/schedule.h"
+#include "schedules/target.h"
 
 namespace strew {
 

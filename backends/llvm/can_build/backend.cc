@@ -1,9 +1,9 @@
 // Compiled into libstrew, so that asking whether LLVM could build a plan does not cost the 15 ms of loading it. build and emit_text
-// open the module (runtime/modules). Tested by tests/unit/kernel_test.cc.
+// open the module (backends/modules). Tested by tests/unit/kernel_test.cc.
 #include "backends/llvm/can_build/backend.h"
 
 #include "backends/llvm/can_build/can_build.h"
-#include "runtime/modules.h"
+#include "backends/modules.h"
 
 namespace strew {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace strew::pto {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "compiler/op/dtype.h"
+#include "base/dtype.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::pto {

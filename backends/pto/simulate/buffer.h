@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "backends/pto/simulate/sync.h"
+#include "base/status.h"
 #include "compiler/pto/ast.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

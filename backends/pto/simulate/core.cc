@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/verify.h"
 

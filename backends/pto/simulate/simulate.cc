@@ -6,9 +6,9 @@
 #include <memory>
 
 #include "backends/pto/simulate/core.h"
+#include "base/fp_environment.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
-#include "runtime/fp_environment.h"
 
 namespace strew::pto {
 namespace {

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/pto/ast.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

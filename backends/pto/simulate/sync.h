@@ -11,8 +11,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/status.h"
 #include "compiler/pto/instructions.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

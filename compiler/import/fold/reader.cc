@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/op/number.h"
+#include "base/number.h"
 
 namespace strew::fold {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <mlir/IR/Attributes.h>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
-#include "runtime/status.h"
 
 namespace strew {
 

@@ -14,9 +14,9 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/file.h"
 #include "compiler/import/onnx/onnx.pb.h"
-#include "runtime/file.h"
-#include "runtime/tensor.h"
+#include "compiler/program/tensor.h"
 
 namespace strew::onnx {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
-#include "runtime/status.h"
 
 namespace strew::onnx {
 

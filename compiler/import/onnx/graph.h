@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.pb.h"
-#include "runtime/status.h"
 
 namespace strew::onnx {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
-#include "runtime/status.h"
 
 namespace strew::onnx {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
-#include "runtime/status.h"
 
 namespace strew::onnx {
 

@@ -8,12 +8,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/build.h"
 #include "compiler/import/pto/scalar.h"
 #include "compiler/import/pto/tiling.h"
 #include "compiler/pto/ast.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/import/pto/scalar.h"
-#include "runtime/status.h"
 
 namespace strew::pto {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 namespace strew {
 

@@ -3,8 +3,8 @@
 
 #include <mlir/IR/Attributes.h>
 
+#include "base/status.h"
 #include "compiler/op/op.h"
-#include "runtime/status.h"
 
 namespace strew {
 

@@ -2,6 +2,7 @@
 // Covered by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 
+#include "base/number.h"
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/attributes.h"
@@ -9,7 +10,6 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
-#include "compiler/op/number.h"
 
 namespace strew {
 namespace {

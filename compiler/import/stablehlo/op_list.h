@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "runtime/status.h"
+#include "base/status.h"
 
 namespace mlir {
 class Operation;

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/expr.h"
-#include "runtime/status.h"
 
 namespace strew {
 

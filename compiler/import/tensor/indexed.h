@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/op/op.h"
-#include "runtime/status.h"
 
 namespace strew {
 

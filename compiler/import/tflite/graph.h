@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/tflite/tflite_generated.h"
-#include "runtime/status.h"
 
 namespace strew::tflite {
 

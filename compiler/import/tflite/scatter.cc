@@ -8,7 +8,7 @@
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/forms.h"
 #include "compiler/op/limits.h"
-#include "runtime/tensor.h"
+#include "compiler/program/tensor.h"
 
 namespace strew::tflite {
 namespace {

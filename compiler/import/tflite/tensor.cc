@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "compiler/op/limits.h"
-#include "runtime/tensor.h"
+#include "compiler/program/tensor.h"
 
 namespace strew::tflite {
 namespace {

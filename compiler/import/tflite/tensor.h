@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/tflite/tflite_generated.h"
-#include "runtime/status.h"
 
 namespace strew::tflite {
 

@@ -8,9 +8,9 @@
 #include <cctype>
 #include <cstring>
 
+#include "backends/pipeline.h"
 #include "backends/pto/simulate/launch.h"
 #include "backends/reference/reference.h"
-#include "compiler/compile.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/plan/plan.h"

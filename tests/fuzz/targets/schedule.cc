@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/compile.h"
+#include "backends/pipeline.h"
 #include "compiler/op/text.h"
 #include "tests/fuzz/check.h"
 

@@ -1,0 +1,80 @@
+// Each function is written once in double; the f32 entry widens, calls it and rounds the result once. rem is here because it is a
+// library call on every target, though exact: fmod of two floats is a float, so the rounding of the f32 entry does nothing.
+// rsqrt and logistic have no C function; their formulas are the definition. Test: tests/unit/math_test.
+#include "base/math/math.h"
+
+#include <cmath>
+
+namespace {
+
+double strew_exp(double x) { return std::exp(x); }
+double strew_expm1(double x) { return std::expm1(x); }
+double strew_exp2(double x) { return std::exp2(x); }
+double strew_log(double x) { return std::log(x); }
+double strew_log1p(double x) { return std::log1p(x); }
+double strew_log2(double x) { return std::log2(x); }
+double strew_tanh(double x) { return std::tanh(x); }
+double strew_logistic(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+double strew_sin(double x) { return std::sin(x); }
+double strew_cos(double x) { return std::cos(x); }
+double strew_tan(double x) { return std::tan(x); }
+double strew_erf(double x) { return std::erf(x); }
+double strew_cbrt(double x) { return std::cbrt(x); }
+double strew_rsqrt(double x) { return 1.0 / std::sqrt(x); }
+double strew_pow(double x, double y) { return std::pow(x, y); }
+double strew_atan2(double y, double x) { return std::atan2(y, x); }
+double strew_rem(double x, double y) { return std::fmod(x, y); }
+
+}  // namespace
+
+extern "C" {
+#define STREW_MATH_DEFINE(op)                                                                             \
+  float strew_math_##op##_f32(float x) { return static_cast<float>(strew_##op(static_cast<double>(x))); } \
+  double strew_math_##op##_f64(double x) { return strew_##op(x); }
+STREW_MATH_UNARY(STREW_MATH_DEFINE)
+#undef STREW_MATH_DEFINE
+#define STREW_MATH_DEFINE(op)                                                              \
+  float strew_math_##op##_f32(float x, float y) {                                          \
+    return static_cast<float>(strew_##op(static_cast<double>(x), static_cast<double>(y))); \
+  }                                                                                        \
+  double strew_math_##op##_f64(double x, double y) { return strew_##op(x, y); }
+STREW_MATH_BINARY(STREW_MATH_DEFINE)
+#undef STREW_MATH_DEFINE
+}
+
+namespace strew {
+namespace {
+
+#define STREW_MATH_ROW(op)                                                 \
+  {ExprOp::op, strew_math_##op##_f32,    strew_math_##op##_f64,   nullptr, \
+   nullptr,    "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
+#define STREW_MATH_ROW_BINARY(op) \
+  {ExprOp::op,                    \
+   nullptr,                       \
+   nullptr,                       \
+   strew_math_##op##_f32,         \
+   strew_math_##op##_f64,         \
+   "strew_math_" #op "_f32",      \
+   "strew_math_" #op "_f64"},
+constexpr MathFunction kTable[] = {STREW_MATH_UNARY(STREW_MATH_ROW) STREW_MATH_BINARY(STREW_MATH_ROW_BINARY)};
+#undef STREW_MATH_ROW
+#undef STREW_MATH_ROW_BINARY
+
+}  // namespace
+
+const void* MathFunction::address_f32() const {
+  return unary_f32 != nullptr ? reinterpret_cast<const void*>(unary_f32) : reinterpret_cast<const void*>(binary_f32);
+}
+const void* MathFunction::address_f64() const {
+  return unary_f64 != nullptr ? reinterpret_cast<const void*>(unary_f64) : reinterpret_cast<const void*>(binary_f64);
+}
+
+std::span<const MathFunction> math_functions() { return kTable; }
+
+const MathFunction* find_math_function(ExprOp op) {
+  for (const MathFunction& row : kTable)
+    if (row.op == op) return &row;
+  return nullptr;
+}
+
+}  // namespace strew

@@ -1,0 +1,122 @@
+// See own_stack.h. Where a stack ends is asked once per thread: for the main thread glibc reads /proc/self/maps to answer.
+#include "base/own_stack.h"
+
+#include <cxxabi.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <string>
+
+namespace strew {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr size_t kFrameScale = 4;  // instrumented frames are that much larger
+#else
+constexpr size_t kFrameScale = 1;
+#endif
+constexpr size_t kBaseBytes = (size_t{3} << 20) / 2, kBytesPerNode = size_t{8} << 10;
+
+struct Bounds {
+  uintptr_t low = 0, high = 0;
+};
+
+Bounds bounds_of_thread() {
+  Bounds out;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return out;
+  void* low = nullptr;
+  size_t size = 0, guard = 0;
+  if (pthread_attr_getstack(&attributes, &low, &size) == 0 && pthread_attr_getguardsize(&attributes, &guard) == 0) {
+    // glibc counts the guard pages of threads as stack.
+    out.low = reinterpret_cast<uintptr_t>(low) + guard;
+    out.high = reinterpret_cast<uintptr_t>(low) + size;
+  }
+  pthread_attr_destroy(&attributes);
+  return out;
+}
+
+Status run_caught(const std::function<Status()>& work) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    return internal_error(std::string("an exception: ") + error.what());
+  } catch (abi::__forced_unwind&) {
+    throw;  // the caller's thread is cancelled
+  } catch (...) {
+    return internal_error("an exception of an unknown type");
+  }
+}
+
+struct Job {
+  const std::function<Status()>& work;
+  Status status;
+};
+
+void* run_job(void* argument) {
+  Job& job = *static_cast<Job*>(argument);
+  job.status = run_caught(job.work);
+  return nullptr;
+}
+
+/// While one lives this thread is not cancelled and takes only the signals that its own instructions cause.
+class Quiet {
+ public:
+  Quiet() {
+    sigset_t all;
+    sigfillset(&all);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&all, fault);
+    pthread_sigmask(SIG_SETMASK, &all, &signals_);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
+  }
+  ~Quiet() {
+    pthread_setcancelstate(cancel_, nullptr);
+    accept_signals();
+  }
+  void accept_signals() { pthread_sigmask(SIG_SETMASK, &signals_, nullptr); }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  sigset_t signals_;
+  int cancel_ = 0;
+};
+
+Status run_on_thread(size_t bytes, const std::function<Status()>& work) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto failed = [&](int error) {
+    return internal_error("a thread with a stack of " + std::to_string(bytes) + " bytes to compile on: " + std::strerror(error));
+  };
+  pthread_attr_t attributes;
+  if (const int error = pthread_attr_init(&attributes); error != 0) return failed(error);
+  int error = pthread_attr_setstacksize(&attributes, (bytes + page - 1) / page * page + 16 * page);
+  Job job{work, {}};
+  Quiet quiet;  // threads inherit the mask
+  pthread_t thread{};
+  if (error == 0) error = pthread_create(&thread, &attributes, run_job, &job);
+  pthread_attr_destroy(&attributes);
+  quiet.accept_signals();
+  if (error != 0) return failed(error);
+  pthread_join(thread, nullptr);
+  return std::move(job.status);
+}
+
+}  // namespace
+
+size_t stack_left() {
+  thread_local const Bounds bounds = bounds_of_thread();
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return here > bounds.low && here <= bounds.high ? here - bounds.low : 0;
+}
+
+Status with_stack(size_t bytes, const std::function<Status()>& work) {
+  return stack_left() >= bytes ? run_caught(work) : run_on_thread(bytes, work);
+}
+
+size_t compiler_stack_bytes(size_t nodes) { return kFrameScale * (kBaseBytes + nodes * kBytesPerNode); }
+
+}  // namespace strew

@@ -1,0 +1,46 @@
+// PendingFile: an output that becomes visible all at once. It is written under an unpredictable name beside its target and renamed by
+// commit(); without commit() the target stays as it was and the temporary file is removed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace strew {
+
+class PendingFile {
+ public:
+  /// Opens a temporary file for `path`. A symbolic link is followed: the file it leads to is replaced, the link stays. What exists and
+  /// is not a regular file (/dev/null, a pipe) is written in place. Errors: "PATH: cannot write: reason".
+  static Expected<PendingFile> create(const std::string& path);
+  /// The same, with `bytes` as its whole contents.
+  static Expected<PendingFile> create(const std::string& path, std::string_view bytes);
+
+  PendingFile(PendingFile&& other) noexcept;
+  PendingFile& operator=(PendingFile&& other) noexcept;
+  ~PendingFile();
+
+  Status write(std::string_view bytes);  ///< appends
+  Status close();                        ///< ends writing and gives the descriptor back; commit() does it too
+  Status commit();
+
+ private:
+  PendingFile() = default;
+  Status open_in_place();
+  Status open_beside();
+  void forget();
+
+  std::string path_;                         ///< as the caller named it, for messages
+  std::string target_;                       ///< absolute and without a link at its end; empty: written in place
+  std::string temporary_;                    ///< absolute; empty: none exists
+  struct Registered* registered_ = nullptr;  ///< its place in the list that remove_pending_files() walks
+  char* name_ = nullptr;                     ///< what it holds there
+  int fd_ = -1;
+};
+
+/// Removes the temporary files of every PendingFile of the process. For handlers of signals that end the process: it is
+/// async-signal-safe, and a PendingFile that is used afterwards fails.
+void remove_pending_files() noexcept;
+
+}  // namespace strew

@@ -1,0 +1,43 @@
+// Picks the family. The importer has checked ranks, element types and every extent it knew; what was open is checked here or there,
+// before anything is read. Tested by tests/unit/interpret_test.cc.
+#include "compiler/program/interpret/interpret.h"
+
+namespace strew {
+namespace {
+
+std::string dims_text(const std::vector<int64_t>& dims) {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
+  return out + "]";
+}
+
+Expected<std::vector<Tensor>> only(Expected<Tensor> tensor) {
+  if (!tensor.ok()) return tensor.status();
+  std::vector<Tensor> out;
+  out.push_back(std::move(*tensor));
+  return out;
+}
+
+}  // namespace
+
+Status check_extents(const std::vector<int64_t>& actual, const TensorType& type, const char* what) {
+  bool fits = actual.size() == type.dims.size();
+  for (size_t d = 0; fits && d < actual.size(); ++d) fits = type.dims[d] == kDynamic || type.dims[d] == actual[d];
+  if (fits) return {};
+  return invalid_argument(std::string(what) + " has dims " + dims_text(actual) + ", expected " + dims_text(type.dims));
+}
+
+Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  switch (compute.op) {
+    case ComputeOp::map:
+      return only(interpret_map(compute, arguments));
+    case ComputeOp::reduce:
+      return interpret_reduce(compute, arguments);
+    case ComputeOp::iota:
+      return only(interpret_iota(compute));
+    default:
+      return only(interpret_move(compute, arguments));
+  }
+}
+
+}  // namespace strew

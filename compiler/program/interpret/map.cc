@@ -1,0 +1,48 @@
+// Map: an elementwise operation. Integers and bools of 8 bits and more, f32 and f64 take a typed loop where the function is one node
+// that needs no care (wrap-around in unsigned types, comparisons, IEEE add, subtract, multiply, select); everything else is evaluated
+// by the reference's scalars, element by element, so the two agree bit for bit. Tested by tests/unit/interpret_test.cc, which runs both.
+#include "backends/reference/expr_eval.h"
+#include "base/number.h"
+#include "compiler/program/interpret/interpret.h"
+#include "compiler/program/interpret/typed_map.h"
+
+namespace strew {
+namespace {
+
+/// Arguments of rank 0 go with every element; the others have the result's dims.
+Expected<std::vector<int64_t>> result_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const std::vector<int64_t>* dims = nullptr;
+  for (const Tensor* argument : arguments) {
+    if (argument->dims.empty() && !compute.results[0].dims.empty()) continue;
+    if (dims == nullptr) dims = &argument->dims;
+    STREW_TRY(check_extents(argument->dims, {argument->dtype, *dims, {}}, "an operand"));
+  }
+  if (dims == nullptr) return invalid_argument("every operand has rank 0, expected one of the result's rank");
+  STREW_TRY(check_extents(*dims, compute.results[0], "result"));
+  return *dims;
+}
+
+void map_scalars(const Expr& function, const std::vector<const Tensor*>& arguments, Tensor& result) {
+  reference::ExprEvaluator evaluator(function);
+  std::vector<Scalar> values(arguments.size());
+  for (size_t a = 0; a < arguments.size(); ++a)
+    if (result.elements() > 0 && arguments[a]->dims.empty())
+      values[a] = load_element(arguments[a]->dtype, arguments[a]->data.data(), 0);
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) {
+    for (size_t a = 0; a < arguments.size(); ++a)
+      if (!arguments[a]->dims.empty()) values[a] = load_element(arguments[a]->dtype, arguments[a]->data.data(), i);
+    evaluator.run({}, {}, values);
+    store_element(result.dtype, result.data.data(), i, evaluator.result(0));
+  }
+}
+
+}  // namespace
+
+Expected<Tensor> interpret_map(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  STREW_ASSIGN(std::vector<int64_t> dims, result_dims(compute, arguments));
+  STREW_ASSIGN(Tensor result, make_tensor(compute.results[0].dtype, std::move(dims)));
+  if (!map_typed(compute.function, arguments, result)) map_scalars(compute.function, arguments, result);
+  return result;
+}
+
+}  // namespace strew

@@ -1,0 +1,248 @@
+// iota, and the operations that only move elements: each is one walk over the result whose source address is a sum of one stride
+// per dim. Rows along the last dim are copied by element width, so a step costs a load and a store; elements below 8 bits go through
+// load_element. Tested by tests/unit/interpret_test.cc.
+#include <algorithm>
+#include <cstring>
+
+#include "base/number.h"
+#include "compiler/program/interpret/interpret.h"
+
+namespace strew {
+namespace {
+
+using Dims = std::vector<int64_t>;
+
+Dims row_major(const Dims& dims) {
+  Dims strides(dims.size(), 1);
+  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
+  return strides;
+}
+
+template <class T>
+void copy_row(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(to + i * to_stride * static_cast<int64_t>(sizeof(T)), from + i * from_stride * static_cast<int64_t>(sizeof(T)),
+                sizeof(T));
+}
+
+struct Complex128 {
+  uint64_t parts[2];
+};
+
+void copy_row(DType dtype, const std::byte* from, int64_t from_at, int64_t from_stride, std::byte* to, int64_t to_at,
+              int64_t to_stride, int64_t count) {
+  const int64_t bytes = bits(dtype) / 8;
+  const std::byte* source = from + from_at * bytes;
+  std::byte* target = to + to_at * bytes;
+  switch (bits(dtype)) {
+    case 8:
+      return copy_row<uint8_t>(source, from_stride, target, to_stride, count);
+    case 16:
+      return copy_row<uint16_t>(source, from_stride, target, to_stride, count);
+    case 32:
+      return copy_row<uint32_t>(source, from_stride, target, to_stride, count);
+    case 64:
+      return copy_row<uint64_t>(source, from_stride, target, to_stride, count);
+    case 128:
+      return copy_row<Complex128>(source, from_stride, target, to_stride, count);
+    default:
+      for (int64_t i = 0; i < count; ++i)
+        store_element(dtype, to, to_at + i * to_stride, load_element(dtype, from, from_at + i * from_stride));
+  }
+}
+
+/// Copies a box of `extents` elements; addresses in elements.
+void copy_box(const Dims& extents, const Tensor& from, int64_t from_at, const Dims& from_strides, Tensor& to, int64_t to_at,
+              const Dims& to_strides) {
+  for (int64_t extent : extents)
+    if (extent == 0) return;
+  const size_t rank = extents.size();
+  if (rank == 0) return copy_row(to.dtype, from.data.data(), from_at, 1, to.data.data(), to_at, 1, 1);
+  Dims at(rank, 0);
+  for (;;) {
+    copy_row(to.dtype, from.data.data(), from_at, from_strides.back(), to.data.data(), to_at, to_strides.back(), extents.back());
+    size_t d = rank - 1;
+    for (;;) {
+      if (d == 0) return;
+      --d;
+      from_at += from_strides[d];
+      to_at += to_strides[d];
+      if (++at[d] < extents[d]) break;
+      from_at -= extents[d] * from_strides[d];
+      to_at -= extents[d] * to_strides[d];
+      at[d] = 0;
+    }
+  }
+}
+
+Expected<Tensor> make_result(const Compute& compute, Dims dims) {
+  STREW_TRY(check_extents(dims, compute.results[0], "result"));
+  return make_tensor(compute.results[0].dtype, std::move(dims));
+}
+
+Expected<Tensor> broadcast(const Compute& compute, const Tensor& from) {
+  STREW_ASSIGN(Tensor to, make_result(compute, compute.results[0].dims));
+  const Dims own = row_major(from.dims);
+  Dims strides(to.dims.size(), 0);
+  for (size_t d = 0; d < from.dims.size(); ++d) {
+    const auto target = static_cast<size_t>(compute.dims[d]);
+    if (from.dims[d] == 1) continue;
+    if (from.dims[d] != to.dims[target])
+      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) + ", expected 1 or " +
+                              std::to_string(to.dims[target]));
+    strides[target] = own[d];
+  }
+  copy_box(to.dims, from, 0, strides, to, 0, row_major(to.dims));
+  return to;
+}
+
+/// Open dims are a second argument's; without one, the one open dim is what the number of elements leaves.
+Dims reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  Dims dims = compute.results[0].dims;
+  uint64_t known = 1;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (dims[d] == kDynamic && arguments.size() > 1 && d < arguments[1]->dims.size()) dims[d] = arguments[1]->dims[d];
+    if (dims[d] != kDynamic) known *= static_cast<uint64_t>(dims[d]);
+  }
+  for (int64_t& dim : dims)
+    if (dim == kDynamic) dim = known == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(arguments[0]->elements()) / known);
+  return dims;
+}
+
+Expected<Tensor> reshape(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(Tensor to, make_result(compute, reshaped_dims(compute, arguments)));
+  if (to.elements() != from.elements())
+    return invalid_argument("operand has " + std::to_string(from.elements()) + " elements, expected " +
+                            std::to_string(to.elements()));
+  if (to.data.size() > 0) std::memcpy(to.data.data(), from.data.data(), static_cast<size_t>(to.data.size()));
+  return to;
+}
+
+Expected<Tensor> transpose(const Compute& compute, const Tensor& from) {
+  const Dims own = row_major(from.dims);
+  Dims dims, strides;
+  for (int64_t d : compute.dims) {
+    dims.push_back(from.dims[static_cast<size_t>(d)]);
+    strides.push_back(own[static_cast<size_t>(d)]);
+  }
+  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
+  copy_box(to.dims, from, 0, strides, to, 0, row_major(to.dims));
+  return to;
+}
+
+/// Where a slice or an update begins: compute.dims, and the rank-0 arguments from `first` on.
+Expected<Dims> starts_of(const Compute& compute, const std::vector<const Tensor*>& arguments, size_t first) {
+  Dims starts = compute.dims;
+  for (size_t d = 0; first + d < arguments.size() && d < starts.size(); ++d) {
+    const Tensor& given = *arguments[first + d];
+    const int64_t more = decode_i64(given.dtype, load_element(given.dtype, given.data.data(), 0).bits[0]);
+    if (__builtin_add_overflow(starts[d], more, &starts[d]) || starts[d] < 0)
+      return invalid_argument("the start in dim " + std::to_string(d) + " is " + std::to_string(more) + " more than " +
+                              std::to_string(compute.dims[d]) + ", expected 0 or more in all");
+  }
+  return starts;
+}
+
+Expected<Tensor> slice(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 1));
+  Dims dims = compute.results[0].dims;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == kDynamic)
+      dims[d] = std::max<int64_t>(from.dims[d] - starts[d] + compute.strides[d] - 1, 0) / compute.strides[d];
+  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
+  const Dims own = row_major(from.dims);
+  Dims strides(own.size());
+  int64_t first = 0;
+  for (size_t d = 0; d < own.size(); ++d) {
+    const int64_t stride = compute.strides[d];
+    int64_t last = 0;
+    if (to.dims[d] > 0 && (__builtin_mul_overflow(to.dims[d] - 1, stride, &last) ||
+                           __builtin_add_overflow(starts[d], last, &last) || last >= from.dims[d]))
+      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) +
+                              ", which the slice leaves");
+    first += to.elements() > 0 ? starts[d] * own[d] : 0;
+    strides[d] = stride * own[d];
+  }
+  copy_box(to.dims, from, first, strides, to, 0, row_major(to.dims));
+  return to;
+}
+
+Expected<Tensor> update(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const Tensor &into = *arguments[0], &part = *arguments[1];
+  STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 2));
+  STREW_ASSIGN(Tensor to, make_result(compute, into.dims));
+  if (to.data.size() > 0) std::memcpy(to.data.data(), into.data.data(), static_cast<size_t>(to.data.size()));
+  const Dims own = row_major(into.dims);
+  int64_t first = 0;
+  for (size_t d = 0; d < own.size(); ++d) {
+    if (starts[d] > into.dims[d] || part.dims[d] > into.dims[d] - starts[d])
+      return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(into.dims[d]) +
+                              ", which the update leaves");
+    first += part.elements() > 0 ? starts[d] * own[d] : 0;
+  }
+  copy_box(part.dims, part, 0, row_major(part.dims), to, first, own);
+  return to;
+}
+
+Expected<Tensor> concatenate(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const auto along = static_cast<size_t>(compute.dims[0]);
+  Dims dims = arguments[0]->dims;
+  for (size_t i = 1; i < arguments.size(); ++i) {
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (d == along || arguments[i]->dims[d] == dims[d]) continue;
+      return invalid_argument("operand " + std::to_string(i) + " dim " + std::to_string(d) + " is " +
+                              std::to_string(arguments[i]->dims[d]) + ", expected " + std::to_string(dims[d]));
+    }
+    dims[along] += arguments[i]->dims[along];
+  }
+  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
+  const Dims strides = row_major(to.dims);
+  int64_t at = 0;
+  for (const Tensor* from : arguments) {
+    copy_box(from->dims, *from, 0, row_major(from->dims), to, at, strides);
+    at += from->dims[along] * strides[along];
+  }
+  return to;
+}
+
+}  // namespace
+
+Expected<Tensor> interpret_iota(const Compute& compute) {
+  STREW_ASSIGN(Tensor to, make_result(compute, compute.results[0].dims));
+  const auto along = static_cast<size_t>(compute.dims[0]);
+  const int64_t run = row_major(to.dims)[along], extent = to.dims[along];
+  // One number after the other, each repeated `run` times.
+  for (int64_t at = 0, count = to.elements(); at < count;) {
+    for (int64_t number = 0; number < extent; ++number) {
+      const bool real = !is_complex(to.dtype);
+      const DType part = part_dtype(to.dtype);
+      const uint64_t code = encode_i64(part, number);
+      const Scalar value = real ? Scalar{to.dtype, {code, 0}} : make_complex(to.dtype, code, 0);
+      for (int64_t i = 0; i < run; ++i) store_element(to.dtype, to.data.data(), at++, value);
+    }
+  }
+  return to;
+}
+
+Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  switch (compute.op) {
+    case ComputeOp::broadcast:
+      return broadcast(compute, *arguments[0]);
+    case ComputeOp::reshape:
+      return reshape(compute, arguments);
+    case ComputeOp::transpose:
+      return transpose(compute, *arguments[0]);
+    case ComputeOp::slice:
+      return slice(compute, arguments);
+    case ComputeOp::update:
+      return update(compute, arguments);
+    case ComputeOp::concatenate:
+      return concatenate(compute, arguments);
+    default:
+      return internal_error("this operation does not move elements");
+  }
+}
+
+}  // namespace strew

@@ -1,0 +1,55 @@
+// Reduce: folds elements into their results in row-major order of the operand, as strew's scatters do; the combiner is the region's
+// graph, so any region of elementwise operations folds (argmax has two operands). Tested by tests/unit/interpret_test.cc.
+#include <algorithm>
+
+#include "backends/reference/expr_eval.h"
+#include "base/number.h"
+#include "compiler/program/interpret/interpret.h"
+
+namespace strew {
+
+Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const size_t n = compute.results.size();
+  const std::vector<int64_t>& extents = arguments[0]->dims;
+  for (size_t i = 1; i < n; ++i) STREW_TRY(check_extents(arguments[i]->dims, {DType::f32, extents, {}}, "an operand"));
+  const size_t rank = extents.size();
+  std::vector<int64_t> kept, strides(rank, 0);
+  for (size_t d = 0; d < rank; ++d)
+    if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) == compute.dims.end())
+      kept.push_back(extents[d]);
+  int64_t stride = 1;
+  for (size_t d = rank; d-- > 0;) {
+    if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) != compute.dims.end()) continue;
+    strides[d] = stride;
+    stride *= extents[d];
+  }
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < n; ++i) {
+    STREW_TRY(check_extents(kept, compute.results[i], "result"));
+    STREW_ASSIGN(Tensor result, make_tensor(compute.results[i].dtype, kept));
+    const Scalar initial = convert(load_element(arguments[n + i]->dtype, arguments[n + i]->data.data(), 0), result.dtype);
+    for (int64_t e = 0, count = result.elements(); e < count; ++e) store_element(result.dtype, result.data.data(), e, initial);
+    results.push_back(std::move(result));
+  }
+  reference::ExprEvaluator evaluator(compute.function);
+  std::vector<Scalar> current(n), element(n);
+  std::vector<int64_t> at(rank, 0);
+  int64_t to = 0;
+  for (int64_t e = 0, count = arguments[0]->elements(); e < count; ++e) {
+    for (size_t i = 0; i < n; ++i) {
+      current[i] = load_element(results[i].dtype, results[i].data.data(), to);
+      element[i] = load_element(arguments[i]->dtype, arguments[i]->data.data(), e);
+    }
+    evaluator.run(current, element, {});
+    for (size_t i = 0; i < n; ++i) store_element(results[i].dtype, results[i].data.data(), to, evaluator.result(i));
+    for (size_t d = rank; d-- > 0;) {
+      to += strides[d];
+      if (++at[d] < extents[d]) break;
+      to -= extents[d] * strides[d];
+      at[d] = 0;
+    }
+  }
+  return results;
+}
+
+}  // namespace strew

@@ -1,0 +1,158 @@
+// One loop per (operation, dtype), for functions that are a single node over the arguments in order. Integer arithmetic wraps in
+// unsigned types; min and max of floats stay with the reference (NaN and zero rules). Tested by tests/unit/interpret_test.cc against
+// the scalar path.
+#include "compiler/program/interpret/typed_map.h"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace strew {
+namespace {
+
+/// Unsigned of at least int's width, so that nothing is promoted to a signed type.
+template <class T>
+using Wrapping = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
+
+/// Calls `use` with a zero of the C++ type of `dtype`; false if it has none.
+template <class Use>
+bool with_type(DType dtype, Use use) {
+  switch (dtype) {
+    case DType::boolean:
+    case DType::u8:
+      return use(uint8_t{});
+    case DType::i8:
+      return use(int8_t{});
+    case DType::i16:
+      return use(int16_t{});
+    case DType::u16:
+      return use(uint16_t{});
+    case DType::i32:
+      return use(int32_t{});
+    case DType::u32:
+      return use(uint32_t{});
+    case DType::i64:
+      return use(int64_t{});
+    case DType::u64:
+      return use(uint64_t{});
+    case DType::f32:
+      return use(float{});
+    case DType::f64:
+      return use(double{});
+    default:
+      return false;
+  }
+}
+
+template <class T>
+struct Column {
+  const T* data;
+  int64_t step;
+  explicit Column(const Tensor& tensor)
+      : data(reinterpret_cast<const T*>(tensor.data.data())), step(tensor.dims.empty() ? 0 : 1) {}
+  T operator[](int64_t i) const { return data[i * step]; }
+};
+
+template <class T, class R, class F>
+bool loop(const std::vector<const Tensor*>& arguments, Tensor& result, F f) {
+  const Column<T> a(*arguments[0]), b(*arguments[1]);
+  R* out = reinterpret_cast<R*>(result.data.data());
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) out[i] = static_cast<R>(f(a[i], b[i]));
+  return true;
+}
+
+template <class T>
+bool arithmetic(ExprOp op, const std::vector<const Tensor*>& arguments, Tensor& result) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (op == ExprOp::add) return loop<T, T>(arguments, result, [](T a, T b) { return a + b; });
+    if (op == ExprOp::sub) return loop<T, T>(arguments, result, [](T a, T b) { return a - b; });
+    if (op == ExprOp::mul) return loop<T, T>(arguments, result, [](T a, T b) { return a * b; });
+  } else {
+    using W = Wrapping<T>;
+    if (op == ExprOp::add) return loop<T, T>(arguments, result, [](T a, T b) { return W(a) + W(b); });
+    if (op == ExprOp::sub) return loop<T, T>(arguments, result, [](T a, T b) { return W(a) - W(b); });
+    if (op == ExprOp::mul) return loop<T, T>(arguments, result, [](T a, T b) { return W(a) * W(b); });
+    if (op == ExprOp::min) return loop<T, T>(arguments, result, [](T a, T b) { return b < a ? b : a; });
+    if (op == ExprOp::max) return loop<T, T>(arguments, result, [](T a, T b) { return a < b ? b : a; });
+    if (op == ExprOp::bit_and) return loop<T, T>(arguments, result, [](T a, T b) { return W(a) & W(b); });
+    if (op == ExprOp::bit_or) return loop<T, T>(arguments, result, [](T a, T b) { return W(a) | W(b); });
+    if (op == ExprOp::bit_xor) return loop<T, T>(arguments, result, [](T a, T b) { return W(a) ^ W(b); });
+  }
+  return false;
+}
+
+template <class T>
+bool comparison(ExprOp op, const std::vector<const Tensor*>& arguments, Tensor& result) {
+  switch (op) {
+    case ExprOp::eq:
+      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a == b; });
+    case ExprOp::ne:
+      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a != b; });
+    case ExprOp::lt:
+      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a < b; });
+    case ExprOp::le:
+      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a <= b; });
+    case ExprOp::gt:
+      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a > b; });
+    case ExprOp::ge:
+      return loop<T, uint8_t>(arguments, result, [](T a, T b) { return a >= b; });
+    default:
+      return false;
+  }
+}
+
+/// Bits only, so any dtype of that width.
+template <class T>
+bool select(const std::vector<const Tensor*>& arguments, Tensor& result) {
+  const Column<uint8_t> which(*arguments[0]);
+  const Column<T> yes(*arguments[1]), no(*arguments[2]);
+  T* out = reinterpret_cast<T*>(result.data.data());
+  for (int64_t i = 0, count = result.elements(); i < count; ++i) out[i] = which[i] != 0 ? yes[i] : no[i];
+  return true;
+}
+
+bool select(const std::vector<const Tensor*>& arguments, Tensor& result) {
+  switch (bits(result.dtype)) {
+    case 8:
+      return select<uint8_t>(arguments, result);
+    case 16:
+      return select<uint16_t>(arguments, result);
+    case 32:
+      return select<uint32_t>(arguments, result);
+    case 64:
+      return select<uint64_t>(arguments, result);
+    default:
+      return false;
+  }
+}
+
+/// The function's one node, if its arguments are the extras in order; null otherwise.
+const ExprNode* single_node(const Expr& function, size_t arguments) {
+  if (function.nodes.size() != arguments + 1 || function.results[0] != static_cast<int32_t>(arguments)) return nullptr;
+  for (size_t i = 0; i < arguments; ++i)
+    if (function.nodes[i].op != ExprOp::extra || function.nodes[i].index != static_cast<int32_t>(i)) return nullptr;
+  const ExprNode& node = function.nodes.back();
+  if (node.args.size() != arguments) return nullptr;
+  for (size_t i = 0; i < arguments; ++i)
+    if (node.args[i] != static_cast<int32_t>(i)) return nullptr;
+  return &node;
+}
+
+}  // namespace
+
+bool map_typed(const Expr& function, const std::vector<const Tensor*>& arguments, Tensor& result) {
+  const ExprNode* node = single_node(function, arguments.size());
+  if (node == nullptr) return false;
+  if (node->op == ExprOp::select) return select(arguments, result);
+  if (arguments.size() != 2) return false;
+  const ExprOp op = node->op;
+  const DType dtype = arguments[0]->dtype;
+  // add and mul of bools are or and and; only the bitwise operations and comparisons see their bytes as numbers.
+  if (dtype == DType::boolean && (op == ExprOp::add || op == ExprOp::sub || op == ExprOp::mul)) return false;
+  return with_type(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if (result.dtype == DType::boolean && op >= ExprOp::eq && op <= ExprOp::ge) return comparison<T>(op, arguments, result);
+    return result.dtype == dtype && arithmetic<T>(op, arguments, result);
+  });
+}
+
+}  // namespace strew

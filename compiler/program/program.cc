@@ -1,0 +1,434 @@
+// Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the kernels through
+// compiler/program/interpret), binds each kernel's tensors in the order
+// of tensor_slots(op) and collects the outputs. Serial and simple on purpose: one kernel at a time, every intermediate kept until the
+// end. Applications bind kernels themselves; this is for the command line and for tests.
+//
+// Results whose dims the op leaves open take them from the operand (scatter) or from indices and slice sizes (gather; a slice size that
+// nothing gives is the operand's whole dim). Ops with static strides get buffers laid out that way, copied in and out (compiler/program/strided).
+// Tested by tests/unit/program_test.cc and tests/oracle/*.
+#include "compiler/program/program.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/fp_environment.h"
+#include "base/number.h"
+#include "compiler/program/interpret/interpret.h"
+#include "compiler/program/program_input.h"
+#include "compiler/program/strided.h"
+
+namespace strew {
+namespace {
+
+int64_t integer_at(const Tensor& tensor, int64_t i) {
+  return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
+}
+
+/// The strings of the copy are its own.
+Expected<Tensor> copy_of(const Tensor& tensor) {
+  STREW_ASSIGN(Tensor copy, make_tensor(tensor.dtype, tensor.dims));
+  if (tensor.dtype == DType::string) {
+    std::vector<std::string> strings;
+    for (int64_t i = 0, n = tensor.elements(); i < n; ++i) strings.emplace_back(string_at(tensor, i));
+    set_strings(copy, std::move(strings));
+  } else if (copy.data.size() > 0) {
+    std::memcpy(copy.data.data(), tensor.data.data(), static_cast<size_t>(copy.data.size()));
+  }
+  return copy;
+}
+
+class Runner {
+ public:
+  Runner(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options)
+      : runtime_(runtime), imported_(imported), inputs_(std::move(inputs)), options_(options), values_(imported.values.size()) {}
+
+  Expected<std::vector<Tensor>> run() {
+    STREW_TRY(find_outputs());
+    STREW_TRY(mark_needed());
+    for (size_t k = 0; k < imported_.kernels.size(); ++k) {
+      if (!needed_[k]) continue;
+      Status status = run_kernel(static_cast<int>(k));
+      if (!status.ok()) return Status(status.code(), imported_.kernels[k].location + ": " + status.message());
+    }
+    return collect();
+  }
+
+ private:
+  struct Output {
+    int value = -1;  ///< or a result of `kernel`, which no value need name
+    int kernel = -1, result = 0;
+  };
+
+  Status find_outputs() {
+    if (options_.only.empty()) {
+      for (const ImportedOutput& output : imported_.outputs) outputs_.push_back({output.value});
+      return {};
+    }
+    for (size_t k = 0; k < imported_.kernels.size(); ++k) {
+      if (imported_.kernels[k].name != options_.only) continue;
+      int results = 0;
+      for (const TensorSlot& slot : tensor_slots(imported_.kernels[k].op)) {
+        if (slot.role == Role::result) outputs_.push_back({-1, static_cast<int>(k), results++});
+      }
+      return {};
+    }
+    return invalid_argument("kernel '" + options_.only + "' is not in the file");
+  }
+
+  /// Marks the kernels that the outputs need, walking back from them; each value and kernel is looked at once.
+  Status mark_needed() {
+    needed_.assign(imported_.kernels.size(), false);
+    std::vector<bool> seen(imported_.values.size(), false);
+    std::vector<int> open;
+    const auto need_value = [&](int v) {
+      if (v < 0 || seen[static_cast<size_t>(v)]) return;
+      seen[static_cast<size_t>(v)] = true;
+      open.push_back(v);
+    };
+    const auto need_kernel = [&](int k) {
+      if (needed_[k]) return;
+      needed_[k] = true;
+      for (int v : imported_.kernels[k].arguments) need_value(v);
+      need_value(imported_.kernels[k].slice_sizes);
+    };
+    for (const Output& output : outputs_) {
+      if (output.kernel >= 0) need_kernel(output.kernel);
+      need_value(output.value);
+    }
+    while (!open.empty()) {
+      const Value& value = imported_.values[open.back()];
+      open.pop_back();
+      for (int part : value.parts) need_value(part);
+      need_value(value.like);
+      if (value.kind == ValueKind::compute)
+        for (int v : imported_.computes[value.index].arguments) need_value(v);
+      if (value.kind != ValueKind::result) continue;
+      if (!options_.only.empty()) {
+        return invalid_argument(
+            imported_.kernels[outputs_[0].kernel].location + ": kernel '" + options_.only +
+            "' reads the result of another kernel, expected graph inputs and constants only; run the whole file");
+      }
+      need_kernel(value.index);
+    }
+    return {};
+  }
+
+  /// Makes values_[v] point at the tensor of value `v`.
+  Expected<const Tensor*> evaluate(int v) {
+    if (values_[v] != nullptr) return values_[v];
+    const Value& value = imported_.values[v];
+    switch (value.kind) {
+      case ValueKind::input:
+        STREW_TRY(evaluate_input(v, value));
+        break;
+      case ValueKind::constant:
+        STREW_TRY(evaluate_constant(v, imported_.constants[value.index]));
+        break;
+      case ValueKind::zeros:
+        STREW_TRY(evaluate_zeros(v, value));
+        break;
+      case ValueKind::stack:
+        STREW_TRY(evaluate_stack(v, value));
+        break;
+      case ValueKind::result: {
+        if (results_.size() <= static_cast<size_t>(value.index) || results_[value.index].empty()) {
+          return internal_error("value " + std::to_string(v) + " is read before kernel " + std::to_string(value.index) +
+                                " has run");
+        }
+        values_[v] = &results_[value.index][value.result];
+        break;
+      }
+      case ValueKind::compute:
+        STREW_TRY(evaluate_computes(value.index));
+        values_[v] = &computed_[value.index][value.result];
+        break;
+      case ValueKind::extent:
+        STREW_TRY(evaluate_extent(v, value, DType::i64));
+        break;
+    }
+    return values_[v];
+  }
+
+  /// Evaluates computes[c] after those it reads. No recursion along the chain: files may make it as long as they like.
+  Status evaluate_computes(int c) {
+    computed_.resize(imported_.computes.size());
+    std::vector<int> open{c};
+    while (!open.empty()) {
+      const int current = open.back();
+      const Compute& compute = imported_.computes[current];
+      if (!computed_[current].empty()) {
+        open.pop_back();
+        continue;
+      }
+      const size_t depth = open.size();
+      for (int v : compute.arguments) {
+        const Value& value = imported_.values[v];
+        if (value.kind == ValueKind::compute && computed_[value.index].empty()) open.push_back(value.index);
+      }
+      if (open.size() > depth) continue;
+      std::vector<const Tensor*> arguments;
+      for (int v : compute.arguments) {
+        STREW_ASSIGN(const Tensor* argument, evaluate(v));
+        arguments.push_back(argument);
+      }
+      Expected<std::vector<Tensor>> results = interpret(compute, arguments);
+      if (!results.ok()) return Status(results.status().code(), compute.location + ": " + results.status().message());
+      computed_[current] = std::move(*results);
+      open.pop_back();
+    }
+    return {};
+  }
+
+  Status keep(int v, Tensor tensor) {
+    owned_.push_back(std::make_unique<Tensor>(std::move(tensor)));
+    values_[v] = owned_.back().get();
+    return {};
+  }
+
+  Status evaluate_input(int v, const Value& value) {
+    const ImportedInput& input = imported_.inputs[value.index];
+    Tensor* tensor = static_cast<size_t>(value.index) < inputs_.size() ? inputs_[value.index].get() : nullptr;
+    if (tensor == nullptr) {
+      if (input.optional && value.like >= 0 && value.type.dims.empty()) return evaluate_extent(v, value, value.type.dtype);
+      if (input.optional) return evaluate_zeros(v, value);
+      return invalid_argument("input " + std::to_string(value.index) + " (" + input.name + ") is missing, expected " +
+                              shape_text(input.type.dtype, input.type.dims));
+    }
+    STREW_TRY(fit_input(*tensor, input, static_cast<size_t>(value.index)));
+    values_[v] = tensor;
+    return {};
+  }
+
+  Status evaluate_extent(int v, const Value& value, DType dtype) {
+    STREW_ASSIGN(const Tensor* like, evaluate(value.like));
+    STREW_ASSIGN(Tensor tensor, make_tensor(dtype, {}));
+    store_element(dtype, tensor.data.data(), 0, {dtype, {encode_i64(dtype, like->dims[value.like_dim]), 0}});
+    return keep(v, std::move(tensor));
+  }
+
+  Status evaluate_constant(int v, const Constant& constant) {
+    if (!constant.mapped.empty()) {
+      Tensor tensor;
+      tensor.dtype = constant.type.dtype;
+      tensor.dims = constant.type.dims;
+      tensor.data = Buffer::share(constant.mapped, constant.file);
+      return keep(v, std::move(tensor));
+    }
+    STREW_ASSIGN(Tensor tensor, make_tensor(constant.type.dtype, constant.type.dims));
+    if (constant.type.dtype == DType::string) {
+      set_strings(tensor, constant.strings);
+    } else if (!constant.data.empty()) {
+      std::memcpy(tensor.data.data(), constant.data.data(), constant.data.size());
+    }
+    return keep(v, std::move(tensor));
+  }
+
+  Status evaluate_zeros(int v, const Value& value) {
+    std::vector<int64_t> dims = value.type.dims;
+    for (int64_t& d : dims) {
+      if (d != kDynamic) continue;
+      if (value.like < 0) return internal_error("value " + std::to_string(v) + " has an open dim and nothing to take it from");
+      STREW_ASSIGN(const Tensor* like, evaluate(value.like));
+      d = like->dims[value.like_dim];
+    }
+    STREW_ASSIGN(Tensor tensor, make_tensor(value.type.dtype, std::move(dims)));
+    return keep(v, std::move(tensor));
+  }
+
+  Status evaluate_stack(int v, const Value& value) {
+    STREW_ASSIGN(Tensor tensor, make_tensor(value.type.dtype, {static_cast<int64_t>(value.parts.size())}));
+    for (size_t i = 0; i < value.parts.size(); ++i) {
+      STREW_ASSIGN(const Tensor* part, evaluate(value.parts[i]));
+      copy_elements(tensor.dtype, 1, part->data.data(), 0, tensor.data.data(), static_cast<int64_t>(i));
+    }
+    return keep(v, std::move(tensor));
+  }
+
+  Status check_non_negative(const ImportedKernel& kernel) {
+    for (int v : kernel.non_negative) {
+      STREW_ASSIGN(const Tensor* tensor, evaluate(v));
+      for (int64_t i = 0, n = tensor->elements(); i < n; ++i) {
+        const int64_t value = integer_at(*tensor, i);
+        if (value >= 0 || !is_signed_integer(tensor->dtype)) continue;
+        return out_of_bounds("index out of bounds: update position [" + std::to_string(i) + "] (linear " + std::to_string(i) +
+                             "), component 0: value " + std::to_string(value) + ", expected 0 <= v");
+      }
+    }
+    return {};
+  }
+
+  Status check_equal_extents(const ImportedKernel& kernel) {
+    for (const EqualExtents& e : kernel.equal_extents) {
+      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
+      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
+      const int64_t have = tensor->dims[e.dim], want = other->dims[e.other_dim];
+      if (have != want)
+        return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + ", " + e.b);
+    }
+    return {};
+  }
+
+  Status check_equal_scalars(const ImportedKernel& kernel) {
+    for (const EqualScalars& e : kernel.equal_scalars) {
+      STREW_ASSIGN(const Tensor* tensor, evaluate(e.value));
+      STREW_ASSIGN(const Tensor* other, evaluate(e.other));
+      const int64_t have = integer_at(*tensor, 0), want = integer_at(*other, 0);
+      if (have != want) return invalid_argument(e.a + " is " + std::to_string(have) + ", expected " + std::to_string(want) + e.b);
+    }
+    return {};
+  }
+
+  Status run_kernel(int k) {
+    const ImportedKernel& kernel = imported_.kernels[k];
+    for (int v : kernel.arguments) STREW_TRY(evaluate(v).status());
+    STREW_TRY(check_equal_extents(kernel));
+    STREW_TRY(check_equal_scalars(kernel));
+    STREW_TRY(check_non_negative(kernel));
+    STREW_ASSIGN(const Kernel compiled, runtime_.get(kernel.op, options_.kernel));
+
+    const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
+    std::vector<Tensor> results;
+    std::vector<StridedTensor> bound;
+    bound.reserve(slots.size());
+    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
+    size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
+    for (const TensorSlot& slot : slots) {
+      if (slot.role != Role::result) {
+        STREW_ASSIGN(StridedTensor tensor, lay_out(*values_[kernel.arguments[argument++]], *slot.type));
+        bound.push_back(std::move(tensor));
+        continue;
+      }
+      STREW_ASSIGN(std::vector<int64_t> dims, result_dims(kernel, *slot.type));
+      STREW_ASSIGN(Tensor result, make_tensor(slot.type->dtype, std::move(dims)));
+      STREW_TRY(fill_in_place(kernel, slot.index, result));
+      results.push_back(std::move(result));
+      STREW_ASSIGN(StridedTensor tensor, lay_out(results.back(), *slot.type));
+      bound.push_back(std::move(tensor));
+    }
+    std::vector<TensorView> views;
+    for (const StridedTensor& tensor : bound) views.push_back(tensor.view());
+    STREW_TRY(compiled.run(views));
+    if (options_.after_kernel) STREW_TRY(options_.after_kernel(kernel, compiled, views));
+
+    for (size_t i = 0, r = 0; i < slots.size(); ++i) {
+      if (slots[i].role == Role::result) collect_layout(bound[i], results[r++]);
+    }
+    if (results_.size() <= static_cast<size_t>(k)) results_.resize(imported_.kernels.size());
+    results_[k] = std::move(results);
+    return {};
+  }
+
+  /// An in_place op's result buffer holds the operand before the call.
+  Status fill_in_place(const ImportedKernel& kernel, int index, Tensor& result) {
+    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
+    if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
+    const Tensor& operand = *values_[kernel.arguments[index]];
+    if (operand.dtype != result.dtype || operand.dims != result.dims) {
+      return invalid_argument("operand is " + shape_text(operand.dtype, operand.dims) + ", expected " +
+                              shape_text(result.dtype, result.dims));
+    }
+    std::memcpy(result.data.data(), operand.data.data(), static_cast<size_t>(result.data.size()));
+    return {};
+  }
+
+  Expected<std::vector<int64_t>> result_dims(const ImportedKernel& kernel, const TensorType& type) {
+    std::vector<int64_t> dims = type.dims;
+    if (std::find(dims.begin(), dims.end(), kDynamic) == dims.end()) return dims;
+    if (const Gather* gather = std::get_if<Gather>(&*kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
+    const Scatter& scatter = std::get<Scatter>(*kernel.op);
+    if (scatter.init == InitKind::fill) {
+      return unsupported("the result is " + shape_text(dims) + " and filled, so no input gives its dims; expected static dims");
+    }
+    const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
+    if (operand.size() != dims.size()) {
+      return invalid_argument("operand has rank " + std::to_string(operand.size()) + ", expected " + std::to_string(dims.size()));
+    }
+    for (size_t d = 0; d < dims.size(); ++d) dims[d] = dims[d] == kDynamic ? operand[d] : dims[d];
+    return dims;
+  }
+
+  /// Offset dims come from the slice sizes, the others from the dims of indices without the index vector, in order.
+  Expected<std::vector<int64_t>> gather_dims(const ImportedKernel& kernel, const Gather& gather, std::vector<int64_t> dims) {
+    std::vector<int64_t> sizes = gather.slice_sizes;
+    if (kernel.slice_sizes >= 0) {
+      STREW_ASSIGN(const Tensor* given, evaluate(kernel.slice_sizes));
+      for (int64_t i = 0; i < given->elements() && i < static_cast<int64_t>(sizes.size()); ++i) {
+        sizes[i] = integer_at(*given, i);
+        if (sizes[i] < 0)
+          return invalid_argument("slice_sizes[" + std::to_string(i) + "] is " + std::to_string(sizes[i]) +
+                                  ", expected 0 or more");
+      }
+    }
+    // An open size that no value gives is a window over the whole dim (GATHER of a table with open dims).
+    const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
+    for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
+    std::vector<int64_t> offsets, batches;
+    const auto has = [](const std::vector<int64_t>& list, int64_t d) {
+      return std::find(list.begin(), list.end(), d) != list.end();
+    };
+    for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
+      if (has(gather.dims.collapsed_slice_dims, d) || has(gather.dims.operand_batching_dims, d)) continue;
+      offsets.push_back(sizes[d] == kDynamic ? values_[kernel.arguments[0]]->dims[d] : sizes[d]);
+    }
+    const std::vector<int64_t>& indices = values_[kernel.arguments[1]]->dims;
+    for (int64_t d = 0; d < static_cast<int64_t>(indices.size()); ++d) {
+      if (d != gather.dims.index_vector_dim) batches.push_back(indices[d]);
+    }
+    size_t offset = 0, batch = 0;
+    for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {
+      const bool is_offset = has(gather.dims.offset_dims, d);
+      const std::vector<int64_t>& from = is_offset ? offsets : batches;
+      size_t& at = is_offset ? offset : batch;
+      if (at >= from.size()) return internal_error("the gather's dimension numbers do not cover result dim " + std::to_string(d));
+      const int64_t extent = from[at++];
+      if (dims[d] == kDynamic) dims[d] = extent;
+      if (dims[d] == kDynamic) return invalid_argument("nothing gives the extent of result dim " + std::to_string(d));
+    }
+    return dims;
+  }
+
+  /// Results are moved out, so that a large one is in memory once; a tensor that is several outputs is copied for all but the last.
+  Expected<std::vector<Tensor>> collect() {
+    std::vector<const Tensor*> from;
+    for (const Output& output : outputs_) {
+      if (output.value < 0) {
+        from.push_back(&results_[output.kernel][output.result]);
+      } else {
+        STREW_ASSIGN(const Tensor* tensor, evaluate(output.value));
+        from.push_back(tensor);
+      }
+    }
+    std::vector<Tensor> out;
+    for (size_t i = 0; i < from.size(); ++i) {
+      const bool again = std::find(from.begin() + static_cast<ptrdiff_t>(i) + 1, from.end(), from[i]) != from.end();
+      if (!again && from[i]->dtype != DType::string) {
+        out.push_back(std::move(const_cast<Tensor&>(*from[i])));  // every tensor that values_ points at is ours
+        continue;
+      }
+      STREW_ASSIGN(Tensor copy, copy_of(*from[i]));
+      out.push_back(std::move(copy));
+    }
+    return out;
+  }
+
+  Runtime& runtime_;
+  const Imported& imported_;
+  std::vector<std::unique_ptr<Tensor>> inputs_;
+  const ProgramOptions& options_;
+  std::vector<const Tensor*> values_;           ///< null: not evaluated yet
+  std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
+  std::vector<std::vector<Tensor>> results_;    ///< per kernel
+  std::vector<std::vector<Tensor>> computed_;   ///< per compute; empty: not evaluated yet
+  std::vector<Output> outputs_;
+  std::vector<bool> needed_;
+};
+
+}  // namespace
+
+Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                          const ProgramOptions& options) {
+  const FpEnvironment environment(true);  // operations around the kernels are interpreted
+  return Runner(runtime, imported, std::move(inputs), options).run();
+}
+
+}  // namespace strew

@@ -1,0 +1,64 @@
+// Inputs against their types. A pointer has no shape: behind one, extents of 1 may be more or fewer than its type has, wherever they
+// stand, as long as the others agree in order. Tested by tests/unit/program_test.cc.
+#include "compiler/program/program_input.h"
+
+namespace strew {
+namespace {
+
+bool fits(int64_t extent, int64_t wanted) { return wanted == kDynamic || wanted == extent; }
+
+bool same_shape(const std::vector<int64_t>& dims, const std::vector<int64_t>& wanted) {
+  if (dims.size() != wanted.size()) return false;
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (!fits(dims[d], wanted[d])) return false;
+  return true;
+}
+
+/// The dims `wanted` has for a tensor of `dims`, or nothing.
+std::vector<int64_t> without_units(const std::vector<int64_t>& dims, const std::vector<int64_t>& wanted, bool& fit) {
+  std::vector<int64_t> out;
+  size_t i = 0;
+  fit = true;
+  for (size_t j = 0; j < wanted.size(); ++j) {
+    const size_t left = wanted.size() - j;
+    while (i < dims.size() && dims[i] == 1 && dims.size() - i > left) ++i;
+    if (wanted[j] == 1 && (dims.size() - i < left || dims[i] != 1)) {
+      out.push_back(1);
+      continue;
+    }
+    if (i == dims.size() || !fits(dims[i], wanted[j])) {
+      fit = false;
+      return out;
+    }
+    out.push_back(dims[i++]);
+  }
+  while (i < dims.size() && dims[i] == 1) ++i;
+  fit = i == dims.size();
+  return out;
+}
+
+}  // namespace
+
+std::string shape_text(const std::vector<int64_t>& dims) {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); ++i) out += (i ? "," : "") + (dims[i] == kDynamic ? "?" : std::to_string(dims[i]));
+  return out + "]";
+}
+
+std::string shape_text(DType dtype, const std::vector<int64_t>& dims) { return std::string(name(dtype)) + shape_text(dims); }
+
+Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number) {
+  if (tensor.dtype == input.type.dtype) {
+    if (same_shape(tensor.dims, input.type.dims)) return {};
+    bool fit = false;
+    std::vector<int64_t> dims = input.memory ? without_units(tensor.dims, input.type.dims, fit) : std::vector<int64_t>();
+    if (fit) {
+      tensor.dims = std::move(dims);
+      return {};
+    }
+  }
+  return invalid_argument("input " + std::to_string(number) + " (" + input.name + "): it is " +
+                          shape_text(tensor.dtype, tensor.dims) + ", expected " + shape_text(input.type.dtype, input.type.dims));
+}
+
+}  // namespace strew

@@ -1,0 +1,121 @@
+// Owned tensors. Their memory is a mapped file, or comes from calloc and is aligned by hand to 64 bytes (the widest vector register and a
+// cache line): calloc, so that a large result costs no pass over its pages before a kernel fills them.
+//
+// Sizes come from files, so every product is checked and nothing larger than the machine's memory is asked for: with overcommit the
+// allocation would succeed and the process die later. Tested by tests/unit/program_test.cc and tests/error/cli_test.cc.
+#include "compiler/program/tensor.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "base/dtype.h"
+#include "base/number.h"
+
+namespace strew {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+// Elements of any dtype below this fit 63 bits when counted in bits (complex128 and string are 128 bits wide).
+constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 256;
+
+/// 16-byte element of a string tensor (semantics.md section 4).
+struct StringView {
+  const char* data;
+  int64_t size;
+};
+
+int64_t physical_memory() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? pages * size : std::numeric_limits<int64_t>::max();
+}
+
+}  // namespace
+
+Status check_memory(int64_t bytes) {
+  static const int64_t most = physical_memory();
+  if (bytes >= 0 && bytes <= most) return {};
+  return invalid_argument("a tensor of " + std::to_string(bytes) + " bytes does not fit this machine's memory of " +
+                          std::to_string(most) + " bytes");
+}
+
+Expected<Buffer> Buffer::allocate(int64_t bytes) {
+  STREW_TRY(check_memory(bytes));
+  Buffer out;
+  void* base = std::calloc(1, static_cast<size_t>(bytes + kAlignment));
+  if (base == nullptr) return invalid_argument("out of memory: a tensor needs " + std::to_string(bytes) + " bytes");
+  out.owner_ = std::shared_ptr<const void>(base, [](const void* p) { std::free(const_cast<void*>(p)); });
+  out.data_ = static_cast<std::byte*>(base) + (kAlignment - reinterpret_cast<uintptr_t>(base) % kAlignment) % kAlignment;
+  out.size_ = bytes;
+  return out;
+}
+
+Buffer Buffer::share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  Buffer out;
+  out.owner_ = std::move(owner);
+  out.data_ = const_cast<std::byte*>(bytes.data());  // Tensor has one kind of buffer; the pages themselves are read-only
+  out.size_ = static_cast<int64_t>(bytes.size());
+  out.read_only_ = true;
+  return out;
+}
+
+bool can_map(DType dtype, int64_t offset, int64_t bytes) {
+  constexpr int64_t kWorthwhile = int64_t{1} << 20;
+  if (bytes < kWorthwhile || bits(dtype) < 8 || !(is_float(dtype) || is_complex(dtype))) return false;
+  return offset % std::max(1, bits(part_dtype(dtype)) / 8) == 0;
+}
+
+TensorView Tensor::view() const { return {data.data(), dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr}; }
+
+int64_t Tensor::elements() const {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
+Expected<int64_t> element_count(const std::vector<int64_t>& dims) {
+  int64_t n = 1;
+  bool empty = false;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] < 0) {
+      return invalid_argument("dim " + std::to_string(i) + " is " + std::to_string(dims[i]) + ", expected at least 0");
+    }
+    if (dims[i] == 0) {
+      empty = true;
+    } else if (n > kMaxElements / dims[i]) {
+      return invalid_argument("dim " + std::to_string(i) + " is " + std::to_string(dims[i]) +
+                              ": the number of elements does not fit 63 bits");
+    } else {
+      n *= dims[i];
+    }
+  }
+  return empty ? 0 : n;
+}
+
+Expected<Tensor> make_tensor(DType dtype, std::vector<int64_t> dims) {
+  STREW_ASSIGN(const int64_t count, element_count(dims));
+  Tensor out;
+  out.dtype = dtype;
+  out.dims = std::move(dims);
+  STREW_ASSIGN(out.data, Buffer::allocate(storage_bytes(dtype, count)));
+  return out;
+}
+
+std::string_view string_at(const Tensor& tensor, int64_t element) {
+  StringView view;
+  std::memcpy(&view, tensor.data.data() + element * sizeof view, sizeof view);
+  return {view.data, static_cast<size_t>(view.size)};
+}
+
+void set_strings(Tensor& tensor, std::vector<std::string> strings) {
+  tensor.strings = std::move(strings);
+  for (size_t i = 0; i < tensor.strings.size(); ++i) {
+    const StringView view{tensor.strings[i].data(), static_cast<int64_t>(tensor.strings[i].size())};
+    std::memcpy(tensor.data.data() + i * sizeof view, &view, sizeof view);
+  }
+}
+
+}  // namespace strew

@@ -1,0 +1,46 @@
+// See trace.h. Each chunk adds its thread to a set under a lock: slow, and only for tests. Tested by tests/unit/execution_limits_test.cc.
+#include "runtime/call/executor/trace.h"
+
+#include <array>
+#include <mutex>
+#include <set>
+#include <thread>
+
+namespace strew {
+namespace {
+
+struct Traced {
+  Executor::Work work;
+  void* context;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+};
+
+}  // namespace
+
+std::string_view name(PhaseKind kind) {
+  static constexpr std::array<std::string_view, kPhaseKinds> kNames{
+      "check",         "init",       "whole",         "positions",      "window",      "clip",
+      "columns",       "owner",      "exchange_sort", "exchange_apply", "runs",        "private_apply",
+      "private_merge", "wide_start", "wide_fold",     "wide_narrow",    "wide_touched"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+void run_traced(Executor::Team& team, PhaseTrace& trace, PhaseKind kind, int chunks, int busy, Executor::Work work,
+                void* context) {
+  Traced traced{work, context, {}, {}};
+  team.run(
+      chunks,
+      [](void* t, int chunk) noexcept {
+        auto& mine = *static_cast<Traced*>(t);
+        {
+          const std::lock_guard lock(mine.mutex);
+          mine.threads.insert(std::this_thread::get_id());
+        }
+        mine.work(mine.context, chunk);
+      },
+      &traced);
+  trace.add({kind, busy, static_cast<int>(traced.threads.size())});
+}
+
+}  // namespace strew

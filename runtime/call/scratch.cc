@@ -1,0 +1,59 @@
+// See scratch.h. One call at a time, the usual case, finds the one block there is; calls side by side each get their own. A block that has
+// become too small for a dynamic op's calls is freed, so a kernel never keeps more blocks than it had calls side by side. Blocks of
+// several huge pages ask for them: 4 KiB pages cost 1.4-6 times on random access (research/limits.md 5). Tested by
+// tests/unit/scratch_test.cc.
+#include "runtime/call/scratch.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+namespace strew {
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+constexpr std::align_val_t kAlign{kHugePage};
+constexpr std::align_val_t kLineAlign{64};
+
+bool is_huge(size_t bytes) { return bytes >= 2 * kHugePage; }
+
+char* allocate(size_t bytes) {
+  auto* data = static_cast<char*>(::operator new(bytes, is_huge(bytes) ? kAlign : kLineAlign, std::nothrow));
+  if (data != nullptr && is_huge(bytes)) madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a wish: failing is fine
+  return data;
+}
+
+void release(char* data, size_t bytes) { ::operator delete(data, is_huge(bytes) ? kAlign : kLineAlign); }
+
+}  // namespace
+
+Scratch::~Scratch() {
+  for (const Block& block : blocks_) release(block.data, block.bytes);
+}
+
+Scratch::Loan Scratch::borrow(int64_t bytes) {
+  const auto wanted = static_cast<size_t>(bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.bytes >= wanted; });
+    if (found != blocks_.end()) {
+      const Block block = *found;
+      blocks_.erase(found);
+      return {*this, block};
+    }
+    if (!blocks_.empty()) {
+      release(blocks_.back().data, blocks_.back().bytes);
+      blocks_.pop_back();
+    }
+  }
+  return {*this, {allocate(wanted), wanted}};
+}
+
+void Scratch::give(Block block) {
+  if (block.data == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  blocks_.push_back(block);
+}
+
+}  // namespace strew

@@ -1,0 +1,91 @@
+// Sorted indices put all updates of one destination side by side. So chunks of positions whose borders are moved to the next change of
+// destination never meet, every thread runs the plain loop on its chunk, and the order per destination is the sequential one: the best split
+// there is for segment sums. A border is found by galloping over keys, so runs of any length cost a few dozen keys.
+//
+// Legal where equal destinations are adjacent for certain: rows and elements, one position loop, indices hinted as sorted, and a policy that
+// keeps their order (wrap and negative normalisation do not; clamp does for one component). A false hint may give wrong values (semantics:
+// hints), never an access outside the buffers. Tested by tests/differential and tests/unit/runs_test.cc.
+#include "runtime/call/strategies/runs.h"
+
+#include <array>
+
+#include "runtime/call/executor/trace.h"
+
+namespace strew {
+namespace {
+
+constexpr int kMostChunks = 1024;
+
+class Runs {
+ public:
+  explicit Runs(const OwnerCall& call) : call_(call) {
+    const int64_t wanted = std::min(call.limits.chunks_per_thread * call.threads, kMostChunks);
+    chunks_ = static_cast<int>(std::min(wanted, call.positions));
+    for (int c = 1; c < chunks_; ++c)
+      border(c) = run_end(std::max(border(c - 1), call.positions / chunks_ * c + call.positions % chunks_ * c / chunks_));
+    border(chunks_) = call.positions;
+  }
+  int chunks() const { return chunks_; }
+  void run(int chunk) const {
+    const int64_t begin = border(chunk), end = border(chunk + 1);
+    strew_fault unused;
+    if (begin < end) call_.range(call_.args, begin, end, &unused);
+  }
+
+ private:
+  int64_t& border(int chunk) { return borders_[static_cast<size_t>(chunk)]; }
+  int64_t border(int chunk) const { return borders_[static_cast<size_t>(chunk)]; }
+
+  uint32_t key(int64_t position) const {
+    uint32_t out = 0;
+    strew_args args = *call_.args;
+    args.key = &out;
+    args.n_list = position;
+    strew_fault unused;
+    call_.keys(&args, position, position + 1, &unused);
+    return out;
+  }
+
+  /// The first position at or after `at` whose destination is not its predecessor's.
+  int64_t run_end(int64_t at) const {
+    if (at == 0 || at >= call_.positions) return at;
+    const uint32_t mine = key(at - 1);
+    int64_t same = at - 1, step = 1;
+    while (same + step < call_.positions && key(same + step) == mine) {
+      same += step;
+      step *= 2;
+    }
+    int64_t other = std::min(same + step, call_.positions);
+    while (other - same > 1) {
+      const int64_t middle = same + (other - same) / 2;
+      (key(middle) == mine ? same : other) = middle;
+    }
+    return other;
+  }
+
+  const OwnerCall& call_;
+  int chunks_ = 1;
+  std::array<int64_t, kMostChunks + 1> borders_{};
+};
+
+}  // namespace
+
+Status runs_legal(const Plan& plan) {
+  if (Status owners = owners_legal(plan, "runs"); !owners.ok()) return owners;
+  const auto refuse = [](const std::string& why) { return unsupported("strategy runs: " + why); };
+  if (!plan.sorted.holds) return refuse("indices are not known to be sorted (no indices_are_sorted)");
+  if (plan.positions.size() != 1 || slab_loops(plan) > 0) return refuse("positions are not one loop over unbatched indices");
+  if (plan.normalize_negative) return refuse("negative indices count from the end, which breaks their order");
+  if (plan.oob == OobPolicy::wrap || (plan.oob == OobPolicy::clamp && plan.components.size() > 1))
+    return refuse("policy " + std::string(name(plan.oob)) + " breaks the order of indices");
+  return {};
+}
+
+void run_runs(Executor::Team& team, const OwnerCall& call) {
+  Runs runs(call);
+  run_phase(
+      team, call.limits, PhaseKind::runs, runs.chunks(),
+      [](void* r, int chunk) noexcept { static_cast<const Runs*>(r)->run(chunk); }, &runs);
+}
+
+}  // namespace strew

@@ -1,0 +1,251 @@
+// Accumulators in the wide dtype for one granule at a time. The result is cut into granules (a row, or 16 elements and more). Each thread owns
+// pieces of them (strategies/owners), collects its updates from all keys, links those of a granule into a chain, and walks the chains in the
+// order of their first updates: widen the granule into the nearest caches (the fold's init entry), fold the chain in order (list),
+// round it once into the result (the narrowing's range entry, restricted to the granule). So a call moves bytes in proportion to its
+// updates, not to the table. Granules are widened, folded and rounded a few dozen at a time, so that the list entry sees enough updates to
+// fetch them ahead.
+//
+// Order per destination is kept and one thread owns it, so the bits are those of one thread and of runtime/call/wide. Entries are handed pointers
+// from which their usual offsets lead into the one granule. Scratch per thread: 12 bytes per position and 4 per granule; a call that would
+// need more than the schedule's scratch_mib is left to runtime/call/wide. Tested by tests/unit/wide_touched_test.cc and tests/differential.
+#include "runtime/call/wide_touched.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <limits>
+
+#include "runtime/call/executor/trace.h"
+#include "runtime/call/strategies/owners.h"
+
+namespace strew {
+namespace {
+
+constexpr int64_t kLeastGranule = 16;  // elements: a line of f32
+constexpr int64_t kLine = 64;
+constexpr int64_t kMostSlots = 256;
+
+int64_t lines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine + kLine; }
+
+/// `base` such that base + offset is `at`: entries add offsets of the whole table.
+void* shifted(char* at, int64_t offset) {
+  return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) - static_cast<uintptr_t>(offset));
+}
+
+/// Sizes of a call's scratch: per thread the map (granule -> its first update + 1), the updates it owns, how they hang together, and the
+/// accumulators of the granules at work, and the entries' tables of pointers.
+struct Layout {
+  int64_t unit, per_granule, granule, granules, wide_bytes;
+  int64_t slots;      ///< accumulators, a granule each
+  int granule_shift;  ///< keys to granules
+  int64_t map_bytes, list_bytes, next_bytes, accumulator_bytes, thread_bytes;
+
+  explicit Layout(const TouchedCall& call) {
+    const Plan& plan = call.fold.compiled.plan;
+    unit = key_unit(plan);
+    per_granule = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((kLeastGranule + unit - 1) / unit)));
+    granule_shift = std::countr_zero(static_cast<uint64_t>(per_granule));
+    granule = unit * per_granule;
+    granules = (call.elements + granule - 1) / granule;
+    wide_bytes = bits(plan.tensors[0].dtype) / 8;
+    slots = std::clamp<int64_t>(call.limits.wide_accumulator_bytes / (granule * wide_bytes), 1, kMostSlots);
+    map_bytes = lines(granules * static_cast<int64_t>(sizeof(uint32_t)));
+    list_bytes = lines((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
+    next_bytes = lines(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
+    accumulator_bytes = lines(slots * granule * wide_bytes);
+    const size_t tensors = plan.tensors.size() + call.narrow.compiled.plan.tensors.size();
+    const int64_t pointer_bytes = lines(static_cast<int64_t>(tensors * sizeof(void*)));
+    thread_bytes = map_bytes + list_bytes + next_bytes + accumulator_bytes + pointer_bytes;
+  }
+};
+
+class Folder {
+ public:
+  Folder(const TouchedCall& call, const Layout& layout, const Owners& owners, char* scratch, uint32_t me)
+      : call_(call),
+        layout_(layout),
+        owners_(owners),
+        me_(me),
+        map_(reinterpret_cast<uint32_t*>(scratch)),
+        list_(reinterpret_cast<uint64_t*>(scratch + layout.map_bytes)),
+        next_(reinterpret_cast<uint32_t*>(scratch + layout.map_bytes + layout.list_bytes)),
+        wide_(scratch + layout.map_bytes + layout.list_bytes + layout.next_bytes),
+        fold_data_(reinterpret_cast<void**>(wide_ + layout.accumulator_bytes)),
+        narrow_data_(std::copy_n(call.fold_args->data, call.fold.compiled.plan.tensors.size(), fold_data_)) {
+    std::copy_n(call.narrow_args->data, call.narrow.compiled.plan.tensors.size(), narrow_data_);
+  }
+
+  void run() {
+    collect();
+    link();
+    for (int64_t j = 0; j < count_; ++j) {
+      if (j + 2 * kAhead < count_) __builtin_prefetch(map_ + granule_of(j + 2 * kAhead));
+      if (j + kAhead < count_) prefetch(granule_of(j + kAhead));
+      const int64_t granule = granule_of(j);
+      if (map_[granule] == j + 1) add_chain(granule, j);
+    }
+    round_all();
+  }
+
+ private:
+  uint32_t key_of(int64_t j) const { return static_cast<uint32_t>(list_[j] >> 32); }
+  int64_t granule_of(int64_t j) const { return key_of(j) >> layout_.granule_shift; }
+
+  /// The positions that are mine, in order, with their keys. Without branches: every one is written, the end moves on where it is mine.
+  void collect() {
+    std::array<uint32_t, kBlock> keys;  // NOLINT: filled by the keys entry
+    for (int64_t begin = 0; begin < call_.positions; begin += block_) {
+      const int64_t count = std::min(block_, call_.positions - begin);
+      strew_args args = *call_.fold_args;
+      args.key = keys.data();
+      args.n_list = begin;
+      strew_fault unused;
+      call_.fold.keys(&args, begin, begin + count, &unused);
+      for (int64_t i = 0; i < count; ++i) {
+        const uint32_t key = keys[static_cast<size_t>(i)];
+        list_[count_] = static_cast<uint64_t>(begin + i) | static_cast<uint64_t>(key) << 32;
+        count_ += static_cast<int64_t>(owners_.of(key) == me_) & static_cast<int64_t>(key != kDroppedKey);
+      }
+    }
+  }
+
+  /// Backwards, so that each granule's chain runs forwards from its first update.
+  void link() {
+    std::memset(map_, 0, static_cast<size_t>(layout_.granules) * sizeof(uint32_t));
+    for (int64_t j = count_; j-- > 0;) {
+      if (j >= kAhead) __builtin_prefetch(map_ + granule_of(j - kAhead), 1);
+      uint32_t& first = map_[granule_of(j)];
+      next_[j] = first;
+      first = static_cast<uint32_t>(j + 1);
+    }
+  }
+
+  /// Widens a granule into the next accumulator and queues its updates, in order.
+  void add_chain(int64_t granule, int64_t first) {
+    if (open_ == layout_.slots) round_all();
+    const int64_t slot = open_++;
+    granules_[static_cast<size_t>(slot)] = granule;
+    widen(granule, slot);
+    const uint64_t base = static_cast<uint64_t>(slot * layout_.per_granule);
+    for (uint32_t j = static_cast<uint32_t>(first + 1); j != 0; j = next_[j - 1]) {
+      const uint64_t within = key_of(j - 1) & static_cast<uint64_t>(layout_.per_granule - 1);
+      queue_[static_cast<size_t>(queued_++)] = (list_[j - 1] & 0xffffffffu) | (base + within) << 32;
+      if (queued_ == most_queued_) fold();
+    }
+  }
+
+  /// Combines the queued updates with the accumulators.
+  void fold() {
+    if (queued_ == 0) return;
+    strew_args args = *call_.fold_args;
+    fold_data_[0] = wide_;
+    args.data = fold_data_;
+    args.pos = queue_.data();
+    args.n_list = 0;
+    strew_fault unused;
+    call_.fold.list(&args, 0, queued_, &unused);
+    queued_ = 0;
+  }
+
+  void round_all() {
+    fold();
+    for (int64_t slot = 0; slot < open_; ++slot) narrow(granules_[static_cast<size_t>(slot)], slot);
+    open_ = 0;
+  }
+
+  int64_t begin_of(int64_t granule) const { return granule * layout_.granule; }
+  int64_t end_of(int64_t granule) const { return std::min(begin_of(granule + 1), call_.elements); }
+  /// What an entry must take for the whole accumulator so that the granule's part is the one there is.
+  void* accumulator(int64_t granule, int64_t slot) const {
+    return shifted(wide_ + slot * layout_.granule * layout_.wide_bytes, begin_of(granule) * layout_.wide_bytes);
+  }
+
+  /// Its first lines of the result, which the narrowing writes; in place also what widening reads. Inline by force: to GCC a function that
+  /// only prefetches does nothing, and it removes the call.
+  [[gnu::always_inline]] void prefetch(int64_t granule) const {
+    constexpr int64_t kMost = 4 * kLine;
+    const char* const row = static_cast<const char*>(narrow_data_[0]) + begin_of(granule) * narrow_bytes_;
+    const int64_t bytes = std::min(kMost, layout_.granule * narrow_bytes_);
+    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 1);
+  }
+
+  void widen(int64_t granule, int64_t slot) {
+    strew_args args = *call_.fold_args;
+    fold_data_[0] = accumulator(granule, slot);
+    args.data = fold_data_;
+    strew_fault unused;
+    call_.fold.init(&args, begin_of(granule), end_of(granule), &unused);
+  }
+
+  void narrow(int64_t granule, int64_t slot) {
+    strew_args args = *call_.narrow_args;
+    narrow_data_[call_.narrow.compiled.plan.update(0)] = accumulator(granule, slot);
+    args.data = narrow_data_;
+    args.w0 = begin_of(granule);
+    args.w1 = end_of(granule);
+    strew_fault unused;
+    call_.narrow.range(&args, 0, 1, &unused);
+  }
+
+  static constexpr int64_t kBlock = 2048;  // keys at a time
+  static constexpr int64_t kQueue = 512;   // updates handed to the list entry at a time
+  static constexpr int64_t kAhead = 16;    // updates
+  const TouchedCall& call_;
+  const Layout& layout_;
+  const Owners& owners_;
+  const uint32_t me_;
+  const int64_t block_ = std::min(kBlock, call_.limits.wide_block), most_queued_ = std::min(kQueue, call_.limits.wide_queue);
+  uint32_t* const map_;
+  uint64_t* const list_;
+  uint32_t* const next_;
+  char* const wide_;
+  void** const fold_data_;    ///< strew_args.data of the fold, one granule at a time
+  void** const narrow_data_;  ///< and of the narrowing, behind it
+  const int64_t narrow_bytes_ = bits(call_.narrow.compiled.plan.tensors[0].dtype) / 8;
+  int64_t count_ = 0;
+  int64_t open_ = 0, queued_ = 0;               ///< accumulators in use, updates not yet folded
+  std::array<int64_t, kMostSlots> granules_{};  ///< of the accumulators in use
+  std::array<uint64_t, kQueue> queue_{};
+};
+
+struct Work {
+  const TouchedCall& call;
+  Layout layout;
+  Owners owners;
+  char* scratch;
+};
+
+}  // namespace
+
+bool touched_legal(const Plan& fold, const Plan& narrow) {
+  if (fold.pairs != 1 || !owners_legal(fold, "").ok() || fold.accumulate != Accumulate::native) return false;
+  // A key's window is the elements from its key on; the narrowing is one run over all elements.
+  const int64_t unit = key_unit(fold);
+  const auto result = static_cast<size_t>(fold.result(0));
+  const bool row = fold.window.size() == 1 && fold.window[0].strides[result].is(1) && fold.window[0].extent.is(unit);
+  const bool element = fold.window.empty() && unit == 1;
+  return (row || element) && narrow.window.size() == 1 && narrow.window[0].strides[static_cast<size_t>(narrow.result(0))].is(1) &&
+         narrow.positions.empty();
+}
+
+bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call) {
+  const Layout layout(call);
+  constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // the list entry's
+  if (call.positions > kMostPositions || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
+  const Scratch::Loan loan = scratch.borrow(layout.thread_bytes * call.threads);
+  if (!loan) return false;
+  // A granule has one owner, so a piece is one granule or more.
+  const int64_t piece = std::max(call.limits.owner_piece_bytes, layout.granule * layout.wide_bytes);
+  const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes, piece), loan.data()};
+  run_phase(
+      team, call.limits, PhaseKind::wide_touched, call.threads,
+      [](void* context, int me) noexcept {
+        const Work& w = *static_cast<const Work*>(context);
+        Folder(w.call, w.layout, w.owners, w.scratch + w.layout.thread_bytes * me, static_cast<uint32_t>(me)).run();
+      },
+      const_cast<Work*>(&work));
+  return true;
+}
+
+}  // namespace strew

@@ -1,0 +1,26 @@
+// Wide accumulation that widens only what updates touch (runtime/call/wide is the one that widens everything).
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/call/executor/limits.h"
+#include "runtime/kernel_state.h"
+
+namespace strew {
+
+/// May the halves of a wide scatter (compiler/rewrite/split_wide) run this way? Their schedules must be of strategies owner (fold) and
+/// window (narrow).
+bool touched_legal(const Plan& fold, const Plan& narrow);
+
+struct TouchedCall {
+  const Kernel::State &fold, &narrow;
+  const strew_args *fold_args, *narrow_args;  ///< of the whole accumulator, wherever that is
+  int64_t positions, elements;                ///< index positions; elements of the result
+  int64_t scratch_bytes;                      ///< the most
+  int threads;
+  const ExecutionLimits& limits = kDefaultLimits;
+};
+/// The fold and the narrowing of all touched elements. False: that much scratch is not to be had, nothing was done.
+bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call);
+
+}  // namespace strew

@@ -1,0 +1,208 @@
+// detect_target(): the machine this process may use.
+//
+// CPU name from cpuid's family and model where the table knows them, else the highest x86-64 level the features reach; features
+// from the compiler's cpuid helper (which also asks whether the kernel saves the registers), so a hypervisor's mask shows. Cores are
+// the affinity mask, cut down by the cgroup's CPU quota (v2 of the process's group, else v1). Caches come from /sys, not hwloc: hwloc's
+// topology costs milliseconds and `strew check` has four in all. Asked once per process. Covered by tests/unit/target_test.cc.
+#include <sched.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "schedules/target.h"
+#include "schedules/target_table.h"
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace strew {
+namespace {
+
+#if defined(__x86_64__)
+FeatureSet cpu_features() {
+  FeatureSet set = 0;
+  __builtin_cpu_init();
+#define STREW_HAS(name) \
+  if (__builtin_cpu_supports(name)) set |= feature_bit(name)
+  STREW_HAS("sse3");
+  STREW_HAS("ssse3");
+  STREW_HAS("sse4.1");
+  STREW_HAS("sse4.2");
+  STREW_HAS("sse4a");
+  STREW_HAS("popcnt");
+  STREW_HAS("movbe");
+  STREW_HAS("lzcnt");
+  STREW_HAS("bmi");
+  STREW_HAS("bmi2");
+  STREW_HAS("avx");
+  STREW_HAS("f16c");
+  STREW_HAS("fma");
+  STREW_HAS("avx2");
+  STREW_HAS("avxvnni");
+  STREW_HAS("gfni");
+  STREW_HAS("avx512f");
+  STREW_HAS("avx512cd");
+  STREW_HAS("avx512bw");
+  STREW_HAS("avx512dq");
+  STREW_HAS("avx512vl");
+  STREW_HAS("avx512ifma");
+  STREW_HAS("avx512vbmi");
+  STREW_HAS("avx512vbmi2");
+  STREW_HAS("avx512vnni");
+  STREW_HAS("avx512bitalg");
+  STREW_HAS("avx512vpopcntdq");
+  STREW_HAS("avx512bf16");
+  STREW_HAS("avx512vp2intersect");
+  STREW_HAS("avx512fp16");
+#undef STREW_HAS
+  return set;
+}
+
+/// LLVM's name from the vendor, family and model, or empty. Families: AMD 0x17 Zen 1-2, 0x19 Zen 3-4, 0x1a Zen 5.
+std::string_view cpu_model() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (!__get_cpuid(0, &a, &b, &c, &d)) return {};
+  const bool amd = b == 0x68747541, intel = b == 0x756e6547;  // "Auth", "Genu"
+  if (!__get_cpuid(1, &a, &b, &c, &d)) return {};
+  unsigned family = (a >> 8) & 15, model = (a >> 4) & 15;
+  if (family == 15) family += (a >> 20) & 255;
+  if (family == 6 || family >= 15) model += ((a >> 16) & 15) << 4;
+  if (amd) {
+    if (family == 0x17) return model >= 0x30 ? "znver2" : "znver1";
+    if (family == 0x19) return (model >= 0x10 && model <= 0x1f) || model >= 0x60 ? "znver4" : "znver3";
+    if (family == 0x1a) return "znver5";
+  }
+  if (intel && family == 6) {
+    switch (model) {
+      case 0x1e:
+      case 0x1a:
+      case 0x2e:
+        return "nehalem";
+      case 0x2a:
+      case 0x2d:
+        return "sandybridge";
+      case 0x3c:
+      case 0x3f:
+      case 0x45:
+      case 0x46:
+        return "haswell";
+      case 0x3d:
+      case 0x47:
+      case 0x4f:
+      case 0x56:
+        return "broadwell";
+      case 0x4e:
+      case 0x5e:
+      case 0x8e:
+      case 0x9e:
+      case 0xa5:
+      case 0xa6:
+        return "skylake";
+      case 0x55:
+        return __builtin_cpu_supports("avx512vnni") ? "cascadelake" : "skylake-avx512";
+      case 0x7d:
+      case 0x7e:
+        return "icelake-client";
+      case 0x6a:
+      case 0x6c:
+        return "icelake-server";
+      case 0x97:
+      case 0x9a:
+      case 0xb7:
+      case 0xba:
+      case 0xbf:
+        return "alderlake";
+      case 0x8f:
+        return "sapphirerapids";
+      case 0xcf:
+        return "emeraldrapids";
+      case 0xad:
+      case 0xae:
+        return "graniterapids";
+      default:
+        break;
+    }
+  }
+  return {};
+}
+
+const CpuInfo& best_cpu(FeatureSet features) {
+  if (const CpuInfo* cpu = find_cpu(cpu_model())) return *cpu;
+  for (std::string_view level : {"x86-64-v4", "x86-64-v3", "x86-64-v2"}) {
+    const CpuInfo* cpu = find_cpu(level);
+    if ((cpu->features & ~features) == 0) return *cpu;
+  }
+  return *find_cpu("x86-64");
+}
+#else
+FeatureSet cpu_features() { return 0; }
+const CpuInfo& best_cpu(FeatureSet) { return *find_cpu("generic"); }
+#endif
+
+/// Cores the cgroup's quota is worth, rounded up; a large number without one.
+int quota_cores(const std::string& quota, const std::string& period) {
+  char* end = nullptr;
+  const double q = std::strtod(quota.c_str(), &end), p = std::strtod(period.c_str(), nullptr);
+  if (end == quota.c_str() || q <= 0 || p <= 0) return 1 << 20;
+  return std::max(1, static_cast<int>((q + p - 1) / p));
+}
+
+int cgroup_cores() {
+  std::string quota, period, line, group;
+  std::ifstream self("/proc/self/cgroup");
+  while (std::getline(self, line))
+    if (line.starts_with("0::")) group = line.substr(3);
+  int cores = 1 << 20;
+  // Every ancestor's quota binds; inside a container the own group is mounted as the root.
+  for (std::string path = group;; path = path.substr(0, path.rfind('/'))) {
+    std::ifstream v2("/sys/fs/cgroup" + path + "/cpu.max");
+    if (v2 >> quota >> period) cores = std::min(cores, quota_cores(quota, period));
+    if (path.empty() || path.find('/') == std::string::npos) break;
+  }
+  std::ifstream v1_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+  if (v1_quota >> quota && v1_period >> period) cores = std::min(cores, quota_cores(quota, period));
+  return cores;
+}
+
+int affinity_cores() {
+  cpu_set_t mask;
+  CPU_ZERO(&mask);
+  if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
+  return std::max(1u, std::thread::hardware_concurrency());  // more than 1024 CPUs
+}
+
+void read_caches(Target& target) {
+  for (int index = 0; index < 8; ++index) {
+    const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
+    std::ifstream level_file(folder + "level"), type_file(folder + "type"), size_file(folder + "size");
+    int level = 0;
+    std::string type;
+    int64_t size = 0;
+    char unit = 0;
+    if (!(level_file >> level) || !(type_file >> type) || !(size_file >> size)) break;
+    if (size_file >> unit) size <<= unit == 'K' ? 10 : unit == 'M' ? 20 : 0;
+    if (type == "Instruction" || size <= 0) continue;
+    if (level == 1) target.l1d_bytes = size;
+    if (level == 2) target.l2_bytes = size;
+    if (level == 3) target.l3_bytes = size;
+  }
+}
+
+Target detect_once() {
+  Target machine;
+  machine.cores = std::min(affinity_cores(), cgroup_cores());
+  read_caches(machine);
+  const FeatureSet features = cpu_features();
+  return target_with(best_cpu(features), features, machine);
+}
+
+}  // namespace
+
+Target detect_target() {
+  static const Target target = detect_once();
+  return target;
+}
+
+}  // namespace strew

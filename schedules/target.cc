@@ -1,0 +1,110 @@
+// Target text: parse and print, and the traits that follow from a feature set.
+//
+// Grammar: [ARCH-]CPU{(+|-)FEATURE}. CPU names contain '-' themselves, so the longest known name that is followed by the end or a
+// sign wins. Features close over what they imply ("+avx512bw" switches avx2 on, "-avx" switches avx2 off), and text lists only
+// what differs from the CPU's own set, sorted: equal targets print equal text. Covered by tests/unit/target_test.cc.
+#include "schedules/target.h"
+
+#include <algorithm>
+
+#include "schedules/target_table.h"
+
+namespace strew {
+namespace {
+
+FeatureSet with(FeatureSet set, const FeatureInfo& feature) { return set | bit_of(&feature) | feature.implies; }
+
+FeatureSet without(FeatureSet set, const FeatureInfo& feature) {
+  for (const FeatureInfo& other : known_features())
+    if (other.implies & bit_of(&feature)) set &= ~bit_of(&other);
+  return set & ~bit_of(&feature);
+}
+
+std::string cpu_list() {
+  std::string list = "native";
+  for (const CpuInfo& cpu : known_cpus()) list += ", " + std::string(cpu.name);
+  return list;
+}
+
+std::string feature_list() {
+  std::string list;
+  for (const FeatureInfo& feature : known_features()) list += (list.empty() ? "" : ", ") + std::string(feature.name);
+  return list;
+}
+
+/// Length of the longest known CPU name at the start of `text` that ends the text or stands before a sign.
+size_t cpu_prefix(std::string_view text) {
+  size_t best = 0;
+  auto consider = [&](std::string_view name) {
+    if (!text.starts_with(name) || name.size() <= best) return;
+    if (text.size() == name.size() || text[name.size()] == '+' || text[name.size()] == '-') best = name.size();
+  };
+  consider("native");
+  for (const CpuInfo& cpu : known_cpus()) consider(cpu.name);
+  return best;
+}
+
+}  // namespace
+
+FeatureSet features_of(const Target& target) {
+  const CpuInfo* cpu = find_cpu(target.cpu);
+  FeatureSet set = cpu ? cpu->features : 0;
+  for (const std::string& feature : target.features) {
+    const FeatureSet bit = feature_bit(std::string_view(feature).substr(1));
+    set = feature[0] == '+' ? set | bit : set & ~bit;
+  }
+  return set;
+}
+
+Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& machine) {
+  Target target = machine;
+  target.arch = cpu.arch;
+  target.cpu = cpu.name;
+  target.features.clear();
+  for (const FeatureInfo& feature : known_features()) {
+    const FeatureSet bit = bit_of(&feature);
+    if ((features ^ cpu.features) & bit) target.features.push_back((features & bit ? "+" : "-") + std::string(feature.name));
+  }
+  std::sort(target.features.begin(), target.features.end());
+  const bool wide = (features & feature_bit("avx512bw")) && (features & feature_bit("avx512vl")) && cpu.wide;
+  target.vector_bytes = wide ? 64 : features & feature_bit("avx") ? 32 : 16;
+  target.f16c = (features & feature_bit("f16c")) != 0 || cpu.arch == "aarch64";
+  return target;
+}
+
+Expected<Target> parse_target(std::string_view text) {
+  const std::string_view whole = text;
+  for (std::string_view arch : {"x86_64-", "aarch64-"})
+    if (text.starts_with(arch)) text.remove_prefix(arch.size());
+  const size_t length = cpu_prefix(text);
+  if (length == 0) {
+    return invalid_argument("target '" + std::string(whole) + "': unknown CPU '" + std::string(text.substr(0, text.find('+'))) +
+                            "', expected one of " + cpu_list());
+  }
+  const std::string_view cpu_name = text.substr(0, length);
+  const Target machine = detect_target();
+  const CpuInfo& cpu = *find_cpu(cpu_name == "native" ? std::string_view(machine.cpu) : cpu_name);
+  FeatureSet features = cpu_name == "native" ? features_of(machine) : cpu.features;
+  text.remove_prefix(length);
+  while (!text.empty()) {
+    const char sign = text[0];
+    const size_t end = std::min(text.find_first_of("+-", 1), text.size());
+    const std::string_view name = text.substr(1, end - 1);
+    const FeatureInfo* feature = find_feature(name);
+    if (!feature) {
+      return invalid_argument("target '" + std::string(whole) + "': unknown feature '" + std::string(name) +
+                              "', expected one of " + feature_list());
+    }
+    features = sign == '+' ? with(features, *feature) : without(features, *feature);
+    text.remove_prefix(end);
+  }
+  return target_with(cpu, features, machine);
+}
+
+std::string print(const Target& target) {
+  std::string text = target.arch + "-" + target.cpu;
+  for (const std::string& feature : target.features) text += feature;
+  return text;
+}
+
+}  // namespace strew

@@ -1,0 +1,144 @@
+// The table of CPUs and features (x86_64, and a generic row for aarch64).
+//
+// Rows are what LLVM 22's MCSubtargetInfo answers for each name; a CPU that is missing is named by its x86-64 level plus
+// features, so a new machine loses only LLVM's scheduling model. `wide` is off where 64-byte vectors lower the clock
+// (Skylake and Cascade Lake servers). Covered by tests/unit/target_test.cc.
+#include "schedules/target_table.h"
+
+#include <array>
+
+namespace strew {
+namespace {
+
+enum : int {
+  kSse3,
+  kSsse3,
+  kSse41,
+  kSse42,
+  kSse4a,
+  kPopcnt,
+  kMovbe,
+  kLzcnt,
+  kBmi,
+  kBmi2,
+  kAvx,
+  kF16c,
+  kFma,
+  kAvx2,
+  kAvxVnni,
+  kGfni,
+  k512f,
+  k512cd,
+  k512bw,
+  k512dq,
+  k512vl,
+  k512ifma,
+  k512vbmi,
+  k512vbmi2,
+  k512vnni,
+  k512bitalg,
+  k512popcnt,
+  k512bf16,
+  k512vp2,
+  k512fp16,
+  kCount,
+};
+
+constexpr FeatureSet set() { return 0; }
+template <class... Rest>
+constexpr FeatureSet set(int first, Rest... rest) {
+  return (FeatureSet{1} << first) | set(rest...);
+}
+
+constexpr FeatureSet kToSse42 = set(kSse3, kSsse3, kSse41, kSse42);
+constexpr FeatureSet kToAvx = kToSse42 | set(kAvx);
+constexpr FeatureSet kTo512f = kToAvx | set(kF16c, kFma, kAvx2, k512f);
+
+constexpr std::array<FeatureInfo, kCount> kFeatures = {{
+    {"sse3", 0},
+    {"ssse3", set(kSse3)},
+    {"sse4.1", set(kSse3, kSsse3)},
+    {"sse4.2", set(kSse3, kSsse3, kSse41)},
+    {"sse4a", set(kSse3)},
+    {"popcnt", 0},
+    {"movbe", 0},
+    {"lzcnt", 0},
+    {"bmi", 0},
+    {"bmi2", 0},
+    {"avx", kToSse42},
+    {"f16c", kToAvx},
+    {"fma", kToAvx},
+    {"avx2", kToAvx},
+    {"avxvnni", kToAvx | set(kAvx2)},
+    {"gfni", 0},
+    {"avx512f", kToAvx | set(kF16c, kFma, kAvx2)},
+    {"avx512cd", kTo512f},
+    {"avx512bw", kTo512f},
+    {"avx512dq", kTo512f},
+    {"avx512vl", kTo512f},
+    {"avx512ifma", kTo512f},
+    {"avx512vbmi", kTo512f | set(k512bw)},
+    {"avx512vbmi2", kTo512f | set(k512bw)},
+    {"avx512vnni", kTo512f},
+    {"avx512bitalg", kTo512f | set(k512bw)},
+    {"avx512vpopcntdq", kTo512f},
+    {"avx512bf16", kTo512f | set(k512bw)},
+    {"avx512vp2intersect", kTo512f},
+    {"avx512fp16", kTo512f | set(k512bw)},
+}};
+
+constexpr FeatureSet kV2 = kToSse42 | set(kPopcnt);
+constexpr FeatureSet kV3 = kV2 | kToAvx | set(kMovbe, kLzcnt, kBmi, kBmi2, kF16c, kFma, kAvx2);
+constexpr FeatureSet kV4 = kV3 | kTo512f | set(k512cd, k512bw, k512dq, k512vl);
+constexpr FeatureSet kIceLake = kV4 | set(kGfni, k512ifma, k512vbmi, k512vbmi2, k512vnni, k512bitalg, k512popcnt);
+constexpr FeatureSet kSapphire = kIceLake | set(kAvxVnni, k512bf16, k512fp16);
+
+constexpr CpuInfo kCpus[] = {
+    {"x86-64", "x86_64", 0, true},
+    {"x86-64-v2", "x86_64", kV2, true},
+    {"x86-64-v3", "x86_64", kV3, true},
+    {"x86-64-v4", "x86_64", kV4, true},
+    {"nehalem", "x86_64", kV2, true},
+    {"sandybridge", "x86_64", kV2 | kToAvx, true},
+    {"haswell", "x86_64", kV3, true},
+    {"broadwell", "x86_64", kV3, true},
+    {"skylake", "x86_64", kV3, true},
+    {"alderlake", "x86_64", kV3 | set(kAvxVnni, kGfni), true},
+    {"skylake-avx512", "x86_64", kV4, false},
+    {"cascadelake", "x86_64", kV4 | set(k512vnni), false},
+    {"icelake-client", "x86_64", kIceLake, true},
+    {"icelake-server", "x86_64", kIceLake, true},
+    {"sapphirerapids", "x86_64", kSapphire, true},
+    {"emeraldrapids", "x86_64", kSapphire, true},
+    {"graniterapids", "x86_64", kSapphire, true},
+    {"znver1", "x86_64", kV3 | set(kSse4a), true},
+    {"znver2", "x86_64", kV3 | set(kSse4a), true},
+    {"znver3", "x86_64", kV3 | set(kSse4a), true},
+    {"znver4", "x86_64", kIceLake | set(kSse4a, k512bf16), true},
+    {"znver5", "x86_64", kIceLake | set(kSse4a, k512bf16, kAvxVnni, k512vp2), true},
+    {"generic", "aarch64", 0, false},
+};
+
+}  // namespace
+
+std::span<const FeatureInfo> known_features() { return kFeatures; }
+std::span<const CpuInfo> known_cpus() { return kCpus; }
+
+const CpuInfo* find_cpu(std::string_view name) {
+  for (const CpuInfo& cpu : kCpus)
+    if (cpu.name == name) return &cpu;
+  return nullptr;
+}
+
+const FeatureInfo* find_feature(std::string_view name) {
+  for (const FeatureInfo& feature : kFeatures)
+    if (feature.name == name) return &feature;
+  return nullptr;
+}
+
+FeatureSet feature_bit(std::string_view name) {
+  const FeatureInfo* feature = find_feature(name);
+  return feature ? bit_of(feature) : 0;
+}
+
+}  // namespace strew
