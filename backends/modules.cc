@@ -1,82 +1,16 @@
-// Opening libstrew_llvm, libstrew_halide and libstrew_import_mlir.
-//
-// The three modules lie in libstrew's own folder, which is found once, while the loader loads libstrew: an absolute path with every symbolic
-// link resolved. It is not asked for later, because the loader keeps the path as the program gave it: after a chdir(), a relative
-// path would lead to another folder, and a file planted there would run as part of strew. Where the folder cannot be found, modules are refused
-// rather than searched for by name.
-//
-// A module is opened once under a lock and stays open: LLVM is NODELETE, closing frees nothing. RTLD_LOCAL, because a module's only symbol we
-// need is its registration function and LLVM's symbols must not meet another LLVM in the process. A module that failed to open is
-// tried again on the next call. Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
+// See modules.h. Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
 #include "backends/modules.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
-#include <memory>
-#include <mutex>
-
-#include "base/headroom.h"
+#include "base/module.h"
 
 namespace strew {
-namespace {
-
-/// libstrew's folder with a slash at its end, or "" where the loader's path leads to no file.
-std::string find_own_folder() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<void*>(&find_own_folder), &info) || !info.dli_fname) return "";
-  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(info.dli_fname, nullptr), std::free);
-  if (!resolved) return "";
-  const std::string path = resolved.get();
-  return path.substr(0, path.rfind('/') + 1);
-}
-
-/// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts. Never destroyed,
-/// because threads may open modules while the process ends.
-const std::string& own_folder = *new std::string(find_own_folder());
-
-Expected<void*> open_symbol(const std::string& file, const char* symbol, const char* needed_for) {
-  if (own_folder.empty())
-    return unsupported(std::string(needed_for) + " needs " + file +
-                       " from the folder of libstrew, but libstrew was loaded from a file that has no path");
-  const std::string path = own_folder + file;
-  STREW_TRY(check_headroom(needed_for, kModuleBytes, kModuleMappings));
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle) {
-    const char* why = dlerror();
-    return unsupported(std::string(needed_for) + " needs " + path +
-                       ", which could not be opened: " + (why ? why : "unknown reason"));
-  }
-  void* address = dlsym(handle, symbol);
-  if (!address) return internal_error(path + " has no symbol " + symbol + ": it belongs to another version of strew");
-  return address;
-}
-
-template <class Module>
-Expected<const Module*> open_once(const std::string& file, const char* symbol, const char* needed_for) {
-  static std::mutex mutex;
-  static const Module* opened = nullptr;
-  const std::lock_guard lock(mutex);
-  if (opened) return opened;
-  STREW_ASSIGN(void* address, open_symbol(file, symbol, needed_for));
-  const Module* module = reinterpret_cast<const Module* (*)()>(address)();
-  if (!module) return internal_error(file + ": " + symbol + "() returned nothing");
-  opened = module;
-  return module;
-}
-
-}  // namespace
 
 Expected<const LlvmModule*> open_llvm_module() {
-  return open_once<LlvmModule>("libstrew_llvm.so", "strew_llvm_module", "backend llvm");
+  return open_module<LlvmModule>("libstrew_llvm.so", "strew_llvm_module", "backend llvm");
 }
 
 Expected<const HalideModule*> open_halide_module() {
-  return open_once<HalideModule>("libstrew_halide.so", "strew_halide_module", "backend halide");
-}
-
-Expected<const MlirModule*> open_mlir_module() {
-  return open_once<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir");
+  return open_module<HalideModule>("libstrew_halide.so", "strew_halide_module", "backend halide");
 }
 
 }  // namespace strew

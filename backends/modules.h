@@ -1,8 +1,4 @@
-// Modules: the parts of strew that need a heavy library, opened when first needed and never closed.
-//
-// libstrew_llvm (the LLVM backend and the linker), libstrew_halide (the Halide backend's pipelines) and libstrew_import_mlir (StableHLO and
-// tensor-dialect front ends) lie beside libstrew; each exports one C function that returns its interface. Opening costs 10-20 ms (research: LLVM's relocations), so
-// nothing opens them before it must.
+// The interfaces of the two backends that are opened on demand (base/module.h).
 #pragma once
 
 #include <string>
@@ -36,13 +32,5 @@ struct HalideModule {
   Expected<std::string> (*emit_text)(const BuildRequest& request, const Form& form);
 };
 Expected<const HalideModule*> open_halide_module();
-
-struct Imported;
-struct ImportOptions;
-/// extern "C" const MlirModule* strew_import_mlir_module()
-struct MlirModule {
-  Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
-};
-Expected<const MlirModule*> open_mlir_module();
 
 }  // namespace strew

@@ -1,7 +1,7 @@
 // See numeric.h: the operators of expression graphs, as semantics.md section 4 says. Tested by tests/differential on every dtype.
 #include "backends/halide/numeric.h"
 #include "backends/halide/numeric_bits.h"
-#include "base/math/math.h"
+#include "compiler/op/expr_math.h"
 
 namespace strew {
 using namespace halide_bits;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/llvm/numeric.h"
-#include "base/math/math.h"
+#include "compiler/op/expr_math.h"
 
 namespace strew {
 using llvm::Value;

@@ -8,9 +8,9 @@
 
 #include <vector>
 
-#include "backends/reference/expr_eval.h"
 #include "backends/reference/geometry.h"
 #include "backends/reference/policy.h"
+#include "compiler/evaluate/expr_eval.h"
 
 namespace strew::reference {
 
@@ -28,7 +28,7 @@ std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> 
   if (is_empty(shape.positions) || is_empty(shape.window)) return std::nullopt;
 
   const bool fills = op.oob == OobPolicy::fill_element || op.oob == OobPolicy::fill_window;
-  ExprEvaluator evaluator(op.expr);
+  evaluate::ExprEvaluator evaluator(op.expr);
   std::vector<Scalar> extra(extras.size());
   Coords position(shape.positions.size(), 0), in_window(shape.window.size(), 0), source(shape.target.size(), 0);
   do {

@@ -5,7 +5,7 @@
 
 #include "backends/reference/gather.h"
 #include "backends/reference/scatter.h"
-#include "runtime/call/fault_text.h"
+#include "compiler/op/fault.h"
 
 namespace strew {
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "backends/reference/combine.h"
-#include "backends/reference/expr_eval.h"
 #include "backends/reference/geometry.h"
 #include "backends/reference/init.h"
 #include "backends/reference/policy.h"
+#include "compiler/evaluate/expr_eval.h"
 
 namespace strew::reference {
 namespace {
@@ -144,7 +144,7 @@ class ScatterRun {
   const Indices indices_;
   Policy policy_;
   std::vector<Stream> updates_, extras_;
-  ExprEvaluator evaluator_;
+  evaluate::ExprEvaluator evaluator_;
   std::vector<Scalar> current_, update_, extra_;
   std::vector<Accumulators> accumulators_;
 };

@@ -45,17 +45,10 @@ STREW_MATH_BINARY(STREW_MATH_DEFINE)
 namespace strew {
 namespace {
 
-#define STREW_MATH_ROW(op)                                                 \
-  {ExprOp::op, strew_math_##op##_f32,    strew_math_##op##_f64,   nullptr, \
-   nullptr,    "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
+#define STREW_MATH_ROW(op) \
+  {#op, strew_math_##op##_f32, strew_math_##op##_f64, nullptr, nullptr, "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
 #define STREW_MATH_ROW_BINARY(op) \
-  {ExprOp::op,                    \
-   nullptr,                       \
-   nullptr,                       \
-   strew_math_##op##_f32,         \
-   strew_math_##op##_f64,         \
-   "strew_math_" #op "_f32",      \
-   "strew_math_" #op "_f64"},
+  {#op, nullptr, nullptr, strew_math_##op##_f32, strew_math_##op##_f64, "strew_math_" #op "_f32", "strew_math_" #op "_f64"},
 constexpr MathFunction kTable[] = {STREW_MATH_UNARY(STREW_MATH_ROW) STREW_MATH_BINARY(STREW_MATH_ROW_BINARY)};
 #undef STREW_MATH_ROW
 #undef STREW_MATH_ROW_BINARY
@@ -70,11 +63,5 @@ const void* MathFunction::address_f64() const {
 }
 
 std::span<const MathFunction> math_functions() { return kTable; }
-
-const MathFunction* find_math_function(ExprOp op) {
-  for (const MathFunction& row : kTable)
-    if (row.op == op) return &row;
-  return nullptr;
-}
 
 }  // namespace strew

@@ -6,9 +6,7 @@
 
 #include <span>
 
-#include "compiler/op/expr.h"
-
-// STREW_MATH_UNARY(F), STREW_MATH_BINARY(F): F(ExprOp) for each function.
+// STREW_MATH_UNARY(F), STREW_MATH_BINARY(F): F(NAME) for each function; the names are those of ExprOp (compiler/op/expr_math.h).
 #define STREW_MATH_UNARY(F) \
   F(exp) F(expm1) F(exp2) F(log) F(log1p) F(log2) F(tanh) F(logistic) F(sin) F(cos) F(tan) F(erf) F(cbrt) F(rsqrt)
 #define STREW_MATH_BINARY(F) F(pow) F(atan2) F(rem)
@@ -31,7 +29,7 @@ namespace strew {
 /// One row: how to call the function here, and the symbols generated code calls it by. Either the unary or the binary pair is
 /// set.
 struct MathFunction {
-  ExprOp op;
+  const char* name;
   float (*unary_f32)(float);
   double (*unary_f64)(double);
   float (*binary_f32)(float, float);
@@ -45,8 +43,5 @@ struct MathFunction {
 };
 
 std::span<const MathFunction> math_functions();
-/// The row of `op`, or null: arithmetic, comparisons, sqrt and the roundings to integers are exact or correctly rounded
-/// instructions.
-const MathFunction* find_math_function(ExprOp op);
 
 }  // namespace strew

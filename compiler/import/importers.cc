@@ -4,12 +4,13 @@
 // need MLIR live in a module that is opened only for their endings. Tested by tests/error/cli_test.cc and tests/error/hostile_test.cc.
 #include <algorithm>
 
-#include "backends/modules.h"
 #include "base/file.h"
 #include "base/fp_environment.h"
+#include "base/module.h"
 #include "compiler/import/fold/fold.h"
 #include "compiler/import/import_bytes.h"
 #include "compiler/import/importer.h"
+#include "compiler/import/mlir_module.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/import/strew_text.h"
@@ -27,7 +28,8 @@ constexpr int64_t kMaxPtoBytes = int64_t{1} << 20;
 constexpr int64_t kMaxStrewBytes = int64_t{1} << 26;
 
 Expected<Imported> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options) {
-  STREW_ASSIGN(const MlirModule* module, open_mlir_module());
+  STREW_ASSIGN(const MlirModule* module,
+               open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir"));
   return module->import_text(bytes, path, options);
 }
 

@@ -1,7 +1,7 @@
 // Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the kernels through
 // compiler/program/interpret), binds each kernel's tensors in the order
 // of tensor_slots(op) and collects the outputs. Serial and simple on purpose: one kernel at a time, every intermediate kept until the
-// end. Applications bind kernels themselves; this is for the command line and for tests.
+// end. Applications bind kernels themselves; this is for the command line and for tests (runtime/program.h).
 //
 // Results whose dims the op leaves open take them from the operand (scatter) or from indices and slice sizes (gather; a slice size that
 // nothing gives is the operand's whole dim). Ops with static strides get buffers laid out that way, copied in and out (compiler/program/strided).
@@ -39,8 +39,8 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
 
 class Runner {
  public:
-  Runner(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options)
-      : runtime_(runtime), imported_(imported), inputs_(std::move(inputs)), options_(options), values_(imported.values.size()) {}
+  Runner(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const std::string& only, const KernelRunner& run)
+      : imported_(imported), inputs_(std::move(inputs)), only_(only), run_(run), values_(imported.values.size()) {}
 
   Expected<std::vector<Tensor>> run() {
     STREW_TRY(find_outputs());
@@ -60,19 +60,19 @@ class Runner {
   };
 
   Status find_outputs() {
-    if (options_.only.empty()) {
+    if (only_.empty()) {
       for (const ImportedOutput& output : imported_.outputs) outputs_.push_back({output.value});
       return {};
     }
     for (size_t k = 0; k < imported_.kernels.size(); ++k) {
-      if (imported_.kernels[k].name != options_.only) continue;
+      if (imported_.kernels[k].name != only_) continue;
       int results = 0;
       for (const TensorSlot& slot : tensor_slots(imported_.kernels[k].op)) {
         if (slot.role == Role::result) outputs_.push_back({-1, static_cast<int>(k), results++});
       }
       return {};
     }
-    return invalid_argument("kernel '" + options_.only + "' is not in the file");
+    return invalid_argument("kernel '" + only_ + "' is not in the file");
   }
 
   /// Marks the kernels that the outputs need, walking back from them; each value and kernel is looked at once.
@@ -103,9 +103,9 @@ class Runner {
       if (value.kind == ValueKind::compute)
         for (int v : imported_.computes[value.index].arguments) need_value(v);
       if (value.kind != ValueKind::result) continue;
-      if (!options_.only.empty()) {
+      if (!only_.empty()) {
         return invalid_argument(
-            imported_.kernels[outputs_[0].kernel].location + ": kernel '" + options_.only +
+            imported_.kernels[outputs_[0].kernel].location + ": kernel '" + only_ +
             "' reads the result of another kernel, expected graph inputs and constants only; run the whole file");
       }
       need_kernel(value.index);
@@ -284,8 +284,6 @@ class Runner {
     STREW_TRY(check_equal_extents(kernel));
     STREW_TRY(check_equal_scalars(kernel));
     STREW_TRY(check_non_negative(kernel));
-    STREW_ASSIGN(const Kernel compiled, runtime_.get(kernel.op, options_.kernel));
-
     const std::vector<TensorSlot> slots = tensor_slots(kernel.op);
     std::vector<Tensor> results;
     std::vector<StridedTensor> bound;
@@ -307,8 +305,7 @@ class Runner {
     }
     std::vector<TensorView> views;
     for (const StridedTensor& tensor : bound) views.push_back(tensor.view());
-    STREW_TRY(compiled.run(views));
-    if (options_.after_kernel) STREW_TRY(options_.after_kernel(kernel, compiled, views));
+    STREW_TRY(run_(kernel, views));
 
     for (size_t i = 0, r = 0; i < slots.size(); ++i) {
       if (slots[i].role == Role::result) collect_layout(bound[i], results[r++]);
@@ -411,10 +408,10 @@ class Runner {
     return out;
   }
 
-  Runtime& runtime_;
   const Imported& imported_;
   std::vector<std::unique_ptr<Tensor>> inputs_;
-  const ProgramOptions& options_;
+  const std::string& only_;
+  const KernelRunner& run_;
   std::vector<const Tensor*> values_;           ///< null: not evaluated yet
   std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
   std::vector<std::vector<Tensor>> results_;    ///< per kernel
@@ -425,10 +422,10 @@ class Runner {
 
 }  // namespace
 
-Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                          const ProgramOptions& options) {
+Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                           const std::string& only, const KernelRunner& run) {
   const FpEnvironment environment(true);  // operations around the kernels are interpreted
-  return Runner(runtime, imported, std::move(inputs), options).run();
+  return Runner(imported, std::move(inputs), only, run).run();
 }
 
 }  // namespace strew

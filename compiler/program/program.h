@@ -1,4 +1,4 @@
-// Program: runs the kernels of an imported file on real tensors. The command line and the tests' oracles stand on it.
+// Program: what surrounds the kernels of an imported file, evaluated on real tensors; the kernels themselves are the caller's.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,16 @@
 
 #include "compiler/import/importer.h"
 #include "compiler/program/tensor.h"
-#include "runtime/kernel.h"
 
 namespace strew {
 
-struct ProgramOptions {
-  KernelOptions kernel;
-  std::string only;  ///< kernel name: run that one and return its results; its inputs must be graph inputs or constants
-  /// Called after each kernel has run, with what it was bound to, in the order of tensor_slots (`strew run --time`, `--verify`).
-  /// A failure ends the run.
-  std::function<Status(const ImportedKernel&, const Kernel&, std::span<const TensorView>)> after_kernel;
-};
+/// Runs one kernel on tensors in the order of tensor_slots(kernel.op). A failure ends the program.
+using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const TensorView>)>;
 
 /// Runs everything the outputs need. `inputs` as in imported.inputs; an absent input (optional, or not needed) is an empty pointer.
-/// Dims are checked against the imported types. Returns one tensor per output (with `only`, per result of that kernel), whose string
-/// views point into strings the tensor owns.
-Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                          const ProgramOptions& options);
+/// Dims are checked against the imported types. `only`, unless empty: the kernel of that name alone, whose inputs must be graph inputs or
+/// constants. Returns one tensor per output (with `only`, per result of that kernel), whose string views point into strings the tensor owns.
+Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
+                                           const std::string& only, const KernelRunner& run);
 
 }  // namespace strew

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/number.h"
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 
 namespace strew::test {
 

@@ -9,7 +9,7 @@
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {

@@ -1,5 +1,5 @@
 // run_program: values of every kind, open dims, layouts, several kernels, and what it refuses. On the reference backend.
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

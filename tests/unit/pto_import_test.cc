@@ -14,7 +14,7 @@
 #include "compiler/import/pto/tiling.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 #include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 

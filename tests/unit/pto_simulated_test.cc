@@ -9,9 +9,9 @@
 #include "compiler/import/fold/fold.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
-#include "compiler/program/program.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
+#include "runtime/program.h"
 #include "tests/support/pto_program.h"
 
 namespace strew::testing {

@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "compiler/import/importer.h"
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 #include "tests/support/paths.h"
 
 namespace strew {

@@ -4,7 +4,7 @@
 
 #include "base/number.h"
 #include "compiler/import/importer.h"
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 #include "tests/support/small_stack.h"
 #include "tests/unit/stablehlo_testing.h"
 

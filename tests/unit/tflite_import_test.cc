@@ -10,7 +10,7 @@
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 #include "tests/support/paths.h"
 #include "tests/support/tflite_writer.h"
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/op/text.h"
-#include "compiler/program/program.h"
+#include "runtime/program.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"

@@ -6,10 +6,10 @@
 #include <array>
 #include <exception>
 
-#include "backends/modules.h"
 #include "base/own_stack.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/mlir/parse.h"
+#include "compiler/import/mlir_module.h"
 #include "compiler/import/stablehlo/import.h"
 #include "compiler/import/tensor/import.h"
 

@@ -1,8 +1,8 @@
 // Map: an elementwise operation. Integers and bools of 8 bits and more, f32 and f64 take a typed loop where the function is one node
 // that needs no care (wrap-around in unsigned types, comparisons, IEEE add, subtract, multiply, select); everything else is evaluated
 // by the reference's scalars, element by element, so the two agree bit for bit. Tested by tests/unit/interpret_test.cc, which runs both.
-#include "backends/reference/expr_eval.h"
 #include "base/number.h"
+#include "compiler/evaluate/expr_eval.h"
 #include "compiler/program/interpret/interpret.h"
 #include "compiler/program/interpret/typed_map.h"
 
@@ -23,7 +23,7 @@ Expected<std::vector<int64_t>> result_dims(const Compute& compute, const std::ve
 }
 
 void map_scalars(const Expr& function, const std::vector<const Tensor*>& arguments, Tensor& result) {
-  reference::ExprEvaluator evaluator(function);
+  evaluate::ExprEvaluator evaluator(function);
   std::vector<Scalar> values(arguments.size());
   for (size_t a = 0; a < arguments.size(); ++a)
     if (result.elements() > 0 && arguments[a]->dims.empty())

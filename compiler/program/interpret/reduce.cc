@@ -2,8 +2,8 @@
 // graph, so any region of elementwise operations folds (argmax has two operands). Tested by tests/unit/interpret_test.cc.
 #include <algorithm>
 
-#include "backends/reference/expr_eval.h"
 #include "base/number.h"
+#include "compiler/evaluate/expr_eval.h"
 #include "compiler/program/interpret/interpret.h"
 
 namespace strew {
@@ -31,7 +31,7 @@ Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std
     for (int64_t e = 0, count = result.elements(); e < count; ++e) store_element(result.dtype, result.data.data(), e, initial);
     results.push_back(std::move(result));
   }
-  reference::ExprEvaluator evaluator(compute.function);
+  evaluate::ExprEvaluator evaluator(compute.function);
   std::vector<Scalar> current(n), element(n);
   std::vector<int64_t> at(rank, 0);
   int64_t to = 0;

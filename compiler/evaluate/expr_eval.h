@@ -6,7 +6,7 @@
 
 #include "compiler/op/expr.h"
 
-namespace strew::reference {
+namespace strew::evaluate {
 
 class ExprEvaluator {
  public:
@@ -21,4 +21,4 @@ class ExprEvaluator {
   std::vector<Scalar> values_;  // of the nodes; kept between runs so that a run allocates nothing
 };
 
-}  // namespace strew::reference
+}  // namespace strew::evaluate

@@ -1,10 +1,10 @@
 // See expr_eval.h. Movement (inputs, literals, bitcast, select, real, imag, complex) keeps bits; everything else is arithmetic.h.
-#include "backends/reference/expr_eval.h"
+#include "compiler/evaluate/expr_eval.h"
 
-#include "backends/reference/arithmetic.h"
 #include "base/number.h"
+#include "compiler/evaluate/arithmetic.h"
 
-namespace strew::reference {
+namespace strew::evaluate {
 
 void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra) {
   for (size_t i = 0; i < expr_.nodes.size(); ++i) {
@@ -62,4 +62,4 @@ void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar>
   }
 }
 
-}  // namespace strew::reference
+}  // namespace strew::evaluate

@@ -1,12 +1,12 @@
 // Picks the arithmetic of a dtype's kind, and compares. Comparisons go through exact values: integers by their signedness, floats
 // as IEEE 754 has it (a NaN is only ever `ne`), complex numbers by parts and only for equality.
-#include "backends/reference/arithmetic.h"
+#include "compiler/evaluate/arithmetic.h"
 
 #include <cmath>
 
 #include "base/number.h"
 
-namespace strew::reference {
+namespace strew::evaluate {
 namespace {
 
 template <class T>
@@ -69,4 +69,4 @@ bool compare(ExprOp op, const Scalar& a, const Scalar& b) {
 
 bool is_finite(const Scalar& x) { return std::isfinite(decode(x.dtype, x.bits[0])); }
 
-}  // namespace strew::reference
+}  // namespace strew::evaluate

@@ -3,10 +3,10 @@
 #include <bit>
 #include <cmath>
 
-#include "backends/reference/arithmetic.h"
 #include "base/number.h"
+#include "compiler/evaluate/arithmetic.h"
 
-namespace strew::reference {
+namespace strew::evaluate {
 namespace {
 
 template <class T>
@@ -73,4 +73,4 @@ Scalar apply_complex(ExprOp op, const Scalar& a, const Scalar& b) {
   return a.dtype == DType::complex64 ? evaluate<float>(op, a, b) : evaluate<double>(op, a, b);
 }
 
-}  // namespace strew::reference
+}  // namespace strew::evaluate

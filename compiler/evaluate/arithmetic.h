@@ -5,7 +5,7 @@
 #include "base/scalar.h"
 #include "compiler/op/expr.h"
 
-namespace strew::reference {
+namespace strew::evaluate {
 
 /// One-argument nodes whose result has the argument's dtype: neg ... erf.
 Scalar apply(ExprOp op, const Scalar& x);
@@ -24,4 +24,4 @@ Scalar apply_float(ExprOp op, const Scalar& a, const Scalar& b);
 Scalar apply_complex(ExprOp op, const Scalar& x);
 Scalar apply_complex(ExprOp op, const Scalar& a, const Scalar& b);
 
-}  // namespace strew::reference
+}  // namespace strew::evaluate

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "backends/reference/arithmetic.h"
-#include "base/math/math.h"
 #include "base/number.h"
+#include "compiler/evaluate/arithmetic.h"
+#include "compiler/op/expr_math.h"
 
-namespace strew::reference {
+namespace strew::evaluate {
 namespace {
 
 template <class T>
@@ -107,4 +107,4 @@ Scalar apply_float(ExprOp op, const Scalar& a, const Scalar& b) {
   return rounded(a.dtype, evaluate<float>(op, as_f32(a), as_f32(b)));
 }
 
-}  // namespace strew::reference
+}  // namespace strew::evaluate

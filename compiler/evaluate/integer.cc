@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "backends/reference/arithmetic.h"
 #include "base/number.h"
+#include "compiler/evaluate/arithmetic.h"
 
-namespace strew::reference {
+namespace strew::evaluate {
 namespace {
 
 /// The value, of whatever signedness.
@@ -107,4 +107,4 @@ Scalar apply_boolean(ExprOp op, const Scalar& a, const Scalar& b) {
   return {DType::boolean, {result ? 1u : 0u, 0}};
 }
 
-}  // namespace strew::reference
+}  // namespace strew::evaluate

@@ -1,0 +1,40 @@
+// See fault_text.h. strew_fault is four integers because machine code writes it; shapes and rules come from the caller. Tested by tests/unit/reference_scatter_test.
+#include "base/fault_text.h"
+
+#include <string>
+#include <vector>
+
+namespace strew {
+namespace {
+
+std::string position_text(int64_t position, std::span<const int64_t> dims) {
+  std::vector<int64_t> coord(dims.size());
+  int64_t rest = position;
+  for (size_t d = dims.size(); d-- > 0;) {
+    coord[d] = dims[d] > 0 ? rest % dims[d] : 0;
+    rest = dims[d] > 0 ? rest / dims[d] : 0;
+  }
+  std::string text = "[";
+  for (size_t d = 0; d < coord.size(); ++d) text += (d == 0 ? "" : ",") + std::to_string(coord[d]);
+  return text + "] (linear " + std::to_string(position) + ")";
+}
+
+/// Legal values, as the user would write them. A negative value -dim <= v <= bound - dim counts from the end.
+std::string expected_text(int64_t bound, int64_t dim, bool negatives) {
+  if (bound < 0) return "no value: the indexed dim has extent " + std::to_string(dim);
+  const std::string upper = " <= v <= " + std::to_string(bound);
+  if (!negatives || dim == 0) return "0" + upper;
+  if (bound >= dim - 1) return std::to_string(-dim) + upper;  // the ranges touch
+  return "0" + upper + " or " + std::to_string(-dim) + " <= v <= " + std::to_string(bound - dim);
+}
+
+}  // namespace
+
+Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<const int64_t> position_dims, int64_t dim) {
+  const std::string value = rule.is_u64 ? std::to_string(static_cast<uint64_t>(fault.value)) : std::to_string(fault.value);
+  return out_of_bounds(std::string("index out of bounds: ") + (rule.gather ? "index" : "update") + " position " +
+                       position_text(fault.position, position_dims) + ", component " + std::to_string(fault.component) +
+                       ": value " + value + ", expected " + expected_text(fault.bound, dim, rule.counts_from_end));
+}
+
+}  // namespace strew

@@ -1,0 +1,57 @@
+// Opening libraries of ours that lie beside libstrew.
+//
+// They lie in libstrew's own folder, which is found once, while the loader loads libstrew: an absolute path with every symbolic
+// link resolved. It is not asked for later, because the loader keeps the path as the program gave it: after a chdir(), a relative
+// path would lead to another folder, and a file planted there would run as part of strew. Where the folder cannot be found, modules are refused
+// rather than searched for by name.
+//
+// A module is opened once under a lock and stays open: LLVM is NODELETE, closing frees nothing. RTLD_LOCAL, because a module's only symbol we
+// need is its registration function and LLVM's symbols must not meet another LLVM in the process. A module that failed to open is
+// tried again on the next call. Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
+#include "base/module.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/headroom.h"
+
+namespace strew {
+namespace {
+
+/// libstrew's folder with a slash at its end, or "" where the loader's path leads to no file.
+std::string find_own_folder() {
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<void*>(&find_own_folder), &info) || !info.dli_fname) return "";
+  const std::unique_ptr<char, void (*)(void*)> resolved(realpath(info.dli_fname, nullptr), std::free);
+  if (!resolved) return "";
+  const std::string path = resolved.get();
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+/// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts. Never destroyed,
+/// because threads may open modules while the process ends.
+const std::string& own_folder = *new std::string(find_own_folder());
+
+}  // namespace
+
+Expected<void*> open_module_symbol(const std::string& file, const char* symbol, const char* needed_for) {
+  if (own_folder.empty())
+    return unsupported(std::string(needed_for) + " needs " + file +
+                       " from the folder of libstrew, but libstrew was loaded from a file that has no path");
+  const std::string path = own_folder + file;
+  STREW_TRY(check_headroom(needed_for, kModuleBytes, kModuleMappings));
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char* why = dlerror();
+    return unsupported(std::string(needed_for) + " needs " + path +
+                       ", which could not be opened: " + (why ? why : "unknown reason"));
+  }
+  void* address = dlsym(handle, symbol);
+  if (!address) return internal_error(path + " has no symbol " + symbol + ": it belongs to another version of strew");
+  return address;
+}
+
+}  // namespace strew

@@ -1,0 +1,32 @@
+// Modules: the parts of strew that need a heavy library, opened when first needed and never closed.
+//
+// libstrew_llvm (the LLVM backend and the linker), libstrew_halide (the Halide backend's pipelines) and libstrew_import_mlir (StableHLO and
+// tensor-dialect front ends) lie beside libstrew; each exports one C function that returns its interface, a struct of functions. Opening costs
+// 10-20 ms (LLVM's relocations), so nothing opens them before it must.
+#pragma once
+
+#include <mutex>
+#include <string>
+
+#include "base/status.h"
+
+namespace strew {
+
+/// The address of `symbol` in the library `file` of libstrew's own folder. `needed_for` opens the message of a failure.
+Expected<void*> open_module_symbol(const std::string& file, const char* symbol, const char* needed_for);
+
+/// The interface that extern "C" const Module* symbol() returns. One call per type; a module that failed to open is tried again.
+template <class Module>
+Expected<const Module*> open_module(const std::string& file, const char* symbol, const char* needed_for) {
+  static std::mutex mutex;
+  static const Module* opened = nullptr;
+  const std::lock_guard lock(mutex);
+  if (opened) return opened;
+  STREW_ASSIGN(void* address, open_module_symbol(file, symbol, needed_for));
+  const Module* module = reinterpret_cast<const Module* (*)()>(address)();
+  if (!module) return internal_error(file + ": " + symbol + "() returned nothing");
+  opened = module;
+  return module;
+}
+
+}  // namespace strew

@@ -1,0 +1,17 @@
+// The interface of libstrew_import_mlir, the front ends that need MLIR's parser (base/module.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/status.h"
+#include "compiler/import/importer.h"
+
+namespace strew {
+
+/// extern "C" const MlirModule* strew_import_mlir_module()
+struct MlirModule {
+  Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
+};
+
+}  // namespace strew
