@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 #include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
@@ -26,8 +26,12 @@ struct BuildRequest {
   std::string symbol;  ///< prefix of the entry symbols; see kernel_symbol()
 };
 
-enum class EntryKind : uint8_t { range, check, init, keys, list, merge, clip };
-inline constexpr int kEntryKinds = 7;
+/// Numbers, names and what they do: STREW_ENTRIES of strew/abi.h.
+enum class EntryKind : uint8_t {
+#define STREW_ENTRY_VALUE(kind, what) kind,
+  STREW_ENTRIES(STREW_ENTRY_VALUE)
+#undef STREW_ENTRY_VALUE
+};
 std::string_view name(EntryKind kind);
 
 /// Runs an op where there is no code for it.

@@ -30,23 +30,12 @@ const Backend* find_backend(std::string_view name) {
 }
 
 std::string_view name(EntryKind kind) {
-  switch (kind) {
-    case EntryKind::range:
-      return "range";
-    case EntryKind::check:
-      return "check";
-    case EntryKind::init:
-      return "init";
-    case EntryKind::keys:
-      return "keys";
-    case EntryKind::list:
-      return "list";
-    case EntryKind::merge:
-      return "merge";
-    case EntryKind::clip:
-      return "clip";
-  }
-  return "?";
+  static constexpr std::string_view kNames[] = {
+#define STREW_ENTRY_NAME(kind, what) #kind,
+      STREW_ENTRIES(STREW_ENTRY_NAME)
+#undef STREW_ENTRY_NAME
+  };
+  return kNames[static_cast<size_t>(kind)];
 }
 
 std::string kernel_symbol(const std::string& op_text, const Schedule& schedule, const Target& target) {

@@ -9,7 +9,7 @@
 #include "base/fp_environment.h"
 #include "compiler/rewrite/rewrites.h"
 #include "compiler/rewrite/split_wide.h"
-#include "runtime/call/wide_touched.h"
+#include "schedules/strategies/strategy.h"
 
 namespace strew {
 namespace {
@@ -41,6 +41,42 @@ Expected<const Backend*> choose_backend(const BuildRequest& request, const Statu
   for (const Backend* backend : backends())
     if (backend->can_build(request).ok()) return backend;
   return internal_error("no backend can build the op, not even " + std::string(backends().back()->name()));
+}
+
+/// May the parts widen only what updates touch (runtime/call/wide_touched)? Their schedules must be of strategies owner (fold) and window
+/// (narrow).
+bool touched_legal(const Plan& fold, const Plan& narrow) {
+  if (fold.pairs != 1 || !legal(Strategy::owner, fold).ok() || fold.accumulate != Accumulate::native) return false;
+  // A key's window is the elements from its key on; the narrowing is one run over all elements.
+  const int64_t unit = key_unit(fold);
+  const auto result = static_cast<size_t>(fold.result(0));
+  const bool row = fold.window.size() == 1 && fold.window[0].strides[result].is(1) && fold.window[0].extent.is(unit);
+  const bool element = fold.window.empty() && unit == 1;
+  return (row || element) && narrow.window.size() == 1 && narrow.window[0].strides[static_cast<size_t>(narrow.result(0))].is(1) &&
+         narrow.positions.empty();
+}
+
+/// The features that code for the target may use, as strew_kernel.features.
+std::string feature_text(const Target& target) {
+  std::string text;
+  const FeatureSet set = features_of(target);
+  for (const FeatureInfo& feature : known_features())
+    if ((set & bit_of(&feature)) != 0) text += (text.empty() ? "" : ",") + std::string(feature.name);
+  return text;
+}
+
+/// What a call needs, once the entries and the parts are known.
+void describe(Compiled& out) {
+  DescriptorRequest request{out.op, out.plan, out.schedule, out.symbol, out.op_text, "", {}, {}, false};
+  if (!out.artifact.interpreted) request.features = feature_text(out.target);
+  for (const EntryKind kind : out.artifact.entries) request.entries.push_back(static_cast<int>(kind));
+  for (const Compiled& part : out.parts) request.parts.push_back(part.symbol);
+  if (out.parts.size() == STREW_START) {
+    const Compiled &fold = out.parts[STREW_FOLD], &narrow = out.parts[STREW_NARROW];
+    request.widens_touched = uses_owners(fold.schedule.strategy) && narrow.schedule.strategy == Strategy::window &&
+                             touched_legal(fold.plan, narrow.plan);
+  }
+  out.descriptor = make_descriptor(request);
 }
 
 /// A part that split_wide() made.
@@ -121,9 +157,10 @@ Expected<Compiled> compile(const Op& given, const KernelOptions& options) {
   const std::optional<WideSplit> split = split_wide(op);
   if (split && !out.backend->interprets()) {
     STREW_TRY(compile_halves(*split, options, out));
-    return out;
+  } else {
+    STREW_ASSIGN(out.artifact, out.backend->build(request));
   }
-  STREW_ASSIGN(out.artifact, out.backend->build(request));
+  describe(out);
   return out;
 }
 

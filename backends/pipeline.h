@@ -5,15 +5,22 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/descriptor.h"
 #include "base/status.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
-#include "runtime/kernel.h"
 #include "schedules/schedule.h"
 #include "schedules/target.h"
 
 namespace strew {
+
+struct KernelOptions {
+  std::string backend = "auto";  ///< or a backend's name: then anything else is an error
+  std::string schedule;          ///< knobs to set over the heuristic's choice, "threads=2,unroll=8"; empty: none
+  std::string target = "native";
+  int threads = 0;  ///< most threads a call may use; 0: all cores
+};
 
 /// All that was decided on the way, and the product.
 struct Compiled {
@@ -27,8 +34,10 @@ struct Compiled {
   Target target;
   const Backend* backend = nullptr;
   std::string symbol;
+  DescriptorImage descriptor;
   Artifact artifact;
-  std::vector<Compiled> parts;  ///< wide accumulation: the fold and the narrowing (rewrite/split_wide); `artifact` is then empty
+  std::vector<Compiled>
+      parts;  ///< wide accumulation: the fold, the narrowing and, where there is one, the start; `artifact` is then empty
 };
 
 /// Verifies `op` first.

@@ -14,8 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/pipeline.h"
 #include "base/status.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
@@ -24,13 +25,6 @@
 #include "strew/abi.h"
 
 namespace strew {
-
-struct KernelOptions {
-  std::string backend = "auto";  ///< or a backend's name: then anything else is an error
-  std::string schedule;          ///< knobs to set over the heuristic's choice, "threads=2,unroll=8"; empty: none
-  std::string target = "native";
-  int threads = 0;  ///< most threads a call may use; 0: all cores
-};
 
 class Kernel {
  public:
@@ -49,14 +43,10 @@ class Kernel {
   std::string_view backend() const;
   const std::string& symbol() const;
   int64_t compile_nanoseconds() const;
-  /// Raw entries for callers that bind strew_args themselves; null when absent or interpreted.
-  strew_entry range_entry() const;
-  strew_entry check_entry() const;
-  strew_entry init_entry() const;
-  strew_entry keys_entry() const;   ///< strategies owner, exchange and runs
-  strew_entry list_entry() const;   ///< strategies owner and exchange
-  strew_entry merge_entry() const;  ///< strategy private
-  strew_entry clip_entry() const;   ///< strategy clip; owner and exchange where windows split by columns
+  /// What a call reads, its entries included (null where absent, all of them when interpreted). Lives as long as a handle or the cache does.
+  const strew_kernel& descriptor() const;
+  /// descriptor().entries[kind], for callers that bind strew_args themselves.
+  strew_entry entry(int kind) const { return descriptor().entries[kind]; }
 
   struct State;
   explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}

@@ -3,15 +3,11 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "backends/link.h"
 #include "backends/pipeline.h"
-#include "runtime/call/bind.h"
-#include "runtime/call/executor/executor.h"
-#include "runtime/call/executor/limits.h"
-#include "runtime/call/scratch.h"
+#include "runtime/call/callable.h"
 #include "runtime/kernel.h"
 
 namespace strew {
@@ -19,25 +15,15 @@ namespace strew {
 struct Kernel::State {
   explicit State(Compiled made) : compiled(std::move(made)) {}
 
-  // What every call reads, side by side: a call's data pushes all of this out of the nearest cache.
-  strew_entry range = nullptr;
-  strew_entry check_at_once = nullptr;  ///< the check entry where the op has to check first
-  bool is_direct = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
-  bool computes_floats = false;
-  bool checks_hints = false;                             ///< schedule knob `checked`, and there are hints
-  bool widens_touched = false;                           ///< the parts are such that runtime/call/wide_touched may run them
-  int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
-  uint64_t verify_every = 0;
-  std::optional<Binder> binder;  ///< refers into `compiled`
+  // What every call reads, first.
+  std::unique_ptr<const Callable> callable;
+  bool is_plain = false;  ///< there is code, and calls are neither replayed nor checked for hints: the callable does it all
 
+  bool checks_hints = false;  ///< schedule knob `checked`, and there are hints
+  uint64_t verify_every = 0;
   Compiled compiled;
-  /// Wide accumulation: fold and narrow (runtime/call/wide); then this state has no code of its own.
-  std::vector<std::shared_ptr<const State>> parts;
-  mutable Scratch scratch;
-  std::shared_ptr<LinkedObject> object;  ///< null when interpreted
-  strew_entry check = nullptr, init = nullptr, keys = nullptr, list = nullptr, merge = nullptr, clip = nullptr;
-  std::shared_ptr<Executor> executor;
-  std::shared_ptr<const ExecutionLimits> limits;
+  std::shared_ptr<LinkedObject> object;                          ///< null when interpreted
+  std::vector<std::shared_ptr<const strew_kernel>> descriptors;  ///< the kernel's, and of its parts before it
   int64_t compile_nanoseconds = 0;
   mutable std::atomic<uint64_t> calls{0};
 };
@@ -45,5 +31,8 @@ struct Kernel::State {
 /// Links the artifact (if there is code) and prepares binding. Neither `executor` nor `limits` may be null.
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
                                                      std::shared_ptr<const ExecutionLimits> limits = default_limits());
+
+/// Runs a bound call: by its code, or by whoever interprets it.
+Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
 
 }  // namespace strew

@@ -3,6 +3,7 @@
 // tests/unit/kernel_test.cc.
 #include "runtime/replay.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string>
@@ -10,22 +11,27 @@
 
 #include "backends/reference/reference.h"
 #include "base/number.h"
-#include "runtime/call/executor/phases.h"
+#include "base/strides.h"
 
 namespace strew {
 namespace {
 
 /// The number of the first element that differs, or -1.
-int64_t first_difference(const CallShape::Slot& slot, int rank, DType dtype, const void* a, const void* b) {
-  if (slot.empty) return -1;
+int64_t first_difference(const TensorView& view, const void* a, const void* b) {
+  const int rank = view.rank;
+  const DType dtype = view.dtype;
+  const std::vector<int64_t> dims(view.dims, view.dims + rank);
+  if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return -1;
+  const std::vector<int64_t> packed = contiguous_strides(dims);
+  const int64_t* const strides = view.strides != nullptr ? view.strides : packed.data();
   std::vector<int64_t> at(static_cast<size_t>(rank), 0);
   for (int64_t number = 0;; ++number) {
     int64_t offset = 0;
-    for (int d = 0; d < rank; ++d) offset += at[static_cast<size_t>(d)] * slot.strides[d];
+    for (int d = 0; d < rank; ++d) offset += at[static_cast<size_t>(d)] * strides[d];
     if (!same_value(load_element(dtype, a, offset), load_element(dtype, b, offset))) return number;
     int d = rank;
     while (d-- > 0) {
-      if (++at[static_cast<size_t>(d)] < slot.dims[d]) break;
+      if (++at[static_cast<size_t>(d)] < dims[static_cast<size_t>(d)]) break;
       at[static_cast<size_t>(d)] = 0;
     }
     if (d < 0) return -1;
@@ -44,21 +50,21 @@ Status run_and_replay(const Kernel::State& state, std::span<const TensorView> te
   std::vector<TensorView> copies(tensors.begin(), tensors.end());
   std::vector<std::vector<std::byte>> memory(tensors.size());
   for (size_t i = 0; i < slots.size(); ++i) {
-    const CallShape::Slot& slot = call.shape->slots[i];
+    const Extent slot = extent_of(state.callable->kernel.tensors[i], tensors[i]);
     if ((slots[i].role != Role::result && slots[i].role != Role::operand) || slot.empty) continue;
     const auto* bytes = static_cast<const std::byte*>(tensors[i].data);
     memory[i].assign(bytes + slot.lo, bytes + slot.hi);
     copies[i].data = memory[i].data() - slot.lo;
   }
   strew_fault expected_fault{}, actual_fault{};
-  Status actual = run_phases(state, tensors, call, &actual_fault);
+  Status actual = run_bound(state, tensors, call, &actual_fault);
   const Status expected = run_reference(state.compiled.op, copies, &expected_fault);
   if (fault) *fault = actual_fault;
   if (actual.code() != expected.code() || actual.message() != expected.message())
     return mismatch(state, "'" + actual.message() + "' against '" + expected.message() + "'");
   for (size_t i = 0; i < slots.size() && slots[i].role == Role::result; ++i) {
     const int64_t where =
-        first_difference(call.shape->slots[i], tensors[i].rank, tensors[i].dtype, tensors[i].data, copies[i].data);
+        first_difference(tensors[i], tensors[i].data, copies[i].data);
     if (where >= 0) return mismatch(state, "result " + std::to_string(i) + " at element " + std::to_string(where));
   }
   return actual;

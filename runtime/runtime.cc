@@ -11,7 +11,7 @@
 #include "runtime/kernel.h"
 #include "runtime/kernel_state.h"
 #include "runtime/op_key.h"
-#include "schedules/machine.h"
+#include "schedules/can_run.h"
 
 namespace strew {
 

@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "runtime/call/strategies/clip.h"
-#include "runtime/call/strategies/owners.h"
-#include "runtime/call/strategies/positions.h"
-#include "runtime/call/strategies/private_tables.h"
-#include "runtime/call/strategies/runs.h"
-#include "runtime/call/strategies/window.h"
 #include "schedules/schedule.h"
+#include "schedules/strategies/private_tables.h"
+#include "schedules/strategies/strategy.h"
 
 namespace strew {
 namespace {
@@ -85,7 +81,7 @@ struct Choice {
 /// A private table per chunk: many updates per element, and all tables in cache. Never asks for threads or cores where the number of tables
 /// decides the bits.
 bool private_pays(const Plan& plan, const Facts& f, const Target& target, int threads) {
-  if (f.positions == kUnknown || f.moved_bytes == kUnknown || f.table_bytes == kUnknown || !private_legal(plan).ok())
+  if (f.positions == kUnknown || f.moved_bytes == kUnknown || f.table_bytes == kUnknown || !legal_private_tables(plan).ok())
     return false;
   if (combines_exactly(plan) && threads <= 1) return false;
   return f.positions >= kOwnerPositions && f.table_bytes <= target.l2_bytes &&
@@ -97,7 +93,7 @@ bool private_pays(const Plan& plan, const Facts& f, const Target& target, int th
 bool owners_pay(const Plan& plan, const Facts& f, const Target& target, int threads) {
   const bool narrow = f.window_bytes != kUnknown && f.window_bytes / threads < kWideShare;
   const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / 2 : target.l2_bytes;
-  return narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && owners_legal(plan, "").ok();
+  return narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && legal_owner(plan).ok();
 }
 
 int64_t static_slabs(const Plan& plan) {
@@ -109,13 +105,13 @@ Choice choose_strategy(const Plan& plan, const Facts& f, const Target& target, i
     return {Strategy::private_tables, "three and more updates per element of a table that fits a core's cache"};
   if (threads <= 1) return {Strategy::sequential, "one thread allowed"};
   if (f.moved_bytes < kThreadsPayBytes) return {Strategy::sequential, "too little work for a second thread"};
-  if (positions_legal(plan).ok()) {
+  if (legal_positions(plan).ok()) {
     const bool free = plan.gather || plan.kind == PlanKind::slice_update || plan.unique.holds;
     if (free && f.positions >= threads) return {Strategy::positions, "no destination has two writers"};
     if (!free && static_slabs(plan) >= threads)
       return {Strategy::positions, "batching dims give every slab its own destinations"};
   }
-  if (f.positions >= kOwnerPositions && runs_legal(plan).ok()) return {Strategy::runs, "indices are sorted"};
+  if (f.positions >= kOwnerPositions && legal_runs(plan).ok()) return {Strategy::runs, "indices are sorted"};
   if (owners_pay(plan, f, target, threads)) {
     const std::string table = "narrow windows into a table beyond the cache";
     if (threads < kManyThreads) return {Strategy::owner, table};
@@ -123,9 +119,9 @@ Choice choose_strategy(const Plan& plan, const Facts& f, const Target& target, i
   }
   const Term* first = plan.window.empty() ? nullptr : &plan.window.front().extent;
   const bool splits = first && (!first->is_static() || first->factor >= 2);
-  if (splits && f.window_bytes / threads >= kLine && window_legal(plan).ok())
+  if (splits && f.window_bytes / threads >= kLine && legal_window(plan).ok())
     return {Strategy::window, "windows are wide enough for a part per thread"};
-  if (f.window_bytes / threads >= kWideShare && clip_legal(plan).ok())
+  if (f.window_bytes / threads >= kWideShare && legal_clip(plan).ok())
     return {Strategy::clip, "windows overlap, and are wide enough to be shared out by destination"};
   return {Strategy::sequential, "duplicates are possible and no split of the work pays"};
 }

@@ -4,12 +4,7 @@
 // wisdom or from the tuner gets the same answer. Tested by tests/unit/schedule_test.cc.
 #include "schedules/schedule.h"
 
-#include "runtime/call/strategies/clip.h"
-#include "runtime/call/strategies/owners.h"
-#include "runtime/call/strategies/positions.h"
-#include "runtime/call/strategies/private_tables.h"
-#include "runtime/call/strategies/runs.h"
-#include "runtime/call/strategies/window.h"
+#include "schedules/strategies/strategy.h"
 
 namespace strew {
 namespace {
@@ -37,14 +32,8 @@ Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& 
   if (schedule.tables < 2 || schedule.tables > 64) return refuse("tables", std::to_string(schedule.tables), "expected 2..64");
   if (schedule.scratch_mib < 1 || schedule.scratch_mib > 65536)
     return refuse("scratch_mib", std::to_string(schedule.scratch_mib), "expected 1..65536");
-  Status legal;
-  if (schedule.strategy == Strategy::positions) legal = positions_legal(plan);
-  if (schedule.strategy == Strategy::window) legal = window_legal(plan);
-  if (uses_owners(schedule.strategy)) legal = owners_legal(plan, name(schedule.strategy));
-  if (schedule.strategy == Strategy::runs) legal = runs_legal(plan);
-  if (schedule.strategy == Strategy::clip) legal = clip_legal(plan);
-  if (schedule.strategy == Strategy::private_tables) legal = private_legal(plan);
-  if (!legal.ok()) return invalid_argument("schedule: " + legal.message());
+  if (const Status status = legal(schedule.strategy, plan); !status.ok())
+    return invalid_argument("schedule: " + status.message());
   return {};
 }
 

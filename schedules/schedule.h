@@ -9,22 +9,29 @@
 #include "base/status.h"
 #include "compiler/plan/plan.h"
 #include "schedules/target.h"
+#include "strew/abi.h"
 
 namespace strew {
 
-/// How work is split over threads (runtime/call/executor).
+/// How work is split over threads (runtime/call/strategies). Numbers and names: STREW_STRATEGIES of strew/abi.h.
+///   sequential  one thread
+///   positions   disjoint chunks of index positions; legal for slice updates, gathers and unique destinations
+///   window      chunks of the first window loop; every thread walks all positions
+///   owner       every thread owns pieces of the result, reads all indices and applies, in order, the positions that go there
+///   exchange    the same, but a thread reads its own share of the indices and hands them to their owners: for many threads
+///   runs        chunks of sorted positions, cut where the destination changes
+///   clip        every thread walks all positions and applies what falls into its range of the operand dim that moves the first window loop
+///   private     a table per chunk of positions, combined at the end; for combiners that may be regrouped
 enum class Strategy : uint8_t {
-  sequential,  ///< one thread
-  positions,   ///< disjoint chunks of index positions; legal for slice updates, gathers and unique destinations
-  window,      ///< chunks of the first window loop; every thread walks all positions
-  owner,       ///< every thread owns pieces of the result, reads all indices and applies, in order, the positions that go there
-  exchange,    ///< the same, but a thread reads its own share of the indices and hands them to their owners: for many threads
-  runs,        ///< chunks of sorted positions, cut where the destination changes
-  clip,  ///< every thread walks all positions and applies what falls into its range of the operand dim that moves the first window loop
-  private_tables,  ///< "private": a table per chunk of positions, combined at the end; for combiners that may be regrouped
+#define STREW_STRATEGY_VALUE(strategy, text) strategy,
+  STREW_STRATEGIES(STREW_STRATEGY_VALUE)
+#undef STREW_STRATEGY_VALUE
 };
-inline constexpr Strategy kStrategies[] = {Strategy::sequential, Strategy::positions, Strategy::window, Strategy::owner,
-                                           Strategy::exchange,   Strategy::runs,      Strategy::clip,   Strategy::private_tables};
+inline constexpr Strategy kStrategies[] = {
+#define STREW_STRATEGY_VALUE(strategy, text) Strategy::strategy,
+    STREW_STRATEGIES(STREW_STRATEGY_VALUE)
+#undef STREW_STRATEGY_VALUE
+};
 
 /// Needs the entries keys and list.
 inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner || strategy == Strategy::exchange; }

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "schedules/target_table.h"
+#include "base/machine.h"
 
 namespace strew {
 namespace {
@@ -69,6 +69,19 @@ Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& machin
   const bool wide = (features & feature_bit("avx512bw")) && (features & feature_bit("avx512vl")) && cpu.wide;
   target.vector_bytes = wide ? 64 : features & feature_bit("avx") ? 32 : 16;
   target.f16c = (features & feature_bit("f16c")) != 0 || cpu.arch == "aarch64";
+  return target;
+}
+
+Target detect_target() {
+  static const Target target = [] {
+    const Machine& m = machine();
+    Target like;
+    like.cores = m.cores;
+    like.l1d_bytes = m.l1d_bytes;
+    like.l2_bytes = m.l2_bytes;
+    like.l3_bytes = m.l3_bytes;
+    return target_with(*m.cpu, m.features, like);
+  }();
   return target;
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpus.h"
 #include "base/status.h"
 
 namespace strew {
@@ -23,10 +24,16 @@ struct Target {
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
 };
 
+/// This machine (base/machine).
 Target detect_target();
 /// "native", "CPU", "CPU+feature-feature": starts from the named CPU; `native` is detect_target(). Errors name what is unknown.
 Expected<Target> parse_target(std::string_view text);
 /// Canonical text: arch-cpu and what differs from that cpu's default. Cores and caches are left out: they do not change the code.
 std::string print(const Target& target);
+
+/// What a target has: its cpu's features and the ones it adds or takes away. And back: the target `cpu` with exactly `features`; cores and
+/// caches from `like`.
+FeatureSet features_of(const Target& target);
+Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& like);
 
 }  // namespace strew

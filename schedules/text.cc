@@ -71,25 +71,12 @@ Status set_knob(std::string_view knob, std::string_view value, Schedule& schedul
 }  // namespace
 
 std::string_view name(Strategy strategy) {
-  switch (strategy) {
-    case Strategy::sequential:
-      return "sequential";
-    case Strategy::positions:
-      return "positions";
-    case Strategy::window:
-      return "window";
-    case Strategy::owner:
-      return "owner";
-    case Strategy::exchange:
-      return "exchange";
-    case Strategy::clip:
-      return "clip";
-    case Strategy::runs:
-      return "runs";
-    case Strategy::private_tables:
-      return "private";
-  }
-  return "?";
+  static constexpr std::string_view kNames[] = {
+#define STREW_STRATEGY_NAME(strategy, text) text,
+      STREW_STRATEGIES(STREW_STRATEGY_NAME)
+#undef STREW_STRATEGY_NAME
+  };
+  return kNames[static_cast<size_t>(strategy)];
 }
 
 std::string print(const Schedule& schedule) {

@@ -18,7 +18,7 @@
 #include "backends/halide/schedule.h"
 #include "backends/modules.h"
 #include "base/own_stack.h"
-#include "schedules/target_table.h"
+#include "base/cpus.h"
 
 namespace strew {
 namespace {

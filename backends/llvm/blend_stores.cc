@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "schedules/target_table.h"
+#include "base/cpus.h"
 
 namespace strew {
 namespace {

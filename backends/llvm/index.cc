@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "schedules/target_table.h"
+#include "base/cpus.h"
 
 namespace strew {
 using llvm::Value;

@@ -7,7 +7,7 @@
 
 #include "backends/llvm/body.h"
 #include "backends/llvm/entries.h"
-#include "runtime/call/strategies/private_tables.h"
+#include "schedules/strategies/private_tables.h"
 #include "strew/abi.h"
 
 namespace strew {

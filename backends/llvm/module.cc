@@ -12,7 +12,7 @@
 #include "backends/modules.h"
 #include "base/headroom.h"
 #include "base/own_stack.h"
-#include "runtime/call/strategies/clip.h"
+#include "schedules/strategies/strategy.h"
 
 namespace strew {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "compiler/op/op.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 #include "strew/abi.h"
 
 namespace strew::reference {

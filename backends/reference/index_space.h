@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/number.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 
 namespace strew::reference {
 

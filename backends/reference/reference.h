@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/status.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 #include "compiler/op/verified.h"
 #include "strew/abi.h"
 

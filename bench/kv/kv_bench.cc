@@ -82,8 +82,8 @@ struct Entries {
   std::array<void*, 4> data{};  ///< strew_args.data: result, operand (unbound), indices, updates
 
   Entries(const Kernel& kernel, const Work& work, char* cache)
-      : range(kernel.range_entry()),
-        check(kernel.check_entry()),
+      : range(kernel.entry(STREW_ENTRY_range)),
+        check(kernel.entry(STREW_ENTRY_check)),
         positions(position_count(kernel.plan(), nullptr)),
         split(split_count(kernel.plan(), nullptr)) {
     data = {cache, nullptr, nullptr, work.update.data()};

@@ -3,6 +3,7 @@
 //   start_help, start_check   exec to exit of `strew --help` and `strew check decode.onnx`, over an empty program's (/bin/true)
 //   cold_compile              op to callable kernel for a shape never seen before, after the first one in the process
 //   first_compile             the first one, LLVM's loading included (a process of its own would add start_help)
+//   call/...                  a call of a kernel with symbols, over that of a static one (calls.cc)
 //   lookup_key, lookup_op     a kernel that is already built: by its key, and by its op (which is printed and hashed)
 #include <fcntl.h>
 #include <spawn.h>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "bench/measure.h"
+#include "bench/overhead/calls.h"
 #include "compiler/op/forms.h"
 #include "runtime/kernel.h"
 
@@ -69,7 +71,7 @@ void compile(benchmark::State& state, bool first) {
     const Expected<Kernel> kernel = runtime.get(op);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     if (!kernel.ok()) return fail(state, kernel.status().message());
-    if (kernel->range_entry() == nullptr) return fail(state, "no machine code was built");
+    if (kernel->entry(STREW_ENTRY_range) == nullptr) return fail(state, "no machine code was built");
     milliseconds.push_back(took.count() * 1e3);
     state.SetIterationTime(took.count());
   }
@@ -108,5 +110,6 @@ int main(int argc, char** argv) {
   add("cold_compile", 51, [](benchmark::State& state) { compile(state, false); });
   add("lookup_key", 201, [](benchmark::State& state) { look_up(state, true); });
   add("lookup_op", 201, [](benchmark::State& state) { look_up(state, false); });
+  add_call_benchmarks();
   return run_all(argc, argv);
 }

@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "bench/suite/data.h"
 #include "compiler/op/op.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 
 namespace strew::bench {
 

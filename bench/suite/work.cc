@@ -93,7 +93,7 @@ Work::Work(const Case& c, const std::string& schedule, const std::vector<std::st
       options.threads = threads;
       options.schedule = schedule;
       const Expected<Kernel> kernel = Runtime::process().get(*op, options);
-      if (!kernel.ok() || (kernel->range_entry() == nullptr && c.mode != Mode::wide)) {
+      if (!kernel.ok() || (kernel->entry(STREW_ENTRY_range) == nullptr && c.mode != Mode::wide)) {
         wrong = kernel.ok() ? "no machine code was built" : kernel.status().message();
         return;
       }

@@ -5,17 +5,28 @@
 #include <vector>
 
 namespace strew {
+namespace {
+
+const MathFunction* named(std::string_view name) {
+  for (const MathFunction& row : math_functions())
+    if (row.name == name) return &row;
+  return nullptr;
+}
+
+/// By the enumerators' names, which are the table's.
+std::vector<const MathFunction*> rows_by_op() {
+  std::vector<const MathFunction*> rows(expr_ops().size());
+#define STREW_MATH_ROW(op) rows[static_cast<size_t>(ExprOp::op)] = named(#op);
+  STREW_MATH_UNARY(STREW_MATH_ROW)
+  STREW_MATH_BINARY(STREW_MATH_ROW)
+#undef STREW_MATH_ROW
+  return rows;
+}
+
+}  // namespace
 
 const MathFunction* find_math_function(ExprOp op) {
-  static const std::vector<const MathFunction*> rows = [] {
-    std::vector<const MathFunction*> found;
-    for (const ExprOpInfo& node : expr_ops()) {
-      found.push_back(nullptr);
-      for (const MathFunction& row : math_functions())
-        if (node.name == std::string_view(row.name)) found.back() = &row;
-    }
-    return found;
-  }();
+  static const std::vector<const MathFunction*> rows = rows_by_op();
   return rows[static_cast<size_t>(op)];
 }
 

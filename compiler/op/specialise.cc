@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <string>
 
-#include "compiler/op/strides.h"
+#include "base/strides.h"
 #include "compiler/op/text.h"
 
 namespace strew {

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "compiler/op/op.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 
 namespace strew {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "compiler/op/limits.h"
-#include "compiler/op/strides.h"
+#include "base/strides.h"
 #include "compiler/op/text.h"
 
 namespace strew {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 
 namespace strew {
 

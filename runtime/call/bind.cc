@@ -1,32 +1,21 @@
-// Binding, fast where nothing changed: bind_as() is one pass over the views, dtype, rank, dims, strides and addresses against the shape
-// of the op (static) or of this thread's last call (dynamic), then overlap, about fifty instructions per tensor. Whatever does not match
-// at once is bound again step by step, to find out whether it is harmless (strides of extents of 1, interleaved buffers), a new set of
-// dims, or an error. Consistency of dynamic dims is not repeated here: the op with the dims filled in is verified.
-//
-// A thread remembers the last few shapes and forgets one when it needs the room for another, so a call holds the shape of a dynamic op
-// until the call ends. Tested by tests/unit/bind_test.cc.
+// Binding, fast where all is plain: bind_fast() is one pass over the views, dtype, rank, dims, strides and addresses against the
+// descriptor, then symbols and constraints (of kernels that have them), then overlap. A static tensor is compared with numbers that make()
+// worked out; an open one is measured on the way, about a nanosecond per dim. Whatever does not match at once is bound again step by step,
+// to find out whether it is harmless (strides of extents of 1, interleaved buffers) or an error. Tested by tests/unit/bind_test.cc.
 #include "runtime/call/bind.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <limits>
 #include <string>
 
-#include "compiler/op/specialise.h"
-#include "compiler/op/verify.h"
+#include "base/strides.h"
+#include "runtime/call/descriptor.h"
 #include "runtime/call/overlap.h"
 
 namespace strew {
 namespace {
 
-bool is_dynamic(const TensorType& type) {
-  for (int64_t dim : type.dims)
-    if (dim == kDynamic) return true;
-  for (int64_t stride : type.strides)
-    if (stride == kDynamic) return true;
-  return false;
-}
+constexpr size_t kMaxRank = 64;
 
 bool same(const int64_t* a, const int64_t* b, int count) {
   for (int i = 0; i < count; ++i)
@@ -34,8 +23,8 @@ bool same(const int64_t* a, const int64_t* b, int count) {
   return true;
 }
 
-bool is_empty(const int64_t* dims, size_t rank) {
-  for (size_t d = 0; d < rank; ++d)
+bool is_empty(const int64_t* dims, int rank) {
+  for (int d = 0; d < rank; ++d)
     if (dims[d] == 0) return true;
   return false;
 }
@@ -50,383 +39,397 @@ bool row_major_strides(const int64_t* dims, size_t rank, int64_t* strides) {
   return true;
 }
 
-/// One buffer may be both, element on element.
-bool same_layout(const CallShape::Slot& a, const CallShape::Slot& b) {
-  if (a.dtype != b.dtype) return false;
-  for (int32_t d = 0; d < a.rank; ++d)
-    if (a.dims[d] != 1 && a.strides[d] != b.strides[d]) return false;
+/// The bytes of elements at these dims and strides. False: they do not fit 63 bits.
+bool measure(int bits, int rank, const int64_t* dims, const int64_t* strides, Extent& out) {
+  constexpr __int128 kMost = __int128{1} << 62;  // far from the end of __int128, however many bits an element has
+  out = {0, 0, is_empty(dims, rank), true};
+  if (out.empty) return true;
+  __int128 lo = 0, hi = 1;
+  int64_t run = 1;
+  for (int d = rank; d-- > 0;) {
+    if (dims[d] != 1) out.row_major = out.row_major && strides[d] == run;
+    if (__builtin_mul_overflow(run, dims[d], &run)) out.row_major = false;
+    const __int128 reach = static_cast<__int128>(strides[d]) * (dims[d] - 1);
+    (reach < 0 ? lo : hi) += reach;
+    if (lo < -kMost || hi > kMost) return false;
+  }
+  lo *= bits;
+  hi *= bits;
+  if (lo < -kMost || hi > kMost) return false;
+  out.lo = static_cast<int64_t>((lo - 7) / 8);  // rounds away from zero: a packed element's whole byte
+  out.hi = static_cast<int64_t>((hi + 7) / 8);
   return true;
 }
 
-/// Deletes a shape that its thread forgets, or leaves that to the calls that still hold it.
-struct Forget {
-  void operator()(CallShape* shape) const {
-    if (shape->calls == 0)
-      delete shape;
-    else
-      shape->forgotten = true;
-  }
-};
+/// The view's strides, or in `buffer` those of its dims.
+const int64_t* strides_of(const TensorView& view, std::array<int64_t, kMaxRank>& buffer) {
+  if (view.strides != nullptr) return view.strides;
+  row_major_strides(view.dims, static_cast<size_t>(view.rank), buffer.data());
+  return buffer.data();
+}
 
-/// This thread's last shapes of dynamic ops, by binder.
-struct Remembered {
-  uint64_t binder = 0;
-  std::unique_ptr<CallShape, Forget> shape;
-};
-constexpr size_t kRemembered = 8;
-thread_local std::array<Remembered, kRemembered> remembered;
-
-std::atomic<uint64_t> next_id{1};
+bool is_small(const strew_kernel& kernel) {
+  return kernel.data_count <= Call::kFewTensors && kernel.symbol_count <= Call::kFewSymbols;
+}
 
 }  // namespace
 
-void Call::let_go() {
-  if (--held->calls == 0 && held->forgotten) delete held;
-  held = nullptr;
+Extent extent_of(const strew_tensor_rule& rule, const TensorView& view) {
+  std::array<int64_t, kMaxRank> buffer;  // NOLINT: filled by strides_of
+  Extent out;
+  measure(rule.bits, view.rank, view.dims, strides_of(view, buffer), out);
+  return out;
 }
 
-void Call::release() {
-  if (held != nullptr) let_go();
-  delete[] many;
-}
-
-Binder::Binder(const Op& op, const Plan& plan) : op_(op), plan_(plan), id_(next_id.fetch_add(1)), slots_(tensor_slots(op)) {}
-
-Expected<Binder> Binder::make(const Op& op, const Plan& plan) {
-  Binder binder(op, plan);
-  const auto* scatter = std::get_if<Scatter>(&op);
-  const int pairs = binder.pairs_ = scatter ? static_cast<int>(scatter->operands.size()) : 1;
-  const int extras_at = scatter ? 3 * pairs + 1 : 3;
-  const size_t extras = scatter ? scatter->extras.size() : std::get<Gather>(op).extras.size();
-  binder.data_count_ = static_cast<size_t>(extras_at) + extras;
-  binder.copies_ = scatter && scatter->init == InitKind::copy;
-  bool dynamic = false;
-  for (const TensorSlot& slot : binder.slots_) {
-    dynamic = dynamic || is_dynamic(*slot.type);
-    switch (slot.role) {
-      case Role::result:
-        binder.data_index_.push_back(static_cast<uint32_t>(slot.index));
-        break;
-      case Role::operand:
-        binder.data_index_.push_back(static_cast<uint32_t>(pairs + slot.index));
-        break;
-      case Role::indices:
-        binder.data_index_.push_back(static_cast<uint32_t>(2 * pairs));
-        break;
-      case Role::updates:
-        binder.data_index_.push_back(static_cast<uint32_t>(2 * pairs + 1 + slot.index));
-        break;
-      case Role::extra:
-        binder.data_index_.push_back(static_cast<uint32_t>(extras_at + slot.index));
-        break;
+Expected<Binder> Binder::make(const strew_kernel& kernel) {
+  STREW_TRY(check_descriptor(kernel));
+  Binder binder(kernel);
+  binder.count_ = kernel.tensor_count;
+  binder.results_ = kernel.result_count;
+  binder.is_small_ = is_small(kernel);
+  binder.has_symbols_ = kernel.symbol_count != 0;
+  binder.has_constraints_ = kernel.constraint_count != 0;
+  std::vector<bool> bound(kernel.data_count);
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) bound[kernel.tensors[i].data] = true;
+  for (uint32_t i = 0; i < kernel.data_count; ++i)
+    if (!bound[i]) binder.unbound_.push_back(i);
+  STREW_TRY(binder.make_slots());
+  binder.operands_share_ = kernel.init_kind == STREW_COPY;
+  for (uint32_t r = 0; r < binder.results_ && binder.operands_share_; ++r) {
+    const Slot& result = binder.slots_[r];
+    const int32_t operand = kernel.tensors[r].may_be;
+    if (operand < 0 || result.is_open || binder.slots_[static_cast<size_t>(operand)].is_open) {
+      binder.operands_share_ = false;
+      break;
     }
+    const Slot& other = binder.slots_[static_cast<size_t>(operand)];
+    bool shares = result.dtype == other.dtype;
+    for (int d = 0; d < result.rank; ++d) shares &= result.dims[d] == 1 || result.strides[d] == other.strides[d];
+    binder.operands_share_ = shares;
   }
-  binder.count_ = static_cast<uint32_t>(binder.slots_.size());
-  for (uint32_t i = 0; i < binder.data_count_ && binder.is_small(); ++i) {
-    const std::vector<uint32_t>& bound = binder.data_index_;
-    if (std::find(bound.begin(), bound.end(), i) == bound.end()) binder.unbound_[binder.unbound_count_++] = i;
-  }
-  const uint32_t count = static_cast<uint32_t>(binder.slots_.size());
-  for (uint32_t r = 0; r < count && binder.slots_[r].role == Role::result; ++r) {
-    for (uint32_t other = r + 1; other < count; ++other) {
-      const TensorSlot& slot = binder.slots_[other];
-      const bool own_operand = binder.copies_ && slot.role == Role::operand && slot.index == static_cast<int>(r);
-      binder.overlaps_.push_back({r, other, own_operand});
-    }
-  }
-  if (!dynamic) {
-    CallShape shape;
-    for (const TensorSlot& slot : binder.slots_) {
-      const size_t rank = slot.type->dims.size(), at = shape.numbers.size();
-      shape.numbers.insert(shape.numbers.end(), slot.type->dims.begin(), slot.type->dims.end());
-      shape.numbers.resize(at + 2 * rank);
-      int64_t* strides = shape.numbers.data() + at + rank;
-      if (!slot.type->strides.empty())
-        std::copy(slot.type->strides.begin(), slot.type->strides.end(), strides);
-      else if (!row_major_strides(slot.type->dims.data(), rank, strides))
-        return invalid_argument(binder.label(static_cast<size_t>(&slot - binder.slots_.data())) +
-                                ": its elements do not fit 63 bits");
-    }
-    STREW_TRY(binder.fill_slots(shape));
-    binder.static_shape_ = std::move(shape);
+  if (!binder.has_symbols_) {
+    Call call;
+    call.dyn = nullptr;
+    binder.count_work(call);
+    binder.positions_ = call.positions;
+    binder.splits_ = call.splits;
+    binder.init_ = call.init;
   }
   return binder;
 }
 
-std::string Binder::label(size_t slot) const {
-  std::string text(name(slots_[slot].role));
-  if (slots_[slot].role != Role::indices) text += " " + std::to_string(slots_[slot].index);
-  return text;
+Status Binder::make_slots() {
+  for (uint32_t i = 0; i < count_; ++i) {
+    const strew_tensor_rule& rule = kernel_->tensors[i];
+    Slot slot{static_cast<DType>(rule.dtype),
+              rule.is_open != 0,
+              rule.strides == nullptr,
+              static_cast<int32_t>(rule.rank),
+              rule.data,
+              rule.dims,
+              rule.strides,
+              0,
+              0,
+              0,
+              0};
+    row_major_.emplace_back();
+    if (!slot.is_open) {
+      if (slot.strides == nullptr) {
+        row_major_.back().resize(rule.rank);
+        if (!row_major_strides(rule.dims, rule.rank, row_major_.back().data()))
+          return invalid_argument(std::string(rule.name) + ": its elements do not fit 63 bits");
+        slot.strides = row_major_.back().data();
+      }
+      Extent extent;
+      if (!measure(rule.bits, slot.rank, slot.dims, slot.strides, extent))
+        return invalid_argument(std::string(rule.name) + ": its byte extent does not fit 63 bits");
+      slot.row_major = extent.row_major;
+      slot.lo = extent.lo;
+      slot.hi = extent.hi;
+      slot.least = extent.empty ? 0 : std::max<uintptr_t>(1, static_cast<uintptr_t>(-slot.lo));
+      slot.span = std::numeric_limits<uintptr_t>::max() - static_cast<uintptr_t>(slot.hi) - slot.least;
+    }
+    slots_.push_back(slot);
+  }
+  return {};
 }
 
-/// Dtype, rank, dims and strides are exactly the slot's, whose dims and strides begin at `numbers`: its own pointers would cost the
-/// loads of a call that finds nothing in the nearest cache one more step.
-inline bool fits_slot(const TensorView& view, const CallShape::Slot& slot, const int64_t* numbers) {
+/// Dtype, rank, dims and strides are exactly the slot's.
+inline bool Binder::fits_static(const Slot& slot, const TensorView& view, Bytes& bytes) const {
   const int32_t rank = slot.rank;
   if (view.rank != rank) return false;
   if (rank != 0) {
-    if (!view.dims || !same(view.dims, numbers, rank)) return false;
-    if (view.strides ? !same(view.strides, numbers + rank, rank) : !slot.contiguous) return false;
+    if (!view.dims || !same(view.dims, slot.dims, rank)) return false;
+    if (view.strides ? !same(view.strides, slot.strides, rank) : !slot.row_major) return false;
   }
-  // Not beside the rank: compilers would load both at once, which waits for a caller who has just stored them one by one.
-  return view.dtype == slot.dtype;
+  const auto base = reinterpret_cast<uintptr_t>(view.data);
+  bytes = {base + static_cast<uintptr_t>(slot.lo), base + static_cast<uintptr_t>(slot.hi)};
+  // The dtype not beside the rank: compilers would load both at once, which waits for a caller who has just stored them one by one.
+  return view.dtype == slot.dtype && base - slot.least <= slot.span;
 }
 
-/// Everything that follows from dims and strides: pointers into numbers, extents in bytes, dyn, counts.
-Status Binder::fill_slots(CallShape& shape) const {
-  constexpr __int128 kMost = __int128{1} << 62;  // far from the end of __int128, however many bits an element has
-  const int64_t* at = shape.numbers.data();
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const TensorType& type = *slots_[i].type;
-    const size_t rank = type.dims.size();
-    CallShape::Slot slot{type.dtype, true, is_empty(at, rank), type.rank(), data_index_[i], at, at + rank, 0, 0, 0, 0};
-    at += 2 * rank;
-    int64_t run = 1;
-    __int128 lo = 0, hi = 1;
-    for (size_t d = rank; d-- > 0 && !slot.empty;) {
-      if (slot.dims[d] != 1) slot.contiguous = slot.contiguous && slot.strides[d] == run;
-      if (__builtin_mul_overflow(run, slot.dims[d], &run)) slot.contiguous = false;
-      const __int128 reach = static_cast<__int128>(slot.strides[d]) * (slot.dims[d] - 1);
-      (reach < 0 ? lo : hi) += reach;
-      if (lo < -kMost || hi > kMost) break;
+/// The same of a tensor with extents or strides of the call's. False also for what only the long way judges: views without elements or
+/// with strides that extents of 1 make free.
+inline bool Binder::fits_open(const strew_tensor_rule& rule, const TensorView& view, Bytes& bytes) const {
+  if (view.rank != static_cast<int32_t>(rule.rank) || static_cast<uint8_t>(view.dtype) != rule.dtype) return false;
+  if (rule.rank != 0 && view.dims == nullptr) return false;
+  int64_t run = 1, lo = 0, hi = 0;  // elements
+  for (uint32_t d = rule.rank; d-- > 0;) {
+    const int64_t extent = view.dims[d], expected = rule.dims[d];
+    if (expected >= 0 ? extent != expected : extent < 0) return false;
+    const int64_t stride = view.strides != nullptr ? view.strides[d] : run;
+    if (rule.strides == nullptr || rule.strides[d] != STREW_OPEN) {
+      if (stride != (rule.strides == nullptr ? run : rule.strides[d])) return false;
     }
-    lo = slot.empty ? 0 : lo * bits(type.dtype);
-    hi = slot.empty ? 0 : hi * bits(type.dtype);
-    if (lo < -kMost || hi > kMost) return invalid_argument(label(i) + ": its byte extent does not fit 63 bits");
-    slot.lo = static_cast<int64_t>((lo - 7) / 8);  // rounds away from zero: a packed element's whole byte
-    slot.hi = static_cast<int64_t>((hi + 7) / 8);
-    slot.least = slot.empty ? 0 : std::max<uintptr_t>(1, static_cast<uintptr_t>(-slot.lo));
-    slot.span = std::numeric_limits<uintptr_t>::max() - static_cast<uintptr_t>(slot.hi) - slot.least;
-    shape.slots.push_back(slot);
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(stride, extent - 1, &reach)) return false;
+    if (__builtin_add_overflow(reach < 0 ? lo : hi, reach, reach < 0 ? &lo : &hi)) return false;
+    if (__builtin_mul_overflow(run, extent, &run)) return false;
   }
-  const int pairs = pairs_;
-  for (const Symbol& symbol : plan_.symbols) {
-    for (size_t i = 0; i < slots_.size(); ++i) {
-      // Operands that are not bound have their result's dims.
-      const bool unbound =
-          symbol.role == Role::operand && !plan_.tensors[static_cast<size_t>(pairs) + static_cast<size_t>(symbol.index)].bound;
-      if (slots_[i].role != (unbound ? Role::result : symbol.role) || slots_[i].index != symbol.index) continue;
-      shape.dyn.push_back(symbol.is_stride ? shape.slots[i].strides[symbol.dim] : shape.slots[i].dims[symbol.dim]);
-      break;
-    }
-  }
-  shape.operands_share = copies_;
-  for (const Overlap& pair : overlaps_)
-    if (pair.may_be_same && !same_layout(shape.slots[pair.result], shape.slots[pair.other])) shape.operands_share = false;
-  if (shape.dyn.size() != plan_.symbols.size()) return internal_error("plan: a symbol names a tensor that is not bound");
-  if (!plan_.tensors.empty()) {
-    shape.positions = position_count(plan_, shape.dyn.data());
-    shape.splits = split_count(plan_, shape.dyn.data());
-    const bool as_it_is = plan_.gather || plan_.init_kind == InitKind::in_place || overwrites_all(plan_, shape.dyn.data());
-    shape.init = as_it_is ? 0 : init_count(plan_, shape.dyn.data());
-  }
-  return {};
+  constexpr int64_t kMost = int64_t{1} << 54;  // elements of 128 bits: far from the end
+  if (run == 0 || lo < -kMost || hi > kMost) return false;
+  lo = (lo * rule.bits - 7) / 8;
+  hi = ((hi + 1) * rule.bits + 7) / 8;
+  const auto base = reinterpret_cast<uintptr_t>(view.data);
+  bytes = {base + static_cast<uintptr_t>(lo), base + static_cast<uintptr_t>(hi)};
+  return base != 0 && base >= static_cast<uintptr_t>(-lo) &&
+         base <= std::numeric_limits<uintptr_t>::max() - static_cast<uintptr_t>(hi);
 }
 
-Status Binder::check_type(const TensorView& view, size_t slot) const {
-  const TensorType& type = *slots_[slot].type;
-  if (view.dtype != type.dtype)
-    return invalid_argument(label(slot) + ": dtype " + std::string(name(view.dtype)) + ", expected " +
-                            std::string(name(type.dtype)));
-  if (view.rank != type.rank())
-    return invalid_argument(label(slot) + ": rank " + std::to_string(view.rank) + ", expected " + std::to_string(type.rank()));
-  if (view.rank > 0 && !view.dims)
-    return invalid_argument(label(slot) + ": dims is null, expected " + std::to_string(view.rank) + " extents");
-  return {};
-}
-
-/// Against what the type fixes: dims, and strides where they matter.
-Status Binder::check_static(const TensorView& view, size_t slot) const {
-  const TensorType& type = *slots_[slot].type;
-  const size_t rank = type.dims.size();
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t expected = type.dims[d];
-    if (expected != kDynamic ? view.dims[d] == expected : view.dims[d] >= 0) continue;
-    return invalid_argument(label(slot) + ": dim " + std::to_string(d) + " is " + std::to_string(view.dims[d]) + ", expected " +
-                            (expected != kDynamic ? std::to_string(expected) : ">= 0"));
+/// False: a stride is wanted that the view leaves out.
+inline bool Binder::read_symbols(const TensorView* tensors, int64_t* dyn) const {
+  const strew_symbol* const symbols = kernel_->symbols;
+  for (uint32_t i = 0; i < kernel_->symbol_count; ++i) {
+    const strew_symbol& symbol = symbols[i];
+    const TensorView& view = tensors[symbol.tensor];
+    const int64_t* const numbers = symbol.is_stride != 0 ? view.strides : view.dims;
+    if (numbers == nullptr) return false;
+    dyn[i] = numbers[symbol.dim];
   }
-  if (is_empty(view.dims, rank)) return {};
-  std::array<int64_t, 64> buffer;  // kMaxRank
-  if (!row_major_strides(view.dims, rank, buffer.data()))
-    return invalid_argument(label(slot) + ": its elements do not fit 63 bits");
-  const int64_t* given = view.strides ? view.strides : buffer.data();
-  for (size_t d = 0; d < rank; ++d) {
-    const int64_t expected = type.strides.empty() ? buffer[d] : type.strides[d];
-    if (view.dims[d] == 1 || expected == kDynamic || given[d] == expected) continue;
-    return invalid_argument(label(slot) + ": stride " + std::to_string(d) + " is " + std::to_string(given[d]) + ", expected " +
-                            std::to_string(expected) + (type.strides.empty() ? " (contiguous)" : ""));
-  }
-  return {};
-}
-
-Expected<CallShape> Binder::make_shape(std::span<const TensorView> tensors) const {
-  CallShape shape;
-  for (size_t i = 0; i < slots_.size(); ++i) {
-    const TensorView& view = tensors[i];
-    STREW_TRY(check_static(view, i));
-    const size_t rank = static_cast<size_t>(view.rank), at = shape.numbers.size();
-    shape.numbers.insert(shape.numbers.end(), view.dims, view.dims + rank);
-    shape.numbers.resize(at + 2 * rank);
-    int64_t* strides = shape.numbers.data() + at + rank;
-    if (view.strides)
-      std::copy(view.strides, view.strides + rank, strides);
-    else if (!row_major_strides(view.dims, rank, strides))
-      return invalid_argument(label(i) + ": its elements do not fit 63 bits");
-  }
-  STREW_TRY(fill_slots(shape));
-  STREW_ASSIGN(const Op op, specialise(op_, tensors));
-  STREW_TRY(verify(op));  // how the tensors' dims relate, and that the results' strides are injective
-  return shape;
-}
-
-/// Dtypes, ranks, dims and strides are exactly those of `shape`.
-bool Binder::fits(const CallShape& shape, std::span<const TensorView> tensors) const {
-  const int64_t* numbers = shape.numbers.data();
-  for (size_t i = 0; i < tensors.size(); numbers += ptrdiff_t{2} * tensors[i].rank, ++i)
-    if (!fits_slot(tensors[i], shape.slots[i], numbers)) return false;
   return true;
 }
 
-/// What fits() refused, or has not seen: an error, a harmless difference, or new dims of a dynamic op.
-Status Binder::find_shape(std::span<const TensorView> tensors, Call& call) const {
-  for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_type(tensors[i], i));
-  if (static_shape_) {
-    for (size_t i = 0; i < tensors.size(); ++i) STREW_TRY(check_static(tensors[i], i));
-    call.shape = &*static_shape_;
-    return {};
-  }
-  Remembered& memory = remembered[id_ % kRemembered];
-  if (memory.binder != id_ || !fits(*memory.shape, tensors)) {
-    STREW_ASSIGN(CallShape shape, make_shape(tensors));
-    memory.binder = 0;
-    memory.shape.reset(new CallShape(std::move(shape)));
-    memory.binder = id_;
-  }
-  call.shape = memory.shape.get();
-  call.hold(*call.shape);
-  return {};
-}
-
-Status Binder::overlap_error(std::span<const TensorView> tensors, const Call& call, const Overlap& pair) const {
-  const auto bytes = [&](size_t s) {
-    const CallShape::Slot& slot = call.shape->slots[s];
-    const uintptr_t base = reinterpret_cast<uintptr_t>(tensors[s].data);
-    return StridedBytes{base, bits(slots_[s].type->dtype) / 8, tensors[s].rank, slot.dims, slot.strides};
-  };
-  const size_t r = pair.result, o = pair.other;
-  // Packed elements share bytes: for them the intervals decide alone.
-  const bool packed = bits(slots_[r].type->dtype) < 8 || bits(slots_[o].type->dtype) < 8;
-  if (!packed && disjoint(bytes(r), bytes(o))) return {};
-  const bool operand_of_copy = pair.may_be_same;
-  return invalid_argument(label(r) + " overlaps " + label(o) + ": expected disjoint buffers" +
-                          (operand_of_copy ? ", or one buffer with the same dtype and strides" : ""));
-}
-
-Status Binder::check_addresses(std::span<const TensorView> tensors, Call& call) const {
-  const CallShape& shape = *call.shape;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const CallShape::Slot& slot = shape.slots[i];
-    call.data[slot.data_index] = tensors[i].data;
-    if (slot.empty) continue;
-    const uintptr_t base = reinterpret_cast<uintptr_t>(tensors[i].data);
-    if (base == 0) return invalid_argument(label(i) + ": data is null, expected " + std::to_string(slot.hi - slot.lo) + " bytes");
-    if (base - slot.least > slot.span) return invalid_argument(label(i) + ": its byte extent wraps around the address space");
-  }
-  int same_buffers = 0;
-  for (const Overlap& pair : overlaps_) {
-    const size_t r = pair.result, o = pair.other;
-    const CallShape::Slot &a = shape.slots[r], &b = shape.slots[o];
-    if (a.empty || b.empty) continue;
-    const uintptr_t at = reinterpret_cast<uintptr_t>(tensors[r].data), bt = reinterpret_cast<uintptr_t>(tensors[o].data);
-    if (at + static_cast<uintptr_t>(a.hi) <= bt + static_cast<uintptr_t>(b.lo) ||
-        bt + static_cast<uintptr_t>(b.hi) <= at + static_cast<uintptr_t>(a.lo))
-      continue;
-    if (pair.may_be_same && at == bt && same_layout(a, b)) {
-      ++same_buffers;
-      continue;
+inline bool Binder::holds(const strew_constraint& constraint, const TensorView* tensors) const {
+  const TensorView& view = tensors[constraint.tensor];
+  const TensorView& other = tensors[constraint.other];
+  switch (constraint.kind) {
+    case STREW_EQUAL:
+      return view.dims[constraint.dim] == other.dims[constraint.other_dim];
+    case STREW_AT_MOST:
+      return view.dims[constraint.dim] <= other.dims[constraint.other_dim];
+    case STREW_NOT_EMPTY:
+      return view.dims[constraint.dim] != 0 || is_empty(other.dims, other.rank);
+    case STREW_EMPTY:
+      return view.dims[constraint.dim] == 0 || is_empty(other.dims, other.rank);
+    case STREW_NOTHING:
+      return is_empty(view.dims, view.rank);
+    default: {
+      const auto rank = static_cast<size_t>(view.rank);
+      std::array<int64_t, kMaxRank> buffer;  // NOLINT: filled by strides_of
+      return distinct_offsets({view.dims, rank}, {strides_of(view, buffer), rank}) == Distinct::yes;
     }
-    STREW_TRY(overlap_error(tensors, call, pair));
   }
-  call.result_is_operand = copies_ && same_buffers > 0 && same_buffers == pairs_;
-  return {};
 }
 
-/// Everything is as in `shape`, and no result meets another tensor but its own operand. False: something is not, or needs a closer look.
-bool Binder::bind_as(const CallShape& shape, const TensorView* tensors, Call& call) const {
-  struct Bytes {
-    uintptr_t begin, end;
-  };
-  Bytes bytes[kSmall + 1];  // NOLINT(modernize-avoid-c-arrays): its end is pointed at
+/// One buffer may be both, element on element. Of views of equal dims.
+bool Binder::same_layout(const TensorView& a, const TensorView& b) const {
+  if (a.dtype != b.dtype || a.rank != b.rank) return false;
+  if (a.strides == nullptr && b.strides == nullptr) return true;
+  std::array<int64_t, kMaxRank> of_a, of_b;  // NOLINT: filled by strides_of
+  const int64_t *const sa = strides_of(a, of_a), *const sb = strides_of(b, of_b);
+  for (int d = 0; d < a.rank; ++d)
+    if (a.dims[d] != 1 && sa[d] != sb[d]) return false;
+  return true;
+}
+
+void Binder::count_work(Call& call) const {
+  const strew_kernel& k = *kernel_;
+  call.positions = evaluate(k, k.positions, call.dyn);
+  call.splits = evaluate(k, k.splits, call.dyn);
+  call.init = 0;
+  if (k.is_gather != 0 || k.init_kind == STREW_IN_PLACE) return;
+  call.init = evaluate(k, k.init, call.dyn);
+  int64_t written = 0;
+  bool overwrites = k.may_overwrite != 0 && !__builtin_mul_overflow(call.positions, evaluate(k, k.window, call.dyn), &written) &&
+                    written == call.init;
+  for (uint32_t i = 0; i < k.cover_count && overwrites; ++i)
+    overwrites = evaluate(k, k.covers[i].window, call.dyn) == evaluate(k, k.covers[i].dim, call.dyn);
+  if (overwrites) call.init = 0;
+}
+
+/// Everything fits, and no result meets another tensor but its own operand. False: something does not, or needs a closer look.
+bool Binder::bind_fast(const TensorView* tensors, Call& call) const {
+  Bytes bytes[Call::kFewTensors + 1];  // NOLINT(modernize-avoid-c-arrays): its end is pointed at
   // Locals, because what is written to `call` could be any of them for all the compiler knows.
-  void** const data = call.few.data();
-  const CallShape::Slot* const slots = shape.slots.data();
-  const int64_t* numbers = shape.numbers.data();
-  const uint32_t count = count_, results = static_cast<uint32_t>(pairs_);
+  void** const data = call.few_data.data();
+  const Slot* const slots = slots_.data();
+  const uint32_t count = count_, results = results_;
   for (uint32_t i = 0; i < count; ++i) {
-    const CallShape::Slot& slot = slots[i];
+    const Slot& slot = slots[i];
     const TensorView& view = tensors[i];
-    const uintptr_t base = reinterpret_cast<uintptr_t>(view.data);
-    if (!fits_slot(view, slot, numbers) || base - slot.least > slot.span) return false;
-    numbers += ptrdiff_t{2} * slot.rank;
-    bytes[i] = {base + static_cast<uintptr_t>(slot.lo), base + static_cast<uintptr_t>(slot.hi)};
-    data[slot.data_index] = view.data;
+    if (slot.is_open ? !fits_open(kernel_->tensors[i], view, bytes[i]) : !fits_static(slot, view, bytes[i])) return false;
+    data[slot.data] = view.data;
   }
-  for (uint32_t i = 0; i < unbound_count_; ++i) data[unbound_[i]] = nullptr;
+  for (const uint32_t unbound : unbound_) data[unbound] = nullptr;
+  if (has_symbols_ && !read_symbols(tensors, call.few_dyn.data())) return false;
+  for (uint32_t i = 0; has_constraints_ && i < kernel_->constraint_count; ++i)
+    if (!holds(kernel_->constraints[i], tensors)) return false;
   uint32_t same_buffers = 0;
   for (uint32_t r = 0; r < results; ++r) {
     const Bytes result = bytes[r];
-    for (const Bytes* other = &bytes[r + 1]; other != &bytes[count]; ++other) {
-      if (result.end <= other->begin || other->end <= result.begin) continue;
-      const bool own_operand =
-          shape.operands_share && other == &bytes[results + r] && tensors[r].data == tensors[results + r].data;
-      if (!own_operand) return false;
+    for (uint32_t other = r + 1; other < count; ++other) {
+      if (result.end <= bytes[other].begin || bytes[other].end <= result.begin) continue;
+      if (static_cast<int32_t>(other) != kernel_->tensors[r].may_be || tensors[r].data != tensors[other].data) return false;
+      if (!operands_share_ && !same_layout(tensors[r], tensors[other])) return false;
       ++same_buffers;
     }
   }
   call.data = data;
-  call.shape = &shape;
+  call.dyn = call.few_dyn.data();
   call.result_is_operand = same_buffers == results;
+  if (has_symbols_) {
+    count_work(call);
+  } else {
+    call.positions = positions_;
+    call.splits = splits_;
+    call.init = init_;
+  }
   return true;
 }
 
-/// The shape that this call most likely has: the op's, or the one of this thread's last call. Null: none is known.
-const CallShape* Binder::expected_shape() const {
-  if (static_shape_) return &*static_shape_;
-  const Remembered& memory = remembered[id_ % kRemembered];
-  return memory.binder == id_ ? memory.shape.get() : nullptr;
-}
-
 Status Binder::bind(std::span<const TensorView> tensors, Call& call) const {
-  if (tensors.size() == count_ && is_small()) {
-    const CallShape* shape = expected_shape();
-    if (shape != nullptr && bind_as(*shape, tensors.data(), call)) {
-      if (!static_shape_) call.hold(*shape);
-      return {};
-    }
-  }
+  if (tensors.size() == count_ && is_small_ && bind_fast(tensors.data(), call)) return {};
   return bind_step_by_step(tensors, call);
 }
 
+// ---- Step by step: what bind_fast() refused -------------------------------------------------------------------------------------------
+
+/// Against what the descriptor fixes: dtype, rank, dims, and strides where they matter.
+Status Binder::check_view(const TensorView& view, uint32_t tensor) const {
+  const strew_tensor_rule& rule = kernel_->tensors[tensor];
+  const std::string name = rule.name;
+  if (static_cast<uint8_t>(view.dtype) != rule.dtype)
+    return invalid_argument(name + ": dtype " + std::string(strew::name(view.dtype)) + ", expected " + rule.dtype_name);
+  if (view.rank != static_cast<int32_t>(rule.rank))
+    return invalid_argument(name + ": rank " + std::to_string(view.rank) + ", expected " + std::to_string(rule.rank));
+  if (view.rank > 0 && !view.dims)
+    return invalid_argument(name + ": dims is null, expected " + std::to_string(view.rank) + " extents");
+  for (uint32_t d = 0; d < rule.rank; ++d) {
+    const int64_t expected = rule.dims[d];
+    if (expected >= 0 ? view.dims[d] == expected : view.dims[d] >= 0) continue;
+    return invalid_argument(name + ": dim " + std::to_string(d) + " is " + std::to_string(view.dims[d]) + ", expected " +
+                            (expected >= 0 ? std::to_string(expected) : ">= 0"));
+  }
+  std::array<int64_t, kMaxRank> buffer;  // NOLINT: filled by row_major_strides
+  if (!is_empty(view.dims, view.rank)) {
+    if (!row_major_strides(view.dims, rule.rank, buffer.data()))
+      return invalid_argument(name + ": its elements do not fit 63 bits");
+    const int64_t* given = view.strides ? view.strides : buffer.data();
+    for (uint32_t d = 0; d < rule.rank; ++d) {
+      const int64_t expected = rule.strides == nullptr ? buffer[d] : rule.strides[d];
+      if (view.dims[d] == 1 || expected == STREW_OPEN || given[d] == expected) continue;
+      return invalid_argument(name + ": stride " + std::to_string(d) + " is " + std::to_string(given[d]) + ", expected " +
+                              std::to_string(expected) + (rule.strides == nullptr ? " (contiguous)" : ""));
+    }
+  }
+  Extent extent;
+  if (!measure(rule.bits, view.rank, view.dims, strides_of(view, buffer), extent))
+    return invalid_argument(name + ": its byte extent does not fit 63 bits");
+  return {};
+}
+
+Status Binder::check_constraints(std::span<const TensorView> tensors) const {
+  for (uint32_t i = 0; i < kernel_->constraint_count; ++i) {
+    const strew_constraint& c = kernel_->constraints[i];
+    if (holds(c, tensors.data())) continue;
+    const std::string name = kernel_->tensors[c.tensor].name, other = kernel_->tensors[c.other].name;
+    const std::string what = std::string(c.label) + ": " + name + ": ";
+    if (c.kind == STREW_DISTINCT) return invalid_argument(what + "its strides put two elements at one address");
+    if (c.kind == STREW_NOTHING)
+      return invalid_argument(what + "it has elements, expected none: they would come from a slice of size 0");
+    const std::string dim = what + "dim " + std::to_string(c.dim) + " is " + std::to_string(tensors[c.tensor].dims[c.dim]);
+    if (c.kind == STREW_NOT_EMPTY)
+      return invalid_argument(dim + ", expected 1 or more: " + other + " takes its elements from a slice of it");
+    if (c.kind == STREW_EMPTY)
+      return invalid_argument(dim + ", expected 0: " + other + " takes its elements from a slice of size 0 of it");
+    const std::string bound = std::to_string(tensors[c.other].dims[c.other_dim]);
+    return invalid_argument(dim + ", expected " + (c.kind == STREW_AT_MOST ? "at most " : "") + bound + ", dim " +
+                            std::to_string(c.other_dim) + " of " + other);
+  }
+  return {};
+}
+
+Status Binder::overlap_error(std::span<const TensorView> tensors, uint32_t result, uint32_t other) const {
+  std::array<int64_t, kMaxRank> of_result, of_other;  // NOLINT: filled by strides_of
+  const auto bytes = [&](uint32_t t, std::array<int64_t, kMaxRank>& buffer) {
+    const TensorView& view = tensors[t];
+    return StridedBytes{reinterpret_cast<uintptr_t>(view.data), kernel_->tensors[t].bits / 8, view.rank, view.dims,
+                        strides_of(view, buffer)};
+  };
+  // Packed elements share bytes: for them the intervals decide alone.
+  const bool packed = kernel_->tensors[result].bits < 8 || kernel_->tensors[other].bits < 8;
+  if (!packed && disjoint(bytes(result, of_result), bytes(other, of_other))) return {};
+  const bool operand_of_copy = kernel_->tensors[result].may_be == static_cast<int32_t>(other);
+  return invalid_argument(std::string(kernel_->tensors[result].name) + " overlaps " + kernel_->tensors[other].name +
+                          ": expected disjoint buffers" +
+                          (operand_of_copy ? ", or one buffer with the same dtype and strides" : ""));
+}
+
+Status Binder::check_addresses(std::span<const TensorView> tensors, Call& call) const {
+  std::vector<Extent> extents(count_);
+  for (uint32_t i = 0; i < count_; ++i) {
+    const strew_tensor_rule& rule = kernel_->tensors[i];
+    const Extent extent = extents[i] = extent_of(rule, tensors[i]);
+    call.data[rule.data] = tensors[i].data;
+    if (extent.empty) continue;
+    const auto base = reinterpret_cast<uintptr_t>(tensors[i].data);
+    const std::string name = rule.name;
+    if (base == 0) return invalid_argument(name + ": data is null, expected " + std::to_string(extent.hi - extent.lo) + " bytes");
+    if (base < static_cast<uintptr_t>(-extent.lo) ||
+        base > std::numeric_limits<uintptr_t>::max() - static_cast<uintptr_t>(extent.hi))
+      return invalid_argument(name + ": its byte extent wraps around the address space");
+  }
+  uint32_t same_buffers = 0;
+  for (uint32_t r = 0; r < results_; ++r) {
+    for (uint32_t o = r + 1; o < count_; ++o) {
+      const Extent &a = extents[r], &b = extents[o];
+      if (a.empty || b.empty) continue;
+      const auto at = reinterpret_cast<uintptr_t>(tensors[r].data), bt = reinterpret_cast<uintptr_t>(tensors[o].data);
+      if (at + static_cast<uintptr_t>(a.hi) <= bt + static_cast<uintptr_t>(b.lo) ||
+          bt + static_cast<uintptr_t>(b.hi) <= at + static_cast<uintptr_t>(a.lo))
+        continue;
+      if (kernel_->tensors[r].may_be == static_cast<int32_t>(o) && at == bt && same_layout(tensors[r], tensors[o])) {
+        ++same_buffers;
+        continue;
+      }
+      STREW_TRY(overlap_error(tensors, r, o));
+    }
+  }
+  call.result_is_operand = kernel_->init_kind == STREW_COPY && same_buffers > 0 && same_buffers == results_;
+  return {};
+}
+
 Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call) const {
-  if (tensors.size() != slots_.size()) {
+  if (tensors.size() != count_) {
     std::string expected;
-    for (size_t i = 0; i < slots_.size(); ++i) expected += (i ? ", " : "") + label(i);
-    return invalid_argument("tensors: " + std::to_string(tensors.size()) + " given, expected " + std::to_string(slots_.size()) +
-                            ": " + expected);
+    for (uint32_t i = 0; i < count_; ++i) expected += (i != 0 ? ", " : "") + std::string(kernel_->tensors[i].name);
+    return invalid_argument("tensors: " + std::to_string(tensors.size()) + " given, expected " + std::to_string(count_) + ": " +
+                            expected);
   }
-  if (static_shape_ && fits(*static_shape_, tensors))
-    call.shape = &*static_shape_;
-  else
-    STREW_TRY(find_shape(tensors, call));
-  if (data_count_ <= call.few.size()) {
-    call.data = call.few.data();
-  } else {
-    delete[] call.many;
-    call.many = nullptr;
-    call.many = new void*[data_count_];
-    call.data = call.many;
+  for (uint32_t i = 0; i < count_; ++i) STREW_TRY(check_view(tensors[i], i));
+  STREW_TRY(check_constraints(tensors));
+  if (!is_small_) call.many.reset(new uint64_t[kernel_->data_count + kernel_->symbol_count]);
+  call.data = is_small_ ? call.few_data.data() : reinterpret_cast<void**>(call.many.get());
+  int64_t* const dyn = is_small_ ? call.few_dyn.data() : reinterpret_cast<int64_t*>(call.many.get() + kernel_->data_count);
+  call.dyn = dyn;
+  std::fill(call.data, call.data + kernel_->data_count, nullptr);
+  for (uint32_t i = 0; i < kernel_->symbol_count; ++i) {
+    const strew_symbol& symbol = kernel_->symbols[i];
+    const TensorView& view = tensors[symbol.tensor];
+    std::array<int64_t, kMaxRank> buffer;  // NOLINT: filled by strides_of
+    dyn[i] = symbol.is_stride != 0 ? strides_of(view, buffer)[symbol.dim] : view.dims[symbol.dim];
   }
-  std::fill(call.data, call.data + data_count_, nullptr);
+  count_work(call);
   return check_addresses(tensors, call);
 }
 

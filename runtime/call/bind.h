@@ -1,118 +1,96 @@
-// Binding: do these tensors fit this op, and what do their shapes imply for the call? (semantics.md section 6.)
+// Binding: do these tensors fit this kernel, and what do their shapes imply for the call? (semantics.md section 6.)
 //
-// Everything that depends on shapes only is a CallShape: made once for a static op, once per set of dims for a dynamic one (the last
-// few are remembered per thread). A repeated call compares dims and looks at addresses: no allocation, tens of nanoseconds.
+// Everything is read off the descriptor (strew/abi.h) and the views: nothing is remembered between calls, so that a kernel with symbols
+// binds any shape in the same time, whatever was called before. What depends on static tensors alone is worked out once, by make().
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/op/op.h"
-#include "compiler/op/tensor.h"
-#include "compiler/plan/plan.h"
+#include "base/tensor_view.h"
+#include "strew/abi.h"
 
 namespace strew {
 
-/// The shapes of one call. Immutable, but for the count of calls that read them.
-struct CallShape {
-  struct Slot {
-    DType dtype;
-    bool contiguous;
-    bool empty;  ///< no elements: no bytes, the data pointer may be null
-    int32_t rank;
-    uint32_t data_index;     ///< in strew_args.data
-    const int64_t* dims;     ///< into numbers
-    const int64_t* strides;  ///< in elements, contiguous ones where the caller gave none
-    int64_t lo, hi;          ///< bytes touched, relative to the data pointer: [lo, hi)
-    /// Data pointers of [least, least + span] keep those bytes inside the address space, and are not null.
-    uintptr_t least, span;
-  };
-  std::vector<int64_t> numbers;
-  std::vector<Slot> slots;   ///< as tensor_slots(op)
-  std::vector<int64_t> dyn;  ///< strew_args.dyn
-  int64_t positions = 0, splits = 0, init = 0;
-  bool operands_share = false;  ///< every result and its operand have one layout, so that one buffer may be both
-  // Of a dynamic op. Only the thread that made the shape uses it, so plain numbers do.
-  mutable int calls = 0;           ///< bound calls that hold it
-  mutable bool forgotten = false;  ///< no longer remembered by its thread: the last call deletes it
-};
-
-/// One call's addresses. Lives on the stack of the thread that bound it. It keeps its shape, whatever else that thread binds meanwhile
-/// (the stages of a wide accumulation, other kernels).
+/// What a call's shapes and addresses come to. Lives on the stack of the thread that bound it; only its first members are initialised.
 struct Call {
+  static constexpr size_t kFewTensors = 16, kFewSymbols = 24;
+
   Call() = default;
-  ~Call() {
-    if ((reinterpret_cast<uintptr_t>(held) | reinterpret_cast<uintptr_t>(many)) != 0) release();
-  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  /// Keeps a shape that its thread may forget.
-  void hold(const CallShape& of) {
-    if (held != nullptr) let_go();
-    held = &of;
-    ++of.calls;
-  }
-  void let_go();
-  void release();
 
-  const CallShape* held = nullptr;
-  void** many = nullptr;           ///< owned: `data` of an op with more tensors than `few` holds
-  const CallShape* shape;          ///< this and what follows: set by Binder::bind()
-  void** data;                     ///< strew_args.data: one per plan tensor, null where unbound
-  bool result_is_operand = false;  ///< init copy, and every result buffer is its operand's: nothing to copy
-  std::array<void*, 16> few;
+  std::unique_ptr<uint64_t[]> many;  // NOLINT(modernize-avoid-c-arrays): data and dyn of a kernel with more tensors or symbols
+  void** data;                       ///< strew_args.data: one per tensor of the plan, null where unbound
+  const int64_t* dyn;                ///< strew_args.dyn
+  int64_t positions, splits, init;   ///< index positions; iterations of the first window loop; elements that must be made first
+  bool result_is_operand;            ///< init copy, and every result buffer is its operand's: nothing to copy
+  std::array<void*, kFewTensors> few_data;
+  std::array<int64_t, kFewSymbols> few_dyn;
 };
+
+/// Bytes that a view's elements occupy, relative to its data pointer; none of an empty view.
+struct Extent {
+  int64_t lo = 0, hi = 0;
+  bool empty = false;
+  bool row_major = false;
+};
+/// Of a view that was bound to this tensor.
+Extent extent_of(const strew_tensor_rule& rule, const TensorView& view);
 
 class Binder {
  public:
-  /// Keeps references to both. `plan`: of the op or of its canonical form; without loops where none could be made.
-  static Expected<Binder> make(const Op& op, const Plan& plan);
+  /// Keeps a reference. Fails on a static tensor that no memory holds.
+  static Expected<Binder> make(const strew_kernel& kernel);
 
   /// Ok: `call` is filled. Not ok: the message names the tensor, the field, its value and what was expected.
   Status bind(std::span<const TensorView> tensors, Call& call) const;
 
  private:
-  Binder(const Op& op, const Plan& plan);
-  struct Overlap {
-    uint32_t result, other;
-    bool may_be_same;  ///< the operand of an init copy
+  /// A tensor of static shape, and what follows from that.
+  struct Slot {
+    DType dtype;
+    bool is_open;    ///< not static: only the first members count
+    bool row_major;  ///< strides may be left out
+    int32_t rank;
+    uint32_t data;
+    const int64_t* dims;
+    const int64_t* strides;  ///< row-major ones where the descriptor has none
+    int64_t lo, hi;          ///< bytes touched, relative to the data pointer: [lo, hi)
+    /// Data pointers of [least, least + span] keep those bytes inside the address space, and are not null.
+    uintptr_t least, span;
+  };
+  struct Bytes {
+    uintptr_t begin, end;
   };
 
-  static constexpr size_t kSmall = std::tuple_size_v<decltype(Call::few)>;
-  bool is_small() const { return data_count_ <= kSmall; }
-  bool bind_as(const CallShape& shape, const TensorView* tensors, Call& call) const;
-  const CallShape* expected_shape() const;
+  explicit Binder(const strew_kernel& kernel) : kernel_(&kernel) {}
+  Status make_slots();
+  bool bind_fast(const TensorView* tensors, Call& call) const;
+  bool fits_static(const Slot& slot, const TensorView& view, Bytes& bytes) const;
+  bool fits_open(const strew_tensor_rule& rule, const TensorView& view, Bytes& bytes) const;
+  bool read_symbols(const TensorView* tensors, int64_t* dyn) const;
+  bool holds(const strew_constraint& constraint, const TensorView* tensors) const;
+  bool same_layout(const TensorView& a, const TensorView& b) const;
+  void count_work(Call& call) const;
   Status bind_step_by_step(std::span<const TensorView> tensors, Call& call) const;
-  Status check_type(const TensorView& view, size_t slot) const;
-  Status check_static(const TensorView& view, size_t slot) const;
-  bool fits(const CallShape& shape, std::span<const TensorView> tensors) const;
-  Status find_shape(std::span<const TensorView> tensors, Call& call) const;
-  Expected<CallShape> make_shape(std::span<const TensorView> tensors) const;
-  Status fill_slots(CallShape& shape) const;
+  Status check_view(const TensorView& view, uint32_t tensor) const;
+  Status check_constraints(std::span<const TensorView> tensors) const;
   Status check_addresses(std::span<const TensorView> tensors, Call& call) const;
-  Status overlap_error(std::span<const TensorView> tensors, const Call& call, const Overlap& pair) const;
-  std::string label(size_t slot) const;
+  Status overlap_error(std::span<const TensorView> tensors, uint32_t result, uint32_t other) const;
 
-  // What every call reads, first.
-  std::optional<CallShape> static_shape_;
-  size_t data_count_ = 0;
-  uint32_t count_ = 0;  ///< tensors bound
-  int pairs_ = 1;
-  uint32_t unbound_count_ = 0;
-  std::array<uint32_t, kSmall> unbound_{};  ///< indices in strew_args.data that no tensor has, of small binders
-  bool copies_ = false;
-
-  const Op& op_;
-  const Plan& plan_;
-  uint64_t id_;  ///< names this binder in the threads' memories of shapes
-  std::vector<TensorSlot> slots_;
-  std::vector<uint32_t> data_index_;  ///< slot -> index in strew_args.data
-  std::vector<Overlap> overlaps_;
+  const strew_kernel* kernel_;
+  uint32_t count_ = 0, results_ = 0;
+  bool is_small_ = true, has_symbols_ = false, has_constraints_ = false;
+  bool operands_share_ = false;    ///< every result and its operand are static and of one layout, so that one buffer may be both
+  std::vector<uint32_t> unbound_;  ///< places in strew_args.data that no tensor has
+  std::vector<Slot> slots_;
+  int64_t positions_ = 0, splits_ = 0, init_ = 0;  ///< of a kernel without symbols
+  std::vector<std::vector<int64_t>> row_major_;    ///< what slots_ points at
 };
 
 }  // namespace strew

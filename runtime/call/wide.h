@@ -3,14 +3,14 @@
 
 #include <span>
 
-#include "runtime/kernel_state.h"
+#include "runtime/call/callable.h"
 
 namespace strew {
 
-/// Bytes one call of a wide scatter borrows: results of `elements` elements each in the wide dtype, on lines of their own.
-int64_t wide_scratch_bytes(const Scatter& op, int64_t elements);
+/// Bytes one call borrows: results of `elements` elements each in the wide dtype, on lines of their own.
+int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements);
 
-/// `tensors` are bound and checked against the original op. The fold checks indices first, so an error leaves the result unwritten.
-Status run_wide(const Kernel::State& state, std::span<const TensorView> tensors, strew_fault* fault);
+/// `tensors` are bound to the whole kernel. The fold checks indices first, so an error leaves the result unwritten.
+Status run_wide(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault);
 
 }  // namespace strew

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/call/descriptor.h"
 #include "runtime/call/executor/trace.h"
 #include "runtime/call/strategies/owners.h"
 
@@ -42,19 +43,18 @@ struct Layout {
   int64_t map_bytes, list_bytes, next_bytes, accumulator_bytes, thread_bytes;
 
   explicit Layout(const TouchedCall& call) {
-    const Plan& plan = call.fold.compiled.plan;
-    unit = key_unit(plan);
+    wide_bytes = result_bytes(call.fold);
+    unit = call.fold.key_bytes / wide_bytes;
     per_granule = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((kLeastGranule + unit - 1) / unit)));
     granule_shift = std::countr_zero(static_cast<uint64_t>(per_granule));
     granule = unit * per_granule;
     granules = (call.elements + granule - 1) / granule;
-    wide_bytes = bits(plan.tensors[0].dtype) / 8;
     slots = std::clamp<int64_t>(call.limits.wide_accumulator_bytes / (granule * wide_bytes), 1, kMostSlots);
     map_bytes = lines(granules * static_cast<int64_t>(sizeof(uint32_t)));
     list_bytes = lines((call.positions + 1) * static_cast<int64_t>(sizeof(uint64_t)));
     next_bytes = lines(call.positions * static_cast<int64_t>(sizeof(uint32_t)));
     accumulator_bytes = lines(slots * granule * wide_bytes);
-    const size_t tensors = plan.tensors.size() + call.narrow.compiled.plan.tensors.size();
+    const size_t tensors = call.fold.data_count + call.narrow.data_count;
     const int64_t pointer_bytes = lines(static_cast<int64_t>(tensors * sizeof(void*)));
     thread_bytes = map_bytes + list_bytes + next_bytes + accumulator_bytes + pointer_bytes;
   }
@@ -72,8 +72,8 @@ class Folder {
         next_(reinterpret_cast<uint32_t*>(scratch + layout.map_bytes + layout.list_bytes)),
         wide_(scratch + layout.map_bytes + layout.list_bytes + layout.next_bytes),
         fold_data_(reinterpret_cast<void**>(wide_ + layout.accumulator_bytes)),
-        narrow_data_(std::copy_n(call.fold_args->data, call.fold.compiled.plan.tensors.size(), fold_data_)) {
-    std::copy_n(call.narrow_args->data, call.narrow.compiled.plan.tensors.size(), narrow_data_);
+        narrow_data_(std::copy_n(call.fold_args->data, call.fold.data_count, fold_data_)) {
+    std::copy_n(call.narrow_args->data, call.narrow.data_count, narrow_data_);
   }
 
   void run() {
@@ -101,7 +101,7 @@ class Folder {
       args.key = keys.data();
       args.n_list = begin;
       strew_fault unused;
-      call_.fold.keys(&args, begin, begin + count, &unused);
+      call_.fold.entries[STREW_ENTRY_keys](&args, begin, begin + count, &unused);
       for (int64_t i = 0; i < count; ++i) {
         const uint32_t key = keys[static_cast<size_t>(i)];
         list_[count_] = static_cast<uint64_t>(begin + i) | static_cast<uint64_t>(key) << 32;
@@ -144,7 +144,7 @@ class Folder {
     args.pos = queue_.data();
     args.n_list = 0;
     strew_fault unused;
-    call_.fold.list(&args, 0, queued_, &unused);
+    call_.fold.entries[STREW_ENTRY_list](&args, 0, queued_, &unused);
     queued_ = 0;
   }
 
@@ -175,17 +175,17 @@ class Folder {
     fold_data_[0] = accumulator(granule, slot);
     args.data = fold_data_;
     strew_fault unused;
-    call_.fold.init(&args, begin_of(granule), end_of(granule), &unused);
+    call_.fold.entries[STREW_ENTRY_init](&args, begin_of(granule), end_of(granule), &unused);
   }
 
   void narrow(int64_t granule, int64_t slot) {
     strew_args args = *call_.narrow_args;
-    narrow_data_[call_.narrow.compiled.plan.update(0)] = accumulator(granule, slot);
+    narrow_data_[narrow_update_] = accumulator(granule, slot);
     args.data = narrow_data_;
     args.w0 = begin_of(granule);
     args.w1 = end_of(granule);
     strew_fault unused;
-    call_.narrow.range(&args, 0, 1, &unused);
+    call_.narrow.entries[STREW_ENTRY_range](&args, 0, 1, &unused);
   }
 
   static constexpr int64_t kBlock = 2048;  // keys at a time
@@ -202,7 +202,8 @@ class Folder {
   char* const wide_;
   void** const fold_data_;    ///< strew_args.data of the fold, one granule at a time
   void** const narrow_data_;  ///< and of the narrowing, behind it
-  const int64_t narrow_bytes_ = bits(call_.narrow.compiled.plan.tensors[0].dtype) / 8;
+  const int64_t narrow_bytes_ = result_bytes(call_.narrow);
+  const uint32_t narrow_update_ = call_.narrow.tensors[call_.narrow.tensor_count - 1].data;  ///< where the accumulator is bound
   int64_t count_ = 0;
   int64_t open_ = 0, queued_ = 0;               ///< accumulators in use, updates not yet folded
   std::array<int64_t, kMostSlots> granules_{};  ///< of the accumulators in use
@@ -217,17 +218,6 @@ struct Work {
 };
 
 }  // namespace
-
-bool touched_legal(const Plan& fold, const Plan& narrow) {
-  if (fold.pairs != 1 || !owners_legal(fold, "").ok() || fold.accumulate != Accumulate::native) return false;
-  // A key's window is the elements from its key on; the narrowing is one run over all elements.
-  const int64_t unit = key_unit(fold);
-  const auto result = static_cast<size_t>(fold.result(0));
-  const bool row = fold.window.size() == 1 && fold.window[0].strides[result].is(1) && fold.window[0].extent.is(unit);
-  const bool element = fold.window.empty() && unit == 1;
-  return (row || element) && narrow.window.size() == 1 && narrow.window[0].strides[static_cast<size_t>(narrow.result(0))].is(1) &&
-         narrow.positions.empty();
-}
 
 bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call) {
   const Layout layout(call);

@@ -3,17 +3,12 @@
 
 #include <cstdint>
 
-#include "runtime/call/executor/limits.h"
-#include "runtime/kernel_state.h"
+#include "runtime/call/callable.h"
 
 namespace strew {
 
-/// May the halves of a wide scatter (compiler/rewrite/split_wide) run this way? Their schedules must be of strategies owner (fold) and
-/// window (narrow).
-bool touched_legal(const Plan& fold, const Plan& narrow);
-
 struct TouchedCall {
-  const Kernel::State &fold, &narrow;
+  const strew_kernel &fold, &narrow;
   const strew_args *fold_args, *narrow_args;  ///< of the whole accumulator, wherever that is
   int64_t positions, elements;                ///< index positions; elements of the result
   int64_t scratch_bytes;                      ///< the most

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/op/op.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 #include "tests/differential/random_data.h"
 #include "tests/support/guarded.h"
 #include "tests/support/rng.h"

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "schedules/machine.h"
+#include "schedules/can_run.h"
 #include "tests/differential/random_op.h"
 
 namespace strew::test {

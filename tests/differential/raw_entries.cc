@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/call/executor/phases.h"
-#include "runtime/call/strategies/clip.h"
+#include "runtime/call/descriptor.h"
 #include "runtime/call/strategies/owners.h"
 
 namespace strew::test {
@@ -37,7 +37,7 @@ void run_lists(const Kernel& kernel, strew_args args, int64_t positions, Rng& rn
   for (const auto& [begin, end] : pieces(rng, positions)) {
     args.n_list = rng.between(0, begin);
     args.key = keys.data() + args.n_list;
-    kernel.keys_entry()(&args, begin, end, &unused);
+    kernel.entry(STREW_ENTRY_keys)(&args, begin, end, &unused);
   }
   const auto owners = static_cast<uint32_t>(rng.between(1, 3)), block = static_cast<uint32_t>(rng.between(1, 40));
   const int64_t origin = positions == 0 ? 0 : rng.between(0, 1);
@@ -52,7 +52,7 @@ void run_lists(const Kernel& kernel, strew_args args, int64_t positions, Rng& rn
       }
       args.pos = mine.data();
       for (const auto& [begin, end] : pieces(rng, static_cast<int64_t>(mine.size())))
-        kernel.list_entry()(&args, begin, end, &unused);
+        kernel.entry(STREW_ENTRY_list)(&args, begin, end, &unused);
     };
     list(0, origin);
     list(origin, positions);
@@ -63,52 +63,52 @@ void run_lists(const Kernel& kernel, strew_args args, int64_t positions, Rng& rn
 void run_clip(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
   strew_fault unused{};
   const bool by_destination = kernel.schedule().strategy == Strategy::clip;
-  const int64_t extent = clip_extent(kernel.plan(), args.dyn);
+  const int64_t extent = evaluate(kernel.descriptor(), kernel.descriptor().clip_extent, args.dyn);
   args.k1 = extent;
   for (const auto& [begin, end] : shuffled(rng, by_destination ? extent : args.w1)) {
     (by_destination ? args.k0 : args.w0) = begin;
     (by_destination ? args.k1 : args.w1) = end;
-    kernel.clip_entry()(&args, 0, positions, &unused);
+    kernel.entry(STREW_ENTRY_clip)(&args, 0, positions, &unused);
   }
 }
 
 /// Every position through whatever entry the kernel has.
 void apply(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
   strew_fault unused{};
-  if (kernel.clip_entry() != nullptr && rng.chance(50)) return run_clip(kernel, args, positions, rng);
-  if (kernel.list_entry() != nullptr && rng.chance(70)) return run_lists(kernel, args, positions, rng);
+  if (kernel.entry(STREW_ENTRY_clip) != nullptr && rng.chance(50)) return run_clip(kernel, args, positions, rng);
+  if (kernel.entry(STREW_ENTRY_list) != nullptr && rng.chance(70)) return run_lists(kernel, args, positions, rng);
   if (kernel.schedule().strategy == Strategy::window && rng.chance(70)) {
     for (const auto& [begin, end] : shuffled(rng, args.w1)) {
       args.w0 = begin;
       args.w1 = end;
-      kernel.range_entry()(&args, 0, positions, &unused);
+      kernel.entry(STREW_ENTRY_range)(&args, 0, positions, &unused);
     }
     return;
   }
-  for (const auto& [begin, end] : pieces(rng, positions)) kernel.range_entry()(&args, begin, end, &unused);
+  for (const auto& [begin, end] : pieces(rng, positions)) kernel.entry(STREW_ENTRY_range)(&args, begin, end, &unused);
 }
 
 }  // namespace
 
-bool has_entries(const Kernel& kernel) { return kernel.range_entry() != nullptr; }
+bool has_entries(const Kernel& kernel) { return kernel.entry(STREW_ENTRY_range) != nullptr; }
 
 Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, strew_fault* fault) {
   const Plan& plan = kernel.plan();
-  Expected<Binder> binder = Binder::make(kernel.op(), plan);
+  Expected<Binder> binder = Binder::make(kernel.descriptor());
   if (!binder.ok()) return binder.status();
   strew::Call call;
   STREW_TRY(binder->bind(tensors, call));
   strew_args args = arguments_of(call);
-  const int64_t positions = call.shape->positions;
+  const int64_t positions = call.positions;
   if (plan.checks_first) {
     for (const auto& [begin, end] : pieces(rng, positions))
-      if (kernel.check_entry()(&args, begin, end, fault) != STREW_OK) return out_of_bounds("check entry");
+      if (kernel.entry(STREW_ENTRY_check)(&args, begin, end, fault) != STREW_OK) return out_of_bounds("check entry");
   }
-  if (call.shape->init != 0 && !call.result_is_operand) {
+  if (call.init != 0 && !call.result_is_operand) {
     strew_fault unused{};
-    for (const auto& [begin, end] : shuffled(rng, call.shape->init)) {
+    for (const auto& [begin, end] : shuffled(rng, call.init)) {
       args.flags = rng.chance(50) ? STREW_STREAM : 0;
-      kernel.init_entry()(&args, begin, end, &unused);
+      kernel.entry(STREW_ENTRY_init)(&args, begin, end, &unused);
     }
     args.flags = 0;
   }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/halide/can_build/backend.h"
-#include "schedules/machine.h"
+#include "schedules/can_run.h"
 
 namespace strew::testing {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 
 namespace strew::test {
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -156,14 +157,10 @@ TEST(Bind, DynamicShapesAlternate) {
   }
 }
 
-// A thread remembers the shapes of eight binders. A call that binds other kernels meanwhile (wide accumulation binds its stages) used to
-// read a shape that had been freed.
-TEST(Bind, ACallKeepsItsShapeWhileOthersAreBound) {
-  const auto op = parse_op(kDynamic);
-  ASSERT_TRUE(op.ok()) << op.status().message();
-  const Plan plan;  // no symbols: binding needs the op alone
-  std::vector<Binder> binders;
-  for (int i = 0; i < 40; ++i) binders.push_back(std::move(Binder::make(*op, plan).value()));
+/// Binding remembers nothing: a call's numbers are its own, whatever is bound meanwhile.
+TEST(Bind, CallsOfManyKernelsAndShapesAlternate) {
+  std::vector<std::unique_ptr<Bench>> benches;
+  for (int i = 0; i < 40; ++i) benches.push_back(std::make_unique<Bench>(kDynamic));
   std::vector<float> table(4096), updates(4096);
   std::vector<int32_t> indices(64);
   const auto views = [&](int64_t rows, int64_t width, int64_t count) {
@@ -172,25 +169,16 @@ TEST(Bind, ACallKeepsItsShapeWhileOthersAreBound) {
         .add(indices.data(), DType::i32, {count})
         .add(updates.data(), DType::f32, {count, width});
   };
-  const std::vector<int64_t> expected = {6, 4, 4, 1, 3, 1, 3, 4, 4, 1};
+  std::vector<Binder> binders;
+  for (const auto& bench : benches) binders.push_back(std::move(Binder::make(bench->kernel.descriptor()).value()));
   Call outer;
   ASSERT_TRUE(binders[0].bind(views(6, 4, 3), outer).ok());
-  EXPECT_EQ(outer.shape->numbers, expected);
-  Call again;  // the remembered shape, twice held
-  ASSERT_TRUE(binders[0].bind(views(6, 4, 3), again).ok());
-  EXPECT_EQ(again.shape, outer.shape);
   for (size_t i = 1; i < binders.size(); ++i) {
-    const int64_t n = static_cast<int64_t>(i);
     Call inner;
-    ASSERT_TRUE(binders[i].bind(views(40 + n, 7, 5), inner).ok());
-    ASSERT_EQ(inner.shape->slots[0].dims[0], 40 + n);
-    ASSERT_EQ(outer.shape->numbers, expected) << "after " << i << " binds of other kernels";
-    ASSERT_EQ(outer.shape->slots[0].dims[0], 6);
+    ASSERT_TRUE(binders[i].bind(views(40 + static_cast<int64_t>(i), 7, 5), inner).ok());
   }
-  // The same binder with other dims forgets the shape too, and a call may be bound anew.
-  ASSERT_TRUE(binders[0].bind(views(9, 2, 1), again).ok());
-  EXPECT_EQ(again.shape->slots[0].dims[0], 9);
-  EXPECT_EQ(outer.shape->numbers, expected);
+  EXPECT_EQ(outer.data[0], table.data());
+  ASSERT_TRUE(binders[0].bind(views(9, 2, 1), outer).ok());  // a call may be bound anew
 }
 
 TEST(Bind, DynamicStridesAreBound) {

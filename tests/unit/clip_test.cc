@@ -1,5 +1,5 @@
 // Strategy clip: legality, overlapping windows on threads under every policy, and the sample that finds a hot row.
-#include "runtime/call/strategies/clip.h"
+#include "schedules/strategies/strategy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(Owners, GiveTheBitsOfOneThreadWhereARowIsHot) {
     options.schedule = schedule;
     const Expected<Kernel> kernel = runtime.get(op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
-    EXPECT_EQ(kernel->clip_entry() != nullptr, std::string_view(schedule) != "strategy=sequential");
+    EXPECT_EQ(kernel->entry(STREW_ENTRY_clip) != nullptr, std::string_view(schedule) != "strategy=sequential");
     std::vector<float>& result = results.emplace_back(kRows * kCols, 0.5F);
     const int64_t result_dims[] = {kRows, kCols}, index_dims[] = {kUpdates}, update_dims[] = {kUpdates, kCols};
     const TensorView views[] = {{result.data(), DType::f32, 2, result_dims},

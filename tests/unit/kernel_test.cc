@@ -12,8 +12,8 @@
 #include "backends/pipeline.h"
 #include "runtime/kernel_state.h"
 #include "runtime/replay.h"
-#include "schedules/machine.h"
-#include "schedules/target_table.h"
+#include "schedules/can_run.h"
+#include "base/cpus.h"
 #include "tests/support/bits.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
@@ -309,6 +309,14 @@ TEST(Kernel, TargetsThatTheMachineLacksAreRefusedButCompiled) {
 }
 
 /// A kernel as make_kernel leaves it, so that a test can break it.
+/// Puts another function in an entry's place.
+void replace_entry(Kernel::State& state, int kind, strew_entry entry) {
+  auto& callable = const_cast<Callable&>(*state.callable);
+  const_cast<strew_kernel&>(callable.kernel).entries[kind] = entry;
+  if (kind == STREW_ENTRY_range) callable.range = entry;
+  if (kind == STREW_ENTRY_check) callable.check_at_once = entry;
+}
+
 std::shared_ptr<Kernel::State> state_of(const std::string& text) {
   auto compiled = compile(op_of(text), with("llvm"));
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
@@ -321,19 +329,20 @@ TEST(Replay, AgreesWithARightKernelAndCatchesAWrongOne) {
   Rows data(20, 8, 50);
   const auto state = state_of(data.op(" combiner=add oob=error"));
   state->verify_every = 1;
+  state->is_plain = false;
   std::vector<float> result = data.table;
   EXPECT_TRUE(Kernel(state).run(data.views(result)).ok());
 
-  state->range = [](const strew_args* args, int64_t, int64_t, strew_fault*) -> int32_t {
+  replace_entry(*state, STREW_ENTRY_range, [](const strew_args* args, int64_t, int64_t, strew_fault*) -> int32_t {
     static_cast<float*>(args->data[0])[9] += 1.0f;
     return STREW_OK;
-  };
+  });
   Status status = Kernel(state).run(data.views(result));
   EXPECT_EQ(status.code(), Code::internal);
   EXPECT_THAT(status.message(), StartsWith("STREW_VERIFY: backend llvm and the reference differ: result 0 at element "));
   EXPECT_THAT(status.message(), HasSubstr("op strew1.scatter(operand=f32[20,8]"));
 
-  state->check = [](const strew_args*, int64_t, int64_t, strew_fault*) -> int32_t { return STREW_OK; };
+  replace_entry(*state, STREW_ENTRY_check, [](const strew_args*, int64_t, int64_t, strew_fault*) -> int32_t { return STREW_OK; });
   data.indices[3] = 99;
   status = Kernel(state).run(data.views(result));
   EXPECT_EQ(status.code(), Code::internal);
@@ -352,7 +361,7 @@ TEST(Kernel, OperandsThatAreOverwrittenWholeAreNotCopied) {
     static int calls;
     calls = 0;
     const auto state = state_of(text(rest));
-    state->init = [](const strew_args*, int64_t, int64_t, strew_fault*) -> int32_t { return ++calls, STREW_OK; };
+    replace_entry(*state, STREW_ENTRY_init, [](const strew_args*, int64_t, int64_t, strew_fault*) -> int32_t { return ++calls, STREW_OK; });
     std::vector<float> result(data.table.size(), -1.0f);
     Views views = Views()
                       .add(result.data(), DType::f32, {32, 8})

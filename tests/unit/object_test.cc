@@ -64,7 +64,7 @@ TEST_P(Object, LinksIntoACProgram) {
   std::ofstream(folder + "/rows.o", std::ios::binary) << artifact->objects[0];
   std::ofstream(folder + "/main.c") << kProgram;
   const std::string build =
-      "cc -I '" + test::source_folder().string() + "' -o '" + folder + "/main' '" + folder + "/main.c' '" + folder + "/rows.o'";
+      "cc -I '" + test::source_folder().string() + "/include' -o '" + folder + "/main' '" + folder + "/main.c' '" + folder + "/rows.o'";
   ASSERT_EQ(std::system((build + " 2>'" + folder + "/err'").c_str()), 0) << std::ifstream(folder + "/err").rdbuf();
   ASSERT_EQ(std::system(("'" + folder + "/main' >'" + folder + "/out'").c_str()), 0);
   std::ostringstream out;

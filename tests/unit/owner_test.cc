@@ -130,12 +130,12 @@ TEST(Owner, TheKeysEntryDoesNotDependOnItsRange) {
     strew_fault unused;
     std::vector<uint32_t> expected(kPositions);
     args.key = expected.data();
-    for (int64_t p = 0; p < kPositions; ++p) kernel->keys_entry()(&args, p, p + 1, &unused);
+    for (int64_t p = 0; p < kPositions; ++p) kernel->entry(STREW_ENTRY_keys)(&args, p, p + 1, &unused);
     for (const int64_t begin : {0, 1, 3, 7, 8, 990, 1000, 1003}) {
       std::vector<uint32_t> keys(static_cast<size_t>(kPositions - begin));
       args.key = keys.data();
       args.n_list = begin;
-      kernel->keys_entry()(&args, begin, kPositions, &unused);
+      kernel->entry(STREW_ENTRY_keys)(&args, begin, kPositions, &unused);
       EXPECT_EQ(keys, std::vector<uint32_t>(expected.begin() + begin, expected.end())) << oob << " from " << begin;
     }
   }

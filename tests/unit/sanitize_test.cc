@@ -24,7 +24,7 @@ namespace {
   KernelOptions options;
   options.backend = "llvm";
   const Expected<Kernel> kernel = Runtime().get(*op, options);
-  if (!kernel.ok() || kernel->range_entry() == nullptr) std::exit(4);
+  if (!kernel.ok() || kernel->entry(STREW_ENTRY_range) == nullptr) std::exit(4);
   std::vector<float> table(kRows * kWidth), updates(kRows * kWidth);
   std::vector<int32_t> indices(kRows);
   std::iota(indices.begin(), indices.end(), 0);
@@ -35,7 +35,7 @@ namespace {
   args.w1 = kWidth;
   const auto apply = [&] {
     strew_fault fault = {};
-    kernel->range_entry()(&args, 0, kRows, &fault);
+    kernel->entry(STREW_ENTRY_range)(&args, 0, kRows, &fault);
   };
   std::thread other(apply);
   apply();

@@ -1,5 +1,5 @@
 // distinct_offsets() against brute force on random small layouts, and the layouts that real code makes.
-#include "compiler/op/strides.h"
+#include "base/strides.h"
 
 #include <random>
 #include <set>

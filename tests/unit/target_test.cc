@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include "schedules/target_table.h"
+#include "base/cpus.h"
 
 namespace strew {
 namespace {

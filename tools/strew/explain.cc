@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "backends/descriptor.h"
 #include "compiler/op/text.h"
 #include "compiler/rewrite/split_wide.h"
 #include "runtime/call/strategies/exchange.h"
@@ -53,7 +54,8 @@ bool float_sums(const Scatter& scatter) {
 }
 
 /// The most a call borrows; kDynamic where the shapes are.
-int64_t scratch_of(const Scatter& scatter, const Plan& plan, const Schedule& schedule) {
+int64_t scratch_of(const Scatter& scatter, const Stages& stages) {
+  const Schedule& schedule = stages.schedule;
   if (schedule.strategy == Strategy::exchange && scatter.accumulate == Accumulate::native)
     return exchange_bytes(schedule.threads);
   if (schedule.strategy != Strategy::private_tables && scatter.accumulate == Accumulate::native) return 0;
@@ -62,13 +64,16 @@ int64_t scratch_of(const Scatter& scatter, const Plan& plan, const Schedule& sch
     if (dim == kDynamic) return kDynamic;
     elements *= dim;
   }
+  DescriptorRequest request{stages.op, stages.plan, schedule, stages.symbol, stages.op_text, "", {}, {}, false};
+  if (const auto split = split_wide(stages.op)) request.parts.resize(split->start ? STREW_PART_COUNT : STREW_START);
+  const auto kernel = materialise(make_descriptor(request), [](const std::string&) { return nullptr; });
   const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
   // Accumulators of everything, or lists of updates within the allowance (runtime/call/wide).
-  if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(scatter, elements), allowed);
+  if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(*kernel, elements), allowed);
   // The limit is compared with all tables, whose number decides the bits; each thread holds one.
-  const int tables = combines_exactly(plan) ? std::min(schedule.tables, schedule.threads) : schedule.tables;
-  if (private_bytes(plan, elements, tables) > allowed) return 0;
-  return private_bytes(plan, elements, std::min(schedule.threads, tables - 1));
+  const int tables = kernel->regroups != 0 ? std::min(schedule.tables, schedule.threads) : schedule.tables;
+  if (private_bytes(*kernel, elements, tables) > allowed) return 0;
+  return private_bytes(*kernel, elements, std::min(schedule.threads, tables - 1));
 }
 
 bool is_undefined(const Op& op) {
@@ -76,16 +81,16 @@ bool is_undefined(const Op& op) {
   return (scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob) == OobPolicy::undefined;
 }
 
-Guarantees guarantees_of(const ImportedKernel& kernel, const Plan& plan, const Schedule& schedule) {
+Guarantees guarantees_of(const ImportedKernel& kernel, const Stages& stages) {
   Guarantees g;
-  g.threads = schedule.threads;
+  g.threads = stages.schedule.threads;
   g.bits_fixed = "yes";
   g.writes = "none";
   OobPolicy oob = OobPolicy::undefined;
   if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
     oob = scatter->oob;
     if (scatter->order == Order::relaxed && float_sums(*scatter)) g.bits_fixed = "no (order relaxed)";
-    g.scratch_bytes = scratch_of(*scatter, plan, schedule);
+    g.scratch_bytes = scratch_of(*scatter, stages);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   } else {
@@ -144,7 +149,7 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
                                                               : "--schedule " + options.kernel.schedule + " over the heuristic";
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
                                          : "checks every index first, as policy error does; --trust-indices would not";
-  out.guarantees = guarantees_of(kernel, stages.plan, stages.schedule);
+  out.guarantees = guarantees_of(kernel, stages);
   return out;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/llvm/can_build/can_build.h"
-#include "schedules/target_table.h"
+#include "base/cpus.h"
 
 namespace strew {
 namespace {

@@ -6,7 +6,7 @@
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
 #include "compiler/op/op.h"
-#include "compiler/op/tensor.h"
+#include "base/tensor_view.h"
 
 namespace strew::pto {
 

@@ -138,4 +138,9 @@ void run_exchange(Executor::Team& team, Scratch& scratch, const OwnerCall& call)
   call.range(call.args, 0, call.positions, &unused);
 }
 
+bool apply_exchange(const ApplyCall& call) {
+  return apply_by_owners(
+      call, [](Executor::Team& team, Scratch& scratch, const OwnerCall& owners) { run_exchange(team, scratch, owners); });
+}
+
 }  // namespace strew

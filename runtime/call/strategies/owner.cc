@@ -81,4 +81,8 @@ void run_owner(Executor::Team& team, const OwnerCall& call) {
       [](void* s, int me) noexcept { static_cast<const Scan*>(s)->run(static_cast<uint32_t>(me)); }, &scan);
 }
 
+bool apply_owner(const ApplyCall& call) {
+  return apply_by_owners(call, [](Executor::Team& team, Scratch&, const OwnerCall& owners) { run_owner(team, owners); });
+}
+
 }  // namespace strew

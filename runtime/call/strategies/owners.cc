@@ -1,37 +1,12 @@
-// See owners.h. Legality and the range of keys; tested by tests/unit/owner_test.cc and schedule_test.cc.
+// See owners.h. Tested by tests/unit/owner_test.cc.
 #include "runtime/call/strategies/owners.h"
 
 #include <array>
-#include <string>
+
+#include "runtime/call/descriptor.h"
+#include "runtime/call/executor/chunks.h"
 
 namespace strew {
-
-Status owners_legal(const Plan& plan, std::string_view strategy) {
-  const auto refuse = [&](const std::string& why) { return unsupported("strategy " + std::string(strategy) + ": " + why); };
-  if (plan.gather) return refuse("a gather has no destinations to own");
-  if (plan.kind != PlanKind::row && plan.kind != PlanKind::element)
-    return refuse("windows of kind " + std::string(name(plan.kind)) + " do not coincide");
-  for (int i = 0; i < plan.pairs; ++i)
-    if (bits(plan.tensors[static_cast<size_t>(plan.result(i))].dtype) < 8)
-      return refuse("result " + std::to_string(i) + " is packed " +
-                    std::string(name(plan.tensors[static_cast<size_t>(i)].dtype)));
-  if (key_unit(plan) == 0) return refuse("results have dynamic, negative or different strides");
-  return {};
-}
-
-bool owners_fit(const Plan& plan, const int64_t* dyn) {
-  const auto result = static_cast<size_t>(plan.result(0));
-  int64_t last = 0;
-  const auto reach = [&](const Term& extent, const Term& stride) {
-    int64_t far = 0;
-    const int64_t steps = std::max<int64_t>(0, evaluate(extent, dyn) - 1);
-    if (__builtin_mul_overflow(steps, stride.factor / key_unit(plan), &far) || __builtin_add_overflow(last, far, &last))
-      last = std::numeric_limits<int64_t>::max();
-  };
-  for (const Loop& loop : plan.positions) reach(loop.extent, loop.strides[result]);
-  for (const Component& c : plan.components) reach(c.dim, c.strides[result]);
-  return last < kDroppedKey;
-}
 
 bool is_lopsided(const OwnerCall& call) {
   constexpr size_t kMostEach = 8;
@@ -55,6 +30,52 @@ bool is_lopsided(const OwnerCall& call) {
     }
   }
   return std::max(first, second) >= most;
+}
+
+namespace {
+
+OwnerCall owner_call(const ApplyCall& call, int threads) {
+  const strew_kernel& kernel = call.kernel();
+  int64_t call_bytes = 0;
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) {
+    const Extent extent = extent_of(kernel.tensors[i], call.tensors[i]);
+    call_bytes += extent.hi - extent.lo;
+  }
+  return {call.callable.range,
+          call.entry(STREW_ENTRY_keys),
+          call.entry(STREW_ENTRY_list),
+          &call.args,
+          call.call.positions,
+          kernel.key_bytes,
+          call_bytes,
+          threads,
+          call.limits()};
+}
+
+/// A hot row's columns, shared out: for windows of a line of the result and more per thread.
+bool apply_columns(const ApplyCall& call, Executor::Team& team, const OwnerCall& owners) {
+  const strew_kernel& kernel = call.kernel();
+  const strew_entry clip = call.entry(STREW_ENTRY_clip);
+  if (clip == nullptr) return false;
+  const int64_t unit = line_unit(kernel, kernel.window_stride, call.args.dyn, call.limits().line_bytes);
+  if (call.call.splits < team.threads() * unit || !is_lopsided(owners)) return false;
+  strew_args whole = call.args;
+  whole.k1 = evaluate(kernel, kernel.clip_extent, call.args.dyn);
+  strew_fault unused{};
+  run_chunks(team, call.limits(),
+             {PhaseKind::columns, clip, whole, {call.call.splits, unit, 1}, Axis::window, call.call.positions}, &unused);
+  return true;
+}
+
+}  // namespace
+
+bool apply_by_owners(const ApplyCall& call, void (*deal)(Executor::Team&, Scratch&, const OwnerCall&)) {
+  if (call.call.positions < call.limits().owner_positions || !keys_fit(call.kernel(), call.args.dyn)) return false;
+  Executor::Team team(*call.callable.executor, call.threads, call.nanoseconds);
+  if (!team.has_help()) return false;
+  const OwnerCall owners = owner_call(call, team.threads());
+  if (!apply_columns(call, team, owners)) deal(team, call.callable.scratch, owners);
+  return true;
 }
 
 }  // namespace strew

@@ -5,20 +5,11 @@
 #include <cstdint>
 #include <limits>
 
-#include "base/status.h"
-#include "compiler/plan/plan.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
-#include "runtime/call/scratch.h"
-#include "strew/abi.h"
+#include "runtime/call/strategies/strategy.h"
 
 namespace strew {
-
-/// Legal for scatters whose windows coincide or are disjoint (row, element), with whole-byte results of equal, static, non-negative strides
-/// (a key is one non-negative offset). The message starts with "strategy NAME".
-Status owners_legal(const Plan& plan, std::string_view strategy);
-/// Do this call's destinations fit the 32 bits of a key?
-bool owners_fit(const Plan& plan, const int64_t* dyn);
 
 /// Everything a call of either strategy needs.
 struct OwnerCall {
@@ -73,5 +64,9 @@ class Owners {
 
 /// From a sample of the positions: would one of two owners have nearly everything to do, because most updates go to a few destinations?
 bool is_lopsided(const OwnerCall& call);
+
+/// Runs `deal` with what a strategy of owners needs, on a team that has help; or, where a few destinations are hot and windows are wide,
+/// shares the windows' columns out. False: too small a call for owners, or nobody is free to help.
+bool apply_by_owners(const ApplyCall& call, void (*deal)(Executor::Team&, Scratch&, const OwnerCall&));
 
 }  // namespace strew

@@ -1,7 +1,6 @@
 // Private tables (research/limits.md C and 7: the one way that is faster than in-order for many updates of a small table). The positions
-// are cut into one chunk per table. Legal where every grouping of updates gives the same bits (integers, bool, float min and max), or where
-// the op asks for no order (`relaxed`): then the number of tables is the schedule's, whatever the threads, and so are the bits. One thread
-// runs all tables of such an op too.
+// are cut into one chunk per table. Where the grouping of updates decides the bits (strew_kernel.regroups is 0), the number of tables is the
+// schedule's, whatever the threads, and so are the bits: one thread runs all tables then too.
 //
 // The result itself is the first table. The others are worked off in waves of one per thread and merged after each wave, in chunk order, so
 // a thread's table is still in its own cache when it is merged and filled again, and the scratch is that of the threads, not of the tables.
@@ -16,7 +15,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/number.h"
+#include "runtime/call/descriptor.h"
 #include "runtime/call/executor/trace.h"
 #include "runtime/call/strategies/split.h"
 
@@ -27,12 +26,12 @@ static_assert(std::endian::native == std::endian::little);  // the first bytes o
 
 constexpr int64_t kLine = 64;
 
-int element_bytes(const Plan& plan, int i) { return bits(plan.tensors[static_cast<size_t>(plan.result(i))].dtype) / 8; }
+int element_bytes(const strew_kernel& kernel, uint32_t i) { return kernel.tensors[i].bits / 8; }
 
 /// From one result's table to the next; a line more than they need, so neighbours never share a prefetched pair.
-int64_t share(const Plan& plan, int64_t elements) {
+int64_t share(const strew_kernel& kernel, int64_t elements) {
   int widest = 1;
-  for (int i = 0; i < plan.pairs; ++i) widest = std::max(widest, element_bytes(plan, i));
+  for (uint32_t i = 0; i < kernel.result_count; ++i) widest = std::max(widest, element_bytes(kernel, i));
   return (elements * widest + kLine - 1) / kLine * kLine + kLine;
 }
 
@@ -57,25 +56,24 @@ struct Tables {
   int first = 0, end = 0;  ///< the tables of this wave
 
   /// Of the wave's t-th table; table 0 is the result and has none.
-  char* table(int t) const { return scratch + each * call.plan.pairs * (t - std::max(first, 1)); }
+  char* table(int t) const { return scratch + each * call.kernel.result_count * (t - std::max(first, 1)); }
 
   void run(int t, const strew_args& args) const {
     const int64_t from = positions.border(t), to = positions.border(t + 1);
     strew_fault unused;
-    if (from < to) call.range(&args, from, to, &unused);
+    if (from < to) call.kernel.entries[STREW_ENTRY_range](&args, from, to, &unused);
   }
 
   void apply(int t) const {
     if (t == 0) return run(t, *call.args);
-    const Plan& plan = call.plan;
-    const size_t count = plan.tensors.size();
+    const strew_kernel& kernel = call.kernel;
+    const size_t count = kernel.data_count;
     void** const data = pointers + count * static_cast<size_t>(t - std::max(first, 1));
     std::copy_n(call.args->data, count, data);
-    for (int i = 0; i < plan.pairs; ++i) {
+    for (uint32_t i = 0; i < kernel.result_count; ++i) {
       char* const mine = table(t) + each * i;
-      const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
-      fill(mine, call.elements, element_bytes(plan, i), *identity_bits(combiner_of(plan, i), dtype));
-      data[plan.result(i)] = mine;
+      fill(mine, call.elements, element_bytes(kernel, i), kernel.identities[i]);
+      data[kernel.tensors[i].data] = mine;
     }
     strew_args args = *call.args;
     args.data = data;
@@ -90,96 +88,30 @@ struct Tables {
     for (int64_t at = elements.border(chunk); at < last; at += block) {
       for (int t = std::max(first, 1); t < end; ++t) {
         args.scratch = table(t);
-        call.merge(&args, at, std::min(at + block, last), &unused);
+        call.kernel.entries[STREW_ENTRY_merge](&args, at, std::min(at + block, last), &unused);
       }
     }
   }
 };
 
-std::optional<uint64_t> float_identity(ExprOp op, DType dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (op == ExprOp::add || op == ExprOp::sub) return encode(dtype, -0.0);
-  if (op == ExprOp::mul) return encode(dtype, 1.0);
-  if (op == ExprOp::min) return encode(dtype, kInfinity);
-  if (op == ExprOp::max) return encode(dtype, -kInfinity);
-  return std::nullopt;
-}
-
-std::optional<uint64_t> integer_identity(ExprOp op, DType dtype) {
-  const int width = dtype == DType::boolean ? 1 : bits(dtype);
-  const uint64_t ones = ~uint64_t{0} >> (64 - width), sign = uint64_t{1} << (width - 1);
-  const bool has_sign = is_signed_integer(dtype);
-  if (op == ExprOp::sub && dtype == DType::boolean) return std::nullopt;
-  if (op == ExprOp::add || op == ExprOp::sub || op == ExprOp::bit_or || op == ExprOp::bit_xor) return 0;
-  if (op == ExprOp::mul) return 1;
-  if (op == ExprOp::bit_and) return ones;
-  if (op == ExprOp::min) return has_sign ? ones ^ sign : ones;
-  if (op == ExprOp::max) return has_sign ? sign : 0;
-  return std::nullopt;
-}
-
-bool regroups_exactly(ExprOp op, DType dtype) { return !is_float(dtype) || op == ExprOp::min || op == ExprOp::max; }
-
 }  // namespace
 
-ExprOp combiner_of(const Plan& plan, int i) {
-  return plan.combine.nodes[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])].op;
+int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables) {
+  return share(kernel, elements) * kernel.result_count * tables;
 }
-
-std::optional<uint64_t> identity_bits(ExprOp op, DType dtype) {
-  if (is_float(dtype)) return float_identity(op, dtype);
-  if (dtype == DType::boolean || is_signed_integer(dtype) || is_unsigned_integer(dtype)) return integer_identity(op, dtype);
-  return std::nullopt;
-}
-
-bool combines_exactly(const Plan& plan) {
-  for (int i = 0; i < plan.pairs; ++i)
-    if (!regroups_exactly(combiner_of(plan, i), plan.tensors[static_cast<size_t>(plan.result(i))].dtype)) return false;
-  return true;
-}
-
-Status private_legal(const Plan& plan) {
-  const auto refuse = [](const std::string& why) { return unsupported("strategy private: " + why); };
-  if (plan.gather) return refuse("a gather combines nothing");
-  const auto& nodes = plan.combine.nodes;
-  int currents = 0, reads_of_current = 0;
-  for (const ExprNode& node : nodes) {
-    currents += node.op == ExprOp::current;
-    for (const int32_t arg : node.args) reads_of_current += nodes[static_cast<size_t>(arg)].op == ExprOp::current;
-  }
-  for (int i = 0; i < plan.pairs; ++i) {
-    const DType dtype = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
-    const std::string result = "result " + std::to_string(i) + " of dtype " + std::string(name(dtype));
-    if (bits(dtype) < 16 && (bits(dtype) < 8 || is_float(dtype))) return refuse(result + " is too narrow");
-    const ExprNode& top = nodes[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])];
-    const bool folds = top.args.size() == 2 && nodes[static_cast<size_t>(top.args[0])].op == ExprOp::current &&
-                       nodes[static_cast<size_t>(top.args[0])].index == i;
-    if (!folds || currents != plan.pairs || reads_of_current != plan.pairs || !identity_bits(top.op, dtype))
-      return refuse(result + ": the combiner is not an associative one of the current value and the update");
-    if (plan.tensors[static_cast<size_t>(plan.update(i))].dtype != dtype)
-      return refuse(result + ": its update has another dtype");
-    if (!regroups_exactly(top.op, dtype) && plan.order != Order::relaxed)
-      return refuse(result + ": float " + std::string(name(top.op)) + " depends on the order (order in_order)");
-  }
-  return {};
-}
-
-int64_t private_bytes(const Plan& plan, int64_t elements, int tables) { return share(plan, elements) * plan.pairs * tables; }
 
 bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call) {
   const int wave = std::min(call.threads, call.tables), apart = std::min(wave, call.tables - 1);
-  const int64_t bytes = private_bytes(call.plan, call.elements, apart);
-  const int64_t pointers = int64_t{apart} * static_cast<int64_t>(call.plan.tensors.size() * sizeof(void*));
+  const int64_t bytes = private_bytes(call.kernel, call.elements, apart);
+  const int64_t pointers = int64_t{apart} * static_cast<int64_t>(call.kernel.data_count * sizeof(void*));
   const Scratch::Loan loan = scratch.borrow(bytes + pointers);
   if (!loan && wave == 1) return false;
   // Less memory is more waves: the tables, and with them the bits, stay the same.
   if (!loan)
-    return run_private(
-        team, scratch,
-        {call.plan, call.range, call.merge, call.args, call.positions, call.elements, call.tables, 1, call.limits});
+    return run_private(team, scratch, {call.kernel, call.args, call.positions, call.elements, call.tables, 1, call.limits});
   Tables tables{call,
                 loan.data(),
-                share(call.plan, call.elements),
+                share(call.kernel, call.elements),
                 reinterpret_cast<void**>(loan.data() + bytes),
                 {call.positions, 1, call.tables},
                 {call.elements, call.limits.init_unit, wave == 1 ? 1 : call.limits.chunks_per_thread * wave}};
@@ -195,6 +127,29 @@ bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call
         [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
   }
   return true;
+}
+
+/// Where the tables decide the bits, whether there are any depends on the shapes alone.
+bool apply_private_tables(const ApplyCall& call) {
+  const strew_kernel& kernel = call.kernel();
+  for (uint32_t i = 0; i < kernel.result_count; ++i)
+    if (!extent_of(kernel.tensors[i], call.tensors[i]).row_major) return false;
+  int64_t elements = 1;
+  for (int d = 0; d < call.tensors[0].rank; ++d) elements *= call.tensors[0].dims[d];
+  const bool exact = kernel.regroups != 0;
+  const int limit = static_cast<int>(kernel.tables), most = exact ? std::min(limit, call.threads) : limit;
+  if (call.call.positions == 0 || elements == 0 || private_bytes(kernel, elements, most) > int64_t{kernel.scratch_mib} << 20)
+    return false;
+  int64_t enough = 0;
+  const int64_t per_update = call.limits().private_elements_per_update;
+  if (!__builtin_mul_overflow(call.call.positions, per_update, &enough) &&
+      enough < elements / std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn)))
+    return false;
+  Executor::Team team(*call.callable.executor, call.threads, call.nanoseconds);
+  if (exact && !team.has_help()) return false;
+  const int tables = exact ? std::min(most, team.threads()) : most;
+  return run_private(team, call.callable.scratch,
+                     {kernel, &call.args, call.call.positions, elements, tables, team.threads(), call.limits()});
 }
 
 }  // namespace strew

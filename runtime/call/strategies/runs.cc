@@ -2,9 +2,8 @@
 // destination never meet, every thread runs the plain loop on its chunk, and the order per destination is the sequential one: the best split
 // there is for segment sums. A border is found by galloping over keys, so runs of any length cost a few dozen keys.
 //
-// Legal where equal destinations are adjacent for certain: rows and elements, one position loop, indices hinted as sorted, and a policy that
-// keeps their order (wrap and negative normalisation do not; clamp does for one component). A false hint may give wrong values (semantics:
-// hints), never an access outside the buffers. Tested by tests/differential and tests/unit/runs_test.cc.
+// A false hint of order may give wrong values (semantics: hints), never an access outside the buffers. Legality is schedules/strategies/runs.
+// Tested by tests/differential and tests/unit/runs_test.cc.
 #include "runtime/call/strategies/runs.h"
 
 #include <array>
@@ -70,22 +69,15 @@ class Runs {
 
 }  // namespace
 
-Status runs_legal(const Plan& plan) {
-  if (Status owners = owners_legal(plan, "runs"); !owners.ok()) return owners;
-  const auto refuse = [](const std::string& why) { return unsupported("strategy runs: " + why); };
-  if (!plan.sorted.holds) return refuse("indices are not known to be sorted (no indices_are_sorted)");
-  if (plan.positions.size() != 1 || slab_loops(plan) > 0) return refuse("positions are not one loop over unbatched indices");
-  if (plan.normalize_negative) return refuse("negative indices count from the end, which breaks their order");
-  if (plan.oob == OobPolicy::wrap || (plan.oob == OobPolicy::clamp && plan.components.size() > 1))
-    return refuse("policy " + std::string(name(plan.oob)) + " breaks the order of indices");
-  return {};
-}
-
 void run_runs(Executor::Team& team, const OwnerCall& call) {
   Runs runs(call);
   run_phase(
       team, call.limits, PhaseKind::runs, runs.chunks(),
       [](void* r, int chunk) noexcept { static_cast<const Runs*>(r)->run(chunk); }, &runs);
+}
+
+bool apply_runs(const ApplyCall& call) {
+  return apply_by_owners(call, [](Executor::Team& team, Scratch&, const OwnerCall& owners) { run_runs(team, owners); });
 }
 
 }  // namespace strew

@@ -5,9 +5,6 @@
 
 namespace strew {
 
-/// Ok, or unsupported with the reason.
-Status runs_legal(const Plan& plan);
-
 void run_runs(Executor::Team& team, const OwnerCall& call);
 
 }  // namespace strew

@@ -12,7 +12,7 @@ namespace strew {
 
 /// Ok: code made for `target` runs on this machine, processor and operating system (which must save the registers that AVX and AVX-512
 /// use). Else `unsupported`: the message names the architecture or every missing feature. Covers the features that strew knows
-/// (schedules/target_table), which are those that change the code strew generates.
+/// (base/cpus), which are those that change the code strew generates.
 Status machine_can_run(const Target& target);
 /// The same question about another machine, for tests: does `machine` run code made for `target`?
 Status can_run(const Target& machine, const Target& target);

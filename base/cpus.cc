@@ -3,7 +3,7 @@
 // Rows are what LLVM 22's MCSubtargetInfo answers for each name; a CPU that is missing is named by its x86-64 level plus
 // features, so a new machine loses only LLVM's scheduling model. `wide` is off where 64-byte vectors lower the clock
 // (Skylake and Cascade Lake servers). Covered by tests/unit/target_test.cc.
-#include "schedules/target_table.h"
+#include "base/cpus.h"
 
 #include <array>
 

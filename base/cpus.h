@@ -1,4 +1,4 @@
-// The CPUs and features strew knows by name: the data behind parse_target() and detect_target().
+// The CPUs and features strew knows by name: the data behind targets (schedules/target) and behind what this machine is (base/machine).
 //
 // Only features that change generated code are listed; LLVM's CPU models have more (sha, clwb, …) which nothing we emit can use.
 #pragma once
@@ -31,10 +31,5 @@ const CpuInfo* find_cpu(std::string_view name);
 const FeatureInfo* find_feature(std::string_view name);
 inline FeatureSet bit_of(const FeatureInfo* feature) { return FeatureSet{1} << (feature - known_features().data()); }
 FeatureSet feature_bit(std::string_view name);  ///< 0 when unknown
-
-/// What a target has: its cpu's features and the ones it adds or takes away. And back: the target `cpu` with exactly `features`; cores and caches from `machine`.
-struct Target;
-FeatureSet features_of(const Target& target);
-Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& machine);
 
 }  // namespace strew

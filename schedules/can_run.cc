@@ -1,10 +1,10 @@
 // See machine.h. detect_target() has asked the processor and the operating system; here the answer is compared, feature by feature.
 // Tested by tests/unit/machine_test.cc, kernel_test.cc and tests/error/cli_test.cc.
-#include "schedules/machine.h"
+#include "schedules/can_run.h"
 
 #include <string>
 
-#include "schedules/target_table.h"
+#include "base/cpus.h"
 
 namespace strew {
 

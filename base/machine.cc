@@ -1,9 +1,11 @@
-// detect_target(): the machine this process may use.
+// See machine.h.
 //
 // CPU name from cpuid's family and model where the table knows them, else the highest x86-64 level the features reach; features
 // from the compiler's cpuid helper (which also asks whether the kernel saves the registers), so a hypervisor's mask shows. Cores are
 // the affinity mask, cut down by the cgroup's CPU quota (v2 of the process's group, else v1). Caches come from /sys, not hwloc: hwloc's
 // topology costs milliseconds and `strew check` has four in all. Asked once per process. Covered by tests/unit/target_test.cc.
+#include "base/machine.h"
+
 #include <sched.h>
 
 #include <algorithm>
@@ -11,8 +13,6 @@
 #include <string>
 #include <thread>
 
-#include "schedules/target.h"
-#include "schedules/target_table.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -173,7 +173,7 @@ int affinity_cores() {
   return std::max(1u, std::thread::hardware_concurrency());  // more than 1024 CPUs
 }
 
-void read_caches(Target& target) {
+void read_caches(Machine& machine) {
   for (int index = 0; index < 8; ++index) {
     const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
     std::ifstream level_file(folder + "level"), type_file(folder + "type"), size_file(folder + "size");
@@ -184,25 +184,37 @@ void read_caches(Target& target) {
     if (!(level_file >> level) || !(type_file >> type) || !(size_file >> size)) break;
     if (size_file >> unit) size <<= unit == 'K' ? 10 : unit == 'M' ? 20 : 0;
     if (type == "Instruction" || size <= 0) continue;
-    if (level == 1) target.l1d_bytes = size;
-    if (level == 2) target.l2_bytes = size;
-    if (level == 3) target.l3_bytes = size;
+    if (level == 1) machine.l1d_bytes = size;
+    if (level == 2) machine.l2_bytes = size;
+    if (level == 3) machine.l3_bytes = size;
   }
 }
 
-Target detect_once() {
-  Target machine;
+Machine detect() {
+  Machine machine;
   machine.cores = std::min(affinity_cores(), cgroup_cores());
   read_caches(machine);
-  const FeatureSet features = cpu_features();
-  return target_with(best_cpu(features), features, machine);
+  machine.features = cpu_features();
+  machine.cpu = &best_cpu(machine.features);
+  return machine;
 }
 
 }  // namespace
 
-Target detect_target() {
-  static const Target target = detect_once();
-  return target;
+const Machine& machine() {
+  static const Machine machine = detect();
+  return machine;
+}
+
+std::string lacking_features(std::string_view wanted) {
+  std::string lacking;
+  while (!wanted.empty()) {
+    const size_t comma = std::min(wanted.find(','), wanted.size());
+    const std::string_view name = wanted.substr(0, comma);
+    if ((machine().features & feature_bit(name)) == 0) lacking += (lacking.empty() ? "" : ", ") + std::string(name);
+    wanted.remove_prefix(std::min(comma + 1, wanted.size()));
+  }
+  return lacking;
 }
 
 }  // namespace strew

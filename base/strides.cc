@@ -3,7 +3,7 @@
 // dim of a padded or interleaved layout). What real code makes is peeled completely. For two dims left there is a formula: offsets collide
 // when s2/g < n1 and s1/g < n2. More than two that interleave are counted out if small.
 // Covered by tests/unit/strides_test.cc, against brute force.
-#include "compiler/op/strides.h"
+#include "base/strides.h"
 
 #include <algorithm>
 #include <numeric>

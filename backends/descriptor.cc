@@ -1,0 +1,444 @@
+// See descriptor.h. What a call must hold against verify()'s rules of dims is listed in constraints_of(): a rule between two static dims has
+// been checked and is left out. Tested by tests/unit/descriptor_test.cc, and by every test that binds.
+#include "backends/descriptor.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+#include "compiler/op/fault.h"
+#include "compiler/op/verify_common.h"
+#include "schedules/strategies/private_tables.h"
+#include "schedules/strategies/strategy.h"
+
+namespace strew {
+namespace {
+
+/// Appends to an image. Offsets, because the bytes move.
+class Writer {
+ public:
+  Writer() { image_.bytes.resize(sizeof(strew_kernel)); }
+
+  template <class T>
+  uint32_t add(std::span<const T> list) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    while (image_.bytes.size() % alignof(std::max_align_t) != 0) image_.bytes.push_back(0);
+    const auto at = static_cast<uint32_t>(image_.bytes.size());
+    const char* const from = reinterpret_cast<const char*>(list.data());
+    image_.bytes.insert(image_.bytes.end(), from, from + list.size_bytes());
+    return at;
+  }
+  template <class T>
+  void array(size_t field, const std::vector<T>& list) {
+    if (!list.empty()) point(field, add(std::span<const T>(list)));
+  }
+  void text(size_t field, std::string_view text) {
+    const std::string ended(text);
+    point(field, add(std::span<const char>(ended.c_str(), ended.size() + 1)));
+  }
+  void point(size_t field, uint32_t to) { image_.pointers.push_back({static_cast<uint32_t>(field), to}); }
+  void external(size_t field, std::string symbol) {
+    image_.externals.push_back({static_cast<uint32_t>(field), std::move(symbol)});
+  }
+  DescriptorImage finish(const strew_kernel& kernel) {
+    std::memcpy(image_.bytes.data(), &kernel, sizeof kernel);
+    return std::move(image_);
+  }
+
+ private:
+  DescriptorImage image_;
+};
+
+/// The tensors that a call binds, their rules, and what must hold between them.
+class Shapes {
+ public:
+  explicit Shapes(const Op& op) : op_(op), slots_(tensor_slots(op)) {
+    for (const TensorSlot& slot : slots_) types_.push_back(*slot.type);
+    if (const auto* s = std::get_if<Scatter>(&op)) {
+      follow_operands(*s);
+      constrain(*s);
+    } else {
+      const auto& g = std::get<Gather>(op);
+      follow_slice_sizes(g);
+      constrain(g);
+    }
+  }
+  const std::vector<TensorSlot>& slots() const { return slots_; }
+  /// As far as anything in the op says it.
+  const TensorType& type(size_t tensor) const { return types_[tensor]; }
+  const std::vector<strew_constraint>& constraints() const { return constraints_; }
+  const std::vector<std::string>& labels() const { return labels_; }
+  uint32_t find(Role role, int index = 0) const {
+    for (uint32_t i = 0; i < slots_.size(); ++i)
+      if (slots_[i].role == role && slots_[i].index == index) return i;
+    return static_cast<uint32_t>(slots_.size());
+  }
+
+ private:
+  bool open(uint32_t tensor, int64_t dim) const { return types_[tensor].dims[static_cast<size_t>(dim)] == kDynamic; }
+  int64_t rank(uint32_t tensor) const { return types_[tensor].rank(); }
+
+  void add(const char* label, uint32_t kind, uint32_t tensor, int64_t dim, uint32_t other, int64_t other_dim) {
+    constraints_.push_back({nullptr, kind, tensor, static_cast<uint32_t>(dim), other, static_cast<uint32_t>(other_dim)});
+    labels_.emplace_back(label);
+  }
+  /// Unless both are static: then verify() has looked.
+  void relate(const char* label, uint32_t kind, uint32_t tensor, int64_t dim, uint32_t other, int64_t other_dim) {
+    if (tensor == other && dim == other_dim) return;
+    if (open(tensor, dim) || open(other, other_dim)) add(label, kind, tensor, dim, other, other_dim);
+  }
+  void equal_dims(const char* label, uint32_t tensor, uint32_t other) {
+    for (int64_t d = 0; d < rank(tensor); ++d) relate(label, STREW_EQUAL, tensor, d, other, d);
+  }
+  void distinct(const char* label, uint32_t result) {
+    const TensorType& type = types_[result];
+    const auto has_open = [](const std::vector<int64_t>& list) {
+      return std::find(list.begin(), list.end(), kDynamic) != list.end();
+    };
+    if (!type.strides.empty() && (has_open(type.dims) || has_open(type.strides)))
+      add(label, STREW_DISTINCT, result, 0, result, 0);
+  }
+
+  /// An operand without a buffer of its own looks like its result: what it says about dims, the result has to be.
+  void follow_operands(const Scatter& s) {
+    if (s.init == InitKind::copy) return;
+    for (size_t i = 0; i < s.results.size(); ++i) {
+      TensorType& result = types_[i];
+      for (size_t d = 0; d < result.dims.size(); ++d)
+        if (result.dims[d] == kDynamic) result.dims[d] = s.operands[i].dims[d];
+    }
+  }
+  /// A window dim of the result is its slice size.
+  void follow_slice_sizes(const Gather& g) {
+    size_t window = 0;
+    for (size_t d = 0; d < g.slice_sizes.size(); ++d) {
+      const auto dim = static_cast<int64_t>(d);
+      if (contains(g.dims.collapsed_slice_dims, dim) || contains(g.dims.operand_batching_dims, dim)) continue;
+      int64_t& extent = types_[0].dims[static_cast<size_t>(g.dims.offset_dims[window++])];
+      if (extent == kDynamic) extent = g.slice_sizes[d];
+    }
+  }
+
+  void constrain_extras(const char* label, const std::vector<Extra>& extras, uint32_t values, int64_t vector_dim,
+                        const std::vector<int64_t>& window_dims) {
+    const uint32_t indices = find(Role::indices);
+    for (size_t i = 0; i < extras.size(); ++i) {
+      const uint32_t extra = find(Role::extra, static_cast<int>(i));
+      if (extras[i].kind == ExtraKind::per_element) equal_dims(label, extra, values);
+      int64_t at = 0;
+      for (int64_t d = 0; extras[i].kind == ExtraKind::per_position && d < rank(indices); ++d)
+        if (d != vector_dim) relate(label, STREW_EQUAL, extra, at++, indices, d);
+      for (size_t w = 0; extras[i].kind == ExtraKind::per_window && w < window_dims.size(); ++w)
+        relate(label, STREW_EQUAL, extra, static_cast<int64_t>(w), values, window_dims[w]);
+    }
+  }
+  /// Dims of `values` that are no window dims are the index positions.
+  void constrain_positions(const char* label, uint32_t values, const std::vector<int64_t>& window_dims, int64_t vector_dim) {
+    const uint32_t indices = find(Role::indices);
+    const std::vector<int64_t> batch = other_dims(rank(values), window_dims);
+    size_t at = 0;
+    for (int64_t d = 0; d < rank(indices); ++d)
+      if (d != vector_dim) relate(label, STREW_EQUAL, values, batch[at++], indices, d);
+  }
+  void constrain_batching(const char* label, uint32_t base, const std::vector<int64_t>& base_dims,
+                          const std::vector<int64_t>& indices_dims) {
+    for (size_t i = 0; i < base_dims.size(); ++i)
+      relate(label, STREW_AT_MOST, find(Role::indices), indices_dims[i], base, base_dims[i]);
+  }
+
+  void constrain(const Scatter& s) {
+    const auto n = static_cast<int>(s.results.size());
+    const uint32_t updates = find(Role::updates);
+    for (int i = 0; i < n; ++i) {
+      const uint32_t result = find(Role::result, i);
+      if (i > 0) equal_dims("scatter_c1", result, 0);
+      if (i > 0) equal_dims("scatter_c3", find(Role::updates, i), updates);
+      if (s.init == InitKind::copy) equal_dims("scatter_c24", find(Role::operand, i), result);
+      distinct("op_result_strides", result);
+    }
+    constrain_batching("scatter_c18", 0, s.dims.input_batching_dims, s.dims.scatter_indices_batching_dims);
+    constrain_positions("scatter_c4", updates, s.dims.update_window_dims, s.dims.index_vector_dim);
+    std::vector<int64_t> not_window = s.dims.inserted_window_dims;
+    not_window.insert(not_window.end(), s.dims.input_batching_dims.begin(), s.dims.input_batching_dims.end());
+    const std::vector<int64_t> base = other_dims(rank(0), not_window);
+    for (size_t i = 0; i < base.size(); ++i)
+      relate("scatter_c4", STREW_AT_MOST, updates, s.dims.update_window_dims[i], 0, base[i]);
+    constrain_extras("scatter_extras", s.extras, updates, s.dims.index_vector_dim, s.dims.update_window_dims);
+  }
+
+  void constrain(const Gather& g) {
+    const uint32_t operand = find(Role::operand);
+    distinct("op_result_strides", 0);
+    constrain_batching("gather_c17", operand, g.dims.operand_batching_dims, g.dims.start_indices_batching_dims);
+    constrain_positions("gather_c22", 0, g.dims.offset_dims, g.dims.index_vector_dim);
+    const bool answers = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
+    size_t window = 0;
+    for (int64_t d = 0; d < rank(operand); ++d) {
+      const int64_t size = g.slice_sizes[static_cast<size_t>(d)];
+      if (!contains(g.dims.collapsed_slice_dims, d) && !contains(g.dims.operand_batching_dims, d)) {
+        relate("gather_c21", STREW_AT_MOST, 0, g.dims.offset_dims[window++], operand, d);
+      } else if (size == 0) {
+        if (answers && open(operand, d)) add("gather_empty", STREW_EMPTY, operand, d, 0, 0);
+        if (!answers) add("gather_empty", STREW_NOTHING, 0, 0, operand, d);
+      } else if (open(operand, d) && !answers) {
+        add("gather_empty", STREW_NOT_EMPTY, operand, d, 0, 0);
+      }
+    }
+    constrain_extras("gather_extras", g.extras, 0, g.dims.index_vector_dim, g.dims.offset_dims);
+  }
+
+  const Op& op_;
+  std::vector<TensorSlot> slots_;
+  std::vector<TensorType> types_;
+  std::vector<strew_constraint> constraints_;
+  std::vector<std::string> labels_;
+};
+
+class Builder {
+ public:
+  explicit Builder(const DescriptorRequest& request)
+      : r_(request), plan_(request.plan), shapes_(*request.op), scatter_(std::get_if<Scatter>(&*request.op)) {}
+
+  DescriptorImage run() {
+    k_.abi = STREW_ABI_VERSION;
+    k_.size = sizeof k_;
+    out_.text(offsetof(strew_kernel, name), r_.symbol);
+    out_.text(offsetof(strew_kernel, identity), r_.identity);
+    out_.text(offsetof(strew_kernel, features), r_.features);
+    add_tensors();
+    add_constraints();
+    add_faults();
+    k_.strategy = static_cast<uint8_t>(r_.schedule.strategy);
+    k_.tables = static_cast<uint32_t>(r_.schedule.tables);
+    k_.scratch_mib = static_cast<uint32_t>(r_.schedule.scratch_mib);
+    if (!plan_.tensors.empty()) {
+      add_symbols();
+      add_work();
+      add_cuts();
+      add_private();
+    }
+    for (const int kind : r_.entries)
+      out_.external(offsetof(strew_kernel, entries) + static_cast<size_t>(kind) * sizeof(strew_entry),
+                    r_.symbol + "_" + entry_name(kind));
+    add_parts();
+    k_.factor_count = static_cast<uint32_t>(factors_.size());
+    out_.array(offsetof(strew_kernel, factors), factors_);
+    return out_.finish(k_);
+  }
+
+ private:
+  static std::string entry_name(int kind) {
+    static const char* const kNames[] = {
+#define STREW_ENTRY_TEXT(kind, what) #kind,
+        STREW_ENTRIES(STREW_ENTRY_TEXT)
+#undef STREW_ENTRY_TEXT
+    };
+    return kNames[kind];
+  }
+
+  strew_term term(const Term& term) {
+    strew_term out{term.factor, static_cast<uint32_t>(factors_.size()), static_cast<uint32_t>(term.symbols.size())};
+    for (const int symbol : term.symbols) factors_.push_back(static_cast<uint32_t>(symbol));
+    return out;
+  }
+  Term product(const std::vector<Loop>& loops, size_t from = 0) const {
+    Term out = constant(1);
+    for (size_t i = from; i < loops.size(); ++i) out = out * loops[i].extent;
+    return out;
+  }
+
+  uint32_t data_index(const TensorSlot& slot) const {
+    const int pairs = scatter_ != nullptr ? static_cast<int>(scatter_->operands.size()) : 1;
+    const int extras_at = scatter_ != nullptr ? 3 * pairs + 1 : 3;
+    switch (slot.role) {
+      case Role::result:
+        return static_cast<uint32_t>(slot.index);
+      case Role::operand:
+        return static_cast<uint32_t>(pairs + slot.index);
+      case Role::indices:
+        return static_cast<uint32_t>(2 * pairs);
+      case Role::updates:
+        return static_cast<uint32_t>(2 * pairs + 1 + slot.index);
+      case Role::extra:
+        break;
+    }
+    return static_cast<uint32_t>(extras_at + slot.index);
+  }
+
+  void add_tensors() {
+    const std::vector<TensorSlot>& slots = shapes_.slots();
+    const bool copies = scatter_ != nullptr && scatter_->init == InitKind::copy;
+    const size_t pairs = scatter_ != nullptr ? scatter_->operands.size() : 1;
+    std::vector<strew_tensor_rule> rules(slots.size());
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const TensorSlot& slot = slots[i];
+      const TensorType& type = shapes_.type(i);
+      strew_tensor_rule& rule = rules[i];
+      const auto has_open = [](const std::vector<int64_t>& list) {
+        return std::find(list.begin(), list.end(), kDynamic) != list.end();
+      };
+      rule.dtype = static_cast<uint8_t>(type.dtype);
+      rule.role = static_cast<uint8_t>(slot.role);
+      rule.is_open = has_open(type.dims) || has_open(type.strides);
+      rule.bits = static_cast<uint8_t>(bits(type.dtype));
+      rule.rank = static_cast<uint32_t>(type.dims.size());
+      rule.data = data_index(slot);
+      rule.may_be = copies && slot.role == Role::result ? static_cast<int32_t>(pairs + i) : -1;
+      k_.result_count += slot.role == Role::result;
+      k_.packs_results |= static_cast<uint8_t>(slot.role == Role::result && bits(type.dtype) < 8);
+    }
+    k_.tensor_count = static_cast<uint32_t>(slots.size());
+    const size_t extras = scatter_ != nullptr ? scatter_->extras.size() : std::get<Gather>(*r_.op).extras.size();
+    k_.data_count = static_cast<uint32_t>((scatter_ != nullptr ? 3 * pairs + 1 : 3) + extras);
+    const uint32_t at = out_.add(std::span<const strew_tensor_rule>(rules));
+    out_.point(offsetof(strew_kernel, tensors), at);
+    for (size_t i = 0; i < slots.size(); ++i) {
+      const size_t rule = at + i * sizeof(strew_tensor_rule);
+      std::string title(name(slots[i].role));
+      if (slots[i].role != Role::indices) title += " " + std::to_string(slots[i].index);
+      out_.text(rule + offsetof(strew_tensor_rule, name), title);
+      out_.text(rule + offsetof(strew_tensor_rule, dtype_name), name(shapes_.type(i).dtype));
+      out_.array(rule + offsetof(strew_tensor_rule, dims), shapes_.type(i).dims);
+      out_.array(rule + offsetof(strew_tensor_rule, strides), shapes_.type(i).strides);
+    }
+  }
+
+  void add_constraints() {
+    const std::vector<strew_constraint>& list = shapes_.constraints();
+    k_.constraint_count = static_cast<uint32_t>(list.size());
+    if (list.empty()) return;
+    const uint32_t at = out_.add(std::span<const strew_constraint>(list));
+    out_.point(offsetof(strew_kernel, constraints), at);
+    for (size_t i = 0; i < list.size(); ++i)
+      out_.text(at + i * sizeof(strew_constraint) + offsetof(strew_constraint, label), shapes_.labels()[i]);
+  }
+
+  void add_symbols() {
+    std::vector<strew_symbol> list;
+    for (const Symbol& symbol : plan_.symbols) {
+      // Operands that are not bound have their result's dims.
+      uint32_t tensor = shapes_.find(symbol.role, symbol.index);
+      if (tensor == shapes_.slots().size()) tensor = shapes_.find(Role::result, symbol.index);
+      list.push_back({tensor, static_cast<uint32_t>(symbol.dim), symbol.is_stride ? 1u : 0u});
+    }
+    k_.symbol_count = static_cast<uint32_t>(list.size());
+    out_.array(offsetof(strew_kernel, symbols), list);
+  }
+
+  void add_faults() {
+    const FaultRule rule = fault_rule(*r_.op);
+    k_.is_gather = rule.gather;
+    k_.counts_from_end = rule.counts_from_end;
+    k_.index_is_u64 = rule.is_u64;
+    k_.index_tensor = shapes_.find(Role::indices);
+    k_.table_tensor = rule.gather ? shapes_.find(Role::operand) : 0;
+    const auto* g = std::get_if<Gather>(&*r_.op);
+    k_.index_vector_dim = static_cast<uint32_t>(g != nullptr ? g->dims.index_vector_dim : scatter_->dims.index_vector_dim);
+    std::vector<uint32_t> dims;
+    for (const int64_t d : g != nullptr ? g->dims.start_index_map : scatter_->dims.scatter_dims_to_operand_dims)
+      dims.push_back(static_cast<uint32_t>(d));
+    k_.component_count = static_cast<uint32_t>(dims.size());
+    out_.array(offsetof(strew_kernel, component_dims), dims);
+    const InitKind init = scatter_ != nullptr ? scatter_->init : InitKind::in_place;
+    k_.init_kind = init == InitKind::copy ? STREW_COPY : init == InitKind::fill ? STREW_FILL : STREW_IN_PLACE;
+  }
+
+  void add_work() {
+    k_.positions = term(product(plan_.positions));
+    k_.window = term(product(plan_.window));
+    k_.splits = term(plan_.window.empty() ? constant(1) : plan_.window.front().extent);
+    k_.init = term(product(plan_.init));
+    k_.checks_first = plan_.checks_first;
+    k_.computes_floats = computes_floats();
+    add_covers();
+  }
+  bool computes_floats() const {
+    const auto floating = [](DType dtype) { return is_float(dtype) || is_complex(dtype); };
+    for (const ExprNode& node : plan_.combine.nodes)
+      if (!plan_.pure_move && floating(node.dtype)) return true;
+    for (int i = 0; i < plan_.pairs && plan_.init_kind == InitKind::copy; ++i) {
+      const DType from = plan_.tensors[static_cast<size_t>(plan_.operand(i))].dtype;
+      const DType to = plan_.tensors[static_cast<size_t>(plan_.result(i))].dtype;
+      if (from != to && (floating(from) || floating(to))) return true;
+    }
+    return false;
+  }
+  /// overwrites_all() (compiler/plan), as far as it is known before the call.
+  void add_covers() {
+    if (plan_.gather || !plan_.pure_move || !plan_.unique.holds) return;
+    const bool applies = plan_.in_bounds.holds || plan_.checks_first;
+    if (!applies && plan_.oob != OobPolicy::clamp) return;
+    k_.may_overwrite = 1;
+    if (applies) return;
+    std::vector<strew_cover> covers;
+    for (const Component& c : plan_.components) covers.push_back({term(c.window), term(c.dim)});
+    k_.cover_count = static_cast<uint32_t>(covers.size());
+    out_.array(offsetof(strew_kernel, covers), covers);
+  }
+
+  void add_cuts() {
+    const auto result = static_cast<size_t>(plan_.result(0));
+    const auto none = constant(0);
+    k_.position_stride = term(plan_.positions.empty() ? none : plan_.positions.back().strides[result]);
+    const bool slabs = !plan_.gather && plan_.kind != PlanKind::slice_update && !plan_.unique.holds && !plan_.positions.empty();
+    k_.slab = term(slabs ? product(plan_.positions, slab_loops(plan_)) : none);
+    k_.window_stride = term(plan_.window.empty() ? none : plan_.window.front().strides[result]);
+    const Component* const mover = clip_mover(plan_);
+    k_.clip_extent = term(mover != nullptr ? mover->dim : constant(1));
+    k_.clip_stride = term(mover != nullptr ? mover->strides[result] : none);
+    if (!legal(Strategy::owner, plan_).ok()) return;
+    const int64_t unit = key_unit(plan_);
+    k_.key_bytes = unit * (bits(plan_.tensors[result].dtype) / 8);
+    std::vector<strew_reach> reaches;
+    for (const Loop& loop : plan_.positions) reaches.push_back({term(loop.extent), loop.strides[result].factor / unit});
+    for (const Component& c : plan_.components) reaches.push_back({term(c.dim), c.strides[result].factor / unit});
+    k_.reach_count = static_cast<uint32_t>(reaches.size());
+    out_.array(offsetof(strew_kernel, reaches), reaches);
+  }
+
+  void add_private() {
+    if (r_.schedule.strategy != Strategy::private_tables) return;
+    k_.regroups = combines_exactly(plan_);
+    std::vector<uint64_t> identities;
+    for (int i = 0; i < plan_.pairs; ++i)
+      identities.push_back(*identity_bits(combiner_of(plan_, i), plan_.tensors[static_cast<size_t>(plan_.result(i))].dtype));
+    out_.array(offsetof(strew_kernel, identities), identities);
+  }
+
+  void add_parts() {
+    if (r_.parts.empty()) return;
+    k_.part_count = static_cast<uint8_t>(r_.parts.size());
+    k_.wide_dtype = static_cast<uint8_t>(scatter_->accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32);
+    k_.widens_touched = r_.widens_touched;
+    for (size_t i = 0; i < r_.parts.size(); ++i)
+      out_.external(offsetof(strew_kernel, parts) + i * sizeof(const strew_kernel*), r_.parts[i]);
+  }
+
+  const DescriptorRequest& r_;
+  const Plan& plan_;
+  const Shapes shapes_;
+  const Scatter* scatter_;
+  strew_kernel k_{};
+  std::vector<uint32_t> factors_;
+  Writer out_;
+};
+
+}  // namespace
+
+DescriptorImage make_descriptor(const DescriptorRequest& request) { return Builder(request).run(); }
+
+std::shared_ptr<const strew_kernel> materialise(const DescriptorImage& image,
+                                                const std::function<const void*(const std::string&)>& resolve) {
+  constexpr std::align_val_t kAlignment{alignof(std::max_align_t)};
+  char* const bytes = static_cast<char*>(::operator new(image.bytes.size(), kAlignment));
+  std::memcpy(bytes, image.bytes.data(), image.bytes.size());
+  const auto put = [&](uint32_t at, const void* address) { std::memcpy(bytes + at, &address, sizeof address); };
+  for (const DescriptorImage::Pointer& pointer : image.pointers) put(pointer.at, bytes + pointer.to);
+  for (const DescriptorImage::External& external : image.externals) put(external.at, resolve(external.symbol));
+  return {reinterpret_cast<const strew_kernel*>(bytes),
+          [kAlignment](const strew_kernel* kernel) { ::operator delete(const_cast<strew_kernel*>(kernel), kAlignment); }};
+}
+
+}  // namespace strew

@@ -1,0 +1,24 @@
+// Machine: the computer that this process runs on, as far as it may use it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/cpus.h"
+
+namespace strew {
+
+struct Machine {
+  const CpuInfo* cpu = nullptr;  ///< the best name for it
+  FeatureSet features = 0;       ///< what processor and operating system really have
+  int cores = 1;                 ///< usable by this process (affinity mask and CPU quota)
+  int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
+};
+
+/// Asked once per process.
+const Machine& machine();
+/// Of "avx2,fma": those that this machine lacks, or that strew has not heard of, in the same form. Empty: it has them all.
+std::string lacking_features(std::string_view wanted);
+
+}  // namespace strew

@@ -1,0 +1,10 @@
+// Benchmarks of calls that do hardly any work.
+#pragma once
+
+namespace strew::bench {
+
+/// call/sizes:N (a kernel with symbols, N shapes in turn), call/kernels:N (N kernels in turn, 8 shapes), call/threads:N (N threads, a shape
+/// each).
+void add_call_benchmarks();
+
+}  // namespace strew::bench

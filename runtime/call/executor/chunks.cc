@@ -1,0 +1,73 @@
+// How many threads a phase is worth is decided here, from its size, so that a kernel with symbols gets one thread on small dims and all of
+// them on large ones. Tested by tests/unit/executor_test.cc and kernel_test.cc.
+#include "runtime/call/executor/chunks.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace strew {
+namespace {
+
+struct Running {
+  const Phase& phase;
+  Split split;
+  // check: the fault of the smallest chunk that has one; chunks are in position order, so it is the first.
+  std::mutex mutex;
+  int faulty = Executor::kMaxChunks;
+  strew_fault fault{};
+
+  int32_t run_chunk(int chunk, strew_fault* found) const {
+    const int64_t begin = split.border(chunk), end = split.border(chunk + 1);
+    if (begin >= end) return STREW_OK;
+    if (phase.axis == Axis::work) return phase.entry(&phase.args, begin, end, found);
+    strew_args part = phase.args;
+    (phase.axis == Axis::window ? part.w0 : part.k0) = begin;
+    (phase.axis == Axis::window ? part.w1 : part.k1) = end;
+    return phase.entry(&part, 0, phase.positions, found);
+  }
+};
+
+void work(void* context, int chunk) noexcept {
+  Running& running = *static_cast<Running*>(context);
+  strew_fault found{};
+  if (running.run_chunk(chunk, &found) == STREW_OK) return;
+  const std::lock_guard lock(running.mutex);
+  if (chunk >= running.faulty) return;
+  running.faulty = chunk;
+  running.fault = found;
+}
+
+}  // namespace
+
+bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault) {
+  Running running{phase, phase.split, {}};
+  // A chunk of another axis repeats the index work, so there is one per thread that really works.
+  running.split.chunks = phase.axis == Axis::work ? team.threads() * limits.chunks_per_thread : team.threads();
+  run_phase(team, limits, phase.kind, running.split.chunks, running.split.busy(), work, &running);
+  if (running.faulty == Executor::kMaxChunks) return true;
+  *fault = running.fault;
+  return false;
+}
+
+bool run_split(const Callable& callable, const Phase& phase, int64_t nanoseconds, strew_fault* fault) {
+  if (phase.split.total == 0) return true;
+  const ExecutionLimits& limits = *callable.limits;
+  Executor::Team team(*callable.executor, threads_for(nanoseconds, callable.threads, limits), nanoseconds);
+  if (team.has_help()) return run_chunks(team, limits, phase, fault);
+  note_phase(limits, phase.kind, 1);
+  return phase.entry(&phase.args, 0, phase.axis == Axis::work ? phase.split.total : phase.positions, fault) == STREW_OK;
+}
+
+/// One thread's time, roughly: 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
+int64_t estimate(int64_t positions, int64_t bytes) {
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
+}
+
+int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits) {
+  most = std::min(most, limits.most_threads);
+  if (limits.thread_nanoseconds == 0) return most;
+  return static_cast<int>(std::clamp<int64_t>(nanoseconds / limits.thread_nanoseconds, 1, most));
+}
+
+}  // namespace strew

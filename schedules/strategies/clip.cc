@@ -1,0 +1,20 @@
+// Strategy clip: threads share out an operand dim that an index moves windows in. Elements of the result have one owner, which sees all updates
+// in position order. Each thread resolves every index, so it wants wide windows. Tested by tests/unit/clip_test.cc.
+#include "schedules/strategies/strategy.h"
+
+namespace strew {
+
+const Component* clip_mover(const Plan& plan) {
+  if (plan.window.empty() || plan.window.front().moved_by < 0) return nullptr;
+  return &plan.components[static_cast<size_t>(plan.window.front().moved_by)];
+}
+
+Status legal_clip(const Plan& plan) {
+  if (plan.gather) return unsupported("strategy clip: a gather has no destinations to own");
+  STREW_TRY(whole_bytes(plan, Strategy::clip));
+  if (clip_mover(plan) == nullptr)
+    return unsupported("strategy clip: no index moves the first window loop (strategy window splits it)");
+  return {};
+}
+
+}  // namespace strew

@@ -1,0 +1,21 @@
+// Strategies owner and exchange: every destination has one owner, which applies its updates in order. Owner: every thread reads all indices.
+// Exchange: every index is read by one thread, which hands it to its owner. Tested by tests/unit/schedule_test.cc and owner_test.cc.
+#include "schedules/strategies/owners.h"
+#include "schedules/strategies/strategy.h"
+
+namespace strew {
+
+Status legal_owners(const Plan& plan, Strategy strategy) {
+  const auto refuse = [&](const std::string& why) { return unsupported("strategy " + std::string(name(strategy)) + ": " + why); };
+  if (plan.gather) return refuse("a gather has no destinations to own");
+  if (plan.kind != PlanKind::row && plan.kind != PlanKind::element)
+    return refuse("windows of kind " + std::string(name(plan.kind)) + " do not coincide");
+  STREW_TRY(whole_bytes(plan, strategy));
+  if (key_unit(plan) == 0) return refuse("results have dynamic, negative or different strides");
+  return {};
+}
+
+Status legal_owner(const Plan& plan) { return legal_owners(plan, Strategy::owner); }
+Status legal_exchange(const Plan& plan) { return legal_owners(plan, Strategy::exchange); }
+
+}  // namespace strew

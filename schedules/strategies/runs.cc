@@ -1,0 +1,20 @@
+// Strategy runs: chunks of sorted positions, cut where the destination changes. Legal where equal destinations are adjacent for certain: rows
+// and elements, one position loop, indices hinted as sorted, and a policy that keeps their order (wrap and negative normalisation do not; clamp
+// does for one component). Tested by tests/unit/runs_test.cc.
+#include "schedules/strategies/owners.h"
+#include "schedules/strategies/strategy.h"
+
+namespace strew {
+
+Status legal_runs(const Plan& plan) {
+  STREW_TRY(legal_owners(plan, Strategy::runs));
+  const auto refuse = [](const std::string& why) { return unsupported("strategy runs: " + why); };
+  if (!plan.sorted.holds) return refuse("indices are not known to be sorted (no indices_are_sorted)");
+  if (plan.positions.size() != 1 || slab_loops(plan) > 0) return refuse("positions are not one loop over unbatched indices");
+  if (plan.normalize_negative) return refuse("negative indices count from the end, which breaks their order");
+  if (plan.oob == OobPolicy::wrap || (plan.oob == OobPolicy::clamp && plan.components.size() > 1))
+    return refuse("policy " + std::string(name(plan.oob)) + " breaks the order of indices");
+  return {};
+}
+
+}  // namespace strew
