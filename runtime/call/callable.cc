@@ -26,7 +26,8 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   if (kernel.checks_first != 0) made->check_at_once = entry_of(kernel, STREW_ENTRY_check);
   made->computes_floats = kernel.computes_floats != 0;
   made->last_level_cache_bytes = machine().l3_bytes;
-  made->is_direct = made->range != nullptr && kernel.strategy == STREW_STRATEGY_sequential;
+  made->is_sequential = made->range != nullptr && kernel.strategy == STREW_STRATEGY_sequential;
+  made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
   made->checked_alone = limits->checked_alone;
   made->threads = threads == 0 ? executor->threads() : threads;
   made->executor = std::move(executor);

@@ -37,7 +37,8 @@ class Callable {
   strew_entry range = nullptr;
   strew_entry check_at_once = nullptr;  ///< the check entry where the kernel has to check first
   bool computes_floats = false;
-  bool is_direct = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
+  bool is_sequential = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
+  bool may_be_alone = false;   ///< the same for calls that are not worth a second thread: the strategy does not decide the bits
   int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
   int threads = 1;
   int64_t last_level_cache_bytes = 0;  ///< of the machine that runs

@@ -58,12 +58,6 @@ bool run_split(const Callable& callable, const Phase& phase, int64_t nanoseconds
   return phase.entry(&phase.args, 0, phase.axis == Axis::work ? phase.split.total : phase.positions, fault) == STREW_OK;
 }
 
-/// One thread's time, roughly: 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
-int64_t estimate(int64_t positions, int64_t bytes) {
-  constexpr int64_t kMost = int64_t{1} << 40;
-  return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
-}
-
 int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits) {
   most = std::min(most, limits.most_threads);
   if (limits.thread_nanoseconds == 0) return most;

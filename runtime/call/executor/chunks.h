@@ -1,6 +1,7 @@
 // A phase of a call: one entry over a range of work, cut into chunks that a team of threads takes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "runtime/call/callable.h"
@@ -29,7 +30,11 @@ bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase
 bool run_split(const Callable& callable, const Phase& phase, int64_t nanoseconds, strew_fault* fault);
 
 /// What one thread would need, roughly, in nanoseconds; and how many threads that is worth.
-int64_t estimate(int64_t positions, int64_t bytes);
+inline int64_t estimate(int64_t positions, int64_t bytes) {
+  // 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
+  constexpr int64_t kMost = int64_t{1} << 40;
+  return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
+}
 int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits = kDefaultLimits);
 
 }  // namespace strew

@@ -31,7 +31,8 @@ namespace {
 void log_copy(const strew_kernel& kernel, int64_t elements) {
   int64_t bytes = 0;
   for (uint32_t i = 0; i < kernel.result_count; ++i) bytes += (elements * kernel.tensors[i].bits + 7) / 8;
-  log(LogLevel::call, std::string(kernel.name) + ": the whole operand was copied to the result, " + std::to_string(bytes) + " bytes");
+  log(LogLevel::call,
+      std::string(kernel.name) + ": the whole operand was copied to the result, " + std::to_string(bytes) + " bytes");
 }
 
 }  // namespace
