@@ -11,11 +11,14 @@
 #include "base/tensor_view.h"
 #include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
+#include "schedules/entries.h"
 #include "schedules/schedule.h"
 #include "schedules/target.h"
 #include "strew/abi.h"
 
 namespace strew {
+
+struct DescriptorImage;
 
 /// What every backend reads. The reference reads only `op`; the others never do.
 struct BuildRequest {
@@ -23,16 +26,11 @@ struct BuildRequest {
   const Plan& plan;      ///< of the canonicalised op
   const Schedule& schedule;
   const Target& target;
-  std::string symbol;  ///< prefix of the entry symbols; see kernel_symbol()
+  std::string symbol;                           ///< of the descriptor, and prefix of the entries' symbols; see kernel_symbol()
+  const DescriptorImage* descriptor = nullptr;  ///< goes into the object; null: entries only
+  /// Wide accumulation: the kernels that this one is made of. It has no entries of its own then, and one object holds them all.
+  std::vector<BuildRequest> parts = {};
 };
-
-/// Numbers, names and what they do: STREW_ENTRIES of strew/abi.h.
-enum class EntryKind : uint8_t {
-#define STREW_ENTRY_VALUE(kind, what) kind,
-  STREW_ENTRIES(STREW_ENTRY_VALUE)
-#undef STREW_ENTRY_VALUE
-};
-std::string_view name(EntryKind kind);
 
 /// Runs an op where there is no code for it.
 class Interpreter {
@@ -42,11 +40,11 @@ class Interpreter {
   virtual Status run(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault) const = 0;
 };
 
-/// What a backend produces: relocatable objects, linked together, with symbols SYMBOL_range, SYMBOL_check, …
+/// What a backend produces: one relocatable object with the descriptor and the entries, entries_of(plan, schedule), of the request and of its
+/// parts.
 struct Artifact {
-  std::vector<std::string> objects;  ///< ELF bytes; none when `interpreted`
-  std::vector<EntryKind> entries;    ///< present in the objects
-  bool interpreted = false;          ///< no code: the kernel runs `interpreter`, or without one the reference, on the op
+  std::string object;        ///< ELF bytes; none when `interpreted`
+  bool interpreted = false;  ///< no code: the kernel runs `interpreter`, or without one the reference, on the op
   std::shared_ptr<const Interpreter> interpreter;
 };
 

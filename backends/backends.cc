@@ -29,15 +29,6 @@ const Backend* find_backend(std::string_view name) {
   return nullptr;
 }
 
-std::string_view name(EntryKind kind) {
-  static constexpr std::string_view kNames[] = {
-#define STREW_ENTRY_NAME(kind, what) #kind,
-      STREW_ENTRIES(STREW_ENTRY_NAME)
-#undef STREW_ENTRY_NAME
-  };
-  return kNames[static_cast<size_t>(kind)];
-}
-
 std::string kernel_symbol(const std::string& op_text, const Schedule& schedule, const Target& target) {
   return "strew_" + to_hex(hash_text(op_text + "\n" + print(schedule) + "\n" + print(target)));
 }

@@ -10,6 +10,7 @@
 
 #include "compiler/op/fault.h"
 #include "compiler/op/verify_common.h"
+#include "schedules/entries.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
 
@@ -219,9 +220,7 @@ class Builder {
       add_cuts();
       add_private();
     }
-    for (const int kind : r_.entries)
-      out_.external(offsetof(strew_kernel, entries) + static_cast<size_t>(kind) * sizeof(strew_entry),
-                    r_.symbol + "_" + entry_name(kind));
+    if (r_.has_entries) add_entries();
     add_parts();
     k_.factor_count = static_cast<uint32_t>(factors_.size());
     out_.array(offsetof(strew_kernel, factors), factors_);
@@ -229,13 +228,10 @@ class Builder {
   }
 
  private:
-  static std::string entry_name(int kind) {
-    static const char* const kNames[] = {
-#define STREW_ENTRY_TEXT(kind, what) #kind,
-        STREW_ENTRIES(STREW_ENTRY_TEXT)
-#undef STREW_ENTRY_TEXT
-    };
-    return kNames[kind];
+  void add_entries() {
+    for (const EntryKind kind : entries_of(plan_, r_.schedule))
+      out_.external(offsetof(strew_kernel, entries) + static_cast<size_t>(kind) * sizeof(strew_entry),
+                    r_.symbol + "_" + std::string(name(kind)));
   }
 
   strew_term term(const Term& term) {

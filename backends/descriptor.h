@@ -38,9 +38,10 @@ struct DescriptorRequest {
   const Schedule& schedule;
   std::string symbol;  ///< of the descriptor; entries are SYMBOL_range, …
   std::string identity;
-  std::string features;            ///< strew_kernel.features
-  std::vector<int> entries;        ///< STREW_ENTRY_… that the object has
-  std::vector<std::string> parts;  ///< wide accumulation: the symbols of the parts' descriptors, in the order of STREW_FOLD, …
+  std::string features = {};  ///< strew_kernel.features
+  bool has_entries = true;  ///< entries_of(plan, schedule); false: interpreted, or made of parts
+  std::vector<std::string> parts =
+      {};  ///< wide accumulation: the symbols of the parts' descriptors, in the order of STREW_FOLD, …
   bool widens_touched = false;
 };
 DescriptorImage make_descriptor(const DescriptorRequest& request);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/status.h"
-#include "strew/abi.h"
 
 namespace strew {
 
@@ -16,7 +15,7 @@ class LinkedObject {
  public:
   virtual ~LinkedObject() = default;
   /// Address of a symbol asked for in link(), in that order.
-  std::vector<strew_entry> entries;
+  std::vector<const void*> addresses;
 };
 
 /// Thread-safe.

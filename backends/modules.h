@@ -1,6 +1,7 @@
 // The interfaces of the two backends that are opened on demand (base/module.h).
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,11 @@
 
 namespace strew {
 
+/// The kernels of a request that have entries: itself, or its parts.
+inline std::span<const BuildRequest> units_of(const BuildRequest& request) {
+  return request.parts.empty() ? std::span(&request, 1) : std::span(request.parts);
+}
+
 struct Form;
 /// Loops that another backend made: their calling convention, and SYMBOL_apply as LLVM bitcode.
 struct OutsideLoops {
@@ -17,11 +23,17 @@ struct OutsideLoops {
   const std::string& bitcode;
 };
 
+/// A kernel with entries of its own. `loops`: the range and list entries call these; null: they have their own.
+struct ObjectUnit {
+  const BuildRequest& request;
+  const OutsideLoops* loops = nullptr;
+};
+
 /// extern "C" const LlvmModule* strew_llvm_module()
 struct LlvmModule {
-  /// `loops`: the range and list entries call these; null: they have their own.
-  Expected<Artifact> (*build)(const BuildRequest& request, const OutsideLoops* loops);
-  Expected<std::string> (*emit_text)(const BuildRequest& request, const OutsideLoops* loops, std::string_view kind);
+  /// `units`: the request itself, or its parts.
+  Expected<Artifact> (*build)(const BuildRequest& request, std::span<const ObjectUnit> units);
+  Expected<std::string> (*emit_text)(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind);
   Linker* (*linker)();  ///< one per process
 };
 Expected<const LlvmModule*> open_llvm_module();

@@ -1,47 +1,16 @@
-// compile() reads like the picture in docs/architecture.md. A schedule's text sets knobs over the heuristic's choice; a backend named by
-// the caller must be able, `auto` takes the first that is (the reference always is). An op that no plan can hold goes to the reference
-// alone. Tested by tests/unit/kernel_test.cc.
+// plan_kernel() reads like the picture in docs/architecture.md. A schedule's text sets knobs over the heuristic's choice; a backend named by
+// the caller must be able, `auto` takes the first that is (the reference always is). Wide accumulation is a kernel made of parts, which pass
+// through the same stages and end in the same object. Tested by tests/unit/kernel_test.cc.
 #include "backends/pipeline.h"
 
-#include <future>
-#include <system_error>
+#include <algorithm>
 
 #include "base/fp_environment.h"
-#include "compiler/rewrite/rewrites.h"
 #include "compiler/rewrite/split_wide.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew {
 namespace {
-
-Expected<Schedule> make_schedule(const Plan& plan, const Target& target, const KernelOptions& options) {
-  if (options.threads < 0 || options.threads > 1024)
-    return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0..1024");
-  STREW_ASSIGN(Schedule schedule, parse_schedule(options.schedule, choose_schedule(plan, target, options.threads)));
-  STREW_TRY(check_schedule(schedule, plan, target));
-  return schedule;
-}
-
-std::string backend_names() {
-  std::string list = "auto";
-  for (const auto* each : {&backends(), &simulated_backends()})
-    for (const Backend* backend : *each) list += ", " + std::string(backend->name());
-  return list;
-}
-
-Expected<const Backend*> choose_backend(const BuildRequest& request, const Status& planned, const std::string& wanted) {
-  if (wanted != "auto") {
-    const Backend* backend = find_backend(wanted);
-    if (!backend) return invalid_argument("backend: '" + wanted + "', expected one of " + backend_names());
-    if (!planned.ok() && backend != backends().back()) return planned;
-    STREW_TRY(backend->can_build(request));
-    return backend;
-  }
-  if (!planned.ok()) return backends().back();
-  for (const Backend* backend : backends())
-    if (backend->can_build(request).ok()) return backend;
-  return internal_error("no backend can build the op, not even " + std::string(backends().back()->name()));
-}
 
 /// May the parts widen only what updates touch (runtime/call/wide_touched)? Their schedules must be of strategies owner (fold) and window
 /// (narrow).
@@ -65,12 +34,107 @@ std::string feature_text(const Target& target) {
   return text;
 }
 
-/// What a call needs, once the entries and the parts are known.
+/// The stages up to the symbol. `wanted`: the schedule, decided already; null: the heuristic's, with the knobs that the options set.
+Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, const KernelOptions& options,
+                                   const Schedule* wanted) {
+  Compiled out(op);
+  STREW_ASSIGN(Canonical canonical, canonicalise(op));
+  out.canonical = std::move(canonical.op);
+  out.applied = std::move(canonical.applied);
+  out.target = target;
+  STREW_ASSIGN(out.plan, make_plan(out.canonical));
+  out.schedule = out.heuristic = choose_schedule(out.plan, out.target, options.threads, &out.why);
+  if (wanted != nullptr) {
+    out.schedule = *wanted;
+  } else if (Expected<Schedule> schedule = parse_schedule(options.schedule, out.heuristic); schedule.ok()) {
+    out.schedule = *schedule;
+  } else {
+    out.scheduled = schedule.status();
+  }
+  if (out.scheduled.ok()) out.scheduled = check_schedule(out.schedule, out.plan, out.target);
+  out.symbol = kernel_symbol(out.op_text, out.schedule, out.target);
+  return out;
+}
+
+/// A part of a wide accumulation. Its scratch lies otherwise than the results, so a strategy asked for and legal for the whole op may not be
+/// for the part: that one then runs on one thread.
+Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const KernelOptions& options, const Schedule* wanted) {
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
+  STREW_ASSIGN(Compiled part, schedule_kernel(verified, whole.target, options, wanted));
+  if (part.scheduled.ok()) return part;
+  part.schedule.strategy = Strategy::sequential;
+  part.scheduled = check_schedule(part.schedule, part.plan, part.target);
+  part.symbol = kernel_symbol(part.op_text, part.schedule, part.target);
+  return part;
+}
+
+/// Where updates may be few against the result, the fold takes the strategy and the narrowing the split that let runtime/call/wide_touched
+/// widen only what is touched.
+Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
+  KernelOptions plain = options;
+  plain.schedule.clear();  // parts get the whole's schedule, or their own heuristic's
+  const bool is_given = !options.schedule.empty();
+  STREW_ASSIGN(Compiled fold, schedule_part(split.fold, out, plain, is_given ? &out.schedule : nullptr));
+  STREW_ASSIGN(Compiled narrow, schedule_part(split.narrow, out, plain, is_given ? &out.schedule : nullptr));
+  const auto set_strategy = [](Compiled& part, Strategy strategy) {
+    const Strategy before = part.schedule.strategy;
+    part.schedule.strategy = strategy;
+    if (!check_schedule(part.schedule, part.plan, part.target).ok())
+      part.schedule.strategy = before == strategy ? Strategy::sequential : before;
+    part.symbol = kernel_symbol(part.op_text, part.schedule, part.target);
+  };
+  if (!is_given && touched_legal(fold.plan, narrow.plan) && updates_may_be_few(fold.plan)) set_strategy(fold, Strategy::owner);
+  set_strategy(narrow, Strategy::window);
+  out.parts.push_back(std::move(fold));
+  out.parts.push_back(std::move(narrow));
+  if (!split.start) return {};
+  STREW_ASSIGN(Compiled start, schedule_part(*split.start, out, plain, nullptr));
+  out.parts.push_back(std::move(start));
+  return {};
+}
+
+std::string backend_names() {
+  std::string list = "auto";
+  for (const auto* each : {&backends(), &simulated_backends()})
+    for (const Backend* backend : *each) list += ", " + std::string(backend->name());
+  return list;
+}
+
+/// An interpreter takes the op whole; others build its parts.
+Status can_build(const Backend& backend, const Compiled& kernel) {
+  BuildRequest request = kernel.request();
+  if (backend.interprets()) request.parts.clear();
+  return backend.can_build(request);
+}
+
+void choose_backend(const std::string& wanted, Compiled& out) {
+  for (const Backend* backend : backends()) out.backends.push_back({backend, can_build(*backend, out)});
+  if (wanted == "auto") {
+    const auto first = std::find_if(out.backends.begin(), out.backends.end(), [](const Candidate& c) { return c.status.ok(); });
+    if (first != out.backends.end()) out.backend = first->backend;
+    if (out.backend == nullptr) out.chosen = internal_error("no backend can build the op, not even the reference");
+    return;
+  }
+  const Backend* const backend = find_backend(wanted);
+  if (backend == nullptr)
+    out.chosen = invalid_argument("backend: '" + wanted + "', expected one of " + backend_names());
+  else
+    out.chosen = can_build(*backend, out);
+  if (out.chosen.ok()) out.backend = backend;
+}
+
+/// What a call needs.
 void describe(Compiled& out) {
-  DescriptorRequest request{out.op, out.plan, out.schedule, out.symbol, out.op_text, "", {}, {}, false};
-  if (!out.artifact.interpreted) request.features = feature_text(out.target);
-  for (const EntryKind kind : out.artifact.entries) request.entries.push_back(static_cast<int>(kind));
-  for (const Compiled& part : out.parts) request.parts.push_back(part.symbol);
+  const bool interpreted = out.backend->interprets();
+  if (interpreted) out.parts.clear();
+  DescriptorRequest request{out.op, out.plan, out.schedule, out.symbol, out.op_text};
+  request.features = interpreted ? "" : feature_text(out.target);
+  request.has_entries = !interpreted && out.parts.empty();
+  for (Compiled& part : out.parts) {
+    part.backend = out.backend;
+    describe(part);
+    request.parts.push_back(part.symbol);
+  }
   if (out.parts.size() == STREW_START) {
     const Compiled &fold = out.parts[STREW_FOLD], &narrow = out.parts[STREW_NARROW];
     request.widens_touched = uses_owners(fold.schedule.strategy) && narrow.schedule.strategy == Strategy::window &&
@@ -79,89 +143,46 @@ void describe(Compiled& out) {
   out.descriptor = make_descriptor(request);
 }
 
-/// A part that split_wide() made.
-Expected<Plan> part_plan(const Op& part) {
-  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(part));
-  return canonical_plan(verified);
-}
-
-/// A half of a wide accumulation. Its scratch lies otherwise than the results, so a strategy asked for and legal for the whole op may not be
-/// for the half: that one then runs on one thread.
-Expected<Compiled> compile_part(const Op& part, const Plan& plan, Schedule schedule, const KernelOptions& whole) {
-  KernelOptions options = whole;
-  STREW_ASSIGN(const Target target, parse_target(options.target));
-  if (!check_schedule(schedule, plan, target).ok()) schedule.strategy = Strategy::sequential;
-  options.schedule = print(schedule);
-  return compile(part, options);
-}
-
-/// function(), on a thread of its own where that is wanted and there is one to be had; else when it is asked for.
-template <class Function>
-auto beside(bool wanted, const Function& function) {
-  if (!wanted) return std::async(std::launch::deferred, function);
-  try {
-    return std::async(std::launch::async, function);
-  } catch (const std::system_error&) {
-    return std::async(std::launch::deferred, function);
-  }
-}
-
-/// Both halves, at the same time. Where updates may be few against the result, the fold takes the strategy and the narrowing the split
-/// that let runtime/call/wide_touched widen only what is touched.
-Status compile_halves(const WideSplit& split, const KernelOptions& options, Compiled& out) {
-  STREW_ASSIGN(const Plan fold_plan, part_plan(split.fold));
-  STREW_ASSIGN(const Plan narrow_plan, part_plan(split.narrow));
-  Schedule fold_schedule = out.schedule, narrow_schedule = out.schedule;
-  if (options.schedule.empty()) {
-    fold_schedule = choose_schedule(fold_plan, out.target, options.threads);
-    narrow_schedule = choose_schedule(narrow_plan, out.target, options.threads);
-    if (touched_legal(fold_plan, narrow_plan) && updates_may_be_few(fold_plan)) fold_schedule.strategy = Strategy::owner;
-  }
-  narrow_schedule.strategy = Strategy::window;
-  auto second = beside(options.threads != 1, [&] { return compile_part(split.narrow, narrow_plan, narrow_schedule, options); });
-  Expected<Compiled> fold = compile_part(split.fold, fold_plan, fold_schedule, options);
-  Expected<Compiled> narrow = second.get();
-  if (!fold.ok()) return fold.status();
-  if (!narrow.ok()) return narrow.status();
-  out.parts.push_back(std::move(*fold));
-  out.parts.push_back(std::move(*narrow));
-  if (!split.start) return {};
-  STREW_ASSIGN(const Plan start_plan, part_plan(*split.start));
-  STREW_ASSIGN(Compiled start,
-               compile_part(*split.start, start_plan, choose_schedule(start_plan, out.target, options.threads), options));
-  out.parts.push_back(std::move(start));
-  return {};
-}
-
 }  // namespace
+
+BuildRequest Compiled::request() const {
+  BuildRequest out{op, plan, schedule, target, symbol};
+  if (!descriptor.bytes.empty()) out.descriptor = &descriptor;
+  for (const Compiled& part : parts) out.parts.push_back(part.request());
+  return out;
+}
 
 Expected<Plan> canonical_plan(const VerifiedOp& op) {
   STREW_ASSIGN(const Canonical canonical, canonicalise(op));
   return make_plan(canonical.op);
 }
 
-Expected<Compiled> compile(const Op& given, const KernelOptions& options) {
+Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options) {
   const FpEnvironment environment(true);  // constants are folded whatever the caller rounds to
-  STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(given));
-  Compiled out(op);
-  STREW_ASSIGN(out.target, parse_target(options.target));
-
-  auto plan = canonical_plan(op);
-  out.planned = plan.ok();
-  if (plan.ok()) out.plan = std::move(*plan);
-
-  STREW_ASSIGN(out.schedule, make_schedule(out.plan, out.target, options));
-  out.symbol = kernel_symbol(out.op_text, out.schedule, out.target);
-  const BuildRequest request{out.op, out.plan, out.schedule, out.target, out.symbol};
-  STREW_ASSIGN(out.backend, choose_backend(request, plan.status(), options.backend));
-  const std::optional<WideSplit> split = split_wide(op);
-  if (split && !out.backend->interprets()) {
-    STREW_TRY(compile_halves(*split, options, out));
-  } else {
-    STREW_ASSIGN(out.artifact, out.backend->build(request));
-  }
-  describe(out);
+  if (options.threads < 0 || options.threads > 1024)
+    return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0..1024");
+  STREW_ASSIGN(const Target target, parse_target(options.target));
+  STREW_ASSIGN(Compiled out, schedule_kernel(op, target, options, nullptr));
+  if (!out.scheduled.ok()) return out;
+  if (const std::optional<WideSplit> split = split_wide(op)) STREW_TRY(schedule_parts(*split, options, out));
+  choose_backend(options.backend, out);
+  if (out.backend != nullptr) describe(out);
   return out;
+}
+
+Status build(Compiled& kernel) {
+  const FpEnvironment environment(true);
+  STREW_TRY(kernel.scheduled);
+  STREW_TRY(kernel.chosen);
+  STREW_ASSIGN(kernel.artifact, kernel.backend->build(kernel.request()));
+  return {};
+}
+
+Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
+  STREW_ASSIGN(Compiled kernel, plan_kernel(verified, options));
+  STREW_TRY(build(kernel));
+  return kernel;
 }
 
 }  // namespace strew

@@ -1,4 +1,5 @@
-// The corridor: an op becomes an artifact. verify -> canonicalise -> plan -> schedule -> backend -> build.
+// The pipeline: verify -> canonicalise -> plan -> schedule -> backend -> build. Whoever compiles, explains or emits walks this one; each stage's
+// product stays in `Compiled`, where it can be printed.
 #pragma once
 
 #include <string>
@@ -6,41 +7,56 @@
 
 #include "backends/backend.h"
 #include "backends/descriptor.h"
+#include "backends/kernel_options.h"
 #include "base/status.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verified.h"
 #include "compiler/plan/plan.h"
+#include "compiler/rewrite/rewrites.h"
 #include "schedules/schedule.h"
 #include "schedules/target.h"
 
 namespace strew {
 
-struct KernelOptions {
-  std::string backend = "auto";  ///< or a backend's name: then anything else is an error
-  std::string schedule;          ///< knobs to set over the heuristic's choice, "threads=2,unroll=8"; empty: none
-  std::string target = "native";
-  int threads = 0;  ///< most threads a call may use; 0: all cores
+/// A backend, and why it may not build the kernel (or ok).
+struct Candidate {
+  const Backend* backend;
+  Status status;
 };
 
-/// All that was decided on the way, and the product.
+/// A kernel on its way through the pipeline: every stage's product, in order. plan_kernel() fills all but the artifact.
 struct Compiled {
-  explicit Compiled(const VerifiedOp& given) : op(given), op_text(print(*given)) {}
+  explicit Compiled(const VerifiedOp& given) : op(given), op_text(print(*given)), canonical(given) {}
 
   VerifiedOp op;  ///< as the user gave it
   std::string op_text;
-  bool planned = false;  ///< false: no plan can hold the op (only the reference runs it); `plan` is then empty
-  Plan plan;
-  Schedule schedule;
+  VerifiedOp canonical;
+  std::vector<const Rewrite*> applied;  ///< the rewrites that led there
   Target target;
-  const Backend* backend = nullptr;
+  Plan plan;
+  Schedule heuristic;
+  std::string why;  ///< the heuristic's reason for its strategy
+  Schedule schedule;
+  Status scheduled;  ///< not ok: the schedule asked for is illegal; nothing after it is chosen then
   std::string symbol;
+  /// Wide accumulation: the kernels it is made of, in the order of STREW_FOLD, STREW_NARROW and, where there is one, STREW_START.
+  std::vector<Compiled> parts;
+  std::vector<Candidate> backends;  ///< best first, the simulated ones not among them
+  const Backend* backend = nullptr;
+  Status chosen;  ///< not ok: why there is no backend
   DescriptorImage descriptor;
-  Artifact artifact;
-  std::vector<Compiled>
-      parts;  ///< wide accumulation: the fold, the narrowing and, where there is one, the start; `artifact` is then empty
+  Artifact artifact;  ///< with the code of the parts
+
+  /// What backends read. Refers to this.
+  BuildRequest request() const;
 };
 
-/// Verifies `op` first.
+/// Decides everything and builds nothing. Fails where the options make no sense (an unknown target, more than 1024 threads); what is
+/// illegal for this op is in `scheduled` and `chosen`.
+Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options);
+/// Makes the artifact of what plan_kernel() decided, or says why it cannot be.
+Status build(Compiled& kernel);
+/// Verifies `op`, plans and builds.
 Expected<Compiled> compile(const Op& op, const KernelOptions& options);
 /// The plan of the op's canonical form.
 Expected<Plan> canonical_plan(const VerifiedOp& op);

@@ -4,7 +4,7 @@
 // replay of every n-th call (runtime/replay). Tested by tests/unit/kernel_test.cc.
 #include "runtime/kernel.h"
 
-#include <map>
+#include <algorithm>
 #include <new>
 
 #include "backends/modules.h"
@@ -20,41 +20,19 @@
 namespace strew {
 namespace {
 
-/// Symbols that the compiled kernel and its parts define, in the order in which they are asked for.
-std::vector<std::string> entry_symbols(const Compiled& compiled) {
-  std::vector<std::string> symbols;
-  for (EntryKind kind : compiled.artifact.entries) symbols.push_back(compiled.symbol + "_" + std::string(name(kind)));
-  for (const Compiled& part : compiled.parts)
-    for (std::string& symbol : entry_symbols(part)) symbols.push_back(std::move(symbol));
-  return symbols;
+/// The most threads that any part of the kernel may use.
+int threads_of(const Compiled& compiled) {
+  int threads = compiled.schedule.threads;
+  for (const Compiled& part : compiled.parts) threads = std::max(threads, part.schedule.threads);
+  return threads;
 }
 
-std::vector<std::string> take_objects(Compiled& compiled) {
-  std::vector<std::string> objects = std::move(compiled.artifact.objects);
-  for (Compiled& part : compiled.parts)
-    for (std::string& object : take_objects(part)) objects.push_back(std::move(object));
-  return objects;
-}
-
-using Addresses = std::map<std::string, const void*>;
-
-/// Puts the descriptors of the kernel and its parts into memory, parts first.
-void materialise_all(const Compiled& compiled, Addresses& addresses, Kernel::State& state) {
-  for (const Compiled& part : compiled.parts) materialise_all(part, addresses, state);
-  state.descriptors.push_back(materialise(compiled.descriptor, [&](const std::string& symbol) { return addresses.at(symbol); }));
-  addresses[compiled.symbol] = state.descriptors.back().get();
-}
-
-Status link_artifacts(Kernel::State& state) {
+/// Puts the object into memory, where its descriptor is.
+Status link_artifact(Kernel::State& state) {
   STREW_TRY(machine_can_run(state.compiled.target));
-  const std::vector<std::string> symbols = entry_symbols(state.compiled);
-  Addresses addresses;
-  if (!symbols.empty()) {
-    STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-    STREW_ASSIGN(state.object, module->linker()->link(take_objects(state.compiled), symbols));
-    for (size_t i = 0; i < symbols.size(); ++i) addresses[symbols[i]] = reinterpret_cast<const void*>(state.object->entries[i]);
-  }
-  materialise_all(state.compiled, addresses, state);
+  STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
+  STREW_ASSIGN(state.object, module->linker()->link({std::move(state.compiled.artifact.object)}, {state.compiled.symbol}));
+  state.descriptor = {state.object, static_cast<const strew_kernel*>(state.object->addresses[0])};
   return {};
 }
 
@@ -80,15 +58,12 @@ Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
                                                      std::shared_ptr<const ExecutionLimits> limits) {
   auto state = std::make_shared<Kernel::State>(std::move(compiled));
-  const int threads = state->compiled.schedule.threads;
-  if (state->compiled.artifact.interpreted) {
-    Addresses none;
-    materialise_all(state->compiled, none, *state);
-  } else {
-    STREW_TRY(link_artifacts(*state));
-  }
+  if (state->compiled.artifact.interpreted)
+    state->descriptor = materialise(state->compiled.descriptor, [](const std::string&) { return nullptr; });
+  else
+    STREW_TRY(link_artifact(*state));
   STREW_ASSIGN(std::unique_ptr<Callable> callable,
-               Callable::make(*state->descriptors.back(), std::move(executor), threads, std::move(limits)));
+               Callable::make(*state->descriptor, std::move(executor), threads_of(state->compiled), std::move(limits)));
   state->callable = std::move(callable);
   state->verify_every = process_options().verify_every;
   state->checks_hints = state->compiled.schedule.checked && has_hints(state->compiled.op);

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/pipeline.h"
+#include "backends/kernel_options.h"
 #include "base/status.h"
 #include "base/tensor_view.h"
 #include "compiler/op/text.h"

@@ -22,8 +22,8 @@ struct Kernel::State {
   bool checks_hints = false;  ///< schedule knob `checked`, and there are hints
   uint64_t verify_every = 0;
   Compiled compiled;
-  std::shared_ptr<LinkedObject> object;                          ///< null when interpreted
-  std::vector<std::shared_ptr<const strew_kernel>> descriptors;  ///< the kernel's, and of its parts before it
+  std::shared_ptr<LinkedObject> object;  ///< null when interpreted
+  std::shared_ptr<const strew_kernel> descriptor;
   int64_t compile_nanoseconds = 0;
   mutable std::atomic<uint64_t> calls{0};
 };

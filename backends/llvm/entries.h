@@ -23,8 +23,7 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
 void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form);
 
-/// The entries a kernel needs: always range; check under policy error; init for copy and fill; keys and
-/// list, keys, clip or merge where the strategy asks.
-std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
+/// The descriptor as a constant of the module, after the entries and parts that it points to.
+void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const std::string& name);
 
 }  // namespace strew

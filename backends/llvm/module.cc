@@ -2,6 +2,7 @@
 // builds on several threads never meet.
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include "backends/llvm/codegen.h"
@@ -12,31 +13,17 @@
 #include "backends/modules.h"
 #include "base/headroom.h"
 #include "base/own_stack.h"
-#include "schedules/strategies/strategy.h"
+#include "schedules/entries.h"
 
 namespace strew {
-
-std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
-  std::vector<EntryKind> list = {EntryKind::range};
-  if (plan.checks_first) list.push_back(EntryKind::check);
-  if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
-  if (uses_owners(schedule.strategy)) list.insert(list.end(), {EntryKind::keys, EntryKind::list});
-  if (schedule.strategy == Strategy::runs) list.push_back(EntryKind::keys);
-  if (wants_clip(plan, schedule)) list.push_back(EntryKind::clip);
-  if (schedule.strategy == Strategy::private_tables) list.push_back(EntryKind::merge);
-  return list;
-}
 
 namespace {
 
 /// `loops`: range and list call these; null: they have their own.
 Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoops* loops) {
-  if (request.plan.accumulate != Accumulate::native)
-    return unsupported("accumulate " + std::string(name(request.plan.accumulate)) +
-                       " is two kernels, a fold and a narrowing (compiler/rewrite/split_wide); emit those one by one");
   STREW_TRY(prepare(module, request.target));
   const Form* form = loops == nullptr ? nullptr : &loops->form;
-  for (EntryKind entry : entries_of(request.plan, request.schedule)) {
+  for (const EntryKind entry : entries_of(request.plan, request.schedule)) {
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
       case EntryKind::range:
@@ -94,20 +81,38 @@ auto with_module(const BuildRequest& request, const Function& function) -> declt
   return answer;
 }
 
-Expected<Artifact> build(const BuildRequest& request, const OutsideLoops* loops) {
+/// Every unit in one module: the first here, the others in modules of their own that are then linked into it.
+Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<const ObjectUnit> units) {
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (i == 0) {
+      STREW_TRY(emit(module, units[i].request, units[i].loops));
+      continue;
+    }
+    auto other = std::make_unique<llvm::Module>(units[i].request.symbol, module.getContext());
+    STREW_TRY(emit(*other, units[i].request, units[i].loops));
+    if (llvm::Linker::linkModules(module, std::move(other)))
+      return internal_error("backend llvm: the parts of " + request.symbol + " do not link");
+  }
+  const auto describe = [&](const BuildRequest& each) {
+    if (each.descriptor != nullptr) emit_descriptor(module, *each.descriptor, each.symbol);
+  };
+  for (const BuildRequest& part : request.parts) describe(part);
+  describe(request);
+  return {};
+}
+
+Expected<Artifact> build(const BuildRequest& request, std::span<const ObjectUnit> units) {
   return with_module(request, [&](llvm::Module& module) -> Expected<Artifact> {
-    STREW_TRY(emit(module, request, loops));
+    STREW_TRY(emit_all(module, request, units));
     Artifact artifact;
-    STREW_ASSIGN(std::string object, generate(module, request.target, CodegenOutput::object));
-    artifact.objects.push_back(std::move(object));
-    artifact.entries = entries_of(request.plan, request.schedule);
+    STREW_ASSIGN(artifact.object, generate(module, request.target, CodegenOutput::object));
     return artifact;
   });
 }
 
-Expected<std::string> emit_text(const BuildRequest& request, const OutsideLoops* loops, std::string_view kind) {
+Expected<std::string> emit_text(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind) {
   return with_module(request, [&](llvm::Module& module) -> Expected<std::string> {
-    STREW_TRY(emit(module, request, loops));
+    STREW_TRY(emit_all(module, request, units));
     if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
     if (kind == "ll") {
       std::string text;
@@ -120,14 +125,18 @@ Expected<std::string> emit_text(const BuildRequest& request, const OutsideLoops*
 }
 
 /// LLVM recurses over the values of a function: as deep as the op's expression.
-size_t stack_bytes(const BuildRequest& request) { return compiler_stack_bytes(request.plan.combine.nodes.size()); }
-
-Expected<Artifact> build_on_stack(const BuildRequest& request, const OutsideLoops* loops) {
-  return with_stack<Artifact>(stack_bytes(request), [&] { return build(request, loops); });
+size_t stack_bytes(std::span<const ObjectUnit> units) {
+  size_t nodes = 0;
+  for (const ObjectUnit& unit : units) nodes = std::max(nodes, unit.request.plan.combine.nodes.size());
+  return compiler_stack_bytes(nodes);
 }
 
-Expected<std::string> emit_text_on_stack(const BuildRequest& request, const OutsideLoops* loops, std::string_view kind) {
-  return with_stack<std::string>(stack_bytes(request), [&] { return emit_text(request, loops, kind); });
+Expected<Artifact> build_on_stack(const BuildRequest& request, std::span<const ObjectUnit> units) {
+  return with_stack<Artifact>(stack_bytes(units), [&] { return build(request, units); });
+}
+
+Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind) {
+  return with_stack<std::string>(stack_bytes(units), [&] { return emit_text(request, units, kind); });
 }
 
 }  // namespace

@@ -17,4 +17,6 @@ Status legal_clip(const Plan& plan) {
   return {};
 }
 
+std::vector<EntryKind> entries_clip(const Plan&) { return {EntryKind::clip}; }
+
 }  // namespace strew

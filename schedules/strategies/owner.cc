@@ -18,4 +18,12 @@ Status legal_owners(const Plan& plan, Strategy strategy) {
 Status legal_owner(const Plan& plan) { return legal_owners(plan, Strategy::owner); }
 Status legal_exchange(const Plan& plan) { return legal_owners(plan, Strategy::exchange); }
 
+/// Clip, where windows could be shared out by columns when a few destinations turn out to be hot.
+std::vector<EntryKind> entries_owner(const Plan& plan) {
+  std::vector<EntryKind> list = {EntryKind::keys, EntryKind::list};
+  if (legal_window(plan).ok()) list.push_back(EntryKind::clip);
+  return list;
+}
+std::vector<EntryKind> entries_exchange(const Plan& plan) { return entries_owner(plan); }
+
 }  // namespace strew

@@ -13,4 +13,6 @@ Status legal_positions(const Plan& plan) {
                      ", no unique_indices)");
 }
 
+std::vector<EntryKind> entries_positions(const Plan&) { return {}; }
+
 }  // namespace strew

@@ -79,4 +79,6 @@ Status legal_private_tables(const Plan& plan) {
   return {};
 }
 
+std::vector<EntryKind> entries_private_tables(const Plan&) { return {EntryKind::merge}; }
+
 }  // namespace strew

@@ -17,4 +17,6 @@ Status legal_runs(const Plan& plan) {
   return {};
 }
 
+std::vector<EntryKind> entries_runs(const Plan&) { return {EntryKind::keys}; }
+
 }  // namespace strew

@@ -6,19 +6,26 @@
 namespace strew {
 namespace {
 
-using Legal = Status (*)(const Plan&);
-constexpr Legal kLegal[] = {
-#define STREW_LEGAL_ROW(strategy, text) legal_##strategy,
-    STREW_STRATEGIES(STREW_LEGAL_ROW)
-#undef STREW_LEGAL_ROW
+struct Row {
+  Status (*legal)(const Plan&);
+  std::vector<EntryKind> (*entries)(const Plan&);
+};
+constexpr Row kRows[] = {
+#define STREW_STRATEGY_ROW(strategy, text) {legal_##strategy, entries_##strategy},
+    STREW_STRATEGIES(STREW_STRATEGY_ROW)
+#undef STREW_STRATEGY_ROW
 };
 
 }  // namespace
 
-Status legal(Strategy strategy, const Plan& plan) { return kLegal[static_cast<size_t>(strategy)](plan); }
+Status legal(Strategy strategy, const Plan& plan) { return kRows[static_cast<size_t>(strategy)].legal(plan); }
+std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
+  return kRows[static_cast<size_t>(strategy)].entries(plan);
+}
 
 /// One thread: whatever the plan.
 Status legal_sequential(const Plan&) { return {}; }
+std::vector<EntryKind> entries_sequential(const Plan&) { return {}; }
 
 Status whole_bytes(const Plan& plan, Strategy strategy) {
   for (int i = 0; i < plan.pairs; ++i) {
@@ -28,10 +35,6 @@ Status whole_bytes(const Plan& plan, Strategy strategy) {
                          std::string(name(dtype)));
   }
   return {};
-}
-
-bool wants_clip(const Plan& plan, const Schedule& schedule) {
-  return schedule.strategy == Strategy::clip || (uses_owners(schedule.strategy) && legal_window(plan).ok());
 }
 
 }  // namespace strew

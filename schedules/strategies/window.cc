@@ -14,4 +14,6 @@ Status legal_window(const Plan& plan) {
   return {};
 }
 
+std::vector<EntryKind> entries_window(const Plan&) { return {}; }
+
 }  // namespace strew

@@ -58,10 +58,9 @@ TEST_P(Object, LinksIntoACProgram) {
   ASSERT_TRUE(plan.ok() && target.ok());
   const auto artifact = find_backend(backend)->build({op, *plan, choose_schedule(*plan, *target, 1), *target, "rows"});
   ASSERT_TRUE(artifact.ok()) << artifact.status().message();
-  ASSERT_EQ(artifact->objects.size(), 1U);
   const std::string folder = testing::TempDir() + "strew_object_" + backend;
   std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/rows.o", std::ios::binary) << artifact->objects[0];
+  std::ofstream(folder + "/rows.o", std::ios::binary) << artifact->object;
   std::ofstream(folder + "/main.c") << kProgram;
   const std::string build =
       "cc -I '" + test::source_folder().string() + "/include' -o '" + folder + "/main' '" + folder + "/main.c' '" + folder + "/rows.o'";

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/pipeline.h"
 #include "base/pending_file.h"
 #include "compiler/op/text.h"
 #include "strew/abi.h"
@@ -13,43 +14,37 @@
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
-#include "tools/strew/stages.h"
 
 namespace strew::cli {
 namespace {
 
 constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj", "halide"};
 
-/// What --json says of an object: the functions that a program may call (include/strew/abi.h).
-std::string describe_entries(const Artifact& artifact, const Stages& stages) {
-  std::string text = ", \"abi\": " + std::to_string(STREW_ABI_VERSION) + ", \"entries\": [";
-  for (size_t i = 0; i < artifact.entries.size(); ++i)
-    text += (i == 0 ? "\"" : ", \"") + stages.symbol + "_" + std::string(name(artifact.entries[i])) + "\"";
-  return text + "]";
+/// What --json says of an object: the constant it exports (strew/abi.h).
+std::string describe_object(const Compiled& kernel) {
+  return ", \"abi\": " + std::to_string(STREW_ABI_VERSION) + ", \"kernel\": \"" + kernel.symbol + "\"";
 }
 
-Expected<std::string> emit_object(const Backend& backend, const Stages& stages, std::string& description) {
-  STREW_ASSIGN(Artifact artifact, backend.build(stages.request()));
-  if (artifact.interpreted) {
-    return unsupported("--emit obj: backend " + std::string(backend.name()) + " interprets the op and has no object code");
+Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
+  if (kernel.backend->interprets()) {
+    return unsupported("--emit obj: backend " + std::string(kernel.backend->name()) +
+                       " interprets the op and has no object code");
   }
-  if (artifact.objects.size() != 1) return internal_error("backend " + std::string(backend.name()) + " made no single object");
-  description = describe_entries(artifact, stages);
-  return std::move(artifact.objects[0]);
+  STREW_TRY(build(kernel));
+  description = describe_object(kernel);
+  return std::move(kernel.artifact.object);
 }
 
 /// `description`: more of it for --json.
-Expected<std::string> emit(const Options& options, const ImportedKernel& kernel, std::string& description) {
+Expected<std::string> emit(const Options& options, const ImportedKernel& imported, std::string& description) {
   KernelOptions wanted = options.kernel;
   if (options.emit == "halide" && wanted.backend == "auto") wanted.backend = "halide";
-  STREW_ASSIGN(const Stages stages, make_stages(kernel.op, wanted));
-  if (options.emit == "op") return stages.op_text + "\n";
-  if (options.emit == "plan") {
-    STREW_TRY(stages.planned);
-    return print(stages.plan);
-  }
-  STREW_ASSIGN(const Backend* backend, choose_backend(stages, wanted));
-  return options.emit == "obj" ? emit_object(*backend, stages, description) : backend->emit_text(stages.request(), options.emit);
+  STREW_ASSIGN(Compiled kernel, plan_kernel(imported.op, wanted));
+  if (options.emit == "op") return kernel.op_text + "\n";
+  if (options.emit == "plan") return print(kernel.plan);
+  STREW_TRY(kernel.scheduled);
+  STREW_TRY(kernel.chosen);
+  return options.emit == "obj" ? emit_object(kernel, description) : kernel.backend->emit_text(kernel.request(), options.emit);
 }
 
 bool known_kind(const std::string& kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }

@@ -8,9 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "backends/descriptor.h"
+#include "backends/pipeline.h"
 #include "compiler/op/text.h"
-#include "compiler/rewrite/split_wide.h"
 #include "runtime/call/strategies/exchange.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/wide.h"
@@ -18,7 +17,6 @@
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
-#include "tools/strew/stages.h"
 
 namespace strew::cli {
 namespace {
@@ -39,7 +37,7 @@ struct Guarantees {
 
 struct Explanation {
   const ImportedKernel* kernel;
-  Stages stages;
+  Compiled stages;
   std::vector<Choice> backends, strategies;
   std::string chosen, why;  ///< backend that would run it, or why none can
   std::string schedule_source;
@@ -54,7 +52,7 @@ bool float_sums(const Scatter& scatter) {
 }
 
 /// The most a call borrows; kDynamic where the shapes are.
-int64_t scratch_of(const Scatter& scatter, const Stages& stages) {
+int64_t scratch_of(const Scatter& scatter, const Compiled& stages) {
   const Schedule& schedule = stages.schedule;
   if (schedule.strategy == Strategy::exchange && scatter.accumulate == Accumulate::native)
     return exchange_bytes(schedule.threads);
@@ -64,9 +62,8 @@ int64_t scratch_of(const Scatter& scatter, const Stages& stages) {
     if (dim == kDynamic) return kDynamic;
     elements *= dim;
   }
-  DescriptorRequest request{stages.op, stages.plan, schedule, stages.symbol, stages.op_text, "", {}, {}, false};
-  if (const auto split = split_wide(stages.op)) request.parts.resize(split->start ? STREW_PART_COUNT : STREW_START);
-  const auto kernel = materialise(make_descriptor(request), [](const std::string&) { return nullptr; });
+  if (stages.descriptor.bytes.empty()) return 0;
+  const auto kernel = materialise(stages.descriptor, [](const std::string&) { return nullptr; });
   const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
   // Accumulators of everything, or lists of updates within the allowance (runtime/call/wide).
   if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(*kernel, elements), allowed);
@@ -81,7 +78,7 @@ bool is_undefined(const Op& op) {
   return (scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob) == OobPolicy::undefined;
 }
 
-Guarantees guarantees_of(const ImportedKernel& kernel, const Stages& stages) {
+Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
   Guarantees g;
   g.threads = stages.schedule.threads;
   g.bits_fixed = "yes";
@@ -119,30 +116,28 @@ int64_t copied_bytes(const Op& op) {
   return bytes;
 }
 
-std::string copies_text(int64_t bytes, const Stages& stages) {
-  if (stages.planned.ok() && stages.plan.symbols.empty() && overwrites_all(stages.plan, nullptr))
-    return "nothing: the updates overwrite every element";
+std::string copies_text(int64_t bytes, const Compiled& stages) {
+  if (stages.plan.symbols.empty() && overwrites_all(stages.plan, nullptr)) return "nothing: the updates overwrite every element";
   const std::string size = bytes == kDynamic ? "the whole operand" : fmt::format("the whole operand, {} B", bytes);
   return size + ", in every call whose result buffer is not the operand's";
 }
 
 Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
-  STREW_ASSIGN(Stages made, make_stages(kernel.op, options.kernel));
+  STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
   Explanation out{&kernel, std::move(made)};
-  const Stages& stages = out.stages;
-  for (const Backend* backend : backends()) out.backends.push_back({std::string(backend->name()), can_build(*backend, stages)});
+  const Compiled& stages = out.stages;
+  for (const Candidate& candidate : stages.backends)
+    out.backends.push_back({std::string(candidate.backend->name()), candidate.status});
   for (Strategy s : kStrategies) {
     Schedule schedule = stages.schedule;
     schedule.strategy = s;
     schedule.threads = s == Strategy::sequential ? 1 : std::max(2, schedule.threads);
-    out.strategies.push_back(
-        {std::string(name(s)), stages.planned.ok() ? check_schedule(schedule, stages.plan, stages.target) : stages.planned});
+    out.strategies.push_back({std::string(name(s)), check_schedule(schedule, stages.plan, stages.target)});
   }
-  const Expected<const Backend*> backend = choose_backend(stages, options.kernel);
-  if (backend.ok()) {
-    out.chosen = (*backend)->name();
+  if (stages.backend != nullptr) {
+    out.chosen = stages.backend->name();
   } else {
-    out.why = backend.status().message();
+    out.why = (stages.scheduled.ok() ? stages.chosen : stages.scheduled).message();
   }
   out.schedule_source = !options.schedule_given               ? "heuristic"
                         : stages.schedule == stages.heuristic ? "--schedule, the same as the heuristic"
@@ -165,7 +160,7 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-std::string rewrites_text(const Stages& stages) {
+std::string rewrites_text(const Compiled& stages) {
   if (stages.applied.empty()) return "  rewrites    none\n";
   std::string out;
   for (const Rewrite* rewrite : stages.applied) {
@@ -174,12 +169,13 @@ std::string rewrites_text(const Stages& stages) {
   return out + fmt::format("  canonical   {}\n", print(stages.canonical));
 }
 
-/// Wide accumulation runs as two kernels of their own; `strew compile` and `explain` take each as a .strew file.
-std::string split_text(const Stages& stages) {
-  const auto split = split_wide(stages.op);
-  if (!split) return "";
-  const std::string start = split->start ? fmt::format("  start       {}\n", print(*split->start)) : "";
-  return start + fmt::format("  fold        {}\n  narrow      {}\n", print(split->fold), print(split->narrow));
+/// Wide accumulation is a kernel made of others: each with its schedule.
+std::string parts_text(const Compiled& stages) {
+  static constexpr const char* kTitles[] = {"fold", "narrow", "start"};
+  std::string out;
+  for (size_t i = 0; i < stages.parts.size(); ++i)
+    out += fmt::format("  {:<11} {}\n              {}\n", kTitles[i], stages.parts[i].op_text, print(stages.parts[i].schedule));
+  return out;
 }
 
 std::string choices_text(const char* title, const std::vector<Choice>& choices) {
@@ -196,14 +192,14 @@ std::string guarantees_text(const Guarantees& g) {
 }
 
 std::string text_of(const Explanation& e) {
-  const Stages& stages = e.stages;
+  const Compiled& stages = e.stages;
   std::string out = fmt::format("kernel {} ({})\n", printable(e.kernel->name), printable(e.kernel->location));
   out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.op_text)));
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
   if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
   if (is_undefined(e.kernel->op)) out += fmt::format("  run         {}\n", e.run_checks);
-  out += rewrites_text(stages) + split_text(stages);
-  out += "  plan\n" + (stages.planned.ok() ? indented(print(stages.plan)) : "    none: " + stages.planned.message() + "\n");
+  out += rewrites_text(stages) + parts_text(stages);
+  out += "  plan\n" + indented(print(stages.plan));
   out += choices_text("backends", e.backends);
   out += fmt::format("  {:<11} {}\n", "runs on", e.chosen.empty() ? "nothing: " + e.why : e.chosen);
   out += choices_text("strategies", e.strategies);
@@ -260,7 +256,7 @@ Json choices_json(const std::vector<Choice>& choices) {
 }
 
 Json json_of(const Explanation& e) {
-  const Stages& stages = e.stages;
+  const Compiled& stages = e.stages;
   Json rewrites = Json::array();
   for (const Rewrite* r : stages.applied) rewrites.push_back({{"name", r->name}, {"what", r->what}});
   Json out = {{"name", e.kernel->name},
@@ -271,14 +267,13 @@ Json json_of(const Explanation& e) {
               {"negative_indices_are_errors", !e.kernel->non_negative.empty()},
               {"rewrites", std::move(rewrites)},
               {"canonical", print(stages.canonical)},
-              {"plan", stages.planned.ok() ? Json(print(stages.plan)) : Json(nullptr)},
+              {"plan", print(stages.plan)},
               {"backends", choices_json(e.backends)},
               {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
               {"strategies", choices_json(e.strategies)},
               {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
               {"target", print(stages.target)}};
   if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
-  if (!stages.planned.ok()) out["plan_reason"] = stages.planned.message();
   if (e.chosen.empty()) out["backend_reason"] = e.why;
   out["guarantees"] = {
       {"bits_fixed", e.guarantees.bits_fixed},

@@ -17,33 +17,50 @@ class HalideBackend final : public Backend {
   std::string_view name() const override { return "halide"; }
   Status can_build(const BuildRequest& request) const override {
     if (!has_halide()) return unsupported("backend halide: not part of this build (STREW_WITH_HALIDE)");
-    return halide_can_build(request.plan, request.schedule, request.target);
+    for (const BuildRequest& unit : units_of(request)) STREW_TRY(halide_can_build(unit.plan, unit.schedule, unit.target));
+    return {};
   }
   Expected<Artifact> build(const BuildRequest& request) const override {
-    return with_loops(request, [&](const LlvmModule& llvm, const OutsideLoops& loops) { return llvm.build(request, &loops); });
+    return with_loops(request,
+                      [&](const LlvmModule& llvm, std::span<const ObjectUnit> units) { return llvm.build(request, units); });
   }
   Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const override {
     STREW_TRY(can_build(request));
     if (kind == "halide") {
       STREW_ASSIGN(const HalideModule* halide, open_halide_module());
-      return halide->emit_text(request, form_of(request.plan, request.schedule));
+      std::string text;
+      for (const BuildRequest& unit : units_of(request)) {
+        STREW_ASSIGN(const std::string part, halide->emit_text(unit, form_of(unit.plan, unit.schedule)));
+        text += part;
+      }
+      return text;
     }
     if (kind != "ll" && kind != "asm")
       return unsupported("--emit " + std::string(kind) + ": the halide backend emits halide, ll, asm and obj");
-    return with_loops(request,
-                      [&](const LlvmModule& llvm, const OutsideLoops& loops) { return llvm.emit_text(request, &loops, kind); });
+    return with_loops(
+        request, [&](const LlvmModule& llvm, std::span<const ObjectUnit> units) { return llvm.emit_text(request, units, kind); });
   }
 
  private:
-  /// use(LLVM's module, Halide's loops)
+  /// use(LLVM's module, the units with Halide's loops)
   template <class Use>
   static auto with_loops(const BuildRequest& request, const Use& use)
-      -> decltype(use(std::declval<const LlvmModule&>(), std::declval<const OutsideLoops&>())) {
+      -> decltype(use(std::declval<const LlvmModule&>(), std::declval<std::span<const ObjectUnit>>())) {
     STREW_ASSIGN(const HalideModule* halide, open_halide_module());
     STREW_ASSIGN(const LlvmModule* llvm, open_llvm_module());
-    const Form form = form_of(request.plan, request.schedule);
-    STREW_ASSIGN(const std::string bitcode, halide->build(request, form));
-    return use(*llvm, OutsideLoops{form, bitcode});
+    const std::span<const BuildRequest> requests = units_of(request);
+    std::vector<Form> forms;
+    std::vector<std::string> bitcode;
+    for (const BuildRequest& unit : requests) {
+      forms.push_back(form_of(unit.plan, unit.schedule));
+      STREW_ASSIGN(std::string made, halide->build(unit, forms.back()));
+      bitcode.push_back(std::move(made));
+    }
+    std::vector<OutsideLoops> loops;
+    for (size_t i = 0; i < requests.size(); ++i) loops.push_back({forms[i], bitcode[i]});
+    std::vector<ObjectUnit> units;
+    for (size_t i = 0; i < requests.size(); ++i) units.push_back({requests[i], &loops[i]});
+    return use(*llvm, units);
   }
 };
 

@@ -12,16 +12,24 @@ class LlvmBackend final : public Backend {
  public:
   std::string_view name() const override { return "llvm"; }
   Status can_build(const BuildRequest& request) const override {
-    return llvm_can_build(request.plan, request.schedule, request.target);
+    for (const BuildRequest& unit : units_of(request)) STREW_TRY(llvm_can_build(unit.plan, unit.schedule, unit.target));
+    return {};
   }
   Expected<Artifact> build(const BuildRequest& request) const override {
     STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-    return module->build(request, nullptr);
+    return module->build(request, units(request));
   }
   Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const override {
     STREW_TRY(can_build(request));
     STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-    return module->emit_text(request, nullptr, kind);
+    return module->emit_text(request, units(request), kind);
+  }
+
+ private:
+  static std::vector<ObjectUnit> units(const BuildRequest& request) {
+    std::vector<ObjectUnit> list;
+    for (const BuildRequest& unit : units_of(request)) list.push_back({unit});
+    return list;
   }
 };
 

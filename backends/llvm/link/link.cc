@@ -103,7 +103,7 @@ class OrcLinker final : public Linker {
     auto found = session_.lookup(orc::makeJITDylibSearchOrder({&*dylib}), std::move(wanted));
     if (!found) return failed(found.takeError());
     for (const std::string& symbol : symbols)
-      linked->entries.push_back((*found)[session_.intern(symbol)].getAddress().toPtr<strew_entry>());
+      linked->addresses.push_back((*found)[session_.intern(symbol)].getAddress().toPtr<const void*>());
     return std::shared_ptr<LinkedObject>(linked);
   }
 

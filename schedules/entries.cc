@@ -1,0 +1,25 @@
+// See entries.h. Tested by tests/unit/schedule_test.cc and every kernel that runs.
+#include "schedules/entries.h"
+
+#include "schedules/strategies/strategy.h"
+
+namespace strew {
+
+std::string_view name(EntryKind kind) {
+  static constexpr std::string_view kNames[] = {
+#define STREW_ENTRY_NAME(kind, what) #kind,
+      STREW_ENTRIES(STREW_ENTRY_NAME)
+#undef STREW_ENTRY_NAME
+  };
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
+  std::vector<EntryKind> list = {EntryKind::range};
+  if (plan.checks_first) list.push_back(EntryKind::check);
+  if (!plan.gather && plan.init_kind != InitKind::in_place) list.push_back(EntryKind::init);
+  for (const EntryKind kind : entries_of(schedule.strategy, plan)) list.push_back(kind);
+  return list;
+}
+
+}  // namespace strew

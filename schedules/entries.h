@@ -1,0 +1,25 @@
+// The entries of a kernel (strew/abi.h): functions over a range of its work.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "compiler/plan/plan.h"
+#include "schedules/schedule.h"
+#include "strew/abi.h"
+
+namespace strew {
+
+/// Numbers, names and what they do: STREW_ENTRIES of strew/abi.h.
+enum class EntryKind : uint8_t {
+#define STREW_ENTRY_VALUE(kind, what) kind,
+  STREW_ENTRIES(STREW_ENTRY_VALUE)
+#undef STREW_ENTRY_VALUE
+};
+std::string_view name(EntryKind kind);
+
+/// The entries a kernel needs: always range; check under policy error; init for copy and fill; and what its strategy asks for.
+std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
+
+}  // namespace strew
