@@ -1,4 +1,4 @@
-// Runtime: the cache in front of the corridor (backends/pipeline.h). get() looks up the fields' hash first, then the text's, then builds.
+// Runtime: the cache in front of the pipeline (backends/pipeline.h). get() looks up the fields' hash first, then the text's, then builds.
 // Tested by tests/unit/cache_test.cc and kernel_test.cc.
 #include <chrono>
 #include <new>
