@@ -39,7 +39,7 @@ struct DescriptorRequest {
   std::string symbol;  ///< of the descriptor; entries are SYMBOL_range, …
   std::string identity;
   std::string features = {};  ///< strew_kernel.features
-  bool has_entries = true;  ///< entries_of(plan, schedule); false: interpreted, or made of parts
+  bool has_entries = true;    ///< entries_of(plan, schedule); false: interpreted, or made of parts
   std::vector<std::string> parts =
       {};  ///< wide accumulation: the symbols of the parts' descriptors, in the order of STREW_FOLD, …
   bool widens_touched = false;

@@ -63,8 +63,7 @@ Status run_and_replay(const Kernel::State& state, std::span<const TensorView> te
   if (actual.code() != expected.code() || actual.message() != expected.message())
     return mismatch(state, "'" + actual.message() + "' against '" + expected.message() + "'");
   for (size_t i = 0; i < slots.size() && slots[i].role == Role::result; ++i) {
-    const int64_t where =
-        first_difference(tensors[i], tensors[i].data, copies[i].data);
+    const int64_t where = first_difference(tensors[i], tensors[i].data, copies[i].data);
     if (where >= 0) return mismatch(state, "result " + std::to_string(i) + " at element " + std::to_string(where));
   }
   return actual;

@@ -17,8 +17,8 @@
 #include "backends/halide/pipeline.h"
 #include "backends/halide/schedule.h"
 #include "backends/modules.h"
-#include "base/own_stack.h"
 #include "base/cpus.h"
+#include "base/own_stack.h"
 
 namespace strew {
 namespace {

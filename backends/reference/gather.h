@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "compiler/op/op.h"
 #include "base/tensor_view.h"
+#include "compiler/op/op.h"
 #include "strew/abi.h"
 
 namespace strew::reference {

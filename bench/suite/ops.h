@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/status.h"
+#include "base/tensor_view.h"
 #include "bench/suite/data.h"
 #include "compiler/op/op.h"
-#include "base/tensor_view.h"
 
 namespace strew::bench {
 

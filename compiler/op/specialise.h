@@ -4,8 +4,8 @@
 #include <span>
 
 #include "base/status.h"
-#include "compiler/op/op.h"
 #include "base/tensor_view.h"
+#include "compiler/op/op.h"
 
 namespace strew {
 

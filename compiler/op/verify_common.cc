@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "compiler/op/limits.h"
 #include "base/strides.h"
+#include "compiler/op/limits.h"
 #include "compiler/op/text.h"
 
 namespace strew {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/op.h"
 #include "base/tensor_view.h"
+#include "compiler/op/op.h"
 #include "tests/differential/random_data.h"
 #include "tests/support/guarded.h"
 #include "tests/support/rng.h"

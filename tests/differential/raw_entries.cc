@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "runtime/call/executor/phases.h"
 #include "runtime/call/descriptor.h"
+#include "runtime/call/executor/phases.h"
 #include "runtime/call/strategies/owners.h"
 
 namespace strew::test {

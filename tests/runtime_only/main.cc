@@ -40,7 +40,8 @@ int main() {
     const strew::Status status = kernel.run(views);
     expect(status.ok(), status.message());
     for (int64_t row = 0; row < kRows; row += 997)  // four updates each
-      expect(table[static_cast<size_t>(row * kWidth + 5)] == 1.0F + 2.0F * static_cast<float>(call), "row " + std::to_string(row));
+      expect(table[static_cast<size_t>(row * kWidth + 5)] == 1.0F + 2.0F * static_cast<float>(call),
+             "row " + std::to_string(row));
   }
 
   const std::vector<float> before = table;

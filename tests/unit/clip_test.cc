@@ -1,6 +1,4 @@
 // Strategy clip: legality, overlapping windows on threads under every policy, and the sample that finds a hot row.
-#include "schedules/strategies/strategy.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include "compiler/op/text.h"
 #include "runtime/call/strategies/owners.h"
 #include "runtime/kernel.h"
+#include "schedules/strategies/strategy.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

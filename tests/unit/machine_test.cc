@@ -1,9 +1,9 @@
 // What a machine runs: a target with features the machine lacks is refused with their names, another architecture by its name; this
 // machine runs `native`, and the x86-64 levels up to its own.
-#include "schedules/can_run.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "schedules/can_run.h"
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif

@@ -62,8 +62,8 @@ TEST_P(Object, LinksIntoACProgram) {
   std::filesystem::create_directories(folder);
   std::ofstream(folder + "/rows.o", std::ios::binary) << artifact->object;
   std::ofstream(folder + "/main.c") << kProgram;
-  const std::string build =
-      "cc -I '" + test::source_folder().string() + "/include' -o '" + folder + "/main' '" + folder + "/main.c' '" + folder + "/rows.o'";
+  const std::string build = "cc -I '" + test::source_folder().string() + "/include' -o '" + folder + "/main' '" + folder +
+                            "/main.c' '" + folder + "/rows.o'";
   ASSERT_EQ(std::system((build + " 2>'" + folder + "/err'").c_str()), 0) << std::ifstream(folder + "/err").rdbuf();
   ASSERT_EQ(std::system(("'" + folder + "/main' >'" + folder + "/out'").c_str()), 0);
   std::ostringstream out;

@@ -204,6 +204,9 @@ OPEN = "// What this is.\n"
 PLANTS = [  # (rule that must find it, path, text)
     ("owned_headers", "compiler/op/a.cc", OPEN + '#include "llvm/IR/Module.h"\n'),
     ("owned_headers", "backends/llvm/a.cc", OPEN + "#include <mlir/IR/MLIRContext.h>\n"),
+    ("rooms", "runtime/call/a.cc", OPEN + '#include "compiler/plan/plan.h"\n'),
+    ("rooms", "compiler/a.h", OPEN + '#pragma once\n#include "backends/backend.h"\n'),
+    ("rooms", "base/a.cc", OPEN + '#include "runtime/kernel.h"\n'),
     ("owned_headers", "runtime/a.cc", OPEN + "#include <Halide.h>\n"),
     ("owned_headers", "compiler/import/stablehlo/a.cc", OPEN + "#include <google/protobuf/message.h>\n"),
     ("owned_headers", "compiler/import/onnx/a.cc", OPEN + '#include "flatbuffers/flatbuffers.h"\n'),

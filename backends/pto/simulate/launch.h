@@ -5,8 +5,8 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
-#include "compiler/op/op.h"
 #include "base/tensor_view.h"
+#include "compiler/op/op.h"
 
 namespace strew::pto {
 
