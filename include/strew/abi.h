@@ -146,7 +146,7 @@ typedef struct strew_kernel {
   uint32_t abi;         /* STREW_ABI_VERSION */
   uint32_t size;        /* of this struct, bytes */
   const char* name;     /* the symbol of this descriptor */
-  const char* identity; /* the canonical op, schedule and target */
+  const char* identity; /* the text of the op (docs/op_text.md) */
   const char* features; /* the CPU features that the entries use: "avx2,fma"; "" none beyond the architecture's first version */
 
   /* Tensors and shapes. */
