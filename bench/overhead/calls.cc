@@ -2,6 +2,7 @@
 // a few elements, so that most of each time is binding; what symbols cost is the difference.
 #include "bench/overhead/calls.h"
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -35,40 +36,53 @@ struct Batch {
   }
 };
 
+/// Shapes, kernels with symbols and static ones that take turns: call i is of shape i, symbolic kernel i and static kernel i, each modulo
+/// how many there are. As many static kernels as the longer of the other two lists, so that both ways meet equally much cold code.
 struct Calls {
   Runtime runtime;
   std::vector<std::unique_ptr<Batch>> batches;
-  std::vector<Kernel> fixed;     ///< one per batch
-  std::vector<Kernel> symbolic;  ///< as many as asked for, of one op and different schedules
+  std::vector<Kernel> fixed, symbolic;
 
-  bool make(benchmark::State& state, int64_t sizes, int64_t kernels) {
-    const auto get = [&](const std::string& text) -> Kernel {
-      const Expected<Op> op = parse_op(text);
-      const Expected<Kernel> kernel = op.ok() ? runtime.get(*op) : Expected<Kernel>(op.status());
-      if (!kernel.ok()) fail(state, kernel.status().message());
-      return kernel.ok() ? *kernel : Kernel();
-    };
-    for (int64_t i = 0; i < sizes; ++i) {
-      batches.push_back(std::make_unique<Batch>(kRows - i));
-      fixed.push_back(get(op_text(std::to_string(kRows - i), "1", std::to_string(kWidth))));
-    }
+  /// One kernel per `number`: they differ in a knob that these calls never feel.
+  Expected<Kernel> get(const std::string& text, int64_t number) {
+    STREW_ASSIGN(const Op op, parse_op(text));
+    KernelOptions options;
+    options.schedule = "prefetch=" + std::to_string(number);
+    return runtime.get(op, options);
+  }
+
+  /// Builds everything, and checks what each kernel's first call adds.
+  Status make(int64_t sizes, int64_t kernels) {
+    for (int64_t i = 0; i < sizes; ++i) batches.push_back(std::make_unique<Batch>(kRows - i));
     for (int64_t i = 0; i < kernels; ++i) {
-      KernelOptions options;
-      options.schedule = "prefetch=" + std::to_string(i);  // a kernel of its own
-      const Expected<Op> op = parse_op(op_text("?", "?", "?"));
-      const Expected<Kernel> kernel = runtime.get(*op, options);
-      if (!kernel.ok()) fail(state, kernel.status().message());
-      if (kernel.ok()) symbolic.push_back(*kernel);
+      STREW_ASSIGN(Kernel kernel, get(op_text("?", "?", "?"), i));
+      symbolic.push_back(std::move(kernel));
     }
-    for (const Kernel& kernel : fixed)
-      if (!kernel) return false;
-    return symbolic.size() == static_cast<size_t>(kernels);
+    for (int64_t i = 0; i < std::max(sizes, kernels); ++i) {
+      STREW_ASSIGN(Kernel kernel, get(op_text(std::to_string(kRows - i % sizes), "1", std::to_string(kWidth)), i));
+      fixed.push_back(std::move(kernel));
+    }
+    for (const std::vector<Kernel>* list : {&symbolic, &fixed})
+      for (size_t i = 0; i < list->size(); ++i) STREW_TRY(check((*list)[i], *batches[i % batches.size()]));
+    return {};
+  }
+
+  static Status check(const Kernel& kernel, Batch& batch) {
+    std::fill(batch.updates.begin(), batch.updates.end(), 1.0F);
+    const std::vector<float> before = batch.table;
+    STREW_TRY(kernel.run(batch.views));
+    for (size_t i = 0; i < before.size(); ++i) {
+      const float added = i / kWidth == static_cast<size_t>(batch.indices[0]) ? 1.0F : 0.0F;
+      if (batch.table[i] != before[i] + added)
+        return internal_error("a call added something else at element " + std::to_string(i));
+    }
+    return {};
   }
 };
 
 void run(benchmark::State& state, int64_t sizes, int64_t kernels) {
   Calls calls;
-  if (!calls.make(state, sizes, kernels)) return;
+  if (const Status made = calls.make(sizes, kernels); !made.ok()) return fail(state, made.message());
   const auto turn = [&](const std::vector<Kernel>& list) {
     return [&calls, &list](int64_t count) {
       size_t size = 0, kernel = 0;
@@ -79,7 +93,8 @@ void run(benchmark::State& state, int64_t sizes, int64_t kernels) {
       }
     };
   };
-  const Medians medians = take_turns(state, {{"symbols", turn(calls.symbolic)}, {"static", turn(calls.fixed)}}, sizes * kernels);
+  const Medians medians =
+      take_turns(state, {{"symbols", turn(calls.symbolic)}, {"static", turn(calls.fixed)}}, std::max(sizes, kernels));
   const double over = medians[0] - medians[1];
   state.counters["over_ns"] = over;
   state.SetLabel(over <= 40 ? "over <= 40 ns met" : "over <= 40 ns MISSED");
@@ -88,7 +103,7 @@ void run(benchmark::State& state, int64_t sizes, int64_t kernels) {
 /// Threads that share one kernel, each with a shape of its own: time of one thread's call.
 void run_threads(benchmark::State& state, int threads) {
   Calls calls;
-  if (!calls.make(state, threads, 1)) return;
+  if (const Status made = calls.make(threads, 1); !made.ok()) return fail(state, made.message());
   const auto all = [&](int64_t count) {
     const auto work = [&](int me) {
       for (int64_t i = 0; i < count; ++i)
