@@ -23,6 +23,9 @@ struct CpuInfo {
   std::string_view arch;
   FeatureSet features;  ///< what LLVM switches on for this name, among known_features()
   bool wide;            ///< 64-byte vectors pay where they exist
+  // What a machine of that name is taken to have where this process's own does not count: a common one of its kind.
+  int cores;
+  int l1d_kib, l2_kib, l3_kib;  ///< per core; per core; shared by the cores
 };
 std::span<const CpuInfo> known_cpus();
 

@@ -16,6 +16,12 @@ struct Machine {
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
 };
 
+/// Of a cache line: x86-64, and nearly all AArch64.
+inline constexpr int64_t kLineBytes = 64;
+
+/// The most threads that anything here uses, whatever the machine has.
+inline constexpr int kMostThreads = 1024;
+
 /// Asked once per process.
 const Machine& machine();
 /// Of "avx2,fma": those that this machine lacks, or that strew has not heard of, in the same form. Empty: it has them all.

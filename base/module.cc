@@ -37,6 +37,13 @@ const std::string& own_folder = *new std::string(find_own_folder());
 
 }  // namespace
 
+Status check_module_version(const std::string& file, const char* needed_for, uint32_t version) {
+  if (version == kModuleVersion) return {};
+  return unsupported(std::string(needed_for) + " needs " + own_folder + file + " of module version " +
+                     std::to_string(kModuleVersion) + ", and it has version " + std::to_string(version) +
+                     ": install the one that was built with this libstrew");
+}
+
 Expected<void*> open_module_symbol(const std::string& file, const char* symbol, const char* needed_for) {
   if (own_folder.empty())
     return unsupported(std::string(needed_for) + " needs " + file +

@@ -116,7 +116,7 @@ endfunction()
 
 # strew_needs_modules(target): build the libraries that target opens at run time (backends/modules) with it.
 function(strew_needs_modules target)
-  foreach(module strew_llvm strew_halide strew_import_mlir)
+  foreach(module strew_llvm strew_halide strew_pto strew_import_mlir)
     if(TARGET ${module})
       add_dependencies(${target} ${module})
     endif()

@@ -128,7 +128,7 @@ enum { STREW_IN_PLACE, STREW_COPY, STREW_FILL }; /* what the result holds before
   F(positions, "positions")   \
   F(window, "window")         \
   F(owner, "owner")           \
-  F(exchange, "exchange")     \
+  F(radix, "radix")           \
   F(runs, "runs")             \
   F(clip, "clip")             \
   F(private_tables, "private")
@@ -146,7 +146,7 @@ typedef struct strew_kernel {
   uint32_t abi;         /* STREW_ABI_VERSION */
   uint32_t size;        /* of this struct, bytes */
   const char* name;     /* the symbol of this descriptor */
-  const char* identity; /* the text of the op (docs/op_text.md) */
+  const char* identity; /* the text of the op (docs/op_text.md), the same for all its spellings */
   const char* features; /* the CPU features that the entries use: "avx2,fma"; "" none beyond the architecture's first version */
 
   /* Tensors and shapes. */
