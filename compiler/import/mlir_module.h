@@ -1,6 +1,7 @@
 // The interface of libstrew_import_mlir, the front ends that need MLIR's parser (base/module.h).
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,7 @@ namespace strew {
 
 /// extern "C" const MlirModule* strew_import_mlir_module()
 struct MlirModule {
+  uint32_t version;  ///< kModuleVersion
   Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
 };
 

@@ -2,6 +2,8 @@
 // Covered by tests/unit/builder_test.cc.
 #include "compiler/op/builder.h"
 
+#include "compiler/op/access_dims.h"
+
 namespace strew {
 
 ScatterBuilder& ScatterBuilder::operand(TensorType type) { return op_.operands.push_back(std::move(type)), *this; }
@@ -88,33 +90,13 @@ GatherBuilder& GatherBuilder::fail(Status status) {
   return *this;
 }
 
-/// Window extents at offset_dims, the dims of indices at the others. Where the lists make no sense the shape is wrong in some way that
-/// verify() names.
+/// Where the lists make no sense the shape is wrong in some way that verify() names.
 TensorType GatherBuilder::derived_result() const {
-  const GatherDims& d = op_.dims;
-  const auto in = [](const Dims& list, int64_t value) {
-    for (int64_t each : list) {
-      if (each == value) return true;
-    }
-    return false;
-  };
-  Dims positions, window;
-  for (int64_t i = 0; i < op_.indices.rank(); ++i) {
-    if (i != d.index_vector_dim) positions.push_back(op_.indices.dims[static_cast<size_t>(i)]);
-  }
-  for (size_t i = 0; i < op_.slice_sizes.size(); ++i) {
-    const auto dim = static_cast<int64_t>(i);
-    if (!in(d.collapsed_slice_dims, dim) && !in(d.operand_batching_dims, dim)) window.push_back(op_.slice_sizes[i]);
-  }
-  TensorType result{op_.operand.dtype, {}, {}};
+  const AccessDims dims(op_);
+  TensorType result{op_.operand.dtype, dims.slices_extents(dims.position_extents(op_.indices.dims), dims.window_extents()), {}};
   if (!op_.expr.empty() && !op_.expr.results.empty()) {
     const auto node = static_cast<size_t>(op_.expr.results[0]);
     if (node < op_.expr.nodes.size()) result.dtype = op_.expr.nodes[node].dtype;
-  }
-  size_t position = 0, offset = 0;
-  for (size_t i = 0; i < positions.size() + window.size(); ++i) {
-    const bool is_offset = in(d.offset_dims, static_cast<int64_t>(i)) ? offset < window.size() : position >= positions.size();
-    result.dims.push_back(is_offset ? window[offset++] : positions[position++]);
   }
   return result;
 }

@@ -1,7 +1,7 @@
 // See fault.h. Tested by tests/unit/reference_scatter_test.cc.
 #include "compiler/op/fault.h"
 
-#include <vector>
+#include "compiler/op/access_dims.h"
 
 namespace strew {
 
@@ -14,15 +14,9 @@ FaultRule fault_rule(const Op& op) {
 
 Status fault_status(const Op& op, const strew_fault& fault, std::span<const int64_t> index_dims,
                     std::span<const int64_t> operand_dims) {
-  const auto* s = std::get_if<Scatter>(&op);
-  const auto* g = std::get_if<Gather>(&op);
-  const int64_t index_vector_dim = s != nullptr ? s->dims.index_vector_dim : g->dims.index_vector_dim;
-  const std::vector<int64_t>& index_map = s != nullptr ? s->dims.scatter_dims_to_operand_dims : g->dims.start_index_map;
-  std::vector<int64_t> position_dims;
-  for (size_t d = 0; d < index_dims.size(); ++d)
-    if (static_cast<int64_t>(d) != index_vector_dim) position_dims.push_back(index_dims[d]);
-  return fault_status(fault_rule(op), fault, position_dims,
-                      operand_dims[static_cast<size_t>(index_map[static_cast<size_t>(fault.component)])]);
+  const AccessDims dims(op);
+  return fault_status(fault_rule(op), fault, dims.position_extents({index_dims.begin(), index_dims.end()}),
+                      operand_dims[static_cast<size_t>(dims.components[static_cast<size_t>(fault.component)])]);
 }
 
 }  // namespace strew

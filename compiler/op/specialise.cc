@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/strides.h"
+#include "compiler/op/access_dims.h"
 #include "compiler/op/text.h"
 
 namespace strew {
@@ -122,20 +123,15 @@ Status specialise_scatter(Scatter& s, Binder& binder) {
   return bind_extras(binder, s.extras);
 }
 
-bool in(const std::vector<int64_t>& list, int64_t value) { return std::find(list.begin(), list.end(), value) != list.end(); }
-
 void specialise_slice_sizes(Gather& g, const TensorType& declared_operand) {
-  size_t window = 0;
-  for (size_t d = 0; d < g.slice_sizes.size() && d < g.operand.dims.size(); ++d) {
-    const auto dim = static_cast<int64_t>(d);
-    if (in(g.dims.collapsed_slice_dims, dim) || in(g.dims.operand_batching_dims, dim)) {
-      if (declared_operand.dims[d] == kDynamic && g.operand.dims[d] == 0) g.slice_sizes[d] = 0;
-      continue;
-    }
-    if (window >= g.dims.offset_dims.size()) return;  // verify() says why
-    const int64_t at = g.dims.offset_dims[window++];
-    if (g.slice_sizes[d] == kDynamic && at >= 0 && at < g.result.rank())
-      g.slice_sizes[d] = g.result.dims[static_cast<size_t>(at)];
+  const AccessDims dims(g);
+  for (size_t d = 0; d < g.slice_sizes.size() && d < dims.operand.size(); ++d) {
+    const AccessDims::OperandDim& dim = dims.operand[d];
+    const bool is_window = dim.kind == OperandDimKind::window;
+    if (!is_window && declared_operand.dims[d] == kDynamic && g.operand.dims[d] == 0) g.slice_sizes[d] = 0;
+    // No dim of the result: verify() says why.
+    if (is_window && dim.slices_dim >= 0 && g.slice_sizes[d] == kDynamic)
+      g.slice_sizes[d] = g.result.dims[static_cast<size_t>(dim.slices_dim)];
   }
 }
 

@@ -140,16 +140,26 @@ Status check_unique(std::string_view label, std::string_view field, const std::v
   return violated(label, message + "; expected each entry once, " + std::to_string(*twice) + " is there more often");
 }
 
-bool contains(const std::vector<int64_t>& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
+Status check_not_vector_dim(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
+                            int64_t index_vector_dim) {
+  if (std::find(list.begin(), list.end(), index_vector_dim) == list.end()) return {};
+  return violated(label, std::string(field) + " is " + show(list) + "; expected it without index_vector_dim, " +
+                             std::to_string(index_vector_dim));
 }
 
-std::vector<int64_t> other_dims(int64_t rank, const std::vector<int64_t>& list) {
-  std::vector<int64_t> out;
-  for (int64_t d = 0; d < rank; ++d) {
-    if (!contains(list, d)) out.push_back(d);
-  }
-  return out;
+Status check_vector_dim(std::string_view label, const TensorType& indices, int64_t index_vector_dim) {
+  if (index_vector_dim >= 0 && index_vector_dim <= indices.rank()) return {};
+  return violated(label, "index_vector_dim is " + std::to_string(index_vector_dim) + "; expected from 0 to " +
+                             std::to_string(indices.rank()) + ", the rank of indices " + print(indices));
+}
+
+Status check_components(std::string_view label, std::string_view field, const std::vector<int64_t>& map,
+                        const TensorType& indices, int64_t index_vector_dim) {
+  const int64_t components = index_vector_dim < indices.rank() ? indices.dims[static_cast<size_t>(index_vector_dim)] : int64_t{1};
+  if (components != kDynamic && static_cast<int64_t>(map.size()) == components) return {};
+  const std::string size = components == kDynamic ? "? (it must be static)" : std::to_string(components);
+  return violated(label, std::string(field) + " is " + show(map) + "; expected one entry per component of the index vector, " +
+                             size + ": indices is " + print(indices) + ", index_vector_dim " + std::to_string(index_vector_dim));
 }
 
 Status check_batching_sizes(std::string_view label, const TensorType& operand, const std::vector<int64_t>& operand_dims,

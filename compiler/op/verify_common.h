@@ -40,9 +40,13 @@ Status check_sorted(std::string_view label, std::string_view field, const std::v
 /// No entry twice, in `list` and `other` together.
 Status check_unique(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
                     std::string_view other_field = {}, const std::vector<int64_t>& other = {});
-bool contains(const std::vector<int64_t>& list, int64_t value);
-/// Dims of a tensor of `rank` that are not in `list`, ascending.
-std::vector<int64_t> other_dims(int64_t rank, const std::vector<int64_t>& list);
+/// A list of indices batching dims: without index_vector_dim.
+Status check_not_vector_dim(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
+                            int64_t index_vector_dim);
+Status check_vector_dim(std::string_view label, const TensorType& indices, int64_t index_vector_dim);
+/// One entry per component of the index vector.
+Status check_components(std::string_view label, std::string_view field, const std::vector<int64_t>& map,
+                        const TensorType& indices, int64_t index_vector_dim);
 
 /// Operand batching dims against those of indices: equal, or with the relaxation not larger than the operand's.
 Status check_batching_sizes(std::string_view label, const TensorType& operand, const std::vector<int64_t>& operand_dims,

@@ -6,6 +6,7 @@
 // Covered by tests/unit/verify_gather_test.cc, one test per label.
 #include <string>
 
+#include "compiler/op/access_dims.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "compiler/op/verify_common.h"
@@ -34,18 +35,8 @@ Status check_dim_lists(const Gather& g, const VerifyOptions& options) {
                         "; expected size(offset_dims) + size(collapsed_slice_dims) + size(operand_batching_dims) = " +
                         std::to_string(offset) + " + " + std::to_string(collapsed) + " + " + std::to_string(batching));
   }
-  if (d.index_vector_dim < 0 || d.index_vector_dim > indices.rank()) {
-    return violated("gather_c2", "index_vector_dim is " + std::to_string(d.index_vector_dim) + "; expected from 0 to " +
-                                     std::to_string(indices.rank()) + ", the rank of indices " + print(indices));
-  }
-  const int64_t components =
-      d.index_vector_dim < indices.rank() ? indices.dims[static_cast<size_t>(d.index_vector_dim)] : int64_t{1};
-  if (components == kDynamic || static_cast<int64_t>(d.start_index_map.size()) != components) {
-    const std::string size = components == kDynamic ? "? (it must be static)" : std::to_string(components);
-    return violated("gather_c3", "start_index_map is " + show(d.start_index_map) +
-                                     "; expected one entry per component of the index vector, " + size + ": indices is " +
-                                     print(indices) + ", index_vector_dim " + std::to_string(d.index_vector_dim));
-  }
+  STREW_TRY(check_vector_dim("gather_c2", indices, d.index_vector_dim));
+  STREW_TRY(check_components("gather_c3", "start_index_map", d.start_index_map, indices, d.index_vector_dim));
   STREW_TRY(check_unique("gather_c4", "offset_dims", d.offset_dims));
   STREW_TRY(check_sorted("gather_c4", "offset_dims", d.offset_dims));
   STREW_TRY(check_range("gather_c5", "offset_dims", d.offset_dims, g.result.rank(), "the rank of result"));
@@ -58,10 +49,7 @@ Status check_dim_lists(const Gather& g, const VerifyOptions& options) {
   STREW_TRY(check_unique("gather_c13", "start_indices_batching_dims", d.start_indices_batching_dims));
   STREW_TRY(check_range("gather_c14", "start_indices_batching_dims", d.start_indices_batching_dims, indices.rank(),
                         "the rank of indices"));
-  if (contains(d.start_indices_batching_dims, d.index_vector_dim)) {
-    return violated("gather_c15", "start_indices_batching_dims is " + show(d.start_indices_batching_dims) +
-                                      "; expected it without index_vector_dim, " + std::to_string(d.index_vector_dim));
-  }
+  STREW_TRY(check_not_vector_dim("gather_c15", "start_indices_batching_dims", d.start_indices_batching_dims, d.index_vector_dim));
   if (d.operand_batching_dims.size() != d.start_indices_batching_dims.size()) {
     return violated("gather_c16", "start_indices_batching_dims is " + show(d.start_indices_batching_dims) +
                                       "; expected as many entries as operand_batching_dims, " + show(d.operand_batching_dims));
@@ -100,38 +88,15 @@ Status check_slice_sizes(const Gather& g) {
   return check_unit_slices("gather_c12", g, "operand_batching_dims", g.dims.operand_batching_dims);
 }
 
-/// Extents of the index positions: indices without index_vector_dim.
-std::vector<int64_t> position_dims(const Gather& g) {
-  std::vector<int64_t> out;
-  for (int64_t d = 0; d < g.indices.rank(); ++d) {
-    if (d != g.dims.index_vector_dim) out.push_back(g.indices.dims[static_cast<size_t>(d)]);
-  }
-  return out;
-}
-
-/// Slice sizes of the dims that are neither collapsed nor batching.
-std::vector<int64_t> window_dims(const Gather& g) {
-  std::vector<int64_t> out;
-  for (int64_t d = 0; d < g.operand.rank(); ++d) {
-    if (contains(g.dims.collapsed_slice_dims, d) || contains(g.dims.operand_batching_dims, d)) continue;
-    out.push_back(g.slice_sizes[static_cast<size_t>(d)]);
-  }
-  return out;
-}
-
-Status check_result_shape(const Gather& g) {
-  const std::vector<int64_t> positions = position_dims(g), window = window_dims(g);
+Status check_result_shape(const Gather& g, const AccessDims& dims) {
+  const std::vector<int64_t> positions = dims.position_extents(g.indices.dims), window = dims.window_extents();
   if (g.result.dims.size() != positions.size() + window.size()) {
     return violated("gather_c22", "result is " + print(g.result) + " of rank " + std::to_string(g.result.rank()) +
                                       "; expected rank " + std::to_string(positions.size() + window.size()) + ": " +
                                       std::to_string(positions.size()) + " dims of indices " + print(g.indices) + " and " +
                                       std::to_string(window.size()) + " offset_dims");
   }
-  std::vector<int64_t> want(g.result.dims.size());
-  const std::vector<int64_t> batch_dims = other_dims(g.result.rank(), g.dims.offset_dims);
-  for (size_t i = 0; i < positions.size(); ++i) want[static_cast<size_t>(batch_dims[i])] = positions[i];
-  for (size_t i = 0; i < window.size(); ++i) want[static_cast<size_t>(g.dims.offset_dims[i])] = window[i];
-  return check_dims("gather_c22", "result", g.result, want,
+  return check_dims("gather_c22", "result", g.result, dims.slices_extents(positions, window),
                     "from indices " + print(g.indices) + " and slice_sizes " + show(g.slice_sizes));
 }
 
@@ -152,7 +117,7 @@ Status check_empty(const Gather& g) {
   return {};
 }
 
-Status check_values(const Gather& g) {
+Status check_values(const Gather& g, const AccessDims& dims) {
   const int extras = static_cast<int>(g.extras.size());
   if (extras > 0 && g.expr.empty()) {
     return violated("gather_extras",
@@ -160,7 +125,7 @@ Status check_values(const Gather& g) {
   }
   std::vector<int64_t> window;
   for (int64_t d : g.dims.offset_dims) window.push_back(g.result.dims[static_cast<size_t>(d)]);
-  STREW_TRY(check_extras("gather_extras", g.extras, g.result.dims, position_dims(g), window));
+  STREW_TRY(check_extras("gather_extras", g.extras, g.result.dims, dims.position_extents(g.indices.dims), window));
   if (g.expr == Expr{}) return check_converts("gather_c23", "operand", g.operand.dtype, "result", g.result.dtype);
   STREW_TRY(verify(g.expr, 1, 0, extras));
   STREW_TRY(check_expr_inputs("gather_c23", g.expr, {g.operand.dtype}, {}, g.extras));
@@ -189,8 +154,9 @@ Status verify(const Gather& g, const VerifyOptions& options) {
   STREW_TRY(check_tensors(g));
   STREW_TRY(check_dim_lists(g, options));
   STREW_TRY(check_slice_sizes(g));
-  STREW_TRY(check_result_shape(g));
-  STREW_TRY(check_values(g));
+  const AccessDims dims(g);
+  STREW_TRY(check_result_shape(g, dims));
+  STREW_TRY(check_values(g, dims));
   STREW_TRY(check_policy(g));
   return check_empty(g);
 }

@@ -7,6 +7,8 @@
 // Covered by tests/unit/verify_scatter_test.cc, one test per label.
 #include <string>
 
+#include "compiler/op/access_dims.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
@@ -66,99 +68,69 @@ Status check_dim_lists(const Scatter& s, const VerifyOptions& options) {
   STREW_TRY(check_range("scatter_c11", "inserted_window_dims", d.inserted_window_dims, operand.rank(), "the rank of operand"));
   STREW_TRY(check_sorted("scatter_c12", "input_batching_dims", d.input_batching_dims));
   STREW_TRY(check_range("scatter_c13", "input_batching_dims", d.input_batching_dims, operand.rank(), "the rank of operand"));
-  if (d.index_vector_dim < 0 || d.index_vector_dim > indices.rank()) {
-    return violated("scatter_c22", "index_vector_dim is " + std::to_string(d.index_vector_dim) + "; expected from 0 to " +
-                                       std::to_string(indices.rank()) + ", the rank of indices " + print(indices));
-  }
+  STREW_TRY(check_vector_dim("scatter_c22", indices, d.index_vector_dim));
   STREW_TRY(check_unique("scatter_c14", "scatter_indices_batching_dims", d.scatter_indices_batching_dims));
   STREW_TRY(check_range("scatter_c15", "scatter_indices_batching_dims", d.scatter_indices_batching_dims, indices.rank(),
                         "the rank of indices"));
-  if (contains(d.scatter_indices_batching_dims, d.index_vector_dim)) {
-    return violated("scatter_c16", "scatter_indices_batching_dims is " + show(d.scatter_indices_batching_dims) +
-                                       "; expected it without index_vector_dim, " + std::to_string(d.index_vector_dim));
-  }
+  STREW_TRY(
+      check_not_vector_dim("scatter_c16", "scatter_indices_batching_dims", d.scatter_indices_batching_dims, d.index_vector_dim));
   if (d.input_batching_dims.size() != d.scatter_indices_batching_dims.size()) {
     return violated("scatter_c17", "scatter_indices_batching_dims is " + show(d.scatter_indices_batching_dims) +
                                        "; expected as many entries as input_batching_dims, " + show(d.input_batching_dims));
   }
   STREW_TRY(check_batching_sizes("scatter_c18", operand, d.input_batching_dims, indices, d.scatter_indices_batching_dims,
                                  options.equal_batching_dims));
-  const int64_t components =
-      d.index_vector_dim < indices.rank() ? indices.dims[static_cast<size_t>(d.index_vector_dim)] : int64_t{1};
-  if (components == kDynamic || static_cast<int64_t>(d.scatter_dims_to_operand_dims.size()) != components) {
-    const std::string size = components == kDynamic ? "? (it must be static)" : std::to_string(components);
-    return violated("scatter_c19", "scatter_dims_to_operand_dims is " + show(d.scatter_dims_to_operand_dims) +
-                                       "; expected one entry per component of the index vector, " + size + ": indices is " +
-                                       print(indices) + ", index_vector_dim " + std::to_string(d.index_vector_dim));
-  }
+  STREW_TRY(check_components("scatter_c19", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, indices,
+                             d.index_vector_dim));
   STREW_TRY(check_unique("scatter_c20", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, "input_batching_dims",
                          d.input_batching_dims));
   return check_range("scatter_c21", "scatter_dims_to_operand_dims", d.scatter_dims_to_operand_dims, operand.rank(),
                      "the rank of operand");
 }
 
-/// Extents of the index positions: indices without index_vector_dim.
-std::vector<int64_t> position_dims(const Scatter& s) {
-  std::vector<int64_t> out;
-  for (int64_t d = 0; d < s.indices.rank(); ++d) {
-    if (d != s.dims.index_vector_dim) out.push_back(s.indices.dims[static_cast<size_t>(d)]);
-  }
-  return out;
-}
-
-Status check_update_shape(const Scatter& s) {
+Status check_update_shape(const Scatter& s, const AccessDims& dims) {
   const TensorType& updates = s.updates[0];
   const TensorType& operand = s.operands[0];
-  const std::vector<int64_t> positions = position_dims(s);
-  const std::vector<int64_t>& window = s.dims.update_window_dims;
-  if (updates.dims.size() != positions.size() + window.size()) {
+  const size_t positions = dims.positions.size(), window = dims.window.size();
+  if (updates.dims.size() != positions + window) {
     return violated("scatter_c4", "updates[0] is " + print(updates) + " of rank " + std::to_string(updates.rank()) +
-                                      "; expected rank " + std::to_string(positions.size() + window.size()) + ": " +
-                                      std::to_string(positions.size()) + " dims of indices " + print(s.indices) + " and " +
-                                      std::to_string(window.size()) + " update_window_dims");
+                                      "; expected rank " + std::to_string(positions + window) + ": " + std::to_string(positions) +
+                                      " dims of indices " + print(s.indices) + " and " + std::to_string(window) +
+                                      " update_window_dims");
   }
-  const std::vector<int64_t> scatter_dims = other_dims(updates.rank(), window);
-  for (size_t i = 0; i < scatter_dims.size(); ++i) {
-    if (dims_agree(updates.dims[static_cast<size_t>(scatter_dims[i])], positions[i])) continue;
-    return violated("scatter_c4", "updates[0] is " + print(updates) + "; expected its dim " + std::to_string(scatter_dims[i]) +
-                                      " to be " + std::to_string(positions[i]) + ", as indices " + print(s.indices) + " has");
+  for (const AccessDims::Position& position : dims.positions) {
+    const int64_t want = s.indices.dims[static_cast<size_t>(position.indices_dim)];
+    if (dims_agree(updates.dims[static_cast<size_t>(position.slices_dim)], want)) continue;
+    return violated("scatter_c4", "updates[0] is " + print(updates) + "; expected its dim " +
+                                      std::to_string(position.slices_dim) + " to be " + std::to_string(want) + ", as indices " +
+                                      print(s.indices) + " has");
   }
-  std::vector<int64_t> not_window = s.dims.inserted_window_dims;
-  not_window.insert(not_window.end(), s.dims.input_batching_dims.begin(), s.dims.input_batching_dims.end());
-  const std::vector<int64_t> operand_dims = other_dims(operand.rank(), not_window);
-  for (size_t i = 0; i < window.size(); ++i) {
-    const int64_t have = updates.dims[static_cast<size_t>(window[i])];
-    const int64_t most = operand.dims[static_cast<size_t>(operand_dims[i])];
-    if (have == kDynamic || most == kDynamic || have <= most) continue;
-    return violated("scatter_c4", "updates[0] is " + print(updates) + "; expected its window dim " + std::to_string(window[i]) +
-                                      " to be at most " + std::to_string(most) + ", dim " + std::to_string(operand_dims[i]) +
-                                      " of operand " + print(operand));
+  for (const int64_t d : dims.window) {
+    const AccessDims::OperandDim& dim = dims.operand[static_cast<size_t>(d)];
+    const int64_t most = operand.dims[static_cast<size_t>(d)];
+    if (dim.window == kDynamic || most == kDynamic || dim.window <= most) continue;
+    return violated("scatter_c4", "updates[0] is " + print(updates) + "; expected its window dim " +
+                                      std::to_string(dim.slices_dim) + " to be at most " + std::to_string(most) + ", dim " +
+                                      std::to_string(d) + " of operand " + print(operand));
   }
   return {};
 }
 
-/// Why `kind` means nothing on `dtype`, or nothing.
+/// What a dtype would have to be for the operator to mean something on it; nothing if it does.
 std::string_view combiner_needs(CombinerKind kind, DType dtype) {
-  const DTypeInfo& row = info(dtype);
-  if (kind == CombinerKind::assign || kind == CombinerKind::expr) return {};
-  if (!row.arithmetic) return "a dtype with arithmetic (this one takes assign only)";
-  switch (kind) {
-    case CombinerKind::add:
-    case CombinerKind::mul:
-      return {};
-    case CombinerKind::sub:
-    case CombinerKind::div:
-      return row.kind == DTypeKind::boolean ? "an integer, float or complex dtype" : std::string_view();
-    case CombinerKind::min:
-    case CombinerKind::max:
-      return row.kind == DTypeKind::complex ? "a bool, integer or float dtype" : std::string_view();
-    case CombinerKind::bit_and:
-    case CombinerKind::bit_or:
-    case CombinerKind::bit_xor:
-      return row.kind == DTypeKind::boolean || is_integer(dtype) ? std::string_view() : "a bool or integer dtype";
-    default:
-      return {};
+  const CombinerTraits* const row = find_combiner(kind);
+  if (row == nullptr || takes(*row, dtype)) return {};
+  if (!info(dtype).arithmetic) return "a dtype with arithmetic (this one takes assign only)";
+  switch (row->domain) {
+    case CombinerDomain::numbers:
+      return "an integer, float or complex dtype";
+    case CombinerDomain::ordered:
+      return "a bool, integer or float dtype";
+    case CombinerDomain::all:
+    case CombinerDomain::bitwise:
+      break;
   }
+  return "a bool or integer dtype";
 }
 
 Status check_combiner(const Scatter& s) {
@@ -195,15 +167,14 @@ Status check_combiner(const Scatter& s) {
   return {};
 }
 
-Status check_extra_inputs(const Scatter& s) {
+Status check_extra_inputs(const Scatter& s, const AccessDims& dims) {
   if (!s.extras.empty() && s.combiner.kind != CombinerKind::expr) {
     return violated("scatter_extras", std::to_string(s.extras.size()) + " extras with combiner " +
                                           std::string(name(s.combiner.kind)) +
                                           "; expected none: only an expression graph reads them");
   }
-  std::vector<int64_t> window;
-  for (int64_t d : s.dims.update_window_dims) window.push_back(s.updates[0].dims[static_cast<size_t>(d)]);
-  return check_extras("scatter_extras", s.extras, s.updates[0].dims, position_dims(s), window);
+  return check_extras("scatter_extras", s.extras, s.updates[0].dims, dims.position_extents(s.indices.dims),
+                      dims.window_extents());
 }
 
 Status check_init(const Scatter& s) {
@@ -250,8 +221,9 @@ Status check_modes(const Scatter& s) {
 Status verify(const Scatter& s, const VerifyOptions& options) {
   STREW_TRY(check_tensors(s));
   STREW_TRY(check_dim_lists(s, options));
-  STREW_TRY(check_update_shape(s));
-  STREW_TRY(check_extra_inputs(s));
+  const AccessDims dims(s);
+  STREW_TRY(check_update_shape(s, dims));
+  STREW_TRY(check_extra_inputs(s, dims));
   STREW_TRY(check_combiner(s));
   STREW_TRY(check_init(s));
   return check_modes(s);

@@ -6,44 +6,28 @@
 // tests/golden/plan_test.cc and, against the reference that never sees a plan, by tests/differential.
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
-#include "compiler/plan/combine_graph.h"
+#include "compiler/op/access_dims.h"
+#include "compiler/op/combiner.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/shape.h"
 
 namespace strew {
 namespace {
 
-int find(const std::vector<int64_t>& list, int64_t value) {
-  auto it = std::find(list.begin(), list.end(), value);
-  return it == list.end() ? -1 : static_cast<int>(it - list.begin());
-}
-
-/// Both kinds of op in one vocabulary: the indexed tensor has operand dims, the other side ("window side") has batch and window
-/// dims.
-struct Dims {
-  const std::vector<int64_t>& window_side;     // update_window_dims / offset_dims
-  const std::vector<int64_t>& removed;         // inserted_window_dims / collapsed_slice_dims
-  const std::vector<int64_t>& batching;        // of the operand
-  const std::vector<int64_t>& index_batching;  // of indices
-  const std::vector<int64_t>& map;             // index component -> operand dim
-  int64_t index_vector_dim;
-};
-
-Dims dims_of(const Op& op) {
-  if (const auto* s = std::get_if<Scatter>(&op))
-    return {s->dims.update_window_dims,           s->dims.inserted_window_dims,
-            s->dims.input_batching_dims,          s->dims.scatter_indices_batching_dims,
-            s->dims.scatter_dims_to_operand_dims, s->dims.index_vector_dim};
-  const auto& g = std::get<Gather>(op);
-  return {g.dims.offset_dims,     g.dims.collapsed_slice_dims, g.dims.operand_batching_dims, g.dims.start_indices_batching_dims,
-          g.dims.start_index_map, g.dims.index_vector_dim};
+/// Is every result just its update (gather: the gathered element) in the same dtype? Then bytes move and nothing is computed.
+bool is_pure_move(const Expr& graph, int pairs, bool gather) {
+  if (static_cast<int>(graph.results.size()) != pairs) return false;
+  for (int i = 0; i < pairs; ++i) {
+    const ExprNode& node = graph.nodes[static_cast<size_t>(graph.results[static_cast<size_t>(i)])];
+    if (node.op != (gather ? ExprOp::current : ExprOp::update) || node.index != i) return false;
+  }
+  return true;
 }
 
 class Planner {
  public:
-  explicit Planner(const Op& op) : op_(op), dims_(dims_of(op)), shape_(op) {}
+  explicit Planner(const Op& op) : op_(op), dims_(op), shape_(op, dims_) {}
 
   Plan run() {
     describe();
@@ -79,16 +63,9 @@ class Planner {
     loop.scale = constant(1);
     return loop;
   }
-  /// Dims of the window-side shape (updates; result of a gather) that are not window dims, in order.
-  std::vector<int> batch_dims() const {
-    std::vector<int> list;
-    for (int d = 0; d < shape_.window_side_rank(); ++d)
-      if (find(dims_.window_side, d) < 0) list.push_back(d);
-    return list;
-  }
 
   const Op& op_;
-  Dims dims_;
+  const AccessDims dims_;
   ShapeTerms shape_;
   Plan plan_;
   bool all_positions_batched_ = true;  // every index dim but those of extent 1 is a batching dim
@@ -119,66 +96,58 @@ void Planner::describe() {
 }
 
 void Planner::make_positions() {
-  const std::vector<int> batch = batch_dims();
-  const TensorType& indices = indices_of(op_);
-  int nth = 0;  // among the dims of indices without index_vector_dim
-  for (int d = 0; d < indices.rank(); ++d) {
-    if (d == dims_.index_vector_dim) continue;
-    Loop loop = empty_loop(shape_.indices_dim(d));
-    loop.strides[static_cast<size_t>(plan_.indices())] = shape_.stride(plan_.indices(), d);
-    const int batching = find(dims_.index_batching, d);
-    if (batching < 0 && !loop.extent.is(1)) all_positions_batched_ = false;
+  for (size_t p = 0; p < dims_.positions.size(); ++p) {
+    const AccessDims::Position& position = dims_.positions[p];
+    Loop loop = empty_loop(shape_.indices_dim(position.indices_dim));
+    loop.strides[static_cast<size_t>(plan_.indices())] = shape_.stride(plan_.indices(), position.indices_dim);
+    const bool is_batching = position.operand_dim >= 0;
+    if (!is_batching && !loop.extent.is(1)) all_positions_batched_ = false;
     for (int t = 0; t < tensor_count(); ++t) {
       Term& stride = loop.strides[static_cast<size_t>(t)];
       if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
-      if (plan_.is_indexed(t) && batching >= 0)
-        stride = shape_.stride(t, static_cast<int>(dims_.batching[static_cast<size_t>(batching)]));
-      else if (shape_.is_window_side(t))
-        stride = shape_.stride(t, batch[static_cast<size_t>(nth)]);
+      if (plan_.is_indexed(t) && is_batching)
+        stride = shape_.stride(t, position.operand_dim);
+      else if (shape_.has_slices_shape(t))
+        stride = shape_.stride(t, position.slices_dim);
       else if (shape_.is_per_position(t))
-        stride = shape_.stride(t, nth);
+        stride = shape_.stride(t, static_cast<int64_t>(p));
     }
     plan_.positions.push_back(std::move(loop));
-    ++nth;
   }
 }
 
 void Planner::make_window() {
-  int nth = 0;
-  for (int d = 0; d < shape_.operand_rank(); ++d) {
-    if (find(dims_.removed, d) >= 0 || find(dims_.batching, d) >= 0) continue;
+  for (size_t w = 0; w < dims_.window.size(); ++w) {
+    const int64_t d = dims_.window[w];
     Loop loop = empty_loop(shape_.window_extent(d));
-    const int side = static_cast<int>(dims_.window_side[static_cast<size_t>(nth)]);
     for (int t = 0; t < tensor_count(); ++t) {
       Term& stride = loop.strides[static_cast<size_t>(t)];
       if (!plan_.tensors[static_cast<size_t>(t)].bound) continue;
       if (plan_.is_indexed(t))
         stride = shape_.stride(t, d);
-      else if (shape_.is_window_side(t))
-        stride = shape_.stride(t, side);
+      else if (shape_.has_slices_shape(t))
+        stride = shape_.stride(t, dims_.slices_dim(w));
       else if (shape_.is_per_window(t))
-        stride = shape_.stride(t, nth);
+        stride = shape_.stride(t, static_cast<int64_t>(w));
     }
-    const int component = find(dims_.map, d);
+    const int component = dims_.operand[static_cast<size_t>(d)].component;
     loop.touches_indexed = component >= 0 && !loop.extent.is(1);
     if (loop.touches_indexed) loop.moved_by = component;
     if (loop.touches_indexed && needs_bounds()) loop.component = component;
     plan_.window.push_back(std::move(loop));
-    ++nth;
   }
 }
 
 void Planner::make_components() {
-  for (size_t k = 0; k < dims_.map.size(); ++k) {
-    const int d = static_cast<int>(dims_.map[k]);
+  for (size_t k = 0; k < dims_.components.size(); ++k) {
+    const int64_t d = dims_.components[k];
     Component c;
-    c.operand_dim = d;
+    c.operand_dim = static_cast<int>(d);
     c.dim = shape_.operand_dim(d);
-    c.window = find(dims_.removed, d) >= 0 ? constant(1) : shape_.window_extent(d);
-    const bool scalar_indices = dims_.index_vector_dim >= indices_of(op_).rank();
-    c.index_offset = scalar_indices ? constant(0)
-                                    : shape_.stride(plan_.indices(), static_cast<int>(dims_.index_vector_dim)) *
-                                          constant(static_cast<int64_t>(k));
+    c.window = dims_.in_window(d) ? shape_.window_extent(d) : constant(1);
+    c.index_offset = dims_.scalar_indices
+                         ? constant(0)
+                         : shape_.stride(plan_.indices(), dims_.index_vector_dim) * constant(static_cast<int64_t>(k));
     c.strides.assign(plan_.tensors.size(), constant(0));
     for (int t = 0; t < tensor_count(); ++t)
       if (plan_.is_indexed(t)) c.strides[static_cast<size_t>(t)] = shape_.stride(t, d);
@@ -188,7 +157,8 @@ void Planner::make_components() {
 
 void Planner::make_init() {
   if (plan_.gather || plan_.init_kind == InitKind::in_place) return;
-  for (int d = 0; d < shape_.operand_rank(); ++d) {
+  for (size_t dim = 0; dim < dims_.operand.size(); ++dim) {
+    const auto d = static_cast<int64_t>(dim);
     Loop loop = empty_loop(shape_.operand_dim(d));
     for (int i = 0; i < plan_.pairs; ++i) {
       loop.strides[static_cast<size_t>(plan_.result(i))] = shape_.stride(plan_.result(i), d);

@@ -4,13 +4,9 @@
 #include <algorithm>
 
 namespace strew {
-namespace {
-bool contains(const std::vector<int64_t>& list, int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-}  // namespace
 
-ShapeTerms::ShapeTerms(const Op& op) : gather_(!is_scatter(op)) {
+ShapeTerms::ShapeTerms(const Op& op, const AccessDims& dims)
+    : access_(dims), gather_(!is_scatter(op)), slices_dims_(dims.slices.size()), window_extents_(dims.operand.size()) {
   list_tensors(op);
   const TensorType& indices = indices_of(op);
   for (int d = 0; d < indices.rank(); ++d) indices_dims_.push_back(dim(indices, Role::indices, 0, d));
@@ -18,9 +14,7 @@ ShapeTerms::ShapeTerms(const Op& op) : gather_(!is_scatter(op)) {
     gather_dims(std::get<Gather>(op));
   else
     scatter_dims(std::get<Scatter>(op));
-  const auto ivd = gather_ ? std::get<Gather>(op).dims.index_vector_dim : std::get<Scatter>(op).dims.index_vector_dim;
-  for (int d = 0; d < indices.rank(); ++d)
-    if (d != ivd) position_dims_.push_back(indices_dims_[static_cast<size_t>(d)]);
+  for (const AccessDims::Position& position : dims.positions) position_dims_.push_back(indices_dim(position.indices_dim));
   make_strides(op);
 }
 
@@ -67,73 +61,60 @@ void ShapeTerms::scatter_dims(const Scatter& op) {
         if (type.dims[static_cast<size_t>(d)] != kDynamic) known = &type;
     operand_dims_.push_back(dim(*known, Role::result, 0, d));
   }
-  const TensorType& updates = op.updates[0];
-  window_side_dims_.resize(static_cast<size_t>(updates.rank()));
-  window_extents_.resize(static_cast<size_t>(rank));
-  size_t index_dim = 0;
-  int operand_dim = 0;
-  for (int d = 0; d < updates.rank(); ++d) {
-    Term& term = window_side_dims_[static_cast<size_t>(d)];
-    const TensorType* known = &updates;
+  for (size_t d = 0; d < slices_dims_.size(); ++d) {
+    const TensorType* known = &op.updates[0];
     for (const TensorType& type : op.updates)
-      if (type.dims[static_cast<size_t>(d)] != kDynamic) known = &type;
-    if (!contains(op.dims.update_window_dims, d)) {
-      if (static_cast<int64_t>(index_dim) == op.dims.index_vector_dim) ++index_dim;
-      term = indices_dims_[index_dim++];
-      if (!term.is_static() && known->dims[static_cast<size_t>(d)] != kDynamic)
-        term = indices_dims_[index_dim - 1] = constant(known->dims[static_cast<size_t>(d)]);
-      continue;
-    }
-    term = dim(*known, Role::updates, 0, d);
-    while (contains(op.dims.inserted_window_dims, operand_dim) || contains(op.dims.input_batching_dims, operand_dim))
-      ++operand_dim;
-    window_extents_[static_cast<size_t>(operand_dim++)] = term;
-    window_dims_.push_back(term);
+      if (type.dims[d] != kDynamic) known = &type;
+    if (access_.slices[d].operand_dim < 0)
+      position_dim(d, known->dims[d]);
+    else
+      window_dim(d, dim(*known, Role::updates, 0, static_cast<int>(d)));
   }
 }
 
 void ShapeTerms::gather_dims(const Gather& op) {
-  const int rank = op.operand.rank();
-  for (int d = 0; d < rank; ++d) operand_dims_.push_back(dim(op.operand, Role::operand, 0, d));
-  window_side_dims_.resize(static_cast<size_t>(op.result.rank()));
-  window_extents_.resize(static_cast<size_t>(rank));
-  size_t index_dim = 0;
-  int operand_dim = 0;
-  for (int d = 0; d < op.result.rank(); ++d) {
-    Term& term = window_side_dims_[static_cast<size_t>(d)];
-    const int64_t known = op.result.dims[static_cast<size_t>(d)];
-    if (!contains(op.dims.offset_dims, d)) {
-      if (static_cast<int64_t>(index_dim) == op.dims.index_vector_dim) ++index_dim;
-      if (!indices_dims_[index_dim].is_static() && known != kDynamic) indices_dims_[index_dim] = constant(known);
-      term = indices_dims_[index_dim++];
+  for (int d = 0; d < op.operand.rank(); ++d) operand_dims_.push_back(dim(op.operand, Role::operand, 0, d));
+  for (size_t d = 0; d < slices_dims_.size(); ++d) {
+    const int64_t operand_dim = access_.slices[d].operand_dim;
+    if (operand_dim < 0) {
+      position_dim(d, op.result.dims[d]);
       continue;
     }
-    while (contains(op.dims.collapsed_slice_dims, operand_dim) || contains(op.dims.operand_batching_dims, operand_dim))
-      ++operand_dim;
     const int64_t slice = op.slice_sizes[static_cast<size_t>(operand_dim)];
-    term = slice != kDynamic ? constant(slice) : dim(op.result, Role::result, 0, d);
-    window_extents_[static_cast<size_t>(operand_dim++)] = term;
-    window_dims_.push_back(term);
+    window_dim(d, slice != kDynamic ? constant(slice) : dim(op.result, Role::result, 0, static_cast<int>(d)));
   }
+}
+
+/// The slices and the indices share the dim; `known`: what the slices say of it.
+void ShapeTerms::position_dim(size_t slices_dim, int64_t known) {
+  Term& term = indices_dims_[static_cast<size_t>(access_.slices[slices_dim].indices_dim)];
+  if (!term.is_static() && known != kDynamic) term = constant(known);
+  slices_dims_[slices_dim] = term;
+}
+
+void ShapeTerms::window_dim(size_t slices_dim, Term extent) {
+  window_extents_[static_cast<size_t>(access_.slices[slices_dim].operand_dim)] = extent;
+  window_dims_.push_back(extent);
+  slices_dims_[slices_dim] = std::move(extent);
 }
 
 const std::vector<Term>& ShapeTerms::dims_of(int tensor) const {
   const PlanTensor& t = tensors_[static_cast<size_t>(tensor)];
   switch (t.role) {
     case Role::result:
-      return gather_ ? window_side_dims_ : operand_dims_;
+      return gather_ ? slices_dims_ : operand_dims_;
     case Role::operand:
       return operand_dims_;
     case Role::indices:
       return indices_dims_;
     case Role::updates:
-      return window_side_dims_;
+      return slices_dims_;
     case Role::extra:
       break;
   }
   switch (t.extra) {
     case ExtraKind::per_element:
-      return window_side_dims_;
+      return slices_dims_;
     case ExtraKind::per_position:
       return position_dims_;
     case ExtraKind::per_window:
@@ -164,7 +145,7 @@ void ShapeTerms::make_strides(const Op&) {
   }
 }
 
-bool ShapeTerms::is_window_side(int tensor) const {
+bool ShapeTerms::has_slices_shape(int tensor) const {
   const PlanTensor& t = tensors_[static_cast<size_t>(tensor)];
   if (t.role == Role::extra) return t.extra == ExtraKind::per_element;
   return t.role == (gather_ ? Role::result : Role::updates);

@@ -6,27 +6,26 @@
 
 #include <vector>
 
+#include "compiler/op/access_dims.h"
 #include "compiler/plan/plan.h"
 
 namespace strew {
 
 class ShapeTerms {
  public:
-  explicit ShapeTerms(const Op& op);
+  ShapeTerms(const Op& op, const AccessDims& dims);
 
   std::vector<PlanTensor> tensors() const { return tensors_; }
   const std::vector<Symbol>& symbols() const { return symbols_; }
 
-  int operand_rank() const { return static_cast<int>(operand_dims_.size()); }
-  int window_side_rank() const { return static_cast<int>(window_side_dims_.size()); }
-  const Term& operand_dim(int d) const { return operand_dims_[static_cast<size_t>(d)]; }
-  const Term& indices_dim(int d) const { return indices_dims_[static_cast<size_t>(d)]; }
+  const Term& operand_dim(int64_t d) const { return operand_dims_[static_cast<size_t>(d)]; }
+  const Term& indices_dim(int64_t d) const { return indices_dims_[static_cast<size_t>(d)]; }
   /// Extent of the window in operand dim d, which is neither removed nor batching.
-  const Term& window_extent(int d) const { return window_extents_[static_cast<size_t>(d)]; }
+  const Term& window_extent(int64_t d) const { return window_extents_[static_cast<size_t>(d)]; }
   /// Stride of a bound tensor in its own dim d.
-  const Term& stride(int tensor, int d) const { return strides_[static_cast<size_t>(tensor)][static_cast<size_t>(d)]; }
+  const Term& stride(int tensor, int64_t d) const { return strides_[static_cast<size_t>(tensor)][static_cast<size_t>(d)]; }
 
-  bool is_window_side(int tensor) const;  ///< has the shape of updates (scatter) or of the result (gather)
+  bool has_slices_shape(int tensor) const;  ///< has the shape of updates (scatter) or of the result (gather)
   bool is_per_position(int tensor) const { return has_extra_kind(tensor, ExtraKind::per_position); }
   bool is_per_window(int tensor) const { return has_extra_kind(tensor, ExtraKind::per_window); }
 
@@ -38,17 +37,20 @@ class ShapeTerms {
   void list_tensors(const Op& op);
   void scatter_dims(const Scatter& op);
   void gather_dims(const Gather& op);
+  void position_dim(size_t slices_dim, int64_t known);
+  void window_dim(size_t slices_dim, Term extent);
   void make_strides(const Op& op);
   const std::vector<Term>& dims_of(int tensor) const;
   Term symbol(Symbol s);
   Term dim(const TensorType& type, Role role, int index, int d);
 
+  const AccessDims& access_;
   bool gather_ = false;
   int pairs_ = 1;
   std::vector<PlanTensor> tensors_;
   std::vector<const TensorType*> types_;
   std::vector<Symbol> symbols_;
-  std::vector<Term> operand_dims_, indices_dims_, window_side_dims_, window_extents_, position_dims_, window_dims_, none_;
+  std::vector<Term> operand_dims_, indices_dims_, slices_dims_, window_extents_, position_dims_, window_dims_, none_;
   std::vector<std::vector<Term>> strides_;
 };
 

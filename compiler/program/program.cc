@@ -13,6 +13,7 @@
 
 #include "base/fp_environment.h"
 #include "base/number.h"
+#include "compiler/op/access_dims.h"
 #include "compiler/program/interpret/interpret.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
@@ -359,26 +360,14 @@ class Runner {
     // An open size that no value gives is a window over the whole dim (GATHER of a table with open dims).
     const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
     for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
-    std::vector<int64_t> offsets, batches;
-    const auto has = [](const std::vector<int64_t>& list, int64_t d) {
-      return std::find(list.begin(), list.end(), d) != list.end();
-    };
-    for (int64_t d = 0; d < static_cast<int64_t>(sizes.size()); ++d) {
-      if (has(gather.dims.collapsed_slice_dims, d) || has(gather.dims.operand_batching_dims, d)) continue;
-      offsets.push_back(sizes[d] == kDynamic ? values_[kernel.arguments[0]]->dims[d] : sizes[d]);
-    }
-    const std::vector<int64_t>& indices = values_[kernel.arguments[1]]->dims;
-    for (int64_t d = 0; d < static_cast<int64_t>(indices.size()); ++d) {
-      if (d != gather.dims.index_vector_dim) batches.push_back(indices[d]);
-    }
-    size_t offset = 0, batch = 0;
-    for (int64_t d = 0; d < static_cast<int64_t>(dims.size()); ++d) {
-      const bool is_offset = has(gather.dims.offset_dims, d);
-      const std::vector<int64_t>& from = is_offset ? offsets : batches;
-      size_t& at = is_offset ? offset : batch;
-      if (at >= from.size()) return internal_error("the gather's dimension numbers do not cover result dim " + std::to_string(d));
-      const int64_t extent = from[at++];
-      if (dims[d] == kDynamic) dims[d] = extent;
+    const AccessDims access(gather);
+    std::vector<int64_t> window;
+    for (const int64_t d : access.window) window.push_back(sizes[static_cast<size_t>(d)]);
+    const std::vector<int64_t> extents =
+        access.slices_extents(access.position_extents(values_[kernel.arguments[1]]->dims), window);
+    if (extents.size() != dims.size()) return internal_error("the gather's dimension numbers do not cover its result");
+    for (size_t d = 0; d < dims.size(); ++d) {
+      if (dims[d] == kDynamic) dims[d] = extents[d];
       if (dims[d] == kDynamic) return invalid_argument("nothing gives the extent of result dim " + std::to_string(d));
     }
     return dims;

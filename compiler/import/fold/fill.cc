@@ -10,6 +10,7 @@
 
 #include "compiler/import/fold/folds.h"
 #include "compiler/import/fold/match.h"
+#include "compiler/op/access_dims.h"
 #include "compiler/op/verify.h"
 
 namespace strew::fold {
@@ -40,29 +41,23 @@ Start start_of(const Reader& reader, Term term) {
   return out;
 }
 
-/// The frame of the indices in that of the result: position dims become the result's batch dims.
-Element in_result_frame(Element element, const Gather& gather) {
-  std::vector<int> batch;
-  for (int d = 0; d < gather.result.rank(); ++d)
-    if (std::find(gather.dims.offset_dims.begin(), gather.dims.offset_dims.end(), d) == gather.dims.offset_dims.end())
-      batch.push_back(d);
-  for (Coord& coord : element.at) {
-    if (coord.dim < 0) continue;
-    const int position = coord.dim < gather.dims.index_vector_dim ? coord.dim : coord.dim - 1;
-    coord.dim = batch[static_cast<size_t>(position)];
-  }
+/// The frame of the indices in that of the result: position dims become the result's.
+Element in_result_frame(Element element, const AccessDims& dims) {
+  for (Coord& coord : element.at)
+    if (coord.dim >= 0) coord.dim = static_cast<int>(dims.slices_dim_of_indices(coord.dim));
   return element;
 }
 
 /// Whether the bounds say that every window of the gather is inside, and no more than that.
 bool says_inside(const Reader& reader, const Gather& gather, int indices, const std::vector<Bound>& bounds) {
+  const AccessDims dims(gather);
   std::vector<bool> used(bounds.size(), false);
-  for (size_t c = 0; c < gather.dims.start_index_map.size(); ++c) {
-    const auto d = static_cast<size_t>(gather.dims.start_index_map[c]);
-    if (gather.operand.dims[d] == kDynamic || gather.slice_sizes[d] == kDynamic) return false;
-    const int64_t most = gather.operand.dims[d] - gather.slice_sizes[d];
-    const Element column = reader.column(indices, gather.dims.index_vector_dim, static_cast<int64_t>(c));
-    const Start start = start_of(reader, reader.term(in_result_frame(column, gather)));
+  for (size_t c = 0; c < dims.components.size(); ++c) {
+    const auto d = static_cast<size_t>(dims.components[c]);
+    if (gather.operand.dims[d] == kDynamic || dims.operand[d].window == kDynamic) return false;
+    const int64_t most = gather.operand.dims[d] - dims.operand[d].window;
+    const Element column = reader.column(indices, dims.index_vector_dim, static_cast<int64_t>(c));
+    const Start start = start_of(reader, reader.term(in_result_frame(column, dims)));
     bool low = false, high = false, low_as_signed = false, high_as_signed = false;
     for (size_t b = 0; b < bounds.size(); ++b) {
       const Start compared = start_of(reader, bounds[b].term);

@@ -13,8 +13,8 @@
 
 #include "compiler/import/fold/region.h"
 #include "compiler/import/prune.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/verify.h"
-#include "compiler/plan/combine_graph.h"
 
 namespace strew::fold {
 namespace {
@@ -69,7 +69,7 @@ void fuse_updates(const Workshop& shop, int number) {
   const auto* scatter = std::get_if<Scatter>(&*shop.kernel(number).op);
   if (scatter == nullptr || scatter->accumulate != Accumulate::native) return;
   Scatter fused = *scatter;
-  const Frame frame(fused.updates[0].dims, fused.dims.update_window_dims);
+  const Frame frame(fused.updates[0].dims, AccessDims(fused));
   const std::vector<int> before = shop.kernel(number).arguments;
   std::vector<int> arguments = before;
   const size_t first = indices_slot(shop.kernel(number).op) + 1;
@@ -90,7 +90,7 @@ void fuse_updates(const Workshop& shop, int number) {
   GraphBuilder builder(shop, frame, fused.extras);
   auto expr = graph_of(shop, *scatter, regions, updates, builder);
   if (!expr) return;
-  fused.combiner = recognised(std::move(*expr));
+  fused.combiner = named_combiner(std::move(*expr));
   fused.extras = std::move(builder.extras);
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return;
@@ -115,7 +115,7 @@ size_t fuse_result(const Workshop& shop, int compute) {
   const size_t seen = region.values.size();
   if (number < 0) return seen;
   Gather fused = std::get<Gather>(*shop.kernel(number).op);
-  GraphBuilder builder(shop, Frame(fused.result.dims, fused.dims.offset_dims), fused.extras);
+  GraphBuilder builder(shop, Frame(fused.result.dims, AccessDims(fused)), fused.extras);
   const Expr before = combine_graph(Op(fused));
   builder.expr.nodes = before.nodes;
   builder.set(gathered, before.results[0]);

@@ -10,6 +10,7 @@
 
 #include "compiler/import/fold/folds.h"
 #include "compiler/import/fold/match.h"
+#include "compiler/op/access_dims.h"
 #include "compiler/op/verify.h"
 
 namespace strew::fold {
@@ -20,36 +21,19 @@ struct Column {
   bool normalised = false, clamped = false;
 };
 
-/// The index side of either op.
+/// The fields of either op that say how its indices are read, to be changed.
 struct IndexSide {
   TensorType* indices;
   int64_t* vector_dim;
   std::vector<int64_t>* batching;
-  const std::vector<int64_t>* map;
-  std::vector<int64_t> dims, window;  ///< per operand dim
+  const std::vector<int64_t>* operand;  ///< dims
 };
 
 IndexSide index_side(Op& op) {
-  const auto has = [](const std::vector<int64_t>& list, int64_t d) {
-    return std::find(list.begin(), list.end(), d) != list.end();
-  };
-  if (auto* s = std::get_if<Scatter>(&op)) {
-    IndexSide side{&s->indices,
-                   &s->dims.index_vector_dim,
-                   &s->dims.scatter_indices_batching_dims,
-                   &s->dims.scatter_dims_to_operand_dims,
-                   s->operands[0].dims,
-                   {}};
-    size_t window = 0;
-    for (int64_t d = 0; d < s->operands[0].rank(); ++d) {
-      const bool unit = has(s->dims.inserted_window_dims, d) || has(s->dims.input_batching_dims, d);
-      side.window.push_back(unit ? 1 : s->updates[0].dims[static_cast<size_t>(s->dims.update_window_dims[window++])]);
-    }
-    return side;
-  }
+  if (auto* s = std::get_if<Scatter>(&op))
+    return {&s->indices, &s->dims.index_vector_dim, &s->dims.scatter_indices_batching_dims, &s->operands[0].dims};
   auto& g = std::get<Gather>(op);
-  return {&g.indices,   &g.dims.index_vector_dim, &g.dims.start_indices_batching_dims, &g.dims.start_index_map, g.operand.dims,
-          g.slice_sizes};
+  return {&g.indices, &g.dims.index_vector_dim, &g.dims.start_indices_batching_dims, &g.operand.dims};
 }
 
 struct Allowed {
@@ -64,10 +48,11 @@ class IndexFold {
         kernel_(kernel),
         op_(shop.kernel(kernel).op),
         side_(index_side(op_)),
+        dims_(op_),
         value_(shop.kernel(kernel).arguments[indices_slot(op_)]) {}
 
   void run() {
-    if (side_.map->empty()) return;
+    if (dims_.components.empty()) return;
     list_columns();
     for (const Allowed allowed : {Allowed{true, true}, Allowed{true, false}, Allowed{false, true}, Allowed{false, false}}) {
       columns_.clear();
@@ -80,24 +65,23 @@ class IndexFold {
  private:
   const TensorType& type(int value) const { return reader_.type(value); }
   bool is_stack() const { return shop_.imported.values[static_cast<size_t>(value_)].kind == ValueKind::stack; }
-  int64_t dim_of(size_t c) const { return side_.dims[static_cast<size_t>((*side_.map)[c])]; }
+  int64_t dim_of(size_t c) const { return (*side_.operand)[static_cast<size_t>(dims_.components[c])]; }
   /// The largest start of a window that fits; negative: not known, or there is none.
   int64_t most_of(size_t c) const {
-    const int64_t dim = dim_of(c), window = side_.window[static_cast<size_t>((*side_.map)[c])];
+    const int64_t dim = dim_of(c), window = dims_.operand[static_cast<size_t>(dims_.components[c])].window;
     return dim == kDynamic || window == kDynamic ? -1 : dim - window;
   }
 
   void list_columns() {
     const std::vector<int> parts = shop_.imported.values[static_cast<size_t>(value_)].parts;
-    for (size_t c = 0; c < side_.map->size(); ++c) {
+    for (size_t c = 0; c < dims_.components.size(); ++c) {
       if (is_stack()) {
         terms_.push_back(reader_.term(reader_.whole(parts[c])));
       } else {
         terms_.push_back(reader_.term(reader_.column(value_, *side_.vector_dim, static_cast<int64_t>(c))));
       }
     }
-    for (int d = 0; d < type(value_).rank() && !is_stack(); ++d)
-      if (d != *side_.vector_dim) positions_.push_back(d);
+    for (size_t p = 0; p < dims_.positions.size() && !is_stack(); ++p) positions_.push_back(dims_.positions[p].indices_dim);
   }
 
   Column stripped(const Term& term, size_t c, Allowed allowed) const {
@@ -281,7 +265,8 @@ class IndexFold {
   const Reader& reader_;
   int kernel_;
   Op op_;
-  IndexSide side_;  ///< of op_
+  IndexSide side_;         ///< of op_
+  const AccessDims dims_;  ///< of the op as it was
   int value_;
   std::vector<Term> terms_;
   std::vector<int64_t> positions_;  ///< dims of the indices but the vector's

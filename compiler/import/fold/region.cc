@@ -30,9 +30,9 @@ const Compute* map_over(const Imported& imported, int value, const std::vector<i
 
 }  // namespace
 
-Frame::Frame(const std::vector<int64_t>& shape, const std::vector<int64_t>& window_dims) : dims(shape) {
-  for (int d = 0; d < static_cast<int>(dims.size()); ++d)
-    (std::find(window_dims.begin(), window_dims.end(), d) != window_dims.end() ? window : positions).push_back(d);
+Frame::Frame(const std::vector<int64_t>& shape, const AccessDims& access) : dims(shape) {
+  for (size_t d = 0; d < access.slices.size(); ++d)
+    (access.slices[d].operand_dim >= 0 ? window : positions).push_back(static_cast<int>(d));
 }
 
 Region region_of(const Workshop& shop, int root, int readers, const std::vector<int64_t>& dims) {

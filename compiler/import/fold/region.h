@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/import/fold/folds.h"
+#include "compiler/op/access_dims.h"
 
 namespace strew::fold {
 
@@ -16,7 +17,8 @@ inline constexpr size_t kMaxFused = 256;  ///< nodes that operations bring into 
 struct Frame {
   std::vector<int64_t> dims;
   std::vector<int> positions, window;  ///< dims of either kind
-  Frame(const std::vector<int64_t>& shape, const std::vector<int64_t>& window_dims);
+  /// `access`: of the op whose slices have this shape.
+  Frame(const std::vector<int64_t>& shape, const AccessDims& access);
 };
 
 struct Region {

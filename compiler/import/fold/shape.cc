@@ -3,32 +3,28 @@
 #include <algorithm>
 
 #include "compiler/import/fold/folds.h"
+#include "compiler/op/access_dims.h"
 #include "compiler/op/verify.h"
 
 namespace strew::fold {
 namespace {
 
-bool has(const std::vector<int64_t>& list, int64_t d) { return std::find(list.begin(), list.end(), d) != list.end(); }
-
 /// Takes the dims of the result that `wanted` has not out of the window. False: that is not what the reshape does.
 bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
-  std::vector<int64_t> window;  // operand dim of each offset dim
-  for (int64_t d = 0; d < gather.operand.rank(); ++d)
-    if (!has(gather.dims.collapsed_slice_dims, d) && !has(gather.dims.operand_batching_dims, d)) window.push_back(d);
+  const AccessDims dims(gather);
   std::vector<int64_t> offsets;
-  size_t next = 0, offset = 0;
-  for (int64_t d = 0; d < gather.result.rank(); ++d) {
-    const bool is_offset = has(gather.dims.offset_dims, d);
-    const int64_t extent = gather.result.dims[static_cast<size_t>(d)];
+  size_t next = 0;
+  for (size_t d = 0; d < dims.slices.size(); ++d) {
+    const bool is_offset = dims.slices[d].operand_dim >= 0;
+    const int64_t extent = gather.result.dims[d];
     if (next < wanted.size() && wanted[next] == extent) {
       if (is_offset) offsets.push_back(static_cast<int64_t>(next));
       ++next;
     } else if (is_offset && extent == 1) {
-      gather.dims.collapsed_slice_dims.push_back(window[offset]);
+      gather.dims.collapsed_slice_dims.push_back(dims.slices[d].operand_dim);
     } else {
       return false;
     }
-    offset += is_offset ? 1 : 0;
   }
   std::sort(gather.dims.collapsed_slice_dims.begin(), gather.dims.collapsed_slice_dims.end());
   gather.dims.offset_dims = std::move(offsets);

@@ -1,5 +1,7 @@
 // The border of libstrew_import_mlir: parse the text, find out whose it is, hand it to that front end. Adding a front end for
 // another dialect is one row in kFrontEnds. Whatever goes wrong comes back as one line.
+#include "base/module.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,6 +70,6 @@ Expected<Imported> import_text(std::string_view text, const std::string& path, c
 }  // namespace strew
 
 extern "C" const strew::MlirModule* strew_import_mlir_module() {
-  static const strew::MlirModule module{strew::import_text};
+  static const strew::MlirModule module{strew::kModuleVersion, strew::import_text};
   return &module;
 }

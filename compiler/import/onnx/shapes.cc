@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "compiler/op/combiner.h"
+
 namespace strew::onnx {
 namespace {
 
@@ -88,8 +90,8 @@ Expected<CombinerKind> read_reduction(const Node& node, const Operand& data) {
     return node.error("reduction is '" + text + "', which came with opset 18; the model's is " + std::to_string(node.opset()));
   }
   const DTypeInfo& row = info(data.type.dtype);
-  const bool ordered = found->kind == CombinerKind::max || found->kind == CombinerKind::min;
-  if (found->kind != CombinerKind::assign && (!row.arithmetic || (ordered && row.kind == DTypeKind::complex))) {
+  const CombinerTraits* const combiner = find_combiner(found->kind);
+  if (combiner != nullptr && !takes(*combiner, data.type.dtype)) {
     return node.error("reduction is '" + text + "' and " + data.role + " is " + std::string(row.name) + ", expected " +
                       (row.arithmetic ? "none, add or mul: complex numbers have no order" : "none: it has no arithmetic"));
   }

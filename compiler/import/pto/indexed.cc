@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/import/pto/lift.h"
+#include "compiler/op/combiner.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
@@ -103,9 +104,8 @@ Status Lifter::check_loops(const Statement& s, const Cover& cover, bool writes) 
 
 /// Duplicates are folded in row-major order of positions; a program whose order is fixed and another one is refused.
 Status Lifter::check_order(const Pair& p, const Cover& cover) const {
-  const CombinerKind combiner = combiner_of(p.statement->attribute("scatterAtomicOp"));
-  const bool exact = combiner == CombinerKind::max || combiner == CombinerKind::min ||
-                     (combiner == CombinerKind::add && is_integer(p.data->type.element.dtype));
+  const CombinerTraits* const combiner = find_combiner(combiner_of(p.statement->attribute("scatterAtomicOp")));
+  const bool exact = combiner != nullptr && regroups_exactly(combiner->op, p.data->type.element.dtype);
   const auto free = [&](size_t loop) { return loop == loops_.size() || loops_[loop].over_cores; };
   std::vector<size_t> nest = p.rows ? std::vector<size_t>() : cover.spans[1].loops;
   const bool across = !nest.empty() && !p.data->valid[0].is(1);

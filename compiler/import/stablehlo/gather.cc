@@ -10,6 +10,7 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
+#include "compiler/op/access_dims.h"
 
 namespace strew {
 namespace {
@@ -59,10 +60,8 @@ Status read_dynamic_gather(mlir::Operation* op, Gather& gather, bool& is_constan
     }
     return {};
   }
-  gather.slice_sizes.assign(gather.operand.dims.size(), kDynamic);
-  for (const auto* dropped : {&gather.dims.collapsed_slice_dims, &gather.dims.operand_batching_dims})
-    for (const int64_t d : *dropped)
-      if (d >= 0 && d < gather.operand.rank()) gather.slice_sizes[static_cast<size_t>(d)] = 1;
+  for (const AccessDims::OperandDim& dim : AccessDims(gather).operand)
+    gather.slice_sizes.push_back(dim.kind == OperandDimKind::window ? kDynamic : 1);
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/verify.h"
 
 namespace strew {
@@ -19,12 +20,10 @@ namespace {
 /// current OP update
 Expected<Expr> applied(llvm::StringRef name, DType dtype) {
   name.consume_front("stablehlo.");
-  static constexpr ExprOp kFolds[] = {ExprOp::add,     ExprOp::mul,    ExprOp::min,    ExprOp::max,
-                                      ExprOp::bit_and, ExprOp::bit_or, ExprOp::bit_xor};
-  for (const ExprOp fold : kFolds) {
-    if (name != llvm::StringRef(strew::name(fold))) continue;
+  for (const CombinerTraits& row : combiner_traits()) {
+    if (!row.commutes || name != llvm::StringRef(strew::name(row.op))) continue;
     Expr expr;
-    for (const ExprOp op : {ExprOp::current, ExprOp::update, fold}) {
+    for (const ExprOp op : {ExprOp::current, ExprOp::update, row.op}) {
       ExprNode node;
       node.op = op;
       node.dtype = dtype;

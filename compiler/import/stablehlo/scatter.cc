@@ -6,13 +6,13 @@
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/prune.h"
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/dimension_numbers.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
+#include "compiler/op/combiner.h"
 
 namespace strew {
 namespace {
@@ -112,7 +112,7 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   for (const TensorType& type : scatter.updates) updates.push_back(type.dtype);
   STREW_ASSIGN(Expr expr, region_to_expr(t, op->getRegion(0), elements, updates));
   STREW_TRY(t.parsed.at(op, check_results(expr, elements)));
-  scatter.combiner = recognised(std::move(expr));
+  scatter.combiner = named_combiner(std::move(expr));
   for (const mlir::Type type : op->getResultTypes())
     if (is_quantized(type) && scatter.combiner.kind != CombinerKind::assign)
       return t.parsed.fail(

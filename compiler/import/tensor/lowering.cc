@@ -15,9 +15,9 @@
 
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/prune.h"
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/tensor/elementwise.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/verify.h"
 
 namespace strew {
@@ -277,7 +277,7 @@ Status TensorLowering::scatter_computing(TensorScatter scatter, const Computatio
     }
   }
   STREW_ASSIGN(Expr expr, c.expression(parsed, [&](mlir::Value leaf) { return nodes[leaf]; }));
-  op.combiner = recognised(std::move(expr));
+  op.combiner = named_combiner(std::move(expr));
   const TensorType result = op.results[0];
   return add_kernel({scatter.op, scatter.op->getResult(0), result, std::move(op), std::move(arguments), {std::move(note)}})
       .status();

@@ -7,6 +7,7 @@
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/builder.h"
+#include "compiler/op/combiner.h"
 
 namespace strew::tflite {
 namespace {
@@ -16,19 +17,18 @@ using Builtin = schema::BuiltinOperator;
 struct Row {
   Builtin op;
   CombinerKind kind;
-  bool commutes;
 };
 constexpr Row kCombiners[] = {
-    {Builtin::STABLEHLO_ADD, CombinerKind::add, true},
-    {Builtin::STABLEHLO_MULTIPLY, CombinerKind::mul, true},
-    {Builtin::STABLEHLO_MAXIMUM, CombinerKind::max, true},
-    {Builtin::STABLEHLO_MINIMUM, CombinerKind::min, true},
-    {Builtin::STABLEHLO_AND, CombinerKind::bit_and, true},
-    {Builtin::STABLEHLO_OR, CombinerKind::bit_or, true},
-    {Builtin::MAXIMUM, CombinerKind::max, true},
-    {Builtin::MINIMUM, CombinerKind::min, true},
-    {Builtin::STABLEHLO_SUBTRACT, CombinerKind::sub, false},
-    {Builtin::STABLEHLO_DIVIDE, CombinerKind::div, false},
+    {Builtin::STABLEHLO_ADD, CombinerKind::add},
+    {Builtin::STABLEHLO_MULTIPLY, CombinerKind::mul},
+    {Builtin::STABLEHLO_MAXIMUM, CombinerKind::max},
+    {Builtin::STABLEHLO_MINIMUM, CombinerKind::min},
+    {Builtin::STABLEHLO_AND, CombinerKind::bit_and},
+    {Builtin::STABLEHLO_OR, CombinerKind::bit_or},
+    {Builtin::MAXIMUM, CombinerKind::max},
+    {Builtin::MINIMUM, CombinerKind::min},
+    {Builtin::STABLEHLO_SUBTRACT, CombinerKind::sub},
+    {Builtin::STABLEHLO_DIVIDE, CombinerKind::div},
 };
 
 std::vector<int32_t> numbers(const flatbuffers::Vector<int32_t>* list) {
@@ -43,10 +43,11 @@ Expected<CombinerKind> combiner_of(const Node& node, const schema::Operator& op,
   for (const Row& row : kCombiners) {
     if (row.op != code) continue;
     const std::vector<int32_t> read = numbers(op.inputs()), swapped = {inputs[1], inputs[0]};
-    if ((read != inputs && !(row.commutes && read == swapped)) || numbers(op.outputs()) != std::vector<int32_t>{output}) {
+    const bool commutes = find_combiner(row.kind)->commutes;
+    if ((read != inputs && !(commutes && read == swapped)) || numbers(op.outputs()) != std::vector<int32_t>{output}) {
       return node.error(what + " (" + name +
                         ") does not combine the region's two inputs into its output, expected current and update" +
-                        (row.commutes ? "" : " in this order"));
+                        (commutes ? "" : " in this order"));
     }
     return row.kind;
   }

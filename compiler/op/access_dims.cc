@@ -1,0 +1,124 @@
+// See access_dims.h. Each list of the op is read once, into tables by dim; whatever is no dim of its tensor is left out there.
+#include "compiler/op/access_dims.h"
+
+namespace strew {
+namespace {
+
+bool is_dim(int64_t dim, size_t rank) { return dim >= 0 && dim < static_cast<int64_t>(rank); }
+
+const std::vector<int64_t>& dims_of_first(const std::vector<TensorType>& types) {
+  static const std::vector<int64_t> none;
+  return types.empty() ? none : types[0].dims;
+}
+
+}  // namespace
+
+/// Both kinds of op in one vocabulary.
+struct AccessDims::Numbers {
+  const std::vector<int64_t>& window_side;     // update_window_dims, offset_dims
+  const std::vector<int64_t>& removed;         // inserted_window_dims, collapsed_slice_dims
+  const std::vector<int64_t>& batching;        // of the operand
+  const std::vector<int64_t>& index_batching;  // of indices
+  const std::vector<int64_t>& components;      // scatter_dims_to_operand_dims, start_index_map
+  int64_t index_vector_dim;
+};
+
+AccessDims::AccessDims(const Numbers& numbers, const std::vector<int64_t>& operand_dims, const TensorType& indices,
+                       const std::vector<int64_t>& slices_dims)
+    : operand(operand_dims.size()),
+      slices(slices_dims.size()),
+      index_vector_dim(numbers.index_vector_dim),
+      scalar_indices(!is_dim(numbers.index_vector_dim, indices.dims.size())),
+      window_side_(numbers.window_side) {
+  for (const int64_t d : numbers.removed)
+    if (is_dim(d, operand.size())) operand[static_cast<size_t>(d)].kind = OperandDimKind::removed;
+  std::vector<int64_t> walked(indices.dims.size(), -1);  // operand dim of each batching dim of indices
+  for (size_t i = 0; i < numbers.batching.size(); ++i) {
+    if (!is_dim(numbers.batching[i], operand.size())) continue;
+    OperandDim& dim = operand[static_cast<size_t>(numbers.batching[i])];
+    dim.kind = OperandDimKind::batching;
+    if (i >= numbers.index_batching.size() || !is_dim(numbers.index_batching[i], walked.size())) continue;
+    dim.indices_dim = numbers.index_batching[i];
+    walked[static_cast<size_t>(dim.indices_dim)] = numbers.batching[i];
+  }
+  for (size_t k = 0; k < numbers.components.size(); ++k) {
+    components.push_back(is_dim(numbers.components[k], operand.size()) ? numbers.components[k] : -1);
+    if (components[k] >= 0) operand[static_cast<size_t>(components[k])].component = static_cast<int>(k);
+  }
+  for (size_t d = 0; d < operand.size(); ++d) {
+    if (operand[d].kind != OperandDimKind::window) continue;
+    if (window.size() < window_side_.size() && is_dim(window_side_[window.size()], slices.size())) {
+      operand[d].slices_dim = window_side_[window.size()];
+      slices[static_cast<size_t>(operand[d].slices_dim)].operand_dim = static_cast<int64_t>(d);
+    }
+    window.push_back(static_cast<int64_t>(d));
+  }
+  std::vector<bool> is_window(slices.size(), false);
+  for (const int64_t d : window_side_)
+    if (is_dim(d, slices.size())) is_window[static_cast<size_t>(d)] = true;
+  size_t place = 0;
+  for (size_t d = 0; d < indices.dims.size(); ++d) {
+    const auto dim = static_cast<int64_t>(d);
+    if (dim == index_vector_dim) continue;
+    while (place < slices.size() && is_window[place]) ++place;
+    const bool stands = place < slices.size();
+    if (stands) slices[place].indices_dim = dim;
+    positions.push_back({dim, stands ? static_cast<int64_t>(place++) : -1, walked[d]});
+  }
+}
+
+AccessDims::AccessDims(const Scatter& op)
+    : AccessDims({op.dims.update_window_dims, op.dims.inserted_window_dims, op.dims.input_batching_dims,
+                  op.dims.scatter_indices_batching_dims, op.dims.scatter_dims_to_operand_dims, op.dims.index_vector_dim},
+                 dims_of_first(op.operands), op.indices, dims_of_first(op.updates)) {
+  for (OperandDim& dim : operand) {
+    if (dim.kind != OperandDimKind::window) dim.window = 1;
+    if (dim.slices_dim >= 0) dim.window = op.updates[0].dims[static_cast<size_t>(dim.slices_dim)];
+  }
+}
+
+AccessDims::AccessDims(const Gather& op)
+    : AccessDims({op.dims.offset_dims, op.dims.collapsed_slice_dims, op.dims.operand_batching_dims,
+                  op.dims.start_indices_batching_dims, op.dims.start_index_map, op.dims.index_vector_dim},
+                 op.operand.dims, op.indices, op.result.dims) {
+  for (size_t d = 0; d < operand.size() && d < op.slice_sizes.size(); ++d) operand[d].window = op.slice_sizes[d];
+}
+
+AccessDims::AccessDims(const Op& op)
+    : AccessDims(is_scatter(op) ? AccessDims(std::get<Scatter>(op)) : AccessDims(std::get<Gather>(op))) {}
+
+int64_t AccessDims::slices_dim_of_indices(int64_t indices_dim) const {
+  for (const Position& position : positions)
+    if (position.indices_dim == indices_dim) return position.slices_dim;
+  return -1;
+}
+
+std::vector<int64_t> AccessDims::position_extents(const std::vector<int64_t>& indices) const {
+  std::vector<int64_t> out;
+  for (const Position& position : positions)
+    if (is_dim(position.indices_dim, indices.size())) out.push_back(indices[static_cast<size_t>(position.indices_dim)]);
+  return out;
+}
+
+std::vector<int64_t> AccessDims::window_extents() const {
+  std::vector<int64_t> out;
+  for (const int64_t d : window) out.push_back(operand[static_cast<size_t>(d)].window);
+  return out;
+}
+
+std::vector<int64_t> AccessDims::slices_extents(const std::vector<int64_t>& position,
+                                                const std::vector<int64_t>& of_window) const {
+  const size_t rank = position.size() + of_window.size();
+  std::vector<bool> is_window(rank, false);
+  for (const int64_t d : window_side_)
+    if (is_dim(d, rank)) is_window[static_cast<size_t>(d)] = true;
+  std::vector<int64_t> out;
+  size_t p = 0, w = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    const bool from_window = is_window[d] ? w < of_window.size() : p >= position.size();
+    out.push_back(from_window ? of_window[w++] : position[p++]);
+  }
+  return out;
+}
+
+}  // namespace strew

@@ -1,0 +1,65 @@
+// Combiners: what is known of the operators that fold an update into a destination, in one table, and the graph that a combiner is.
+//
+// A combiner is an expression graph over current values, updates and extras (expr.h). Some operators have a name of their own in builders
+// and canonical text (CombinerKind): it is a spelling of `operator(current, update)` on every pair, the update converted to the result's
+// dtype, and assign that of the update alone. combine_graph() spells it out and named_combiner() recognises it. Everything else asks the
+// graph's operators: planning and strategies whether updates may be regrouped and with what an empty fold starts, imports whether operands may
+// change places, verification which dtypes an operator is for.
+//
+// Adding a named combiner is a row of the table and a CombinerKind. Tested by tests/unit/combiner_test.cc, which proves every row by trying
+// all values of small dtypes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "compiler/op/op.h"
+
+namespace strew {
+
+/// The dtypes an operator folds, all of them with arithmetic.
+enum class CombinerDomain : uint8_t {
+  all,
+  numbers,  ///< not bool
+  ordered,  ///< not complex
+  bitwise,  ///< bool and integers
+};
+
+struct CombinerTraits {
+  ExprOp op;
+  CombinerKind kind;
+  CombinerDomain domain;
+  bool commutes;    ///< a op b and b op a are the same number
+  bool idempotent;  ///< a op a is a, whatever the dtype
+  bool order_free;  ///< floats, too: any order and grouping of the updates gives the same number
+  ExprOp
+      merges_by;  ///< combines what two folds that began with the identity give; the operator itself unless updates are taken away
+};
+
+/// The table.
+std::span<const CombinerTraits> combiner_traits();
+/// The row of an operator or of a name; null: it has none (assign and expr have no row).
+const CombinerTraits* find_combiner(ExprOp op);
+const CombinerTraits* find_combiner(CombinerKind kind);
+
+/// Whether the operator's domain has the dtype.
+bool takes(const CombinerTraits& row, DType dtype);
+/// Does any order and any grouping of the updates give the same bits? Integers and bool where the operator can be merged at all; float min
+/// and max.
+bool regroups_exactly(ExprOp op, DType dtype);
+/// Bits of the value e for which `e op x` merged into any y is `y op x`: the start of an empty fold; -0 for float sums. None for operators
+/// that cannot be folded apart, and for complex dtypes, which do not fit.
+std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
+/// What combines two partial results of it.
+ExprOp merge_of(ExprOp op);
+
+/// The combiner of any op as an expression graph with every convert written out, so that code generators know one form.
+Expr combine_graph(const Op& op);
+/// The operator by which the graph makes result `pair` of that pair's current value and update (perhaps converted to the result's dtype),
+/// either way round where it commutes; ExprOp::update: it is the update. None: any other graph.
+std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair);
+/// The named combiner that the graph stands for on every pair, else kind expr with the graph.
+Combiner named_combiner(Expr graph);
+
+}  // namespace strew

@@ -1,0 +1,44 @@
+// See name_combiner.h. The expression is compared with the graph that planning makes of each name (compiler/op/combiner), argument
+// order included: a sum of two NaNs may take its bits from either argument. Tested by tests/unit/identity_test.cc.
+#include "compiler/rewrite/name_combiner.h"
+
+#include <algorithm>
+
+#include "compiler/op/combiner.h"
+#include "compiler/op/verify.h"
+#include "compiler/rewrite/order_expression.h"
+
+namespace strew {
+namespace {
+
+/// `plain` without an expression computes what `graph` says.
+bool means(const Op& plain, const Expr& graph) { return ordered(combine_graph(plain)) == graph && verify(plain).ok(); }
+
+}  // namespace
+
+bool name_combiner(Op& op) {
+  if (auto* g = std::get_if<Gather>(&op)) {
+    if (g->expr.empty() || !g->extras.empty()) return false;
+    Gather plain = *g;
+    plain.expr = {};
+    if (!means(plain, ordered(g->expr))) return false;
+    op = std::move(plain);
+    return true;
+  }
+  auto& s = std::get<Scatter>(op);
+  if (s.combiner.kind != CombinerKind::expr || !s.extras.empty()) return false;
+  if (s.combiner.expr.nodes.size() > 4 * s.results.size()) return false;  // update, convert, current and what combines them
+  const Expr graph = ordered(s.combiner.expr);
+  const auto is_named = [&](CombinerKind kind) {
+    Scatter plain = s;
+    plain.combiner = {kind, {}};
+    if (!means(plain, graph)) return false;
+    op = std::move(plain);
+    return true;
+  };
+  if (is_named(CombinerKind::assign)) return true;
+  const std::span<const CombinerTraits> rows = combiner_traits();
+  return std::any_of(rows.begin(), rows.end(), [&](const CombinerTraits& row) { return is_named(row.kind); });
+}
+
+}  // namespace strew

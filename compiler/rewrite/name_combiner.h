@@ -1,0 +1,9 @@
+// name_combiner: an expression that says what a combiner's name says becomes that name (a gather's that only takes the element: none), so
+// that a region of StableHLO and a named reduction share a kernel.
+#pragma once
+
+#include "compiler/op/op.h"
+
+namespace strew {
+bool name_combiner(Op& op);
+}  // namespace strew

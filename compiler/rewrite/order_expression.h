@@ -1,0 +1,11 @@
+// order_expression: the nodes of an expression in one order, each after its arguments as the results ask for them, equal ones once and those
+// without use dropped; so that one expression has one text however it was built.
+#pragma once
+
+#include "compiler/op/op.h"
+
+namespace strew {
+bool order_expression(Op& op);
+/// The same, of an expression alone.
+Expr ordered(const Expr& expr);
+}  // namespace strew
