@@ -1,4 +1,5 @@
-// choose_schedule: the default schedule of a plan, from the decision table measured in research (Zen 5, DDR5; see the README's rows).
+// choose_schedule: the default schedule of a plan, by the decision table of README.md. Its numbers are the plan's, the target's, or those of
+// schedules/thresholds.h, each with its origin.
 //
 // Only what is static counts; a dynamic extent is taken as large, because the executor decides at the call how many threads a
 // call is worth (runtime/call/executor). Limits: nothing here knows whether a table is cached at the call, so "larger than the last-level
@@ -6,26 +7,17 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/machine.h"
 #include "schedules/schedule.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
+#include "schedules/thresholds.h"
 
 namespace strew {
 namespace {
 
+using namespace thresholds;
 constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
-/// 1.5 us of one thread's work is where a second one starts to pay: about 64 KiB of hot copy.
-constexpr int64_t kThreadsPayBytes = 64 << 10;
-/// A chunk of a window narrower than this leaves less than one line per thread.
-constexpr int64_t kLine = 64;
-/// Columns of a row per thread from which a column split beats owners.
-constexpr int64_t kWideShare = 256;
-/// Updates per element from which filling and combining tables is repaid.
-constexpr int64_t kUpdatesPerElement = 3;
-/// From here on scanning all indices on every thread costs more than handing them over.
-constexpr int kManyThreads = 6;
-/// Fewer positions than this are not worth two barriers.
-constexpr int64_t kOwnerPositions = 2048;
 
 int64_t times(int64_t a, int64_t b) {
   int64_t product = 0;
@@ -92,7 +84,7 @@ bool private_pays(const Plan& plan, const Facts& f, const Target& target, int th
 /// cache; narrow rows pay from the private cache's size on. Wide rows split by columns without any index work.
 bool owners_pay(const Plan& plan, const Facts& f, const Target& target, int threads) {
   const bool narrow = f.window_bytes != kUnknown && f.window_bytes / threads < kWideShare;
-  const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / 2 : target.l2_bytes;
+  const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / kCachedElementShare : target.l2_bytes;
   return narrow && f.positions >= kOwnerPositions && f.table_bytes > cached && legal_owner(plan).ok();
 }
 
@@ -115,11 +107,11 @@ Choice choose_strategy(const Plan& plan, const Facts& f, const Target& target, i
   if (owners_pay(plan, f, target, threads)) {
     const std::string table = "narrow windows into a table beyond the cache";
     if (threads < kManyThreads) return {Strategy::owner, table};
-    return {Strategy::exchange, table + ", many threads"};
+    return {Strategy::radix, table + ", many threads"};
   }
   const Term* first = plan.window.empty() ? nullptr : &plan.window.front().extent;
   const bool splits = first && (!first->is_static() || first->factor >= 2);
-  if (splits && f.window_bytes / threads >= kLine && legal_window(plan).ok())
+  if (splits && f.window_bytes / threads >= kLineBytes && legal_window(plan).ok())
     return {Strategy::window, "windows are wide enough for a part per thread"};
   if (f.window_bytes / threads >= kWideShare && legal_clip(plan).ok())
     return {Strategy::clip, "windows overlap, and are wide enough to be shared out by destination"};
@@ -127,40 +119,36 @@ Choice choose_strategy(const Plan& plan, const Facts& f, const Target& target, i
 }
 
 int choose_prefetch(const Plan& plan, const Facts& f, const Target& target) {
-  if (plan.kind == PlanKind::slice_update || f.positions < 16 || f.table_bytes <= target.l2_bytes) return 0;
-  if (f.window_bytes >= 1024) return 8;
-  if (f.window_bytes >= 128) return 16;
-  if (f.window_bytes >= 64) return 32;
-  return 64;
+  if (plan.kind == PlanKind::slice_update || f.positions < kPrefetchPositions || f.table_bytes <= target.l2_bytes) return 0;
+  return std::find_if(kLookAhead.begin(), kLookAhead.end(),
+                      [&](const LookAhead& row) { return f.window_bytes >= row.window_bytes; })
+      ->positions;
 }
 
 bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, int threads) {
-  if (!plan.pure_move || f.run_bytes < kLine || f.run_bytes == kUnknown || f.moved_bytes == kUnknown) return false;
-  if (f.run_bytes % kLine != 0) return false;
-  // Measured (bench/suite on Zen 3): gathers from an output of L3/4 on, rows into a table of L3/2; slices are read back soon (KV caches).
-  if (plan.gather) return f.moved_bytes >= target.l3_bytes / 4;
-  // Rows share the cache with their updates: a table of half of it no longer fits.
-  const int64_t cached = plan.kind == PlanKind::slice_update ? target.l3_bytes : target.l3_bytes / 2 - 1;
+  if (!plan.pure_move || f.run_bytes < kLineBytes || f.run_bytes == kUnknown || f.moved_bytes == kUnknown) return false;
+  if (f.run_bytes % kLineBytes != 0) return false;
+  if (plan.gather) return f.moved_bytes >= target.l3_bytes / kStreamingGatherShare;
+  // Slices are read back soon (KV caches).
+  const int64_t cached = plan.kind == PlanKind::slice_update ? target.l3_bytes : target.l3_bytes / kStreamingRowShare - 1;
   if (f.table_bytes == kUnknown || f.table_bytes <= cached) return false;
   // Decode: many cold rows. Prefill and slabs: more than the private caches hold. 256..1023-byte rows on one thread tie.
   const int64_t runs = f.moved_bytes / f.run_bytes;
   const bool beyond_private = f.moved_bytes > times(target.l2_bytes, threads);
-  return plan.kind == PlanKind::slice_update ? runs >= 64 || beyond_private : runs >= 64 && beyond_private;
+  return plan.kind == PlanKind::slice_update ? runs >= kStreamingRuns || beyond_private
+                                             : runs >= kStreamingRuns && beyond_private;
 }
 
 }  // namespace
 
 Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why) {
   const Facts f = facts_of(plan);
-  const int threads = std::clamp(max_threads > 0 ? max_threads : target.cores, 1, 1024);
+  const int threads = std::clamp(max_threads > 0 ? max_threads : target.cores, 1, kMostThreads);
   const Choice choice = choose_strategy(plan, f, target, threads);
   if (why != nullptr) *why = choice.why;
   Schedule schedule;
   schedule.vector_bytes = target.vector_bytes;
   schedule.strategy = choice.strategy;
-  // Checking indices and making the result are split whatever the strategy.
-  const bool only_apply = f.init_bytes < kThreadsPayBytes && !plan.checks_first;
-  schedule.threads = schedule.strategy == Strategy::sequential && only_apply ? 1 : threads;
   schedule.prefetch = choose_prefetch(plan, f, target);
   schedule.nontemporal = choose_nontemporal(plan, f, target, schedule.strategy == Strategy::sequential ? 1 : threads);
   schedule.unroll = plan.kind == PlanKind::element && schedule.prefetch == 0 ? 8 : 4;

@@ -1,8 +1,9 @@
 // Target text: parse and print, and the traits that follow from a feature set.
 //
-// Grammar: [ARCH-]CPU{(+|-)FEATURE}. CPU names contain '-' themselves, so the longest known name that is followed by the end or a
+// Grammar: [ARCH-]CPU{(+|-)FEATURE} or an NPU. CPU names contain '-' themselves, so the longest known name that is followed by the end or a
 // sign wins. Features close over what they imply ("+avx512bw" switches avx2 on, "-avx" switches avx2 off), and text lists only
-// what differs from the CPU's own set, sorted: equal targets print equal text. Covered by tests/unit/target_test.cc.
+// what differs from the CPU's own set, sorted: equal targets print equal text. Cores and caches are the machine's for `native`, else
+// nominal, from the CPU's row. Covered by tests/unit/target_test.cc.
 #include "schedules/target.h"
 
 #include <algorithm>
@@ -11,6 +12,13 @@
 
 namespace strew {
 namespace {
+
+/// NPUs: cores of the largest parts.
+struct Npu {
+  std::string_view name;
+  int cores;
+};
+constexpr Npu kNpus[] = {{"npu-a3", 48}, {"npu-a5", 64}};
 
 FeatureSet with(FeatureSet set, const FeatureInfo& feature) { return set | bit_of(&feature) | feature.implies; }
 
@@ -23,6 +31,7 @@ FeatureSet without(FeatureSet set, const FeatureInfo& feature) {
 std::string cpu_list() {
   std::string list = "native";
   for (const CpuInfo& cpu : known_cpus()) list += ", " + std::string(cpu.name);
+  for (const Npu& npu : kNpus) list += ", " + std::string(npu.name);
   return list;
 }
 
@@ -44,6 +53,34 @@ size_t cpu_prefix(std::string_view text) {
   return best;
 }
 
+/// The CPU with exactly these features, and the cores and caches of its row.
+Target target_with(const CpuInfo& cpu, FeatureSet features) {
+  Target target;
+  target.arch = cpu.arch;
+  target.cpu = cpu.name;
+  for (const FeatureInfo& feature : known_features()) {
+    const FeatureSet bit = bit_of(&feature);
+    if ((features ^ cpu.features) & bit) target.features.push_back((features & bit ? "+" : "-") + std::string(feature.name));
+  }
+  std::sort(target.features.begin(), target.features.end());
+  const bool wide = (features & feature_bit("avx512bw")) && (features & feature_bit("avx512vl")) && cpu.wide;
+  target.vector_bytes = wide ? 64 : features & feature_bit("avx") ? 32 : 16;
+  target.f16c = (features & feature_bit("f16c")) != 0 || cpu.arch == "aarch64";
+  target.cores = cpu.cores;
+  target.l1d_bytes = int64_t{cpu.l1d_kib} << 10;
+  target.l2_bytes = int64_t{cpu.l2_kib} << 10;
+  target.l3_bytes = int64_t{cpu.l3_kib} << 10;
+  return target;
+}
+
+/// The sizes that a process may count on here.
+void take_sizes(const Machine& machine, Target& target) {
+  target.cores = machine.cores;
+  target.l1d_bytes = machine.l1d_bytes;
+  target.l2_bytes = machine.l2_bytes;
+  target.l3_bytes = machine.l3_bytes;
+}
+
 }  // namespace
 
 FeatureSet features_of(const Target& target) {
@@ -56,37 +93,23 @@ FeatureSet features_of(const Target& target) {
   return set;
 }
 
-Target target_with(const CpuInfo& cpu, FeatureSet features, const Target& machine) {
-  Target target = machine;
-  target.arch = cpu.arch;
-  target.cpu = cpu.name;
-  target.features.clear();
-  for (const FeatureInfo& feature : known_features()) {
-    const FeatureSet bit = bit_of(&feature);
-    if ((features ^ cpu.features) & bit) target.features.push_back((features & bit ? "+" : "-") + std::string(feature.name));
-  }
-  std::sort(target.features.begin(), target.features.end());
-  const bool wide = (features & feature_bit("avx512bw")) && (features & feature_bit("avx512vl")) && cpu.wide;
-  target.vector_bytes = wide ? 64 : features & feature_bit("avx") ? 32 : 16;
-  target.f16c = (features & feature_bit("f16c")) != 0 || cpu.arch == "aarch64";
-  return target;
-}
-
 Target detect_target() {
-  static const Target target = [] {
-    const Machine& m = machine();
-    Target like;
-    like.cores = m.cores;
-    like.l1d_bytes = m.l1d_bytes;
-    like.l2_bytes = m.l2_bytes;
-    like.l3_bytes = m.l3_bytes;
-    return target_with(*m.cpu, m.features, like);
-  }();
+  static const Target target = *parse_target("native");
   return target;
 }
 
-Expected<Target> parse_target(std::string_view text) {
+Expected<Target> parse_target(std::string_view text) { return parse_target(text, machine()); }
+
+Expected<Target> parse_target(std::string_view text, const Machine& machine) {
   const std::string_view whole = text;
+  for (const Npu& npu : kNpus) {
+    if (text != npu.name) continue;
+    Target target;
+    target.arch = "npu";
+    target.cpu = npu.name;
+    target.cores = npu.cores;
+    return target;
+  }
   for (std::string_view arch : {"x86_64-", "aarch64-"})
     if (text.starts_with(arch)) text.remove_prefix(arch.size());
   const size_t length = cpu_prefix(text);
@@ -95,9 +118,9 @@ Expected<Target> parse_target(std::string_view text) {
                             "', expected one of " + cpu_list());
   }
   const std::string_view cpu_name = text.substr(0, length);
-  const Target machine = detect_target();
-  const CpuInfo& cpu = *find_cpu(cpu_name == "native" ? std::string_view(machine.cpu) : cpu_name);
-  FeatureSet features = cpu_name == "native" ? features_of(machine) : cpu.features;
+  const bool is_native = cpu_name == "native";
+  const CpuInfo& cpu = is_native ? *machine.cpu : *find_cpu(cpu_name);
+  FeatureSet features = is_native ? machine.features : cpu.features;
   text.remove_prefix(length);
   while (!text.empty()) {
     const char sign = text[0];
@@ -111,10 +134,13 @@ Expected<Target> parse_target(std::string_view text) {
     features = sign == '+' ? with(features, *feature) : without(features, *feature);
     text.remove_prefix(end);
   }
-  return target_with(cpu, features, machine);
+  Target target = target_with(cpu, features);
+  if (is_native) take_sizes(machine, target);
+  return target;
 }
 
 std::string print(const Target& target) {
+  if (is_npu(target)) return target.cpu;
   std::string text = target.arch + "-" + target.cpu;
   for (const std::string& feature : target.features) text += feature;
   return text;

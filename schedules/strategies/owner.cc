@@ -1,5 +1,5 @@
-// Strategies owner and exchange: every destination has one owner, which applies its updates in order. Owner: every thread reads all indices.
-// Exchange: every index is read by one thread, which hands it to its owner. Tested by tests/unit/schedule_test.cc and owner_test.cc.
+// Strategy owner: every destination has one owner, which reads all indices and applies its updates in order. Also what the other strategies
+// that deal destinations out have in common with it. Tested by tests/unit/schedule_test.cc and owner_test.cc.
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 
@@ -16,7 +16,6 @@ Status legal_owners(const Plan& plan, Strategy strategy) {
 }
 
 Status legal_owner(const Plan& plan) { return legal_owners(plan, Strategy::owner); }
-Status legal_exchange(const Plan& plan) { return legal_owners(plan, Strategy::exchange); }
 
 /// Clip, where windows could be shared out by columns when a few destinations turn out to be hot.
 std::vector<EntryKind> entries_owner(const Plan& plan) {
@@ -24,6 +23,5 @@ std::vector<EntryKind> entries_owner(const Plan& plan) {
   if (legal_window(plan).ok()) list.push_back(EntryKind::clip);
   return list;
 }
-std::vector<EntryKind> entries_exchange(const Plan& plan) { return entries_owner(plan); }
 
 }  // namespace strew

@@ -1,4 +1,4 @@
-// What the strategies owner, exchange and runs have in common: destinations have keys.
+// What the strategies owner, radix and runs have in common: destinations have keys.
 #pragma once
 
 #include "compiler/plan/plan.h"

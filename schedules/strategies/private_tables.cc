@@ -3,48 +3,14 @@
 // tests/unit/schedule_test.cc and private_test.cc.
 #include "schedules/strategies/private_tables.h"
 
-#include <limits>
+#include <string>
 
-#include "base/number.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew {
-namespace {
-
-std::optional<uint64_t> float_identity(ExprOp op, DType dtype) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (op == ExprOp::add || op == ExprOp::sub) return encode(dtype, -0.0);
-  if (op == ExprOp::mul) return encode(dtype, 1.0);
-  if (op == ExprOp::min) return encode(dtype, kInfinity);
-  if (op == ExprOp::max) return encode(dtype, -kInfinity);
-  return std::nullopt;
-}
-
-std::optional<uint64_t> integer_identity(ExprOp op, DType dtype) {
-  const int width = dtype == DType::boolean ? 1 : bits(dtype);
-  const uint64_t ones = ~uint64_t{0} >> (64 - width), sign = uint64_t{1} << (width - 1);
-  const bool has_sign = is_signed_integer(dtype);
-  if (op == ExprOp::sub && dtype == DType::boolean) return std::nullopt;
-  if (op == ExprOp::add || op == ExprOp::sub || op == ExprOp::bit_or || op == ExprOp::bit_xor) return 0;
-  if (op == ExprOp::mul) return 1;
-  if (op == ExprOp::bit_and) return ones;
-  if (op == ExprOp::min) return has_sign ? ones ^ sign : ones;
-  if (op == ExprOp::max) return has_sign ? sign : 0;
-  return std::nullopt;
-}
-
-bool regroups_exactly(ExprOp op, DType dtype) { return !is_float(dtype) || op == ExprOp::min || op == ExprOp::max; }
-
-}  // namespace
 
 ExprOp combiner_of(const Plan& plan, int i) {
   return plan.combine.nodes[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])].op;
-}
-
-std::optional<uint64_t> identity_bits(ExprOp op, DType dtype) {
-  if (is_float(dtype)) return float_identity(op, dtype);
-  if (dtype == DType::boolean || is_signed_integer(dtype) || is_unsigned_integer(dtype)) return integer_identity(op, dtype);
-  return std::nullopt;
 }
 
 bool combines_exactly(const Plan& plan) {

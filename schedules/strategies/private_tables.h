@@ -1,9 +1,7 @@
-// What strategy private asks of a combiner: its identity, and whether updates may be grouped.
+// What strategy private asks of a plan's combiners. What it asks of an operator is in the table of compiler/op/combiner.h.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
+#include "compiler/op/combiner.h"
 #include "compiler/plan/plan.h"
 
 namespace strew {
@@ -14,9 +12,5 @@ bool combines_exactly(const Plan& plan);
 
 /// The combiner of result i, for plans that private_legal admits.
 ExprOp combiner_of(const Plan& plan, int i);
-/// What combines two partial results of it.
-inline ExprOp merge_of(ExprOp op) { return op == ExprOp::sub ? ExprOp::add : op; }
-/// Bits of the value that combines with any x to x; -0 for float sums.
-std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
 
 }  // namespace strew

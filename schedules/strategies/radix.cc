@@ -1,0 +1,11 @@
+// Strategy radix: a stable parallel radix partition of the positions by destination; each bucket is applied in position order by one thread.
+// Legal where owners are, with the same entries. Tested by tests/unit/schedule_test.cc and radix_test.cc.
+#include "schedules/strategies/owners.h"
+#include "schedules/strategies/strategy.h"
+
+namespace strew {
+
+Status legal_radix(const Plan& plan) { return legal_owners(plan, Strategy::radix); }
+std::vector<EntryKind> entries_radix(const Plan& plan) { return entries_owner(plan); }
+
+}  // namespace strew
