@@ -6,6 +6,8 @@
 // parity_ names, the other one only drains, and when it is empty parity_ changes. Two uncontended atomics and one reference count per
 // look-up, about 20 ns. There is no eviction: kernels are a few KiB; clear() drops them all.
 //
+// BuiltKernels is asked only where a handle is missing, so locks do: one for the map, one per symbol while it is built.
+//
 // Flight: the first to miss builds with no lock held, the rest wait on its flight. Tested by tests/unit/cache_test.cc.
 #include "runtime/cache.h"
 
@@ -174,6 +176,26 @@ void KernelCache::clear() {
   const std::lock_guard lock(mutex_);
   table_.clear();
   quick_table_.clear();
+}
+
+Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const std::function<Expected<Built>()>& build) {
+  std::shared_ptr<Place> place;
+  {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Place>& found = places_[symbol];
+    if (found == nullptr) found = std::make_shared<Place>();
+    place = found;
+  }
+  const std::lock_guard lock(place->building);
+  if (place->kernel != nullptr) return place->kernel;
+  STREW_ASSIGN(place->kernel, build());
+  count_.fetch_add(1, std::memory_order_relaxed);
+  return place->kernel;
+}
+
+void BuiltKernels::clear() {
+  const std::lock_guard lock(mutex_);
+  places_.clear();
 }
 
 Runtime::Stats KernelCache::stats() const {

@@ -1,4 +1,5 @@
-// The kernels in memory: a table that is read without a lock, and single flight for building what is missing.
+// The kernels in memory: tables of handles that are read without a lock, by what was asked for, with single flight for what is missing; and
+// behind them the built kernels, by symbol.
 #pragma once
 
 #include <array>
@@ -6,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -93,6 +95,28 @@ class KernelCache {
   mutable std::mutex mutex_;
   std::unordered_map<Hash128, std::shared_ptr<Flight>, HashOf> flights_;
   std::atomic<uint64_t> misses_{0}, built_{0}, failed_{0};
+};
+
+struct BuiltKernel;
+
+/// Symbol -> what was built. Requests that differ in the op's spelling or in threads come to one symbol, and share it.
+class BuiltKernels {
+ public:
+  using Built = std::shared_ptr<const BuiltKernel>;
+
+  /// The kernel of that symbol, built by `build` if it is missing. Whoever asks meanwhile waits. A failure is not remembered.
+  Expected<Built> get(const std::string& symbol, const std::function<Expected<Built>()>& build);
+  void clear();
+  uint64_t count() const { return count_.load(std::memory_order_relaxed); }  ///< built so far
+
+ private:
+  struct Place {
+    std::mutex building;  ///< held while it is built
+    Built kernel;
+  };
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<Place>> places_;
+  std::atomic<uint64_t> count_{0};
 };
 
 }  // namespace strew

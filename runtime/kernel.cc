@@ -4,7 +4,6 @@
 // replay of every n-th call (runtime/replay). Tested by tests/unit/kernel_test.cc.
 #include "runtime/kernel.h"
 
-#include <algorithm>
 #include <new>
 
 #include "backends/modules.h"
@@ -20,76 +19,89 @@
 namespace strew {
 namespace {
 
-/// The most threads that any part of the kernel may use.
-int threads_of(const Compiled& compiled) {
-  int threads = compiled.schedule.threads;
-  for (const Compiled& part : compiled.parts) threads = std::max(threads, part.schedule.threads);
-  return threads;
-}
-
 /// Puts the object into memory, where its descriptor is.
-Status link_artifact(Kernel::State& state) {
-  STREW_TRY(machine_can_run(state.compiled.target));
+Status link_artifact(BuiltKernel& kernel) {
+  STREW_TRY(machine_can_run(kernel.compiled.target));
   STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-  STREW_ASSIGN(state.object, module->linker()->link({std::move(state.compiled.artifact.object)}, {state.compiled.symbol}));
-  state.descriptor = {state.object, static_cast<const strew_kernel*>(state.object->addresses[0])};
+  STREW_ASSIGN(kernel.object, module->linker()->link({std::move(kernel.compiled.artifact.object)}, {kernel.compiled.symbol}));
+  kernel.descriptor = {kernel.object, static_cast<const strew_kernel*>(kernel.object->addresses[0])};
   return {};
 }
 
-[[gnu::noinline]] Status run_watched(const Kernel::State& state, std::span<const TensorView> tensors, strew_fault* fault) {
-  Call call;
-  STREW_TRY(state.callable->binder.bind(tensors, call));
-  if (state.checks_hints) STREW_TRY(check_hints(state.compiled.op, tensors));
-  if (state.verify_every != 0 && state.calls.fetch_add(1, std::memory_order_relaxed) % state.verify_every == 0)
-    return run_and_replay(state, tensors, call, fault);
-  return run_bound(state, tensors, call, fault);
-}
-
-}  // namespace
-
-Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
-  if (!state.compiled.artifact.interpreted) return run_phases(*state.callable, tensors, call, fault);
-  const FpEnvironment environment(true);
-  if (const auto& interpreter = state.compiled.artifact.interpreter; interpreter != nullptr)
-    return interpreter->run(state.compiled.op, tensors, fault);
-  return run_reference(state.compiled.op, tensors, fault);
-}
-
-Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
-                                                     std::shared_ptr<const ExecutionLimits> limits) {
-  auto state = std::make_shared<Kernel::State>(std::move(compiled));
-  if (state->compiled.artifact.interpreted)
-    state->descriptor = materialise(state->compiled.descriptor, [](const std::string&) { return nullptr; });
-  else
-    STREW_TRY(link_artifact(*state));
-  STREW_ASSIGN(std::unique_ptr<Callable> callable,
-               Callable::make(*state->descriptor, std::move(executor), threads_of(state->compiled), std::move(limits)));
-  state->callable = std::move(callable);
-  state->verify_every = process_options().verify_every;
-  state->checks_hints = state->compiled.schedule.checked && has_hints(state->compiled.op);
-  state->is_plain = !state->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0;
-  return state;
-}
-
-Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
-  if (!state_) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
-  const State& state = *state_;
-  if (state.is_plain) return state.callable->run(tensors, fault);
+/// A call that takes more than the callable.
+[[gnu::noinline]] Status run_watched(const Kernel::State* state, std::span<const TensorView> tensors, strew_fault* fault) {
+  if (state == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
   try {
-    return run_watched(state, tensors, fault);
+    Call call;
+    STREW_TRY(state->callable->binder.bind(tensors, call));
+    if (state->checks_hints) STREW_TRY(check_hints(state->op, tensors));
+    if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0)
+      return run_and_replay(*state, tensors, call, fault);
+    return run_bound(*state, tensors, call, fault);
   } catch (const std::bad_alloc&) {
     return unsupported("call: out of memory; what the results hold is not specified");
   }
 }
 
-const VerifiedOp& Kernel::op() const { return state_->compiled.op; }
-const std::string& Kernel::op_text() const { return state_->compiled.op_text; }
-const Plan& Kernel::plan() const { return state_->compiled.plan; }
-const Schedule& Kernel::schedule() const { return state_->compiled.schedule; }
-const Target& Kernel::target() const { return state_->compiled.target; }
-std::string_view Kernel::backend() const { return state_->compiled.backend->name(); }
-const std::string& Kernel::symbol() const { return state_->compiled.symbol; }
-int64_t Kernel::compile_nanoseconds() const { return state_->compile_nanoseconds; }
+}  // namespace
+
+Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+  const Artifact& artifact = state.built->compiled.artifact;
+  if (!artifact.interpreted) return run_phases(*state.callable, tensors, call, fault);
+  const FpEnvironment environment(true);
+  if (artifact.interpreter != nullptr) {
+    STREW_ASSIGN(const bool ran, artifact.interpreter->run(tensors));
+    if (ran) return {};
+  }
+  return run_reference(state.op, tensors, fault);
+}
+
+Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
+  auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
+  if (kernel->compiled.artifact.interpreted)
+    kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
+  else
+    STREW_TRY(link_artifact(*kernel));
+  return kernel;
+}
+
+Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, VerifiedOp op, int threads,
+                                                    std::shared_ptr<Executor> executor,
+                                                    std::shared_ptr<const ExecutionLimits> limits) {
+  auto state = std::make_shared<Kernel::State>(std::move(op));
+  STREW_ASSIGN(std::unique_ptr<Callable> callable,
+               Callable::make(*built->descriptor, std::move(executor), threads, std::move(limits)));
+  state->callable = std::move(callable);
+  state->verify_every = process_options().verify_every;
+  state->checks_hints = built->compiled.schedule.checked && has_hints(state->op);
+  state->is_plain = !built->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0;
+  state->built = std::move(built);
+  return state;
+}
+
+Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
+                                                     std::shared_ptr<const ExecutionLimits> limits) {
+  STREW_ASSIGN(std::shared_ptr<const BuiltKernel> built, link_kernel(std::move(compiled)));
+  const Compiled& made = built->compiled;
+  return make_state(built, made.op, made.threads, std::move(executor), std::move(limits));
+}
+
+Kernel::Kernel(std::shared_ptr<const State> state)
+    : state_(std::move(state)), plain_(state_ != nullptr && state_->is_plain ? state_->callable.get() : nullptr) {}
+
+Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
+  return plain_ != nullptr ? plain_->run(tensors, fault) : run_watched(state_.get(), tensors, fault);
+}
+
+const VerifiedOp& Kernel::op() const { return state_->op; }
+const std::string& Kernel::op_text() const { return state_->op_text; }
+const Plan& Kernel::plan() const { return state_->built->compiled.plan; }
+const Schedule& Kernel::schedule() const { return state_->built->compiled.schedule; }
+int Kernel::threads() const { return state_->callable->threads; }
+const Target& Kernel::target() const { return state_->built->compiled.target; }
+std::string_view Kernel::backend() const { return state_->built->compiled.backend->name(); }
+const std::string& Kernel::symbol() const { return state_->built->compiled.symbol; }
+int64_t Kernel::compile_nanoseconds() const { return state_->built->compile_nanoseconds; }
 const strew_kernel& Kernel::descriptor() const { return state_->callable->kernel; }
 
 }  // namespace strew

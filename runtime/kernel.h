@@ -26,6 +26,8 @@
 
 namespace strew {
 
+class Callable;
+
 class Kernel {
  public:
   Kernel() = default;
@@ -35,10 +37,12 @@ class Kernel {
   /// section 6); on any error nothing is written. out_of_bounds: `fault`, if given, holds the details. Thread-safe.
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
 
+  /// The op as this handle's user gave it. Handles for other spellings of it (compiler/rewrite) share code and descriptor with this one.
   const VerifiedOp& op() const;
   const std::string& op_text() const;
   const Plan& plan() const;
   const Schedule& schedule() const;
+  int threads() const;  ///< most that a call of this handle uses
   const Target& target() const;
   std::string_view backend() const;
   const std::string& symbol() const;
@@ -49,13 +53,15 @@ class Kernel {
   strew_entry entry(int kind) const { return descriptor().entries[kind]; }
 
   struct State;
-  explicit Kernel(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+  explicit Kernel(std::shared_ptr<const State> state);
 
  private:
   std::shared_ptr<const State> state_;
+  const Callable* plain_ = nullptr;  ///< the state's, where it does all that a call needs: saves looking it up there
 };
 
-/// Identity of a kernel in the cache: op text, schedule request, target, backend.
+/// What Runtime::get was asked for: the text of the op as given, and the options. Cheap to make, for Runtime::find; kernels are shared beyond
+/// it, by symbol.
 struct KernelKey {
   Hash128 hash;
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -76,14 +82,16 @@ class Runtime {
   /// The process-wide one. Tests construct their own.
   static Runtime& process();
 
-  /// Verifies, plans, compiles and links, or finds the kernel in memory. Built once however many threads ask at the same time;
-  /// failures are not remembered.
+  /// Verifies, plans, compiles and links, or finds the kernel in memory. Built once however many threads ask at the same time, and
+  /// however the op is spelled or many threads a call may use (docs/architecture.md, "Identity"); failures are not remembered.
   Expected<Kernel> get(const Op& op, const KernelOptions& options = {});
-  /// Only looks: an empty handle when absent. Tens of nanoseconds, no lock held while others compile.
+  /// Only looks for what get() was asked for with these words: an empty handle when absent. Tens of nanoseconds, no lock held while others compile.
   Kernel find(const KernelKey& key) const;
 
   struct Stats {
-    uint64_t hits = 0, misses = 0, built = 0, failed = 0;
+    uint64_t hits = 0, misses = 0;  ///< of requests; one that finds a kernel built for another request is a miss
+    uint64_t built = 0;             ///< kernels
+    uint64_t failed = 0;            ///< requests
   };
   Stats stats() const;
   void clear();

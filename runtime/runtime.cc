@@ -1,4 +1,6 @@
-// Runtime: the cache in front of the pipeline (backends/pipeline.h). get() looks up the fields' hash first, then the text's, then builds.
+// Runtime: the cache in front of the pipeline (backends/pipeline.h). get() looks up the fields' hash first, then the text's. Only a request that
+// was never made before is planned: that gives the symbol, under which a kernel may have been built for another spelling of the op or another
+// number of threads; its handle is then remembered for this request too.
 // Tested by tests/unit/cache_test.cc and kernel_test.cc.
 #include <chrono>
 #include <new>
@@ -17,12 +19,15 @@ namespace strew {
 
 struct Runtime::Impl {
   KernelCache cache;
+  BuiltKernels kernels;
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
 
   /// What the quick key did not find. Not inline: looking up a kernel that is there pays for nothing of this.
   [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Hash128 quick);
-  Expected<Kernel> build(const Op& op, const KernelOptions& options) const;
+  /// A handle for a request that was not seen before; the kernel may have been built for another one.
+  Expected<Kernel> make(const Op& op, const KernelOptions& options);
+  static Expected<BuiltKernels::Built> build(Compiled planned);
 };
 
 Runtime::Runtime() : Runtime(ExecutionSettings{}) {}
@@ -40,26 +45,38 @@ Runtime& Runtime::process() {
   return *runtime;
 }
 
-Expected<Kernel> Runtime::Impl::build(const Op& op, const KernelOptions& options) const {
+Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned) {
   const auto start = std::chrono::steady_clock::now();
-  STREW_ASSIGN(const Target target, parse_target(options.target));
-  STREW_TRY(machine_can_run(target));
-  STREW_ASSIGN(Compiled compiled, compile(op, options));
-  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_kernel(std::move(compiled), executor, limits));
-  state->compile_nanoseconds =
+  STREW_TRY(strew::build(planned));
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, link_kernel(std::move(planned)));
+  kernel->compile_nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
   if (logs(LogLevel::compile)) {
     for (const std::string& warning : take_option_warnings()) log(LogLevel::compile, warning);
-    log(LogLevel::compile, "built " + state->compiled.symbol + ": backend " + std::string(state->compiled.backend->name()) +
-                               ", schedule " + print(state->compiled.schedule) + ", " +
-                               std::to_string(state->compile_nanoseconds / 1000) + " us; op " + state->compiled.op_text);
+    log(LogLevel::compile, "built " + kernel->compiled.symbol + ": backend " + std::string(kernel->compiled.backend->name()) +
+                               ", schedule " + print(kernel->compiled.schedule) + ", " +
+                               std::to_string(kernel->compile_nanoseconds / 1000) + " us; op " + kernel->compiled.op_text);
   }
+  return BuiltKernels::Built(kernel);
+}
+
+Expected<Kernel> Runtime::Impl::make(const Op& op, const KernelOptions& options) {
+  STREW_ASSIGN(const Target target, parse_target(options.target));
+  STREW_TRY(machine_can_run(target));
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
+  STREW_ASSIGN(Compiled planned, plan_kernel(verified, options));
+  STREW_TRY(planned.scheduled);
+  STREW_TRY(planned.chosen);
+  const std::string symbol = planned.symbol;
+  const int threads = planned.threads;
+  STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] { return build(std::move(planned)); }));
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), verified, threads, executor, limits));
   return Kernel(std::move(state));
 }
 
 Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Hash128 quick) {
   try {
-    auto kernel = cache.get(kernel_key(op, options).hash, [&] { return build(op, options); });
+    auto kernel = cache.get(kernel_key(op, options).hash, [&] { return make(op, options); });
     if (kernel.ok()) cache.remember_quick(quick, *kernel);
     return kernel;
   } catch (const std::bad_alloc&) {
@@ -74,7 +91,14 @@ Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options) {
 }
 
 Kernel Runtime::find(const KernelKey& key) const { return impl_->cache.find(key.hash); }
-Runtime::Stats Runtime::stats() const { return impl_->cache.stats(); }
-void Runtime::clear() { impl_->cache.clear(); }
+Runtime::Stats Runtime::stats() const {
+  Stats stats = impl_->cache.stats();
+  stats.built = impl_->kernels.count();
+  return stats;
+}
+void Runtime::clear() {
+  impl_->cache.clear();
+  impl_->kernels.clear();
+}
 
 }  // namespace strew

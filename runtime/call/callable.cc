@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/fp_environment.h"
 #include "base/machine.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/phases.h"
@@ -29,17 +30,39 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->is_sequential = made->range != nullptr && kernel.strategy == STREW_STRATEGY_sequential;
   made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
   made->checked_alone = limits->checked_alone;
+  made->result_bytes = strew::result_bytes(kernel);
   made->threads = threads == 0 ? executor->threads() : threads;
   made->executor = std::move(executor);
   made->limits = std::move(limits);
   return made;
 }
 
+/// May this call go through run_at_once()? Its result needs no making, its check, if it has one, is not worth threads, and its updates are
+/// applied by one thread.
+inline bool Callable::is_direct(const Call& call) const {
+  if (call.init != 0 && !call.result_is_operand) return false;
+  if (check_at_once != nullptr && call.positions > checked_alone) return false;
+  return is_sequential || (may_be_alone && apply_nanoseconds(*this, call) < 2 * limits->thread_nanoseconds);
+}
+
+/// The same as run_phases() for such calls: the check, if there is one, and one call of the range entry.
+inline Status Callable::run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
+  const int64_t positions = call.positions;
+  if (positions == 0) return {};
+  const FpEnvironment environment(computes_floats);
+  const strew_args args = arguments_of(call);
+  strew_fault found;
+  if (check_at_once != nullptr && check_at_once(&args, 0, positions, &found) != STREW_OK)
+    return bad_index_error(kernel, tensors, found, fault);
+  range(&args, 0, positions, &found);
+  return {};
+}
+
 Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) const {
   try {
     Call call;
     STREW_TRY(binder.bind(tensors, call));
-    if (strew::is_direct(*this, call)) return run_at_once(*this, tensors, call, fault);
+    if (is_direct(call)) return run_at_once(tensors, call, fault);
     return run_phases(*this, tensors, call, fault);
   } catch (const std::bad_alloc&) {
     return unsupported("call: out of memory; what the results hold is not specified");

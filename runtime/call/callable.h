@@ -20,7 +20,7 @@
 
 namespace strew {
 
-class Callable {
+class alignas(64) Callable {
  public:
   /// `kernel` must outlive the callable; so must `executor` and `limits`, of which it keeps a share. `threads`: the most that a call may use,
   /// 1..1024; 0: all of the executor's. Fails where the descriptor belongs to another version of strew.
@@ -31,8 +31,7 @@ class Callable {
   /// 6); on any error nothing is written. out_of_bounds: `fault`, if given, holds the details. Thread-safe.
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
 
-  // What the phases read (runtime/call/executor/phases); set by make(), then left alone.
-  const strew_kernel& kernel;
+  // Set by make(), then left alone. First what every call reads, side by side, because a call's data pushes this out of the nearest cache.
   Binder binder;
   strew_entry range = nullptr;
   strew_entry check_at_once = nullptr;  ///< the check entry where the kernel has to check first
@@ -40,16 +39,21 @@ class Callable {
   bool is_sequential = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
   bool may_be_alone = false;   ///< the same for calls that are not worth a second thread: the strategy does not decide the bits
   int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
+  int64_t result_bytes = 1;                              ///< of an element of result 0
+  std::shared_ptr<const ExecutionLimits> limits;
+
+  const strew_kernel& kernel;
   int threads = 1;
   int64_t last_level_cache_bytes = 0;  ///< of the machine that runs
   std::shared_ptr<Executor> executor;
-  std::shared_ptr<const ExecutionLimits> limits;
-  std::vector<std::unique_ptr<const Callable>>
-      parts;  ///< wide accumulation: STREW_FOLD, STREW_NARROW and, where there is one, STREW_START
+  /// Wide accumulation: STREW_FOLD, STREW_NARROW and, where there is one, STREW_START.
+  std::vector<std::unique_ptr<const Callable>> parts;
   mutable Scratch scratch;
 
  private:
-  Callable(const strew_kernel& descriptor, Binder made) : kernel(descriptor), binder(std::move(made)) {}
+  Callable(const strew_kernel& descriptor, Binder made) : binder(std::move(made)), kernel(descriptor) {}
+  bool is_direct(const Call& call) const;
+  Status run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
 };
 
 }  // namespace strew

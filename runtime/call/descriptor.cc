@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/machine.h"
+#include "runtime/call/extent.h"
 
 namespace strew {
 
@@ -17,6 +18,10 @@ Status check_descriptor(const strew_kernel& kernel) {
   if (const std::string lacking = lacking_features(kernel.features); !lacking.empty())
     return unsupported("kernel " + std::string(kernel.name) + ": this machine lacks " + lacking +
                        "; expected a kernel whose CPU features this machine has");
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i)
+    if (kernel.tensors[i].rank > kMaxCallRank)
+      return invalid_argument("kernel " + std::string(kernel.name) + ": rank of " + kernel.tensors[i].name + " is " +
+                              std::to_string(kernel.tensors[i].rank) + ", expected at most " + std::to_string(kMaxCallRank));
   for (uint32_t i = 0; i < kernel.part_count; ++i) STREW_TRY(check_descriptor(*kernel.parts[i]));
   return {};
 }
@@ -29,14 +34,15 @@ int64_t line_unit(const strew_kernel& kernel, const strew_term& stride, const in
   return bytes == 0 || bytes >= line_bytes ? 1 : line_bytes / std::gcd(line_bytes, bytes);
 }
 
-bool keys_fit(const strew_kernel& kernel, const int64_t* dyn) {
+int64_t last_key(const strew_kernel& kernel, const int64_t* dyn) {
   int64_t last = 0;
   for (uint32_t i = 0; i < kernel.reach_count; ++i) {
     int64_t far = 0;
     const int64_t steps = std::max<int64_t>(0, evaluate(kernel, kernel.reaches[i].extent, dyn) - 1);
-    if (__builtin_mul_overflow(steps, kernel.reaches[i].step, &far) || __builtin_add_overflow(last, far, &last)) return false;
+    if (__builtin_mul_overflow(steps, kernel.reaches[i].step, &far) || __builtin_add_overflow(last, far, &last))
+      return std::numeric_limits<int64_t>::max();
   }
-  return last < std::numeric_limits<uint32_t>::max();
+  return last;
 }
 
 }  // namespace strew

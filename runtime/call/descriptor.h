@@ -32,7 +32,11 @@ inline int64_t result_bytes(const strew_kernel& kernel, uint32_t result = 0) {
 /// not at all.
 int64_t line_unit(const strew_kernel& kernel, const strew_term& stride, const int64_t* dyn, int64_t line_bytes);
 
-/// Do the keys of this call's destinations fit 32 bits?
-bool keys_fit(const strew_kernel& kernel, const int64_t* dyn);
+/// The largest key that a destination of this call may have; saturates.
+int64_t last_key(const strew_kernel& kernel, const int64_t* dyn);
+/// Do the keys of this call's destinations fit 32 bits? All bits set stand for none.
+inline bool keys_fit(const strew_kernel& kernel, const int64_t* dyn) {
+  return last_key(kernel, dyn) < std::numeric_limits<uint32_t>::max();
+}
 
 }  // namespace strew

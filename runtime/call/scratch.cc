@@ -9,12 +9,14 @@
 #include <algorithm>
 #include <new>
 
+#include "base/machine.h"
+
 namespace strew {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr std::align_val_t kAlign{kHugePage};
-constexpr std::align_val_t kLineAlign{64};
+constexpr std::align_val_t kLineAlign{kLineBytes};
 
 bool is_huge(size_t bytes) { return bytes >= 2 * kHugePage; }
 

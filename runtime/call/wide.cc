@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/machine.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
@@ -17,7 +18,9 @@ namespace strew {
 namespace {
 
 /// One tensor's share: whole lines, and one more so that neighbours never share a prefetched pair.
-int64_t share(int64_t bits, int64_t elements) { return ((elements * bits + 7) / 8 + 63) / 64 * 64 + 64; }
+int64_t share(int64_t bits, int64_t elements) {
+  return ((elements * bits + 7) / 8 + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes;
+}
 
 /// Of an accumulator's element.
 int64_t wide_bits(const strew_kernel& kernel) { return bits(static_cast<DType>(kernel.wide_dtype)); }

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/machine.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/trace.h"
 #include "runtime/call/strategies/owners.h"
@@ -24,10 +25,9 @@ namespace strew {
 namespace {
 
 constexpr int64_t kLeastGranule = 16;  // elements: a line of f32
-constexpr int64_t kLine = 64;
 constexpr int64_t kMostSlots = 256;
 
-int64_t lines(int64_t bytes) { return (bytes + kLine - 1) / kLine * kLine + kLine; }
+int64_t lines(int64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes; }
 
 /// `base` such that base + offset is `at`: entries add offsets of the whole table.
 void* shifted(char* at, int64_t offset) {
@@ -95,19 +95,14 @@ class Folder {
   /// The positions that are mine, in order, with their keys. Without branches: every one is written, the end moves on where it is mine.
   void collect() {
     std::array<uint32_t, kBlock> keys;  // NOLINT: filled by the keys entry
-    for (int64_t begin = 0; begin < call_.positions; begin += block_) {
-      const int64_t count = std::min(block_, call_.positions - begin);
-      strew_args args = *call_.fold_args;
-      args.key = keys.data();
-      args.n_list = begin;
-      strew_fault unused;
-      call_.fold.entries[STREW_ENTRY_keys](&args, begin, begin + count, &unused);
+    const KeyScan scan(call_.fold.entries[STREW_ENTRY_keys], *call_.fold_args);
+    scan.for_each_block(call_.positions, block_, keys.data(), [&](int64_t begin, int64_t count) {
       for (int64_t i = 0; i < count; ++i) {
         const uint32_t key = keys[static_cast<size_t>(i)];
         list_[count_] = static_cast<uint64_t>(begin + i) | static_cast<uint64_t>(key) << 32;
         count_ += static_cast<int64_t>(owners_.of(key) == me_) & static_cast<int64_t>(key != kDroppedKey);
       }
-    }
+    });
   }
 
   /// Backwards, so that each granule's chain runs forwards from its first update.
@@ -164,10 +159,10 @@ class Folder {
   /// Its first lines of the result, which the narrowing writes; in place also what widening reads. Inline by force: to GCC a function that
   /// only prefetches does nothing, and it removes the call.
   [[gnu::always_inline]] void prefetch(int64_t granule) const {
-    constexpr int64_t kMost = 4 * kLine;
+    constexpr int64_t kMost = 4 * kLineBytes;
     const char* const row = static_cast<const char*>(narrow_data_[0]) + begin_of(granule) * narrow_bytes_;
     const int64_t bytes = std::min(kMost, layout_.granule * narrow_bytes_);
-    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(row + at, 1);
+    for (int64_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(row + at, 1);
   }
 
   void widen(int64_t granule, int64_t slot) {

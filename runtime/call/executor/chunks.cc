@@ -3,17 +3,20 @@
 #include "runtime/call/executor/chunks.h"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 
 namespace strew {
 namespace {
+
+constexpr int kNone = std::numeric_limits<int>::max();
 
 struct Running {
   const Phase& phase;
   Split split;
   // check: the fault of the smallest chunk that has one; chunks are in position order, so it is the first.
   std::mutex mutex;
-  int faulty = Executor::kMaxChunks;
+  int faulty = kNone;
   strew_fault fault{};
 
   int32_t run_chunk(int chunk, strew_fault* found) const {
@@ -44,7 +47,7 @@ bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase
   // A chunk of another axis repeats the index work, so there is one per thread that really works.
   running.split.chunks = phase.axis == Axis::work ? team.threads() * limits.chunks_per_thread : team.threads();
   run_phase(team, limits, phase.kind, running.split.chunks, running.split.busy(), work, &running);
-  if (running.faulty == Executor::kMaxChunks) return true;
+  if (running.faulty == kNone) return true;
   *fault = running.fault;
   return false;
 }

@@ -1,22 +1,20 @@
-// Spinning workers, an epoch word, a done counter (research/limits F: fork and join of four threads 0.2-0.55 us while workers spin,
-// 30-200 us once they sleep). So workers spin kSpin after their last job, then sleep on a futex, and a job wakes sleepers only when it
-// is worth the wait: long itself, or one of many short ones (the debt). A millisecond of spinning spans what a caller does between two
-// calls of a loop; common thread pools spin longer.
+// Spinning workers that each watch a line of their own (research/limits F: fork and join of four threads 0.2-0.55 us while workers spin,
+// 30-200 us once they sleep). Workers spin kSpin after their last job, then sleep on a futex, and a job wakes sleepers only when it is worth the
+// wait: long itself, or one of many short ones (the debt). It wakes no more than it wants, each woken worker waking two others. A
+// millisecond of spinning spans what a caller does between two calls of a loop; common thread pools spin longer.
 //
-// A team is counted by the workers that help: those awake when it is made, or all that exist where it wakes them. Each of them has a seat, and
-// only workers with a seat claim chunks. The count is exact: a worker says that it sleeps before it looks whether the pool is taken, and a
-// team takes the pool before it looks who sleeps, so no worker falls asleep between being counted and being needed. Tested by
-// tests/unit/executor_test.cc, also under tsan.
+// A team takes its workers out of the sets of free ones, those that are awake first. The count is exact: a worker falls asleep only after it
+// has taken itself out of the set of idle ones, which fails where a team has taken it. A phase writes one line per worker (its share and
+// the job); while it runs, a thread writes only lines of its own until its share is finished. A worker that has not begun when all
+// chunks are taken is called off, so nobody waits for a thread that has lost its core. Tested by tests/unit/executor_test.cc, also under tsan.
 #include "runtime/call/executor/executor.h"
 
-#include <sched.h>
-
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <mutex>
 #include <thread>
 
+#include "base/cores.h"
 #include "base/fp_environment.h"
 
 namespace strew {
@@ -24,32 +22,8 @@ namespace {
 
 constexpr auto kSpin = std::chrono::milliseconds(1);
 constexpr int64_t kWorthWaking = 150'000;  // nanoseconds: about what waking a halted core costs
-constexpr int kPickable = 64;              // chunks that have a bit in taken_
 constexpr int64_t kDebtLimit = 500'000;    // nanoseconds of work done while too few workers were awake
 constexpr int kPatience = 64;              // wake-ups between two attempts to start threads that the system refused
-
-constexpr uint64_t pack(uint32_t epoch, int chunks, int next) {
-  return uint64_t{epoch} << 32 | static_cast<uint64_t>(chunks) << 16 | static_cast<uint64_t>(next);
-}
-constexpr int chunks_of(uint64_t state) { return static_cast<int>(state >> 16 & 0xffff); }
-constexpr int next_of(uint64_t state) { return static_cast<int>(state & 0xffff); }
-
-/// Ties a thread to the n-th core of the calling thread's mask, counted round. A system that refuses leaves it free.
-void pin(pthread_t thread, int n) {
-#if defined(__linux__)
-  cpu_set_t mine;
-  if (sched_getaffinity(0, sizeof mine, &mine) != 0) return;
-  n %= CPU_COUNT(&mine);
-  for (size_t core = 0; core < CPU_SETSIZE; ++core) {
-    if (!CPU_ISSET(core, &mine) || n-- > 0) continue;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(core, &one);
-    pthread_setaffinity_np(thread, sizeof one, &one);
-    return;
-  }
-#endif
-}
 
 inline void pause() {
 #if defined(__x86_64__)
@@ -86,217 +60,203 @@ struct Forks {
 };
 
 Executor::Executor(const ExecutorOptions& options)
-    : options_{std::clamp(options.threads, 1, kMaxThreads), options.pins, options.waits} {
-  workers_.reserve(static_cast<size_t>(options_.threads - 1));
+    : options_{std::clamp(options.threads, 1, kMaxThreads), options.pins, options.waits},
+      seats_(new Seat[static_cast<size_t>(options_.threads - 1)]) {
   Forks::add(this);
 }
 
 Executor::~Executor() {
   Forks::remove(this);
   stop_.store(true);
-  signal_.fetch_add(1);
-  signal_.notify_all();
-  for (const Worker& worker : workers_) pthread_join(worker.thread, nullptr);
+  const int count = started_.load();
+  for (int id = 0; id < count; ++id) {
+    seats_[static_cast<size_t>(id)].state.store(kStop);
+    notify(id);
+  }
+  for (int id = 0; id < count; ++id) pthread_join(seats_[static_cast<size_t>(id)].thread, nullptr);
 }
 
 /// In a forked child, which has one thread. Nothing is allocated or freed: other threads may have held the heap's locks.
 void Executor::forget_workers() {
-  workers_.clear();
-  for (auto& word : awake_) word.store(0);
-  for (auto& word : seats_) word.store(0);
-  state_.store(pack(epoch_, 0, 0));
-  debt_nanoseconds_ = 0;
-  tries_ = 0;
+  started_.store(0);
+  starting_.store(false);
+  idle_.clear();
+  asleep_.clear();
+  debt_nanoseconds_.store(0);
+  tries_.store(0);
   ++forks_;
-  busy_.store(kFree);
 }
 
-/// All that are missing, as far as the system gives threads: fewer workers, same results.
-void Executor::start_workers() {
-  while (static_cast<int>(workers_.size()) + 1 < options_.threads) {
-    const int id = static_cast<int>(workers_.size());
-    Worker& worker = workers_.emplace_back(Worker{this, id, {}});
-    const auto body = [](void* mine) -> void* {
-      const Worker& w = *static_cast<Worker*>(mine);
-      w.executor->work_as(w.id);
-      return nullptr;
-    };
-    auto& awake = awake_[static_cast<size_t>(id / kWord)];
-    awake.fetch_or(bit_of(id));
-    if (pthread_create(&worker.thread, nullptr, body, &worker) != 0) {
-      awake.fetch_and(~bit_of(id));
-      workers_.pop_back();
-      tries_ = kPatience;
-      return;
-    }
-    if (options_.pins) pin(worker.thread, id + 1);
-  }
-}
+void Executor::notify(int id) { seats_[static_cast<size_t>(id)].state.notify_one(); }
 
-/// The number of a thread in its team: 0 for the caller, then the workers that have a seat.
-int Executor::rank(int id) const {
-  if (id < 0) return 0;
-  int rank = 1;
-  for (int word = 0; word <= id / kWord; ++word) {
-    const uint64_t mask = word < id / kWord ? ~uint64_t{0} : bit_of(id) - 1;
-    rank += std::popcount(seats_[static_cast<size_t>(word)].load(std::memory_order_relaxed) & mask);
-  }
-  return rank;
-}
-
-/// The chunk for worker `id` of a job of few chunks: the first free one from the thread's own share on, so that repeated calls find their
-/// lines of the result in the cache that wrote them (other cores' lines cost 100 ns and more across cache complexes). A claim in
-/// state_ stands behind every call, so there is a free one.
-int Executor::take(int id, int chunks) {
-  const int threads = helpers_.load(std::memory_order_relaxed) + 1;
-  const int start = static_cast<int>(static_cast<int64_t>(rank(id)) * chunks / threads);
-  for (int i = 0;; i = i + 1 == chunks ? 0 : i + 1) {
-    const int chunk = start + i < chunks ? start + i : start + i - chunks;
-    const uint64_t bit = uint64_t{1} << chunk;
-    if ((taken_.load(std::memory_order_relaxed) & bit) == 0 && (taken_.fetch_or(bit, std::memory_order_relaxed) & bit) == 0)
-      return chunk;
-  }
-}
-
-/// Takes one chunk of the current job and runs it; false when there is none for worker `id` (-1: the caller).
-bool Executor::claim(int id) {
-  uint64_t state = state_.load(std::memory_order_acquire);
-  while (next_of(state) < chunks_of(state)) {
-    if (id >= 0 && !has_seat(id)) return false;
-    if (options_.waits && next_of(state) % (helpers_.load(std::memory_order_relaxed) + 1) != rank(id)) return false;
-    const Work work = work_.load(std::memory_order_relaxed);
-    void* const context = context_.load(std::memory_order_relaxed);
-    if (!state_.compare_exchange_weak(state, state + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-    const int chunks = chunks_of(state);
-    work(context, chunks <= kPickable ? take(id, chunks) : next_of(state));
-    done_.fetch_add(1, std::memory_order_release);
-    return true;
-  }
-  return false;
-}
+// ---- Workers ----------------------------------------------------------------------------------------------------------------------------
 
 void Executor::work_as(int id) {
   using Clock = std::chrono::steady_clock;
   FpEnvironment::set_default();
   const uint32_t forks = forks_;  // differs in a child that was forked from inside a chunk: there nobody waits for this thread
+  Seat& seat = seats_[static_cast<size_t>(id)];
   Clock::time_point idle_since = Clock::now();
   while (!stop_.load(std::memory_order_relaxed) && forks == forks_) {
-    if (claim(id)) {
+    uint32_t state = seat.state.load(std::memory_order_acquire);
+    if (state == kPosted) {
+      if (!seat.state.compare_exchange_strong(state, kRunning, std::memory_order_acquire)) continue;  // called off
+      take_part(*seat.job, seat.rank);
+      seat.state.store(kDone, std::memory_order_release);
       idle_since = Clock::now();
       continue;
     }
-    if (options_.waits) {  // tests have more threads than cores: workers without a seat leave them to the others
+    if (options_.waits) {  // tests have more threads than cores
       std::this_thread::yield();
-      sleep_as(id);
+      if (state == kIdle) sleep_as(id);
       continue;
     }
-    for (int i = 0;
-         i < 64 && next_of(state_.load(std::memory_order_relaxed)) >= chunks_of(state_.load(std::memory_order_relaxed)); ++i)
-      pause();
+    for (int i = 0; i < 64 && seat.state.load(std::memory_order_relaxed) == state; ++i) pause();
+    if (state != kIdle) idle_since = Clock::now();
     if (Clock::now() - idle_since < kSpin) continue;
     sleep_as(id);
     idle_since = Clock::now();
   }
 }
 
-/// Until the next signal; not at all if a team may count on the worker.
+/// Until a team wakes the worker; not at all if one has just taken it.
 void Executor::sleep_as(int id) {
-  auto& awake = awake_[static_cast<size_t>(id / kWord)];
-  const uint32_t seen = signal_.load();
-  awake.fetch_and(~bit_of(id));
-  const int use = busy_.load();
-  const bool needed = use == kTaken || (use == kSeated && has_seat(id));
-  if (!stop_.load() && !needed) signal_.wait(seen);
-  awake.fetch_or(bit_of(id));
+  Seat& seat = seats_[static_cast<size_t>(id)];
+  if (!idle_.remove(id)) return;
+  seat.state.store(kAsleep);
+  if (stop_.load()) return;  // kStop may have been stored before
+  asleep_.add(id);
+  while (seat.state.load(std::memory_order_acquire) == kAsleep) seat.state.wait(kAsleep);
+  for (const int other : seat.wakes)
+    if (other >= 0) notify(other);
 }
 
-int Executor::awake_workers() const {
-  int count = 0;
-  for (int word = 0; word < words(); ++word)
-    count += std::popcount(awake_[static_cast<size_t>(word)].load(std::memory_order_relaxed));
+/// Chunks of the job, first of the thread's own share, then of the shares of the threads beside it, until none is left.
+void Executor::take_part(Job& job, int rank) {
+  const auto share_of = [&](int of) -> Share& {
+    return of == 0 ? job.callers : seats_[job.ids[static_cast<size_t>(of - 1)]].share;
+  };
+  Share& own = share_of(rank);
+  for (int chunk = own.take_first(); chunk >= 0; chunk = own.take_first()) job.work(job.context, chunk);
+  job.beginning.fetch_sub(1, std::memory_order_relaxed);
+  if (options_.waits) return;
+  for (int distance = 1; distance < job.threads; ++distance) {
+    // Where all have come to the end of their shares nothing is left: looking at each share would only slow the last ones down.
+    if (job.beginning.load(std::memory_order_relaxed) == 0) return;
+    const int next = rank + distance < job.threads ? rank + distance : rank + distance - job.threads;
+    Share& other = share_of(next);
+    for (int chunk = other.take_last(); chunk >= 0; chunk = other.take_last()) job.work(job.context, chunk);
+  }
+}
+
+// ---- Teams ------------------------------------------------------------------------------------------------------------------------------
+
+/// Fewer than wanted where the system gives no more threads: fewer workers, same results. They belong to the caller's team.
+int Executor::start_workers(int wanted, uint16_t* ids) {
+  if (started_.load(std::memory_order_relaxed) + 1 >= options_.threads || tries_.fetch_sub(1, std::memory_order_relaxed) > 0)
+    return 0;
+  if (starting_.exchange(true, std::memory_order_acquire)) return 0;
+  CoreList cores;
+  if (options_.pins) cores = cores_by_node();
+  int started = 0;
+  while (started < wanted && started_.load(std::memory_order_relaxed) + 1 < options_.threads) {
+    const int id = started_.load(std::memory_order_relaxed);
+    Seat& seat = seats_[static_cast<size_t>(id)];
+    seat.executor = this;
+    seat.state.store(kSeated);
+    const auto body = [](void* mine) -> void* {
+      const Seat* const s = static_cast<Seat*>(mine);
+      s->executor->work_as(static_cast<int>(s - s->executor->seats_.get()));
+      return nullptr;
+    };
+    if (pthread_create(&seat.thread, nullptr, body, &seat) != 0) {
+      tries_.store(kPatience, std::memory_order_relaxed);
+      break;
+    }
+    if (options_.pins && cores.count > 0) pin(seat.thread, cores.numbers[static_cast<size_t>((id + 1) % cores.count)]);
+    started_.store(id + 1, std::memory_order_relaxed);
+    ids[started++] = static_cast<uint16_t>(id);
+  }
+  starting_.store(false, std::memory_order_release);
+  return started;
+}
+
+/// Sleeping workers that have been taken out of asleep_: the first two here, each further one by one of them.
+void Executor::wake(const uint16_t* ids, int count) {
+  for (int i = 0; i < count; ++i) {
+    Seat& seat = seats_[ids[i]];
+    for (size_t child = 0; child < 2; ++child) {
+      const int at = 2 * i + 2 + static_cast<int>(child);
+      seat.wakes[child] = at < count ? ids[at] : -1;
+    }
+    seat.state.store(kSeated);
+  }
+  for (int i = 0; i < std::min(count, 2); ++i) notify(ids[i]);
+}
+
+/// Takes workers that are awake, and where the work is worth it wakes and starts others. Returns how many; `ids` ascend.
+int Executor::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
+  int count = idle_.take(wanted, ids);
+  if (count == wanted) {
+    for (int i = 0; i < count; ++i) seats_[ids[i]].state.store(kSeated, std::memory_order_relaxed);
+    return count;
+  }
+  const int64_t debt = debt_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
+  const int awake = count;
+  if (options_.waits || nanoseconds >= kWorthWaking || debt >= kDebtLimit) {
+    debt_nanoseconds_.store(0, std::memory_order_relaxed);
+    const int woken = asleep_.take(wanted - count, ids + count);
+    wake(ids + count, woken);
+    count += woken;
+    if (count < wanted) count += start_workers(wanted - count, ids + count);
+  }
+  for (int i = 0; i < awake; ++i) seats_[ids[i]].state.store(kSeated, std::memory_order_relaxed);
+  if (count > awake) std::sort(ids, ids + count);
   return count;
 }
 
-/// Gives seats to at most `wanted` workers, awake ones first and sleeping ones only where they are being woken. Returns how many got one.
-int Executor::seat(int wanted, bool woken) {
-  const int count = static_cast<int>(workers_.size());
-  int seated = 0;
-  for (const bool awake : {true, false}) {
-    if (!awake && (!woken || seated == wanted)) break;
-    for (int word = 0; word < words(); ++word) {
-      auto& seats = seats_[static_cast<size_t>(word)];
-      const int here = std::min(count - word * kWord, kWord);
-      const uint64_t exist = ~uint64_t{0} >> (kWord - here);
-      uint64_t chosen = awake ? 0 : seats.load(std::memory_order_relaxed);
-      uint64_t from = awake ? exist & awake_[static_cast<size_t>(word)].load(std::memory_order_relaxed) : exist & ~chosen;
-      for (; from != 0 && seated < wanted; from &= from - 1, ++seated) chosen |= from & (~from + 1);
-      seats.store(chosen, std::memory_order_relaxed);
-    }
-  }
-  return seated;
-}
-
-/// Takes the pool, if it is free and somebody is awake or worth waking. Returns the number of workers that help.
-int Executor::acquire(int wanted, int64_t nanoseconds) {
-  int use = kFree;
-  if (!busy_.compare_exchange_strong(use, kTaken)) return 0;
-  const int awake = awake_workers();
-  bool wake = options_.waits;
-  if (awake < wanted) {
-    debt_nanoseconds_ += nanoseconds;
-    wake = wake || nanoseconds >= kWorthWaking || debt_nanoseconds_ >= kDebtLimit;
-  }
-  if (wake) {
-    debt_nanoseconds_ = 0;
-    if (static_cast<int>(workers_.size()) + 1 < options_.threads && --tries_ < 0) start_workers();
-  }
-  const int helpers = wake || awake > 0 ? seat(wanted, wake) : 0;
-  busy_.store(helpers > 0 ? kSeated : kFree, std::memory_order_release);
-  if (wake) {
-    signal_.fetch_add(1);
-    signal_.notify_all();
-    if (options_.waits) wait_for_seated();
-  }
-  return helpers;
-}
-
-void Executor::wait_for_seated() {
-  for (int word = 0; word < words(); ++word) {
-    const uint64_t seats = seats_[static_cast<size_t>(word)].load();
-    while ((awake_[static_cast<size_t>(word)].load() & seats) != seats) std::this_thread::yield();
+/// Until the worker has done what it took of the job. One that has not begun is called off.
+void Executor::await(Seat& seat, uint32_t forks) {
+  uint32_t state = kPosted;
+  if (!options_.waits && seat.state.compare_exchange_strong(state, kSeated, std::memory_order_acquire)) return;
+  // A child that a chunk of this thread forked has no workers to wait for.
+  for (int spins = 0; seat.state.load(std::memory_order_acquire) != kDone && forks == forks_; ++spins) {
+    pause();
+    if (options_.waits || spins > 4096) std::this_thread::yield();  // the worker lost its core in mid-chunk
   }
 }
 
 Executor::Team::Team(Executor& executor, int threads, int64_t nanoseconds) : executor_(executor), forks_(executor.forks_) {
   const int wanted = std::min(threads, executor.options_.threads) - 1;
-  if (wanted > 0) helpers_ = executor.acquire(wanted, nanoseconds);
+  if (wanted > 0) helpers_ = executor.acquire(wanted, nanoseconds, ids_.data());
 }
 
 Executor::Team::~Team() {
-  if (helpers_ > 0 && forks_ == executor_.forks_) executor_.busy_.store(kFree, std::memory_order_release);
+  if (helpers_ == 0 || forks_ != executor_.forks_) return;
+  for (int i = 0; i < helpers_; ++i) executor_.seats_[ids_[static_cast<size_t>(i)]].state.store(kIdle, std::memory_order_release);
+  executor_.idle_.add(ids_.data(), helpers_);
 }
 
 void Executor::Team::run(int chunks, Work work, void* context) {
   Executor& e = executor_;
-  if (helpers_ == 0 || chunks <= 1 || chunks > kMaxChunks || forks_ != e.forks_) {
+  if (helpers_ == 0 || chunks <= 1 || forks_ != e.forks_) {
     for (int i = 0; i < chunks; ++i) work(context, i);
     return;
   }
-  e.work_.store(work, std::memory_order_relaxed);
-  e.context_.store(context, std::memory_order_relaxed);
-  e.helpers_.store(helpers_, std::memory_order_relaxed);
-  e.done_.store(0, std::memory_order_relaxed);
-  e.taken_.store(0, std::memory_order_relaxed);
-  e.state_.store(pack(++e.epoch_, chunks, 0), std::memory_order_release);
-  while (e.claim(-1)) {
+  const int threads = std::min(this->threads(), chunks);
+  const auto border = [&](int rank) { return static_cast<int>(static_cast<int64_t>(rank) * chunks / threads); };
+  Job job{work, context, threads, ids_.data(), threads, {}};
+  job.callers.set(0, border(1));
+  for (int rank = 1; rank < threads; ++rank)
+    e.seats_[ids_[static_cast<size_t>(rank - 1)]].share.set(border(rank), border(rank + 1));
+  for (int rank = 1; rank < threads; ++rank) {
+    Seat& seat = e.seats_[ids_[static_cast<size_t>(rank - 1)]];
+    seat.rank = rank;
+    seat.job = &job;
+    seat.state.store(kPosted, std::memory_order_release);
   }
-  while (e.options_.waits && next_of(e.state_.load()) < chunks_of(e.state_.load()))
-    if (!e.claim(-1)) std::this_thread::yield();
-  // A child that a chunk of this thread forked has no workers to wait for.
-  for (int spins = 0; e.done_.load(std::memory_order_acquire) < chunks && forks_ == e.forks_; ++spins) {
-    pause();
-    if (spins > 4096) std::this_thread::yield();  // a worker lost its core in mid-chunk
-  }
+  e.take_part(job, 0);
+  for (int rank = 1; rank < threads; ++rank) e.await(e.seats_[ids_[static_cast<size_t>(rank - 1)]], forks_);
 }
 
 }  // namespace strew

@@ -1,7 +1,10 @@
 // Executor: the pool of threads that the chunks of kernels' phases run on. It knows nothing of kernels.
 //
 // The caller always takes part, and takes every chunk itself if no worker comes: a sleeping, busy or missing worker costs speed, never
-// progress. Chunks are claimed one by one, so a slow core does less, and each thread starts with its own share.
+// progress. Each thread begins with its own share of the chunks, the same one for every phase of equal shape, so that it finds its part of
+// the result in its own cache and on its own memory node; a thread that has finished helps the others.
+//
+// Calls from several threads divide the pool: each takes workers that are free.
 //
 // fork(): the child has no workers of its parent. Its executors are as new (they start workers when work is worth it), whatever the pool
 // was doing when the process forked; only a call that the forking thread itself was in the middle of is lost.
@@ -12,22 +15,25 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <vector>
+#include <memory>
+
+#include "runtime/call/executor/share.h"
+#include "runtime/call/executor/worker_set.h"
 
 namespace strew {
 
 struct ExecutorOptions {
-  int threads = 1;     ///< the most that work at a time, callers included: 1..Executor::kMaxThreads, whatever the machine has
-  bool pins = false;   ///< each worker on a core of its own, as far as the affinity mask of the thread that starts them has cores
-  bool waits = false;  ///< for tests: every team waits until its workers are awake, and its threads take chunks by turns
+  int threads = 1;    ///< the most that work at a time, callers included: 1..Executor::kMaxThreads, whatever the machine has
+  bool pins = false;  ///< each worker on a core of its own, as far as the affinity mask of the thread that starts them has cores
+  bool waits =
+      false;  ///< for tests: every team gets all its workers and waits for them, and each thread does its own share alone
 };
 
 class Executor {
  public:
   /// One chunk of a phase. It runs on any thread of the pool, so it cannot throw: what it needs is allocated before the phase.
   using Work = void (*)(void* context, int chunk) noexcept;
-  static constexpr int kMaxChunks = 32767;
-  static constexpr int kMaxThreads = 1024;
+  static constexpr int kMaxThreads = WorkerSet::kMost;
 
   /// Workers start when first needed. The caller is never pinned.
   explicit Executor(const ExecutorOptions& options);
@@ -38,8 +44,8 @@ class Executor {
 
   int threads() const { return options_.threads; }
 
-  /// The pool, borrowed for the phases of one call: which workers help is decided once. Callable from many threads and from inside a
-  /// chunk: whoever finds the pool busy works alone.
+  /// Workers borrowed for the phases of one call: which ones help is decided once. Callable from many threads and from inside a chunk:
+  /// whoever finds no worker free works alone.
   class Team {
    public:
     /// `threads`: the most that are wanted. `nanoseconds`: what one thread would need for all phases, the reason to wake workers or not to.
@@ -59,6 +65,7 @@ class Executor {
     Executor& executor_;
     int helpers_ = 0;
     uint32_t forks_;
+    std::array<uint16_t, kMaxThreads> ids_;  ///< of the helpers, ascending; only these are filled
   };
 
   /// A team for one phase.
@@ -67,55 +74,57 @@ class Executor {
   }
 
  private:
-  static constexpr int kWord = 64;
-  /// A set of workers: bit `id` % 64 of word `id` / 64.
-  using Workers = std::array<std::atomic<uint64_t>, kMaxThreads / kWord>;
-  struct Worker {
-    Executor* executor;
-    int id;
-    pthread_t thread;
+  /// A phase that is running. Lives on its caller's stack.
+  struct Job {
+    Work work;
+    void* context;
+    int threads;
+    const uint16_t* ids;
+    alignas(128) std::atomic<int> beginning;  ///< threads that have not yet come to the end of their own share
+    Share callers;
+  };
+  enum State : uint32_t {
+    kIdle,     ///< spins, then sleeps; a member of idle_, or about to be
+    kAsleep,   ///< a member of asleep_, or just taken from it
+    kSeated,   ///< in a team, between phases
+    kPosted,   ///< there is a job for it
+    kRunning,  ///< it works on the job
+    kDone,     ///< ... and has finished
+    kStop,     ///< it is to end
+  };
+  /// A worker. The line that it watches is its own: nobody else reads it but its team's caller, and threads that take from its share.
+  struct Seat {
+    Share share;
+    std::atomic<uint32_t> state{kIdle};
+    int rank = 0;                      ///< in its team; the caller is 0
+    Job* job = nullptr;                ///< written before kPosted
+    std::array<int, 2> wakes{-1, -1};  ///< workers that it wakes when it is woken: many are woken along a tree
+    Executor* executor = nullptr;
+    pthread_t thread{};
   };
   friend struct Forks;
 
-  static uint64_t bit_of(int id) { return uint64_t{1} << (id % kWord); }
-  int words() const { return (static_cast<int>(workers_.size()) + kWord - 1) / kWord; }
-  bool has_seat(int id) const {
-    return (seats_[static_cast<size_t>(id / kWord)].load(std::memory_order_relaxed) & bit_of(id)) != 0;
-  }
-
-  void start_workers();
+  int acquire(int wanted, int64_t nanoseconds, uint16_t* ids);
+  int start_workers(int wanted, uint16_t* ids);
+  void wake(const uint16_t* ids, int count);
+  void notify(int id);
   void work_as(int id);
   void sleep_as(int id);
-  bool claim(int id);
-  int rank(int id) const;
-  int take(int id, int chunks);
-  int awake_workers() const;
-  int seat(int wanted, bool woken);
-  int acquire(int wanted, int64_t nanoseconds);
-  void wait_for_seated();
+  void take_part(Job& job, int rank);
+  void await(Seat& seat, uint32_t forks);
   void forget_workers();
 
   const ExecutorOptions options_;
-  // One job at a time. state_: epoch (32 bits), chunks (16), next chunk (16). A claim is a compare-exchange of the whole word, so it
-  // succeeds only on the job whose fields were read before it.
-  alignas(64) std::atomic<uint64_t> state_{0};
-  std::atomic<Work> work_{nullptr};
-  std::atomic<void*> context_{nullptr};
-  std::atomic<int> helpers_{0};
-  Workers seats_{};  ///< the workers of the team that has the pool
-  alignas(64) std::atomic<int> done_{0};
-  std::atomic<uint64_t> taken_{0};            ///< bit per chunk, where there are at most 64
-  enum Use : int { kFree, kTaken, kSeated };  ///< kTaken: by a team that has not given its seats yet
-  alignas(64) std::atomic<int> busy_{kFree};
-  std::atomic<uint32_t> signal_{0};
+  std::unique_ptr<Seat[]> seats_;  // NOLINT(modernize-avoid-c-arrays): workers hold their addresses
+  alignas(64) WorkerSet idle_;     ///< workers that are awake and in no team
+  alignas(64) WorkerSet asleep_;
+  alignas(64) std::atomic<int> started_{0};  ///< workers that exist: [0, started_)
+  std::atomic<bool> starting_{false};        ///< somebody is starting workers
   std::atomic<bool> stop_{false};
-  Workers awake_{};
-  int64_t debt_nanoseconds_ = 0;  ///< guarded by busy_
-  uint32_t epoch_ = 0;            ///< guarded by busy_
-  int tries_ = 0;                 ///< guarded by busy_: wake-ups until the system is asked again for the threads it refused
-  uint32_t forks_ = 0;            ///< forks between the process that made the executor and this one
-  std::vector<Worker> workers_;   ///< never reallocated: workers hold their addresses
-  Executor* next_ = nullptr;      ///< in the process's list, for fork()
+  std::atomic<int64_t> debt_nanoseconds_{0};
+  std::atomic<int> tries_{0};  ///< wake-ups until the system is asked again for the threads it refused
+  uint32_t forks_ = 0;         ///< forks between the process that made the executor and this one
+  Executor* next_ = nullptr;   ///< in the process's list, for fork()
 };
 
 }  // namespace strew

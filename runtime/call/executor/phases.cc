@@ -16,17 +16,6 @@
 namespace strew {
 namespace {
 
-[[gnu::cold]] Status refuse(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
-                            strew_fault* fault) {
-  if (fault) *fault = found;
-  const TensorView &index = tensors[kernel.index_tensor], &table = tensors[kernel.table_tensor];
-  std::vector<int64_t> position_dims;
-  for (int d = 0; d < index.rank; ++d)
-    if (static_cast<uint32_t>(d) != kernel.index_vector_dim) position_dims.push_back(index.dims[d]);
-  const FaultRule rule{kernel.is_gather != 0, kernel.counts_from_end != 0, kernel.index_is_u64 != 0};
-  return fault_status(rule, found, position_dims, table.dims[kernel.component_dims[found.component]]);
-}
-
 /// The text of LogLevel::call for a result that is not its operand.
 void log_copy(const strew_kernel& kernel, int64_t elements) {
   int64_t bytes = 0;
@@ -37,22 +26,15 @@ void log_copy(const strew_kernel& kernel, int64_t elements) {
 
 }  // namespace
 
-/// Field by field: GCC clears an object of this size by `rep stos`, ten nanoseconds of every call.
-strew_args arguments_of(const Call& call) {
-  strew_args args;
-  args.abi = STREW_ABI_VERSION;
-  args.flags = 0;
-  args.data = call.data;
-  args.dyn = call.dyn;
-  args.pos = nullptr;
-  args.key = nullptr;
-  args.n_list = 0;
-  args.w0 = 0;
-  args.w1 = call.splits;
-  args.k0 = 0;
-  args.k1 = 0;
-  args.scratch = nullptr;
-  return args;
+Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
+                       strew_fault* fault) {
+  if (fault) *fault = found;
+  const TensorView &index = tensors[kernel.index_tensor], &table = tensors[kernel.table_tensor];
+  std::vector<int64_t> position_dims;
+  for (int d = 0; d < index.rank; ++d)
+    if (static_cast<uint32_t>(d) != kernel.index_vector_dim) position_dims.push_back(index.dims[d]);
+  const FaultRule rule{kernel.is_gather != 0, kernel.counts_from_end != 0, kernel.index_is_u64 != 0};
+  return fault_status(rule, found, position_dims, table.dims[kernel.component_dims[found.component]]);
 }
 
 Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
@@ -62,7 +44,7 @@ Status check_indices(const Callable& callable, std::span<const TensorView> tenso
   strew_fault found{};
   const Phase phase{PhaseKind::check, callable.kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
   if (run_split(callable, phase, estimate(positions, 0), &found)) return {};
-  return refuse(callable.kernel, tensors, found, fault);
+  return bad_index_error(callable.kernel, tensors, found, fault);
 }
 
 void make_result(const Callable& callable, const Call& call) {
@@ -83,18 +65,6 @@ void make_result(const Callable& callable, const Call& call) {
   const int64_t unit = kernel.packs_results != 0 ? count : limits.init_unit;
   strew_fault unused{};
   run_split(callable, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, nanoseconds, &unused);
-}
-
-Status run_at_once(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
-  const int64_t positions = call.positions;
-  if (positions == 0) return {};
-  const FpEnvironment environment(callable.computes_floats);
-  const strew_args args = arguments_of(call);
-  strew_fault found;
-  if (callable.check_at_once != nullptr && callable.check_at_once(&args, 0, positions, &found) != STREW_OK)
-    return refuse(callable.kernel, tensors, found, fault);
-  callable.range(&args, 0, positions, &found);
-  return {};
 }
 
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {

@@ -13,23 +13,26 @@
 namespace strew {
 
 enum class PhaseKind : uint8_t {
-  check,           ///< validating indices
-  init,            ///< filling or copying the result
-  whole,           ///< the range entry over everything, on the calling thread
-  positions,       ///< strategy positions
-  window,          ///< strategy window
-  clip,            ///< strategy clip
-  columns,         ///< strategies owner, exchange, runs: a hot row's columns shared out
-  owner,           ///< strategy owner: keys scanned, queues applied
-  exchange_sort,   ///< strategy exchange: positions sorted by owner
-  exchange_apply,  ///< strategy exchange: every owner's lists applied
-  runs,            ///< strategy runs
-  private_apply,   ///< strategy private: a wave of tables
-  private_merge,   ///< strategy private: the wave's tables combined into the result
-  wide_start,      ///< wide accumulation: what follows converts operands of another dtype; no threads of its own
-  wide_fold,       ///< what follows folds updates into accumulators as large as the result; no threads of its own
-  wide_narrow,     ///< what follows rounds accumulators into the result; no threads of its own
-  wide_touched,    ///< widening, folding and rounding only what updates touch
+  check,          ///< validating indices
+  init,           ///< filling or copying the result
+  whole,          ///< the range entry over everything, on the calling thread
+  positions,      ///< strategy positions
+  window,         ///< strategy window
+  clip,           ///< strategy clip
+  columns,        ///< strategies owner, radix, runs: a hot row's columns shared out
+  owner,          ///< strategy owner: keys scanned, queues applied
+  radix_count,    ///< strategy radix: keys made and counted, per block of positions
+  radix_add,      ///< strategy radix: histograms summed
+  radix_place,    ///< strategy radix: where each block's positions of a bucket go
+  radix_scatter,  ///< strategy radix: positions written to their buckets
+  radix_apply,    ///< strategy radix: every bucket applied
+  runs,           ///< strategy runs
+  private_apply,  ///< strategy private: a wave of tables
+  private_merge,  ///< strategy private: the wave's tables combined into the result
+  wide_start,     ///< wide accumulation: what follows converts operands of another dtype; no threads of its own
+  wide_fold,      ///< what follows folds updates into accumulators as large as the result; no threads of its own
+  wide_narrow,    ///< what follows rounds accumulators into the result; no threads of its own
+  wide_touched,   ///< widening, folding and rounding only what updates touch
 };
 inline constexpr int kPhaseKinds = static_cast<int>(PhaseKind::wide_touched) + 1;
 std::string_view name(PhaseKind kind);

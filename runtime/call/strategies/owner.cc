@@ -4,14 +4,13 @@
 // bits are the sequential loop's for every thread count.
 //
 // Threads exchange nothing: no barrier, no scratch, no line that two of them write. Cost: most of a nanosecond per position on every thread,
-// which is why many threads exchange instead (strategies/exchange). Nothing can fault here: policy error has checked all indices before,
+// which is why many threads partition instead (strategies/radix). Nothing can fault here: policy error has checked all indices before,
 // the other policies place or drop them in the keys entry. Tested by tests/differential, tests/unit/owner_test.cc and, under tsan,
 // executor_test.cc.
-#include "runtime/call/strategies/owner.h"
-
 #include <array>
 
 #include "runtime/call/executor/trace.h"
+#include "runtime/call/strategies/owners.h"
 #include "runtime/call/strategies/select.h"
 
 namespace strew {
@@ -35,29 +34,19 @@ class Scan {
     std::array<uint64_t, kQueue + kBlock + kSelectSlack> list;  // NOLINT: filled as far as it is read
     const Owners::Share share(owners_, me);
     int64_t queued = 0, origin = 0;
-    for (int64_t begin = 0; begin < call_.positions; begin += block_) {
-      const int64_t count = std::min(block_, call_.positions - begin);
-      resolve(keys.data(), begin, count);
+    KeyScan(call_.keys, *call_.args).for_each_block(call_.positions, block_, keys.data(), [&](int64_t begin, int64_t count) {
       // Positions in the queue count from its origin, 31 bits wide.
       if (queued == 0) origin = begin;
       queued = select_owned(share, keys.data(), count, static_cast<uint32_t>(begin - origin), list.data(), queued);
-      if (queued < queue_ && begin - origin < kFar) continue;
+      if (queued < queue_ && begin - origin < kFar) return;
       apply(list.data(), queued, origin);
       queued = 0;
-    }
+    });
     apply(list.data(), queued, origin);
   }
 
  private:
   static constexpr int64_t kFar = int64_t{1} << 30;
-
-  void resolve(uint32_t* keys, int64_t begin, int64_t count) const {
-    strew_args args = *call_.args;
-    args.key = keys;
-    args.n_list = begin;
-    strew_fault unused;
-    call_.keys(&args, begin, begin + count, &unused);
-  }
 
   void apply(const uint64_t* list, int64_t queued, int64_t origin) const {
     strew_args args = *call_.args;
@@ -72,17 +61,15 @@ class Scan {
   const int64_t block_, queue_;
 };
 
-}  // namespace
-
-void run_owner(Executor::Team& team, const OwnerCall& call) {
+void run_owner(Executor::Team& team, Scratch&, const OwnerCall& call) {
   Scan scan(call);
   run_phase(
       team, call.limits, PhaseKind::owner, call.threads,
       [](void* s, int me) noexcept { static_cast<const Scan*>(s)->run(static_cast<uint32_t>(me)); }, &scan);
 }
 
-bool apply_owner(const ApplyCall& call) {
-  return apply_by_owners(call, [](Executor::Team& team, Scratch&, const OwnerCall& owners) { run_owner(team, owners); });
-}
+}  // namespace
+
+bool apply_owner(const ApplyCall& call) { return apply_by_owners(call, run_owner); }
 
 }  // namespace strew

@@ -5,6 +5,7 @@
 
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
+#include "runtime/call/extent.h"
 
 namespace strew {
 
@@ -16,13 +17,10 @@ bool is_lopsided(const OwnerCall& call) {
   const Owners owners(2, call.key_bytes, call.limits.owner_piece_bytes);
   int64_t first = 0, second = 0;
   std::array<uint32_t, kMostEach> keys{};
+  const KeyScan scan(call.keys, *call.args);
   for (int64_t spot = 0; spot < spots; ++spot) {
     const int64_t begin = (call.positions - each) / (spots - 1) * spot;
-    strew_args args = *call.args;
-    args.key = keys.data();
-    args.n_list = begin;
-    strew_fault unused;
-    call.keys(&args, begin, begin + each, &unused);
+    scan.make(begin, each, keys.data());
     for (int64_t i = 0; i < each; ++i) {
       const uint32_t key = keys[static_cast<size_t>(i)];
       if (key == kDroppedKey) continue;
@@ -47,7 +45,9 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
           &call.args,
           call.call.positions,
           kernel.key_bytes,
+          last_key(kernel, call.args.dyn),
           call_bytes,
+          int64_t{kernel.scratch_mib} << 20,
           threads,
           call.limits()};
 }

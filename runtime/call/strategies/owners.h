@@ -1,28 +1,28 @@
-// Owners: which part of a scatter's destinations belongs to whom. Shared by the strategies owner and exchange.
+// Owners: which part of a scatter's destinations belongs to whom. Shared by the strategies owner, radix and runs.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/strategies/key_scan.h"
 #include "runtime/call/strategies/strategy.h"
 
 namespace strew {
 
-/// Everything a call of either strategy needs.
+/// Everything a call of these strategies needs.
 struct OwnerCall {
   strew_entry range, keys, list;
   const strew_args* args;
   int64_t positions;
-  int64_t key_bytes;   ///< of the result per key unit
-  int64_t call_bytes;  ///< operand and updates: bounds the scratch
-  int threads;         ///< how many the work is cut for
+  int64_t key_bytes;      ///< of the result per key unit
+  int64_t last_key;       ///< no key is larger
+  int64_t call_bytes;     ///< operand and updates
+  int64_t scratch_bytes;  ///< the most
+  int threads;            ///< how many the work is cut for
   const ExecutionLimits& limits = kDefaultLimits;
 };
-
-inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
 
 /// Pieces of the result (ExecutionLimits::owner_piece_bytes) are dealt to owners by a multiplicative hash, so hot neighbourhoods spread.
 class Owners {

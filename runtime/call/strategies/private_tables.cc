@@ -15,8 +15,10 @@
 #include <cstring>
 #include <limits>
 
+#include "base/machine.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/trace.h"
+#include "runtime/call/extent.h"
 #include "runtime/call/strategies/split.h"
 
 namespace strew {
@@ -24,15 +26,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);  // the first bytes of a value are its low ones
 
-constexpr int64_t kLine = 64;
-
 int element_bytes(const strew_kernel& kernel, uint32_t i) { return kernel.tensors[i].bits / 8; }
 
 /// From one result's table to the next; a line more than they need, so neighbours never share a prefetched pair.
 int64_t share(const strew_kernel& kernel, int64_t elements) {
   int widest = 1;
   for (uint32_t i = 0; i < kernel.result_count; ++i) widest = std::max(widest, element_bytes(kernel, i));
-  return (elements * widest + kLine - 1) / kLine * kLine + kLine;
+  return (elements * widest + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes;
 }
 
 /// The first element, then copies of what is there, a block at most: the C library's copies are vector code, our own loops are not (-O2).

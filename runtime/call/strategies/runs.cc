@@ -4,11 +4,10 @@
 //
 // A false hint of order may give wrong values (semantics: hints), never an access outside the buffers. Legality is schedules/strategies/runs.
 // Tested by tests/differential and tests/unit/runs_test.cc.
-#include "runtime/call/strategies/runs.h"
-
 #include <array>
 
 #include "runtime/call/executor/trace.h"
+#include "runtime/call/strategies/owners.h"
 
 namespace strew {
 namespace {
@@ -37,11 +36,7 @@ class Runs {
 
   uint32_t key(int64_t position) const {
     uint32_t out = 0;
-    strew_args args = *call_.args;
-    args.key = &out;
-    args.n_list = position;
-    strew_fault unused;
-    call_.keys(&args, position, position + 1, &unused);
+    KeyScan(call_.keys, *call_.args).make(position, 1, &out);
     return out;
   }
 
@@ -67,17 +62,15 @@ class Runs {
   std::array<int64_t, kMostChunks + 1> borders_{};
 };
 
-}  // namespace
-
-void run_runs(Executor::Team& team, const OwnerCall& call) {
+void run_runs(Executor::Team& team, Scratch&, const OwnerCall& call) {
   Runs runs(call);
   run_phase(
       team, call.limits, PhaseKind::runs, runs.chunks(),
       [](void* r, int chunk) noexcept { static_cast<const Runs*>(r)->run(chunk); }, &runs);
 }
 
-bool apply_runs(const ApplyCall& call) {
-  return apply_by_owners(call, [](Executor::Team& team, Scratch&, const OwnerCall& owners) { run_runs(team, owners); });
-}
+}  // namespace
+
+bool apply_runs(const ApplyCall& call) { return apply_by_owners(call, run_runs); }
 
 }  // namespace strew

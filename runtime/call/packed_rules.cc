@@ -1,0 +1,362 @@
+// One pass over the views: dtype, rank, dims, strides and addresses against the packed slots, then symbols and constraints (of kernels that
+// have them), then overlap. A static tensor is compared with numbers that make() worked out; an open one is measured on the way, about a
+// nanosecond per dim. Kernels without symbols have a shorter way, bind_static(). Tested by tests/unit/bind_test.cc; timed by bench/overhead (call/...).
+#include "runtime/call/packed_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "runtime/call/extent.h"
+#include "runtime/call/shape_rules.h"
+
+namespace strew {
+
+/// A tensor. Its dims follow, rank numbers, and then as many strides: of a static tensor always, of an open one unless it is row-major.
+struct PackedRules::Slot {
+  uint8_t dtype, rank, data, bits;
+  int8_t may_be;   ///< result of init copy: the operand whose buffer it may be; else -1
+  bool is_open;    ///< some extent or stride is the call's; lo and hi are unused
+  bool row_major;  ///< static: strides may be left out; open: they must be those of the dims
+  bool is_empty;
+  int64_t lo, hi;  ///< bytes touched, relative to the data pointer: [lo, hi)
+
+  const int64_t* dims() const { return reinterpret_cast<const int64_t*>(this + 1); }
+  const int64_t* strides() const { return dims() + rank; }
+  const Slot* next_static() const { return reinterpret_cast<const Slot*>(dims() + 2 * rank); }
+  const Slot* next() const { return reinterpret_cast<const Slot*>(strides() + (is_open && row_major ? 0 : rank)); }
+};
+
+/// factor times the product of dyn[symbols[0 .. count)].
+struct PackedRules::Term {
+  static constexpr uint32_t kMost = 7;
+  int64_t factor;
+  uint8_t count;
+  std::array<uint8_t, kMost> symbols;
+};
+
+/// Four bytes each: a call reads them all.
+struct PackedRules::Symbol {
+  uint8_t tensor, dim, is_stride, unused;
+};
+struct PackedRules::Constraint {
+  uint8_t kind, tensor, dim, other, other_dim;
+  std::array<uint8_t, 3> unused;
+};
+
+/// Of each tensor: [begin, end). Two arrays, because GCC would compute pairs in vector registers, which takes longer.
+struct PackedRules::Bytes {
+  std::array<uintptr_t, Call::kFewTensors> begin, end;
+};
+
+namespace {
+
+/// Two numbers at a time: a branch for each takes longer.
+inline bool same(const int64_t* a, const int64_t* b, int count) {
+  int i = 0;
+  for (; i + 1 < count; i += 2)
+    if (((a[i] ^ b[i]) | (a[i + 1] ^ b[i + 1])) != 0) return false;
+  return i == count || a[i] == b[i];
+}
+
+/// Fits a call's arrays, and its terms a packed Term's.
+bool is_small(const strew_kernel& kernel, uint32_t most_factors) {
+  if (kernel.data_count > Call::kFewTensors || kernel.symbol_count > Call::kFewSymbols) return false;
+  if (kernel.constraint_count > UINT16_MAX || kernel.cover_count > UINT16_MAX / 2) return false;
+  bool fits = true;
+  for (const strew_term* term : {&kernel.positions, &kernel.splits, &kernel.window, &kernel.init})
+    fits = fits && term->count <= most_factors;
+  for (uint32_t i = 0; i < kernel.cover_count; ++i)
+    fits = fits && kernel.covers[i].window.count <= most_factors && kernel.covers[i].dim.count <= most_factors;
+  return fits;
+}
+
+}  // namespace
+
+/// Appends to the lines what bind() reads, in its order.
+class PackedRules::Packer {
+ public:
+  explicit Packer(const strew_kernel& kernel) : kernel_(kernel), strides_(kernel.tensor_count), extents_(kernel.tensor_count) {}
+
+  /// What follows from each tensor's rule alone.
+  Status measure_tensors() {
+    for (uint32_t i = 0; i < kernel_.tensor_count; ++i) {
+      const strew_tensor_rule& rule = kernel_.tensors[i];
+      extents_[i].row_major = rule.strides == nullptr;
+      if (rule.strides != nullptr) std::copy_n(rule.strides, rule.rank, strides_[i].begin());
+      if (rule.is_open != 0) continue;
+      if (rule.strides == nullptr && !row_major_strides(rule.dims, rule.rank, strides_[i].data()))
+        return invalid_argument(std::string(rule.name) + ": its elements do not fit 63 bits");
+      if (!measure(rule.bits, static_cast<int>(rule.rank), rule.dims, strides_[i].data(), extents_[i]))
+        return invalid_argument(std::string(rule.name) + ": its byte extent does not fit 63 bits");
+    }
+    return {};
+  }
+
+  void put_tensors() {
+    for (uint32_t i = 0; i < kernel_.tensor_count; ++i) {
+      const strew_tensor_rule& rule = kernel_.tensors[i];
+      const Extent& extent = extents_[i];
+      put(Slot{rule.dtype, static_cast<uint8_t>(rule.rank), static_cast<uint8_t>(rule.data), rule.bits,
+               static_cast<int8_t>(rule.may_be), rule.is_open != 0, extent.row_major, extent.empty, extent.lo, extent.hi});
+      for (uint32_t d = 0; d < rule.rank; ++d) put(rule.dims[d]);
+      if (rule.is_open != 0 && extent.row_major) continue;
+      for (uint32_t d = 0; d < rule.rank; ++d) put(strides_[i][d]);
+    }
+  }
+
+  void put_symbols() {
+    for (uint32_t i = 0; i < kernel_.symbol_count; ++i) {
+      const strew_symbol& symbol = kernel_.symbols[i];
+      put(Symbol{small(symbol.tensor), small(symbol.dim), small(symbol.is_stride), 0});
+    }
+    for (uint32_t i = 0; i < kernel_.constraint_count; ++i) {
+      const strew_constraint& rule = kernel_.constraints[i];
+      put(Constraint{small(rule.kind), small(rule.tensor), small(rule.dim), small(rule.other), small(rule.other_dim), {}});
+    }
+  }
+
+  /// Where they stand.
+  uint32_t put_terms() {
+    while (bytes_.size() % alignof(Term) != 0) put(std::byte{});
+    const auto at = static_cast<uint32_t>(bytes_.size());
+    for (const strew_term* term : {&kernel_.positions, &kernel_.splits, &kernel_.window, &kernel_.init}) put_term(*term);
+    for (uint32_t i = 0; i < kernel_.cover_count; ++i) {
+      put_term(kernel_.covers[i].window);
+      put_term(kernel_.covers[i].dim);
+    }
+    return at;
+  }
+
+  std::unique_ptr<Line[]> lines() const {                                       // NOLINT(modernize-avoid-c-arrays): see lines_
+    std::unique_ptr<Line[]> lines(new Line[bytes_.size() / sizeof(Line) + 1]);  // NOLINT(modernize-avoid-c-arrays)
+    std::memcpy(lines.get(), bytes_.data(), bytes_.size());
+    return lines;
+  }
+
+  /// Every result and its operand are static and of one layout.
+  bool operands_share() const {
+    bool share = kernel_.init_kind == STREW_COPY;
+    for (uint32_t r = 0; r < kernel_.result_count && share; ++r) {
+      const int32_t operand = kernel_.tensors[r].may_be;
+      share = operand >= 0 && kernel_.tensors[r].is_open == 0 && kernel_.tensors[operand].is_open == 0 &&
+              same_layout(static_view(r), static_view(static_cast<uint32_t>(operand)));
+    }
+    return share;
+  }
+
+ private:
+  static uint8_t small(uint32_t number) { return static_cast<uint8_t>(number); }
+
+  template <typename T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    bytes_.resize(bytes_.size() + sizeof(T));
+    std::memcpy(bytes_.data() + bytes_.size() - sizeof(T), &value, sizeof(T));
+  }
+
+  void put_term(const strew_term& term) {
+    Term packed{term.factor, small(term.count), {}};
+    for (uint32_t i = 0; i < term.count; ++i) packed.symbols[i] = small(kernel_.factors[term.first + i]);
+    put(packed);
+  }
+
+  TensorView static_view(uint32_t tensor) const {
+    const strew_tensor_rule& rule = kernel_.tensors[tensor];
+    return {nullptr, static_cast<DType>(rule.dtype), static_cast<int32_t>(rule.rank), rule.dims, strides_[tensor].data()};
+  }
+
+  const strew_kernel& kernel_;
+  std::vector<StrideBuffer> strides_;
+  std::vector<Extent> extents_;
+  std::vector<std::byte> bytes_;
+};
+
+Expected<PackedRules> PackedRules::make(const strew_kernel& kernel) {
+  PackedRules made;
+  Packer packer(kernel);
+  STREW_TRY(packer.measure_tensors());
+  made.is_usable_ = is_small(kernel, Term::kMost);
+  if (!made.is_usable_) return made;
+  packer.put_tensors();
+  packer.put_symbols();
+  made.terms_at_ = packer.put_terms();
+  made.lines_ = packer.lines();
+  made.tensors_ = static_cast<uint8_t>(kernel.tensor_count);
+  made.results_ = static_cast<uint8_t>(kernel.result_count);
+  made.symbols_ = static_cast<uint8_t>(kernel.symbol_count);
+  made.constraints_ = static_cast<uint16_t>(kernel.constraint_count);
+  made.covers_ = static_cast<uint16_t>(kernel.cover_count);
+  made.operands_share_ = packer.operands_share();
+  made.makes_result_ = kernel.is_gather == 0 && kernel.init_kind != STREW_IN_PLACE;
+  made.may_overwrite_ = kernel.may_overwrite != 0;
+  uint32_t bound = 0;
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) bound |= 1U << kernel.tensors[i].data;
+  made.unbound_ = static_cast<uint16_t>(~bound & ((1U << kernel.data_count) - 1));
+  made.is_static_ = made.symbols_ == 0 && made.constraints_ == 0;
+  if (made.is_static_) {
+    Call call;
+    made.count_work(nullptr, call);
+    made.positions_ = call.positions;
+    made.splits_ = call.splits;
+    made.window_ = call.window;
+    made.init_ = call.init;
+  }
+  return made;
+}
+
+inline const PackedRules::Slot* PackedRules::slots() const { return reinterpret_cast<const Slot*>(lines_.get()); }
+
+inline const PackedRules::Term* PackedRules::terms() const {
+  return reinterpret_cast<const Term*>(reinterpret_cast<const std::byte*>(lines_.get()) + terms_at_);
+}
+
+/// Dtype, rank, dims and strides are exactly the slot's.
+inline bool PackedRules::fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
+  const int rank = slot.rank;
+  if (view.rank != rank) return false;
+  if (rank != 0) {
+    if (!view.dims || !same(view.dims, slot.dims(), rank)) return false;
+    if (view.strides ? !same(view.strides, slot.strides(), rank) : !slot.row_major) return false;
+  }
+  const auto base = reinterpret_cast<uintptr_t>(view.data);
+  const uintptr_t begin = base + static_cast<uintptr_t>(slot.lo), end = base + static_cast<uintptr_t>(slot.hi);
+  bytes.begin[i] = begin;
+  bytes.end[i] = end;
+  // The dtype not beside the rank: compilers would load both at once, which waits for a caller who has just stored them one by one.
+  return static_cast<uint8_t>(view.dtype) == slot.dtype && begin <= base && base <= end && (base != 0 || slot.is_empty);
+}
+
+/// The same of a tensor with extents or strides of the call's. False also for views without elements.
+inline bool PackedRules::fits_open(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
+  const int rank = slot.rank;
+  if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
+  if (rank != 0 && view.dims == nullptr) return false;
+  const int64_t *const dims = slot.dims(), *const strides = slot.row_major ? nullptr : slot.strides();
+  int64_t run = 1, lo = 0, hi = 0;  // elements
+  for (int d = rank; d-- > 0;) {
+    const int64_t extent = view.dims[d], expected = dims[d];
+    if (expected >= 0 ? extent != expected : extent < 0) return false;
+    const int64_t stride = view.strides != nullptr ? view.strides[d] : run;
+    if (strides == nullptr || strides[d] != STREW_OPEN) {
+      if (stride != (strides == nullptr ? run : strides[d])) return false;
+    }
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(stride, extent - 1, &reach)) return false;
+    if (__builtin_add_overflow(reach < 0 ? lo : hi, reach, reach < 0 ? &lo : &hi)) return false;
+    if (__builtin_mul_overflow(run, extent, &run)) return false;
+  }
+  constexpr int64_t kMost = int64_t{1} << 54;  // elements of 128 bits: far from the end
+  if (run == 0 || lo < -kMost || hi > kMost) return false;
+  lo = (lo * slot.bits - 7) / 8;
+  hi = ((hi + 1) * slot.bits + 7) / 8;
+  const auto base = reinterpret_cast<uintptr_t>(view.data);
+  const uintptr_t begin = base + static_cast<uintptr_t>(lo), end = base + static_cast<uintptr_t>(hi);
+  bytes.begin[i] = begin;
+  bytes.end[i] = end;
+  return base != 0 && begin <= base && base <= end;
+}
+
+/// Saturates, as runtime/call/descriptor's evaluate() does.
+inline int64_t PackedRules::evaluate(const Term& term, const int64_t* dyn) {
+  int64_t value = term.factor;
+  for (uint32_t i = 0; i < term.count; ++i)
+    if (__builtin_mul_overflow(value, dyn[term.symbols[i]], &value)) return std::numeric_limits<int64_t>::max();
+  return value;
+}
+
+inline void PackedRules::count_work(const int64_t* dyn, Call& call) const {
+  const Term* const term = terms();
+  strew::count_work(
+      makes_result_, may_overwrite_, covers_, [&](uint32_t i) { return evaluate(term[i], dyn); }, call);
+}
+
+inline void PackedRules::clear_unbound(void** data) const {
+  for (uint32_t places = unbound_; places != 0; places &= places - 1) data[__builtin_ctz(places)] = nullptr;
+}
+
+/// Some result has a byte in common with another tensor.
+inline bool PackedRules::results_overlap(const Bytes& bytes) const {
+  const uint32_t count = tensors_, results = results_;
+  bool overlap = false;
+  for (uint32_t r = 0; r < results; ++r)
+    for (uint32_t other = r + 1; other < count; ++other)
+      overlap |= bytes.begin[r] < bytes.end[other] && bytes.begin[other] < bytes.end[r];
+  return overlap;
+}
+
+/// Whether the overlap is allowed: the result is its own operand. `same_buffers`: how many results are.
+[[gnu::noinline]] bool PackedRules::may_overlap(const TensorView* tensors, const Bytes& bytes, uint32_t& same_buffers) const {
+  const Slot* slot = slots();
+  for (uint32_t r = 0; r < results_; ++r, slot = slot->next()) {
+    for (uint32_t other = r + 1; other < tensors_; ++other) {
+      if (bytes.begin[r] >= bytes.end[other] || bytes.begin[other] >= bytes.end[r]) continue;
+      if (static_cast<int>(other) != slot->may_be || tensors[r].data != tensors[other].data) return false;
+      if (!operands_share_ && !same_layout(tensors[r], tensors[other])) return false;
+      ++same_buffers;
+    }
+  }
+  return true;
+}
+
+bool PackedRules::bind_static(const TensorView* tensors, Call& call) const {
+  Bytes bytes;  // NOLINT: the loop fills what is read
+  // A local, because what is written to `call` could be any of it for all the compiler knows.
+  void** const data = call.few_data.data();
+  const uint32_t count = tensors_;
+  const Slot* slot = slots();
+  for (uint32_t i = 0; i < count; ++i) {
+    const TensorView& view = tensors[i];
+    if (!fits_static(*slot, view, i, bytes)) return false;
+    data[slot->data] = view.data;
+    slot = slot->next_static();
+  }
+  clear_unbound(data);
+  uint32_t same_buffers = 0;
+  if (results_overlap(bytes) && !may_overlap(tensors, bytes, same_buffers)) return false;
+  call.data = data;
+  call.dyn = call.few_dyn.data();
+  call.result_is_operand = same_buffers == results_;
+  call.positions = positions_;
+  call.splits = splits_;
+  call.window = window_;
+  call.init = init_;
+  return true;
+}
+
+bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
+  Bytes bytes;  // NOLINT: the loop fills what is read
+  void** const data = call.few_data.data();
+  const uint32_t count = tensors_, symbols = symbols_;
+  const Slot* slot = slots();
+  for (uint32_t i = 0; i < count; ++i, slot = slot->next()) {
+    const TensorView& view = tensors[i];
+    if (slot->is_open ? !fits_open(*slot, view, i, bytes) : !fits_static(*slot, view, i, bytes)) return false;
+    data[slot->data] = view.data;
+  }
+  clear_unbound(data);
+
+  const auto* const symbol = reinterpret_cast<const Symbol*>(slot);
+  int64_t* const dyn = call.few_dyn.data();
+  for (uint32_t i = 0; i < symbols; ++i) {
+    const TensorView& view = tensors[symbol[i].tensor];
+    const int64_t* const numbers = symbol[i].is_stride != 0 ? view.strides : view.dims;
+    if (numbers == nullptr) return false;  // a stride that the view leaves out
+    dyn[i] = numbers[symbol[i].dim];
+  }
+  const auto* const constraint = reinterpret_cast<const Constraint*>(symbol + symbols);
+  for (uint32_t i = 0; i < constraints_; ++i)
+    if (!holds(constraint[i], tensors)) return false;
+
+  uint32_t same_buffers = 0;
+  if (results_overlap(bytes) && !may_overlap(tensors, bytes, same_buffers)) return false;
+  call.data = data;
+  call.dyn = dyn;
+  call.result_is_operand = same_buffers == results_;
+  count_work(dyn, call);
+  return true;
+}
+
+}  // namespace strew

@@ -1,0 +1,71 @@
+// PackedRules: what binding reads of a descriptor (strew/abi.h), in one piece of memory and in the order in which a call reads it.
+//
+// A descriptor is made of arrays that point at arrays: thirty cache lines for a kernel of four tensors, most of which a call's own data has
+// pushed out of the nearest cache by the next call. Packed, the same rules are five to eight lines that the processor's prefetcher follows.
+// The layout is private to packed_rules.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+#include "base/tensor_view.h"
+#include "runtime/call/call.h"
+#include "strew/abi.h"
+
+namespace strew {
+
+class PackedRules {
+ public:
+  /// Fails on a static tensor that no memory holds.
+  static Expected<PackedRules> make(const strew_kernel& kernel);
+
+  /// False: the kernel has more tensors, symbols or dims than the packed form has room for, so bind() must not be called.
+  bool is_usable() const { return is_usable_; }
+
+  /// True: every tensor fits, no result overlaps another tensor but its own operand, and `call` is filled. False: something does not fit,
+  /// or is right in a way that needs a closer look (strides of extents of 1, no elements, interleaved buffers): Binder looks again.
+  /// `tensors`: as many as the kernel has.
+  bool bind(const TensorView* tensors, Call& call) const {
+    return is_static_ ? bind_static(tensors, call) : bind_open(tensors, call);
+  }
+
+ private:
+  struct Slot;
+  struct Term;
+  struct Symbol;
+  struct Constraint;
+  struct Bytes;
+  struct alignas(64) Line {
+    std::byte bytes[64];  // NOLINT(modernize-avoid-c-arrays): plain memory
+  };
+  class Packer;
+
+  const Slot* slots() const;
+  const Term* terms() const;
+  static int64_t evaluate(const Term& term, const int64_t* dyn);
+  static bool fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
+  static bool fits_open(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
+  void clear_unbound(void** data) const;
+  bool results_overlap(const Bytes& bytes) const;
+  bool may_overlap(const TensorView* tensors, const Bytes& bytes, uint32_t& same_buffers) const;
+  bool bind_static(const TensorView* tensors, Call& call) const;
+  bool bind_open(const TensorView* tensors, Call& call) const;
+  void count_work(const int64_t* dyn, Call& call) const;
+
+  /// Slot with its dims and strides per tensor; then Symbol, Constraint and Term, each an array.
+  std::unique_ptr<Line[]> lines_;  // NOLINT(modernize-avoid-c-arrays): one pointer, so that all members fit a cache line
+  // Of a kernel without symbols; otherwise the terms say.
+  int64_t positions_ = 0, splits_ = 0, window_ = 0, init_ = 0;
+  uint8_t tensors_ = 0, results_ = 0, symbols_ = 0;
+  bool is_usable_ = false;
+  bool is_static_ = false;       ///< no symbols and no constraints
+  bool operands_share_ = false;  ///< every result and its operand are static and of one layout, so that one buffer may be both
+  bool makes_result_ = false, may_overwrite_ = false;
+  uint16_t unbound_ = 0;  ///< bit i: place i in strew_args.data has no tensor
+  uint16_t constraints_ = 0, covers_ = 0;
+  uint32_t terms_at_ = 0;  ///< bytes from the first line
+};
+
+}  // namespace strew

@@ -1,0 +1,60 @@
+// What follows from the shapes of a call: whether a constraint between extents holds, and how much work there is. Templates, because the
+// descriptor and its packed form (runtime/call/packed_rules) are read in the same way.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/strides.h"
+#include "base/tensor_view.h"
+#include "runtime/call/call.h"
+#include "runtime/call/extent.h"
+#include "strew/abi.h"
+
+namespace strew {
+
+/// `constraint`: a strew_constraint, or its packed form. The tensors have the ranks that the descriptor says.
+template <typename Constraint>
+bool holds(const Constraint& constraint, const TensorView* tensors) {
+  const TensorView& view = tensors[constraint.tensor];
+  const TensorView& other = tensors[constraint.other];
+  switch (constraint.kind) {
+    case STREW_EQUAL:
+      return view.dims[constraint.dim] == other.dims[constraint.other_dim];
+    case STREW_AT_MOST:
+      return view.dims[constraint.dim] <= other.dims[constraint.other_dim];
+    case STREW_NOT_EMPTY:
+      return view.dims[constraint.dim] != 0 || is_empty(other.dims, other.rank);
+    case STREW_EMPTY:
+      return view.dims[constraint.dim] == 0 || is_empty(other.dims, other.rank);
+    case STREW_NOTHING:
+      return is_empty(view.dims, view.rank);
+    default: {
+      const auto rank = static_cast<size_t>(view.rank);
+      StrideBuffer buffer;  // NOLINT: filled by strides_of
+      return distinct_offsets({view.dims, rank}, {strides_of(view, buffer), rank}) == Distinct::yes;
+    }
+  }
+}
+
+/// The terms of a call's work; from kCovers on, per cover its window and its dim (strew_cover).
+enum WorkTerm : uint32_t { kPositions, kSplits, kWindow, kInit, kCovers };
+
+/// Fills the counts of `call`. `value(i)` is what WorkTerm i comes to. `makes_result`: init is copy or fill; `may_overwrite`, `covers`: of
+/// the descriptor (updates that overwrite the whole result make init needless).
+template <typename Value>
+void count_work(bool makes_result, bool may_overwrite, uint32_t covers, const Value& value, Call& call) {
+  call.positions = value(kPositions);
+  call.splits = value(kSplits);
+  call.window = value(kWindow);
+  call.init = 0;
+  if (!makes_result) return;
+  call.init = value(kInit);
+  int64_t written = 0;
+  if (!may_overwrite || __builtin_mul_overflow(call.positions, call.window, &written) || written != call.init) return;
+  for (uint32_t i = 0; i < covers; ++i)
+    if (value(kCovers + 2 * i) != value(kCovers + 2 * i + 1)) return;
+  call.init = 0;
+}
+
+}  // namespace strew

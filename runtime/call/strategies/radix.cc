@@ -1,0 +1,98 @@
+// Strategy radix: a stable parallel radix partition of the positions by destination (strategies/partition), then one call of the list entry
+// per bucket. A destination is in one bucket and a bucket is in position order, so each destination sees its updates in order: the bits are
+// the sequential loop's for every thread count.
+//
+// Every index is read once, so the work is that of the positions whatever the number of threads, where strategy owner reads all indices on
+// each; and a thread stays in one part of the table at a time. Cost: three to five barriers per round, and the list (12 bytes per position of a
+// round) is written by one core and read by another. Rounds follow each other in position order and are as long as the scratch allows.
+//
+// Buckets that are much heavier than the others are claimed first, so that none of them starts last. A bucket is not divided: where one
+// destination takes a good part of all updates its thread is busy with it, unless its columns can be shared out (strategies/owners).
+// Tested by tests/unit/radix_test.cc and owner_test.cc, which run under tsan too, and by tests/differential.
+#include <algorithm>
+#include <array>
+
+#include "runtime/call/executor/trace.h"
+#include "runtime/call/strategies/owners.h"
+#include "runtime/call/strategies/partition.h"
+
+namespace strew {
+namespace {
+
+class Rounds {
+ public:
+  Rounds(Executor::Team& team, const OwnerCall& call, const PartitionLayout& layout, char* scratch)
+      : team_(team), call_(call), layout_(layout), partition_(KeyScan(call.keys, *call.args), layout, scratch) {}
+
+  void run() {
+    for (int64_t begin = 0; begin < call_.positions; begin += layout_.round) {
+      partition_.start(begin, std::min(layout_.round, call_.positions - begin));
+      phase<&Rounds::count>(PhaseKind::radix_count, layout_.blocks);
+      phase<&Rounds::add>(PhaseKind::radix_add, layout_.sums);
+      partition_.cut();
+      rank_buckets();
+      phase<&Rounds::place>(PhaseKind::radix_place, layout_.sums);
+      phase<&Rounds::scatter>(PhaseKind::radix_scatter, layout_.blocks);
+      phase<&Rounds::apply>(PhaseKind::radix_apply, layout_.buckets);
+    }
+  }
+
+ private:
+  template <void (Rounds::*kWork)(int) const>
+  void phase(PhaseKind kind, int chunks) {
+    run_phase(
+        team_, call_.limits, kind, chunks,
+        [](void* rounds, int chunk) noexcept { (static_cast<const Rounds*>(rounds)->*kWork)(chunk); }, this);
+  }
+
+  void count(int block) const { partition_.count(block); }
+  void add(int chunk) const { partition_.add(chunk); }
+  void scatter(int block) const { partition_.scatter(block); }
+
+  /// A range of the buckets, of which the dropped positions are the last.
+  void place(int chunk) const {
+    const int buckets = layout_.buckets + 1;
+    for (int b = buckets * chunk / layout_.sums; b < buckets * (chunk + 1) / layout_.sums; ++b) partition_.place(b);
+  }
+
+  uint32_t weight(int bucket) const { return partition_.bucket_begin(bucket + 1) - partition_.bucket_begin(bucket); }
+
+  void rank_buckets() {
+    const uint64_t heavy = 2 * (partition_.bucket_begin(layout_.buckets) / static_cast<uint64_t>(layout_.buckets)) + 1;
+    size_t rank = 0;
+    for (const bool first : {true, false})
+      for (int b = 0; b < layout_.buckets; ++b)
+        if ((weight(b) > heavy) == first) ranked_[rank++] = b;
+  }
+
+  void apply(int nth) const {
+    const int bucket = ranked_[static_cast<size_t>(nth)];
+    if (weight(bucket) == 0) return;
+    strew_args args = *call_.args;
+    args.pos = partition_.list();
+    args.n_list = partition_.begin();
+    strew_fault unused;
+    call_.list(&args, partition_.bucket_begin(bucket), partition_.bucket_begin(bucket + 1), &unused);
+  }
+
+  Executor::Team& team_;
+  const OwnerCall& call_;
+  const PartitionLayout& layout_;
+  Partition partition_;
+  std::array<int, PartitionLayout::kMostBuckets> ranked_{};
+};
+
+void run_radix(Executor::Team& team, Scratch& scratch, const OwnerCall& call) {
+  const PartitionLayout layout = PartitionLayout::of(
+      {call.positions, call.last_key, call.key_bytes, call.call_bytes, call.scratch_bytes, call.threads}, call.limits);
+  const Scratch::Loan loan = scratch.borrow(layout.scratch_bytes());
+  if (loan) return Rounds(team, call, layout, loan.data()).run();
+  strew_fault unused;
+  call.range(call.args, 0, call.positions, &unused);
+}
+
+}  // namespace
+
+bool apply_radix(const ApplyCall& call) { return apply_by_owners(call, run_radix); }
+
+}  // namespace strew
