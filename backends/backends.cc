@@ -6,7 +6,7 @@
 #include "backends/backend.h"
 #include "backends/halide/can_build/backend.h"
 #include "backends/llvm/can_build/backend.h"
-#include "backends/pto/backend.h"
+#include "backends/pto/can_build/backend.h"
 #include "backends/reference/backend.h"
 #include "compiler/op/text.h"
 
@@ -29,8 +29,12 @@ const Backend* find_backend(std::string_view name) {
   return nullptr;
 }
 
-std::string kernel_symbol(const std::string& op_text, const Schedule& schedule, const Target& target) {
-  return "strew_" + to_hex(hash_text(op_text + "\n" + print(schedule) + "\n" + print(target)));
+std::string_view generator_version() { return STREW_GENERATOR_VERSION; }
+
+std::string kernel_symbol(const std::string& identity, const Schedule& schedule, const Target& target, std::string_view backend) {
+  std::string text = identity + "\n" + print(schedule) + "\n" + print(target) + "\n";
+  text += std::string(backend) + "\n" + std::string(generator_version());
+  return "strew_" + to_hex(hash_text(text));
 }
 
 }  // namespace strew

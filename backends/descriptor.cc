@@ -8,8 +8,8 @@
 #include <new>
 #include <type_traits>
 
+#include "compiler/op/access_dims.h"
 #include "compiler/op/fault.h"
-#include "compiler/op/verify_common.h"
 #include "schedules/entries.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
@@ -22,13 +22,16 @@ class Writer {
  public:
   Writer() { image_.bytes.resize(sizeof(strew_kernel)); }
 
-  template <class T>
+  /// `used`: the bytes of an element before the padding at its end, which is zero in the image: objects are the same whoever builds them.
+  template <class T, size_t used = sizeof(T)>
   uint32_t add(std::span<const T> list) {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_trivially_copyable_v<T> && (std::has_unique_object_representations_v<T> || used < sizeof(T)));
     while (image_.bytes.size() % alignof(std::max_align_t) != 0) image_.bytes.push_back(0);
     const auto at = static_cast<uint32_t>(image_.bytes.size());
     const char* const from = reinterpret_cast<const char*>(list.data());
     image_.bytes.insert(image_.bytes.end(), from, from + list.size_bytes());
+    for (size_t end = at + used; used < sizeof(T) && end < image_.bytes.size(); end += sizeof(T))
+      std::memset(image_.bytes.data() + end, 0, sizeof(T) - used);
     return at;
   }
   template <class T>
@@ -55,18 +58,18 @@ class Writer {
 /// The tensors that a call binds, their rules, and what must hold between them.
 class Shapes {
  public:
-  explicit Shapes(const Op& op) : op_(op), slots_(tensor_slots(op)) {
+  explicit Shapes(const Op& op) : slots_(tensor_slots(op)), dims_(op) {
     for (const TensorSlot& slot : slots_) types_.push_back(*slot.type);
     if (const auto* s = std::get_if<Scatter>(&op)) {
       follow_operands(*s);
       constrain(*s);
     } else {
-      const auto& g = std::get<Gather>(op);
-      follow_slice_sizes(g);
-      constrain(g);
+      follow_slice_sizes();
+      constrain(std::get<Gather>(op));
     }
   }
   const std::vector<TensorSlot>& slots() const { return slots_; }
+  const AccessDims& access() const { return dims_; }
   /// As far as anything in the op says it.
   const TensorType& type(size_t tensor) const { return types_[tensor]; }
   const std::vector<strew_constraint>& constraints() const { return constraints_; }
@@ -112,41 +115,33 @@ class Shapes {
     }
   }
   /// A window dim of the result is its slice size.
-  void follow_slice_sizes(const Gather& g) {
-    size_t window = 0;
-    for (size_t d = 0; d < g.slice_sizes.size(); ++d) {
-      const auto dim = static_cast<int64_t>(d);
-      if (contains(g.dims.collapsed_slice_dims, dim) || contains(g.dims.operand_batching_dims, dim)) continue;
-      int64_t& extent = types_[0].dims[static_cast<size_t>(g.dims.offset_dims[window++])];
-      if (extent == kDynamic) extent = g.slice_sizes[d];
+  void follow_slice_sizes() {
+    for (const int64_t d : dims_.window) {
+      const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
+      int64_t& extent = types_[0].dims[static_cast<size_t>(dim.slices_dim)];
+      if (extent == kDynamic) extent = dim.window;
     }
   }
 
-  void constrain_extras(const char* label, const std::vector<Extra>& extras, uint32_t values, int64_t vector_dim,
-                        const std::vector<int64_t>& window_dims) {
+  void constrain_extras(const char* label, const std::vector<Extra>& extras, uint32_t slices) {
     const uint32_t indices = find(Role::indices);
     for (size_t i = 0; i < extras.size(); ++i) {
       const uint32_t extra = find(Role::extra, static_cast<int>(i));
-      if (extras[i].kind == ExtraKind::per_element) equal_dims(label, extra, values);
-      int64_t at = 0;
-      for (int64_t d = 0; extras[i].kind == ExtraKind::per_position && d < rank(indices); ++d)
-        if (d != vector_dim) relate(label, STREW_EQUAL, extra, at++, indices, d);
-      for (size_t w = 0; extras[i].kind == ExtraKind::per_window && w < window_dims.size(); ++w)
-        relate(label, STREW_EQUAL, extra, static_cast<int64_t>(w), values, window_dims[w]);
+      if (extras[i].kind == ExtraKind::per_element) equal_dims(label, extra, slices);
+      for (size_t p = 0; extras[i].kind == ExtraKind::per_position && p < dims_.positions.size(); ++p)
+        relate(label, STREW_EQUAL, extra, static_cast<int64_t>(p), indices, dims_.positions[p].indices_dim);
+      for (size_t w = 0; extras[i].kind == ExtraKind::per_window && w < dims_.window.size(); ++w)
+        relate(label, STREW_EQUAL, extra, static_cast<int64_t>(w), slices, dims_.slices_dim(w));
     }
   }
-  /// Dims of `values` that are no window dims are the index positions.
-  void constrain_positions(const char* label, uint32_t values, const std::vector<int64_t>& window_dims, int64_t vector_dim) {
-    const uint32_t indices = find(Role::indices);
-    const std::vector<int64_t> batch = other_dims(rank(values), window_dims);
-    size_t at = 0;
-    for (int64_t d = 0; d < rank(indices); ++d)
-      if (d != vector_dim) relate(label, STREW_EQUAL, values, batch[at++], indices, d);
+  void constrain_positions(const char* label, uint32_t slices) {
+    for (const AccessDims::Position& position : dims_.positions)
+      relate(label, STREW_EQUAL, slices, position.slices_dim, find(Role::indices), position.indices_dim);
   }
-  void constrain_batching(const char* label, uint32_t base, const std::vector<int64_t>& base_dims,
-                          const std::vector<int64_t>& indices_dims) {
-    for (size_t i = 0; i < base_dims.size(); ++i)
-      relate(label, STREW_AT_MOST, find(Role::indices), indices_dims[i], base, base_dims[i]);
+  void constrain_batching(const char* label, uint32_t base) {
+    for (size_t d = 0; d < dims_.operand.size(); ++d)
+      if (dims_.operand[d].kind == OperandDimKind::batching)
+        relate(label, STREW_AT_MOST, find(Role::indices), dims_.operand[d].indices_dim, base, static_cast<int64_t>(d));
   }
 
   void constrain(const Scatter& s) {
@@ -159,39 +154,35 @@ class Shapes {
       if (s.init == InitKind::copy) equal_dims("scatter_c24", find(Role::operand, i), result);
       distinct("op_result_strides", result);
     }
-    constrain_batching("scatter_c18", 0, s.dims.input_batching_dims, s.dims.scatter_indices_batching_dims);
-    constrain_positions("scatter_c4", updates, s.dims.update_window_dims, s.dims.index_vector_dim);
-    std::vector<int64_t> not_window = s.dims.inserted_window_dims;
-    not_window.insert(not_window.end(), s.dims.input_batching_dims.begin(), s.dims.input_batching_dims.end());
-    const std::vector<int64_t> base = other_dims(rank(0), not_window);
-    for (size_t i = 0; i < base.size(); ++i)
-      relate("scatter_c4", STREW_AT_MOST, updates, s.dims.update_window_dims[i], 0, base[i]);
-    constrain_extras("scatter_extras", s.extras, updates, s.dims.index_vector_dim, s.dims.update_window_dims);
+    constrain_batching("scatter_c18", 0);
+    constrain_positions("scatter_c4", updates);
+    for (size_t w = 0; w < dims_.window.size(); ++w)
+      relate("scatter_c4", STREW_AT_MOST, updates, dims_.slices_dim(w), 0, dims_.window[w]);
+    constrain_extras("scatter_extras", s.extras, updates);
   }
 
   void constrain(const Gather& g) {
     const uint32_t operand = find(Role::operand);
     distinct("op_result_strides", 0);
-    constrain_batching("gather_c17", operand, g.dims.operand_batching_dims, g.dims.start_indices_batching_dims);
-    constrain_positions("gather_c22", 0, g.dims.offset_dims, g.dims.index_vector_dim);
+    constrain_batching("gather_c17", operand);
+    constrain_positions("gather_c22", 0);
     const bool answers = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
-    size_t window = 0;
     for (int64_t d = 0; d < rank(operand); ++d) {
-      const int64_t size = g.slice_sizes[static_cast<size_t>(d)];
-      if (!contains(g.dims.collapsed_slice_dims, d) && !contains(g.dims.operand_batching_dims, d)) {
-        relate("gather_c21", STREW_AT_MOST, 0, g.dims.offset_dims[window++], operand, d);
-      } else if (size == 0) {
+      const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
+      if (dims_.in_window(d)) {
+        relate("gather_c21", STREW_AT_MOST, 0, dim.slices_dim, operand, d);
+      } else if (dim.window == 0) {
         if (answers && open(operand, d)) add("gather_empty", STREW_EMPTY, operand, d, 0, 0);
         if (!answers) add("gather_empty", STREW_NOTHING, 0, 0, operand, d);
       } else if (open(operand, d) && !answers) {
         add("gather_empty", STREW_NOT_EMPTY, operand, d, 0, 0);
       }
     }
-    constrain_extras("gather_extras", g.extras, 0, g.dims.index_vector_dim, g.dims.offset_dims);
+    constrain_extras("gather_extras", g.extras, 0);
   }
 
-  const Op& op_;
   std::vector<TensorSlot> slots_;
+  const AccessDims dims_;
   std::vector<TensorType> types_;
   std::vector<strew_constraint> constraints_;
   std::vector<std::string> labels_;
@@ -200,7 +191,9 @@ class Shapes {
 class Builder {
  public:
   explicit Builder(const DescriptorRequest& request)
-      : r_(request), plan_(request.plan), shapes_(*request.op), scatter_(std::get_if<Scatter>(&*request.op)) {}
+      : r_(request), plan_(request.plan), shapes_(*request.op), scatter_(std::get_if<Scatter>(&*request.op)) {
+    std::memset(&k_, 0, sizeof k_);  // its padding too
+  }
 
   DescriptorImage run() {
     k_.abi = STREW_ABI_VERSION;
@@ -305,7 +298,8 @@ class Builder {
     const std::vector<strew_constraint>& list = shapes_.constraints();
     k_.constraint_count = static_cast<uint32_t>(list.size());
     if (list.empty()) return;
-    const uint32_t at = out_.add(std::span<const strew_constraint>(list));
+    constexpr size_t kUsed = offsetof(strew_constraint, other_dim) + sizeof(strew_constraint::other_dim);
+    const uint32_t at = out_.add<strew_constraint, kUsed>(list);
     out_.point(offsetof(strew_kernel, constraints), at);
     for (size_t i = 0; i < list.size(); ++i)
       out_.text(at + i * sizeof(strew_constraint) + offsetof(strew_constraint, label), shapes_.labels()[i]);
@@ -330,11 +324,9 @@ class Builder {
     k_.index_is_u64 = rule.is_u64;
     k_.index_tensor = shapes_.find(Role::indices);
     k_.table_tensor = rule.gather ? shapes_.find(Role::operand) : 0;
-    const auto* g = std::get_if<Gather>(&*r_.op);
-    k_.index_vector_dim = static_cast<uint32_t>(g != nullptr ? g->dims.index_vector_dim : scatter_->dims.index_vector_dim);
+    k_.index_vector_dim = static_cast<uint32_t>(shapes_.access().index_vector_dim);
     std::vector<uint32_t> dims;
-    for (const int64_t d : g != nullptr ? g->dims.start_index_map : scatter_->dims.scatter_dims_to_operand_dims)
-      dims.push_back(static_cast<uint32_t>(d));
+    for (const int64_t d : shapes_.access().components) dims.push_back(static_cast<uint32_t>(d));
     k_.component_count = static_cast<uint32_t>(dims.size());
     out_.array(offsetof(strew_kernel, component_dims), dims);
     const InitKind init = scatter_ != nullptr ? scatter_->init : InitKind::in_place;
@@ -416,7 +408,7 @@ class Builder {
   const Plan& plan_;
   const Shapes shapes_;
   const Scatter* scatter_;
-  strew_kernel k_{};
+  strew_kernel k_;
   std::vector<uint32_t> factors_;
   Writer out_;
 };

@@ -13,4 +13,8 @@ Expected<const HalideModule*> open_halide_module() {
   return open_module<HalideModule>("libstrew_halide.so", "strew_halide_module", "backend halide");
 }
 
+Expected<const PtoModule*> open_pto_module() {
+  return open_module<PtoModule>("libstrew_pto.so", "strew_pto_module", "an NPU program");
+}
+
 }  // namespace strew

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/fp_environment.h"
+#include "base/machine.h"
 #include "compiler/rewrite/split_wide.h"
 #include "schedules/strategies/strategy.h"
 
@@ -34,25 +35,37 @@ std::string feature_text(const Target& target) {
   return text;
 }
 
-/// The stages up to the symbol. `wanted`: the schedule, decided already; null: the heuristic's, with the knobs that the options set.
+/// The stages up to the schedule. `wanted`: the schedule, decided already; null: the heuristic's, with the knobs that the options set.
 Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, const KernelOptions& options,
                                    const Schedule* wanted) {
   Compiled out(op);
   STREW_ASSIGN(Canonical canonical, canonicalise(op));
+  out.identity = std::move(canonical.identity);
+  out.identity_text = print(*out.identity);
   out.canonical = std::move(canonical.op);
   out.applied = std::move(canonical.applied);
   out.target = target;
   STREW_ASSIGN(out.plan, make_plan(out.canonical));
-  out.schedule = out.heuristic = choose_schedule(out.plan, out.target, options.threads, &out.why);
+  const Expected<ScheduleText> text = split_threads(options.schedule);
+  out.threads = text.ok() && text->threads != 0 ? text->threads : options.threads;
+  if (is_npu(target)) {
+    out.why = "the planner of the program chooses tiles and how cores share them";
+    if (!options.schedule.empty())
+      out.scheduled = unsupported("schedule '" + options.schedule + "': target " + target.cpu +
+                                  " has no such knobs, expected none: a program's are asked for as ProgramOptions");
+    return out;
+  }
+  out.schedule = out.heuristic = choose_schedule(out.plan, out.target, out.threads, &out.why);
   if (wanted != nullptr) {
     out.schedule = *wanted;
-  } else if (Expected<Schedule> schedule = parse_schedule(options.schedule, out.heuristic); schedule.ok()) {
+  } else if (!text.ok()) {
+    out.scheduled = text.status();
+  } else if (Expected<Schedule> schedule = parse_schedule(text->knobs, out.heuristic); schedule.ok()) {
     out.schedule = *schedule;
   } else {
     out.scheduled = schedule.status();
   }
   if (out.scheduled.ok()) out.scheduled = check_schedule(out.schedule, out.plan, out.target);
-  out.symbol = kernel_symbol(out.op_text, out.schedule, out.target);
   return out;
 }
 
@@ -64,7 +77,6 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
   if (part.scheduled.ok()) return part;
   part.schedule.strategy = Strategy::sequential;
   part.scheduled = check_schedule(part.schedule, part.plan, part.target);
-  part.symbol = kernel_symbol(part.op_text, part.schedule, part.target);
   return part;
 }
 
@@ -72,8 +84,10 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
 /// widen only what is touched.
 Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
   KernelOptions plain = options;
+  plain.threads = out.threads;
   plain.schedule.clear();  // parts get the whole's schedule, or their own heuristic's
-  const bool is_given = !options.schedule.empty();
+  const Expected<ScheduleText> text = split_threads(options.schedule);
+  const bool is_given = text.ok() && !text->knobs.empty();
   STREW_ASSIGN(Compiled fold, schedule_part(split.fold, out, plain, is_given ? &out.schedule : nullptr));
   STREW_ASSIGN(Compiled narrow, schedule_part(split.narrow, out, plain, is_given ? &out.schedule : nullptr));
   const auto set_strategy = [](Compiled& part, Strategy strategy) {
@@ -81,7 +95,6 @@ Status schedule_parts(const WideSplit& split, const KernelOptions& options, Comp
     part.schedule.strategy = strategy;
     if (!check_schedule(part.schedule, part.plan, part.target).ok())
       part.schedule.strategy = before == strategy ? Strategy::sequential : before;
-    part.symbol = kernel_symbol(part.op_text, part.schedule, part.target);
   };
   if (!is_given && touched_legal(fold.plan, narrow.plan) && updates_may_be_few(fold.plan)) set_strategy(fold, Strategy::owner);
   set_strategy(narrow, Strategy::window);
@@ -107,7 +120,19 @@ Status can_build(const Backend& backend, const Compiled& kernel) {
   return backend.can_build(request);
 }
 
+/// An NPU's programs come from the backend of its name.
+void choose_npu_backend(const std::string& wanted, Compiled& out) {
+  const Backend* const backend = find_backend(out.target.cpu);
+  out.backends.push_back({backend, can_build(*backend, out)});
+  out.chosen =
+      wanted == "auto" || wanted == out.target.cpu
+          ? out.backends[0].status
+          : unsupported("backend " + wanted + ": target is " + out.target.cpu + ", expected backend auto or " + out.target.cpu);
+  if (out.chosen.ok()) out.backend = backend;
+}
+
 void choose_backend(const std::string& wanted, Compiled& out) {
+  if (is_npu(out.target)) return choose_npu_backend(wanted, out);
   for (const Backend* backend : backends()) out.backends.push_back({backend, can_build(*backend, out)});
   if (wanted == "auto") {
     const auto first = std::find_if(out.backends.begin(), out.backends.end(), [](const Candidate& c) { return c.status.ok(); });
@@ -123,18 +148,21 @@ void choose_backend(const std::string& wanted, Compiled& out) {
   if (out.chosen.ok()) out.backend = backend;
 }
 
-/// What a call needs.
+/// The symbol, and what a call needs.
 void describe(Compiled& out) {
   const bool interpreted = out.backend->interprets();
   if (interpreted) out.parts.clear();
-  DescriptorRequest request{out.op, out.plan, out.schedule, out.symbol, out.op_text};
-  request.features = interpreted ? "" : feature_text(out.target);
-  request.has_entries = !interpreted && out.parts.empty();
+  std::string made_of = out.identity_text;
   for (Compiled& part : out.parts) {
     part.backend = out.backend;
     describe(part);
-    request.parts.push_back(part.symbol);
+    made_of += "\n" + part.symbol;  // their schedules may not follow from the whole's
   }
+  out.symbol = kernel_symbol(made_of, out.schedule, out.target, out.backend->name());
+  DescriptorRequest request{out.identity, out.plan, out.schedule, out.symbol, out.identity_text};
+  request.features = interpreted ? "" : feature_text(out.target);
+  request.has_entries = !interpreted && out.parts.empty();
+  for (const Compiled& part : out.parts) request.parts.push_back(part.symbol);
   if (out.parts.size() == STREW_START) {
     const Compiled &fold = out.parts[STREW_FOLD], &narrow = out.parts[STREW_NARROW];
     request.widens_touched = uses_owners(fold.schedule.strategy) && narrow.schedule.strategy == Strategy::window &&
@@ -146,25 +174,29 @@ void describe(Compiled& out) {
 }  // namespace
 
 BuildRequest Compiled::request() const {
-  BuildRequest out{op, plan, schedule, target, symbol};
+  BuildRequest out{tensor_slots(op), plan, schedule, target, symbol};
   if (!descriptor.bytes.empty()) out.descriptor = &descriptor;
   for (const Compiled& part : parts) out.parts.push_back(part.request());
+  out.program = program;
   return out;
 }
 
-Expected<Plan> canonical_plan(const VerifiedOp& op) {
-  STREW_ASSIGN(const Canonical canonical, canonicalise(op));
-  return make_plan(canonical.op);
+Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const pto::ProgramOptions* program) {
+  return plan_kernel(op, options, machine(), program);
 }
 
-Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options) {
+Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,
+                               const pto::ProgramOptions* program) {
   const FpEnvironment environment(true);  // constants are folded whatever the caller rounds to
   if (options.threads < 0 || options.threads > 1024)
     return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0..1024");
-  STREW_ASSIGN(const Target target, parse_target(options.target));
+  STREW_ASSIGN(const Target target, parse_target(options.target, machine));
   STREW_ASSIGN(Compiled out, schedule_kernel(op, target, options, nullptr));
+  out.program = program;
   if (!out.scheduled.ok()) return out;
-  if (const std::optional<WideSplit> split = split_wide(op)) STREW_TRY(schedule_parts(*split, options, out));
+  // An NPU's planner takes wide accumulation whole.
+  const std::optional<WideSplit> split = is_npu(target) ? std::nullopt : split_wide(out.identity);
+  if (split) STREW_TRY(schedule_parts(*split, options, out));
   choose_backend(options.backend, out);
   if (out.backend != nullptr) describe(out);
   return out;

@@ -1,4 +1,4 @@
-// See evaluate.h. As in backends/llvm/evaluate.cc: 16-bit floats and narrower are encoded once per node, selects move storage bits.
+// See evaluate.h. As in backends/llvm/compute/evaluate.cc: 16-bit floats and narrower are encoded once per node, selects move storage bits.
 #include "backends/halide/evaluate.h"
 
 namespace strew {

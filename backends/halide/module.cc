@@ -4,6 +4,8 @@
 // over expressions also where they are made and destroyed, so all of it runs where there is stack enough (base/own_stack.h), and
 // Halide's own switch of stacks, which sanitizers do not follow, is off. Its code has no
 // runtime, no asserts (the entries guarantee what they would check), 64-bit addresses, and floats as written.
+#include "base/module.h"
+
 #include <Halide.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -109,7 +111,7 @@ extern "C" const strew::HalideModule* strew_halide_module() {
     static strew::Reporter reporter;
     Halide::set_custom_compile_time_error_reporter(&reporter);
     Halide::set_compiler_stack_size(0);
-    return strew::HalideModule{strew::build, strew::emit_text};
+    return strew::HalideModule{strew::kModuleVersion, strew::build, strew::emit_text};
   }();
   return &module;
 }

@@ -1,4 +1,4 @@
-// See numeric.h: storage and compute forms, and conversions. The methods are those of backends/llvm/numeric.cc, bit for bit; that the two
+// See numeric.h: storage and compute forms, and conversions. The methods are those of backends/llvm/compute/numeric.cc, bit for bit; that the two
 // compilers agree on them is what the differential test shows.
 #include "backends/halide/numeric.h"
 

@@ -1,5 +1,5 @@
 // See numeric.h: floats narrower than 32 bits to and from f32, from the traits table's exponent and mantissa widths; the method is that of
-// backends/llvm/numeric_small.cc. Tested by tests/differential.
+// backends/llvm/compute/numeric_small.cc. Tested by tests/differential.
 #include <bit>
 
 #include "backends/halide/numeric.h"

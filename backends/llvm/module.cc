@@ -1,14 +1,16 @@
 // libstrew_llvm's one exported function, and the builds behind it: request -> IR -> object. Each build has its own LLVMContext, so
 // builds on several threads never meet.
+#include "base/module.h"
+
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include "backends/llvm/codegen.h"
-#include "backends/llvm/entries.h"
-#include "backends/llvm/failures.h"
-#include "backends/llvm/graft.h"
+#include "backends/llvm/codegen/codegen.h"
+#include "backends/llvm/codegen/failures.h"
+#include "backends/llvm/codegen/graft.h"
+#include "backends/llvm/entries/entries.h"
 #include "backends/llvm/link/orc.h"
 #include "backends/modules.h"
 #include "base/headroom.h"
@@ -81,6 +83,13 @@ auto with_module(const BuildRequest& request, const Function& function) -> declt
   return answer;
 }
 
+/// Makes the descriptor the one symbol that others see. Entries and parts keep their names, for debuggers and perf.
+void hide_all_but(llvm::Module& module, const std::string& descriptor) {
+  for (llvm::GlobalValue& value : module.global_values())
+    if (value.hasExternalLinkage() && !value.isDeclaration() && value.getName() != descriptor)
+      value.setLinkage(llvm::GlobalValue::InternalLinkage);
+}
+
 /// Every unit in one module: the first here, the others in modules of their own that are then linked into it.
 Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<const ObjectUnit> units) {
   for (size_t i = 0; i < units.size(); ++i) {
@@ -98,6 +107,7 @@ Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<con
   };
   for (const BuildRequest& part : request.parts) describe(part);
   describe(request);
+  if (request.descriptor != nullptr) hide_all_but(module, request.symbol);
   return {};
 }
 
@@ -144,6 +154,7 @@ Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<
 
 extern "C" const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
-  static const strew::LlvmModule module = {strew::build_on_stack, strew::emit_text_on_stack, strew::process_linker};
+  static const strew::LlvmModule module = {strew::kModuleVersion, strew::build_on_stack, strew::emit_text_on_stack,
+                                           strew::process_linker};
   return &module;
 }

@@ -13,13 +13,6 @@
 namespace strew::pto {
 namespace {
 
-bool same_types(const Scatter& scatter) {
-  for (size_t i = 0; i < scatter.results.size(); ++i)
-    if (scatter.results[i].dtype != scatter.operands[i].dtype || scatter.updates[i].dtype != scatter.results[i].dtype)
-      return false;
-  return true;
-}
-
 /// bf16 that the chip computes with as f32 only.
 bool through_f32(const Frame& frame, const ExprNode& node) {
   const Operator* const row = find_operator(node.op);
@@ -156,31 +149,31 @@ Expected<Combine> choose_combine(const Frame& frame) {
     out.any_order = true;
     return out;
   }
-  const auto& scatter = std::get<Scatter>(frame.op);
-  const DType dtype = scatter.results[0].dtype;
   out.way = CombineWay::compute;
   out.any_order = plan.unique.holds;
-  if (scatter.accumulate != Accumulate::native && !plan.unique.holds)
-    return unsupported("accumulate is " + std::string(name(scatter.accumulate)) +
+  if (plan.accumulate != Accumulate::native && !plan.unique.holds)
+    return unsupported("accumulate is " + std::string(name(plan.accumulate)) +
                        " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
   // One update per destination: rounding twice changes nothing where both have the narrow type.
-  if (scatter.accumulate != Accumulate::native && !same_types(scatter))
-    return unsupported("accumulate is " + std::string(name(scatter.accumulate)) + " over updates of " +
-                       std::string(name(scatter.updates[0].dtype)) + ", expected " + std::string(name(dtype)) +
+  const auto dtype_of = [&](int tensor) { return plan.tensors[static_cast<size_t>(tensor)].dtype; };
+  if (plan.accumulate != Accumulate::native && !same_types(plan))
+    return unsupported("accumulate is " + std::string(name(plan.accumulate)) + " over updates of " +
+                       std::string(name(dtype_of(plan.update(0)))) + ", expected " + std::string(name(dtype_of(plan.result(0)))) +
                        " as the result has; accumulate native would work");
   // What is computed element by element may only travel as the type it has here: i8 for a truth, whose sum is another one.
   if (frame.one_by_one()) return out;
-  const Operator* const combiner = combiner_operator(frame.op, plan);
-  if (combiner == nullptr || combiner->atomic.empty() || !same_types(scatter) || !scatter.extras.empty()) return out;
+  const Operator* const combiner = combiner_operator(plan);
+  if (combiner == nullptr || combiner->atomic.empty() || !same_types(plan) || has_extras(plan)) return out;
   // Every pair by the same way: they share the index tiles and the loops.
   const std::string atomic(combiner->atomic);
   bool any_order = true;
-  for (const TensorType& result : scatter.results) {
-    any_order &= combiner->reorders(result.dtype);
-    const DType moved = frame.travels(result.dtype);
+  for (int pair = 0; pair < plan.pairs; ++pair) {
+    const DType dtype = dtype_of(plan.result(pair));
+    any_order &= combiner->reorders(dtype);
+    const DType moved = frame.travels(dtype);
     if (allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) continue;
     if (allows(atomic_legality(atomic), frame.chip, Reader::headers, moved) && !plan.unique.holds)
-      return unsupported("atomic " + atomic + " of " + std::string(name(result.dtype)) + ": " + std::string(name(frame.chip)) +
+      return unsupported("atomic " + atomic + " of " + std::string(name(dtype)) + ": " + std::string(name(frame.chip)) +
                          "'s headers have it and ptoas does not let it through; --emit pto-cpp would work, or unique_indices");
     return out;
   }

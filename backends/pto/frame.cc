@@ -74,21 +74,21 @@ bool words_of(Chip chip, DType dtype, Words& out) {
 
 }  // namespace
 
-Frame::Frame(const Op& the_op, const Plan& the_plan, Chip the_chip, const ProgramOptions& the_options, const Attempt& the_attempt)
-    : op(the_op),
-      plan(the_plan),
+Frame::Frame(std::span<const TensorSlot> tensors, const Plan& the_plan, Chip the_chip, const ProgramOptions& the_options,
+             const Attempt& the_attempt)
+    : plan(the_plan),
       chip(the_chip),
       options(the_options),
       attempt(the_attempt),
-      build(the_chip, the_options.blocks) {}
+      build(the_chip, the_options.blocks),
+      slots_(tensors) {}
 
 /// Does the program put a value into tiles of this type that the chip only has for other types of the width? Nothing computes then.
 bool Frame::fills(const TensorType& type) const {
-  const bool scatters = std::holds_alternative<Scatter>(op);
-  const bool assigns = !scatters || std::get<Scatter>(op).combiner.kind == CombinerKind::assign;
   const bool puts =
-      scatters ? plan.init_kind == InitKind::fill : plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
-  return assigns && puts && !allows(*info(Opcode::texpands).legality, chip, reader_of(options.output), type.dtype);
+      scatter() ? plan.init_kind == InitKind::fill : plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
+  return (plan.gather || assigns(plan)) && puts &&
+         !allows(*info(Opcode::texpands).legality, chip, reader_of(options.output), type.dtype);
 }
 
 DType Frame::signed_of(DType dtype) {
@@ -131,17 +131,16 @@ bool scalars_have(const ExprNode& node) {
 
 /// Integers that no tile instruction and no atomic combines on this chip, or that are converted: the scalar unit does, one by one.
 bool Frame::computes_one_by_one() const {
-  const Scatter* const scatter = std::get_if<Scatter>(&op);
   if (options.output == Output::pto_as || plan.pure_move) return false;
-  const bool expression = scatter != nullptr && scatter->combiner.kind == CombinerKind::expr;
+  const Operator* const combiner = combiner_operator(plan);
+  const bool expression = scatter() && combiner == nullptr && !assigns(plan);
   if (expression && plan.pairs > 1) return false;
   for (const PlanTensor& tensor : plan.tensors)
     if (tensor.role != Role::indices && tensor.bound &&
         ((!is_integer(tensor.dtype) && tensor.dtype != DType::boolean) || bits(tensor.dtype) < 8))
       return false;
   const Reader reader = reader_of(options.output);
-  const Operator* const combiner = combiner_operator(op, plan);
-  const bool fills = scatter != nullptr && plan.init_kind == InitKind::fill;
+  const bool fills = scatter() && plan.init_kind == InitKind::fill;
   const bool as_signed = computes_signed();
   bool needed = false;
   for (const ExprNode& node : plan.combine.nodes) {
@@ -168,14 +167,9 @@ bool Frame::computes_one_by_one() const {
 /// Sums, differences, products and bit by bit: the same for signed and unsigned. a3 has few instructions of unsigned elements, and ptoas
 /// fills no tiles of them.
 bool Frame::computes_signed() const {
-  const Scatter* const scatter = std::get_if<Scatter>(&op);
-  if (scatter == nullptr || !scatter->extras.empty() || (chip != Chip::a3 && plan.init_kind != InitKind::fill)) return false;
-  const Operator* const combiner = combiner_operator(op, plan);
-  if (combiner == nullptr || combiner->by_sign) return false;
-  for (size_t i = 0; i < scatter->results.size(); ++i)
-    if (scatter->updates[i].dtype != scatter->results[i].dtype || scatter->operands[i].dtype != scatter->results[i].dtype)
-      return false;
-  return true;
+  if (plan.gather || has_extras(plan) || (chip != Chip::a3 && plan.init_kind != InitKind::fill)) return false;
+  const Operator* const combiner = combiner_operator(plan);
+  return combiner != nullptr && !combiner->by_sign && same_types(plan);
 }
 
 Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
@@ -213,7 +207,7 @@ Status Frame::start() {
   words_.resize(plan.tensors.size());
   pointers_.resize(plan.tensors.size());
   std::vector<int> places(plan.tensors.size(), -1);
-  for (const TensorSlot& slot : tensor_slots(op)) {
+  for (const TensorSlot& slot : slots_) {
     for (size_t t = 0; t < plan.tensors.size(); ++t) {
       const PlanTensor& tensor = plan.tensors[t];
       if (tensor.role != slot.role || tensor.index != slot.index) continue;
@@ -291,14 +285,16 @@ Term Frame::extent(int tensor) const {
     std::sort(all.symbols.begin(), all.symbols.end());
     return all;
   }
-  // Operands and results share their dims, whichever of them says so, and the symbols of those that are open.
-  std::vector<int64_t> dims = type_of(tensor).dims;
-  if (const Scatter* s = std::get_if<Scatter>(&op)) {
-    for (const std::vector<TensorType>* types : {&s->operands, &s->results})
-      for (const TensorType& type : *types)
-        for (size_t d = 0; d < dims.size(); ++d)
-          if (dims[d] == kDynamic) dims[d] = type.dims[d];
+  if (scatter() && plan.init_kind != InitKind::in_place) {
+    for (const Loop& loop : plan.init) all = all * loop.extent;
+    std::sort(all.symbols.begin(), all.symbols.end());
+    return all;
   }
+  // The results share their dims, whichever of them says so, and the symbols of those that are open.
+  std::vector<int64_t> dims = type_of(tensor).dims;
+  for (const TensorSlot& slot : slots_)
+    for (size_t d = 0; scatter() && slot.role == Role::result && d < dims.size(); ++d)
+      if (dims[d] == kDynamic) dims[d] = slot.type->dims[d];
   for (size_t d = 0; d < dims.size(); ++d) {
     Term extent = constant(dims[d]);
     for (size_t s = 0; dims[d] == kDynamic && s < plan.symbols.size(); ++s) {

@@ -1,14 +1,14 @@
-// Frame: what every part of the planner shares: the op, its parameters, how elements travel, and the builder.
+// Frame: what every part of the planner shares: the plan, the parameters, how elements travel, and the builder.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/pto/builder.h"
 #include "backends/pto/program.h"
-#include "compiler/op/op.h"
 #include "compiler/plan/plan.h"
 
 namespace strew::pto {
@@ -27,11 +27,10 @@ struct Attempt {
 
 class Frame {
  public:
-  Frame(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options, const Attempt& attempt);
+  Frame(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options, const Attempt& attempt);
   /// Parameters of the function, or why there can be none.
   Status start();
 
-  const Op& op;
   const Plan& plan;
   const Chip chip;
   const ProgramOptions& options;
@@ -84,6 +83,7 @@ class Frame {
   Status add_tensor(const TensorSlot& slot, int tensor);
   const TensorType& type_of(int tensor) const { return *types_[static_cast<size_t>(tensor)]; }
 
+  std::span<const TensorSlot> slots_;
   bool signed_instead_ = false, one_by_one_ = false;
   std::vector<const TensorType*> types_;
   std::vector<Words> words_;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "backends/pto/grid.h"
-#include "backends/pto/rows.h"
+#include "backends/pto/walk.h"
 
 namespace strew::pto {
 

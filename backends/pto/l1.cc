@@ -12,7 +12,7 @@
 namespace strew::pto {
 namespace {
 
-constexpr int64_t kFractalRows = 16, kFractalBytes = 32, kMostTileRows = 2048;
+constexpr int64_t kMostTileRows = 2048;
 
 Status no(const std::string& why) { return unsupported("gather-to l1: " + why); }
 

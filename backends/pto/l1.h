@@ -1,7 +1,7 @@
 // L1: gathers that go through the cube core's L1 and not through a vector core's buffer.
 #pragma once
 
-#include "backends/pto/rows.h"
+#include "backends/pto/walk.h"
 
 namespace strew::pto {
 

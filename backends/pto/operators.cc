@@ -51,11 +51,47 @@ std::vector<int32_t> evaluation_order(const Expr& graph, int32_t root) {
   return out;
 }
 
-const Operator* combiner_operator(const Op& op, const Plan& plan) {
-  const auto* scatter = std::get_if<Scatter>(&op);
-  if (scatter == nullptr || scatter->combiner.kind == CombinerKind::assign || scatter->combiner.kind == CombinerKind::expr)
-    return nullptr;
-  return find_operator(plan.combine.nodes[static_cast<size_t>(plan.combine.results[0])].op);
+namespace {
+
+/// Is it the update of `pair`, or a conversion of it?
+bool is_update(const Expr& graph, int32_t at, int pair) {
+  const ExprNode* node = &graph.nodes[static_cast<size_t>(at)];
+  if (node->op == ExprOp::convert) node = &graph.nodes[static_cast<size_t>(node->args[0])];
+  return node->op == ExprOp::update && node->index == pair;
 }
+
+}  // namespace
+
+const Operator* combiner_operator(const Plan& plan) {
+  const Expr& graph = plan.combine;
+  if (plan.gather || graph.results.empty()) return nullptr;
+  const ExprOp op = graph.nodes[static_cast<size_t>(graph.results[0])].op;
+  const Operator* const row = find_operator(op);
+  for (int pair = 0; row != nullptr && pair < plan.pairs; ++pair) {
+    const ExprNode& node = graph.nodes[static_cast<size_t>(graph.results[static_cast<size_t>(pair)])];
+    if (node.op != op) return nullptr;
+    const ExprNode& current = graph.nodes[static_cast<size_t>(node.args[0])];
+    if (current.op != ExprOp::current || current.index != pair || !is_update(graph, node.args[1], pair)) return nullptr;
+  }
+  return row;
+}
+
+bool assigns(const Plan& plan) {
+  if (plan.gather) return false;
+  for (int pair = 0; pair < plan.pairs; ++pair)
+    if (!is_update(plan.combine, plan.combine.results[static_cast<size_t>(pair)], pair)) return false;
+  return true;
+}
+
+bool same_types(const Plan& plan) {
+  for (int pair = 0; pair < plan.pairs; ++pair) {
+    const DType dtype = plan.tensors[static_cast<size_t>(plan.result(pair))].dtype;
+    for (const int other : {plan.operand(pair), plan.update(pair)})
+      if (plan.tensors[static_cast<size_t>(other)].dtype != dtype) return false;
+  }
+  return true;
+}
+
+bool has_extras(const Plan& plan) { return plan.tensors.size() > static_cast<size_t>(plan.extra(0)); }
 
 }  // namespace strew::pto

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "compiler/op/expr.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/ast.h"
 
@@ -27,7 +27,13 @@ const Operator* find_operator(ExprOp op);
 /// right, each node once. No recursion: a graph is as deep as it has nodes.
 std::vector<int32_t> evaluation_order(const Expr& graph, int32_t root);
 
-/// Of a scatter whose combiner is one operator; null: assign, or an expression, or a gather.
-const Operator* combiner_operator(const Op& op, const Plan& plan);
+/// Of a scatter that folds every pair by the same operator, `current op update` with the update converted where dtypes differ; null:
+/// another expression, or a gather.
+const Operator* combiner_operator(const Plan& plan);
+/// A scatter whose updates replace what is there, converted where dtypes differ.
+bool assigns(const Plan& plan);
+/// Have operand, update and result of each pair one dtype?
+bool same_types(const Plan& plan);
+bool has_extras(const Plan& plan);
 
 }  // namespace strew::pto

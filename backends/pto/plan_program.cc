@@ -20,6 +20,7 @@
 #include "backends/pto/windows.h"
 #include "base/fp_environment.h"
 #include "compiler/pto/verify.h"
+#include "compiler/rewrite/rewrites.h"
 
 namespace strew::pto {
 namespace {
@@ -89,8 +90,8 @@ bool moves_nothing(const Plan& plan) {
 
 class Attempts {
  public:
-  Attempts(const Op& op, const Plan& plan, Chip chip, const ProgramOptions& options)
-      : op_(op), plan_(plan), chip_(chip), options_(options) {
+  Attempts(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options)
+      : tensors_(tensors), plan_(plan), chip_(chip), options_(options) {
     if (options_.blocks == 0) options_.blocks = chip == Chip::a3 ? kCoresA3 : kCoresA5;
     if (options.blocks == 0 && options_.through_l1) options_.blocks /= kVectorPerCube;
     if (options_.output == Output::pto_cpp) options_.sync = Sync::addresses;
@@ -158,7 +159,7 @@ class Attempts {
   /// The program with tiles of that height, or nothing where it does not fit.
   Expected<std::optional<Program>> attempt(const Attempt& wanted) {
     last_bytes_ = 0;
-    Frame frame(op_, plan_, chip_, options_, wanted);
+    Frame frame(tensors_, plan_, chip_, options_, wanted);
     STREW_TRY(frame.start());
     if (options_.output == Output::pto_as) frame.build.one_core();
     frame.build.hoist_tiles(wanted.buffered);
@@ -254,7 +255,7 @@ class Attempts {
       return unsupported(
           "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
           "policy");
-    Frame frame(op_, plan_, chip_, options_, {});
+    Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
     if (options_.output == Output::pto_as) frame.build.one_core();
     frame.program.tiles = {"copy", CoreSplit::single, 0, 0, "nd", 1};
@@ -303,7 +304,7 @@ class Attempts {
 
   /// PTO-AS: one core, no loops.
   Expected<Program> straight() {
-    Frame frame(op_, plan_, chip_, options_, {});
+    Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
     STREW_TRY(write_straight(frame));
     Program program = std::move(frame.program);
@@ -334,7 +335,7 @@ class Attempts {
     return {};
   }
 
-  const Op& op_;
+  std::span<const TensorSlot> tensors_;
   const Plan& plan_;
   Chip chip_;
   ProgramOptions options_;
@@ -343,10 +344,10 @@ class Attempts {
 
 }  // namespace
 
-Expected<Program> plan_program(const VerifiedOp& op, const Plan& plan, Chip chip, const ProgramOptions& options) {
+Expected<Program> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options) {
   const FpEnvironment environment(true);
   if (chip == Chip::any) return invalid_argument("chip: any, expected a3 or a5");
-  return Attempts(op, plan, chip, options).best();
+  return Attempts(tensors, plan, chip, options).best();
 }
 
 }  // namespace strew::pto

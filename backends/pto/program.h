@@ -7,11 +7,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/status.h"
-#include "compiler/op/op.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/ast.h"
 
@@ -29,7 +29,25 @@ enum class ArgumentRole : uint8_t {
   scratch,
   scalar,  ///< i32: an extent of a tensor, or a number
 };
-std::string_view name(ArgumentRole role);
+inline std::string_view name(ArgumentRole role) {
+  switch (role) {
+    case ArgumentRole::result:
+      return "result";
+    case ArgumentRole::operand:
+      return "operand";
+    case ArgumentRole::indices:
+      return "indices";
+    case ArgumentRole::updates:
+      return "updates";
+    case ArgumentRole::extra:
+      return "extra";
+    case ArgumentRole::scratch:
+      return "scratch";
+    case ArgumentRole::scalar:
+      break;
+  }
+  return "scalar";
+}
 
 /// One parameter of the function. Tensors are contiguous, row-major.
 struct ProgramArgument {
@@ -49,7 +67,17 @@ enum class CoreSplit : uint8_t {
   updates,       ///< core b takes every tile b, b + cores, ..: no two tiles meet, or atomics make meeting safe
   destinations,  ///< every core sees every update and keeps those of the destinations it owns: order is kept
 };
-std::string_view name(CoreSplit split);
+inline std::string_view name(CoreSplit split) {
+  switch (split) {
+    case CoreSplit::single:
+      return "single";
+    case CoreSplit::updates:
+      return "updates";
+    case CoreSplit::destinations:
+      break;
+  }
+  return "destinations";
+}
 
 /// The tiles chosen.
 struct TilePlan {
@@ -85,7 +113,17 @@ struct Program {
 
 /// Who reads the text: what the chip's headers allow and what ptoas lets through differ (bf16 add).
 enum class Output : uint8_t { pto_as, pto_ir, pto_cpp };
-std::string_view name(Output output);
+inline std::string_view name(Output output) {
+  switch (output) {
+    case Output::pto_as:
+      return "pto-as";
+    case Output::pto_ir:
+      return "pto-ir";
+    case Output::pto_cpp:
+      break;
+  }
+  return "pto-cpp";
+}
 
 /// Who keeps the pipes of a core in order.
 enum class Sync : uint8_t {
@@ -93,7 +131,17 @@ enum class Sync : uint8_t {
   addresses,  ///< flags and addresses are written out (its level3); pto_cpp always
   tool,       ///< neither: ptoas --enable-insert-sync
 };
-std::string_view name(Sync sync);
+inline std::string_view name(Sync sync) {
+  switch (sync) {
+    case Sync::flags:
+      return "flags";
+    case Sync::addresses:
+      return "addresses";
+    case Sync::tool:
+      break;
+  }
+  return "tool";
+}
 
 struct ProgramOptions {
   Output output = Output::pto_ir;
@@ -108,8 +156,9 @@ struct ProgramOptions {
   bool through_l1 = false;
 };
 
-/// The program of `op`, as the user gave it, whose canonicalised form has `plan`. Fails with Code::unsupported where the chip or the output cannot do it: the reason
-/// and the nearest thing that would work.
-Expected<Program> plan_program(const VerifiedOp& op, const Plan& plan, Chip chip, const ProgramOptions& options = {});
+/// The program of a plan. `tensors`: what a call binds, as the user gave it: the program's parameters have those types and dims. Fails with
+/// Code::unsupported where the chip or the output cannot do it: the reason and the nearest thing that would work.
+Expected<Program> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
+                               const ProgramOptions& options = {});
 
 }  // namespace strew::pto

@@ -1,34 +1,9 @@
 // Rows: the mscatter and mgather programs. A window is cut into rows (or elements) of the table, the index tile names one each.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "backends/pto/frame.h"
+#include "backends/pto/walk.h"
 
 namespace strew::pto {
-
-/// An op as rows: which loop a tile runs along, and which stay loops of the program.
-struct RowWalk {
-  int64_t width = 1;         ///< elements of a row
-  std::vector<Loop> outer;   ///< positions around the axis, outermost first
-  Loop axis;                 ///< the innermost positions: the rows of a tile
-  std::vector<Loop> window;  ///< window loops outside of a row; a component's step by one of its coordinate
-  bool elements = false;     ///< coalesce elem: rows of one word, side by side on both sides
-  /// One component names the rows of a slab and nothing else moves inside of it: the chip's own modes do. Else index code adds up.
-  bool slab = false;
-  /// Columns of fractals, each `width` elements or 32 bytes wide, that the tables and the other side consist of; 0: they lie in rows.
-  int64_t fractals = 0;
-  /// Gathers through L1: block columns of a row there (elements: 1); 0: through the vector buffer.
-  int64_t l1 = 0;
-};
-
-/// What the chip does with an index that is out of bounds, where it means the policy without index code.
-std::optional<std::string> own_mode(const Plan& plan);
-
-/// How the op walks rows, at most `most` elements each, or why it does not (then backends/pto/windows.h moves whole windows).
-Expected<RowWalk> row_walk(const Frame& frame, int64_t most);
 
 /// Writes the program's body.
 Status write_rows(Frame& frame, const RowWalk& walk);

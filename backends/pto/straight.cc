@@ -5,7 +5,7 @@
 #include "backends/pto/straight.h"
 
 #include "backends/pto/combine.h"
-#include "backends/pto/rows.h"
+#include "backends/pto/walk.h"
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 

@@ -3,7 +3,7 @@
 // The pipeline applies the whole window at a position and its key; or, where the kernel has an entry for lists, at each entry (position,
 // key) of a list, in order. It sees one buffer per tensor whose dims are the window loops, then position or key; it knows nothing of
 // indices, policies, threads or strew_args. LLVM's entries hand over resolved positions, one by one (range, clip) or as a list (list),
-// and lay out the buffers (backends/llvm/outside.h). Both sides read this description and nothing else of each other.
+// and lay out the buffers (backends/llvm/entries/outside.h). Both sides read this description and nothing else of each other.
 //
 //   int32_t SYMBOL_apply(int32 position, int32 key, int32 extents..., int32 packed numbers..., inputs*..., results*...)
 //   int32_t SYMBOL_apply(list*, int32 count, the same...)

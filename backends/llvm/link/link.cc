@@ -19,7 +19,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "backends/llvm/failures.h"
+#include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/link/orc.h"
 #include "backends/llvm/link/perf_map.h"
 #include "base/headroom.h"

@@ -58,9 +58,17 @@ llvm::Error write_map(jitlink::LinkGraph& graph) {
   return llvm::Error::success();
 }
 
+/// Entries are local symbols, which relocations name by their section: without this, nothing would keep their names.
+llvm::Error keep_names(jitlink::LinkGraph& graph) {
+  for (jitlink::Symbol* symbol : graph.defined_symbols())
+    if (symbol->hasName() && symbol->isCallable()) symbol->setLive(true);
+  return llvm::Error::success();
+}
+
 class PerfMap final : public orc::LinkGraphLinkingLayer::Plugin {
  public:
   void modifyPassConfig(orc::MaterializationResponsibility&, jitlink::LinkGraph&, jitlink::PassConfiguration& config) override {
+    config.PrePrunePasses.push_back(keep_names);
     config.PostFixupPasses.push_back(write_map);
   }
   llvm::Error notifyFailed(orc::MaterializationResponsibility&) override { return llvm::Error::success(); }

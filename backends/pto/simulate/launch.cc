@@ -1,4 +1,4 @@
-// See launch.h: parameters by role and number. Inputs are copied, so that a program that writes one is found out. Tested by
+// See launch.h. The parameters that are tensors of the op come in the order in which a call binds them. Inputs are copied, so that a program that writes one is found out. Tested by
 // tests/differential/npu and tests/unit/npu_backend_test.cc.
 #include "backends/pto/simulate/launch.h"
 
@@ -13,21 +13,15 @@ int64_t count_of(std::span<const int64_t> dims) {
   return out;
 }
 
-/// The tensor behind a parameter, or as many as there are.
-size_t find_slot(std::span<const TensorSlot> slots, const ProgramArgument& a) {
-  size_t s = 0;
-  while (s < slots.size() && (name(slots[s].role) != name(a.role) || slots[s].index != a.index)) ++s;
-  return s;
-}
-
 }  // namespace
 
-Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorSlot> slots,
-                          std::span<const TensorView> views, const SimulateOptions& options) {
+Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorView> views,
+                          const SimulateOptions& options) {
   const size_t count = program.arguments.size();
   std::vector<std::vector<std::byte>> memories(count);
   std::vector<SimulatedArgument> arguments(count);
-  std::vector<size_t> tensors(count, slots.size());
+  std::vector<size_t> tensors(count, views.size());
+  size_t bound = 0;
   for (size_t i = 0; i < count; ++i) {
     const ProgramArgument& a = program.arguments[i];
     if (a.role == ArgumentRole::scalar) {
@@ -35,16 +29,18 @@ Expected<Launched> launch(const Program& program, const Module& module, std::spa
         arguments[i].number = *a.value;
         continue;
       }
-      const size_t tensor = a.tensor < 0 ? slots.size() : tensors[static_cast<size_t>(a.tensor)];
-      if (tensor == slots.size()) return internal_error("argument " + a.name + " is the extent of nothing");
+      const size_t tensor = a.tensor < 0 ? views.size() : tensors[static_cast<size_t>(a.tensor)];
+      if (tensor == views.size()) return internal_error("argument " + a.name + " is the extent of nothing");
       arguments[i].number = views[tensor].dims[a.dim];
       continue;
     }
     if (a.role == ArgumentRole::scratch) {
       memories[i].resize(static_cast<size_t>(count_of(a.dims) * bits(a.dtype) / 8));
     } else {
-      tensors[i] = find_slot(slots, a);
-      if (tensors[i] == slots.size()) return internal_error("argument " + a.name + " is no tensor of the op");
+      if (bound == views.size())
+        return invalid_argument("argument " + a.name + ": " + std::to_string(views.size()) +
+                                " tensors are given, expected as many as the program has arguments of");
+      tensors[i] = bound++;
       const TensorView& view = views[tensors[i]];
       const std::span<const int64_t> dims(view.dims, static_cast<size_t>(view.rank));
       memories[i].resize(static_cast<size_t>((count_of(dims) * bits(view.dtype) + 7) / 8));
@@ -61,7 +57,7 @@ Expected<Launched> launch(const Program& program, const Module& module, std::spa
       std::memcpy(&word, memories[i].data(), 4);
       out.fault = word != 0;
     }
-    const bool input = tensors[i] < slots.size() && a.role != ArgumentRole::result && !memories[i].empty();
+    const bool input = tensors[i] < views.size() && a.role != ArgumentRole::result && !memories[i].empty();
     if (input && std::memcmp(memories[i].data(), views[tensors[i]].data, memories[i].size()) != 0)
       return internal_error("the program writes argument " + a.name + ", expected results only");
   }

@@ -6,7 +6,6 @@
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
 #include "base/tensor_view.h"
-#include "compiler/op/op.h"
 
 namespace strew::pto {
 
@@ -15,9 +14,9 @@ struct Launched {
   bool fault = false;  ///< policy error: an index was out of bounds, and nothing was written
 };
 
-/// `module` is the program's, or its text read back. `slots` and `views` are the op's tensors, contiguous, extents known. Results are
-/// written once the program is over; after an error, none.
-Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorSlot> slots,
-                          std::span<const TensorView> views, const SimulateOptions& options);
+/// `module` is the program's, or its text read back. `views`: the tensors that a call binds, in that order, contiguous, extents known.
+/// Results are written once the program is over; after an error, none.
+Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorView> views,
+                          const SimulateOptions& options);
 
 }  // namespace strew::pto

@@ -1,0 +1,46 @@
+// The policy costs vector instructions for eight positions instead of scalar ones for each: clamping is free beside trusted indices, and
+// wrapping is a multiplication by the reciprocal instead of a division behind a branch. Lanes are taken out of the registers: kept in memory
+// and loaded again they took twice the time. What is skipped or filled stays one by one (elsewhere.h), which is cheaper as long as few are
+// outside (bench/policies). Tested by tests/differential and tests/golden/machine_code_test.cc.
+#include "backends/llvm/address/element_lanes.h"
+
+#include <algorithm>
+
+namespace strew {
+using llvm::Value;
+
+namespace {
+
+llvm::FixedVectorType* wide_lanes(Frame& f) { return llvm::FixedVectorType::get(f.e.b.getInt64Ty(), kIndexLanes); }
+Value* splat(Frame& f, Value* scalar) { return f.e.b.CreateVectorSplat(kIndexLanes, scalar); }
+
+}  // namespace
+
+bool ElementLanes::pay(const Frame& f) {
+  const Plan& plan = f.plan;
+  if (plan.pairs != 1 || !plan.window.empty() || f.packed(f.indexed()) || !has_index_lanes(f)) return false;
+  if (plan.oob != OobPolicy::clamp && plan.oob != OobPolicy::wrap) return false;
+  const auto at = static_cast<size_t>(f.indexed());
+  return plan.positions.back().strides[at].is(0) && std::all_of(plan.components.begin(), plan.components.end(),
+                                                                [&](const Component& c) { return c.strides[at].is_static(); });
+}
+
+ElementLanes::ElementLanes(Frame& frame, const Pointers& p) : f_(frame), offsets_(nullptr) {
+  const int tensor = f_.indexed();
+  const auto at = static_cast<size_t>(tensor);
+  const Placement placement = place_lanes(f_, p);
+  offsets_ = llvm::Constant::getNullValue(wide_lanes(f_));
+  for (size_t k = 0; k < placement.components.size(); ++k) {
+    Value* start = f_.e.b.CreateSExt(placement.components[k].start, wide_lanes(f_));
+    const int64_t bytes = f_.plan.components[k].strides[at].factor * f_.element_bytes(tensor);
+    offsets_ = f_.e.b.CreateAdd(offsets_, f_.e.b.CreateMul(start, splat(f_, f_.e.i64(bytes))));
+  }
+}
+
+Pointers ElementLanes::moved(Pointers p, int lane) const {
+  Value*& element = p[static_cast<size_t>(f_.indexed())];
+  element = f_.e.at(element, f_.e.b.CreateExtractElement(offsets_, static_cast<uint64_t>(lane)));
+  return p;
+}
+
+}  // namespace strew

@@ -1,0 +1,53 @@
+// See elsewhere.h. An instruction more where all are inside. Combining with the spare element waits for the last one that did, so that
+// half of the updates dropped cost twice as much as none; assignments and gathers pay nothing (bench/policies). Several spare elements
+// cost as much more where nothing is dropped. Tested by tests/differential and tests/golden/machine_code_test.cc.
+#include "backends/llvm/address/elsewhere.h"
+
+namespace strew {
+using llvm::Value;
+
+namespace {
+
+constexpr int64_t kWidest = 16;  // bytes of an element
+
+/// An element of the call's own, cleared, that nobody reads for a result.
+Value* spare_element(Frame& f) {
+  llvm::AllocaInst* memory = f.e.slot(llvm::ArrayType::get(f.e.b.getInt8Ty(), kWidest));
+  memory->setAlignment(llvm::Align(kWidest));
+  return memory;
+}
+
+/// Among the object's constants: LLVM makes a branch of what might be loaded from a variable whose content it knows.
+Value* fill_element(Frame& f) {
+  auto* value = llvm::cast<llvm::Constant>(f.numeric.literal_storage(f.plan.gather_fill, 1));
+  auto* global = new llvm::GlobalVariable(*f.e.function.getParent(), value->getType(), /*isConstant=*/true,
+                                          llvm::GlobalValue::PrivateLinkage, value, "fill");
+  global->setAlignment(llvm::Align(kWidest));
+  return global;
+}
+
+}  // namespace
+
+bool goes_elsewhere(const Frame& f) {
+  if (!f.plan.window.empty()) return false;
+  const OobPolicy oob = f.plan.oob;
+  const auto is_whole = [&](int tensor) { return !f.packed(tensor) && f.element_bytes(tensor) <= kWidest; };
+  if (f.plan.gather)
+    return (oob == OobPolicy::fill_element || oob == OobPolicy::fill_window) && is_whole(f.plan.operand(0)) &&
+           f.plan.tensors[static_cast<size_t>(f.plan.operand(0))].dtype != DType::string;
+  if (oob != OobPolicy::skip_element && oob != OobPolicy::skip_window) return false;
+  for (int i = 0; i < f.plan.pairs; ++i)
+    if (!is_whole(f.plan.result(i))) return false;
+  return true;
+}
+
+void redirect_outside(Frame& f, Value* inside, Pointers& p) {
+  const auto redirect = [&](int tensor, Value* elsewhere) {
+    Value*& at = p[static_cast<size_t>(tensor)];
+    at = f.e.b.CreateSelect(inside, at, elsewhere);
+  };
+  if (f.plan.gather) return redirect(f.plan.operand(0), fill_element(f));
+  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), spare_element(f));
+}
+
+}  // namespace strew

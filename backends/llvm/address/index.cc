@@ -1,0 +1,225 @@
+// See index.h and semantics.md section 3. Values beyond +-2^62 from a 64-bit index never meet an addition: they are clamped first, so
+// bounds are as if in unbounded integers. Comparisons use the unsigned trick (negative is huge) wherever the bound is known >= 0.
+// Tested by tests/differential with indices at the extremes of every index type.
+#include "backends/llvm/address/index.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "base/cpus.h"
+
+namespace strew {
+using llvm::Value;
+
+Value* load_component(Frame& f, const Pointers& p, size_t k) {
+  const int indices = f.plan.indices();
+  Value* element = f.advance(indices, p[static_cast<size_t>(indices)], f.e.i64(1), f.plan.components[k].index_offset);
+  Value* raw = f.load_element(indices, element, 1);
+  return is_signed_integer(f.plan.index_dtype) ? f.e.b.CreateSExt(raw, f.e.b.getInt64Ty())
+                                               : f.e.b.CreateZExt(raw, f.e.b.getInt64Ty());
+}
+
+Value* largest_start(Frame& f, const Component& c) {
+  Value* window = f.term(c.window);
+  return f.e.b.CreateSub(f.term(c.dim), window);
+}
+
+namespace {
+
+/// The values it takes and makes are i64, or vectors of as many lanes and as wide integers as `lanes`, for which all dims fit those.
+class Placer {
+ public:
+  Placer(Frame& frame, Placement& out, llvm::FixedVectorType* lanes = nullptr)
+      : f_(frame), e_(frame.e), out_(out), lanes_(lanes) {}
+
+  void add(const Component& c, Value* value) {
+    value = normalise(c, value);
+    ComponentPlace place;
+    switch (f_.plan.oob) {
+      case OobPolicy::undefined:
+      case OobPolicy::error:
+        place.start = value;
+        break;
+      case OobPolicy::skip_window:
+      case OobPolicy::fill_window:
+        place.start = value;
+        require(fits(c, value));
+        break;
+      case OobPolicy::clamp: {
+        Value* largest = like(largest_start(f_, c));
+        place.start = e_.smin(e_.smax(saturate(value), number(0)), largest);
+        require(e_.b.CreateICmpSGE(largest, number(0)));
+        break;
+      }
+      case OobPolicy::skip_element:
+      case OobPolicy::fill_element:
+        cut(c, value, place);
+        break;
+      case OobPolicy::wrap:
+        lanes_ != nullptr ? wrap_lanes(c, value, place) : wrap(c, value, place);
+        break;
+    }
+    out_.components.push_back(place);
+  }
+
+ private:
+  /// An i64 as the placer's values are.
+  Value* like(Value* scalar) {
+    if (lanes_ == nullptr) return scalar;
+    return e_.b.CreateVectorSplat(lanes_->getElementCount(), e_.b.CreateTrunc(scalar, lanes_->getElementType()));
+  }
+  Value* number(int64_t n) { return like(e_.i64(n)); }
+  Value* dim_of(const Component& c) { return like(f_.term(c.dim)); }
+
+  bool unsigned64() const { return f_.plan.index_dtype == DType::u64; }
+  Value* saturate(Value* value) {
+    if (!unsigned64()) return value;
+    return e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, value, e_.i64(std::numeric_limits<int64_t>::max()));
+  }
+  void require(Value* condition) { out_.inside = out_.inside ? e_.b.CreateAnd(out_.inside, condition) : condition; }
+  void require_whole(Value* condition) { out_.whole = out_.whole ? e_.b.CreateAnd(out_.whole, condition) : condition; }
+
+  Value* normalise(const Component& c, Value* value) {
+    if (!f_.plan.normalize_negative) return value;
+    Value* wrapped = e_.b.CreateAdd(value, dim_of(c));
+    return e_.b.CreateSelect(e_.b.CreateICmpSLT(value, number(0)), wrapped, value);
+  }
+
+  Value* fits(const Component& c, Value* value) {
+    Value* largest = like(largest_start(f_, c));
+    Value* below = e_.b.CreateICmpULE(value, largest);
+    return e_.b.CreateAnd(below, e_.b.CreateICmpSGE(largest, number(0)));
+  }
+
+  void cut(const Component& c, Value* value, ComponentPlace& place) {
+    if (c.window.is(1)) {
+      place.start = value;
+      Value* good = e_.b.CreateICmpULT(value, dim_of(c));
+      require(good);
+      return require_whole(good);
+    }
+    Value* dim = f_.term(c.dim);
+    Value* window = f_.term(c.window);
+    Value* before = e_.b.CreateNeg(window);
+    place.start = e_.smin(e_.smax(saturate(value), before), dim);
+    place.lo = e_.smax(e_.b.CreateNeg(place.start), e_.i64(0));
+    place.hi = e_.smin(e_.b.CreateSub(dim, place.start), window);
+    require(e_.b.CreateICmpSLT(place.lo, place.hi));
+    require_whole(e_.b.CreateICmpEQ(e_.b.CreateSub(place.hi, place.lo), window));
+  }
+
+  void wrap(const Component& c, Value* value, ComponentPlace& place) {
+    Value* dim = f_.term(c.dim);
+    Value* has_room = e_.b.CreateICmpSGT(dim, e_.i64(0));
+    require(has_room);
+    // A branch, not a select: the division costs tens of cycles and real indices are almost always inside.
+    llvm::BasicBlock* inside = e_.b.GetInsertBlock();
+    llvm::BasicBlock* fold = llvm::BasicBlock::Create(e_.context(), "fold", &e_.function);
+    llvm::BasicBlock* after = llvm::BasicBlock::Create(e_.context(), "folded", &e_.function);
+    e_.b.CreateCondBr(e_.b.CreateAnd(e_.b.CreateICmpUGE(value, dim), has_room), fold, after);
+    e_.b.SetInsertPoint(fold);
+    Value* folded = unsigned64() ? e_.b.CreateURem(value, dim) : e_.b.CreateSRem(value, dim);
+    if (!unsigned64()) {
+      Value* raised = e_.b.CreateAdd(folded, dim);
+      folded = e_.b.CreateSelect(e_.b.CreateICmpSLT(folded, e_.i64(0)), raised, folded);
+    }
+    e_.b.CreateBr(after);
+    e_.b.SetInsertPoint(after);
+    llvm::PHINode* start = e_.b.CreatePHI(e_.b.getInt64Ty(), 2, "start");
+    start->addIncoming(value, inside);
+    start->addIncoming(folded, fold);
+    place.start = start;
+    if (c.window.is(1)) return;
+    Value* window = f_.term(c.window);
+    place.split = e_.smin(e_.b.CreateSub(dim, place.start), window);
+  }
+
+  /// By a constant, which becomes multiplications: no branch is needed.
+  void wrap_lanes(const Component& c, Value* value, ComponentPlace& place) {
+    Value* folded = e_.b.CreateSRem(value, dim_of(c));
+    Value* raised = e_.b.CreateAdd(folded, dim_of(c));
+    place.start = e_.b.CreateSelect(e_.b.CreateICmpSLT(folded, number(0)), raised, folded);
+  }
+
+  Frame& f_;
+  Emitter& e_;
+  Placement& out_;
+  llvm::FixedVectorType* lanes_;
+};
+
+/// Component k of kIndexLanes consecutive positions: one load, and where components alternate a shuffle.
+Value* load_lanes(Frame& f, const Pointers& p, size_t k) {
+  const int indices = f.plan.indices();
+  const int64_t stride = f.plan.positions.back().strides[static_cast<size_t>(indices)].factor;
+  const int64_t offset = f.plan.components[k].index_offset.factor;
+  Value* first = p[static_cast<size_t>(indices)];
+  if (stride == 1) return f.load_element(indices, f.advance(indices, first, f.e.i64(1), constant(offset)), kIndexLanes);
+  Value* all = f.load_element(indices, first, static_cast<int>(kIndexLanes * stride));
+  std::vector<int> lanes;
+  for (int64_t lane = 0; lane < kIndexLanes; ++lane) lanes.push_back(static_cast<int>(lane * stride + offset));
+  return f.e.b.CreateShuffleVector(all, lanes);
+}
+
+}  // namespace
+
+Placement place(Frame& f, const Pointers& p) {
+  Placement out;
+  Placer placer(f, out);
+  for (size_t k = 0; k < f.plan.components.size(); ++k) placer.add(f.plan.components[k], load_component(f, p, k));
+  if (out.inside == nullptr) out.inside = f.e.b.getTrue();
+  if (out.whole == nullptr) out.whole = f.e.b.getTrue();
+  return out;
+}
+
+bool has_index_lanes(const Frame& f) {
+  constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
+  const Plan& plan = f.plan;
+  const bool narrow = plan.index_dtype == DType::i32;
+  // Older vectors have neither minima nor products of 32 bits, nor comparisons of 64: they take up to twice the time of one by one.
+  if (f.target.arch == "x86_64" && (features_of(f.target) & feature_bit("sse4.2")) == 0) return false;
+  if ((!narrow && plan.index_dtype != DType::i64) || plan.positions.empty()) return false;
+  if (!narrow && plan.oob == OobPolicy::wrap) return false;  // no vector division of 64 bits
+  const Loop& loop = plan.positions.back();
+  const Term& stride = loop.strides[static_cast<size_t>(plan.indices())];
+  if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
+  for (int i = 0; i < plan.pairs && !plan.gather; ++i)
+    if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
+  // One load takes all components of all lanes, and nothing after them: the last one ends where the next position begins.
+  const bool ends = stride.is(1) || std::any_of(plan.components.begin(), plan.components.end(),
+                                                [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
+  return ends && std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {
+           const bool fits = c.dim.is_static() && c.window.is_static() && c.dim.factor >= 1 && c.dim.factor <= kMostDim;
+           const bool beside = c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
+           return fits && beside && (c.window.is(1) || (plan.oob != OobPolicy::skip_element && plan.oob != OobPolicy::wrap));
+         });
+}
+
+void loop_by_lanes(Frame& f, Value* lo, Value* hi, llvm::function_ref<void(Value*)> eight, llvm::function_ref<void(Value*)> one) {
+  Value* count = f.e.smax(f.e.b.CreateSub(hi, lo), f.e.i64(0));
+  Value* rest = f.e.add(lo, f.e.b.CreateAnd(count, f.e.i64(-int64_t{kIndexLanes})));
+  f.e.loop(lo, rest, {kIndexLanes, 1}, eight);
+  f.e.loop(rest, hi, {1, 1}, one);
+}
+
+Placement place_lanes(Frame& f, const Pointers& p) {
+  Placement out;
+  llvm::Type* element = f.plan.index_dtype == DType::i32 ? f.e.b.getInt32Ty() : f.e.b.getInt64Ty();
+  Placer placer(f, out, llvm::FixedVectorType::get(element, kIndexLanes));
+  for (size_t k = 0; k < f.plan.components.size(); ++k) placer.add(f.plan.components[k], load_lanes(f, p, k));
+  return out;
+}
+
+Value* is_bad(Frame& f, const Component& c, Value* value) {
+  Emitter& e = f.e;
+  Value* largest = largest_start(f, c);
+  Value* too_big = e.b.CreateICmpUGT(value, largest);
+  if (f.plan.normalize_negative) {
+    Value* folded = e.b.CreateAdd(value, f.term(c.dim));
+    Value* negative_bad = e.b.CreateICmpUGT(folded, largest);
+    too_big = e.b.CreateSelect(e.b.CreateICmpSLT(value, e.i64(0)), negative_bad, too_big);
+  }
+  return e.b.CreateOr(too_big, e.b.CreateICmpSLT(largest, e.i64(0)));
+}
+
+}  // namespace strew

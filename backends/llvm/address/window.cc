@@ -1,0 +1,128 @@
+// See window.h. A cut window is clipped loop bounds, never a mask. A wrapped dim is walked as two segments by a loop of two, so the
+// nest below exists once in the code. The first loop may be cut (WindowCut): runs take no negative lengths, so a cut range that is empty
+// ends where it begins. A window that the policy drops or fills is branched over; a single element is redirected to a spare one.
+// Tested by tests/differential; wrapping also by tests/unit and the TensorScatter oracle.
+#include "backends/llvm/address/window.h"
+
+#include <cstddef>
+
+#include "backends/llvm/address/elsewhere.h"
+#include "strew/abi.h"
+
+namespace strew {
+namespace {
+using llvm::Value;
+
+class WindowEmitter {
+ public:
+  WindowEmitter(Frame& frame, const Body& body, const Placement* placement, WindowCut cut)
+      : f_(frame), e_(frame.e), body_(body), placement_(placement), cut_(cut), loops_(frame.plan.window) {}
+
+  void emit(const Pointers& p) {
+    if (loops_.empty()) return emit_run(f_, body_, p, nullptr, e_.i64(0), e_.i64(1));
+    nest(p, 0);
+  }
+
+ private:
+  void nest(const Pointers& p, size_t level) {
+    for_segments(f_, placement_, p, level, cut_, [&](const Pointers& from, Value* lo, Value* hi) { walk(from, level, lo, hi); });
+  }
+
+  void walk(const Pointers& p, size_t level, Value* lo, Value* hi) {
+    const Loop& loop = loops_[level];
+    if (level + 1 == loops_.size()) return emit_run(f_, body_, p, &loop, lo, hi);
+    e_.loop(lo, hi, [&](Value* i) { nest(f_.step(p, loop.strides, i), level + 1); });
+  }
+
+  Frame& f_;
+  Emitter& e_;
+  const Body& body_;
+  const Placement* placement_;  // null: no bounds (a fill)
+  WindowCut cut_;
+  const std::vector<Loop>& loops_;
+};
+
+/// The iteration of `loop` at the operand coordinate that is this argument, where its start is moved by `shift` (null: not).
+Value* iteration_at(Frame& f, const Placement& placement, const Loop& loop, size_t argument, Value* shift) {
+  Value* start = placement.components[static_cast<size_t>(loop.moved_by)].start;
+  if (shift != nullptr) start = f.e.add(start, shift);
+  Value* scale = f.term(loop.scale);
+  return f.e.times(f.e.b.CreateSub(f.argument(argument), start), scale);
+}
+
+}  // namespace
+
+void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_t level, WindowCut window_cut,
+                  llvm::function_ref<void(const Pointers& p, Value* lo, Value* hi)> body) {
+  Emitter& e = f.e;
+  const Loop& loop = f.plan.window[level];
+  Value* lo = e.i64(0);
+  Value* hi = f.term(loop.extent);
+  // A sub-range of the window may miss the part that is inside; runs take no negative lengths.
+  const bool cut = level == 0 && window_cut != WindowCut::none;
+  if (cut) {
+    lo = f.argument(offsetof(strew_args, w0));
+    hi = f.argument(offsetof(strew_args, w1));
+  }
+  const ComponentPlace* place =
+      placement == nullptr || loop.component < 0 ? nullptr : &placement->components[static_cast<size_t>(loop.component)];
+  const bool wraps = place != nullptr && place->split != nullptr;
+  const bool owned = cut && window_cut == WindowCut::owned && placement != nullptr && loop.moved_by >= 0;
+  const auto owned_from = [&](Value* from, Value* shift) {
+    return owned ? e.smax(from, iteration_at(f, *placement, loop, offsetof(strew_args, k0), shift)) : from;
+  };
+  const auto owned_to = [&](Value* to, Value* shift) {
+    return owned ? e.smin(to, iteration_at(f, *placement, loop, offsetof(strew_args, k1), shift)) : to;
+  };
+  const auto not_before = [&](Value* from, Value* to) { return cut ? e.smax(from, to) : to; };
+  if (!wraps) {
+    lo = owned_from(lo, nullptr);
+    hi = owned_to(hi, nullptr);
+  }
+  if (place == nullptr) return body(p, lo, owned ? not_before(lo, hi) : hi);
+  Value* scale = f.term(loop.scale);
+  if (!wraps) {
+    Value* from = e.smax(lo, e.times(place->lo, scale));
+    return body(p, from, not_before(from, e.smin(hi, e.times(place->hi, scale))));
+  }
+  const Component& component = f.plan.components[static_cast<size_t>(loop.component)];
+  Value* split = e.times(place->split, scale);
+  e.loop(e.i64(0), e.i64(2), {1, 1}, [&](Value* segment) {
+    Value* second = e.b.CreateICmpNE(segment, e.i64(0));
+    Value* shift = e.b.CreateSelect(second, e.b.CreateNeg(f.term(component.dim)), e.i64(0));
+    Value* from = owned_from(e.b.CreateSelect(second, e.smax(lo, split), lo), shift);
+    Value* to = owned_to(e.b.CreateSelect(second, hi, e.smin(hi, split)), shift);
+    to = not_before(from, to);
+    body(f.step(p, component.strides, shift), from, to);
+  });
+}
+
+void emit_whole_window(Frame& f, const Pointers& p) {
+  const Body body = range_body(f.plan, false);
+  WindowEmitter(f, body, nullptr, WindowCut::none).emit(p);
+}
+
+void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
+  const Placement placement = place(f, p);
+  const Body body = range_body(f.plan, false);
+  const bool redirects = !given && cut == WindowCut::none && goes_elsewhere(f);
+  const auto update = [&] {
+    Pointers moved = p;
+    for (size_t k = 0; k < f.plan.components.size(); ++k)
+      moved = f.step(moved, f.plan.components[k].strides, placement.components[k].start);
+    if (given) return given(moved, placement, cut);
+    if (redirects) redirect_outside(f, placement.inside, moved);
+    WindowEmitter(f, body, &placement, cut).emit(moved);
+  };
+  if (redirects) return update();
+  const OobPolicy oob = f.plan.oob;
+  if (oob != OobPolicy::fill_element && oob != OobPolicy::fill_window) return f.e.when_likely(placement.inside, update, [] {});
+
+  const Body fill = range_body(f.plan, true);
+  const auto fill_all = [&] { WindowEmitter(f, fill, nullptr, cut).emit(p); };
+  if (oob == OobPolicy::fill_window) return f.e.when(placement.inside, update, fill_all);
+  f.e.when(f.e.b.CreateNot(placement.whole), fill_all);
+  f.e.when(placement.inside, update);
+}
+
+}  // namespace strew

@@ -1,0 +1,172 @@
+// See codegen.h. The pipeline is short because the emitter already wrote vectors and straight-line code: promote, simplify, hoist,
+// unroll what was asked, simplify again. LLVM's O2 costs three times as much per kernel and finds nothing more.
+// A TargetMachine costs 0.4 ms, so each thread keeps the last one it used. Loop strength reduction is left out of code generation:
+// it takes a quarter of a kernel's compile time (its scalar evolution, mostly) and finds nothing in addresses the emitter wrote.
+#include "backends/llvm/codegen/codegen.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/OptBisect.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Triple.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LICM.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/LoopUnrollPass.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include <mutex>
+
+#include "backends/llvm/codegen/failures.h"
+#include "backends/llvm/codegen/sanitize.h"
+#include "backends/llvm/compute/blend_stores.h"
+
+namespace strew {
+namespace {
+
+std::string feature_string(const Target& target) {
+  std::string text;
+  for (const std::string& feature : target.features) text += (text.empty() ? "" : ",") + feature;
+  return text;
+}
+
+/// One per thread, for the target of its last build.
+thread_local std::unique_ptr<llvm::TargetMachine> last_machine;
+thread_local std::string last_text;
+
+Expected<llvm::TargetMachine*> machine_for(const Target& target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  });
+  const std::string text = target.arch + "|" + target.cpu + "|" + feature_string(target);
+  if (last_machine && text == last_text) return last_machine.get();
+  llvm::Triple triple(target.arch + "-unknown-linux-gnu");
+  std::string why;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, why);
+  if (found == nullptr) return unsupported("target: arch '" + target.arch + "': " + why);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  last_machine.reset(found->createTargetMachine(triple, target.cpu, feature_string(target), options, llvm::Reloc::PIC_,
+                                                llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
+  if (!last_machine) return unsupported("target: LLVM has no machine for " + text);
+  last_text = text;
+  return last_machine.get();
+}
+
+/// Leaves out one pass of the code generator, loop strength reduction, without a process-wide option: LLVM asks the context's gate before each
+/// pass, and tells it the pass's name alone. The name is that of the LLVM version we build with.
+class PassGate : public llvm::OptPassGate {
+ public:
+  [[nodiscard]] bool isEnabled() const override { return true; }
+  bool shouldRunPass(llvm::StringRef pass, llvm::StringRef /*description*/) const override {
+    return pass != "Loop Strength Reduction";
+  }
+};
+
+/// The analyses and passes of one module.
+struct Pipeline {
+  explicit Pipeline(llvm::TargetMachine* machine) : builder(machine) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(sccs);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, sccs, modules);
+  }
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  llvm::FunctionPassManager passes;
+};
+
+}  // namespace
+
+void leak_machine() {
+  static_cast<void>(last_machine.release());
+  last_text.clear();
+}
+
+Status prepare(llvm::Module& module, const Target& target) {
+  STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
+  static PassGate gate;
+  module.getContext().setOptPassGate(gate);
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  return {};
+}
+
+Status optimise(llvm::Module& module, const Target& target, bool grafted) {
+  STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
+#ifndef NDEBUG
+  std::string broken;
+  llvm::raw_string_ostream stream(broken);
+  if (llvm::verifyModule(module, &stream)) return internal_error("generated IR is malformed: " + broken);
+#endif
+  const Leaked<Pipeline> pipeline(machine);
+  llvm::FunctionPassManager& passes = pipeline->passes;
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  // Slots whose address lay in another slot (outside.cc).
+  if (grafted) passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(llvm::SimplifyCFGPass());
+  // Loops over a list that turned out to have one entry.
+  if (grafted) passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
+  llvm::LoopUnrollOptions unroll(2, /*OnlyWhenForced=*/true);
+  passes.addPass(llvm::LoopUnrollPass(unroll));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  add_blend_store_pass(passes, target);
+  add_sanitizer_passes(passes);
+  std::vector<llvm::Function*> defined;  // a sanitizer's pass declares functions while it runs
+  for (llvm::Function& function : module)
+    if (!function.isDeclaration()) defined.push_back(&function);
+  for (llvm::Function* function : defined) passes.run(*function, pipeline->functions);
+  return {};
+}
+
+namespace {
+
+/// Several passes of code generation take time that grows with the square of a block (the machine scheduler is one): 25 s for an
+/// expression of 4,096 bf16 operations. Blocks beyond this one, which no ordinary op has, are generated without optimisation.
+constexpr size_t kMostOptimised = 4096;
+
+bool has_huge_block(const llvm::Module& module) {
+  for (const llvm::Function& function : module)
+    for (const llvm::BasicBlock& block : function)
+      if (block.size() > kMostOptimised) return true;
+  return false;
+}
+
+}  // namespace
+
+Expected<std::string> generate(llvm::Module& module, const Target& target, CodegenOutput output) {
+  STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  const Leaked<llvm::legacy::PassManager> emission;
+  const auto kind = output == CodegenOutput::object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
+  machine->setO0WantsFastISel(false);
+  machine->setOptLevel(has_huge_block(module) ? llvm::CodeGenOptLevel::None : llvm::CodeGenOptLevel::Default);
+  if (machine->addPassesToEmitFile(*emission, stream, nullptr, kind))
+    return internal_error("LLVM cannot emit code for " + target.cpu);
+  emission->run(module);
+  return std::string(bytes);
+}
+
+}  // namespace strew

@@ -1,0 +1,131 @@
+// See graft.h. The other compiler's optimiser has run; what it knew of the target goes (attributes, module flags), because this module's
+// target machine generates the code. Inlined, the structs that its functions take their arguments in fall apart into registers, and loops
+// over a list of one entry are gone (codegen.cc). Tested by tests/unit/halide_test.cc and tests/differential.
+#include "backends/llvm/codegen/graft.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/AttributeMask.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Linker/Linker.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include <utility>
+#include <vector>
+
+namespace strew {
+namespace {
+
+void strip(llvm::Module& loops, const llvm::Module& module) {
+  loops.setTargetTriple(module.getTargetTriple());
+  loops.setDataLayout(module.getDataLayout());
+  while (!loops.named_metadata_empty()) loops.eraseNamedMetadata(&*loops.named_metadata_begin());
+  for (llvm::Function& function : loops) {
+    if (function.isIntrinsic()) continue;
+    function.setComdat(nullptr);
+    llvm::AttributeMask texts;
+    for (const llvm::Attribute& attribute : function.getAttributes().getFnAttrs())
+      if (attribute.isStringAttribute()) texts.addAttribute(attribute.getKindAsString());
+    function.removeFnAttrs(texts);
+    if (!function.isDeclaration()) function.addFnAttr("no-trapping-math", "true");
+  }
+}
+
+/// Halide rounds vectors by intrinsic but scalars by the C library's names; both mean one instruction.
+void use_intrinsics(llvm::Module& loops) {
+  static constexpr std::pair<const char*, llvm::Intrinsic::ID> kNames[] = {
+      {"floor", llvm::Intrinsic::floor}, {"ceil", llvm::Intrinsic::ceil},           {"trunc", llvm::Intrinsic::trunc},
+      {"rint", llvm::Intrinsic::rint},   {"nearbyint", llvm::Intrinsic::nearbyint}, {"roundeven", llvm::Intrinsic::roundeven},
+      {"sqrt", llvm::Intrinsic::sqrt},
+  };
+  for (const auto& [name, intrinsic] : kNames)
+    for (const char* suffix : {"", "f"}) {
+      llvm::Function* function = loops.getFunction(std::string(name) + suffix);
+      if (function == nullptr || !function->isDeclaration()) continue;
+      function->replaceAllUsesWith(llvm::Intrinsic::getOrInsertDeclaration(&loops, intrinsic, {function->getReturnType()}));
+      function->eraseFromParent();
+    }
+}
+
+void stream_vectors(llvm::Function& function) {
+  llvm::LLVMContext& context = function.getContext();
+  llvm::MDNode* one =
+      llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), 1)));
+  for (llvm::Instruction& instruction : llvm::instructions(function)) {
+    auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    if (store == nullptr || !store->getValueOperand()->getType()->isVectorTy()) continue;
+    store->setAlignment(
+        llvm::Align(function.getDataLayout().getTypeStoreSize(store->getValueOperand()->getType()).getFixedValue()));
+    store->setMetadata(llvm::LLVMContext::MD_nontemporal, one);
+  }
+}
+
+/// Asks for `times` iterations in one of every innermost loop over vectors.
+void unroll_vectors(llvm::Function& function, int times) {
+  const llvm::DominatorTree tree(function);
+  const llvm::LoopInfo loops(tree);
+  llvm::LLVMContext& context = function.getContext();
+  const auto stores_vectors = [](const llvm::BasicBlock* block) {
+    return llvm::any_of(*block, [](const llvm::Instruction& instruction) {
+      const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      return store != nullptr && store->getValueOperand()->getType()->isVectorTy();
+    });
+  };
+  for (llvm::Loop* loop : loops.getLoopsInPreorder()) {
+    if (!loop->isInnermost() || llvm::none_of(loop->blocks(), stores_vectors)) continue;
+    llvm::Metadata* count =
+        llvm::ConstantAsMetadata::get(llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), static_cast<uint64_t>(times)));
+    llvm::MDNode* property = llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.unroll.count"), count});
+    llvm::MDNode* id = llvm::MDNode::getDistinct(context, {nullptr, property});
+    id->replaceOperandWith(0, id);
+    loop->setLoopID(id);
+  }
+}
+
+Status inline_into_callers(llvm::Function& function) {
+  while (!function.use_empty()) {
+    auto* call = llvm::dyn_cast<llvm::CallBase>(*function.user_begin());
+    if (call == nullptr) return internal_error("function " + function.getName().str() + " is not only called");
+    llvm::InlineFunctionInfo info;
+    if (const llvm::InlineResult result = llvm::InlineFunction(*call, info); !result.isSuccess())
+      return internal_error("function " + function.getName().str() + " cannot be inlined: " + result.getFailureReason());
+  }
+  function.eraseFromParent();
+  return {};
+}
+
+}  // namespace
+
+Status graft(llvm::Module& module, std::string_view bitcode, int unroll) {
+  const llvm::MemoryBufferRef buffer(llvm::StringRef(bitcode.data(), bitcode.size()), "loops");
+  llvm::Expected<std::unique_ptr<llvm::Module>> loops = llvm::parseBitcodeFile(buffer, module.getContext());
+  if (!loops) return internal_error("bitcode of the loops: " + llvm::toString(loops.takeError()));
+  strip(**loops, module);
+  use_intrinsics(**loops);
+  std::vector<std::string> names;
+  for (const llvm::Function& function : **loops)
+    if (!function.isDeclaration()) names.push_back(function.getName().str());
+  if (llvm::Linker::linkModules(module, std::move(*loops))) return internal_error("bitcode of the loops does not link");
+  for (const std::string& name : names) {
+    llvm::Function* function = module.getFunction(name);
+    if (function == nullptr) continue;
+    if (unroll > 1) unroll_vectors(*function, unroll);
+    STREW_TRY(inline_into_callers(*function));
+  }
+  std::vector<llvm::Function*> doors;
+  for (llvm::Function& function : module)
+    if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) doors.push_back(&function);
+  for (llvm::Function* door : doors) {
+    if (door->hasFnAttribute(kStreamAttribute)) stream_vectors(*door);
+    STREW_TRY(inline_into_callers(*door));
+  }
+  return {};
+}
+
+}  // namespace strew

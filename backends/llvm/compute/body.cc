@@ -1,0 +1,222 @@
+// See body.h. Lengths: a constant run of at most kStraight vectors is straight-line code; longer ones loop over `unroll` vectors and
+// finish with halves, quarters, … so there is no scalar tail. Long byte moves go to memcpy, which knows the machine's best copy.
+// Tested by tests/differential (row lengths 1..70 and more) and tests/golden/machine_code_test.cc.
+#include "backends/llvm/compute/body.h"
+
+#include <algorithm>
+
+#include "backends/llvm/compute/evaluate.h"
+
+namespace strew {
+namespace {
+using llvm::Value;
+
+constexpr int64_t kStraight = 16;       // vectors of straight-line code for a constant run
+constexpr int64_t kStraightNodes = 64;  // and graph nodes in all of them: selection time grows faster than the block
+// memcpy's own dispatch and its string instructions cost more than a loop does up to here (bench/suite, dus_ cases: 1.16 -> 1.03 of the
+// limit at 40 KiB, 1.48 -> 1.33 at 8 KiB; a tie at 128 KiB, on Zen 3).
+constexpr int64_t kMemcpyBytes = 256 << 10;
+
+std::optional<int64_t> constant_of(Value* v) {
+  if (auto* c = llvm::dyn_cast<llvm::ConstantInt>(v)) return c->getSExtValue();
+  return std::nullopt;
+}
+
+class RunEmitter {
+ public:
+  RunEmitter(Frame& frame, const Body& body, const Pointers& p, const Loop& loop)
+      : f_(frame), e_(frame.e), body_(body), p_(p), loop_(loop) {}
+
+  void emit(Value* lo, Value* hi) {
+    if (body_.move && body_.current == nullptr && unit_stride_moves()) return move(lo, hi);
+    if (can_vectorise()) return vectors(lo, hi);
+    e_.loop(lo, hi, {1, f_.schedule.unroll}, [&](Value* i) { elements(i, 1); });
+  }
+
+ private:
+  std::vector<int> tensors() const {
+    std::vector<int> list = body_.results;
+    for (const ExprNode& node : body_.expr->nodes) {
+      const auto i = static_cast<size_t>(node.index);
+      if (node.op == ExprOp::current && body_.current == nullptr) list.push_back(body_.currents[i]);
+      if (node.op == ExprOp::update) list.push_back(body_.updates[i]);
+      if (node.op == ExprOp::extra) list.push_back(body_.extras[i]);
+    }
+    return list;
+  }
+  const Term& stride(int tensor) const { return loop_.strides[static_cast<size_t>(tensor)]; }
+  int source(size_t i) const { return body_.updates.empty() ? body_.currents[i] : body_.updates[i]; }
+
+  bool unit_stride_moves() const {
+    for (size_t i = 0; i < body_.results.size(); ++i)
+      if (f_.packed(body_.results[i]) || !stride(body_.results[i]).is(1) || !stride(source(i)).is(1)) return false;
+    return true;
+  }
+  bool can_vectorise() const {
+    for (int t : tensors()) {
+      if (f_.packed(t)) return false;
+      const bool result = std::find(body_.results.begin(), body_.results.end(), t) != body_.results.end();
+      if (!stride(t).is(1) && (result || !stride(t).is(0))) return false;
+    }
+    return lanes() > 1;
+  }
+  /// Elements per vector: the widest compute type fills a register.
+  int lanes() const {
+    int64_t widest = 1;
+    for (int t : tensors()) widest = std::max(widest, f_.element_bytes(t));
+    for (const ExprNode& node : body_.expr->nodes)
+      widest = std::max<int64_t>(widest, Numeric::rounds_after(node.dtype) ? 4 : bits(node.dtype) / 8);
+    return static_cast<int>(std::max<int64_t>(1, f_.schedule.vector_bytes / widest));
+  }
+
+  void elements(Value* i, int lanes) {
+    std::vector<bool> splats(p_.size(), false);
+    Pointers at = p_;
+    for (int t : tensors()) {
+      const auto n = static_cast<size_t>(t);
+      splats[n] = stride(t).is(0);
+      at[n] = f_.advance(t, p_[n], i, stride(t));
+    }
+    evaluate(f_, body_, at, lanes, splats);
+  }
+
+  void vectors(Value* lo, Value* hi) {
+    const int width = lanes();
+    const auto first = constant_of(lo), last = constant_of(hi);
+    if (first && last) {
+      const int64_t vectors = (*last - *first) / width;
+      if (vectors <= kStraight && vectors * static_cast<int64_t>(body_.expr->nodes.size()) <= kStraightNodes)
+        return straight(*first, *last, width);
+    }
+    Value* length = e_.b.CreateSub(hi, lo);
+    Value* whole = e_.b.CreateAnd(length, e_.i64(-width));
+    Value* body_end = e_.add(lo, whole);
+    e_.loop(lo, body_end, {width, f_.schedule.unroll}, [&](Value* i) { elements(i, width); });
+    Value* at = body_end;
+    for (int part = width / 2; part >= 1; part /= 2) {
+      Value* has = e_.b.CreateICmpNE(e_.b.CreateAnd(length, e_.i64(part)), e_.i64(0));
+      e_.when(has, [&] { elements(at, part); });
+      at = e_.add(at, e_.b.CreateAnd(length, e_.i64(part)));
+    }
+  }
+
+  void straight(int64_t i, int64_t end, int width) {
+    while (i < end) {
+      while (i + width > end) width /= 2;
+      elements(e_.i64(i), width);
+      i += width;
+    }
+  }
+
+  void move(Value* lo, Value* hi) {
+    for (size_t i = 0; i < body_.results.size(); ++i) {
+      const int to = body_.results[i];
+      const auto t = static_cast<size_t>(to), s = static_cast<size_t>(source(i));
+      Value* size = e_.i64(f_.element_bytes(to));
+      Value* offset = e_.times(lo, size);
+      Value* length = e_.times(e_.b.CreateSub(hi, lo), size);
+      Value* from = e_.at(p_[s], offset);
+      copy(e_.at(p_[t], offset), from, length);
+    }
+  }
+
+  void copy(Value* to, Value* from, Value* length) {
+    const auto known = constant_of(length);
+    if (body_.bulk) return memcpy(to, from, length);
+    if (f_.schedule.nontemporal) return streaming_copy(to, from, length);
+    if (known && *known <= kStraight * f_.schedule.vector_bytes) return straight_copy(to, from, *known);
+    if (known && *known < kMemcpyBytes) return loop_copy(to, from, length);
+    if (known) return memcpy(to, from, length);
+    e_.when(
+        e_.b.CreateICmpSGE(length, e_.i64(kMemcpyBytes)), [&] { memcpy(to, from, length); },
+        [&] { loop_copy(to, from, length); });
+  }
+
+  void memcpy(Value* to, Value* from, Value* length) { e_.b.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), length); }
+
+  void move_bytes(Value* to, Value* from, Value* offset, int64_t width, bool nontemporal = false) {
+    llvm::Type* type = width > 8
+                           ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(e_.b.getInt8Ty(), static_cast<unsigned>(width)))
+                           : e_.b.getIntNTy(static_cast<unsigned>(8 * width));
+    Value* v = e_.load(type, e_.at(from, offset), Access::input);
+    e_.store(v, e_.at(to, offset), nontemporal ? static_cast<uint64_t>(width) : 1, nontemporal);
+  }
+
+  /// Constant length: whole vectors, then one that overlaps the last (source and destination are disjoint, so that is the same bytes).
+  void straight_copy(Value* to, Value* from, int64_t length) {
+    int64_t width = f_.schedule.vector_bytes;
+    int64_t i = 0;
+    while (i < length) {
+      while (width > length) width /= 2;
+      const int64_t at = std::min(i, length - width);
+      move_bytes(to, from, e_.i64(at), width);
+      i = at + width;
+    }
+  }
+
+  void loop_copy(Value* to, Value* from, Value* length) {
+    const int64_t width = f_.schedule.vector_bytes;
+    Value* whole = e_.b.CreateAnd(length, e_.i64(-width));
+    e_.loop(e_.i64(0), whole, {width, f_.schedule.unroll}, [&](Value* i) { move_bytes(to, from, i, width); });
+    tail_copy(to, from, whole, length, width);
+  }
+
+  void tail_copy(Value* to, Value* from, Value* at, Value* length, int64_t width) {
+    for (int64_t part = width / 2; part >= 1; part /= 2) {
+      Value* piece = e_.b.CreateAnd(length, e_.i64(part));
+      e_.when(e_.b.CreateICmpNE(piece, e_.i64(0)), [&] { move_bytes(to, from, at, part); });
+      at = e_.add(at, piece);
+    }
+  }
+
+  /// Whole aligned vectors past the cache; anything else as usual. The range entry fences at its end.
+  void streaming_copy(Value* to, Value* from, Value* length) {
+    const int64_t width = f_.schedule.vector_bytes;
+    Value* address = e_.b.CreatePtrToInt(to, e_.b.getInt64Ty());
+    Value* aligned = e_.b.CreateICmpEQ(e_.b.CreateAnd(address, e_.i64(width - 1)), e_.i64(0));
+    e_.when(
+        aligned,
+        [&] {
+          Value* whole = e_.b.CreateAnd(length, e_.i64(-width));
+          e_.loop(e_.i64(0), whole, {width, f_.schedule.unroll}, [&](Value* i) { move_bytes(to, from, i, width, true); });
+          tail_copy(to, from, whole, length, width);
+        },
+        [&] { loop_copy(to, from, length); });
+  }
+
+  Frame& f_;
+  Emitter& e_;
+  const Body& body_;
+  const Pointers& p_;
+  const Loop& loop_;
+};
+
+}  // namespace
+
+Body range_body(const Plan& plan, bool fill) {
+  Body body;
+  body.expr = &plan.combine;
+  body.move = plan.pure_move;
+  if (fill) body.current = &plan.gather_fill;
+  int extras = 0;
+  for (const PlanTensor& t : plan.tensors) extras += t.role == Role::extra;
+  for (int i = 0; i < plan.pairs; ++i) {
+    body.results.push_back(plan.result(i));
+    body.currents.push_back(plan.gather ? plan.operand(i) : plan.result(i));
+    if (!plan.gather) body.updates.push_back(plan.update(i));
+  }
+  for (int i = 0; i < extras; ++i) body.extras.push_back(plan.extra(i));
+  return body;
+}
+
+void emit_run(Frame& frame, const Body& body, const Pointers& p, const Loop* loop, Value* lo, Value* hi) {
+  Loop one;
+  if (loop == nullptr) {
+    one.extent = constant(1);
+    one.strides.assign(p.size(), constant(1));
+    loop = &one;
+  }
+  RunEmitter(frame, body, p, *loop).emit(lo, hi);
+}
+
+}  // namespace strew

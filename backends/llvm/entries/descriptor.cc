@@ -1,0 +1,79 @@
+// The descriptor of a kernel as a constant: a packed struct of byte arrays and addresses, in the order of the image. Its symbol is the one
+// thing that an object exports; the entries it points to stay inside.
+#include "backends/descriptor.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/Module.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "backends/llvm/entries/entries.h"
+
+namespace strew {
+namespace {
+
+/// An address at a place of the image: of another place, or of a symbol.
+struct Address {
+  uint32_t at;
+  uint32_t to;
+  const std::string* symbol;
+};
+
+std::vector<Address> addresses_of(const DescriptorImage& image) {
+  std::vector<Address> list;
+  for (const DescriptorImage::Pointer& pointer : image.pointers) list.push_back({pointer.at, pointer.to, nullptr});
+  for (const DescriptorImage::External& external : image.externals) list.push_back({external.at, 0, &external.symbol});
+  std::sort(list.begin(), list.end(), [](const Address& a, const Address& b) { return a.at < b.at; });
+  return list;
+}
+
+}  // namespace
+
+void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const std::string& name) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* const byte = llvm::Type::getInt8Ty(context);
+  llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
+  const std::vector<Address> addresses = addresses_of(image);
+
+  std::vector<llvm::Type*> types;
+  size_t done = 0;
+  const auto bytes_until = [&](size_t at) {
+    if (at > done) types.push_back(llvm::ArrayType::get(byte, at - done));
+    done = at;
+  };
+  for (const Address& address : addresses) {
+    bytes_until(address.at);
+    types.push_back(pointer);
+    done += sizeof(void*);
+  }
+  bytes_until(image.bytes.size());
+  auto* const type = llvm::StructType::get(context, types, /*isPacked=*/true);
+  auto* const global =
+      new llvm::GlobalVariable(module, type, /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, nullptr, name);
+  global->setAlignment(llvm::Align(alignof(std::max_align_t)));
+
+  std::vector<llvm::Constant*> values;
+  done = 0;
+  const auto copy_until = [&](size_t at) {
+    if (at > done)
+      values.push_back(llvm::ConstantDataArray::getRaw(llvm::StringRef(image.bytes.data() + done, at - done), at - done, byte));
+    done = at;
+  };
+  llvm::Type* const index = llvm::Type::getInt64Ty(context);
+  for (const Address& address : addresses) {
+    copy_until(address.at);
+    llvm::Constant* value = nullptr;
+    if (address.symbol != nullptr)
+      value = module.getNamedValue(*address.symbol);
+    else
+      value = llvm::ConstantExpr::getInBoundsGetElementPtr(byte, global, llvm::ConstantInt::get(index, address.to));
+    values.push_back(value);
+    done += sizeof(void*);
+  }
+  copy_until(image.bytes.size());
+  global->setInitializer(llvm::ConstantStruct::get(type, values));
+}
+
+}  // namespace strew

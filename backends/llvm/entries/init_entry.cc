@@ -1,0 +1,138 @@
+// The init entry: elements [begin, end) of the results, copied from the operands (converted where dtypes differ) or filled.
+//
+// A copy of a whole operand dwarfs the update it is made for, so it exists twice: through the caches (memcpy) and, where the caller says
+// that the result is larger than those (STREW_STREAM), past them: 1.4-1.7 times faster out of cache, several times slower in it
+// (bench/suite, cases _copied). Tested by tests/differential, tests/unit/init_test.cc and kernel_test.cc.
+#include <llvm/IR/IntrinsicsX86.h>
+
+#include <cstddef>
+
+#include "backends/llvm/compute/body.h"
+#include "backends/llvm/entries/entries.h"
+#include "strew/abi.h"
+
+namespace strew {
+namespace {
+using llvm::Value;
+
+constexpr int64_t kLine = 64;
+
+/// current (an operand element or the fill value) -> the result's dtype.
+Expr convert_graph(DType from, DType to) {
+  Expr graph;
+  graph.nodes.push_back({ExprOp::current, from, {}, 0, {}});
+  if (from != to) graph.nodes.push_back({ExprOp::convert, to, {0}, 0, {}});
+  graph.results = {static_cast<int32_t>(graph.nodes.size()) - 1};
+  return graph;
+}
+
+class Streamer {
+ public:
+  explicit Streamer(Frame& frame) : f_(frame), e_(frame.e) {}
+
+  Value* wanted() {
+    Value* flags =
+        e_.load(e_.b.getInt32Ty(), e_.at(e_.function.getArg(0), e_.i64(offsetof(strew_args, flags))), Access::input, 4);
+    return e_.b.CreateICmpNE(e_.b.CreateAnd(flags, e_.b.getInt32(STREW_STREAM)), e_.b.getInt32(0));
+  }
+
+  /// Whole lines past the caches; what lies before the first and after the last as usual.
+  void copy(Value* to, Value* from, Value* bytes) {
+    Value* address = e_.b.CreatePtrToInt(to, e_.b.getInt64Ty());
+    Value* head = e_.smin(e_.b.CreateAnd(e_.b.CreateNeg(address), e_.i64(kLine - 1)), bytes);
+    Value* lines = e_.b.CreateAnd(e_.b.CreateSub(bytes, head), e_.i64(-kLine));
+    Value* tail = e_.b.CreateSub(e_.b.CreateSub(bytes, head), lines);
+    memcpy(to, from, head);
+    to = e_.at(to, head);
+    from = e_.at(from, head);
+    e_.loop(e_.i64(0), lines, {kLine, kUnroll}, [&](Value* i) {
+      Value* source = e_.at(from, i);
+      line(e_.at(to, i), source);
+    });
+    Value* rest = e_.at(from, lines);
+    memcpy(e_.at(to, lines), rest, tail);
+    if (f_.target.arch == "x86_64") e_.b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, {});
+  }
+
+ private:
+  static constexpr int kUnroll = 4;
+
+  void memcpy(Value* to, Value* from, Value* bytes) { e_.b.CreateMemCpy(to, llvm::Align(1), from, llvm::Align(1), bytes); }
+
+  void line(Value* to, Value* from) {
+    const int64_t width = f_.schedule.vector_bytes;
+    llvm::Type* type = llvm::FixedVectorType::get(e_.b.getInt8Ty(), static_cast<unsigned>(width));
+    llvm::SmallVector<Value*, 4> vectors;
+    for (int64_t at = 0; at < kLine; at += width) vectors.push_back(e_.load(type, e_.at(from, e_.i64(at)), Access::input));
+    for (size_t v = 0; v < vectors.size(); ++v)
+      e_.store(vectors[v], e_.at(to, e_.i64(static_cast<int64_t>(v) * width)), static_cast<uint64_t>(width), true);
+  }
+
+  Frame& f_;
+  Emitter& e_;
+};
+
+/// Do the innermost rows of result and operand i lie densely, byte for byte?
+bool is_dense(const Frame& f, int i) {
+  const int result = f.plan.result(i), operand = f.plan.operand(i);
+  if (f.plan.init.empty() || f.packed(result)) return false;
+  const std::vector<Term>& strides = f.plan.init.back().strides;
+  return strides[static_cast<size_t>(result)].is(1) && strides[static_cast<size_t>(operand)].is(1);
+}
+
+/// Too small for any call to ask for STREW_STREAM, whose callers compare the result with a quarter of the last-level cache (runtime/call): no
+/// second copy of the code. A number of its own, not the target's caches, because code depends on no more than the target's text.
+constexpr int64_t kNeverStreamed = 256 << 10;
+
+bool is_small(const Plan& plan) {
+  int64_t bytes = bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8;
+  for (const Loop& loop : plan.init)
+    if (!loop.extent.is_static() || __builtin_mul_overflow(bytes, loop.extent.factor, &bytes)) return false;
+  return bytes <= kNeverStreamed;
+}
+
+}  // namespace
+
+void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name) {
+  const Plan& plan = request.plan;
+  Schedule schedule = request.schedule;
+  schedule.nontemporal = false;  // that is for the updates
+  Frame f(module, name, plan, schedule, request.target);
+  Streamer streamer(f);
+  const bool small = is_small(plan);
+  Value* streams = small ? f.e.b.getFalse() : streamer.wanted();
+  f.for_rows(plan.init, f.begin(), f.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
+    for (int i = 0; i < plan.pairs; ++i) {
+      const auto result = static_cast<size_t>(plan.result(i)), operand = static_cast<size_t>(plan.operand(i));
+      const DType to = plan.tensors[result].dtype;
+      const bool fill = plan.init_kind == InitKind::fill;
+      const DType from = fill ? to : plan.tensors[operand].dtype;
+      const Expr graph = convert_graph(from, to);
+      Body body;
+      body.expr = &graph;
+      body.results = {plan.result(i)};
+      body.currents = {plan.operand(i)};
+      body.move = from == to;
+      body.bulk = true;
+      if (fill) body.current = &plan.init_fill[static_cast<size_t>(i)];
+      const auto cached = [&] { emit_run(f, body, row, plan.init.empty() ? nullptr : &plan.init.back(), lo, hi); };
+      if (fill || !body.move || !is_dense(f, i) || small) {
+        cached();
+        continue;
+      }
+      Value* size = f.e.i64(f.element_bytes(plan.result(i)));
+      Value* start = f.e.times(lo, size);
+      f.e.when(
+          streams,
+          [&] {
+            Value* bytes = f.e.times(f.e.b.CreateSub(hi, lo), size);
+            Value* source = f.e.at(row[operand], start);
+            streamer.copy(f.e.at(row[result], start), source, bytes);
+          },
+          cached);
+    }
+  });
+  f.finish();
+}
+
+}  // namespace strew

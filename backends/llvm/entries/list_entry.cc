@@ -1,0 +1,147 @@
+// The entries of strategy owner: keys resolves every position's destination once; list applies chosen positions at resolved keys.
+//
+// A key is the place of the window's first destination in result 0, in units of key_unit (compiler/plan), so it fits 32 bits; all bits set
+// where the policy drops the position. It also serves results 1..N-1, which owner_legal (runtime/call/strategies/owner.h) admits only with the
+// same strides. Windows of row and element plans are never cut, so the list needs no bounds. Loops made elsewhere (outside.h) take the
+// list as it is: the two have one layout. Tested by tests/differential under every
+// thread count.
+#include <cstddef>
+#include <optional>
+
+#include "backends/llvm/address/prefetch.h"
+#include "backends/llvm/address/window.h"
+#include "backends/llvm/entries/entries.h"
+#include "backends/llvm/entries/outside.h"
+#include "strew/abi.h"
+
+namespace strew {
+namespace {
+using llvm::Value;
+
+constexpr int64_t kKeyBytes = 4;
+constexpr int64_t kListBytes = 8;
+constexpr int kKeyUnroll = 4;
+
+/// Writes keys to their places.
+class Keys {
+ public:
+  explicit Keys(Frame& frame)
+      : f_(frame),
+        result_(static_cast<size_t>(frame.plan.result(0))),
+        unit_(key_unit(frame.plan)),
+        keys_(frame.pointer_argument(offsetof(strew_args, key))),
+        first_(frame.argument(offsetof(strew_args, n_list))) {}
+
+  /// Of the position where p stands.
+  void store(const Pointers& p, Value* position) const {
+    const Placement placement = place(f_, p);
+    Value* key = row_key(p);
+    for (size_t k = 0; k < f_.plan.components.size(); ++k)
+      key = f_.e.add(key, f_.e.times(placement.components[k].start, f_.e.i64(step(k))));
+    key = f_.e.b.CreateTrunc(key, f_.e.b.getInt32Ty());
+    Value* to = slot(position);
+    f_.e.store(f_.e.b.CreateSelect(placement.inside, key, f_.e.b.getInt32(~0u)), to, kKeyBytes);
+  }
+
+  /// Of that one and those after it, kIndexLanes in all.
+  void store_lanes(const Pointers& p, Value* position) const {
+    const Placement placement = place_lanes(f_, p);
+    const auto all = [&](Value* scalar) { return f_.e.b.CreateVectorSplat(kIndexLanes, scalar); };
+    llvm::Type* lanes = llvm::FixedVectorType::get(f_.e.b.getInt32Ty(), kIndexLanes);
+    Value* key = all(f_.e.b.CreateTrunc(row_key(p), f_.e.b.getInt32Ty()));
+    for (size_t k = 0; k < f_.plan.components.size(); ++k) {
+      Value* start = f_.e.b.CreateTrunc(placement.components[k].start, lanes);
+      key = f_.e.b.CreateAdd(key, f_.e.b.CreateMul(start, all(f_.e.b.getInt32(static_cast<uint32_t>(step(k))))));
+    }
+    if (placement.inside != nullptr) key = f_.e.b.CreateSelect(placement.inside, key, all(f_.e.b.getInt32(~0u)));
+    f_.e.store(key, slot(position), kKeyBytes);
+  }
+
+ private:
+  int64_t step(size_t k) const { return f_.plan.components[k].strides[result_].factor / unit_; }
+
+  /// Batching dims have moved the result already; an exact division, because every stride is a multiple of the unit.
+  Value* row_key(const Pointers& p) const {
+    if (p[result_] == f_.bases()[result_]) return f_.e.i64(0);
+    return f_.e.b.CreateExactSDiv(f_.e.b.CreatePtrDiff(f_.e.b.getInt8Ty(), p[result_], f_.bases()[result_]),
+                                  f_.e.i64(unit_ * f_.element_bytes(f_.plan.result(0))));
+  }
+  Value* slot(Value* position) const {
+    return f_.e.at(keys_, f_.e.times(f_.e.b.CreateSub(position, first_), f_.e.i64(kKeyBytes)));
+  }
+
+  Frame& f_;
+  size_t result_;
+  int64_t unit_;
+  Value *keys_, *first_;
+};
+
+void emit_whole_list(Frame& f, Outside& outside, Value* list, Value* first) {
+  const Pointers p = f.beside_results(first);
+  f.e.loop(f.begin(), f.end(), {Outside::kMostEntries, 1}, [&](Value* j) {
+    Value* count = f.e.smin(f.e.i64(Outside::kMostEntries), f.e.b.CreateSub(f.end(), j));
+    outside.apply(p, f.e.at(list, f.e.times(j, f.e.i64(kListBytes))), count);
+  });
+}
+
+}  // namespace
+
+void emit_keys(llvm::Module& module, const BuildRequest& request, const std::string& name) {
+  Frame f(module, name, request.plan, request.schedule, request.target);
+  const Keys keys(f);
+  const bool has_lanes = has_index_lanes(f);
+  f.for_rows(f.plan.positions, f.begin(), f.end(), [&](const Pointers& row, Value* before, Value* lo, Value* hi) {
+    const auto one = [&](Value* i) {
+      Value* position = f.e.add(before, i);
+      keys.store(f.at_position(row, i), position);
+    };
+    const auto lanes = [&](Value* i) {
+      Value* position = f.e.add(before, i);
+      keys.store_lanes(f.at_position(row, i), position);
+    };
+    if (!has_lanes) return f.e.loop(lo, hi, {1, kKeyUnroll}, one);
+    loop_by_lanes(f, lo, hi, lanes, one);
+  });
+  f.finish();
+}
+
+void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
+  Frame f(module, name, request.plan, request.schedule, request.target);
+  std::optional<Outside> outside;
+  if (form != nullptr) outside.emplace(f, *form, request.symbol);
+  Value* list = f.pointer_argument(offsetof(strew_args, pos));
+  Value* first = f.argument(offsetof(strew_args, n_list));
+  const Term unit = constant(key_unit(f.plan));
+  const auto entry = [&](Value* j) {
+    return f.e.load(f.e.b.getInt64Ty(), f.e.at(list, f.e.times(j, f.e.i64(kListBytes))), Access::input, kListBytes);
+  };
+  const auto other_tensors = [&](Value* entry) {
+    return f.beside_results(f.e.add(first, f.e.b.CreateAnd(entry, f.e.i64(0xffffffff))));
+  };
+  const auto destination = [&](int i, Value* entry) {
+    const int result = f.plan.result(i);
+    return f.advance(result, f.bases()[static_cast<size_t>(result)], f.e.b.CreateLShr(entry, f.e.i64(32)), unit);
+  };
+  Emitter::LoopOptions options;
+  if (f.plan.kind == PlanKind::element) options.unroll = f.schedule.unroll;
+  const auto at = [&](Value* j) {
+    if (f.schedule.prefetch > 0) {
+      Value* last = f.e.b.CreateSub(f.end(), f.e.i64(1));
+      Value* ahead = entry(f.e.smin(f.e.add(j, f.e.i64(f.schedule.prefetch)), last));
+      prefetch_run(f, f.plan.result(0), destination(0, ahead), true);
+      const int update = f.plan.update(0);
+      if (f.plan.kind != PlanKind::element) prefetch_run(f, update, other_tensors(ahead)[static_cast<size_t>(update)], false);
+    }
+    Value* now = entry(j);
+    Pointers p = other_tensors(now);
+    for (int i = 0; i < f.plan.pairs; ++i) p[static_cast<size_t>(f.plan.result(i))] = destination(i, now);
+    outside ? outside->apply_one(p, nullptr, WindowCut::none) : emit_whole_window(f, p);
+  };
+  const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };
+  f.e.when(
+      outside && form->listed ? outside->fits() : f.e.b.getFalse(), [&] { emit_whole_list(f, *outside, list, first); },
+      one_by_one);
+  f.finish();
+}
+
+}  // namespace strew

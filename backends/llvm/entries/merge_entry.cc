@@ -1,0 +1,66 @@
+// The merge entry of strategy private: elements [begin, end) of the results combined with those of private tables.
+//
+// The table of result i starts at args.scratch + i * args.k0; tables and results are contiguous. Where a float table still holds the
+// identity's bits the result is kept as it is, because arithmetic would quiet a signalling NaN that no update reached; integers need no such
+// care. Tested by tests/differential and tests/unit/private_test.cc.
+#include <cstddef>
+
+#include "backends/llvm/compute/body.h"
+#include "backends/llvm/entries/entries.h"
+#include "schedules/strategies/private_tables.h"
+#include "strew/abi.h"
+
+namespace strew {
+namespace {
+
+DType same_width_integer(DType dtype) { return bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64; }
+
+/// current: the result, update: the table.
+Expr merge_graph(ExprOp op, DType dtype, int pair) {
+  Expr graph;
+  const auto push = [&](ExprNode node) {
+    graph.nodes.push_back(std::move(node));
+    return static_cast<int32_t>(graph.nodes.size()) - 1;
+  };
+  const int32_t current = push({ExprOp::current, dtype, {}, pair, {}});
+  const int32_t table = push({ExprOp::update, dtype, {}, pair, {}});
+  int32_t result = push({merge_of(op), dtype, {current, table}, 0, {}});
+  if (is_float(dtype)) {
+    const DType code = same_width_integer(dtype);
+    const int32_t table_code = push({ExprOp::bitcast, code, {table}, 0, {}});
+    const int32_t identity = push({ExprOp::literal, code, {}, 0, Scalar{code, {*identity_bits(op, dtype), 0}}});
+    const int32_t untouched = push({ExprOp::eq, DType::boolean, {table_code, identity}, 0, {}});
+    result = push({ExprOp::select, dtype, {untouched, current, result}, 0, {}});
+  }
+  graph.results = {result};
+  return graph;
+}
+
+}  // namespace
+
+void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name) {
+  Frame f(module, name, request.plan, request.schedule, request.target);
+  const Plan& plan = f.plan;
+  llvm::Value* tables = f.pointer_argument(offsetof(strew_args, scratch));
+  llvm::Value* apart = f.argument(offsetof(strew_args, k0));
+  for (int i = 0; i < plan.pairs; ++i) {
+    const auto result = static_cast<size_t>(plan.result(i)), update = static_cast<size_t>(plan.update(i));
+    const Expr graph = merge_graph(combiner_of(plan, i), plan.tensors[result].dtype, i);
+    Body body;
+    body.expr = &graph;
+    body.results = {plan.result(i)};
+    for (int j = 0; j < plan.pairs; ++j) {
+      body.currents.push_back(plan.result(j));
+      body.updates.push_back(plan.update(j));
+    }
+    Pointers p = f.bases();
+    p[update] = f.e.at(tables, f.e.times(apart, f.e.i64(i)));
+    Loop all;
+    all.strides.assign(p.size(), constant(0));
+    all.strides[result] = all.strides[update] = constant(1);
+    emit_run(f, body, p, &all, f.begin(), f.end());
+  }
+  f.finish();
+}
+
+}  // namespace strew

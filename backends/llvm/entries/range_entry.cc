@@ -1,0 +1,117 @@
+// The range entry: every position of [begin, end), in order, with its whole window; and clip, the same with a part of each window.
+//
+// With schedule knob `prefetch`, the position that many iterations ahead has its first lines prefetched where it will write (gather:
+// read); its index may be out of range, which is harmless: prefetch never faults. The look-ahead stops at the end of the row of
+// positions, so the index array is never read past its end.
+#include "backends/llvm/address/element_lanes.h"
+#include "backends/llvm/address/prefetch.h"
+#include "backends/llvm/address/window.h"
+#include "backends/llvm/compute/carried.h"
+#include "backends/llvm/entries/entries.h"
+#include "backends/llvm/entries/outside.h"
+
+namespace strew {
+namespace {
+using llvm::Value;
+
+void prefetch(Frame& f, const Pointers& p, bool is_cut) {
+  const int tensor = f.indexed();
+  Pointers ahead = p;
+  for (size_t k = 0; k < f.plan.components.size(); ++k)
+    ahead = f.step(ahead, f.plan.components[k].strides, load_component(f, p, k));
+  prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather, is_cut);
+}
+
+/// The loop over the positions of an entry.
+class PositionLoop {
+ public:
+  PositionLoop(Frame& frame, WindowCut cut) : f_(frame), cut_(cut) {
+    if (f_.plan.kind == PlanKind::element && f_.plan.positions.size() <= 1) options_.unroll = f_.schedule.unroll;
+    // A streaming store wants its line out of the cache.
+    const bool past_cache = f_.schedule.nontemporal && !f_.plan.gather;
+    looks_ahead_ = f_.schedule.prefetch > 0 && !past_cache && !f_.plan.positions.empty() && !f_.packed(f_.indexed());
+  }
+
+  /// Every position on its own, its window done by `window` (null: as the plan says).
+  void one_by_one(WindowBody window) {
+    f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
+      f_.e.loop(lo, hi, options_, [&](Value* i) { one(row, hi, i, window); });
+    });
+  }
+
+  /// Single elements, the places of kIndexLanes of them at a time.
+  void by_lanes() {
+    f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
+      const auto eight = [&](Value* first) {
+        const ElementLanes elements(f_, f_.at_position(row, first));
+        for (int lane = 0; lane < kIndexLanes; ++lane) {
+          Value* i = f_.e.add(first, f_.e.i64(lane));
+          look_ahead(row, hi, i);
+          emit_whole_window(f_, elements.moved(f_.at_position(row, i), lane));
+        }
+      };
+      loop_by_lanes(f_, lo, hi, eight, [&](Value* i) { one(row, hi, i, {}); });
+    });
+  }
+
+ private:
+  void one(const Pointers& row, Value* hi, Value* i, WindowBody window) {
+    look_ahead(row, hi, i);
+    emit_window(f_, f_.at_position(row, i), cut_, window);
+  }
+
+  void look_ahead(const Pointers& row, Value* hi, Value* i) {
+    if (!looks_ahead_) return;
+    Value* last = f_.e.b.CreateSub(hi, f_.e.i64(1));
+    Value* ahead = f_.e.smin(f_.e.add(i, f_.e.i64(f_.schedule.prefetch)), last);
+    prefetch(f_, f_.at_position(row, ahead), cut_ != WindowCut::none);
+  }
+
+  Frame& f_;
+  WindowCut cut_;
+  Emitter::LoopOptions options_;
+  bool looks_ahead_ = false;
+};
+
+/// Windows that another compiler's loops do.
+void emit_outside(Frame& f, WindowCut cut, const Form& form, const std::string& symbol) {
+  Outside outside(f, form, symbol);
+  PositionLoop(f, cut).one_by_one(
+      [&](const Pointers& p, const Placement& placement, WindowCut part) { outside.apply_one(p, &placement, part); });
+}
+
+/// Elements whose last one stays in a register, for sorted indices.
+void emit_carried(Frame& f, WindowCut cut) {
+  CarriedElement carried(f);
+  PositionLoop(f, cut).one_by_one([&](const Pointers& p, const Placement&, WindowCut) { carried.apply(p); });
+}
+
+void emit_lanes(Frame& f, WindowCut cut) { PositionLoop(f, cut).by_lanes(); }
+
+void emit_windows(Frame& f, WindowCut cut) { PositionLoop(f, cut).one_by_one({}); }
+
+void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut, const Form* form) {
+  Frame f(module, name, request.plan, request.schedule, request.target);
+  if (form != nullptr) {
+    emit_outside(f, cut, *form, request.symbol);
+  } else if (CarriedElement::pays(f)) {
+    emit_carried(f, cut);
+  } else if (ElementLanes::pay(f)) {
+    emit_lanes(f, cut);
+  } else {
+    emit_windows(f, cut);
+  }
+  f.finish();
+}
+
+}  // namespace
+
+void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
+  emit_positions(module, request, name, cut_of(request.schedule), form);
+}
+
+void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
+  emit_positions(module, request, name, WindowCut::owned, form);
+}
+
+}  // namespace strew

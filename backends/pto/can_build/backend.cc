@@ -1,0 +1,68 @@
+// npu-a3 and npu-a5, compiled into libstrew, which opens libstrew_pto when one of them is asked. The plan becomes a program: for the target of the
+// same name as `strew compile --emit pto-ir` writes it; for a call on this machine, which simulates it, as --emit pto-cpp does. For trying a
+// program out where there is no chip: named, never chosen by `auto`. Tested by tests/unit/npu_backend_test.cc.
+#include "backends/pto/can_build/backend.h"
+
+#include "backends/modules.h"
+#include "backends/pto/program.h"
+
+namespace strew {
+namespace {
+
+class Simulation final : public Interpreter {
+ public:
+  Simulation(const PtoModule& module, std::shared_ptr<const pto::Program> program)
+      : module_(module), program_(std::move(program)) {}
+
+  Expected<bool> run(std::span<const TensorView> tensors) const override { return module_.simulate(*program_, tensors); }
+
+ private:
+  const PtoModule& module_;
+  std::shared_ptr<const pto::Program> program_;
+};
+
+class NpuBackend final : public Backend {
+ public:
+  NpuBackend(std::string_view name, pto::Chip chip) : name_(name), chip_(chip) {}
+
+  std::string_view name() const override { return name_; }
+  bool interprets() const override { return true; }
+  Status can_build(const BuildRequest& request) const override { return plan(request).status(); }
+  Expected<Artifact> build(const BuildRequest& request) const override {
+    STREW_ASSIGN(const PtoModule* const module, open_pto_module());
+    STREW_ASSIGN(pto::Program program, plan(request));
+    Artifact artifact;
+    artifact.interpreted = true;
+    artifact.program = std::make_shared<pto::Program>(std::move(program));
+    artifact.interpreter = std::make_shared<Simulation>(*module, artifact.program);
+    return artifact;
+  }
+  Expected<std::string> emit_text(const BuildRequest&, std::string_view kind) const override {
+    return unsupported("backend " + std::string(name_) + ": --emit " + std::string(kind) + ", expected --target " +
+                       std::string(name_) + " with --emit op, plan, pto-as, pto-ir or pto-cpp");
+  }
+
+ private:
+  Expected<pto::Program> plan(const BuildRequest& request) const {
+    STREW_ASSIGN(const PtoModule* const module, open_pto_module());
+    pto::ProgramOptions simulated;
+    simulated.output = pto::Output::pto_cpp;
+    return module->plan_program(request.tensors, request.plan, chip_, request.program != nullptr ? *request.program : simulated);
+  }
+
+  std::string_view name_;
+  pto::Chip chip_;
+};
+
+}  // namespace
+
+const Backend* npu_a3_backend() {
+  static const NpuBackend backend("npu-a3", pto::Chip::a3);
+  return &backend;
+}
+const Backend* npu_a5_backend() {
+  static const NpuBackend backend("npu-a5", pto::Chip::a5);
+  return &backend;
+}
+
+}  // namespace strew

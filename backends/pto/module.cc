@@ -1,0 +1,34 @@
+// libstrew_pto's one exported function: programs planned, written as text and simulated. A call is simulated on a few cores that take turns after
+// every statement. Tested by tests/unit/npu_backend_test.cc.
+#include "base/module.h"
+
+#include <algorithm>
+
+#include "backends/modules.h"
+#include "backends/pto/program.h"
+#include "backends/pto/simulate/launch.h"
+#include "backends/pto/text.h"
+
+namespace strew {
+namespace {
+
+constexpr int kMostCores = 8;
+constexpr uint64_t kEachInTurn = 2;
+
+Expected<bool> simulate_call(const pto::Program& program, std::span<const TensorView> tensors) {
+  pto::SimulateOptions options;
+  options.blocks = std::min(program.blocks, kMostCores);
+  options.seed = kEachInTurn;
+  options.max_steps = int64_t{1} << 40;
+  STREW_ASSIGN(const pto::Launched launched, pto::launch(program, program.module, tensors, options));
+  return !launched.fault;
+}
+
+}  // namespace
+}  // namespace strew
+
+extern "C" const strew::PtoModule* strew_pto_module() {
+  static const strew::PtoModule module = {strew::kModuleVersion, strew::pto::plan_program, strew::pto::program_text,
+                                          strew::simulate_call};
+  return &module;
+}

@@ -1,0 +1,257 @@
+// See walk.h. Rows come from the longest piece that every tensor holds side by side, cut where windows may start inside of it. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
+#include "backends/pto/walk.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "backends/pto/combine.h"
+#include "backends/pto/grid.h"
+#include "backends/pto/l1.h"
+#include "compiler/pto/instructions.h"
+#include "compiler/pto/types.h"
+
+namespace strew::pto {
+namespace {
+
+constexpr int64_t kMostParts = 64;  // of a row that windows start inside of
+/// Elements; shorter parts of a row are not worth an instruction each.
+constexpr int64_t kShortestPart = 8;
+
+/// A loop of one turn that moves nothing.
+Loop unit_loop(size_t tensors) {
+  Loop loop;
+  loop.extent = constant(1);
+  loop.strides.assign(tensors, constant(0));
+  loop.scale = constant(1);
+  return loop;
+}
+
+/// A component's loop that steps over `scale` elements at a time, cut into the coordinate's and what is left inside.
+void split_scales(std::vector<Loop>& window) {
+  for (size_t i = 0; i < window.size(); ++i) {
+    Term coordinates;
+    if (window[i].component < 0 || window[i].scale.is(1) || !divide(window[i].extent, window[i].scale, coordinates)) continue;
+    Loop inner = window[i];
+    inner.extent = window[i].scale;
+    inner.component = -1;
+    inner.scale = constant(1);
+    for (Term& stride : window[i].strides) stride = stride * window[i].scale;
+    window[i].extent = coordinates;
+    window[i].scale = constant(1);
+    window.insert(window.begin() + static_cast<ptrdiff_t>(i) + 1, std::move(inner));
+  }
+}
+
+/// Rows that no step starts in the middle of: the run of the window, or equal parts of it.
+void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) {
+  const auto table = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+  int64_t unit = walk.width;
+  for (const Component& c : plan.components) unit = std::gcd(unit, c.strides[table].factor);
+  for (const Loop& loop : walk.window) unit = std::gcd(unit, loop.strides[table].factor);
+  for (const Loop& loop : walk.outer) unit = std::gcd(unit, loop.strides[table].factor);
+  unit = std::gcd(unit, walk.axis.strides[table].factor);
+  if (unit == walk.width || unit == 0 || walk.width / unit > kMostParts) return;
+  Loop part = unit_loop(plan.tensors.size());
+  part.extent = constant(walk.width / unit);
+  for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(unit);
+  walk.width = unit;
+  walk.window.push_back(std::move(part));
+}
+
+/// Rows of at most `most` elements: the longest equal parts that fit a tile, tried by their length, because a row may have any number of them.
+Status cut_to_fit(const Plan& plan, const std::vector<int>& tensors, int64_t most, RowWalk& walk) {
+  if (walk.width <= most) return {};
+  int64_t each = most;
+  while (each >= kShortestPart && walk.width % each != 0) --each;
+  if (each < kShortestPart) return unsupported("rows of " + std::to_string(walk.width) + " elements, which no equal parts fit");
+  Loop part = unit_loop(plan.tensors.size());
+  part.extent = constant(walk.width / each);
+  for (const int t : tensors) part.strides[static_cast<size_t>(t)] = constant(each);
+  walk.width = each;
+  walk.window.push_back(std::move(part));
+  return {};
+}
+
+/// The tensors that rows move between: tables, and updates or the result.
+std::vector<int> row_tensors(const Plan& plan) {
+  std::vector<int> out;
+  for (size_t t = 0; t < plan.tensors.size(); ++t) {
+    const PlanTensor& tensor = plan.tensors[t];
+    const bool moves = tensor.role == Role::updates || tensor.role == Role::result ||
+                       (plan.gather && tensor.role == Role::operand) ||
+                       (tensor.role == Role::extra && tensor.extra == ExtraKind::per_element);
+    if (moves && tensor.bound) out.push_back(static_cast<int>(t));
+  }
+  return out;
+}
+
+Status check_policy(const Frame& frame, const RowWalk& walk) {
+  const Plan& plan = frame.plan;
+  if (plan.oob == OobPolicy::wrap && !walk.slab) return unsupported("policy wrap where more than one component names a row");
+  if (plan.oob == OobPolicy::wrap && bits(plan.index_dtype) == 64) return unsupported("policy wrap of 64-bit indices");
+  const bool fills = plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
+  if (fills && (plan.gather_fill.bits[0] != 0 || plan.gather_fill.bits[1] != 0))
+    return unsupported("a fill value other than 0: the chip's mode is zero");
+  return {};
+}
+
+Status check_steps(const Frame& frame, const RowWalk& walk) {
+  const auto table = static_cast<size_t>(frame.table(0));
+  const auto whole = [&](const Term& step) { return divides(step, walk.width); };
+  bool fits = whole(walk.axis.strides[table]);
+  for (const Loop& loop : walk.outer) fits &= whole(loop.strides[table]);
+  for (const Loop& loop : walk.window) fits &= whole(loop.strides[table]);
+  for (const Component& c : frame.plan.components) fits &= whole(c.strides[table]);
+  return fits ? Status() : unsupported("windows that start inside of a row of " + std::to_string(walk.width) + " elements");
+}
+
+/// A table [columns, rows, 32 bytes] indexed in its rows, updates likewise, is a matrix in fractals, which a3's header has instructions
+/// for: one moves whole rows of the matrix. ptoas has none of them.
+void find_fractals(const Frame& frame, RowWalk& walk) {
+  const Plan& plan = frame.plan;
+  if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.components.size() != 1) return;
+  const Component& c = plan.components[0];
+  const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(side(plan, 0));
+  const Expected<Combine> combine = choose_combine(frame);
+  const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute);
+  const Words& words = frame.words(static_cast<int>(table));
+  const bool wide = walk.width * words.count * bits(words.element.dtype) == kFractalBytes * 8;
+  if (!moves || !wide || plan.checks_first || !c.window.is(1) || !walk.outer.empty() || walk.window.size() != 1) return;
+  const Term &rows = c.dim, &count = walk.axis.extent;
+  const Loop& across = walk.window[0];
+  const auto whole = [](const Term& t) { return t.is_static() && t.factor > 0 && t.factor % kFractalRows == 0; };
+  const bool shaped = whole(rows) && whole(count) && across.component < 0 && across.extent.is_static() &&
+                      c.strides[table].is(walk.width) && walk.axis.strides[table].is(0) &&
+                      walk.axis.strides[other].is(walk.width) && across.strides[table].is(rows.factor * walk.width) &&
+                      across.strides[other].is(count.factor * walk.width) &&
+                      frame.extent(static_cast<int>(table)).is(rows.factor * walk.width * across.extent.factor) &&
+                      frame.options.tile_rows % kFractalRows == 0;
+  if (!shaped) return;
+  walk.fractals = across.extent.factor;
+  walk.window.clear();
+  walk.slab = true;
+}
+
+/// Can an extra input be had as a tile of the updates' shape? Tiles have no broadcast along rows.
+Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
+  const PlanTensor& extra = frame.plan.tensors[static_cast<size_t>(tensor)];
+  const DType dtype = frame.words(tensor).element.dtype;
+  if (extra.extra == ExtraKind::per_element) return {};
+  if (extra.extra == ExtraKind::per_position && walk.elements && walk.axis.strides[static_cast<size_t>(tensor)].is(1)) return {};
+  const auto has = [&](Opcode opcode) {
+    return allows(*info(opcode).legality, frame.chip, reader_of(frame.options.output), dtype);
+  };
+  if (extra.extra == ExtraKind::scalar && has(Opcode::texpands) && has(Opcode::load_scalar) &&
+      !(is_unsigned_integer(dtype) && frame.options.output != Output::pto_cpp))
+    return {};
+  return unsupported("an extra input is " + std::string(name(extra.extra)) + " of " + std::string(name(extra.dtype)) +
+                     ", expected per_element: tiles have no broadcast; give it the shape of the updates");
+}
+
+}  // namespace
+
+std::optional<std::string> own_mode(const Plan& plan) {
+  switch (plan.oob) {
+    case OobPolicy::undefined:
+      return "undefined";
+    case OobPolicy::skip_element:
+    case OobPolicy::skip_window:
+      return "skip";
+    case OobPolicy::fill_element:
+    case OobPolicy::fill_window:
+      return "zero";
+    case OobPolicy::clamp:
+    case OobPolicy::wrap:
+      // The chip reads indices as u32.
+      if (is_unsigned_integer(plan.index_dtype)) return std::string(name(plan.oob));
+      return std::nullopt;
+    case OobPolicy::error:
+      break;
+  }
+  return std::nullopt;
+}
+
+int side(const Plan& plan, int pair) { return plan.gather ? plan.result(0) : plan.update(pair); }
+
+bool in_tiles(const PlanTensor& tensor) {
+  return tensor.role == Role::extra && (tensor.extra == ExtraKind::per_element || tensor.extra == ExtraKind::per_window);
+}
+
+Expected<RowWalk> row_walk(const Frame& frame, int64_t most) {
+  const Plan& plan = frame.plan;
+  if (plan.components.empty()) return unsupported("no index component");
+  if (plan.positions.empty()) return unsupported("one position");
+  if (frame.one_by_one()) return unsupported("integers that the chip combines one by one");
+  if (bits(plan.index_dtype) < 32) return unsupported("indices of " + std::string(name(plan.index_dtype)));
+  RowWalk walk;
+  walk.outer.assign(plan.positions.begin(), plan.positions.end() - 1);
+  walk.axis = plan.positions.back();
+  walk.window = plan.window;
+  split_scales(walk.window);
+  const std::vector<int> tensors = row_tensors(plan);
+  if (!walk.window.empty() && walk.window.back().component < 0 && walk.window.back().extent.is_static()) {
+    const Loop& last = walk.window.back();
+    const bool unit =
+        std::all_of(tensors.begin(), tensors.end(), [&](int t) { return last.strides[static_cast<size_t>(t)].is(1); });
+    if (unit) {
+      walk.width = last.extent.factor;
+      walk.window.pop_back();
+    }
+  }
+  cut_rows(plan, tensors, walk);
+  STREW_TRY(cut_to_fit(plan, tensors, most, walk));
+  STREW_TRY(check_steps(frame, walk));
+  const auto table = static_cast<size_t>(frame.table(0));
+  const bool one_word =
+      walk.width == 1 && std::all_of(tensors.begin(), tensors.end(), [&](int t) { return frame.words(t).count == 1; });
+  walk.elements = one_word && std::all_of(tensors.begin(), tensors.end(), [&](int t) {
+                    return plan.is_indexed(t) || walk.axis.strides[static_cast<size_t>(t)].is(1);
+                  });
+  walk.slab = plan.components.size() == 1 && plan.components[0].window.is(1) && walk.window.empty() &&
+              walk.axis.strides[table].is(0) && plan.components[0].strides[table].is(walk.width);
+  if (frame.options.through_l1) STREW_TRY(find_l1(frame, walk));
+  find_fractals(frame, walk);
+  STREW_TRY(check_policy(frame, walk));
+  for (size_t t = 0; t < plan.tensors.size(); ++t)
+    if (plan.tensors[t].role == Role::extra) STREW_TRY(check_extra(frame, walk, static_cast<int>(t)));
+  if (plan.kind == PlanKind::general && !walk.window.empty() && !plan.unique.holds && !plan.gather) {
+    STREW_ASSIGN(const Combine combine, choose_combine(frame));
+    if (!combine.any_order) return unsupported("windows that may overlap partly, in order");
+  }
+  return walk;
+}
+
+WindowWalk window_walk(const Frame& frame) {
+  const Plan& plan = frame.plan;
+  WindowWalk walk;
+  walk.around = plan.window;
+  walk.axis = walk.run = unit_loop(plan.tensors.size());
+  split_scales(walk.around);
+  const auto moved = [&](const Loop& loop) {
+    for (int pair = 0; pair < plan.pairs; ++pair)
+      if (!loop.strides[static_cast<size_t>(frame.table(pair))].is(1) ||
+          !loop.strides[static_cast<size_t>(side(plan, pair))].is(1))
+        return false;
+    for (size_t t = 0; t < plan.tensors.size(); ++t)
+      if (in_tiles(plan.tensors[t]) && !loop.strides[t].is(1)) return false;
+    return true;
+  };
+  if (!walk.around.empty() && moved(walk.around.back())) {
+    walk.run = walk.around.back();
+    walk.around.pop_back();
+  }
+  const int64_t most = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / frame.widest());
+  walk.cols = std::min<int64_t>(walk.run.extent.is_static() ? std::max<int64_t>(walk.run.extent.factor, 1) : most, most);
+  // The longest loop that is left gives rows.
+  auto longest = walk.around.end();
+  for (auto at = walk.around.begin(); at != walk.around.end(); ++at)
+    if (longest == walk.around.end() || frame.assumed(at->extent) >= frame.assumed(longest->extent)) longest = at;
+  if (longest == walk.around.end()) return walk;
+  walk.axis = *longest;
+  walk.has_axis = true;
+  walk.around.erase(longest);
+  return walk;
+}
+
+}  // namespace strew::pto
