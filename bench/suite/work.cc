@@ -26,7 +26,7 @@ std::string Work::check_kernels(const char* expected) const {
     reset();
     const Status status = kernel.run(calls->set(0));
     if (!status.ok()) return status.message();
-    const std::string who = fmt::format("backend {} with {} threads", kernel.backend(), kernel.schedule().threads);
+    const std::string who = fmt::format("backend {} with {} threads", kernel.backend(), kernel.threads());
     if (std::string wrong = differs(who.c_str(), expected); !wrong.empty()) return wrong;
   }
   constexpr int64_t kSmall = 8 << 20;

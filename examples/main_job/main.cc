@@ -88,7 +88,8 @@ void explain(const strew::Kernel& kernel) {
     at = end + 1;
   }
   std::printf("\nWho can build it, best first:\n");
-  const strew::BuildRequest request{kernel.op(), kernel.plan(), kernel.schedule(), kernel.target(), kernel.symbol()};
+  const strew::BuildRequest request{strew::tensor_slots(kernel.op()), kernel.plan(), kernel.schedule(), kernel.target(),
+                                    kernel.symbol()};
   for (const strew::Backend* backend : strew::backends()) {
     const strew::Status can = backend->can_build(request);
     std::printf("  %-10s %s%s\n", std::string(backend->name()).c_str(), can.ok() ? "yes" : ("no: " + can.message()).c_str(),

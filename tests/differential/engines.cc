@@ -12,6 +12,8 @@
 
 #include "backends/backend.h"
 #include "backends/pipeline.h"
+#include "schedules/knobs.h"
+#include "tests/support/plan.h"
 
 namespace strew::test {
 namespace {
@@ -29,16 +31,30 @@ std::vector<Strategy> legal_strategies(const Plan& plan, const Target& target, S
   return out;
 }
 
-/// `threads` is the most that a call may have; calls are made with fewer too (small_limits).
+/// A number that the knob takes: its default, or any, where small ones are as likely as large ones.
+int random_number(Rng& rng, const Knob& knob, int usual) {
+  if (knob.doubles) {
+    int count = 1;
+    while (knob.least << count <= knob.most) ++count;
+    return knob.least << rng.below(count);
+  }
+  if (rng.chance(60)) return usual;
+  int64_t most = knob.least;
+  while (most < knob.most && rng.chance(70)) most = std::min<int64_t>(2 * most + 1, knob.most);
+  return static_cast<int>(rng.between(knob.least, most));
+}
+
+/// Every knob that changes the speed alone.
 Schedule random_schedule(Rng& rng, const Schedule& base, Strategy strategy, const Target& target) {
   Schedule s = base;
+  for (const Knob& knob : knobs()) {
+    if (const auto* const number = std::get_if<int Schedule::*>(&knob.field))
+      s.** number = random_number(rng, knob, Schedule{}.**number);
+    else if (const auto* const flag = std::get_if<bool Schedule::*>(&knob.field); flag != nullptr && !knob.checks)
+      s.** flag = rng.chance(25);
+  }
   s.strategy = strategy;
-  s.threads = rng.chance(75) ? kMostThreads : kThreadCounts[rng.below(std::size(kThreadCounts))];
-  s.tables = static_cast<int>(rng.pick(std::vector<int64_t>{8, 8, 8, 16, 3, 2}));
-  s.vector_bytes = std::min(target.vector_bytes, 16 << rng.below(3));
-  s.unroll = 1 << rng.below(4);
-  s.prefetch = rng.chance(60) ? 0 : static_cast<int>(rng.pick(std::vector<int64_t>{1, 2, 4, 16}));
-  s.nontemporal = rng.chance(25);
+  s.vector_bytes = std::min(target.vector_bytes, s.vector_bytes);
   return s;
 }
 
@@ -97,7 +113,7 @@ Schedule EngineRoom::legal_schedule(Rng& rng, const std::string& backend, const 
   for (int tries = 0; tries < 10; ++tries) {
     const Strategy strategy = wish.value_or(legal[static_cast<size_t>(rng.below(static_cast<int64_t>(legal.size())))]);
     const Schedule schedule = random_schedule(rng, usual.schedule, strategy, target);
-    const BuildRequest request{usual.op, usual.plan, schedule, target, usual.symbol};
+    const BuildRequest request{usual.tensors, usual.plan, schedule, target, usual.symbol};
     if (check_schedule(schedule, usual.plan, target).ok() && find_backend(backend)->can_build(request).ok()) return schedule;
   }
   return usual.schedule;
@@ -114,7 +130,7 @@ Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const
   if (kernel->backend() != backend)
     return internal_error(fmt::format("asked for backend {}, got {}", backend, kernel->backend()));
   if (++built_ % kForgetEvery == 0) runtime_->clear();
-  return Engine{backend, print(kernel->schedule()), options.target, *kernel};
+  return Engine{backend, fmt::format("threads={},{}", kernel->threads(), print(kernel->schedule())), options.target, *kernel};
 }
 
 Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::optional<Strategy> wish) {
@@ -130,7 +146,7 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
   coverage_.built_for(options.target);
   std::vector<Engine> engines;
   for (const std::string& name : names_) {
-    const BuildRequest request{verified, plan, usual, target, "strew_probe"};
+    const BuildRequest request{tensor_slots(verified), plan, usual, target, "strew_probe"};
     coverage_.asked(name);
     if (Status can = find_backend(name)->can_build(request); !can.ok()) {
       coverage_.refused(name, reason_of(can));
@@ -149,6 +165,8 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
     }
     for (int n = 0; n < std::max(options_.schedules, wish ? 1 : 0) && !only_usual; ++n) {
       KernelOptions scheduled = options;
+      // The most that a call may have; calls are made with fewer too (small_limits).
+      scheduled.threads = rng.chance(75) ? kMostThreads : kThreadCounts[rng.below(std::size(kThreadCounts))];
       scheduled.schedule = print(legal_schedule(rng, name, request, wish));
       STREW_ASSIGN(Engine engine, one(op, name, scheduled));
       engines.push_back(std::move(engine));

@@ -20,8 +20,12 @@ ExecutionLimits small_limits(Rng& rng, int threads, int64_t positions) {
   limits.owner_piece_bytes = pick({1, 1, 8, 64, 4096});
   limits.owner_block = pick({1, 3, 8, 17, 2048});
   limits.owner_queue = pick({1, 2, 9, 1024});
-  limits.exchange_block = pick({1, 3, 16, 16384});
-  limits.exchange_least_round = pick({1, 5, 8192});
+  limits.radix_block = pick({1, 3, 16, 16384});
+  limits.radix_least_block = pick({1, 1, 4, 256});
+  limits.radix_blocks_per_thread = static_cast<int>(rng.between(1, 3));
+  limits.radix_least_round = pick({1, 5, 8192, 8192});
+  limits.radix_slots = pick({1, 6, 64, 4096});
+  limits.radix_sum = pick({1, 1, 9, 32768});
   limits.hot_spots = rng.between(2, 4);
   limits.hot_each = rng.between(1, 3);
   limits.private_elements_per_update = rng.chance(90) ? kHuge : 1;
@@ -29,8 +33,8 @@ ExecutionLimits small_limits(Rng& rng, int threads, int64_t positions) {
   limits.wide_accumulator_bytes = pick({1, 200, 64 << 10});
   limits.wide_block = pick({1, 6, 2048});
   limits.wide_queue = pick({1, 3, 512});
-  limits.exchange_block = std::max(limits.exchange_block, positions / 64);
-  limits.exchange_least_round = std::max(limits.exchange_least_round, positions / 16);
+  limits.radix_block = std::max(limits.radix_block, positions / 64);
+  limits.radix_least_round = std::max(limits.radix_least_round, positions / 16);
   return limits;
 }
 

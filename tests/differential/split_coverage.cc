@@ -38,8 +38,8 @@ bool carries_out(PhaseKind kind, Strategy strategy) {
       return kind == K::window;
     case Strategy::owner:
       return kind == K::owner || kind == K::columns || kind == K::wide_touched;
-    case Strategy::exchange:
-      return kind == K::exchange_apply || kind == K::columns || kind == K::wide_touched;
+    case Strategy::radix:
+      return kind == K::radix_apply || kind == K::columns || kind == K::wide_touched;
     case Strategy::runs:
       return kind == K::runs || kind == K::columns;
     case Strategy::clip:

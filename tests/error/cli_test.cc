@@ -6,6 +6,7 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "schedules/can_run.h"
+#include "schedules/knobs.h"
 
 namespace strew::testing {
 namespace {
@@ -22,6 +23,12 @@ TEST_F(Cli, HelpShowsAnExampleOfEachCommand) {
   for (const char* command : {"run", "check", "explain", "compile", "target"}) {
     EXPECT_THAT(success(std::string(command) + " --help"), HasSubstr("Example:\n  strew " + std::string(command))) << command;
   }
+}
+
+TEST_F(Cli, HelpListsEveryKnob) {
+  const std::string help = success("compile --help");
+  for (const Knob& knob : knobs())
+    EXPECT_THAT(help, HasSubstr(std::string(knob.name) + " (" + values_of(knob) + "): " + std::string(knob.meaning) + "\n"));
 }
 
 TEST_F(Cli, BadUsage) {
@@ -242,6 +249,10 @@ TEST_F(Cli, NpuPrograms) {
     std::filesystem::remove(path("k.pto.json"));
   }
   EXPECT_THAT(success("explain kv.onnx --target npu-a5"), HasSubstr("cores share destinations"));
+  EXPECT_THAT(success("explain kv.onnx --target npu-a5"), AllOf(HasSubstr("  rewrites "), HasSubstr("  plan\n    ")));
+  const auto stages = nlohmann::json::parse(success("explain kv.onnx --target npu-a5 --json"));
+  EXPECT_EQ(stages["kernels"][0]["plan"].get<std::string>(), success("compile kv.onnx --emit plan --target npu-a5 -o -"));
+  EXPECT_THAT(success("compile kv.onnx --emit op --target npu-a5 -o -"), StartsWith("strew1."));
   EXPECT_THAT(success("compile kv.onnx --emit pto-ir --target npu-a5 -o -"), StartsWith("module attributes {pto.target_arch"));
 }
 
@@ -342,6 +353,20 @@ TEST_F(Cli, CompileWritesTextAndObjects) {
   }
   success("compile kv.onnx --emit ll -o y.ll");
   EXPECT_THAT(read_file(path("y.ll"), 1 << 24).value(), HasSubstr("define"));
+}
+
+TEST_F(Cli, ObjectsAreTheSameInEveryProcess) {
+  write("open.strew",
+        "strew1.scatter(operand=bf16[?,16] indices=i32[?] updates=bf16[?,16] update_window_dims=[1] inserted_window_dims=[0] "
+        "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add accumulate=wide)");
+  success("compile open.strew --emit obj -o first.o");
+  for (int i = 0; i < 4; ++i) {
+    success("compile open.strew --emit obj -o again.o");
+    EXPECT_EQ(read("again.o"), read("first.o"));
+  }
+  success("compile open.strew --emit obj -o again.o --target x86-64-v3");  // the default
+  EXPECT_EQ(read("again.o"), read("first.o"));
+  EXPECT_THAT(success("--version"), MatchesRegex("strew [0-9.]+, LLVM [0-9.]+\n"));
 }
 
 TEST_F(Cli, TargetNamesTheMachine) {

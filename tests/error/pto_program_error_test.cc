@@ -2,11 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
+#include "tests/support/plan.h"
 
 namespace strew {
 namespace {
@@ -17,7 +17,7 @@ Expected<pto::Program> plan(const std::string& text, const pto::ProgramOptions& 
   STREW_ASSIGN(Op parsed, parse_op("strew1." + text));
   STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(std::move(parsed)));
   STREW_ASSIGN(const Plan planned, canonical_plan(op));
-  return pto::plan_program(op, planned, chip, options);
+  return pto::plan_program(tensor_slots(op), planned, chip, options);
 }
 
 std::string refusal(const std::string& text, const pto::ProgramOptions& options = {}, pto::Chip chip = pto::Chip::a5) {

@@ -39,7 +39,7 @@ void check_program(const VerifiedOp& op, const Plan& plan, uint64_t choice) {
   const pto::Chip chip = choice % 2 == 0 ? pto::Chip::a3 : pto::Chip::a5;
   pto::ProgramOptions options;
   options.output = kOutputs[choice / 2 % 3];
-  const Expected<pto::Program> program = pto::plan_program(op, plan, chip, options);
+  const Expected<pto::Program> program = pto::plan_program(tensor_slots(op), plan, chip, options);
   if (!program.ok()) return check_refusal(program.status());
   pto::Rules rules;
   rules.reader = options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
@@ -66,7 +66,7 @@ void check_op(const VerifiedOp& op, uint64_t choice) {
   static const Target target = parse_target("x86-64-v3").value();
   Schedule schedule;
   check_schedule_of(op, *plan, target, schedule);
-  const BuildRequest request{op, *plan, schedule, target, "fuzz"};
+  const BuildRequest request{tensor_slots(op), *plan, schedule, target, "fuzz"};
   for (const Backend* backend : backends())
     if (const Status able = backend->can_build(request); !able.ok()) check_refusal(able);
   check_program(op, *plan, choice);

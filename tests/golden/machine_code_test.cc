@@ -10,6 +10,7 @@
 #include "compiler/op/forms.h"
 #include "compiler/op/text.h"
 #include "tests/support/ops.h"
+#include "tests/support/plan.h"
 
 namespace strew {
 namespace {
@@ -29,7 +30,7 @@ std::string code(const Op& op, EntryKind entry, const std::string& knobs = "", c
   if (!plan.ok() || !target.ok()) return ADD_FAILURE() << plan.status().message() << target.status().message(), "";
   const auto schedule = parse_schedule(knobs, choose_schedule(*plan, *target, 1));
   if (!schedule.ok()) return ADD_FAILURE() << schedule.status().message(), "";
-  const auto text = find_backend("llvm")->emit_text({legal, *plan, *schedule, *target, "kernel"}, "asm");
+  const auto text = find_backend("llvm")->emit_text({tensor_slots(legal), *plan, *schedule, *target, "kernel"}, "asm");
   if (!text.ok()) return ADD_FAILURE() << text.status().message(), "";
   const std::string label = "\nkernel_" + std::string(name(entry)) + ":";
   const size_t begin = text->find(label), end = text->find(".size\tkernel_" + std::string(name(entry)), begin);
@@ -159,7 +160,7 @@ TEST_F(MachineCode, OwnersKeysAreMadeEightAtATime) {
   const auto keys = [](OobPolicy oob) {
     return code(
         built(scatter_rows(f32({kTable}), i32({kUpdates}), f32({kUpdates})).combine(CombinerKind::add).in_place().oob(oob)),
-        EntryKind::keys, "strategy=owner,threads=2");
+        EntryKind::keys, "strategy=owner");
   };
   EXPECT_GE(count(keys(OobPolicy::skip_element), "vpminud|vpmaxud"), 1);  // compares unsigned
   EXPECT_GE(count(keys(OobPolicy::clamp), "vpminsd"), 1);

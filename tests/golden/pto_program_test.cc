@@ -16,7 +16,6 @@
 #include <set>
 #include <sstream>
 
-#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
 #include "compiler/import/pto/import.h"
@@ -29,6 +28,7 @@
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/golden.h"
 #include "tests/support/paths.h"
+#include "tests/support/plan.h"
 #include "tests/support/ptoas.h"
 
 namespace strew {
@@ -42,7 +42,7 @@ std::vector<std::string> golden_names() { return test::stems(kFolder, ".op"); }
 Expected<pto::Program> plan_of(const Op& op, pto::Chip chip, const pto::ProgramOptions& options) {
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));
-  return pto::plan_program(verified, plan, chip, options);
+  return pto::plan_program(tensor_slots(verified), plan, chip, options);
 }
 
 Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {

@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OP = ("strew1.scatter(operand=f32[4] indices=i64[3] updates=f32[3] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
       "index_vector_dim=1 combiner=add oob=skip_window)\n")
 MODULES = {"llvm": "libstrew_llvm.so", "halide": "libstrew_halide.so"}
+NPU_MODULE = "libstrew_pto.so"
 
 
 def npy(form, values):
@@ -74,6 +75,19 @@ def check_runs(check, program, folder, backends):
     check.run([program, "check", ROOT / "examples/batched_scatter_add/scatter_add.mlir"], folder)
 
 
+def check_npu(check, program, folder, libraries):
+    """The NPU module is opened when a program is asked for; where it is missing the error names its file."""
+    command = [program, "compile", "add.strew", "--target", "npu-a5", "--emit", "pto-cpp", "-o", "add.cpp"]
+    check.run(command, folder)
+    (libraries / NPU_MODULE).rename(folder / NPU_MODULE)
+    check.run([program, "run", "add.strew", "--backend", "reference", "--input", "operand.npy", "indices.npy", "updates.npy", "--output",
+               folder / "without.npy"], folder)
+    done = subprocess.run(list(map(str, command)), cwd=folder, capture_output=True, text=True, check=False)
+    check.that(done.returncode == 1 and f"needs {libraries / NPU_MODULE}, which could not be opened" in done.stderr,
+               f"without {NPU_MODULE} compiling for an NPU ended with {done.returncode}: {done.stderr}")
+    (folder / NPU_MODULE).rename(libraries / NPU_MODULE)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--cmake", required=True)
@@ -93,6 +107,7 @@ def main():
     check_files(check, prefix, [build / "bin", build / "lib", ROOT / ".venv"])
     shutil.copy2(build / "lib/libstrew_impostor.so", folder / "libfmt.so.9")
     check_runs(check, prefix / "bin/strew", folder, backends)
+    check_npu(check, prefix / "bin/strew", folder, libraries)
     check.that(not (folder / "IMPOSTOR_WAS_LOADED").exists(), "the installed strew loads libraries from the current folder")
     if check.failures == 0:
         shutil.rmtree(home)

@@ -1,5 +1,7 @@
-// A program without the compiler: one object of `strew compile --emit obj`, libstrew_rt, nothing else. It runs a scatter-add on four threads,
-// checks the sums, and checks that a bad index and a bad tensor are refused with nothing written. Exit status 0: all as expected.
+// A program without the compiler: objects of `strew compile --emit obj`, libstrew_rt, nothing else. On four threads it runs a scatter-add,
+// whose bad index and bad tensor are refused with nothing written; a sum in a wider dtype than its result, which is a kernel made of parts;
+// and a gather that calls a mathematical function. All have dims that only the call says. Exit status 0: all as expected.
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -7,10 +9,14 @@
 
 #include "add_kernel.h"
 #include "runtime/call/callable.h"
+#include "tanh_kernel.h"
+#include "wide_kernel.h"
 
-extern "C" const strew_kernel STREW_TEST_KERNEL;
+extern "C" const strew_kernel STREW_TEST_ADD, STREW_TEST_WIDE, STREW_TEST_TANH;
 
 namespace {
+
+constexpr int64_t kWidth = 16;
 
 int failures = 0;
 
@@ -20,15 +26,19 @@ void expect(bool holds, const std::string& what) {
   ++failures;
 }
 
-}  // namespace
+/// Null where the descriptor is refused, which counts as a failure.
+std::unique_ptr<strew::Callable> callable(const strew_kernel& kernel) {
+  static const auto executor = std::make_shared<strew::Executor>(4);
+  auto made = strew::Callable::make(kernel, executor);
+  if (made.ok()) return std::move(*made);
+  expect(false, made.status().message());
+  return nullptr;
+}
 
-int main() {
-  constexpr int64_t kRows = 50000, kWidth = 16, kUpdates = 200000;
-  auto executor = std::make_shared<strew::Executor>(4);
-  const auto made = strew::Callable::make(STREW_TEST_KERNEL, executor);
-  if (!made.ok()) return std::fprintf(stderr, "%s\n", made.status().message().c_str()), 1;
-  const strew::Callable& kernel = **made;
-
+void add_rows() {
+  constexpr int64_t kRows = 50000, kUpdates = 200000;
+  const auto kernel = callable(STREW_TEST_ADD);
+  if (kernel == nullptr) return;
   std::vector<float> table(kRows * kWidth, 1.0F), updates(kUpdates * kWidth, 0.5F);
   std::vector<int32_t> indices(kUpdates);
   for (int64_t i = 0; i < kUpdates; ++i) indices[static_cast<size_t>(i)] = static_cast<int32_t>(i * 7919 % kRows);
@@ -37,7 +47,7 @@ int main() {
                                           {indices.data(), strew::DType::i32, 1, index_dims, nullptr},
                                           {updates.data(), strew::DType::f32, 2, update_dims, nullptr}};
   for (int call = 1; call <= 3; ++call) {
-    const strew::Status status = kernel.run(views);
+    const strew::Status status = kernel->run(views);
     expect(status.ok(), status.message());
     for (int64_t row = 0; row < kRows; row += 997)  // four updates each
       expect(table[static_cast<size_t>(row * kWidth + 5)] == 1.0F + 2.0F * static_cast<float>(call),
@@ -47,15 +57,66 @@ int main() {
   const std::vector<float> before = table;
   indices[123456] = kRows;
   strew_fault fault{};
-  const strew::Status bad_index = kernel.run(views, &fault);
+  const strew::Status bad_index = kernel->run(views, &fault);
   expect(bad_index.code() == strew::Code::out_of_bounds && fault.position == 123456, bad_index.message());
   expect(bad_index.message() ==
              "index out of bounds: update position [123456] (linear 123456), component 0: value 50000, expected 0 <= v <= 49999",
          bad_index.message());
   const int64_t short_dims[] = {kUpdates - 1, kWidth};
   views[2].dims = short_dims;
-  const strew::Status bad_dim = kernel.run(views);
+  const strew::Status bad_dim = kernel->run(views);
   expect(bad_dim.message() == "scatter_c4: updates 0: dim 0 is 199999, expected 200000, dim 0 of indices", bad_dim.message());
   expect(table == before, "a refused call wrote something");
+}
+
+/// A thousand ones in bf16: summed in f32 and rounded once they are 1000; rounded after every addition they stop at 256.
+void sum_wide(int64_t rows) {
+  constexpr uint16_t kOne = 0x3f80, kThousand = 0x447a, kOther = 0x7f81;  // the last one, a signalling NaN, has to keep its bits
+  const auto kernel = callable(STREW_TEST_WIDE);
+  if (kernel == nullptr) return;
+  const int64_t summed = rows / 2, count = 1000 * summed;
+  std::vector<uint16_t> table(static_cast<size_t>(rows * kWidth), kOther), updates(static_cast<size_t>(count * kWidth), kOne);
+  for (int64_t i = 0; i < summed * kWidth; ++i) table[static_cast<size_t>(i)] = 0;
+  std::vector<int32_t> indices(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) indices[static_cast<size_t>(i)] = static_cast<int32_t>(i % summed);
+  const int64_t table_dims[] = {rows, kWidth}, index_dims[] = {count}, update_dims[] = {count, kWidth};
+  const std::vector<strew::TensorView> views = {{table.data(), strew::DType::bf16, 2, table_dims, nullptr},
+                                                {indices.data(), strew::DType::i32, 1, index_dims, nullptr},
+                                                {updates.data(), strew::DType::bf16, 2, update_dims, nullptr}};
+  const strew::Status status = kernel->run(views);
+  expect(status.ok(), status.message());
+  for (int64_t i = 0; i < rows * kWidth; ++i)
+    expect(table[static_cast<size_t>(i)] == (i < summed * kWidth ? kThousand : kOther), "wide: element " + std::to_string(i));
+}
+
+/// `columns` of the table, of which every row gives the first 16.
+void gather_tanh(int64_t rows, int64_t columns, int64_t count) {
+  const auto kernel = callable(STREW_TEST_TANH);
+  if (kernel == nullptr) return;
+  std::vector<float> table(static_cast<size_t>(rows * columns)), result(static_cast<size_t>(count * kWidth));
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i % 1009) / 300.0F - 1.5F;
+  std::vector<int64_t> indices(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) indices[static_cast<size_t>(i)] = i * 31 % rows;
+  const int64_t result_dims[] = {count, kWidth}, table_dims[] = {rows, columns}, index_dims[] = {count};
+  const std::vector<strew::TensorView> views = {{result.data(), strew::DType::f32, 2, result_dims, nullptr},
+                                                {table.data(), strew::DType::f32, 2, table_dims, nullptr},
+                                                {indices.data(), strew::DType::i64, 1, index_dims, nullptr}};
+  const strew::Status status = kernel->run(views);
+  expect(status.ok(), status.message());
+  for (int64_t i = 0; i < count * kWidth; ++i) {
+    const float from = table[static_cast<size_t>(indices[static_cast<size_t>(i / kWidth)] * columns + i % kWidth)];
+    expect(result[static_cast<size_t>(i)] == static_cast<float>(std::tanh(static_cast<double>(from))),
+           "tanh: element " + std::to_string(i));
+  }
+}
+
+}  // namespace
+
+int main() {
+  add_rows();
+  sum_wide(2);
+  sum_wide(40);
+  gather_tanh(7, 16, 3);
+  gather_tanh(300, 21, 5000);
   return failures == 0 ? 0 : 1;
 }

@@ -5,9 +5,9 @@
 
 #include <string>
 
-#include "backends/pipeline.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verified.h"
+#include "tests/support/plan.h"
 
 namespace strew::test {
 

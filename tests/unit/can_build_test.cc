@@ -6,6 +6,7 @@
 #include "backends/pipeline.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
+#include "tests/support/plan.h"
 
 namespace strew {
 namespace {

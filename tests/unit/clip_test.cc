@@ -87,7 +87,7 @@ TEST(Owners, GiveTheBitsOfOneThreadWhereARowIsHot) {
   for (size_t i = 0; i < updates.size(); ++i) updates[i] = 1.0F / static_cast<float>(i % 977 + 1);
   Runtime runtime;
   std::vector<std::vector<float>> results;
-  for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2", "strategy=exchange,threads=3"}) {
+  for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2", "strategy=radix,threads=3"}) {
     KernelOptions options;
     options.schedule = schedule;
     const Expected<Kernel> kernel = runtime.get(op, options);

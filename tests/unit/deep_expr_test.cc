@@ -18,6 +18,7 @@
 #include "compiler/op/verify.h"
 #include "runtime/kernel.h"
 #include "tests/support/ops.h"
+#include "tests/support/plan.h"
 #include "tests/support/small_stack.h"
 #include "tests/support/views.h"
 #include "tests/unit/stablehlo_testing.h"
@@ -81,7 +82,7 @@ void check_emitted(const Op& op) {
   options.schedule = "threads=1";
   const Expected<Compiled> compiled = compile(op, options);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-  const BuildRequest request{compiled->op, compiled->plan, compiled->schedule, compiled->target, compiled->symbol};
+  const BuildRequest request{tensor_slots(compiled->op), compiled->plan, compiled->schedule, compiled->target, compiled->symbol};
   for (const char* kind : {"ll", "asm"}) {
     const Expected<std::string> text = compiled->backend->emit_text(request, kind);
     ASSERT_TRUE(text.ok()) << text.status().message();
@@ -101,7 +102,7 @@ void check_npu(const Op& op) {
     for (const pto::Output output : {pto::Output::pto_ir, pto::Output::pto_cpp, pto::Output::pto_as}) {
       pto::ProgramOptions options;
       options.output = output;
-      const Expected<pto::Program> program = pto::plan_program(*verified, *plan, chip, options);
+      const Expected<pto::Program> program = pto::plan_program(tensor_slots(*verified), *plan, chip, options);
       if (!program.ok()) {
         EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message();
         continue;
@@ -149,7 +150,7 @@ TEST(DeepExprHalide, TakesWhatItSaysAndNoMore) {
     ASSERT_TRUE(table.ok()) << table.status().message();
     EXPECT_EQ(*table, *right);
     EXPECT_THAT(table_after(runtime, more, "halide").status().message(),
-                HasSubstr("backend halide: the combiner is 513 steps deep at node 513, expected at most 512"));
+                HasSubstr("backend halide: the combiner is 513 steps deep at node 512, expected at most 512"));
   });
 }
 
@@ -161,7 +162,7 @@ TEST(DeepExprNpu, IsWrittenWhereScalarsCompute) {
     ASSERT_TRUE(verified.ok()) << verified.status().message();
     const Expected<Plan> plan = canonical_plan(*verified);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
-    const Expected<pto::Program> program = pto::plan_program(*verified, *plan, pto::Chip::a5, {});
+    const Expected<pto::Program> program = pto::plan_program(tensor_slots(*verified), *plan, pto::Chip::a5, {});
     ASSERT_TRUE(program.ok()) << program.status().message();
   });
 }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "base/machine.h"
 #include "runtime/call/callable.h"
@@ -72,6 +74,13 @@ TEST_F(Descriptors, ThatNeedWhatTheMachineLacksAreRefused) {
   EXPECT_THAT(refusal(), HasSubstr("kernel " + kernel_.symbol() + ": this machine lacks "));
   EXPECT_THAT(refusal(), HasSubstr("of_another_machine; expected a kernel whose CPU features this machine has"));
   EXPECT_EQ(lacking_features(""), "");
+}
+
+TEST_F(Descriptors, OfTooManyDimsAreRefused) {
+  std::vector<strew_tensor_rule> rules(copy_.tensors, copy_.tensors + copy_.tensor_count);
+  rules[1].rank = 65;
+  copy_.tensors = rules.data();
+  EXPECT_THAT(refusal(), HasSubstr(std::string(": rank of ") + rules[1].name + " is 65, expected at most 64"));
 }
 
 TEST_F(Descriptors, OfPartsAreCheckedToo) {

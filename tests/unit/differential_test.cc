@@ -226,7 +226,7 @@ TEST(SplitCoverage, CountsThreadsByWhatTheTraceSays) {
   using K = PhaseKind;
   EXPECT_EQ(threads_of(std::vector<PhaseTrace::Step>{{K::check, 8, 8}, {K::owner, 5, 5}}, Strategy::owner), 5);
   EXPECT_EQ(threads_of(std::vector<PhaseTrace::Step>{{K::init, 8, 8}, {K::whole, 1, 1}}, Strategy::owner), 1);
-  EXPECT_EQ(threads_of(std::vector<PhaseTrace::Step>{{K::columns, 3, 3}}, Strategy::exchange), 3);
+  EXPECT_EQ(threads_of(std::vector<PhaseTrace::Step>{{K::columns, 3, 3}}, Strategy::radix), 3);
   EXPECT_EQ(threads_of(std::vector<PhaseTrace::Step>{{K::init, 8, 8}}, Strategy::window), 0);
   EXPECT_EQ(threads_of(std::vector<PhaseTrace::Step>{{K::window, 1, 8}}, Strategy::window), 0);  // seven of the chunks were empty
 }

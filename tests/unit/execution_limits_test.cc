@@ -68,12 +68,16 @@ TEST_F(SmallCalls, TakeTheirStrategyOnAllThreadsWithTheLimitsOfATest) {
   limits_->trace = &trace_;
   limits_->thread_nanoseconds = 0;
   limits_->line_bytes = limits_->init_unit = limits_->owner_positions = limits_->owner_piece_bytes = 1;
-  limits_->owner_block = limits_->owner_queue = limits_->exchange_block = limits_->exchange_least_round = 3;
+  limits_->owner_block = limits_->owner_queue = 3;
+  limits_->radix_block = limits_->radix_least_round = kUpdates;
+  limits_->radix_least_block = limits_->radix_sum = 1;
+  limits_->radix_blocks_per_thread = 1;
   limits_->private_elements_per_update = 1000;
   using K = PhaseKind;
   for (const auto& [strategy, kind] :
-       {std::pair{"window", K::window}, std::pair{"owner", K::owner}, std::pair{"exchange", K::exchange_sort},
-        std::pair{"exchange", K::exchange_apply}, std::pair{"runs", K::runs}, std::pair{"private", K::private_apply},
+       {std::pair{"window", K::window}, std::pair{"owner", K::owner}, std::pair{"radix", K::radix_count},
+        std::pair{"radix", K::radix_add}, std::pair{"radix", K::radix_place}, std::pair{"radix", K::radix_scatter},
+        std::pair{"radix", K::radix_apply}, std::pair{"runs", K::runs}, std::pair{"private", K::private_apply},
         std::pair{"private", K::private_merge}}) {
     for (const int most : {2, 3, 5}) {
       limits_->most_threads = most;

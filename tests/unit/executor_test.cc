@@ -14,6 +14,7 @@
 #include <cfenv>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -42,7 +43,7 @@ struct Counts {
 TEST(Executor, EveryChunkOnce) {
   for (int threads : {1, 2, 3, 8}) {
     Executor executor(threads);
-    for (int chunks : {1, 2, 3, 7, 64, 1000, Executor::kMaxChunks, Executor::kMaxChunks + 1}) {
+    for (int chunks : {1, 2, 3, 7, 64, 65, 1000, 100000}) {
       for (int most : {1, 2, threads, 100}) {
         Counts counts(chunks);
         executor.run(chunks, most, kLong, Counts::work, &counts);
@@ -180,6 +181,64 @@ TEST(Executor, MoreWorkersThanAWordHasBits) {
   EXPECT_EQ(team.threads(), 130);
   EXPECT_TRUE(Meeting::held_by(team));
 }
+
+TEST(Executor, TwoTeamsDivideThePool) {
+  Executor executor(3);
+  Executor::Team first(executor, 2, kLong), second(executor, 2, kLong), third(executor, 2, kLong);
+  EXPECT_EQ(first.threads(), 2);
+  EXPECT_EQ(second.threads(), 2);
+  EXPECT_EQ(third.threads(), 1) << "there is a third worker";
+  EXPECT_TRUE(Meeting::held_by(first));
+  EXPECT_TRUE(Meeting::held_by(second));
+  EXPECT_TRUE(Meeting::held_by(first));
+}
+
+TEST(Executor, AThreadThatIsHeldUpLosesItsShareToTheOthers) {
+  Executor executor(3);
+  constexpr int kChunks = 300;
+  struct Run {
+    std::atomic<int> done{0};
+    std::atomic<bool> held{false}, failed{false};
+  };
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    Run run;
+    Executor::Team team(executor, 3, kLong);
+    ASSERT_EQ(team.threads(), 3);
+    // The first chunk that runs waits until all others are done: by threads that began elsewhere.
+    team.run(
+        kChunks,
+        [](void* context, int) noexcept {
+          Run& r = *static_cast<Run*>(context);
+          if (r.held.exchange(true)) {
+            ++r.done;
+            return;
+          }
+          const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+          while (r.done < kChunks - 1 && !r.failed) {
+            if (std::chrono::steady_clock::now() > deadline) r.failed = true;
+            std::this_thread::yield();
+          }
+        },
+        &run);
+    EXPECT_FALSE(run.failed);
+    EXPECT_EQ(run.done, kChunks - 1);
+  }
+}
+
+#if defined(__linux__)
+TEST(Executor, StartsNoMoreWorkersThanATeamWants) {
+  const auto threads = [] {
+    const std::filesystem::directory_iterator tasks("/proc/self/task");
+    return std::distance(begin(tasks), end(tasks));
+  };
+  Executor executor(8);
+  const auto before = threads();
+  { Executor::Team team(executor, 3, kLong); }
+  EXPECT_EQ(threads(), before + 2);
+  { Executor::Team team(executor, 5, kLong); }
+  EXPECT_EQ(threads(), before + 4);
+}
+#endif
 
 TEST(Executor, ThatWaitsHasAllItsThreadsForAnyJob) {
   for (const int threads : {1, 2, 3, 5, 8}) {

@@ -12,6 +12,7 @@
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
 #include "tests/support/ops.h"
+#include "tests/support/plan.h"
 #include "tests/support/views.h"
 
 namespace strew {
@@ -71,9 +72,9 @@ TEST_F(Halide, RowsHaveTheReferencesBits) {
     for (const char* policy : {"skip_element", "skip_window", "clamp", "wrap"}) {
       const std::string op = rows_op(std::string(" combiner=") + combiner + " oob=" + policy);
       const std::vector<float> expected = run_rows(runtime_, op, with("reference"));
-      for (const char* schedule : {"strategy=sequential", "strategy=window,threads=3", "strategy=owner,threads=3",
-                                   "strategy=exchange,threads=2,prefetch=4", "strategy=sequential,vector_bytes=16,unroll=1",
-                                   "strategy=sequential,prefetch=8"})
+      for (const char* schedule :
+           {"strategy=sequential", "strategy=window,threads=3", "strategy=owner,threads=3", "strategy=radix,threads=2,prefetch=4",
+            "strategy=sequential,vector_bytes=16,unroll=1", "strategy=sequential,prefetch=8"})
         EXPECT_EQ(run_rows(runtime_, op, with("halide", schedule)), expected) << combiner << " " << policy << " " << schedule;
     }
 }
@@ -156,7 +157,7 @@ TEST_F(Halide, TextShowsAlgorithmScheduleAndLoops) {
   const Plan plan = *canonical_plan(op);
   const Target target = *parse_target("x86-64-v3");
   const Schedule schedule = *parse_schedule("vector_bytes=32", choose_schedule(plan, target, 1));
-  const BuildRequest request{op, plan, schedule, target, "strew_text"};
+  const BuildRequest request{tensor_slots(op), plan, schedule, target, "strew_text"};
   const auto text = find_backend("halide")->emit_text(request, "halide");
   ASSERT_TRUE(text.ok()) << text.status().message();
   EXPECT_THAT(*text, HasSubstr("// Algorithm\n"));
@@ -174,7 +175,7 @@ std::string assembly(const std::string& op_text, const std::string& knobs) {
   const Plan plan = *canonical_plan(op);
   const Target target = *parse_target("x86-64-v3");
   const Schedule schedule = *parse_schedule(knobs, choose_schedule(plan, target, 1));
-  const auto text = find_backend("halide")->emit_text({op, plan, schedule, target, "kernel"}, "asm");
+  const auto text = find_backend("halide")->emit_text({tensor_slots(op), plan, schedule, target, "kernel"}, "asm");
   EXPECT_TRUE(text.ok()) << text.status().message();
   return text.ok() ? *text : "";
 }
@@ -184,7 +185,7 @@ TEST_F(Halide, LoopsArePartOfTheEntries) {
 #ifdef __SANITIZE_THREAD__
   GTEST_SKIP() << "ThreadSanitizer instruments the kernels of this build";
 #endif
-  for (const char* knobs : {"strategy=sequential", "strategy=window,threads=2", "strategy=owner,threads=2"}) {
+  for (const char* knobs : {"strategy=sequential", "strategy=window", "strategy=owner"}) {
     const std::string code = assembly(rows_op(" combiner=add oob=skip_window"), knobs);
     EXPECT_THAT(code, HasSubstr("vaddps")) << knobs;
     EXPECT_THAT(code, Not(HasSubstr("call"))) << knobs;
@@ -242,7 +243,7 @@ TEST_F(Halide, ItsErrorsBecomeAStatus) {
   Plan plan = *canonical_plan(op);
   plan.tensors[0].dtype = DType::f64;
   const Target target = *parse_target("x86-64-v3");
-  const BuildRequest request{op, plan, Schedule{}, target, "strew_broken"};
+  const BuildRequest request{tensor_slots(op), plan, Schedule{}, target, "strew_broken"};
   const auto text = find_backend("halide")->emit_text(request, "halide");
   EXPECT_EQ(text.status().code(), Code::internal);
   EXPECT_THAT(text.status().message(), testing::StartsWith("backend halide: strew_broken: Error: "));

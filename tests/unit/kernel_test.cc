@@ -311,12 +311,14 @@ TEST(Kernel, TargetsThatTheMachineLacksAreRefusedButCompiled) {
 /// A kernel as make_kernel leaves it, so that a test can break it.
 /// Puts another function in an entry's place: in a copy of the descriptor, because that of the object cannot be written.
 void replace_entry(Kernel::State& state, int kind, strew_entry entry) {
-  auto copy = std::make_shared<strew_kernel>(*state.descriptor);
+  auto copy = std::make_shared<strew_kernel>(state.callable->kernel);
   copy->entries[kind] = entry;
   auto callable = Callable::make(*copy, state.callable->executor, 1);
   ASSERT_TRUE(callable.ok()) << callable.status().message();
   state.callable = std::move(*callable);
-  state.descriptor = copy;
+  auto broken = std::make_shared<BuiltKernel>(*state.built);
+  broken->descriptor = copy;
+  state.built = broken;
 }
 
 std::shared_ptr<Kernel::State> state_of(const std::string& text) {

@@ -85,14 +85,14 @@ void check(int64_t rows, int64_t width, const std::string& schedule, const char*
 
 TEST(Large, ElementsBeyond2To31And2To32) {
   for (const int64_t elements : {(int64_t{1} << 31) + 4099, (int64_t{1} << 32) + 4099, int64_t{5} << 30})
-    for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2", "strategy=exchange,threads=2",
+    for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2", "strategy=radix,threads=2",
                                  "strategy=runs,threads=2", "strategy=private,threads=2", "strategy=owner,threads=2,prefetch=16"})
       check(elements, 1, schedule);
 }
 
 TEST(Large, RowsBeyond4GiB) {
   for (const char* schedule : {"strategy=sequential", "strategy=window,threads=2", "strategy=owner,threads=2,prefetch=8",
-                               "strategy=exchange,threads=2", "strategy=runs,threads=2"})
+                               "strategy=radix,threads=2", "strategy=runs,threads=2"})
     check((int64_t{6} << 30) / 96, 96, schedule);
 }
 

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/backend.h"
+#include "backends/modules.h"
+#include "backends/pipeline.h"
+#include "backends/pto/program.h"
+#include "base/module.h"
 #include "compiler/op/text.h"
 #include "runtime/kernel.h"
 
@@ -66,6 +69,93 @@ TEST(NpuBackend, AnErrorNamesTheIndexAndWritesNothing) {
 TEST(NpuBackend, AutoNeverTakesIt) {
   for (const Backend* backend : backends()) EXPECT_EQ(std::string(backend->name()).find("npu"), std::string::npos);
   for (const Backend* backend : simulated_backends()) EXPECT_EQ(find_backend(backend->name()), backend);
+}
+
+Expected<Compiled> planned(const std::string& text, const KernelOptions& options, const pto::ProgramOptions* program = nullptr) {
+  STREW_ASSIGN(const VerifiedOp op, VerifiedOp::of(*parse_op(text)));
+  return plan_kernel(op, options, program);
+}
+
+KernelOptions for_npu() {
+  KernelOptions options;
+  options.target = "npu-a5";
+  return options;
+}
+
+TEST(NpuBackend, ATargetWalksThePipeline) {
+  pto::ProgramOptions wanted;
+  wanted.kernel = "add_rows";
+  wanted.tile_rows = 1;
+  Expected<Compiled> kernel = planned(std::string(kRows) + "skip_window)", for_npu(), &wanted);
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  EXPECT_EQ(print(kernel->target), "npu-a5");
+  EXPECT_THAT(print(kernel->plan), HasSubstr("row"));
+  EXPECT_TRUE(kernel->scheduled.ok());
+  ASSERT_EQ(kernel->backends.size(), 1U);
+  ASSERT_NE(kernel->backend, nullptr);
+  EXPECT_EQ(kernel->backend->name(), "npu-a5");
+  EXPECT_EQ(kernel->artifact.program, nullptr);
+  ASSERT_TRUE(build(*kernel).ok());
+  ASSERT_NE(kernel->artifact.program, nullptr);
+  EXPECT_EQ(kernel->artifact.program->kernel, "add_rows");
+  EXPECT_EQ(kernel->artifact.program->tiles.rows, 1);
+}
+
+TEST(NpuBackend, ATargetRefusesWhatItHasNot) {
+  KernelOptions options = for_npu();
+  options.schedule = "unroll=8";
+  const Expected<Compiled> scheduled = planned(std::string(kRows) + "skip_window)", options);
+  ASSERT_TRUE(scheduled.ok());
+  EXPECT_THAT(scheduled->scheduled.message(), HasSubstr("schedule 'unroll=8': target npu-a5 has no such knobs"));
+  options = for_npu();
+  options.backend = "llvm";
+  const Expected<Compiled> forced = planned(std::string(kRows) + "skip_window)", options);
+  ASSERT_TRUE(forced.ok());
+  EXPECT_EQ(forced->chosen.message(), "backend llvm: target is npu-a5, expected backend auto or npu-a5");
+  pto::ProgramOptions wanted;
+  wanted.tile_rows = 4000;
+  const Expected<Compiled> tall = planned(std::string(kRows) + "skip_window)", for_npu(), &wanted);
+  ASSERT_TRUE(tall.ok());
+  EXPECT_EQ(tall->chosen.message(), "tile_rows: 4000, expected 0 to 2048");
+  Runtime runtime;
+  EXPECT_THAT(std::string(runtime.get(*parse_op(std::string(kRows) + "skip_window)"), for_npu()).status().message()),
+              HasSubstr("target 'npu-a5': its architecture is npu"));
+}
+
+// The planner sees the plan's graph: an expression that is an operator is planned as that operator.
+TEST(NpuBackend, AnExpressionThatIsAnOperatorIsPlannedAsOne) {
+  std::string expression = std::string(kRows) + "skip_window)";
+  expression.replace(expression.find("combiner=add"), 12,
+                     "combiner=expr expr={%0=current(0):f32; %1=update(0):f32; %2=add(%0,%1):f32; return %2}");
+  const Expected<Op> op = parse_op(expression);
+  ASSERT_TRUE(op.ok()) << op.status().message();
+  Expected<Compiled> named = planned(std::string(kRows) + "skip_window)", for_npu()), graph = planned(expression, for_npu());
+  ASSERT_TRUE(named.ok() && graph.ok());
+  ASSERT_TRUE(build(*named).ok() && build(*graph).ok());
+  const Expected<const PtoModule*> module = open_pto_module();
+  ASSERT_TRUE(module.ok());
+  const auto text = [&](const Compiled& kernel) {
+    return (*module)->program_text({*kernel.artifact.program}, "pto-cpp").value();
+  };
+  EXPECT_EQ(text(*named), text(*graph));
+  EXPECT_THAT(text(*named), HasSubstr("Atomic"));
+}
+
+TEST(NpuBackend, ASimulationWantsTheTensorsOfItsProgram) {
+  Expected<Compiled> kernel = planned(std::string(kRows) + "skip_window)", for_npu());
+  ASSERT_TRUE(kernel.ok());
+  ASSERT_TRUE(build(*kernel).ok());
+  const Expected<bool> ran = kernel->artifact.interpreter->run({});
+  EXPECT_EQ(ran.status().code(), Code::invalid_argument);
+  EXPECT_THAT(std::string(ran.status().message()), HasSubstr("argument table: 0 tensors are given"));
+}
+
+TEST(NpuBackend, ModulesOfAnotherVersionAreRefused) {
+  EXPECT_TRUE(check_module_version("libstrew_pto.so", "an NPU program", kModuleVersion).ok());
+  const Status old = check_module_version("libstrew_pto.so", "an NPU program", kModuleVersion + 1);
+  EXPECT_EQ(old.code(), Code::unsupported);
+  EXPECT_THAT(std::string(old.message()), HasSubstr("libstrew_pto.so of module version " + std::to_string(kModuleVersion) +
+                                                    ", and it has version " + std::to_string(kModuleVersion + 1)));
 }
 
 TEST(NpuBackend, RefusalsSayWhy) {

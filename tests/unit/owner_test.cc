@@ -1,4 +1,4 @@
-// Strategies owner and exchange on calls large enough for several rounds and full queues, against one thread, bit for bit.
+// Strategies owner and radix on calls large enough for several rounds and full queues, against one thread, bit for bit.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST(Owner, SameBitsAsOneThread) {
   for (const int64_t width : {1, 3, 16}) {
     for (const char* rest : {"oob=skip_window", "oob=clamp", "oob=wrap", "oob=skip_element normalize_negative=true"}) {
       const std::vector<float> expected = scatter_add("strategy=sequential,threads=1", width, rest);
-      for (const char* strategy : {"owner", "exchange"})
+      for (const char* strategy : {"owner", "radix"})
         for (const char* threads : {"2", "3", "8"})
           EXPECT_EQ(scatter_add("strategy=" + std::string(strategy) + ",prefetch=8,threads=" + threads, width, rest), expected)
               << strategy << " " << width << " " << rest << " threads " << threads;
@@ -98,7 +98,7 @@ TEST(Owner, KeysOfEightPositionsAreThoseOfOne) {
         for (const char* negative : {"", " normalize_negative=true"}) {
           const std::string rest = std::string("combiner=assign oob=") + oob + negative;
           const std::vector<int32_t> expected = scatter_pairs("strategy=sequential,threads=1", dtype, by_rows, rest);
-          for (const char* strategy : {"owner", "exchange"})
+          for (const char* strategy : {"owner", "radix"})
             EXPECT_EQ(scatter_pairs("threads=2,strategy=" + std::string(strategy), dtype, by_rows, rest), expected)
                 << strategy << " " << dtype << " " << by_rows << " " << rest;
         }
@@ -172,7 +172,7 @@ TEST(Owner, SelectsEveryKeyForOneOwnerInOrder) {
 // Clamping and wrapping find no place in a table without rows: every update is dropped.
 TEST(Owner, TablesWithoutRowsTakeNothing) {
   for (const char* rest : {"oob=clamp", "oob=wrap", "oob=skip_window"})
-    for (const char* strategy : {"owner", "exchange"})
+    for (const char* strategy : {"owner", "radix"})
       EXPECT_TRUE(scatter_add("strategy=" + std::string(strategy) + ",threads=2", 16, rest, 0).empty())
           << strategy << " " << rest;
 }

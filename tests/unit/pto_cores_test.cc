@@ -12,6 +12,7 @@
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "tests/support/ops.h"
+#include "tests/support/plan.h"
 
 namespace strew {
 namespace {
@@ -38,7 +39,7 @@ pto::Program plan(const std::string& text, Chip chip, int64_t tall, bool buffere
   options.tile_rows = tall;
   options.double_buffer = buffered;
   options.blocks = blocks;
-  Expected<pto::Program> program = pto::plan_program(op, *planned, chip, options);
+  Expected<pto::Program> program = pto::plan_program(tensor_slots(op), *planned, chip, options);
   EXPECT_TRUE(program.ok()) << program.status().message();
   return std::move(*program);
 }
@@ -210,7 +211,7 @@ TEST_P(PtoBuffers, AStepOfPtoAsIsRepeated) {
   const VerifiedOp legal = verified(*op);
   pto::ProgramOptions options;
   options.output = pto::Output::pto_as;
-  const Expected<pto::Program> program = pto::plan_program(legal, *canonical_plan(legal), GetParam(), options);
+  const Expected<pto::Program> program = pto::plan_program(tensor_slots(legal), *canonical_plan(legal), GetParam(), options);
   ASSERT_TRUE(program.ok()) << program.status().message();
   const Expected<std::string> text = pto::program_text({*program}, "pto-as");
   ASSERT_TRUE(text.ok());

@@ -8,11 +8,11 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/pipeline.h"
 #include "backends/pto/text.h"
 #include "compiler/op/text.h"
 #include "compiler/pto/instructions.h"
 #include "tests/support/paths.h"
+#include "tests/support/plan.h"
 
 namespace strew {
 namespace {
@@ -43,7 +43,7 @@ std::vector<pto::Program> golden_programs(pto::Chip chip) {
     options.kernel = "k_" + path.stem().string();
     options.index_column = chip == pto::Chip::a5 && path.stem().string().starts_with("column_");
     options.through_l1 = path.stem().string().starts_with("l1_");
-    Expected<pto::Program> program = pto::plan_program(*op, *plan, chip, options);
+    Expected<pto::Program> program = pto::plan_program(tensor_slots(*op), *plan, chip, options);
     if (program.ok()) out.push_back(std::move(*program));
   }
   return out;

@@ -5,7 +5,6 @@
 
 #include <functional>
 
-#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
 #include "compiler/op/text.h"
@@ -14,6 +13,7 @@
 #include "compiler/pto/verify.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
+#include "tests/support/plan.h"
 #include "tests/support/ptoas.h"
 
 namespace strew {
@@ -43,7 +43,7 @@ Expected<pto::Program> plan(const std::string& text, pto::Chip chip, pto::Output
   options.output = output;
   options.through_l1 = true;
   options.tile_rows = tall;
-  return pto::plan_program(op, planned, chip, options);
+  return pto::plan_program(tensor_slots(op), planned, chip, options);
 }
 
 std::string refusal(const std::string& text, pto::Output output = pto::Output::pto_cpp) {

@@ -7,7 +7,6 @@
 #include <iostream>
 #include <random>
 
-#include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
 #include "compiler/op/text.h"
@@ -18,6 +17,7 @@
 #include "tests/support/cpp_expressions.h"
 #include "tests/support/golden.h"
 #include "tests/support/paths.h"
+#include "tests/support/plan.h"
 #include "tests/support/ptoas.h"
 
 namespace strew::testing {
@@ -88,7 +88,7 @@ class Batch {
     ASSERT_TRUE(verified.ok()) << verified.status().message();
     const Expected<Plan> plan = canonical_plan(*verified);
     ASSERT_TRUE(plan.ok()) << plan.status().message();
-    Expected<pto::Program> program = pto::plan_program(*verified, *plan, chip_, options);
+    Expected<pto::Program> program = pto::plan_program(tensor_slots(*verified), *plan, chip_, options);
     if (!program.ok()) {
       EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message() << "\n" << print(op);
       return;

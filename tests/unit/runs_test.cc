@@ -1,7 +1,5 @@
 // Strategy runs: sorted indices, cut where the destination changes, give one thread's bits for every thread count and run length; it is
 // refused wherever equal destinations might not be adjacent.
-#include "runtime/call/strategies/runs.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>

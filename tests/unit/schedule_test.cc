@@ -5,9 +5,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <vector>
+
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
+#include "schedules/knobs.h"
 #include "tests/support/ops.h"
+#include "tests/support/paths.h"
 
 namespace strew {
 namespace {
@@ -48,9 +54,8 @@ std::string check(const std::string& text, const std::string& op, const Target& 
 }
 
 TEST(Schedule, TextRoundTrips) {
-  const Schedule schedule{Strategy::window, 7, 64, 8, 16, true, 4, 100};
-  EXPECT_EQ(print(schedule),
-            "strategy=window,threads=7,vector_bytes=64,unroll=8,prefetch=16,nontemporal=true,tables=4,scratch_mib=100");
+  const Schedule schedule{Strategy::window, 64, 8, 16, true, 4, 100};
+  EXPECT_EQ(print(schedule), "strategy=window,vector_bytes=64,unroll=8,prefetch=16,nontemporal=true,tables=4,scratch_mib=100");
   EXPECT_EQ(*parse_schedule(print(schedule), Schedule{}), schedule);
   EXPECT_EQ(*parse_schedule("", schedule), schedule);
   EXPECT_EQ(parse_schedule("unroll=2", schedule)->unroll, 2);
@@ -59,16 +64,18 @@ TEST(Schedule, TextRoundTrips) {
 
 TEST(Schedule, TextErrorsNameKnobAndValue) {
   const auto message = [](std::string_view text) { return parse_schedule(text, Schedule{}).status().message(); };
-  for (const std::string bad : {"two", "2x", "", "0", "-1", "1025", "99999999999", "99999999999999999999", "1.5", " 1"})
-    EXPECT_EQ(message("threads=" + bad), "schedule: threads=" + bad + ", expected 1..1024");
-  EXPECT_EQ(message("unroll=two"), "schedule: unroll=two, expected a whole number");
+  for (const std::string bad : {"two", "2x", "", "-1", "257", "99999999999", "99999999999999999999", "1.5", " 1"})
+    EXPECT_EQ(message("prefetch=" + bad), "schedule: prefetch=" + bad + ", expected 0..256");
+  EXPECT_EQ(message("unroll=two"), "schedule: unroll=two, expected 1, 2, 4 or 8");
   EXPECT_EQ(message("strategy=magic"),
-            "schedule: strategy=magic, expected sequential, positions, window, owner, exchange, runs, clip or private");
+            "schedule: strategy=magic, expected sequential, positions, window, owner, radix, runs, clip or private");
+  EXPECT_EQ(message("strategy=exchange"),
+            "schedule: strategy=exchange, expected sequential, positions, window, owner, radix, runs, clip or private");
   EXPECT_EQ(message("nontemporal=1"), "schedule: nontemporal=1, expected true or false");
-  EXPECT_EQ(message("threads"), "schedule: 'threads', expected knob=value");
-  EXPECT_EQ(message("threads=2,"), "schedule: ends with ',', expected knob=value");
+  EXPECT_EQ(message("unroll"), "schedule: 'unroll', expected knob=value");
+  EXPECT_EQ(message("unroll=2,"), "schedule: ends with ',', expected knob=value");
   EXPECT_EQ(message("tile=3"),
-            "schedule: unknown knob 'tile', expected strategy, threads, vector_bytes, unroll, prefetch, nontemporal, tables, "
+            "schedule: unknown knob 'tile', expected strategy, vector_bytes, unroll, prefetch, nontemporal, tables, "
             "scratch_mib or checked");
   EXPECT_EQ(message("checked=yes"), "schedule: checked=yes, expected true or false");
   EXPECT_THAT(
@@ -77,9 +84,22 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
                           "no fixed order"));
 }
 
+TEST(Schedule, ThreadsAreTakenOutOfAUsersText) {
+  const auto split = [](std::string_view text) {
+    const auto made = split_threads(text);
+    return made.ok() ? std::to_string(made->threads) + " " + made->knobs : made.status().message();
+  };
+  EXPECT_EQ(split(""), "0 ");
+  EXPECT_EQ(split("threads=4"), "4 ");
+  EXPECT_EQ(split("unroll=2,threads=1024,prefetch=8"), "1024 unroll=2,prefetch=8");
+  EXPECT_EQ(split("threads=3,threads=5,tile"), "5 tile");
+  EXPECT_EQ(split("threads"), "0 threads");
+  EXPECT_EQ(split("threads=2,"), "schedule: ends with ',', expected knob=value");
+  for (const std::string bad : {"two", "2x", "", "0", "-1", "1025", "99999999999", "99999999999999999999", "1.5", " 1"})
+    EXPECT_EQ(split("threads=" + bad), "schedule: threads=" + bad + ", expected 1..1024");
+}
+
 TEST(Schedule, RangesAreChecked) {
-  EXPECT_EQ(check("threads=0", rows()), "schedule: threads=0, expected 1..1024");
-  EXPECT_EQ(check("threads=1025", rows()), "schedule: threads=1025, expected 1..1024");
   EXPECT_EQ(check("vector_bytes=24", rows()), "schedule: vector_bytes=24, expected 16, 32 or 64");
   EXPECT_EQ(check("vector_bytes=64", rows(), *parse_target("haswell")),
             "schedule: vector_bytes=64, expected at most 32 on x86_64-haswell");
@@ -90,6 +110,66 @@ TEST(Schedule, RangesAreChecked) {
   EXPECT_EQ(check("nontemporal=true", kElements),
             "schedule: nontemporal=true, legal only where bits are moved; this op computes");
   EXPECT_EQ(check("nontemporal=true,prefetch=256,unroll=8", rows()), "");
+}
+
+TEST(Knobs, TakeTheirOwnValuesAndNoOthers) {
+  for (const Knob& knob : knobs()) {
+    const std::string knob_name(knob.name);
+    std::vector<std::string> good = {value_of(knob, Schedule{})},
+                             bad = {"", " ", "x", "1x", "-1", "99999999999999999999", "True"};
+    if (std::holds_alternative<int Schedule::*>(knob.field)) {
+      good.push_back(std::to_string(knob.least));
+      good.push_back(std::to_string(knob.most));
+      bad.push_back(std::to_string(knob.least - 1));
+      bad.push_back(std::to_string(knob.most + 1));
+      bad.push_back("true");
+      if (knob.doubles) bad.push_back(std::to_string(3 * knob.least));
+    } else {
+      bad.push_back("0");
+    }
+    for (const std::string& value : good) {
+      const auto schedule = parse_schedule(knob_name + "=" + value, Schedule{});
+      ASSERT_TRUE(schedule.ok()) << schedule.status().message();
+      EXPECT_EQ(value_of(knob, *schedule), value);
+      EXPECT_TRUE(check_value(knob, *schedule).ok());
+    }
+    for (const std::string& value : bad)
+      EXPECT_EQ(parse_schedule(knob_name + "=" + value, Schedule{}).status().message(),
+                "schedule: " + knob_name + "=" + value + ", expected " + values_of(knob));
+  }
+}
+
+/// What a program writes into a Schedule by itself is checked by the same rows.
+TEST(Knobs, RangesHoldForSchedulesThatWereNotParsed) {
+  for (const Knob& knob : knobs()) {
+    const auto* const number = std::get_if<int Schedule::*>(&knob.field);
+    if (number == nullptr) continue;
+    for (const int bad : {knob.least - 1, knob.most + 1}) {
+      Schedule schedule;
+      schedule.** number = bad;
+      EXPECT_EQ(check_schedule(schedule, plan_of(rows()), machine(4)).message(),
+                "schedule: " + std::string(knob.name) + "=" + std::to_string(bad) + ", expected " + values_of(knob));
+    }
+  }
+}
+
+std::string text_of_file(const char* path) {
+  std::ifstream in(test::source_folder() / path);
+  EXPECT_TRUE(in.good()) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Knobs, AreInTheDocumentAndInTheFuzzersDictionary) {
+  const std::string document = text_of_file("schedules/README.md"),
+                    dictionary = text_of_file("tests/fuzz/dictionaries/schedule.dict");
+  for (const Knob& knob : knobs()) {
+    EXPECT_THAT(document, testing::HasSubstr("\n| `" + std::string(knob.name) + "` | " + values_of(knob)));
+    EXPECT_THAT(dictionary, testing::HasSubstr("\n\"" + std::string(knob.name) + "=\"\n"));
+  }
+  for (const Strategy strategy : kStrategies) {
+    EXPECT_THAT(document, testing::HasSubstr("`" + std::string(name(strategy)) + "`"));
+    EXPECT_THAT(dictionary, testing::HasSubstr("\n\"" + std::string(name(strategy)) + "\"\n"));
+  }
 }
 
 TEST(Schedule, PositionsNeedOneOwnerPerDestination) {
@@ -126,7 +206,6 @@ TEST(Heuristic, IsLegalEverywhere) {
         target.cores = 8;
         const Schedule schedule = choose_schedule(plan, target, threads);
         EXPECT_EQ(check_schedule(schedule, plan, target).message(), "") << op << " " << print(schedule);
-        EXPECT_LE(schedule.threads, threads == 0 ? 8 : threads);
         EXPECT_EQ(schedule, choose_schedule(plan, target, threads));
       }
     }
@@ -136,11 +215,13 @@ TEST(Heuristic, IsLegalEverywhere) {
 TEST(Heuristic, SplitsWhereItIsLegalAndPays) {
   EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(4), 0).strategy, Strategy::positions);
   EXPECT_EQ(choose_schedule(plan_of(rows()), machine(4), 0).strategy, Strategy::owner);  // 256-byte rows, out of cache
-  EXPECT_EQ(choose_schedule(plan_of(rows()), machine(16), 0).strategy, Strategy::exchange);
+  EXPECT_EQ(choose_schedule(plan_of(rows()), machine(7), 0).strategy, Strategy::owner);
+  EXPECT_EQ(choose_schedule(plan_of(rows()), machine(8), 0).strategy, Strategy::radix);
+  EXPECT_EQ(choose_schedule(plan_of(rows()), machine(16), 0).strategy, Strategy::radix);
   EXPECT_EQ(choose_schedule(plan_of(kElements), machine(4), 0).strategy, Strategy::sequential);
   EXPECT_EQ(choose_schedule(plan_of(kDecode), machine(4), 0).strategy,
             Strategy::sequential);  // 16 KiB: not worth a second thread
-  EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(4), 1).threads, 1);
+  EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(4), 1).strategy, Strategy::sequential);
   EXPECT_EQ(choose_schedule(plan_of(rows(" unique_indices=true")), machine(1), 0).strategy, Strategy::sequential);
 }
 

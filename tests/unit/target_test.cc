@@ -46,6 +46,19 @@ TEST(Target, LongestNameWins) {
   EXPECT_EQ(canonical("skylake-avx2-fma"), "x86_64-skylake-avx2-fma");
 }
 
+TEST(Target, NpusAreTargets) {
+  for (const char* name : {"npu-a3", "npu-a5"}) {
+    const Expected<Target> target = parse_target(name);
+    ASSERT_TRUE(target.ok());
+    EXPECT_TRUE(is_npu(*target));
+    EXPECT_EQ(print(*target), name);
+    EXPECT_EQ(features_of(*target), 0U);
+  }
+  EXPECT_FALSE(is_npu(detect_target()));
+  EXPECT_THAT(canonical("npu-a4"), StartsWith("target 'npu-a4': unknown CPU"));
+  EXPECT_THAT(canonical("npu-a5+avx2"), StartsWith("target 'npu-a5+avx2': unknown CPU"));
+}
+
 TEST(Target, FeaturesCloseOverWhatTheyImply) {
   EXPECT_EQ(canonical("x86-64+avx"), "x86_64-x86-64+avx+sse3+sse4.1+sse4.2+ssse3");
   EXPECT_EQ(canonical("x86-64-v3-avx"), "x86_64-x86-64-v3-avx-avx2-f16c-fma");

@@ -8,7 +8,6 @@
 #include <fstream>
 #include <type_traits>
 
-#include "backends/backend.h"
 #include "backends/pipeline.h"
 #include "backends/reference/reference.h"
 #include "compiler/import/importer.h"
@@ -29,7 +28,7 @@ static_assert(!std::is_invocable_v<decltype(canonicalise), const Op&>);
 static_assert(!std::is_invocable_v<decltype(split_wide), const Op&>);
 static_assert(!std::is_invocable_v<decltype(run_reference), const Op&, std::span<const TensorView>, strew_fault*>);
 static_assert(!std::is_constructible_v<ImportedKernel, Op> && !std::is_default_constructible_v<ImportedKernel>);
-static_assert(std::is_same_v<decltype(BuildRequest::op), const VerifiedOp&>);
+static_assert(std::is_same_v<decltype(Compiled::op), VerifiedOp>);
 
 constexpr const char* kGood =
     "strew1.scatter(operand=u8[1] indices=i64[1] updates=u8[] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "

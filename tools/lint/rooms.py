@@ -47,6 +47,11 @@ WRITERS = ("base/pending_file.cc", "backends/llvm/link/perf_map.cc")
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented", re.I)
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
 PUBLIC_LIST = "cmake/public_headers.txt"
+# Backends that generate code read the plan, so that a mistake in canonicalisation or planning cannot hide in them and in the reference alike.
+PLAN_READERS = ("backends/llvm/", "backends/halide/", "backends/pto/")
+PLAN_READERS_MAY_INCLUDE = ("compiler/op/expr.h", "compiler/op/expr_math.h")
+READS_OP = re.compile(r"\b(VerifiedOp|tensor_slots|is_scatter|indices_of|ScatterDims|GatherDims|CombinerKind)\b"
+                      r"|\b(get|get_if|holds_alternative)<\s*(Scatter|Gather)\s*>|\bOp\s*&")
 
 
 def blank(text):
@@ -98,6 +103,15 @@ def rule_owned_headers(path, text):
         for prefix, owners in OWNERS.items():
             if header.startswith(prefix) and not path.startswith(owners):
                 yield number, f"<{header}> belongs to {', '.join(owners)}"
+
+
+def rule_reference_reads_op(path, text):
+    if not path.startswith(PLAN_READERS) or not path.endswith(CODE):
+        return
+    for number, header, _ in includes(text):
+        if header.startswith("compiler/op/") and header not in PLAN_READERS_MAY_INCLUDE:
+            yield number, f"only the reference reads the op: {header}, expected Plan, Schedule, Target and {', '.join(PLAN_READERS_MAY_INCLUDE)}"
+    yield from matches(READS_OP, blank(text), "only the reference reads the op")
 
 
 def rule_environment(path, text):
@@ -210,6 +224,9 @@ PLANTS = [  # (rule that must find it, path, text)
     ("owned_headers", "runtime/a.cc", OPEN + "#include <Halide.h>\n"),
     ("owned_headers", "compiler/import/stablehlo/a.cc", OPEN + "#include <google/protobuf/message.h>\n"),
     ("owned_headers", "compiler/import/onnx/a.cc", OPEN + '#include "flatbuffers/flatbuffers.h"\n'),
+    ("reference_reads_op", "backends/pto/a.h", OPEN + '#pragma once\n#include "compiler/op/op.h"\n'),
+    ("reference_reads_op", "backends/llvm/compute/a.cc", OPEN + "bool f(const Op& op) { return true; }\n"),
+    ("reference_reads_op", "backends/halide/a.cc", OPEN + "auto* s = std::get_if<Scatter>(&op);\n"),
     ("environment", "runtime/kernel.cc", OPEN + 'auto* v = std::getenv("A");\n'),
     ("silence", "compiler/plan/a.cc", OPEN + "  std::cerr << 1;\n"),
     ("silence", "backends/llvm/a.cc", OPEN + "  printf(\"a\");\n"),
@@ -228,6 +245,8 @@ PLANTS = [  # (rule that must find it, path, text)
     ("public_headers", "runtime/p.h", OPEN + '#pragma once\n#include "runtime/secret.h"\n'),
 ]
 CLEAN = [  # and these must pass every rule
+    ("backends/pto/a.cc", OPEN + '#include "compiler/op/expr.h"\n#include "compiler/plan/plan.h"\n// VerifiedOp is a word here\n'),
+    ("backends/reference/a.cc", OPEN + '#include "compiler/op/op.h"\nbool f(const Op& op) { return is_scatter(op); }\n'),
     ("base/options.cc", OPEN + 'auto* v = std::getenv("STREW_VERIFY");\n'),
     ("compiler/op/a.cc", OPEN + '#include <vector>\n// printf(x) and abort() are words here\nauto s = "exit(1)";\nint n = snprintf(b, 9, "");\n'),
     ("backends/llvm/a.cc", OPEN + '#include "llvm/IR/Module.h"\n'),

@@ -9,14 +9,17 @@
 #include <numeric>
 
 #include "backends/pipeline.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/text.h"
-#include "runtime/call/strategies/exchange.h"
+#include "runtime/call/strategies/partition.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/wide.h"
+#include "tools/strew/descriptor_json.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
+#include "tools/strew/stages.h"
 
 namespace strew::cli {
 namespace {
@@ -46,16 +49,21 @@ struct Explanation {
 };
 
 bool float_sums(const Scatter& scatter) {
-  const bool folds = scatter.combiner.kind == CombinerKind::add || scatter.combiner.kind == CombinerKind::sub ||
-                     scatter.combiner.kind == CombinerKind::mul || scatter.combiner.kind == CombinerKind::expr;
-  return folds && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
+  const CombinerTraits* const row = find_combiner(scatter.combiner.kind);
+  const bool depends_on_order = row != nullptr ? !row->order_free : scatter.combiner.kind == CombinerKind::expr;
+  return depends_on_order && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
 }
+
+/// The most that a call may use.
+int threads_of(const Compiled& stages) { return stages.threads != 0 ? stages.threads : stages.target.cores; }
 
 /// The most a call borrows; kDynamic where the shapes are.
 int64_t scratch_of(const Scatter& scatter, const Compiled& stages) {
   const Schedule& schedule = stages.schedule;
-  if (schedule.strategy == Strategy::exchange && scatter.accumulate == Accumulate::native)
-    return exchange_bytes(schedule.threads);
+  const int threads = threads_of(stages);
+  const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
+  if (schedule.strategy == Strategy::radix && scatter.accumulate == Accumulate::native)
+    return PartitionLayout::most_scratch_bytes(threads, allowed, kDefaultLimits);
   if (schedule.strategy != Strategy::private_tables && scatter.accumulate == Accumulate::native) return 0;
   int64_t elements = 1;
   for (int64_t dim : scatter.results[0].dims) {
@@ -64,13 +72,12 @@ int64_t scratch_of(const Scatter& scatter, const Compiled& stages) {
   }
   if (stages.descriptor.bytes.empty()) return 0;
   const auto kernel = materialise(stages.descriptor, [](const std::string&) { return nullptr; });
-  const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
   // Accumulators of everything, or lists of updates within the allowance (runtime/call/wide).
   if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(*kernel, elements), allowed);
   // The limit is compared with all tables, whose number decides the bits; each thread holds one.
-  const int tables = kernel->regroups != 0 ? std::min(schedule.tables, schedule.threads) : schedule.tables;
+  const int tables = kernel->regroups != 0 ? std::min(schedule.tables, threads) : schedule.tables;
   if (private_bytes(*kernel, elements, tables) > allowed) return 0;
-  return private_bytes(*kernel, elements, std::min(schedule.threads, tables - 1));
+  return private_bytes(*kernel, elements, std::min(threads, tables - 1));
 }
 
 bool is_undefined(const Op& op) {
@@ -80,7 +87,7 @@ bool is_undefined(const Op& op) {
 
 Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
   Guarantees g;
-  g.threads = stages.schedule.threads;
+  g.threads = threads_of(stages);
   g.bits_fixed = "yes";
   g.writes = "none";
   OobPolicy oob = OobPolicy::undefined;
@@ -131,7 +138,6 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   for (Strategy s : kStrategies) {
     Schedule schedule = stages.schedule;
     schedule.strategy = s;
-    schedule.threads = s == Strategy::sequential ? 1 : std::max(2, schedule.threads);
     out.strategies.push_back({std::string(name(s)), check_schedule(schedule, stages.plan, stages.target)});
   }
   if (stages.backend != nullptr) {
@@ -149,25 +155,6 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
 }
 
 std::string yes_or_reason(const Status& status) { return status.ok() ? "yes" : "no: " + status.message(); }
-
-std::string indented(const std::string& text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    out += "    " + text.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return out;
-}
-
-std::string rewrites_text(const Compiled& stages) {
-  if (stages.applied.empty()) return "  rewrites    none\n";
-  std::string out;
-  for (const Rewrite* rewrite : stages.applied) {
-    out += fmt::format("  {:<11} {}: {}\n", out.empty() ? "rewrites" : "", rewrite->name, rewrite->what);
-  }
-  return out + fmt::format("  canonical   {}\n", print(stages.canonical));
-}
 
 /// Wide accumulation is a kernel made of others: each with its schedule.
 std::string parts_text(const Compiled& stages) {
@@ -194,7 +181,7 @@ std::string guarantees_text(const Guarantees& g) {
 std::string text_of(const Explanation& e) {
   const Compiled& stages = e.stages;
   std::string out = fmt::format("kernel {} ({})\n", printable(e.kernel->name), printable(e.kernel->location));
-  out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.op_text)));
+  out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.identity_text)));
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
   if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
   if (is_undefined(e.kernel->op)) out += fmt::format("  run         {}\n", e.run_checks);
@@ -209,6 +196,7 @@ std::string text_of(const Explanation& e) {
   if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
+  out += fmt::format("  descriptor  {}\n", descriptor_text(stages));
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
 }
 
@@ -257,22 +245,23 @@ Json choices_json(const std::vector<Choice>& choices) {
 
 Json json_of(const Explanation& e) {
   const Compiled& stages = e.stages;
-  Json rewrites = Json::array();
-  for (const Rewrite* r : stages.applied) rewrites.push_back({{"name", r->name}, {"what", r->what}});
   Json out = {{"name", e.kernel->name},
               {"location", e.kernel->location},
               {"op", stages.op_text},
-              {"hash", to_hex(hash_text(stages.op_text))},
+              {"identity", stages.identity_text},
+              {"hash", to_hex(hash_text(stages.identity_text))},
               {"notes", e.kernel->notes},
               {"negative_indices_are_errors", !e.kernel->non_negative.empty()},
-              {"rewrites", std::move(rewrites)},
+              {"rewrites", rewrites_json(stages)},
               {"canonical", print(stages.canonical)},
               {"plan", print(stages.plan)},
               {"backends", choices_json(e.backends)},
               {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
               {"strategies", choices_json(e.strategies)},
               {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
-              {"target", print(stages.target)}};
+              {"target", print(stages.target)},
+              {"generator", generator_version()},
+              {"descriptor", descriptor_json(stages)}};
   if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
   if (e.chosen.empty()) out["backend_reason"] = e.why;
   out["guarantees"] = {

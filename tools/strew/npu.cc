@@ -1,4 +1,4 @@
-// NPU targets on the command line. A program is planned from the same canonical op and plan as every other kernel; text and side-car
+// NPU targets on the command line. A program comes out of the same pipeline as every other kernel; text and side-car
 // are written beside their places before either is renamed. Tested by tests/error/cli_test.cc.
 #include "tools/strew/npu.h"
 
@@ -8,19 +8,18 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "backends/modules.h"
 #include "backends/pipeline.h"
-#include "backends/pto/text.h"
 #include "base/pending_file.h"
 #include "compiler/op/text.h"
 #include "tools/strew/message.h"
+#include "tools/strew/stages.h"
 
 namespace strew::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 constexpr std::string_view kKinds[] = {"pto-as", "pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"};
-
-pto::Chip chip_of(std::string_view target) { return target == "npu-a3" ? pto::Chip::a3 : pto::Chip::a5; }
 
 pto::Output output_of(std::string_view kind) {
   if (kind == "pto-as") return pto::Output::pto_as;
@@ -100,31 +99,35 @@ Status check_kernel(const ImportedKernel& kernel) {
 bool is_program_kind(std::string_view kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
 bool is_npu_target(std::string_view target) { return target == "npu-a3" || target == "npu-a5"; }
 
-Expected<pto::Program> plan_kernel(const ImportedKernel& kernel, const Options& options, pto::Output output) {
+Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& kernel, const Options& options,
+                                                         pto::Output output) {
   STREW_TRY(check_kernel(kernel));
-  STREW_ASSIGN(const Plan plan, canonical_plan(kernel.op));
   pto::ProgramOptions wanted = options.program;
   wanted.output = output;
   wanted.kernel = function_name(kernel.name);
-  return pto::plan_program(kernel.op, plan, chip_of(options.kernel.target), wanted);
+  STREW_ASSIGN(Compiled compiled, plan_kernel(kernel.op, options.kernel, &wanted));
+  STREW_TRY(build(compiled));
+  return std::move(compiled.artifact.program);
 }
 
 int compile_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels) {
   std::vector<pto::Program> programs;
   for (const int number : kernels) {
     const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
-    Expected<pto::Program> program = plan_kernel(kernel, options, output_of(options.emit));
-    if (!program.ok())
-      return fail(
-          Status(program.status().code(), kernel.location + ": " + options.kernel.target + ": " + program.status().message()),
-          print(kernel.op));
+    const Expected<std::shared_ptr<const pto::Program>> made = program_of(kernel, options, output_of(options.emit));
+    if (!made.ok())
+      return fail(Status(made.status().code(), kernel.location + ": " + options.kernel.target + ": " + made.status().message()),
+                  print(kernel.op));
+    const pto::Program& program = **made;
     for (const pto::Program& other : programs)
-      if (other.kernel == program->kernel)
-        return fail(unsupported(kernel.location + ": two kernels of the file would be called " + program->kernel +
+      if (other.kernel == program.kernel)
+        return fail(unsupported(kernel.location + ": two kernels of the file would be called " + program.kernel +
                                 ", expected one of them with --kernel"));
-    programs.push_back(std::move(*program));
+    programs.push_back(program);
   }
-  const Expected<std::string> text = pto::program_text(programs, options.emit);
+  const Expected<const PtoModule*> module = open_pto_module();
+  if (!module.ok()) return fail(module.status());
+  const Expected<std::string> text = (*module)->program_text(programs, options.emit);
   if (!text.ok()) return fail(text.status());
   if (options.output == "-") return fail(print_out(*text));
   if (const Status status = write_both(options.output, *text, side_car(programs, options.kernel.target)); !status.ok())
@@ -139,28 +142,34 @@ int explain_programs(const Options& options, const Imported& imported, const std
   std::string text;
   for (const int number : kernels) {
     const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
-    Json entry = {{"name", kernel.name}, {"location", kernel.location}, {"op", print(kernel.op)}, {"programs", Json::object()}};
+    const Expected<Compiled> stages = plan_kernel(kernel.op, options.kernel);
+    if (!stages.ok()) return fail(stages.status(), print(kernel.op));
+    Json entry = {{"name", kernel.name},         {"location", kernel.location},
+                  {"op", print(kernel.op)},      {"rewrites", rewrites_json(*stages)},
+                  {"plan", print(stages->plan)}, {"programs", Json::object()}};
     text += (text.empty() ? "" : "\n") + fmt::format("kernel {} ({})\n  op          {}\n", printable(kernel.name),
                                                      printable(kernel.location), print(kernel.op));
+    text += rewrites_text(*stages) + "  plan\n" + indented(print(stages->plan));
     for (const pto::Output output : {pto::Output::pto_ir, pto::Output::pto_cpp, pto::Output::pto_as}) {
-      const Expected<pto::Program> program = plan_kernel(kernel, options, output);
+      const Expected<std::shared_ptr<const pto::Program>> made = program_of(kernel, options, output);
       const std::string title(pto::name(output));
-      if (!program.ok()) {
-        entry["programs"][title] = {{"ok", false}, {"reason", program.status().message()}};
-        text += fmt::format("  {:<11} no: {}\n", title, program.status().message());
+      if (!made.ok()) {
+        entry["programs"][title] = {{"ok", false}, {"reason", made.status().message()}};
+        text += fmt::format("  {:<11} no: {}\n", title, made.status().message());
         continue;
       }
-      Json report = json_of(*program, options.kernel.target);
+      const pto::Program& program = **made;
+      Json report = json_of(program, options.kernel.target);
       report["ok"] = true;
       entry["programs"][title] = std::move(report);
-      const pto::TilePlan& t = program->tiles;
+      const pto::TilePlan& t = program.tiles;
       text += fmt::format("  {:<11} mode {}, tiles {}x{}, {} buffer{}, cores share {}, {} B of {} cores' buffers each\n", title,
-                          t.mode, t.rows, t.cols, t.buffers, t.buffers == 1 ? "" : "s", pto::name(t.split), program->ub_bytes,
-                          program->blocks);
+                          t.mode, t.rows, t.cols, t.buffers, t.buffers == 1 ? "" : "s", pto::name(t.split), program.ub_bytes,
+                          program.blocks);
       text += fmt::format("              per core: {} B loaded, {} B stored, {} B by index, {} instructions\n",
-                          program->cost.loaded_bytes, program->cost.stored_bytes, program->cost.scattered_bytes,
-                          program->cost.instructions);
-      for (const std::string& requirement : program->requirements) text += "              needs: " + requirement + "\n";
+                          program.cost.loaded_bytes, program.cost.stored_bytes, program.cost.scattered_bytes,
+                          program.cost.instructions);
+      for (const std::string& requirement : program.requirements) text += "              needs: " + requirement + "\n";
     }
     json["kernels"].push_back(std::move(entry));
   }

@@ -1,6 +1,7 @@
 // NPU targets: what `strew compile --emit pto-*` and `strew explain --target npu-*` do.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,8 @@ bool is_program_kind(std::string_view kind);
 bool is_npu_target(std::string_view target);
 
 /// The program of one kernel, or why there is none.
-Expected<pto::Program> plan_kernel(const ImportedKernel& kernel, const Options& options, pto::Output output);
+Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& kernel, const Options& options,
+                                                         pto::Output output);
 
 /// `strew compile --emit pto-*`: the text, and for files the side-car OUT.json, both or neither. Returns the exit status.
 int compile_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels);

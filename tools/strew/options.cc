@@ -11,7 +11,7 @@
 
 #include "backends/backend.h"
 #include "base/file.h"
-#include "schedules/schedule.h"
+#include "schedules/knobs.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {
@@ -19,6 +19,8 @@ namespace {
 
 constexpr const char* kAbout = "strew: a kernel compiler for scatter and gather";
 constexpr int64_t kMaxScheduleBytes = 1 << 16;
+/// What `compile` makes is for other machines than the one it runs on, and the same wherever it runs.
+constexpr const char* kCompileTarget = "x86-64-v3";
 
 /// Option values as typed, before check_values() turns them into Options.
 struct Raw {
@@ -26,6 +28,14 @@ struct Raw {
   std::string sync = "flags", index_layout = "row", gather_to = "ub";
   int blocks = 0, tile_rows = 0, buffers = 2;
 };
+
+/// A line per knob, each after a line break.
+std::string knob_lines() {
+  std::string out;
+  for (const Knob& knob : knobs())
+    out += "\n" + std::string(knob.name) + " (" + values_of(knob) + "): " + std::string(knob.meaning);
+  return out;
+}
 
 const char* example(const std::string& command) {
   if (command == "run") return "Example:\n  strew run decode.onnx --input past.npy update.npy indices.npy --output present.npy";
@@ -54,14 +64,15 @@ void add_import_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
 }
 
-void add_kernel_options(CLI::App& app, Options& options, Raw& raw) {
+void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_view default_target = "native") {
   app.add_option("--kernel", options.kernel_name, "the kernel of that name; `strew explain FILE` lists them");
   app.add_option("--backend", raw.backend, "auto, reference, portable, llvm, halide, or npu-a3 or npu-a5 (simulated)");
   app.add_option("--threads", raw.threads, "most threads a call may use, 1..1024 (default: all cores)");
   app.add_option("--schedule", raw.schedule,
-                 "knobs over the heuristic's choice: threads=2,unroll=8, or @FILE (@-: standard input)");
+                 "knobs over the heuristic's choice, as in unroll=8,prefetch=0, or @FILE (@-: standard input):" + knob_lines());
   app.add_option("--target", raw.target,
-                 "the machine to compile for: CPU[+feature|-feature...] (default: this one), npu-a3 or npu-a5");
+                 "the machine to compile for: native, CPU[+feature|-feature...] (default: " + std::string(default_target) +
+                     "), npu-a3 or npu-a5");
   app.add_flag("--trust-indices", options.trust_indices,
                "run: leave policy undefined unchecked (an index out of bounds then reads or writes stray memory)");
   app.add_option("--cache", raw.cache, "off: keep nothing on disk (what this build always does)");
@@ -132,10 +143,10 @@ Status parse_backend(const std::string& text, KernelOptions& out) {
   return invalid_argument("--backend: it is '" + text + "', expected auto, reference, portable, llvm, halide, npu-a3 or npu-a5");
 }
 
-/// By the rule, and with the range, of the schedule's knob of that name.
+/// By the rule, and with the range, of `threads` in a schedule's text.
 Status parse_threads(const std::string& text, KernelOptions& out) {
   const bool is_number = text.find_first_not_of("0123456789-") == std::string::npos;
-  const Expected<Schedule> parsed = parse_schedule("threads=" + text, Schedule{});
+  const Expected<ScheduleText> parsed = split_threads("threads=" + text);
   if (!is_number || !parsed.ok()) return invalid_argument("--threads: it is '" + text + "', expected 1..1024");
   out.threads = parsed->threads;
   return {};
@@ -149,8 +160,12 @@ Status parse_schedule_option(const std::string& text, int64_t max_bytes, KernelO
     const size_t last = out.schedule.find_last_not_of(" \t\r\n");
     out.schedule.resize(last == std::string::npos ? 0 : last + 1);
   }
-  const Expected<Schedule> parsed = parse_schedule(out.schedule, Schedule{});
-  return parsed.ok() ? Status() : invalid_argument("--schedule: " + parsed.status().message());
+  const auto check = [&]() -> Status {
+    STREW_ASSIGN(const ScheduleText split, split_threads(out.schedule));
+    return parse_schedule(split.knobs, Schedule{}).status();
+  };
+  const Status status = check();
+  return status.ok() ? status : invalid_argument("--schedule: " + status.message());
 }
 
 Status parse_program_options(const Raw& raw, pto::ProgramOptions& out) {
@@ -179,13 +194,11 @@ Status check_values(const Raw& raw, Options& options) {
     STREW_TRY(parse_schedule_option(raw.schedule, given > 0 ? given : kMaxScheduleBytes, options.kernel));
   }
   options.target_given = !raw.target.empty();
+  if (options.command == "compile") options.kernel.target = kCompileTarget;
   if (options.target_given) {
     options.kernel.target = raw.target;
-    // What needs a machine of this kind says so, with exit status 1, where it is given an NPU.
-    if (raw.target != "npu-a3" && raw.target != "npu-a5") {
-      const Expected<Target> parsed = parse_target(raw.target);
-      if (!parsed.ok()) return invalid_argument("--target: " + parsed.status().message());
-    }
+    const Expected<Target> parsed = parse_target(raw.target);
+    if (!parsed.ok()) return invalid_argument("--target: " + parsed.status().message());
   }
   if (!raw.cache.empty() && raw.cache != "off") {
     return invalid_argument("--cache: it is '" + raw.cache + "', expected off: this build has no disk cache");
@@ -214,7 +227,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
 
   command = app.add_subcommand("compile", "one kernel as text or object");
   add_import_options(*command, options, raw);
-  add_kernel_options(*command, options, raw);
+  add_kernel_options(*command, options, raw, kCompileTarget);
   add_program_options(*command, raw);
   command
       ->add_option("--emit", options.emit,
@@ -235,6 +248,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   app.require_subcommand(1);
   app.footer(example(""));
   add_commands(app, options, raw);
+  app.set_version_flag("--version", std::string(generator_version()), "the version of strew and of what it makes code with");
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));
 
   std::string known;
@@ -248,6 +262,8 @@ int parse_command_line(int argc, char** argv, Options& options) {
   }
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    return fail(print_out(std::string(version.what()) + "\n"));
   } catch (const CLI::CallForHelp& help) {
     std::ostringstream text;
     app.exit(help, text, text);

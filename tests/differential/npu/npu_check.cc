@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cstring>
 
-#include "backends/pipeline.h"
 #include "backends/pto/simulate/launch.h"
 #include "backends/reference/reference.h"
 #include "compiler/op/text.h"
@@ -22,6 +21,7 @@
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_indices.h"
 #include "tests/differential/random_op.h"
+#include "tests/support/plan.h"
 #include "tests/support/ptoas.h"
 
 namespace strew::test {
@@ -190,7 +190,7 @@ std::optional<std::string> NpuChecker::run(const pto::Program& program, const pt
                                            const pto::SimulateOptions& options) {
   data.call.restore(data.before);
   ++tally_.runs;
-  const Expected<pto::Launched> launched = pto::launch(program, module, data.call.slots(), data.call.views(), options);
+  const Expected<pto::Launched> launched = pto::launch(program, module, data.call.views(), options);
   if (!launched.ok()) return "the simulator: " + launched.status().message();
   report_ = launched->report;
   if (launched->fault != data.refused)
@@ -243,13 +243,14 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   if (!plan.ok()) return std::nullopt;
   const auto failed = [&](const std::string& what) { return Failure{what, wish.text(), "npu"}; };
   Expected<pto::Program> program = invalid_argument("not planned");
-  const Caught caught = catch_fault([&] { program = pto::plan_program(*verified, *plan, wish.chip, wish.options); });
+  const Caught caught =
+      catch_fault([&] { program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
   if (!program.ok() && !wanted && (wish.options.tile_rows > 0 || wish.options.index_column || wish.options.through_l1)) {
     // Not every height is one the op can be planned with, nor a column of indices; what the planner takes is.
     wish_.options.tile_rows = 0;
     wish_.options.index_column = wish_.options.through_l1 = false;
-    program = pto::plan_program(*verified, *plan, wish.chip, wish.options);
+    program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options);
   }
   if (!program.ok()) {
     if (program.status().code() != Code::unsupported) return failed("plan_program: " + program.status().message());

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/pipeline.h"
 #include "compiler/op/text.h"
 #include "tests/fuzz/check.h"
+#include "tests/support/plan.h"
 
 namespace strew::fuzz {
 namespace {
@@ -36,7 +36,9 @@ std::vector<Plan> make_plans() {
 void check_schedule_text(std::string_view text) {
   static const std::vector<Plan> plans = make_plans();
   static const Target target = parse_target("x86-64-v4").value();
-  const Expected<Schedule> schedule = parse_schedule(text, Schedule{});
+  const Expected<ScheduleText> split = split_threads(text);
+  if (!split.ok()) return check_refusal(split.status());
+  const Expected<Schedule> schedule = parse_schedule(split->knobs, Schedule{});
   if (!schedule.ok()) return check_refusal(schedule.status());
   const Expected<Schedule> again = parse_schedule(print(*schedule), Schedule{});
   if (!again.ok() || *again != *schedule) broken("a schedule reads back as another one: " + print(*schedule));
