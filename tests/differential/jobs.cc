@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 
 namespace strew::test {
 namespace {
@@ -39,9 +40,15 @@ Child start(int job, const std::function<bool(int, std::string&)>& body) {
   return {pid, ends[0], {}};
 }
 
-bool succeeded(pid_t pid) {
+/// Waits for that child. Says so if a signal ended it, since it printed nothing itself.
+bool succeeded(int job, pid_t pid) {
   int status = 0;
-  return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (pid <= 0 || waitpid(pid, &status, 0) != pid) return false;
+  if (WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM)
+    std::printf("FAIL job %d was ended by signal %d (%s)\n", job, WTERMSIG(status), strsignal(WTERMSIG(status)));
+  else if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+    std::printf("job %d ended with status %d\n", job, WEXITSTATUS(status));
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 }  // namespace
@@ -66,7 +73,7 @@ bool run_in_jobs(int jobs, const std::function<bool(int, std::string&)>& body, s
       close(children[i].pipe);
       children[i].pipe = -1;
       --open;
-      if (succeeded(children[i].pid) || !good) continue;
+      if (succeeded(static_cast<int>(i), children[i].pid) || !good) continue;
       good = false;
       for (const Child& other : children)
         if (other.pipe >= 0) kill(other.pid, SIGTERM);

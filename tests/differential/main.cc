@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -175,6 +176,10 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
   if (!options_.engines.backend.empty()) replay_ += " --backend " + options_.engines.backend;
   if (options_.engines.schedules != EngineOptions{}.schedules)
     replay_ += fmt::format(" --schedules {}", options_.engines.schedules);
+  if (options_.verbose && !std::isdigit(static_cast<unsigned char>(iteration[0]))) {
+    fmt::print("{}\n", iteration);
+    std::fflush(stdout);
+  }
   if (!iteration.empty() && iteration[0] == 's')
     return run_split_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_splits().size());
   if (!iteration.empty() && iteration[0] == 'p')

@@ -38,12 +38,17 @@ class Generator {
   void choose_positions();
   void choose_window();
   void choose_sizes();
+  void fit_sizes();
   void choose_dtypes();
   void choose_scatter_fields(Scatter& scatter);
   void choose_graph();
   void choose_indices();
   void assemble();
   void fix_policy();
+  void clamp();
+  int64_t count(const std::vector<DimRef>& dims) const;
+  std::vector<DimRef> operand_dims() const;
+  std::vector<DimRef> window_dims() const;
 
   int variable(int64_t most, int at_most = -1, bool position = false) {
     out_.variables.push_back({most, at_most, position});
@@ -62,6 +67,7 @@ class Generator {
   const OpWishes& wishes_;
   Blueprint out_;
   bool scatter_ = true;
+  int64_t most_elements_ = kElements;  ///< per tensor
   OobPolicy oob_ = OobPolicy::skip_element;
   CombinerKind combiner_ = CombinerKind::assign;
   std::vector<DimRole> roles_;             // per operand dim
@@ -209,7 +215,32 @@ int64_t Generator::size() {
   return rng_.between(128, 400);
 }
 
-/// Rows get lengths with vector tails, then everything shrinks into the budget.
+/// No variable is above the one that bounds it.
+void Generator::clamp() {
+  for (Variable& v : out_.variables)
+    if (v.at_most >= 0) v.most = std::min(v.most, out_.variables[static_cast<size_t>(v.at_most)].most);
+}
+
+int64_t Generator::count(const std::vector<DimRef>& dims) const {
+  int64_t product = 1;
+  for (const DimRef& dim : dims)
+    product *= dim.variable < 0 ? dim.constant : out_.variables[static_cast<size_t>(dim.variable)].most;
+  return product;
+}
+
+std::vector<DimRef> Generator::operand_dims() const {
+  std::vector<DimRef> dims;
+  for (int v : operand_variables_) dims.push_back({v, 0, false});
+  return dims;
+}
+
+std::vector<DimRef> Generator::window_dims() const {
+  std::vector<DimRef> dims;
+  for (int64_t d : window_side_dims_) dims.push_back(window_side_[static_cast<size_t>(d)]);
+  return dims;
+}
+
+/// Rows get lengths with vector tails, and a wish for elements is granted.
 void Generator::choose_sizes() {
   const bool large = rng_.chance(6);
   if (large)
@@ -219,30 +250,23 @@ void Generator::choose_sizes() {
     const int last = operand_variables_.back();
     out_.variables[static_cast<size_t>(last)].most = rng_.chance(8) ? rng_.between(300, 600) : rng_.between(1, 70);
   }
-  const auto clamp = [&] {
-    for (Variable& v : out_.variables)
-      if (v.at_most >= 0) v.most = std::min(v.most, out_.variables[static_cast<size_t>(v.at_most)].most);
-  };
-  const auto count = [&](const std::vector<DimRef>& dims) {
-    int64_t product = 1;
-    for (const DimRef& dim : dims)
-      product *= dim.variable < 0 ? dim.constant : out_.variables[static_cast<size_t>(dim.variable)].most;
-    return product;
-  };
-  std::vector<DimRef> operand;
-  for (int v : operand_variables_) operand.push_back({v, 0, false});
+  const std::vector<DimRef> operand = operand_dims();
   clamp();
   for (int doublings = 0; doublings < 80 && !operand_variables_.empty() && count(operand) < wishes_.elements; ++doublings) {
     Variable& v = out_.variables[static_cast<size_t>(rng_.pick(operand_variables_))];
     v.most = std::max<int64_t>(2 * v.most, 2);
     clamp();
   }
-  const int64_t limit = wishes_.elements > 0 ? wishes_.elements * 2 : large ? kManyElements : kElements;
-  for (const std::vector<DimRef>* dims :
-       {&std::as_const(operand), &std::as_const(window_side_), &std::as_const(position_dims_)}) {
-    while (count(*dims) > limit) {
+  most_elements_ = wishes_.elements > 0 ? wishes_.elements * 2 : large ? kManyElements : kElements;
+}
+
+/// Shrinks extents until every tensor is within the budget. Runs when no extent of zero can become 1 any more: beside a zero the other
+/// extents of a tensor may be as large as they like.
+void Generator::fit_sizes() {
+  for (const std::vector<DimRef>& dims : {operand_dims(), window_side_, position_dims_, window_dims()}) {
+    while (count(dims) > most_elements_) {
       Variable* largest = nullptr;
-      for (const DimRef& dim : *dims) {
+      for (const DimRef& dim : dims) {
         if (dim.variable < 0) continue;
         Variable& v = out_.variables[static_cast<size_t>(dim.variable)];
         if (largest == nullptr || v.most > largest->most) largest = &v;
@@ -347,9 +371,8 @@ void Generator::choose_indices() {
 }
 
 void Generator::assemble() {
-  std::vector<DimRef> operand, per_window;
-  for (int v : operand_variables_) operand.push_back({v, 0, false});
-  for (int64_t d : window_side_dims_) per_window.push_back(window_side_[static_cast<size_t>(d)]);
+  const std::vector<DimRef> operand = operand_dims();
+  const std::vector<DimRef> per_window = window_dims();
   for (TensorPlan& t : out_.operands) t.dims = operand;
   for (TensorPlan& t : out_.updates) t.dims = window_side_;
   for (TensorPlan& t : out_.results) t.dims = scatter_ ? operand : window_side_;
@@ -407,6 +430,7 @@ Blueprint Generator::run() {
   choose_window();
   choose_sizes();
   fix_policy();
+  fit_sizes();
   choose_dtypes();
   choose_graph();
   if (scatter_) choose_scatter_fields(std::get<Scatter>(out_.frame));

@@ -49,6 +49,20 @@ TEST(RandomOp, EveryOpAndEveryInstanceVerifies) {
   EXPECT_GT(texts.size(), 390u);
 }
 
+/// Extents of zero hide how large the others are: one that some policy turns into 1 must not reveal a tensor of terabytes.
+TEST(RandomOp, EveryTensorFitsItsBudget) {
+  constexpr int64_t kMostBytes = 32 << 20;
+  for (uint64_t seed = 0; seed < 20'000; ++seed) {
+    Rng rng = seed == 0 ? Rng::stream(196642174, 2 * 6256) : Rng(seed);  // the first asked for a terabyte once
+    const Blueprint blueprint = random_blueprint(rng, {});
+    const Op op = instantiate(blueprint, maxima(blueprint));
+    for (const TensorSlot& slot : tensor_slots(op)) {
+      const Extent extent = byte_extent(*slot.type);
+      ASSERT_LE(extent.end - extent.first, kMostBytes) << seed << " " << print(op);
+    }
+  }
+}
+
 TEST(RandomOp, WishesAreGranted) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
     Rng rng(seed);
