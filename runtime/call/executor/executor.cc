@@ -194,13 +194,20 @@ void Executor::wake(const uint16_t* ids, int count) {
   for (int i = 0; i < std::min(count, 2); ++i) notify(ids[i]);
 }
 
+/// Is a worker in no team? It may be in neither set while it falls asleep.
+bool Executor::has_free_worker() const {
+  for (int id = 0; id < started_.load(); ++id) {
+    const uint32_t state = seats_[static_cast<size_t>(id)].state.load();
+    if (state == kIdle || state == kAsleep) return true;
+  }
+  return false;
+}
+
 /// Takes workers that are awake, and where the work is worth it wakes and starts others. Returns how many; `ids` ascend.
 int Executor::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
   int count = idle_.take(wanted, ids);
-  if (count == wanted) {
-    for (int i = 0; i < count; ++i) seats_[ids[i]].state.store(kSeated, std::memory_order_relaxed);
-    return count;
-  }
+  for (int i = 0; i < count; ++i) seats_[ids[i]].state.store(kSeated, std::memory_order_relaxed);
+  if (count == wanted) return count;
   const int64_t debt = debt_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
   const int awake = count;
   if (options_.waits || nanoseconds >= kWorthWaking || debt >= kDebtLimit) {
@@ -209,8 +216,13 @@ int Executor::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
     wake(ids + count, woken);
     count += woken;
     if (count < wanted) count += start_workers(wanted - count, ids + count);
+    while (options_.waits && count < wanted && has_free_worker()) {
+      std::this_thread::yield();
+      const int slept = asleep_.take(wanted - count, ids + count);
+      wake(ids + count, slept);
+      count += slept;
+    }
   }
-  for (int i = 0; i < awake; ++i) seats_[ids[i]].state.store(kSeated, std::memory_order_relaxed);
   if (count > awake) std::sort(ids, ids + count);
   return count;
 }

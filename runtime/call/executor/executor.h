@@ -105,6 +105,7 @@ class Executor {
   friend struct Forks;
 
   int acquire(int wanted, int64_t nanoseconds, uint16_t* ids);
+  bool has_free_worker() const;
   int start_workers(int wanted, uint16_t* ids);
   void wake(const uint16_t* ids, int count);
   void notify(int id);
