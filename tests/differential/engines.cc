@@ -63,7 +63,7 @@ std::string reason_of(const Status& status) {
   std::string reason = status.message().substr(0, 120);
   for (size_t i = 1; i < reason.size(); ++i)
     if (reason[i - 1] == ' ' && std::isdigit(static_cast<unsigned char>(reason[i])))
-      reason.replace(i, reason.find_first_not_of("0123456789", i) - i, "#");
+      reason.replace(i, reason.find_first_not_of("0123456789", i) - i, 1, '#');
   return reason;
 }
 
