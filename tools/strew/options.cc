@@ -49,15 +49,17 @@ const char* example(const std::string& command) {
 }
 
 void add_import_options(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option("FILE", options.file,
-                 "ops: .onnx, .tflite, .mlir (StableHLO or MLIR tensor), .pto (an NPU program) or .strew (canonical text)")
+  app.add_option(
+         "FILE", options.file,
+         "the file to read: .onnx, .tflite, .mlir (StableHLO or MLIR tensor), .pto (an NPU program) or .strew (canonical text)")
       ->required();
   app.add_option(
       "--oob", raw.oob,
-      "out-of-bounds policy, over the source's own: undefined, skip_element, skip_window, clamp, wrap, error, fill_element[:V], "
+      "out-of-bounds policy, instead of the file's: undefined, skip_element, skip_window, clamp, wrap, error, fill_element[:V], "
       "fill_window[:V]");
-  app.add_option("--order", raw.order, "order of duplicates: in_order or relaxed");
-  app.add_option("--accumulate", raw.accumulate, "native: round after every combine; wide: once, at the end");
+  app.add_option("--order", raw.order, "order of updates to one destination, instead of the file's: in_order or relaxed");
+  app.add_option("--accumulate", raw.accumulate,
+                 "native: round after every update; wide: accumulate in a wider type and round once, at the end");
   app.add_option("--max-file-bytes", options.import.max_file_bytes,
                  "the largest file to read (default: a limit per format, docs/security.md)")
       ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
@@ -65,35 +67,40 @@ void add_import_options(CLI::App& app, Options& options, Raw& raw) {
 }
 
 void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_view default_target = "native") {
-  app.add_option("--kernel", options.kernel_name, "the kernel of that name; `strew explain FILE` lists them");
-  app.add_option("--backend", raw.backend, "auto, reference, portable, llvm, halide, or npu-a3 or npu-a5 (simulated)");
-  app.add_option("--threads", raw.threads, "most threads a call may use, 1..1024 (default: all cores)");
-  app.add_option("--schedule", raw.schedule,
-                 "knobs over the heuristic's choice, as in unroll=8,prefetch=0, or @FILE (@-: standard input):" + knob_lines());
+  app.add_option("--kernel", options.kernel_name, "work on the kernel of that name only; `strew explain FILE` lists the names");
+  app.add_option("--backend", raw.backend,
+                 "auto (the first that can build the kernel), llvm, halide, reference, or npu-a3 or npu-a5 (simulated)");
+  app.add_option("--threads", raw.threads, "the most threads that a call may use, 1..1024 (default: all cores)");
+  app.add_option(
+      "--schedule", raw.schedule,
+      "knobs to set instead of the heuristic's choice, as in unroll=8,prefetch=0; or @FILE (@-: standard input):" + knob_lines());
   app.add_option("--target", raw.target,
                  "the machine to compile for: native, CPU[+feature|-feature...] (default: " + std::string(default_target) +
                      "), npu-a3 or npu-a5");
   app.add_flag("--trust-indices", options.trust_indices,
-               "run: leave policy undefined unchecked (an index out of bounds then reads or writes stray memory)");
-  app.add_option("--cache", raw.cache, "off: keep nothing on disk (what this build always does)");
+               "run: do not check indices under policy undefined (an index out of bounds then reads or writes stray memory)");
+  app.add_option("--cache", raw.cache, "off: use no disk cache (this version has none)");
 }
 
 void add_program_options(CLI::App& app, Raw& raw) {
   app.add_option("--blocks", raw.blocks, "NPU: cores to plan for (default: all of the chip)")->check(CLI::Range(1, 65535));
   app.add_option("--tile-rows", raw.tile_rows, "NPU: rows of a tile (default: the cheapest that fits)")
       ->check(CLI::Range(1, 2048));
-  app.add_option("--buffers", raw.buffers, "NPU: 2 overlaps one tile's loads with another's work, 1 does not")
+  app.add_option("--buffers", raw.buffers,
+                 "NPU: tiles in the buffer at a time; with 2, the loads of one overlap with the work on the other (default: 2)")
       ->check(CLI::Range(1, 2));
-  app.add_option("--index-layout", raw.index_layout,
-                 "NPU: index tiles as a row, or as a column (a5, where nothing is computed with them)")
+  app.add_option(
+         "--index-layout", raw.index_layout,
+         "NPU: index tiles as rows, or as columns (a5 only, where the program computes nothing with indices; default: row)")
       ->check(CLI::IsMember({"row", "column"}));
-  app.add_option("--gather-to", raw.gather_to,
-                 "NPU: gathers go through the vector buffer (ub), or in fractals through the cube core's l1 (pto-cpp)")
+  app.add_option(
+         "--gather-to", raw.gather_to,
+         "NPU: gather into the vector buffer (ub), or, with pto-cpp, in fractals into the cube core's L1 (l1) (default: ub)")
       ->check(CLI::IsMember({"ub", "l1"}));
   app.add_option(
       "--sync", raw.sync,
-      "NPU: flags (written out, tiles placed by ptoas), addresses (both written out, for --pto-level=level3) or tool (for "
-      "--enable-insert-sync)");
+      "NPU: flags (the program has flags, ptoas places tiles), addresses (the program has both, for ptoas --pto-level=level3) or "
+      "tool (the program has neither, for ptoas --enable-insert-sync) (default: flags)");
 }
 
 Status parse_oob(const std::string& text, ImportOptions& out) {
@@ -207,35 +214,40 @@ Status check_values(const Raw& raw, Options& options) {
 }
 
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
-  CLI::App* command = app.add_subcommand("run", "import, compile, run once on real data, write the results");
+  CLI::App* command =
+      app.add_subcommand("run", "import FILE, compile its kernels, run them once on the input tensors, write the results");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
   command->add_option("--input", options.inputs,
-                      ".npy files (for ONNX also .pb), one per input, in order; - for a missing optional one");
+                      ".npy files (for ONNX also .pb), one per input, in order; - for an optional input that is left out");
   command->add_option("--output", options.outputs, ".npy files to write, one per output, in order");
-  command->add_flag("--verbose", options.verbose, "a line on stderr per kernel built, and per call that copied a whole operand");
-  command->add_flag("--time", options.time, "compile time, time per call, bytes per second, ratio to memcpy");
+  command->add_flag("--verbose", options.verbose,
+                    "write a line to stderr per kernel that is built, and per call that copies a whole operand");
+  command->add_flag(
+      "--time", options.time,
+      "measure compile time, time per call, bytes per second, and the time of a memcpy of the same bytes over that of the call");
   command->add_flag("--verify", options.verify, "run the reference too and compare bit for bit");
 
-  command = app.add_subcommand("check", "import and verify only");
+  command = app.add_subcommand("check", "import FILE and verify its ops, nothing more");
   add_import_options(*command, options, raw);
 
-  command =
-      app.add_subcommand("explain", "the op, its rewrites and plan, every backend and strategy with yes or the reason why not");
+  command = app.add_subcommand(
+      "explain",
+      "print the op, its rewrites and plan, every backend and strategy with yes or the reason why not, and the schedule");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
 
-  command = app.add_subcommand("compile", "one kernel as text or object");
+  command = app.add_subcommand("compile", "write one kernel as text or as an object");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw, kCompileTarget);
   add_program_options(*command, raw);
   command
       ->add_option("--emit", options.emit,
-                   "op, plan, ll, asm, obj; for NPU targets pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host")
+                   "op, plan, ll, asm, obj, halide; for NPU targets pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host")
       ->required();
   command->add_option("-o", options.output, "the file to write, - for stdout")->required();
 
-  command = app.add_subcommand("target", "the machine: features, caches, cores, what is overridden");
+  command = app.add_subcommand("target", "print the target machine: features, caches, cores, and what --target overrides");
   command->add_option("--target", raw.target, "describe this machine instead: CPU[+feature|-feature...]");
   command->add_flag("--json", options.json, "machine-readable output");
 }
@@ -248,7 +260,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   app.require_subcommand(1);
   app.footer(example(""));
   add_commands(app, options, raw);
-  app.set_version_flag("--version", std::string(generator_version()), "the version of strew and of what it makes code with");
+  app.set_version_flag("--version", std::string(generator_version()), "print the versions of strew and of LLVM");
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));
 
   std::string known;
