@@ -234,7 +234,6 @@ int64_t count(const std::vector<Loop>& loops, const int64_t* dyn) {
 Expected<Plan> make_plan(const VerifiedOp& op) { return Planner(op).run(); }
 
 int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan.positions, dyn); }
-int64_t init_count(const Plan& plan, const int64_t* dyn) { return count(plan.init, dyn); }
 
 bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   if (plan.gather || !plan.pure_move || !plan.unique.holds) return false;

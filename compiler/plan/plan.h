@@ -136,9 +136,8 @@ Expected<Plan> make_plan(const VerifiedOp& op);
 std::string print(const Plan& plan);
 std::string_view name(PlanKind kind);
 
-/// Number of index positions, elements of the init loops, iterations of the first window loop (1 without window loops).
+/// Number of index positions; iterations of the first window loop (1 without window loops).
 int64_t position_count(const Plan& plan, const int64_t* dyn);
-int64_t init_count(const Plan& plan, const int64_t* dyn);
 int64_t split_count(const Plan& plan, const int64_t* dyn);
 /// Do the updates write every element of the results, each with bits of its own? Then nothing need be there before them. Holds as far as
 /// the facts do: a false hint of uniqueness, or an index that was promised to be inside and is not, leaves elements as they were.

@@ -23,8 +23,8 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
     STREW_ASSIGN(std::unique_ptr<Callable> part, make(*kernel.parts[i], executor, threads, limits));
     made->parts.emplace_back(std::move(part));
   }
-  made->range = entry_of(kernel, STREW_ENTRY_range);
-  if (kernel.checks_first != 0) made->check_at_once = entry_of(kernel, STREW_ENTRY_check);
+  made->range = kernel.entries[STREW_ENTRY_range];
+  if (kernel.checks_first != 0) made->check_at_once = kernel.entries[STREW_ENTRY_check];
   made->computes_floats = kernel.computes_floats != 0;
   made->last_level_cache_bytes = machine().l3_bytes;
   made->is_sequential = made->range != nullptr && kernel.strategy == STREW_STRATEGY_sequential;

@@ -20,8 +20,6 @@ inline int64_t evaluate(const strew_kernel& kernel, const strew_term& term, cons
   return value;
 }
 
-inline strew_entry entry_of(const strew_kernel& kernel, int kind) { return kernel.entries[kind]; }
-
 /// Bytes of an element of a result, at least one.
 inline int64_t result_bytes(const strew_kernel& kernel, uint32_t result = 0) {
   const int64_t bytes = kernel.tensors[result].bits / 8;

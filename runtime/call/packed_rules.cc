@@ -1,6 +1,7 @@
 // One pass over the views: dtype, rank, dims, strides and addresses against the packed slots, then symbols and constraints (of kernels that
 // have them), then overlap. A static tensor is compared with numbers that make() worked out; an open one is measured on the way, about a
-// nanosecond per dim. Kernels without symbols have a shorter way, bind_static(). Tested by tests/unit/bind_test.cc; timed by bench/overhead (call/...).
+// nanosecond per dim. Kernels without symbols have a shorter way, bind_static(). Tested by tests/unit/bind_test.cc; timed by bench/overhead
+// (call/...).
 #include "runtime/call/packed_rules.h"
 
 #include <algorithm>

@@ -20,7 +20,7 @@ class PhaseTrace;
 
 struct ExecutionLimits {
   // Threads.
-  int most_threads = kMostThreads;  ///< of a call, besides its schedule's `threads`
+  int most_threads = kMostThreads;  ///< of a call, besides what its handle allows (KernelOptions::threads)
   int64_t thread_nanoseconds =
       4000;  ///< of estimated work per thread (two threads pay from 1.5 us of work where they share a cache,
              ///< from 8 us where they do not: Zen 3). 0: always as many threads as are allowed

@@ -11,10 +11,6 @@ class alignas(128) Share {  // two lines, because processors fetch them in pairs
  public:
   /// Chunks [begin, end). Before the threads that take from it know of it.
   void set(int begin, int end) { left_.store(pack(begin, end), std::memory_order_relaxed); }
-  bool is_empty() const {
-    const uint64_t left = left_.load(std::memory_order_relaxed);
-    return begin_of(left) >= end_of(left);
-  }
   /// A chunk that nobody else gets, or -1: none is left.
   int take_first() {
     uint64_t left = left_.load(std::memory_order_relaxed);
