@@ -117,8 +117,7 @@ void put(Words& out, const Scatter& op) {
   put(out, results);
   for (const auto* list : {&window, &inserted, &batching, &indices_batching, &to_operand}) out.put(*list);
   out.put(vector_dim);
-  out.put(word(combiner.kind));
-  put(out, combiner.expr);
+  put(out, combiner);
   out.put(word(init));
   put(out, fill);
   out.put(word(oob) << 32 | word(order) << 16 | word(accumulate) << 8 | uint64_t{normalize} << 2 | uint64_t{sorted} << 1 |

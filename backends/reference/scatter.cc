@@ -8,10 +8,11 @@
 
 #include <vector>
 
-#include "backends/reference/combine.h"
+#include "backends/reference/accumulator.h"
 #include "backends/reference/geometry.h"
 #include "backends/reference/init.h"
 #include "backends/reference/policy.h"
+#include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/expr_eval.h"
 
 namespace strew::reference {
@@ -48,7 +49,7 @@ class ScatterRun {
         geometry_(geometry(op, bound_.results[0], bound_.indices[0], bound_.updates[0])),
         indices_(geometry_, bound_.indices[0]),
         policy_(geometry_, op.oob, op.normalize_negative),
-        evaluator_(op.combiner.expr),
+        evaluator_(op.combiner),
         current_(op.results.size()),
         update_(op.updates.size()),
         extra_(op.extras.size()) {
@@ -83,18 +84,15 @@ class ScatterRun {
   }
 
   void update_element(const Coords& position, const Coords& in_window, const Coords& target) {
-    if (op_.combiner.kind == CombinerKind::expr) return update_by_expression(position, in_window, target);
+    const bool wide = op_.accumulate != Accumulate::native;
+    if (!wide && !op_.combiner.empty()) return update_by_expression(position, in_window, target);
     for (size_t i = 0; i < updates_.size(); ++i) {
       const BoundTensor& result = bound_.results[i];
       const Scalar update = updates_[i].load(position, in_window);
-      if (op_.accumulate != Accumulate::native) {
-        accumulate(accumulators_[i], result, target, update);
-        continue;
-      }
-      const int64_t at = dot(target, result.strides);
-      const Scalar converted = convert(update, result.dtype);
-      result.store(
-          at, op_.combiner.kind == CombinerKind::assign ? converted : combine(op_.combiner.kind, result.load(at), converted));
+      if (wide)
+        accumulate(i, target, update);
+      else
+        result.store(dot(target, result.strides), convert(update, result.dtype));
     }
   }
 
@@ -116,12 +114,16 @@ class ScatterRun {
           {accumulator_dtype(op_.accumulate, result.dtype), std::vector<Scalar>(count), std::vector<bool>(count, false)});
   }
 
-  void accumulate(Accumulators& wide, const BoundTensor& result, const Coords& target, const Scalar& update) {
+  /// A wide fold is by add or sub (verify_scatter.cc), the node that makes the result.
+  void accumulate(size_t i, const Coords& target, const Scalar& update) {
+    Accumulators& wide = accumulators_[i];
+    const BoundTensor& result = bound_.results[i];
+    const ExprNode& fold = op_.combiner.nodes[static_cast<size_t>(op_.combiner.results[i])];
     const auto number = static_cast<size_t>(linear(geometry_.target, target));
     Scalar& value = wide.value[number];
     if (!wide.touched[number]) value = convert(result.load(dot(target, result.strides)), wide.dtype);
     wide.touched[number] = true;
-    value = combine(op_.combiner.kind, value, convert(update, wide.dtype));
+    value = evaluate::apply(fold.op, value, convert(update, wide.dtype));
   }
 
   void finish_accumulators() {

@@ -1,8 +1,9 @@
-// Builders collect an op and complete it: results that were not named, strides, dtypes of expression nodes. Everything else is verify()'s.
+// Builders collect an op and complete it: results that were not named, strides, the graph of a combiner's name, dtypes of expression nodes. Everything else is verify()'s.
 // Covered by tests/unit/builder_test.cc.
 #include "compiler/op/builder.h"
 
 #include "compiler/op/access_dims.h"
+#include "compiler/op/combiner.h"
 
 namespace strew {
 
@@ -24,8 +25,12 @@ ScatterBuilder& ScatterBuilder::scatter_dims_to_operand_dims(Dims dims) {
   return op_.dims.scatter_dims_to_operand_dims = std::move(dims), *this;
 }
 ScatterBuilder& ScatterBuilder::index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, *this; }
-ScatterBuilder& ScatterBuilder::combine(CombinerKind kind) { return op_.combiner = {kind, {}}, *this; }
-ScatterBuilder& ScatterBuilder::combine(Expr expr) { return op_.combiner = {CombinerKind::expr, std::move(expr)}, *this; }
+ScatterBuilder& ScatterBuilder::combine(CombinerKind kind) { return combiner_ = kind, *this; }
+ScatterBuilder& ScatterBuilder::combine(Expr expr) {
+  combiner_ = CombinerKind::expr;
+  op_.combiner = std::move(expr);
+  return *this;
+}
 ScatterBuilder& ScatterBuilder::in_place() { return op_.init = InitKind::in_place, *this; }
 ScatterBuilder& ScatterBuilder::fill(std::vector<Scalar> values) {
   op_.init = InitKind::fill;
@@ -52,6 +57,7 @@ Expected<Scatter> ScatterBuilder::build(const VerifyOptions& options) const {
       for (TensorType& result : op.results) result.strides.clear();
     }
   }
+  if (combiner_ != CombinerKind::expr) op.combiner = spelled(op, combiner_);
   STREW_TRY(verify(op, options));
   return op;
 }

@@ -55,6 +55,7 @@ class ScatterBuilder {
   ScatterBuilder& scatter_dims_to_operand_dims(Dims dims);
   ScatterBuilder& index_vector_dim(int64_t dim);
 
+  /// By name (not expr) or by graph, of which the empty one is assign.
   ScatterBuilder& combine(CombinerKind kind);
   ScatterBuilder& combine(Expr expr);
   ScatterBuilder& in_place();
@@ -74,6 +75,7 @@ class ScatterBuilder {
 
  private:
   Scatter op_;
+  CombinerKind combiner_ = CombinerKind::assign;  ///< spelled out when the dtypes are known; expr: op_ holds the graph
   Status failure_;
 };
 

@@ -18,16 +18,16 @@ using D = CombinerDomain;
 
 // A difference takes updates away: its folds begin with 0 and hold what is taken, so they merge by addition.
 constexpr std::array kTable{
-    //             op          name        domain      commutes idempotent order-free merges by
-    CombinerTraits{E::add, K::add, D::all, true, false, false, E::add},
-    CombinerTraits{E::sub, K::sub, D::numbers, false, false, false, E::add},
-    CombinerTraits{E::mul, K::mul, D::all, true, false, false, E::mul},
-    CombinerTraits{E::div, K::div, D::numbers, false, false, false, E::div},
-    CombinerTraits{E::min, K::min, D::ordered, true, true, true, E::min},
-    CombinerTraits{E::max, K::max, D::ordered, true, true, true, E::max},
-    CombinerTraits{E::bit_and, K::bit_and, D::bitwise, true, true, true, E::bit_and},
-    CombinerTraits{E::bit_or, K::bit_or, D::bitwise, true, true, true, E::bit_or},
-    CombinerTraits{E::bit_xor, K::bit_xor, D::bitwise, true, false, true, E::bit_xor},
+    //             op          name        domain      commutes order-free merges by
+    CombinerTraits{E::add, K::add, D::all, true, false, E::add},
+    CombinerTraits{E::sub, K::sub, D::numbers, false, false, E::add},
+    CombinerTraits{E::mul, K::mul, D::all, true, false, E::mul},
+    CombinerTraits{E::div, K::div, D::numbers, false, false, E::div},
+    CombinerTraits{E::min, K::min, D::ordered, true, true, E::min},
+    CombinerTraits{E::max, K::max, D::ordered, true, true, E::max},
+    CombinerTraits{E::bit_and, K::bit_and, D::bitwise, true, true, E::bit_and},
+    CombinerTraits{E::bit_or, K::bit_or, D::bitwise, true, true, E::bit_or},
+    CombinerTraits{E::bit_xor, K::bit_xor, D::bitwise, true, true, E::bit_xor},
 };
 
 /// The largest value, or the smallest: an infinity; in a narrow dtype without infinities the last code before the NaNs.
@@ -67,10 +67,11 @@ bool is_current(const Expr& expr, int32_t node, int32_t pair) {
   return at(expr, node).op == ExprOp::current && at(expr, node).index == pair;
 }
 
-bool is_update(const Expr& expr, int32_t node, int32_t pair, DType dtype) {
+/// The pair's update that the node is or, as `dtype`, converts; null: it is something else.
+const ExprNode* update_of(const Expr& expr, int32_t node, int32_t pair, DType dtype) {
   const ExprNode* n = &at(expr, node);
   if (n->op == ExprOp::convert && n->dtype == dtype) n = &at(expr, n->args[0]);
-  return n->op == ExprOp::update && n->index == pair;
+  return n->op == ExprOp::update && n->index == pair ? n : nullptr;
 }
 
 int32_t push(Expr& graph, ExprNode node) {
@@ -81,6 +82,33 @@ int32_t push(Expr& graph, ExprNode node) {
 int32_t input(Expr& graph, ExprOp op, int index, DType from, DType to) {
   const int32_t node = push(graph, {op, from, {}, index, {}});
   return from == to ? node : push(graph, {ExprOp::convert, to, {node}, 0, {}});
+}
+
+/// result = current op update, the update converted.
+void add_fold(Expr& graph, ExprOp op, DType update, DType result) {
+  const auto index = static_cast<int>(graph.results.size());
+  const int32_t converted = input(graph, ExprOp::update, index, update, result);
+  const int32_t current = push(graph, {ExprOp::current, result, {}, index, {}});
+  graph.results.push_back(push(graph, {op, result, {current, converted}, 0, {}}));
+}
+
+/// How a result is made of its pair's current value and update.
+struct Fold {
+  ExprOp op;  ///< update: without the current value
+  DType update, result;
+};
+
+std::optional<Fold> fold_of(const Expr& graph, int32_t pair) {
+  const int32_t result = graph.results[static_cast<size_t>(pair)];
+  const ExprNode& node = at(graph, result);
+  if (const ExprNode* update = update_of(graph, result, pair, node.dtype)) return Fold{ExprOp::update, update->dtype, node.dtype};
+  const CombinerTraits* const row = find_combiner(node.op);
+  if (row == nullptr) return std::nullopt;
+  const bool turned = row->commutes && is_current(graph, node.args[1], pair);
+  const int32_t current = node.args[turned ? 1 : 0], other = node.args[turned ? 0 : 1];
+  const ExprNode* const update = update_of(graph, other, pair, node.dtype);
+  if (update == nullptr || !is_current(graph, current, pair)) return std::nullopt;
+  return Fold{node.op, update->dtype, node.dtype};
 }
 
 }  // namespace
@@ -131,6 +159,24 @@ ExprOp merge_of(ExprOp op) {
   return row != nullptr ? row->merges_by : op;
 }
 
+Expr spelled(const Scatter& op, CombinerKind kind) {
+  Expr graph;
+  const CombinerTraits* const row = find_combiner(kind);
+  if (row == nullptr) return graph;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    const DType result = op.results[i].dtype;
+    add_fold(graph, row->op, i < op.updates.size() ? op.updates[i].dtype : result, result);
+  }
+  return graph;
+}
+
+CombinerKind combiner_kind(const Scatter& op) {
+  if (op.combiner == Expr{}) return CombinerKind::assign;
+  if (op.combiner.empty()) return CombinerKind::expr;
+  const CombinerTraits* const row = find_combiner(op.combiner.nodes.back().op);
+  return row != nullptr && op.combiner == spelled(op, row->kind) ? row->kind : CombinerKind::expr;
+}
+
 Expr combine_graph(const Op& op) {
   Expr graph;
   if (const auto* g = std::get_if<Gather>(&op)) {
@@ -139,42 +185,27 @@ Expr combine_graph(const Op& op) {
     return graph;
   }
   const auto& s = std::get<Scatter>(op);
-  if (s.combiner.kind == CombinerKind::expr) return s.combiner.expr;
-  const CombinerTraits* const row = find_combiner(s.combiner.kind);
-  for (size_t i = 0; i < s.results.size(); ++i) {
-    const DType dtype = s.results[i].dtype;
-    const int index = static_cast<int>(i);
-    int32_t result = input(graph, ExprOp::update, index, s.updates[i].dtype, dtype);
-    if (row != nullptr) {
-      const int32_t current = push(graph, {ExprOp::current, dtype, {}, index, {}});
-      result = push(graph, {row->op, dtype, {current, result}, 0, {}});
-    }
-    graph.results.push_back(result);
-  }
+  if (!s.combiner.empty()) return s.combiner;
+  for (size_t i = 0; i < s.results.size(); ++i)
+    graph.results.push_back(input(graph, ExprOp::update, static_cast<int>(i), s.updates[i].dtype, s.results[i].dtype));
   return graph;
 }
 
 std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair) {
-  const int32_t result = graph.results[static_cast<size_t>(pair)];
-  const ExprNode& node = at(graph, result);
-  if (is_update(graph, result, pair, node.dtype)) return ExprOp::update;
-  const CombinerTraits* const row = find_combiner(node.op);
-  if (row == nullptr) return std::nullopt;
-  const int32_t a = node.args[0], b = node.args[1];
-  const bool folds = is_current(graph, a, pair) && is_update(graph, b, pair, node.dtype);
-  const bool turned = row->commutes && is_update(graph, a, pair, node.dtype) && is_current(graph, b, pair);
-  return folds || turned ? std::optional(node.op) : std::nullopt;
+  const std::optional<Fold> fold = fold_of(graph, pair);
+  return fold ? std::optional(fold->op) : std::nullopt;
 }
 
-Combiner named_combiner(Expr graph) {
+Expr named_combiner(Expr graph) {
+  Expr plain;
   std::optional<ExprOp> all;
   for (size_t pair = 0; pair < graph.results.size(); ++pair) {
-    const std::optional<ExprOp> op = operator_of(graph, static_cast<int32_t>(pair));
-    if (!op || (all && *all != *op)) return {CombinerKind::expr, std::move(graph)};
-    all = op;
+    const std::optional<Fold> fold = fold_of(graph, static_cast<int32_t>(pair));
+    if (!fold || (all && *all != fold->op)) return graph;
+    all = fold->op;
+    if (fold->op != ExprOp::update) add_fold(plain, fold->op, fold->update, fold->result);
   }
-  const CombinerTraits* const row = all ? find_combiner(*all) : nullptr;
-  return {row != nullptr ? row->kind : CombinerKind::assign, {}};
+  return plain;
 }
 
 }  // namespace strew

@@ -1,9 +1,9 @@
 // Combiners: what is known of the operators that fold an update into a destination, in one table, and the graph that a combiner is.
 //
-// A combiner is an expression graph over current values, updates and extras (expr.h). Some operators have a name of their own in builders
-// and canonical text (CombinerKind): it is a spelling of `operator(current, update)` on every pair, the update converted to the result's
-// dtype, and assign that of the update alone. combine_graph() spells it out and named_combiner() recognises it. Everything else asks the
-// graph's operators: planning and strategies whether updates may be regrouped and with what an empty fold starts, imports whether operands may
+// A combiner is an expression graph over current values, updates and extras (expr.h); the empty graph is assign. Some operators have a name of
+// their own in builders and canonical text (CombinerKind): it stands for `operator(current, update)` on every pair, the update converted to the
+// result's dtype. spelled() writes that graph and combiner_kind() recognises it, node by node. Everything else asks the graph's
+// operators: planning and strategies whether updates may be regrouped and with what an empty fold starts, imports whether operands may
 // change places, verification which dtypes an operator is for.
 //
 // Adding a named combiner is a row of the table and a CombinerKind. Tested by tests/unit/combiner_test.cc, which proves every row by trying
@@ -31,7 +31,6 @@ struct CombinerTraits {
   CombinerKind kind;
   CombinerDomain domain;
   bool commutes;    ///< a op b and b op a are the same number
-  bool idempotent;  ///< a op a is a, whatever the dtype
   bool order_free;  ///< floats, too: any order and grouping of the updates gives the same number
   ExprOp
       merges_by;  ///< combines what two folds that began with the identity give; the operator itself unless updates are taken away
@@ -54,12 +53,18 @@ std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
 /// What combines two partial results of it.
 ExprOp merge_of(ExprOp op);
 
-/// The combiner of any op as an expression graph with every convert written out, so that code generators know one form.
+/// The graph that the name stands for on the op's dtypes; empty for assign. `kind` is not expr. The op need not be verified.
+Expr spelled(const Scatter& op, CombinerKind kind);
+/// The name whose graph on the op's dtypes is the op's combiner, node by node; else expr. The op need not be verified.
+CombinerKind combiner_kind(const Scatter& op);
+
+/// The combiner of any op as an expression graph with every convert written out, assign too, so that code generators know one form.
 Expr combine_graph(const Op& op);
 /// The operator by which the graph makes result `pair` of that pair's current value and update (perhaps converted to the result's dtype),
 /// either way round where it commutes; ExprOp::update: it is the update. None: any other graph.
 std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair);
-/// The named combiner that the graph stands for on every pair, else kind expr with the graph.
-Combiner named_combiner(Expr graph);
+/// Where the graph is one operator on every pair as operator_of() sees it: the graph that the operator's name stands for, empty for the
+/// update. Else the graph itself.
+Expr named_combiner(Expr graph);
 
 }  // namespace strew

@@ -42,15 +42,9 @@ struct Extra {
   friend bool operator==(const Extra&, const Extra&) = default;
 };
 
+/// What builders and canonical text call a combiner; an op holds the graph that the name stands for (combiner.h). A name applies to each of
+/// the N pairs: result = name(current, update converted to the result's dtype). `expr`: any other graph.
 enum class CombinerKind : uint8_t { assign, add, sub, mul, div, min, max, bit_and, bit_or, bit_xor, expr };
-
-/// How a scatter folds an update into the destination. A named kind applies to each of the N pairs: result = kind(current, update
-/// converted to the result's dtype, current likewise); `expr` gives the graph.
-struct Combiner {
-  CombinerKind kind = CombinerKind::assign;
-  Expr expr;  ///< only with kind expr
-  friend bool operator==(const Combiner&, const Combiner&) = default;
-};
 
 enum class InitKind : uint8_t {
   copy,      ///< result = operand (converted where dtypes differ), then the updates
@@ -98,7 +92,7 @@ struct Scatter {
   std::vector<Extra> extras;
   std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
   ScatterDims dims;
-  Combiner combiner;
+  Expr combiner;  ///< over current values, updates and extras; empty: assign, the update converted to the result's dtype
   InitKind init = InitKind::copy;
   std::vector<Scalar> fill;  ///< with init fill: N values, in the results' dtypes
   OobPolicy oob = OobPolicy::skip_element;

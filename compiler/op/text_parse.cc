@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
 #include "compiler/op/text.h"
 
@@ -262,28 +263,34 @@ struct Field {
   bool required = false;
 };
 
-constexpr Field<Scatter> kScatterFields[] = {
-    {"operand", [](Cursor& c, Scatter& s) { return read_types(c, s.operands); }, true},
-    {"indices", [](Cursor& c, Scatter& s) { return read_type(c, s.indices); }, true},
-    {"updates", [](Cursor& c, Scatter& s) { return read_types(c, s.updates); }, true},
-    {"extras", [](Cursor& c, Scatter& s) { return read_extras(c, s.extras); }},
-    {"result", [](Cursor& c, Scatter& s) { return read_types(c, s.results); }},
-    {"update_window_dims", [](Cursor& c, Scatter& s) { return read_list(c, s.dims.update_window_dims); }},
-    {"inserted_window_dims", [](Cursor& c, Scatter& s) { return read_list(c, s.dims.inserted_window_dims); }},
-    {"input_batching_dims", [](Cursor& c, Scatter& s) { return read_list(c, s.dims.input_batching_dims); }},
-    {"scatter_indices_batching_dims", [](Cursor& c, Scatter& s) { return read_list(c, s.dims.scatter_indices_batching_dims); }},
-    {"scatter_dims_to_operand_dims", [](Cursor& c, Scatter& s) { return read_list(c, s.dims.scatter_dims_to_operand_dims); }},
-    {"index_vector_dim", [](Cursor& c, Scatter& s) { return c.integer(s.dims.index_vector_dim); }},
-    {"combiner", [](Cursor& c, Scatter& s) { return read_enum(c, CombinerKind::expr, s.combiner.kind); }},
-    {"expr", [](Cursor& c, Scatter& s) { return read_expr(c, s.combiner.expr); }},
-    {"init", [](Cursor& c, Scatter& s) { return read_enum(c, InitKind::fill, s.init); }},
-    {"fill", [](Cursor& c, Scatter& s) { return read_fill(c, s.fill); }},
-    {"oob", [](Cursor& c, Scatter& s) { return read_enum(c, OobPolicy::fill_window, s.oob); }},
-    {"normalize_negative", [](Cursor& c, Scatter& s) { return read_flag(c, s.normalize_negative); }},
-    {"order", [](Cursor& c, Scatter& s) { return read_enum(c, Order::relaxed, s.order); }},
-    {"accumulate", [](Cursor& c, Scatter& s) { return read_enum(c, Accumulate::wide_f64, s.accumulate); }},
-    {"indices_are_sorted", [](Cursor& c, Scatter& s) { return read_flag(c, s.indices_are_sorted); }},
-    {"unique_indices", [](Cursor& c, Scatter& s) { return read_flag(c, s.unique_indices); }},
+/// A scatter while it is read: what a combiner's name stands for depends on dtypes that may follow it.
+struct ScatterText : Scatter {
+  CombinerKind kind = CombinerKind::assign;
+};
+
+constexpr Field<ScatterText> kScatterFields[] = {
+    {"operand", [](Cursor& c, ScatterText& s) { return read_types(c, s.operands); }, true},
+    {"indices", [](Cursor& c, ScatterText& s) { return read_type(c, s.indices); }, true},
+    {"updates", [](Cursor& c, ScatterText& s) { return read_types(c, s.updates); }, true},
+    {"extras", [](Cursor& c, ScatterText& s) { return read_extras(c, s.extras); }},
+    {"result", [](Cursor& c, ScatterText& s) { return read_types(c, s.results); }},
+    {"update_window_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.update_window_dims); }},
+    {"inserted_window_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.inserted_window_dims); }},
+    {"input_batching_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.input_batching_dims); }},
+    {"scatter_indices_batching_dims",
+     [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.scatter_indices_batching_dims); }},
+    {"scatter_dims_to_operand_dims", [](Cursor& c, ScatterText& s) { return read_list(c, s.dims.scatter_dims_to_operand_dims); }},
+    {"index_vector_dim", [](Cursor& c, ScatterText& s) { return c.integer(s.dims.index_vector_dim); }},
+    {"combiner", [](Cursor& c, ScatterText& s) { return read_enum(c, CombinerKind::expr, s.kind); }},
+    {"expr", [](Cursor& c, ScatterText& s) { return read_expr(c, s.combiner); }},
+    {"init", [](Cursor& c, ScatterText& s) { return read_enum(c, InitKind::fill, s.init); }},
+    {"fill", [](Cursor& c, ScatterText& s) { return read_fill(c, s.fill); }},
+    {"oob", [](Cursor& c, ScatterText& s) { return read_enum(c, OobPolicy::fill_window, s.oob); }},
+    {"normalize_negative", [](Cursor& c, ScatterText& s) { return read_flag(c, s.normalize_negative); }},
+    {"order", [](Cursor& c, ScatterText& s) { return read_enum(c, Order::relaxed, s.order); }},
+    {"accumulate", [](Cursor& c, ScatterText& s) { return read_enum(c, Accumulate::wide_f64, s.accumulate); }},
+    {"indices_are_sorted", [](Cursor& c, ScatterText& s) { return read_flag(c, s.indices_are_sorted); }},
+    {"unique_indices", [](Cursor& c, ScatterText& s) { return read_flag(c, s.unique_indices); }},
 };
 constexpr size_t kResultField = 4;
 static_assert(kScatterFields[kResultField].key == "result");
@@ -334,6 +341,18 @@ Status read_fields(Cursor& c, const Field<T> (&fields)[N], T& out, bool (&seen)[
   return c.at_end() ? Status() : c.fail("the end of the text");
 }
 
+/// The combiner's name becomes its graph.
+Status spell_out(const Cursor& c, ScatterText& s) {
+  const bool has_graph = s.combiner != Expr{}, takes_graph = s.kind == CombinerKind::expr;
+  if (has_graph != takes_graph) {
+    return c.fail_at(c.offset(), "combiner is " + std::string(name(s.kind)) +
+                                     (has_graph ? " with an expression graph; expected one with combiner expr only"
+                                                : " without nodes; expected an expression graph"));
+  }
+  if (!has_graph) s.combiner = spelled(s, s.kind);
+  return {};
+}
+
 }  // namespace
 
 Expected<Op> parse_op(std::string_view text) {
@@ -349,11 +368,12 @@ Expected<Op> parse_op(std::string_view text) {
   const size_t begin = c.offset();
   const std::string_view kind = c.word();
   if (kind == "scatter") {
-    Scatter s;
+    ScatterText s;
     bool seen[std::size(kScatterFields)] = {};
     STREW_TRY(read_fields(c, kScatterFields, s, seen));
     if (!seen[kResultField]) s.results = s.operands;
-    return Op(std::move(s));
+    STREW_TRY(spell_out(c, s));
+    return Op(static_cast<Scatter&&>(s));
   }
   if (kind == "gather") {
     Gather g;

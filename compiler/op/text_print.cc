@@ -7,6 +7,7 @@
 // grammar is docs/op_text.md. Covered by tests/unit/op_text_test.cc.
 #include <string>
 
+#include "compiler/op/combiner.h"
 #include "compiler/op/text.h"
 
 namespace strew {
@@ -105,8 +106,9 @@ std::string print(const Scatter& s) {
   f.ints("scatter_indices_batching_dims", s.dims.scatter_indices_batching_dims);
   f.ints("scatter_dims_to_operand_dims", s.dims.scatter_dims_to_operand_dims);
   f.integer("index_vector_dim", s.dims.index_vector_dim);
-  f.choice("combiner", s.combiner.kind, normal.combiner.kind);
-  f.expr(s.combiner.expr);
+  const CombinerKind kind = combiner_kind(s);
+  f.choice("combiner", kind, CombinerKind::assign);
+  if (kind == CombinerKind::expr) f.expr(s.combiner);
   f.choice("init", s.init, normal.init);
   if (!s.fill.empty()) f.text("fill", one_or_list(s.fill, typed));
   f.choice("oob", s.oob, normal.oob);

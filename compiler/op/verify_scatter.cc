@@ -133,44 +133,50 @@ std::string_view combiner_needs(CombinerKind kind, DType dtype) {
   return "a bool or integer dtype";
 }
 
-Status check_combiner(const Scatter& s) {
-  const bool has_graph = s.combiner.kind == CombinerKind::expr;
-  if (has_graph == s.combiner.expr.empty() || (!has_graph && !s.combiner.expr.results.empty())) {
-    return violated("scatter_combiner", "combiner is " + std::string(name(s.combiner.kind)) +
-                                            (has_graph ? " without nodes; expected an expression graph"
-                                                       : " with an expression graph; expected one with combiner expr only"));
-  }
+/// A graph without a name: it stands by itself, and reads what the op has.
+Status check_graph(const Scatter& s) {
   const int n = static_cast<int>(s.operands.size());
-  if (has_graph) {
-    STREW_TRY(verify(s.combiner.expr, n, n, static_cast<int>(s.extras.size())));
-    std::vector<DType> currents;
-    for (const TensorType& result : s.results) currents.push_back(result.dtype);
-    STREW_TRY(check_expr_inputs("scatter_c23", s.combiner.expr, currents, s.updates, s.extras));
-  }
+  STREW_TRY(verify(s.combiner, n, n, static_cast<int>(s.extras.size())));
+  std::vector<DType> currents;
+  for (const TensorType& result : s.results) currents.push_back(result.dtype);
+  return check_expr_inputs("scatter_c23", s.combiner, currents, s.updates, s.extras);
+}
+
+/// Result i of a graph without a name.
+Status check_returned(const Scatter& s, size_t i) {
+  const DType result = s.results[i].dtype;
+  const DType given = s.combiner.nodes[static_cast<size_t>(s.combiner.results[i])].dtype;
+  if (given == result) return {};
+  return violated("scatter_c25", "expr returns " + std::string(name(given)) + " for " + field_of("result", i) + "; expected " +
+                                     std::string(name(result)) + ", its dtype");
+}
+
+/// Result i of a combiner with a name, whose graph is what the dtypes make of the name.
+Status check_named(const Scatter& s, CombinerKind kind, size_t i) {
+  const DType result = s.results[i].dtype;
+  STREW_TRY(check_converts("scatter_c6", field_of("updates", i), s.updates[i].dtype, field_of("result", i), result));
+  const std::string_view needs = combiner_needs(kind, result);
+  if (needs.empty()) return {};
+  return violated("scatter_combiner", "combiner is " + std::string(name(kind)) + " and " + field_of("result", i) + " is " +
+                                          std::string(name(result)) + "; expected " + std::string(needs));
+}
+
+Status check_combiner(const Scatter& s, CombinerKind kind) {
+  const bool has_name = kind != CombinerKind::expr;
+  if (!has_name) STREW_TRY(check_graph(s));
   for (size_t i = 0; i < s.operands.size(); ++i) {
-    const DType result = s.results[i].dtype;
     if (s.init != InitKind::fill) {
-      STREW_TRY(check_converts("scatter_c23", field_of("operand", i), s.operands[i].dtype, field_of("result", i), result));
+      STREW_TRY(
+          check_converts("scatter_c23", field_of("operand", i), s.operands[i].dtype, field_of("result", i), s.results[i].dtype));
     }
-    if (has_graph) {
-      const DType given = s.combiner.expr.nodes[static_cast<size_t>(s.combiner.expr.results[i])].dtype;
-      if (given == result) continue;
-      return violated("scatter_c25", "expr returns " + std::string(name(given)) + " for " + field_of("result", i) +
-                                         "; expected " + std::string(name(result)) + ", its dtype");
-    }
-    STREW_TRY(check_converts("scatter_c6", field_of("updates", i), s.updates[i].dtype, field_of("result", i), result));
-    const std::string_view needs = combiner_needs(s.combiner.kind, result);
-    if (needs.empty()) continue;
-    return violated("scatter_combiner", "combiner is " + std::string(name(s.combiner.kind)) + " and " + field_of("result", i) +
-                                            " is " + std::string(name(result)) + "; expected " + std::string(needs));
+    STREW_TRY(has_name ? check_named(s, kind, i) : check_returned(s, i));
   }
   return {};
 }
 
-Status check_extra_inputs(const Scatter& s, const AccessDims& dims) {
-  if (!s.extras.empty() && s.combiner.kind != CombinerKind::expr) {
-    return violated("scatter_extras", std::to_string(s.extras.size()) + " extras with combiner " +
-                                          std::string(name(s.combiner.kind)) +
+Status check_extra_inputs(const Scatter& s, CombinerKind kind, const AccessDims& dims) {
+  if (!s.extras.empty() && kind != CombinerKind::expr) {
+    return violated("scatter_extras", std::to_string(s.extras.size()) + " extras with combiner " + std::string(name(kind)) +
                                           "; expected none: only an expression graph reads them");
   }
   return check_extras("scatter_extras", s.extras, s.updates[0].dims, dims.position_extents(s.indices.dims),
@@ -193,16 +199,15 @@ Status check_init(const Scatter& s) {
   return {};
 }
 
-Status check_modes(const Scatter& s) {
+Status check_modes(const Scatter& s, CombinerKind kind) {
   if (s.oob == OobPolicy::fill_element || s.oob == OobPolicy::fill_window) {
     return violated("scatter_policy", "oob is " + std::string(name(s.oob)) +
                                           "; expected undefined, skip_element, skip_window, clamp, wrap or error");
   }
   if (s.accumulate == Accumulate::native) return {};
   const std::string mode = "accumulate is " + std::string(name(s.accumulate));
-  if (s.combiner.kind != CombinerKind::add && s.combiner.kind != CombinerKind::sub) {
-    return violated("scatter_accumulate",
-                    mode + " with combiner " + std::string(name(s.combiner.kind)) + "; expected add or sub");
+  if (kind != CombinerKind::add && kind != CombinerKind::sub) {
+    return violated("scatter_accumulate", mode + " with combiner " + std::string(name(kind)) + "; expected add or sub");
   }
   for (size_t i = 0; i < s.results.size(); ++i) {
     const DType dtype = s.results[i].dtype;
@@ -223,10 +228,11 @@ Status verify(const Scatter& s, const VerifyOptions& options) {
   STREW_TRY(check_dim_lists(s, options));
   const AccessDims dims(s);
   STREW_TRY(check_update_shape(s, dims));
-  STREW_TRY(check_extra_inputs(s, dims));
-  STREW_TRY(check_combiner(s));
+  const CombinerKind kind = combiner_kind(s);
+  STREW_TRY(check_extra_inputs(s, kind, dims));
+  STREW_TRY(check_combiner(s, kind));
   STREW_TRY(check_init(s));
-  return check_modes(s);
+  return check_modes(s, kind);
 }
 
 Status verify(const Op& op, const VerifyOptions& options) {

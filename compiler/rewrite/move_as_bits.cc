@@ -41,7 +41,7 @@ bool move_as_bits(Op& op) {
     return g->expr.empty() && retype({&g->operand, &g->result}, fills ? &g->fill : nullptr);
   }
   auto& s = std::get<Scatter>(op);
-  if (s.combiner.kind != CombinerKind::assign) return false;
+  if (!s.combiner.empty()) return false;
   bool changed = false;
   for (size_t i = 0; i < s.operands.size(); ++i)
     changed |= retype({&s.results[i], &s.operands[i], &s.updates[i]}, s.init == InitKind::fill ? &s.fill[i] : nullptr);

@@ -1,5 +1,5 @@
-// See name_combiner.h. The expression is compared with the graph that planning makes of each name (compiler/op/combiner), argument
-// order included: a sum of two NaNs may take its bits from either argument. Tested by tests/unit/identity_test.cc.
+// See name_combiner.h. The expression is compared with the graph of each name (compiler/op/combiner), both with their nodes in one order, but
+// with arguments where they stand: a sum of two NaNs may take its bits from either. Tested by tests/unit/identity_test.cc.
 #include "compiler/rewrite/name_combiner.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace strew {
 namespace {
 
-/// `plain` without an expression computes what `graph` says.
+/// `plain` computes what `graph` says.
 bool means(const Op& plain, const Expr& graph) { return ordered(combine_graph(plain)) == graph && verify(plain).ok(); }
 
 }  // namespace
@@ -26,12 +26,12 @@ bool name_combiner(Op& op) {
     return true;
   }
   auto& s = std::get<Scatter>(op);
-  if (s.combiner.kind != CombinerKind::expr || !s.extras.empty()) return false;
-  if (s.combiner.expr.nodes.size() > 4 * s.results.size()) return false;  // update, convert, current and what combines them
-  const Expr graph = ordered(s.combiner.expr);
+  if (!s.extras.empty() || combiner_kind(s) != CombinerKind::expr) return false;
+  if (s.combiner.nodes.size() > 4 * s.results.size()) return false;  // update, convert, current and what combines them
+  const Expr graph = ordered(s.combiner);
   const auto is_named = [&](CombinerKind kind) {
     Scatter plain = s;
-    plain.combiner = {kind, {}};
+    plain.combiner = spelled(plain, kind);
     if (!means(plain, graph)) return false;
     op = std::move(plain);
     return true;

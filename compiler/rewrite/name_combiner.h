@@ -1,5 +1,5 @@
-// name_combiner: an expression that says what a combiner's name says becomes that name (a gather's that only takes the element: none), so
-// that a region of StableHLO and a named reduction share a kernel.
+// name_combiner: an expression that says what a combiner's name says becomes the graph of that name, node by node (that of assign and a
+// gather's that only takes the element: none), so that a region of StableHLO and a named reduction share a kernel.
 #pragma once
 
 #include "compiler/op/op.h"

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "compiler/op/combiner.h"
+
 namespace strew {
 namespace {
 
@@ -59,8 +61,8 @@ Expr ordered(const Expr& expr) {
 
 bool order_expression(Op& op) {
   auto* s = std::get_if<Scatter>(&op);
-  Expr& expr = s != nullptr ? s->combiner.expr : std::get<Gather>(op).expr;
-  if (expr.empty()) return false;
+  Expr& expr = s != nullptr ? s->combiner : std::get<Gather>(op).expr;
+  if (expr.empty() || (s != nullptr && combiner_kind(*s) != CombinerKind::expr)) return false;
   Expr made = ordered(expr);
   if (made == expr) return false;
   expr = std::move(made);

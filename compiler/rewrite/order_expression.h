@@ -1,5 +1,5 @@
 // order_expression: the nodes of an expression in one order, each after its arguments as the results ask for them, equal ones once and those
-// without use dropped; so that one expression has one text however it was built.
+// without use dropped; so that one expression has one text however it was built. The graph of a combiner's name stays as it is spelled.
 #pragma once
 
 #include "compiler/op/op.h"

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/number.h"
+#include "compiler/op/combiner.h"
 
 namespace strew {
 namespace {
@@ -79,13 +80,13 @@ std::optional<WideSplit> split_wide(const VerifiedOp& op) {
   }
   for (Scalar& fill : fold.fill) fill = convert(fill, wide);
   for (TensorType& result : fold.results) result = {wide, result.dims, {}};
+  fold.combiner = spelled(fold, combiner_kind(*s));
 
   Scatter& narrow = split.narrow;
   whole_window(narrow, *s);
   narrow.updates = fold.results;
-  narrow.combiner = {CombinerKind::expr, {}};
-  for (size_t i = 0; i < s->results.size(); ++i)
-    add_narrowing(narrow.combiner.expr, static_cast<int>(i), s->results[i].dtype, wide);
+  narrow.combiner = {};
+  for (size_t i = 0; i < s->results.size(); ++i) add_narrowing(narrow.combiner, static_cast<int>(i), s->results[i].dtype, wide);
   return split;
 }
 

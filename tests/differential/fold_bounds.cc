@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "base/number.h"
+#include "compiler/op/combiner.h"
 #include "tests/support/elements.h"
 
 namespace strew::test {
@@ -47,15 +48,16 @@ bool order_is_open(const Op& op) {
   const Scatter* s = std::get_if<Scatter>(&op);
   if (s == nullptr || s->order == Order::in_order) return false;
   using K = CombinerKind;
-  if (s->combiner.kind == K::expr || s->combiner.kind == K::div) return true;
-  if (s->combiner.kind != K::add && s->combiner.kind != K::sub && s->combiner.kind != K::mul) return false;
+  const K kind = combiner_kind(*s);
+  if (kind == K::expr || kind == K::div) return true;
+  if (kind != K::add && kind != K::sub && kind != K::mul) return false;
   return std::any_of(s->results.begin(), s->results.end(),
                      [](const TensorType& t) { return is_float(t.dtype) || is_complex(t.dtype); });
 }
 
 FoldBounds::FoldBounds(const Call& call, const Geometry& geometry, const IndexValues& values) {
   const Scatter& op = std::get<Scatter>(call.op());
-  kind_ = op.combiner.kind;
+  kind_ = combiner_kind(op);
   if (op.accumulate != Accumulate::native) accumulator_ = op.accumulate == Accumulate::wide_f64 ? DType::f64 : DType::f32;
   const size_t pairs = op.results.size();
   for (size_t i = 0; i < pairs; ++i) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/import/prune.h"
+
 namespace strew::test {
 namespace {
 
@@ -43,9 +45,16 @@ bool clear_options(Blueprint& b) {
   return !(before == g);
 }
 
+/// The first pair alone, where its result needs no other.
 bool one_pair(Blueprint& b) {
   Scatter* s = std::get_if<Scatter>(&b.frame);
-  if (s == nullptr || b.results.size() == 1 || s->combiner.kind == CombinerKind::expr) return false;
+  if (s == nullptr || b.results.size() == 1 || !s->extras.empty()) return false;
+  if (!s->combiner.empty()) {
+    s->combiner.results.resize(1);
+    s->combiner = pruned(s->combiner);
+    const std::vector<ExprNode>& nodes = s->combiner.nodes;
+    if (std::any_of(nodes.begin(), nodes.end(), [](const ExprNode& node) { return node.index != 0; })) return false;
+  }
   b.results.resize(1);
   b.operands.resize(1);
   b.updates.resize(1);

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "compiler/op/combiner.h"
 #include "compiler/op/text.h"
 #include "runtime/op_key.h"
 
@@ -229,9 +230,9 @@ std::vector<std::pair<Op, KernelOptions>> variants() {
   scatter([](Scatter& s) { s.dims.scatter_indices_batching_dims = {0}; });
   scatter([](Scatter& s) { s.dims.scatter_dims_to_operand_dims = {1}; });
   scatter([](Scatter& s) { s.dims.index_vector_dim = 0; });
-  scatter([](Scatter& s) { s.combiner.kind = CombinerKind::add; });
-  scatter([](Scatter& s) { s.combiner.expr = {{{ExprOp::update, DType::f32, {}, 0, {}}}, {0}}; });
-  scatter([](Scatter& s) { s.combiner.expr = {{{ExprOp::current, DType::f32, {}, 0, {}}}, {0}}; });
+  scatter([](Scatter& s) { s.combiner = spelled(s, CombinerKind::add); });
+  scatter([](Scatter& s) { s.combiner = {{{ExprOp::update, DType::f32, {}, 0, {}}}, {0}}; });
+  scatter([](Scatter& s) { s.combiner = {{{ExprOp::current, DType::f32, {}, 0, {}}}, {0}}; });
   scatter([](Scatter& s) { s.init = InitKind::in_place; });
   scatter([](Scatter& s) { s.fill = {{DType::f32, {1, 0}}}; });
   scatter([](Scatter& s) { s.fill = {{DType::f32, {0, 1}}}; });

@@ -1,13 +1,13 @@
-// The table of combiners: each row is held against the reference's arithmetic on every value of small dtypes, and names are held against the
-// graphs they spell.
+// The table of combiners: each row is held against arithmetic on scalars with every value of small dtypes, and names are held against the
+// graphs they stand for.
 #include "compiler/op/combiner.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "backends/reference/combine.h"
 #include "base/number.h"
+#include "compiler/evaluate/arithmetic.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "gtest/gtest.h"
@@ -75,20 +75,9 @@ TEST(Combiner, CommutesWhereTheRowSaysSo) {
       if (!takes(row, dtype)) continue;
       for (const Scalar& a : all_values(dtype))
         for (const Scalar& b : all_values(dtype))
-          commutes = commutes && same(reference::combine(row.kind, a, b), reference::combine(row.kind, b, a));
+          commutes = commutes && same(evaluate::apply(row.op, a, b), evaluate::apply(row.op, b, a));
     }
     EXPECT_EQ(row.commutes, commutes) << name(row.kind);
-  }
-}
-
-TEST(Combiner, IsIdempotentWhereTheRowSaysSo) {
-  for (const CombinerTraits& row : combiner_traits()) {
-    bool idempotent = true;
-    for (const DType dtype : kSmall) {
-      if (!takes(row, dtype)) continue;
-      for (const Scalar& a : all_values(dtype)) idempotent = idempotent && same(reference::combine(row.kind, a, a), a);
-    }
-    EXPECT_EQ(row.idempotent, idempotent) << name(row.kind);
   }
 }
 
@@ -97,14 +86,13 @@ TEST(Combiner, AFoldThatStartsWithTheIdentityAndIsMergedIsTheFold) {
   for_each_row([](const CombinerTraits& row, DType dtype) {
     const std::optional<uint64_t> code = identity_bits(row.op, dtype);
     EXPECT_EQ(code.has_value(), row.op != ExprOp::div) << title(row, dtype);
-    const CombinerTraits* const merge = find_combiner(merge_of(row.op));
-    ASSERT_NE(merge, nullptr);
+    ASSERT_NE(find_combiner(merge_of(row.op)), nullptr);
     if (!code) return;
     const Scalar identity{dtype, {*code, 0}};
     for (const Scalar& x : all_values(dtype))
       for (const Scalar& y : all_values(dtype)) {
-        const Scalar apart = reference::combine(merge->kind, y, reference::combine(row.kind, identity, x));
-        ASSERT_TRUE(same(apart, reference::combine(row.kind, y, x)))
+        const Scalar apart = evaluate::apply(merge_of(row.op), y, evaluate::apply(row.op, identity, x));
+        ASSERT_TRUE(same(apart, evaluate::apply(row.op, y, x)))
             << title(row, dtype) << ": " << print(y) << " with " << print(x) << " gave " << print(apart);
       }
   });
@@ -113,16 +101,16 @@ TEST(Combiner, AFoldThatStartsWithTheIdentityAndIsMergedIsTheFold) {
 /// Whether (y op a) op b is the same as (y op b) op a, and as y merged with the fold of a and b that starts with the identity.
 bool groups_freely(const CombinerTraits& row, DType dtype) {
   const std::optional<uint64_t> code = identity_bits(row.op, dtype);
-  const CombinerKind merge = find_combiner(merge_of(row.op))->kind;
+  const ExprOp merge = merge_of(row.op);
   const std::vector<Scalar> values = some_values(dtype);
   for (const Scalar& a : values)
     for (const Scalar& b : values) {
       const Scalar start{dtype, {code.value_or(0), 0}};
-      const Scalar apart = reference::combine(row.kind, reference::combine(row.kind, start, a), b);
+      const Scalar apart = evaluate::apply(row.op, evaluate::apply(row.op, start, a), b);
       for (const Scalar& y : values) {
-        const Scalar in_order = reference::combine(row.kind, reference::combine(row.kind, y, a), b);
-        if (!same(in_order, reference::combine(row.kind, reference::combine(row.kind, y, b), a))) return false;
-        if (!code || !same(in_order, reference::combine(merge, y, apart))) return false;
+        const Scalar in_order = evaluate::apply(row.op, evaluate::apply(row.op, y, a), b);
+        if (!same(in_order, evaluate::apply(row.op, evaluate::apply(row.op, y, b), a))) return false;
+        if (!code || !same(in_order, evaluate::apply(merge, y, apart))) return false;
       }
     }
   return true;
@@ -162,41 +150,57 @@ Scatter pairs_of(CombinerKind kind) {
   Scatter s;
   s.operands = s.results = {{DType::f32, {8}, {}}, {DType::f16, {8}, {}}};
   s.updates = {{DType::f32, {4}, {}}, {DType::i8, {4}, {}}};
-  s.combiner.kind = kind;
+  s.combiner = spelled(s, kind);
   return s;
 }
 
 TEST(Combiner, ANameAndItsGraphAreTheSame) {
   for (int i = 0; i < static_cast<int>(CombinerKind::expr); ++i) {
     const auto kind = static_cast<CombinerKind>(i);
-    const Expr graph = combine_graph(Op(pairs_of(kind)));
+    const Scatter s = pairs_of(kind);
+    const Expr graph = combine_graph(Op(s));
     const CombinerTraits* const row = find_combiner(kind);
     for (const int32_t pair : {0, 1}) EXPECT_EQ(operator_of(graph, pair), row != nullptr ? row->op : ExprOp::update);
-    EXPECT_EQ(named_combiner(graph), (Combiner{kind, {}})) << name(kind);
+    EXPECT_EQ(s.combiner, row != nullptr ? graph : Expr{}) << name(kind);
+    EXPECT_EQ(combiner_kind(s), kind);
+    EXPECT_EQ(named_combiner(graph), s.combiner) << name(kind);
   }
-  EXPECT_EQ(print(combine_graph(Op(pairs_of(CombinerKind::sub)))),
+  EXPECT_EQ(print(pairs_of(CombinerKind::sub).combiner),
             "{%0=update(0):f32; %1=current(0):f32; %2=subtract(%1,%0):f32; %3=update(1):i8; %4=convert(%3):f16; "
             "%5=current(1):f16; %6=subtract(%5,%4):f16; return %2, %6}");
+  EXPECT_EQ(print(combine_graph(Op(pairs_of(CombinerKind::assign)))),
+            "{%0=update(0):f32; %1=update(1):i8; %2=convert(%1):f16; return %0, %2}");
+}
+
+TEST(Combiner, ANameBelongsToTheDTypesOfItsOp) {
+  Scatter s = pairs_of(CombinerKind::add);
+  s.updates[1].dtype = DType::f16;
+  EXPECT_EQ(combiner_kind(s), CombinerKind::expr) << "the graph still converts from i8";
+  s.combiner = spelled(s, CombinerKind::add);
+  EXPECT_EQ(combiner_kind(s), CombinerKind::add);
 }
 
 TEST(Combiner, ArgumentsChangePlacesOnlyWhereTheOperatorCommutes) {
   for (const CombinerTraits& row : combiner_traits()) {
-    Expr turned = {
+    Scatter s;
+    s.updates = s.results = {{DType::u8, {}, {}}};
+    s.combiner = {
         {{ExprOp::current, DType::u8, {}, 0, {}}, {ExprOp::update, DType::u8, {}, 0, {}}, {row.op, DType::u8, {1, 0}, 0, {}}},
         {2}};
-    EXPECT_EQ(operator_of(turned, 0).has_value(), row.commutes) << name(row.kind);
-    EXPECT_EQ(named_combiner(turned).kind, row.commutes ? row.kind : CombinerKind::expr);
+    EXPECT_EQ(combiner_kind(s), CombinerKind::expr) << "another graph than the name's";
+    EXPECT_EQ(operator_of(s.combiner, 0).has_value(), row.commutes) << name(row.kind);
+    EXPECT_EQ(named_combiner(s.combiner), row.commutes ? spelled(s, row.kind) : s.combiner) << name(row.kind);
   }
 }
 
 TEST(Combiner, OtherGraphsHaveNoName) {
-  Expr mixed = combine_graph(Op(pairs_of(CombinerKind::add)));
-  mixed.nodes.back().op = ExprOp::mul;
-  EXPECT_EQ(named_combiner(mixed).kind, CombinerKind::expr) << "the pairs differ";
-  EXPECT_EQ(named_combiner(mixed).expr, mixed);
+  Scatter mixed = pairs_of(CombinerKind::add);
+  mixed.combiner.nodes.back().op = ExprOp::mul;
+  EXPECT_EQ(combiner_kind(mixed), CombinerKind::expr) << "the pairs differ";
+  EXPECT_EQ(named_combiner(mixed.combiner), mixed.combiner);
   Expr crossed = combine_graph(Op(pairs_of(CombinerKind::assign)));
   std::swap(crossed.results[0], crossed.results[1]);
-  EXPECT_EQ(named_combiner(crossed).kind, CombinerKind::expr) << "each pair has the other's update";
+  EXPECT_EQ(named_combiner(crossed), crossed) << "each pair has the other's update";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/op/combiner.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "gmock/gmock.h"
@@ -74,7 +75,7 @@ TEST(RandomOp, WishesAreGranted) {
     const Op op = make_op(random_blueprint(rng, wishes));
     const Scatter& s = std::get<Scatter>(op);
     EXPECT_EQ(s.oob, OobPolicy::wrap);
-    EXPECT_EQ(s.combiner.kind, CombinerKind::max);
+    EXPECT_EQ(combiner_kind(s), CombinerKind::max);
     EXPECT_EQ(s.results[0].dtype, DType::bf16);
   }
 }

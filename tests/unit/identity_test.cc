@@ -7,6 +7,7 @@
 #include "backends/pipeline.h"
 #include "base/machine.h"
 #include "compiler/rewrite/order_expression.h"
+#include "compiler/rewrite/rewrites.h"
 #include "runtime/kernel.h"
 #include "tests/support/ops.h"
 #include "tests/support/paths.h"
@@ -116,6 +117,24 @@ TEST(Identity, MessagesAreRightForEverySpelling) {
                          .add(updates.data(), DType::f32, {3, 8});
   EXPECT_THAT(first.run(other).message(), HasSubstr("result 0"));
   EXPECT_EQ(first.run(other).message(), second.run(other).message());
+}
+
+TEST(Identity, TheGraphOfANameIsLeftAsItIsSpelled) {
+  const auto applied = [](const std::string& text) {
+    const auto canonical = canonicalise(test::verified(op_of(text)));
+    EXPECT_TRUE(canonical.ok()) << text;
+    std::string names = std::string(print(*canonical->identity).find(" combiner=add") != std::string::npos ? "add" : "expr");
+    for (const Rewrite* rewrite : canonical->applied) names += " " + std::string(rewrite->name);
+    return names;
+  };
+  EXPECT_EQ(applied(scatter(" combiner=add")), "add");
+  EXPECT_EQ(applied(scatter(region("%0=update(0):f32; %1=current(0):f32; %2=add(%1,%0):f32; return %2"))), "add");
+  EXPECT_EQ(applied(scatter(region("%0=current(0):f32; %1=update(0):f32; %2=add(%0,%1):f32; return %2"))), "add name_combiner");
+  EXPECT_EQ(applied(scatter(region("%0=update(0):f32; %1=current(0):f32; %2=add(%0,%1):f32; return %2"))), "expr");
+  // An extra input that nothing reads stays bound, so such a graph never becomes that of a name.
+  EXPECT_EQ(
+      applied(scatter(" extras=[scalar:f32[]]" + region("%0=current(0):f32; %1=update(0):f32; %2=add(%0,%1):f32; return %2"))),
+      "expr");
 }
 
 TEST(Identity, ARequestThatWasMadeBeforeIsNotPlannedAgain) {

@@ -6,6 +6,7 @@
 
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/text.h"
 #include "compiler/op/verify.h"
 #include "tests/support/onnx_writer.h"
@@ -55,7 +56,7 @@ TEST(OnnxImport, LinearTensorScatter) {
   EXPECT_EQ(s.dims.index_vector_dim, 1);
   EXPECT_EQ(s.oob, OobPolicy::error);
   EXPECT_EQ(s.init, InitKind::copy);
-  EXPECT_EQ(s.combiner.kind, CombinerKind::assign);
+  EXPECT_EQ(combiner_kind(s), CombinerKind::assign);
   ASSERT_EQ(m.outputs.size(), 1u);
   EXPECT_EQ(m.values[m.outputs[0].value].kind, ValueKind::result);
 }

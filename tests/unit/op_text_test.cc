@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/number.h"
+#include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
 #include "compiler/op/text.h"
 #include "gmock/gmock.h"
@@ -97,7 +98,8 @@ Scatter random_scatter(Random& r) {
   s.results = coin(r) ? s.operands : random_types(r);
   s.dims = {random_list(r, false), random_list(r, false), random_list(r, false),
             random_list(r, false), random_list(r, false), pick(r, -1, 5)};
-  s.combiner = {pick_enum(r, CombinerKind::expr), random_expr(r)};
+  const CombinerKind kind = pick_enum(r, CombinerKind::expr);
+  s.combiner = kind == CombinerKind::expr ? random_expr(r) : spelled(s, kind);
   s.init = pick_enum(r, InitKind::fill);
   s.fill.resize(static_cast<size_t>(pick(r, 0, 3)));
   for (Scalar& fill : s.fill) fill = random_scalar(r, pick_enum(r, DType::string));
@@ -169,18 +171,31 @@ TEST(OpText, VariadicScatterWithExpressionExample) {
   s.updates = {{DType::bf16, {3}, {}}, {DType::i32, {3}, {}}};
   s.extras = {{ExtraKind::per_position, {DType::f32, {3}, {}}}};
   s.dims = {{}, {0}, {}, {}, {0}, 1};
-  s.combiner.kind = CombinerKind::expr;
   ExprNode two{ExprOp::literal, DType::f32, {}, 0, {DType::f32, {0x40000000, 0}}};
-  s.combiner.expr = {{{ExprOp::current, DType::f32, {}, 0, {}},
-                      two,
-                      {ExprOp::mul, DType::f32, {0, 1}, 0, {}},
-                      {ExprOp::update, DType::i32, {}, 1, {}}},
-                     {2, 3}};
+  s.combiner = {{{ExprOp::current, DType::f32, {}, 0, {}},
+                 two,
+                 {ExprOp::mul, DType::f32, {0, 1}, 0, {}},
+                 {ExprOp::update, DType::i32, {}, 1, {}}},
+                {2, 3}};
   EXPECT_EQ(print(Op(s)),
             "strew1.scatter(operand=[f32[9],i32[9]] indices=i8[3,1] updates=[bf16[3],i32[3]] extras=[per_position:f32[3]] "
             "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr "
             "expr={%0=current(0):f32; %1=constant(2):f32; %2=multiply(%0,%1):f32; %3=update(1):i32; return %2, %3})");
   EXPECT_EQ(*parse_op(print(Op(s))), Op(s));
+}
+
+TEST(OpText, ACombinerIsItsGraphHoweverItIsWritten) {
+  const std::string head = "strew1.scatter(combiner=", tail = " operand=bf16[8] indices=i32[4] updates=f32[4] result=f64[8])";
+  const std::string graph =
+      "expr expr={%0=update(0):f32; %1=convert(%0):f64; %2=current(0):f64; %3=subtract(%2,%1):f64; return %3}";
+  const Expected<Op> by_name = parse_op(head + "sub" + tail), by_graph = parse_op(head + graph + tail);
+  ASSERT_TRUE(by_name.ok() && by_graph.ok());
+  EXPECT_EQ(*by_name, *by_graph);
+  EXPECT_EQ(print(*by_graph), "strew1.scatter(operand=bf16[8] indices=i32[4] updates=f32[4] result=f64[8] combiner=sub)");
+  // Assign is the empty graph; the update as a graph of its own is another op (compiler/rewrite/name_combiner makes them one).
+  const Expected<Op> update = parse_op(head + "expr expr={%0=update(0):f32; %1=convert(%0):f64; return %1}" + tail);
+  ASSERT_TRUE(update.ok());
+  EXPECT_THAT(print(*update), HasSubstr(" combiner=expr expr={%0=update(0):f32; "));
 }
 
 TEST(OpText, RandomOpsRoundTrip) {
@@ -275,6 +290,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "op text, offset 64: found \"drop\"; expected one of undefined, skip_element, skip_window, "
                 "clamp, wrap, error, fill_element, fill_window"},
         BadText{kMinimal + " fill=256:u8)", "op text, offset 65: scalar \"256\": expected an integer from 0 to 255 for u8"},
+        BadText{kMinimal + " combiner=expr)", "op text, offset 74: combiner is expr without nodes; expected an expression graph"},
+        BadText{kMinimal + " combiner=expr expr={return})",
+                "op text, offset 88: combiner is expr without nodes; expected an expression graph"},
+        BadText{kMinimal + " combiner=add expr={%0=update(0):f32; return %0})",
+                "op text, offset 108: combiner is add with an expression graph; expected one with combiner expr only"},
+        BadText{kMinimal + " expr={%0=update(0):f32; return %0})",
+                "op text, offset 95: combiner is assign with an expression graph; expected one with combiner expr only"},
         BadText{kMinimal + " unique_indices=yes)", "op text, offset 78: found \")\"; expected true or false"},
         BadText{kMinimal + " expr={%1=current(0):f32;", "op text, offset 66: found node %1; expected %0"},
         BadText{kMinimal + " expr={%0=frob(0):f32;",
@@ -340,7 +362,7 @@ TEST(OpHash, IsPinned) {
   EXPECT_EQ(to_hex(hash_text("")), "99aa06d3014798d86001c324468d497f");
   EXPECT_EQ(to_hex({0x0123456789abcdef, 0xfedcba9876543210}), "fedcba98765432100123456789abcdef");
   Scatter other = kv_write();
-  other.combiner.kind = CombinerKind::add;
+  other.combiner = spelled(other, CombinerKind::add);
   EXPECT_NE(hash(Op(kv_write())), hash(Op(other)));
   EXPECT_EQ(hash(Op(kv_write())), hash_text(print(Op(kv_write()))));
 }

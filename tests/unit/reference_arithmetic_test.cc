@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "backends/reference/combine.h"
+#include "backends/reference/accumulator.h"
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/expr_eval.h"
@@ -188,14 +188,6 @@ TEST(ReferenceArithmetic, ComplexFormulas) {
   EXPECT_EQ(one(ExprOp::neg, DType::complex64, "(0,-1)"), "-0,1");
   EXPECT_TRUE(holds(ExprOp::eq, DType::complex64, "(0,-0)", "(-0,0)"));
   EXPECT_TRUE(holds(ExprOp::ne, DType::complex64, "(1,nan)", "(1,nan)"));
-}
-
-TEST(ReferenceArithmetic, NamedCombinersAreTheirNodes) {
-  const Scalar a = scalar(DType::i32, "6"), b = scalar(DType::i32, "3");
-  const std::string expected[] = {"3", "9", "3", "18", "2", "3", "6", "2", "7", "5"};
-  for (int kind = 0; kind < static_cast<int>(CombinerKind::expr); ++kind)
-    EXPECT_EQ(text(reference::combine(static_cast<CombinerKind>(kind), a, b)), expected[kind])
-        << name(static_cast<CombinerKind>(kind));
 }
 
 TEST(ReferenceArithmetic, Accumulators) {

@@ -1,6 +1,7 @@
 // What becomes of a combiner region: a named kind where that is exact, else the graph of what the results need.
 #include <gtest/gtest.h>
 
+#include "compiler/op/combiner.h"
 #include "compiler/op/text.h"
 #include "tests/unit/stablehlo_testing.h"
 
@@ -26,8 +27,9 @@ std::string with_region(const std::string& type, const std::string& body, const 
 std::string combiner_of(const std::string& text) {
   const Expected<Imported> imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
-  const Combiner& combiner = std::get<Scatter>(*imported->kernels.at(0).op).combiner;
-  return combiner.kind == CombinerKind::expr ? print(combiner.expr) : std::string(name(combiner.kind));
+  const auto& scatter = std::get<Scatter>(*imported->kernels.at(0).op);
+  const CombinerKind kind = combiner_kind(scatter);
+  return kind == CombinerKind::expr ? print(scatter.combiner) : std::string(name(kind));
 }
 
 std::string one_op(const std::string& op, const std::string& arguments, const std::string& type) {

@@ -4,6 +4,7 @@
 
 #include "base/number.h"
 #include "compiler/import/importer.h"
+#include "compiler/op/combiner.h"
 #include "runtime/program.h"
 #include "tests/support/small_stack.h"
 #include "tests/unit/stablehlo_testing.h"
@@ -92,7 +93,7 @@ TEST(TensorCompute, DuplicatesTellTheFusedFromTheTwo) {
   const auto fused = import_mlir_text(idiom(kAdd, "unique"));
   ASSERT_TRUE(fused.ok());
   ASSERT_EQ(fused->kernels.size(), 1U);
-  EXPECT_EQ(std::get<Scatter>(*fused->kernels[0].op).combiner.kind, CombinerKind::add);
+  EXPECT_EQ(combiner_kind(std::get<Scatter>(*fused->kernels[0].op)), CombinerKind::add);
 }
 
 TEST(TensorCompute, NotesSayWhich) {

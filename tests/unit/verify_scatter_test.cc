@@ -153,9 +153,9 @@ INSTANTIATE_TEST_SUITE_P(
              "scatter_combiner: combiner is sub and result[0] is bool; expected an integer, float or complex dtype"},
         Case{"operand=f32[8,16] updates=f32[4,16] combiner=xor " + kRows,
              "scatter_combiner: combiner is xor and result[0] is f32; expected a bool or integer dtype"},
-        Case{kF32Rows + "combiner=expr", "scatter_combiner: combiner is expr without nodes; expected an expression graph"},
-        Case{kF32Rows + "combiner=add expr={%0=update(0):f32; return %0}",
-             "scatter_combiner: combiner is add with an expression graph; expected one with combiner expr only"},
+        Case{kF32Rows +
+                 "combiner=expr expr={%0=update(0):f32; %1=current(0):f32; %2=add(%1,%0):f32; return %2} extras=[scalar:f32[]]",
+             "scatter_extras: 1 extras with combiner add; expected none: only an expression graph reads them"},
         Case{kF32Rows + "combiner=add extras=[scalar:f32[]]",
              "scatter_extras: 1 extras with combiner add; expected none: only an expression graph reads them"},
         Case{kF32Rows + "combiner=expr expr={%0=update(0):f32; return %0} extras=[per_element:f32[4,15]]",
@@ -182,6 +182,10 @@ INSTANTIATE_TEST_SUITE_P(
              "scatter_policy: oob is fill_window; expected undefined, skip_element, skip_window, clamp, wrap or error"},
         Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=mul accumulate=wide " + kRows,
              "scatter_accumulate: accumulate is wide with combiner mul; expected add or sub"},
+        Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=expr expr={%0=update(0):bf16; %1=current(0):bf16; "
+             "%2=add(%0,%1):bf16; return %2} accumulate=wide " +
+                 kRows,
+             "scatter_accumulate: accumulate is wide with combiner expr; expected add or sub"},
         Case{kF32Rows + "combiner=add accumulate=wide",
              "scatter_accumulate: accumulate is wide and result[0] is f32; expected f16, bf16, or an f8 with arithmetic"},
         Case{"operand=bf16[8,16] updates=bf16[4,16] combiner=add accumulate=wide_f64 " + kRows,

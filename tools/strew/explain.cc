@@ -49,8 +49,9 @@ struct Explanation {
 };
 
 bool float_sums(const Scatter& scatter) {
-  const CombinerTraits* const row = find_combiner(scatter.combiner.kind);
-  const bool depends_on_order = row != nullptr ? !row->order_free : scatter.combiner.kind == CombinerKind::expr;
+  const CombinerKind kind = combiner_kind(scatter);
+  const CombinerTraits* const row = find_combiner(kind);
+  const bool depends_on_order = row != nullptr ? !row->order_free : kind == CombinerKind::expr;
   return depends_on_order && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
 }
 

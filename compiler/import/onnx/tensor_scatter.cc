@@ -98,7 +98,6 @@ Status import_tensor_scatter(Node& node) {
   op.dims.scatter_indices_batching_dims = {0};
   op.dims.scatter_dims_to_operand_dims = {axis};
   op.dims.index_vector_dim = 1;
-  op.combiner.kind = CombinerKind::assign;
   op.init = InitKind::copy;
   op.oob = circular ? OobPolicy::wrap : OobPolicy::error;
 

@@ -271,7 +271,7 @@ Status Lifter::scatter(const Pair& p) {
   if (p.rows) op.dims.update_window_dims = {1};
   op.dims.inserted_window_dims = op.dims.scatter_dims_to_operand_dims = {0};
   op.dims.index_vector_dim = static_cast<int64_t>(list.size());
-  op.combiner.kind = combiner_of(s.attribute("scatterAtomicOp"));
+  op.combiner = spelled(op, combiner_of(s.attribute("scatterAtomicOp")));
   op.init = InitKind::in_place;
   op.oob = scatter_policy(s.attribute("scatterOob"));
   STREW_ASSIGN(ImportedKernel* const kernel, add_kernel(s, std::move(op), {part.value, index_values.value, updates.value}));

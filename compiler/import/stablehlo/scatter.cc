@@ -114,7 +114,7 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   STREW_TRY(t.parsed.at(op, check_results(expr, elements)));
   scatter.combiner = named_combiner(std::move(expr));
   for (const mlir::Type type : op->getResultTypes())
-    if (is_quantized(type) && scatter.combiner.kind != CombinerKind::assign)
+    if (is_quantized(type) && !scatter.combiner.empty())
       return t.parsed.fail(
           op,
           fmt::format("results of type {}: only a region that returns its updates is read for quantized types", text_of(type)));
