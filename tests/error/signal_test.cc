@@ -35,6 +35,8 @@ class Signals : public Cli {
     const std::string program = test::built_program("strew"), folder = folder_.string();
     const pid_t child = fork();
     if (child == 0) {
+      for (const int signal : {SIGINT, SIGQUIT})
+        std::signal(signal, SIG_DFL);  // a shell's background job ignores them, and so would the program
       if (chdir(folder.c_str()) != 0) _exit(126);
       execl(program.c_str(), program.c_str(), "run", "pair.onnx", "--backend", "reference", "--input", "past.npy", "update.npy",
             "indices.npy", "--output", "y.npy", "z.npy", nullptr);
