@@ -18,17 +18,17 @@ inline std::span<const BuildRequest> units_of(const BuildRequest& request) {
   return request.parts.empty() ? std::span(&request, 1) : std::span(request.parts);
 }
 
-struct Form;
+struct BodySignature;
 /// Loops that another backend made: their calling convention, and SYMBOL_apply as LLVM bitcode.
-struct OutsideLoops {
-  const Form& form;
+struct ExternalBodyCode {
+  const BodySignature& signature;
   const std::string& bitcode;
 };
 
-/// A kernel with entries of its own. `loops`: the range and list entries call these; null: they have their own.
+/// A kernel with entries of its own. `body`: the range and list entries call these; null: they have their own.
 struct ObjectUnit {
   const BuildRequest& request;
-  const OutsideLoops* loops = nullptr;
+  const ExternalBodyCode* body = nullptr;
 };
 
 /// extern "C" const LlvmModule* strew_llvm_module()
@@ -44,8 +44,8 @@ Expected<const LlvmModule*> open_llvm_module();
 /// extern "C" const HalideModule* strew_halide_module()
 struct HalideModule {
   uint32_t version;
-  Expected<std::string> (*build)(const BuildRequest& request, const Form& form);  ///< bitcode
-  Expected<std::string> (*emit_text)(const BuildRequest& request, const Form& form);
+  Expected<std::string> (*build)(const BuildRequest& request, const BodySignature& signature);  ///< bitcode
+  Expected<std::string> (*emit_text)(const BuildRequest& request, const BodySignature& signature);
 };
 Expected<const HalideModule*> open_halide_module();
 

@@ -84,20 +84,20 @@ Expected<std::string> bitcode_of(const Halide::Module& module) {
   return bitcode;
 }
 
-Expected<std::string> build(const BuildRequest& request, const Form& form) {
+Expected<std::string> build(const BuildRequest& request, const BodySignature& signature) {
   return guarded(request, [&]() -> Expected<std::string> {
-    HalidePipeline pipeline = make_pipeline(request, form);
-    apply_schedule(pipeline, request, form);
+    HalidePipeline pipeline = make_pipeline(request, signature);
+    apply_schedule(pipeline, request, signature);
     return bitcode_of(lower(pipeline, request));
   });
 }
 
-Expected<std::string> emit_text(const BuildRequest& request, const Form& form) {
+Expected<std::string> emit_text(const BuildRequest& request, const BodySignature& signature) {
   return guarded(request, [&]() -> Expected<std::string> {
-    HalidePipeline pipeline = make_pipeline(request, form);
+    HalidePipeline pipeline = make_pipeline(request, signature);
     std::ostringstream text;
-    text << "// Algorithm\n" << print_algorithm(pipeline, request.plan, form.listed) << "\n// Schedule\n";
-    const std::string directives = apply_schedule(pipeline, request, form);
+    text << "// Algorithm\n" << print_algorithm(pipeline, request.plan, signature.listed) << "\n// Schedule\n";
+    const std::string directives = apply_schedule(pipeline, request, signature);
     text << (directives.empty() ? "(as written)\n" : directives) << "\n// Halide's loop nest\n" << lower(pipeline, request);
     return plain_names(text.str());
   });

@@ -3,7 +3,7 @@
 //   for w in window:  result(w..., key) = combine(result(w..., key), updates(w..., position), ...)      scatter
 //                     result(w..., position) = expression(operand(w..., key), ...)                      gather
 //
-// within a loop over the entries (position, key) of a list where the form has one, with a Halide dimension per window loop and one for
+// within a loop over the entries (position, key) of a list where the signature takes one, with a Halide dimension per window loop and one for
 // position or key. Order is that of the reduction domain, serial and row-major, so
 // duplicates fold as semantics.md says. All elements are unsigned integers (numeric.h). A packed tensor is a row of bytes: its element
 // numbers are computed here, and a store keeps the byte's other elements. Tested by tests/unit/halide_test.cc and tests/differential.
@@ -20,7 +20,8 @@ namespace {
 
 class Maker {
  public:
-  Maker(const BuildRequest& request, const Form& form) : plan_(request.plan), form_(form), numeric_(request.target.f16c) {}
+  Maker(const BuildRequest& request, const BodySignature& signature)
+      : plan_(request.plan), signature_(signature), numeric_(request.target.f16c) {}
 
   HalidePipeline make() {
     declare();
@@ -31,28 +32,28 @@ class Maker {
  private:
   /// A buffer's image or output, and for a packed one where its elements are.
   struct Image {
-    const FormBuffer* form = nullptr;
+    const SignatureBuffer* buffer = nullptr;
     Halide::ImageParam param;
     HExpr start;                 ///< packed
     std::vector<HExpr> strides;  ///< packed
   };
 
   const PlanTensor& tensor(int t) const { return plan_.tensors[static_cast<size_t>(t)]; }
-  std::string name_of(const FormBuffer& buffer) const {
+  std::string name_of(const SignatureBuffer& buffer) const {
     const PlanTensor& t = tensor(buffer.tensor);
     std::string text(name(t.role));
     if (t.role != Role::indices) text += std::to_string(t.index);
     return text + (bits(t.dtype) > 64 ? (buffer.half == 0 ? "_low" : "_high") : "");
   }
-  static size_t rank(const FormBuffer& buffer) { return buffer.packed ? 1 : buffer.dims.size(); }
+  static size_t rank(const SignatureBuffer& buffer) { return buffer.packed ? 1 : buffer.dims.size(); }
 
   void declare();
   void declare_packed(Image& image);
   template <class Dimensions>
-  void describe(const FormBuffer& buffer, int first_min, Dimensions dimension) const;
+  void describe(const SignatureBuffer& buffer, int first_min, Dimensions dimension) const;
   void define();
   HExpr extent(const Image& image, size_t d) const;
-  HExpr coordinate(const FormDim& dim) const;
+  HExpr coordinate(const SignatureDim& dim) const;
   std::vector<HExpr> place(const Image& image) const;
   HExpr byte_shift(const Image& image) const;
   HExpr element(const Image& image) const;
@@ -60,7 +61,7 @@ class Maker {
   Parts load_node(const ExprNode& node) const;
 
   const Plan& plan_;
-  const Form& form_;
+  const BodySignature& signature_;
   HalideNumeric numeric_;
   HalidePipeline out_;
   Halide::ImageParam list_{Halide::Int(32), 2, "list"};
@@ -70,7 +71,7 @@ class Maker {
 
 /// Fixes mins at 0, from dim first_min on, and, where they are numbers, strides: they become part of the addresses.
 template <class Dimensions>
-void Maker::describe(const FormBuffer& buffer, int first_min, Dimensions dimension) const {
+void Maker::describe(const SignatureBuffer& buffer, int first_min, Dimensions dimension) const {
   for (size_t d = 0; d < rank(buffer); ++d) {
     auto dim = dimension(static_cast<int>(d));
     if (static_cast<int>(d) >= first_min) dim.set_min(0);
@@ -82,12 +83,12 @@ void Maker::describe(const FormBuffer& buffer, int first_min, Dimensions dimensi
 }
 
 void Maker::declare_packed(Image& image) {
-  const std::string base = name_of(*image.form);
+  const std::string base = name_of(*image.buffer);
   Halide::Param<int32_t> start(base + "_start");
   image.start = start;
   out_.arguments.push_back(start);
-  for (size_t d = 0; d < image.form->dims.size(); ++d) {
-    const Term& stride = image.form->dims[d].stride;
+  for (size_t d = 0; d < image.buffer->dims.size(); ++d) {
+    const Term& stride = image.buffer->dims[d].stride;
     if (stride.is_static()) {
       image.strides.push_back(HExpr(static_cast<int32_t>(stride.factor)));
       continue;
@@ -100,13 +101,13 @@ void Maker::declare_packed(Image& image) {
 
 void Maker::declare() {
   Halide::Param<int32_t> count("count"), position("position"), key("key");
-  out_.arguments = form_.listed ? std::vector<Halide::Argument>{list_, count} : std::vector<Halide::Argument>{position, key};
+  out_.arguments = signature_.listed ? std::vector<Halide::Argument>{list_, count} : std::vector<Halide::Argument>{position, key};
   list_.dim(0).set_min(0).set_stride(1);
   list_.dim(1).set_min(0).set_stride(2);
 
   std::vector<HExpr> extents;
   for (size_t l = 0; l < plan_.window.size(); ++l) {
-    if (form_.fixed[l]) {
+    if (signature_.fixed[l]) {
       extents.emplace_back(static_cast<int32_t>(plan_.window[l].extent.factor));
       continue;
     }
@@ -116,22 +117,23 @@ void Maker::declare() {
   }
   Halide::Region domain;
   for (size_t l = extents.size(); l-- > 0;) domain.push_back({0, extents[l]});
-  if (form_.listed) domain.push_back({0, count});
+  if (signature_.listed) domain.push_back({0, count});
   const Halide::RDom walk = domain.empty() ? Halide::RDom() : Halide::RDom(domain, "walk");
   for (size_t l = 0; l < plan_.window.size(); ++l) out_.window.push_back(walk[static_cast<int>(plan_.window.size() - 1 - l)]);
-  if (form_.listed) out_.entry = walk[static_cast<int>(plan_.window.size())];
-  pos_ = form_.listed ? HExpr(list_(0, out_.entry)) : position;
-  key_ = form_.listed ? HExpr(list_(1, out_.entry)) : key;
+  if (signature_.listed) out_.entry = walk[static_cast<int>(plan_.window.size())];
+  pos_ = signature_.listed ? HExpr(list_(0, out_.entry)) : position;
+  key_ = signature_.listed ? HExpr(list_(1, out_.entry)) : key;
 
-  for (const auto& [forms, images] : {std::pair{&form_.inputs, &inputs_}, std::pair{&form_.results, &results_}})
-    for (const FormBuffer& form : *forms) {
+  for (const auto& [buffers, images] : {std::pair{&signature_.inputs, &inputs_}, std::pair{&signature_.results, &results_}})
+    for (const SignatureBuffer& buffer : *buffers) {
       images->emplace_back();
-      images->back().form = &form;
-      if (form.packed) declare_packed(images->back());
+      images->back().buffer = &buffer;
+      if (buffer.packed) declare_packed(images->back());
     }
   for (Image& image : inputs_) {
-    image.param = Halide::ImageParam(Halide::UInt(image.form->bits), static_cast<int>(rank(*image.form)), name_of(*image.form));
-    describe(*image.form, 0, [&](int d) { return image.param.dim(d); });
+    image.param =
+        Halide::ImageParam(Halide::UInt(image.buffer->bits), static_cast<int>(rank(*image.buffer)), name_of(*image.buffer));
+    describe(*image.buffer, 0, [&](int d) { return image.param.dim(d); });
     out_.arguments.push_back(image.param);
   }
 }
@@ -141,34 +143,35 @@ HExpr Maker::extent(const Image& image, size_t d) const {
   return image.param.defined() ? image.param.dim(dim).extent() : out_.apply.output_buffers()[0].dim(dim).extent();
 }
 
-HExpr Maker::coordinate(const FormDim& dim) const {
-  if (dim.walks == FormDim::Walks::key) return key_;
-  return dim.walks == FormDim::Walks::position ? pos_ : HExpr(out_.window[static_cast<size_t>(dim.loop)]);
+HExpr Maker::coordinate(const SignatureDim& dim) const {
+  if (dim.walks == SignatureDim::Walks::key) return key_;
+  return dim.walks == SignatureDim::Walks::position ? pos_ : HExpr(out_.window[static_cast<size_t>(dim.loop)]);
 }
 
 HExpr Maker::element(const Image& image) const {
   HExpr number = image.start;
-  for (size_t d = 0; d < image.form->dims.size(); ++d) number = number + coordinate(image.form->dims[d]) * image.strides[d];
+  for (size_t d = 0; d < image.buffer->dims.size(); ++d) number = number + coordinate(image.buffer->dims[d]) * image.strides[d];
   return number;
 }
 
 std::vector<HExpr> Maker::place(const Image& image) const {
-  if (image.form->packed) {
-    const int per_byte = 8 / bits(tensor(image.form->tensor).dtype);
+  if (image.buffer->packed) {
+    const int per_byte = 8 / bits(tensor(image.buffer->tensor).dtype);
     return {Halide::unsafe_promise_clamped(element(image) >> (per_byte == 2 ? 1 : 2), 0, extent(image, 0) - 1)};
   }
   std::vector<HExpr> at;
-  for (size_t d = 0; d < image.form->dims.size(); ++d) {
-    const FormDim& dim = image.form->dims[d];
+  for (size_t d = 0; d < image.buffer->dims.size(); ++d) {
+    const SignatureDim& dim = image.buffer->dims[d];
     const HExpr where = coordinate(dim);
     // What comes from the list is inside, says the other side.
-    at.push_back(dim.walks == FormDim::Walks::window ? where : Halide::unsafe_promise_clamped(where, 0, extent(image, d) - 1));
+    at.push_back(dim.walks == SignatureDim::Walks::window ? where
+                                                          : Halide::unsafe_promise_clamped(where, 0, extent(image, d) - 1));
   }
   return at;
 }
 
 HExpr Maker::byte_shift(const Image& image) const {
-  const int width = bits(tensor(image.form->tensor).dtype);
+  const int width = bits(tensor(image.buffer->tensor).dtype);
   const HExpr within = Halide::cast(Halide::UInt(8), element(image) & (8 / width - 1));
   return within * Halide::cast(Halide::UInt(8), width);
 }
@@ -176,16 +179,16 @@ HExpr Maker::byte_shift(const Image& image) const {
 Parts Maker::load(int t) const {
   Parts parts;
   const auto take = [&](const HExpr& value, const Image& image) {
-    HExpr& part = image.form->half == 0 ? parts.a : parts.b;
+    HExpr& part = image.buffer->half == 0 ? parts.a : parts.b;
     part = value;
-    if (!image.form->packed) return;
+    if (!image.buffer->packed) return;
     const int width = bits(tensor(t).dtype);
     part = (value >> byte_shift(image)) & unsigned_constant(8, (uint64_t{1} << width) - 1);
   };
   for (const Image& image : inputs_)
-    if (image.form->tensor == t) take(image.param(place(image)), image);
+    if (image.buffer->tensor == t) take(image.param(place(image)), image);
   for (size_t i = 0; i < results_.size(); ++i) {
-    if (results_[i].form->tensor != t) continue;
+    if (results_[i].buffer->tensor != t) continue;
     const Halide::FuncRef now = out_.apply(place(results_[0]));
     take(results_.size() == 1 ? HExpr(now) : HExpr(now[static_cast<int>(i)]), results_[i]);
   }
@@ -200,9 +203,9 @@ Parts Maker::load_node(const ExprNode& node) const {
 
 void Maker::define() {
   std::vector<Halide::Var> pure;
-  for (size_t d = 0; d < rank(*results_[0].form); ++d) pure.emplace_back("d" + std::to_string(d));
+  for (size_t d = 0; d < rank(*results_[0].buffer); ++d) pure.emplace_back("d" + std::to_string(d));
   std::vector<HExpr> nothing, values;
-  for (const Image& image : results_) nothing.push_back(Halide::undef(Halide::UInt(image.form->bits)));
+  for (const Image& image : results_) nothing.push_back(Halide::undef(Halide::UInt(image.buffer->bits)));
   if (results_.size() == 1)
     out_.apply(pure) = nothing[0];
   else
@@ -214,7 +217,7 @@ void Maker::define() {
     if (bits(tensor(plan_.result(static_cast<int>(i))).dtype) > 64) values.push_back(stored[i].b);
   }
   const std::vector<HExpr> at = place(results_[0]);
-  if (results_[0].form->packed) {
+  if (results_[0].buffer->packed) {
     const HExpr shift = byte_shift(results_[0]);
     const int width = bits(tensor(plan_.result(0)).dtype);
     const HExpr mask = unsigned_constant(8, (uint64_t{1} << width) - 1) << shift;
@@ -229,17 +232,19 @@ void Maker::define() {
   // vectors, where it can show that the offset is. Of several results the first's mins hold for all.
   for (size_t i = 0; i < results_.size(); ++i) {
     Halide::OutputImageParam buffer = out_.apply.output_buffers()[i];
-    describe(*results_[i].form,
-             i > 0                                              ? std::numeric_limits<int>::max()
-             : plan_.window.empty() || results_[0].form->packed ? 0
-                                                                : 1,
+    describe(*results_[i].buffer,
+             i > 0                                                ? std::numeric_limits<int>::max()
+             : plan_.window.empty() || results_[0].buffer->packed ? 0
+                                                                  : 1,
              [&](int d) { return buffer.dim(d); });
   }
 }
 
 }  // namespace
 
-HalidePipeline make_pipeline(const BuildRequest& request, const Form& form) { return Maker(request, form).make(); }
+HalidePipeline make_pipeline(const BuildRequest& request, const BodySignature& signature) {
+  return Maker(request, signature).make();
+}
 
 std::string plain_names(const std::string& text) {
   static const std::regex numbered(R"((result|_im)\$[0-9]+)"), image(R"((\w)_im\b)");
@@ -267,7 +272,7 @@ std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bo
   list(text, pipeline.apply.update_args());
   text << ") = ";
   list(text, values.as_vector());
-  // What every coordinate from the list looks like, by the names of form.h.
+  // What every coordinate from the list looks like, by the names of body_signature.h.
   static const std::regex key(R"(unsafe_promise_clamped\((?:list\(1, [^)]*\)|\(int32\)key|key), 0, [^)]*\))");
   static const std::regex position(R"(unsafe_promise_clamped\((?:list\(0, [^)]*\)|\(int32\)position|position), 0, [^)]*\))");
   return std::regex_replace(std::regex_replace(plain_names(text.str()), key, "key"), position, "position") + "\n";

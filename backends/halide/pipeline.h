@@ -1,4 +1,4 @@
-// Pipeline: the algorithm. One Func whose update applies a position, or a list of them (can_build/form.h), to the results in place: its pure
+// Pipeline: the algorithm. One Func whose update applies a position, or a list of them (can_build/body_signature.h), to the results in place: its pure
 // definition is undef, so nothing but the update touches the caller's buffers. How it is run is schedule.h's, apart from it.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "backends/halide/can_build/form.h"
+#include "backends/halide/can_build/body_signature.h"
 
 namespace strew {
 
@@ -19,7 +19,7 @@ struct HalidePipeline {
   std::vector<Halide::Argument> arguments;
 };
 
-HalidePipeline make_pipeline(const BuildRequest& request, const Form& form);
+HalidePipeline make_pipeline(const BuildRequest& request, const BodySignature& signature);
 
 /// Halide's text without the numbers by which it tells the process's functions apart.
 std::string plain_names(const std::string& text);

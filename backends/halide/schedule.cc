@@ -18,22 +18,22 @@ constexpr int64_t kUnrolledNodes = 12;   // the same, in an iteration of a loop
 constexpr int64_t kShortest = 128;       // bits of a vector
 
 /// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
-int lanes_of(const BuildRequest& request, const Form& form) {
+int lanes_of(const BuildRequest& request, const BodySignature& signature) {
   const Plan& plan = request.plan;
   if (plan.window.empty()) return 1;
   const int run = static_cast<int>(plan.window.size()) - 1;
   int widest = 8;
-  for (const auto* buffers : {&form.inputs, &form.results})
-    for (const FormBuffer& buffer : *buffers) {
+  for (const auto* buffers : {&signature.inputs, &signature.results})
+    for (const SignatureBuffer& buffer : *buffers) {
       if (buffer.packed || bits(plan.tensors[static_cast<size_t>(buffer.tensor)].dtype) > 64) return 1;
       widest = std::max(widest, buffer.bits);
-      for (const FormDim& dim : buffer.dims)
-        if (dim.walks == FormDim::Walks::window && dim.loop == run && !dim.stride.is(1)) return 1;
+      for (const SignatureDim& dim : buffer.dims)
+        if (dim.walks == SignatureDim::Walks::window && dim.loop == run && !dim.stride.is(1)) return 1;
     }
   for (const ExprNode& node : plan.combine.nodes)
     if (!plan.pure_move) widest = std::max(widest, HalideNumeric::rounds_after(node.dtype) ? 32 : bits(node.dtype));
   const int most = std::max(1, 8 * request.schedule.vector_bytes / widest);
-  if (!form.fixed.back()) return most;
+  if (!signature.fixed.back()) return most;
   // Iterations, those of the tail one by one: shorter vectors where they leave less of one.
   const int64_t extent = plan.window.back().extent.factor;
   const auto iterations = [&](int64_t lanes) { return extent / lanes + extent % lanes; };
@@ -77,13 +77,13 @@ class Director {
 
 }  // namespace
 
-std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const Form& form) {
+std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const BodySignature& signature) {
   Director direct(pipeline);
-  const int lanes = lanes_of(request, form), unroll = request.schedule.unroll;
+  const int lanes = lanes_of(request, signature), unroll = request.schedule.unroll;
   if (request.plan.window.empty()) return direct.text();
   const Halide::RVar& run = pipeline.window.back();
   if (lanes > 1) direct.vectorize(run, lanes);
-  const int64_t extent = form.fixed.back() ? request.plan.window.back().extent.factor : 0;
+  const int64_t extent = signature.fixed.back() ? request.plan.window.back().extent.factor : 0;
   const int64_t vectors = (extent + lanes - 1) / lanes, nodes = weight(request.plan);
   if (vectors > 1 && vectors <= (lanes > 1 ? kStraight : kStraightSingles) && vectors * nodes <= kStraightNodes) {
     direct.unroll(run);

@@ -8,6 +8,6 @@
 namespace strew {
 
 /// Applies the directives and returns them as text, one per line.
-std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const Form& form);
+std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const BodySignature& signature);
 
 }  // namespace strew

@@ -9,7 +9,7 @@
 
 #include "backends/llvm/codegen/codegen.h"
 #include "backends/llvm/codegen/failures.h"
-#include "backends/llvm/codegen/graft.h"
+#include "backends/llvm/codegen/link_bitcode.h"
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/link/orc.h"
 #include "backends/modules.h"
@@ -21,15 +21,15 @@ namespace strew {
 
 namespace {
 
-/// `loops`: range and list call these; null: they have their own.
-Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoops* loops) {
+/// `body`: range and list call these; null: they have their own.
+Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBodyCode* body) {
   STREW_TRY(prepare(module, request.target));
-  const Form* form = loops == nullptr ? nullptr : &loops->form;
+  const BodySignature* signature = body == nullptr ? nullptr : &body->signature;
   for (const EntryKind entry : entries_of(request.plan, request.schedule)) {
     const std::string symbol = request.symbol + "_" + std::string(name(entry));
     switch (entry) {
       case EntryKind::range:
-        emit_range(module, request, symbol, form);
+        emit_range(module, request, symbol, signature);
         break;
       case EntryKind::check:
         emit_check(module, request, symbol);
@@ -41,23 +41,23 @@ Status emit(llvm::Module& module, const BuildRequest& request, const OutsideLoop
         emit_keys(module, request, symbol);
         break;
       case EntryKind::list:
-        emit_list(module, request, symbol, form);
+        emit_list(module, request, symbol, signature);
         break;
       case EntryKind::clip:
         // The owner strategies have clip for hot rows only: there Halide's windows stay whole, their length a constant.
-        emit_clip(module, request, symbol, uses_owners(request.schedule.strategy) ? nullptr : form);
+        emit_clip(module, request, symbol, uses_owners(request.schedule.strategy) ? nullptr : signature);
         break;
       case EntryKind::merge:
         emit_merge(module, request, symbol);
         break;
     }
   }
-  if (loops != nullptr) {
+  if (body != nullptr) {
     // Halide's own unrolling of a run whose length it does not know guards every vector.
-    const bool known = form->fixed.empty() || form->fixed.back();
-    STREW_TRY(graft(module, loops->bitcode, known ? 1 : request.schedule.unroll));
+    const bool known = signature->fixed.empty() || signature->fixed.back();
+    STREW_TRY(link_bitcode(module, body->bitcode, known ? 1 : request.schedule.unroll));
   }
-  return optimise(module, request.target, /*grafted=*/loops != nullptr);
+  return optimise(module, request.target, /*has_bitcode=*/body != nullptr);
 }
 
 /// The IR of one build. Left alone, with the thread's TargetMachine, when LLVM fails in the midst of it.
@@ -94,11 +94,11 @@ void hide_all_but(llvm::Module& module, const std::string& descriptor) {
 Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<const ObjectUnit> units) {
   for (size_t i = 0; i < units.size(); ++i) {
     if (i == 0) {
-      STREW_TRY(emit(module, units[i].request, units[i].loops));
+      STREW_TRY(emit(module, units[i].request, units[i].body));
       continue;
     }
     auto other = std::make_unique<llvm::Module>(units[i].request.symbol, module.getContext());
-    STREW_TRY(emit(*other, units[i].request, units[i].loops));
+    STREW_TRY(emit(*other, units[i].request, units[i].body));
     if (llvm::Linker::linkModules(module, std::move(other)))
       return internal_error("backend llvm: the parts of " + request.symbol + " do not link");
   }

@@ -5,8 +5,8 @@
 
 #include <utility>
 
+#include "backends/halide/can_build/body_signature.h"
 #include "backends/halide/can_build/can_build.h"
-#include "backends/halide/can_build/form.h"
 #include "backends/modules.h"
 
 namespace strew {
@@ -21,8 +21,8 @@ class HalideBackend final : public Backend {
     return {};
   }
   Expected<Artifact> build(const BuildRequest& request) const override {
-    return with_loops(request,
-                      [&](const LlvmModule& llvm, std::span<const ObjectUnit> units) { return llvm.build(request, units); });
+    return with_bodies(request,
+                       [&](const LlvmModule& llvm, std::span<const ObjectUnit> units) { return llvm.build(request, units); });
   }
   Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const override {
     STREW_TRY(can_build(request));
@@ -30,36 +30,36 @@ class HalideBackend final : public Backend {
       STREW_ASSIGN(const HalideModule* halide, open_halide_module());
       std::string text;
       for (const BuildRequest& unit : units_of(request)) {
-        STREW_ASSIGN(const std::string part, halide->emit_text(unit, form_of(unit.plan, unit.schedule)));
+        STREW_ASSIGN(const std::string part, halide->emit_text(unit, body_signature(unit.plan, unit.schedule)));
         text += part;
       }
       return text;
     }
     if (kind != "ll" && kind != "asm")
       return unsupported("--emit " + std::string(kind) + ": the halide backend emits halide, ll, asm and obj");
-    return with_loops(
+    return with_bodies(
         request, [&](const LlvmModule& llvm, std::span<const ObjectUnit> units) { return llvm.emit_text(request, units, kind); });
   }
 
  private:
   /// use(LLVM's module, the units with Halide's loops)
   template <class Use>
-  static auto with_loops(const BuildRequest& request, const Use& use)
+  static auto with_bodies(const BuildRequest& request, const Use& use)
       -> decltype(use(std::declval<const LlvmModule&>(), std::declval<std::span<const ObjectUnit>>())) {
     STREW_ASSIGN(const HalideModule* halide, open_halide_module());
     STREW_ASSIGN(const LlvmModule* llvm, open_llvm_module());
     const std::span<const BuildRequest> requests = units_of(request);
-    std::vector<Form> forms;
+    std::vector<BodySignature> signatures;
     std::vector<std::string> bitcode;
     for (const BuildRequest& unit : requests) {
-      forms.push_back(form_of(unit.plan, unit.schedule));
-      STREW_ASSIGN(std::string made, halide->build(unit, forms.back()));
+      signatures.push_back(body_signature(unit.plan, unit.schedule));
+      STREW_ASSIGN(std::string made, halide->build(unit, signatures.back()));
       bitcode.push_back(std::move(made));
     }
-    std::vector<OutsideLoops> loops;
-    for (size_t i = 0; i < requests.size(); ++i) loops.push_back({forms[i], bitcode[i]});
+    std::vector<ExternalBodyCode> bodies;
+    for (size_t i = 0; i < requests.size(); ++i) bodies.push_back({signatures[i], bitcode[i]});
     std::vector<ObjectUnit> units;
-    for (size_t i = 0; i < requests.size(); ++i) units.push_back({requests[i], &loops[i]});
+    for (size_t i = 0; i < requests.size(); ++i) units.push_back({requests[i], &bodies[i]});
     return use(*llvm, units);
   }
 };

@@ -1,6 +1,6 @@
 // The policy costs vector instructions for eight positions instead of scalar ones for each: clamping is free beside trusted indices, and
 // wrapping is a multiplication by the reciprocal instead of a division behind a branch. Lanes are taken out of the registers: kept in memory
-// and loaded again they took twice the time. What is skipped or filled stays one by one (elsewhere.h), which is cheaper as long as few are
+// and loaded again they took twice the time. What is skipped or filled stays one by one (sink_slot.h), which is cheaper as long as few are
 // outside (bench/policies). Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/element_lanes.h"
 

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "backends/llvm/address/elsewhere.h"
+#include "backends/llvm/address/sink_slot.h"
 #include "strew/abi.h"
 
 namespace strew {
@@ -105,13 +105,13 @@ void emit_whole_window(Frame& f, const Pointers& p) {
 void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
   const Placement placement = place(f, p);
   const Body body = range_body(f.plan, false);
-  const bool redirects = !given && cut == WindowCut::none && goes_elsewhere(f);
+  const bool redirects = !given && cut == WindowCut::none && uses_sink_slot(f);
   const auto update = [&] {
     Pointers moved = p;
     for (size_t k = 0; k < f.plan.components.size(); ++k)
       moved = f.step(moved, f.plan.components[k].strides, placement.components[k].start);
     if (given) return given(moved, placement, cut);
-    if (redirects) redirect_outside(f, placement.inside, moved);
+    if (redirects) redirect_to_sink(f, placement.inside, moved);
     WindowEmitter(f, body, &placement, cut).emit(moved);
   };
   if (redirects) return update();

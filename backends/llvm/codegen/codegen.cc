@@ -108,7 +108,7 @@ Status prepare(llvm::Module& module, const Target& target) {
   return {};
 }
 
-Status optimise(llvm::Module& module, const Target& target, bool grafted) {
+Status optimise(llvm::Module& module, const Target& target, bool has_bitcode) {
   STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
 #ifndef NDEBUG
   std::string broken;
@@ -118,12 +118,12 @@ Status optimise(llvm::Module& module, const Target& target, bool grafted) {
   const Leaked<Pipeline> pipeline(machine);
   llvm::FunctionPassManager& passes = pipeline->passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  // Slots whose address lay in another slot (outside.cc).
-  if (grafted) passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
+  // Slots whose address lay in another slot (external_body.cc).
+  if (has_bitcode) passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
   // Loops over a list that turned out to have one entry.
-  if (grafted) passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
+  if (has_bitcode) passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
   llvm::LoopUnrollOptions unroll(2, /*OnlyWhenForced=*/true);

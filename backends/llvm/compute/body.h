@@ -14,10 +14,10 @@ namespace strew {
 struct Body {
   const Expr* expr = nullptr;
   std::vector<int> results, currents, updates, extras;
-  bool move = false;                ///< results[i] = updates[i] (or currents[i]) as bytes
-  bool bulk = false;                ///< runs are long: always memcpy, no code for short ones
-  const Scalar* current = nullptr;  ///< if set, every `current` is this value instead of a load (gather's fill)
-  llvm::Value* carried = nullptr;   ///< if set, `current` 0 is this one, in its storage form (run combining)
+  bool move = false;                           ///< results[i] = updates[i] (or currents[i]) as bytes
+  bool bulk = false;                           ///< runs are long: always memcpy, no code for short ones
+  const Scalar* current = nullptr;             ///< if set, every `current` is this value instead of a load (gather's fill)
+  llvm::Value* current_in_register = nullptr;  ///< if set, `current` 0 is this one, in its storage form (run combining)
 };
 
 /// The body of the plan's range entry; with `fill`, of a gather whose element is the fill value.

@@ -58,7 +58,7 @@ class Evaluator {
     switch (node.op) {
       case ExprOp::current:
         if (body_.current != nullptr) return {nullptr, n_.literal_storage(*body_.current, lanes_)};
-        if (body_.carried != nullptr) return {nullptr, body_.carried};
+        if (body_.current_in_register != nullptr) return {nullptr, body_.current_in_register};
         return load(body_.currents[static_cast<size_t>(node.index)]);
       case ExprOp::update:
         return load(body_.updates[static_cast<size_t>(node.index)]);

@@ -2,7 +2,7 @@
 //
 // A key is the place of the window's first destination in result 0, in units of key_unit (compiler/plan), so it fits 32 bits; all bits set
 // where the policy drops the position. It also serves results 1..N-1, which owner_legal (runtime/call/strategies/owner.h) admits only with the
-// same strides. Windows of row and element plans are never cut, so the list needs no bounds. Loops made elsewhere (outside.h) take the
+// same strides. Windows of row and element plans are never cut, so the list needs no bounds. Loop bodies of another compiler (external_body.h) take the
 // list as it is: the two have one layout. Tested by tests/differential under every
 // thread count.
 #include <cstddef>
@@ -11,7 +11,7 @@
 #include "backends/llvm/address/prefetch.h"
 #include "backends/llvm/address/window.h"
 #include "backends/llvm/entries/entries.h"
-#include "backends/llvm/entries/outside.h"
+#include "backends/llvm/entries/external_body.h"
 #include "strew/abi.h"
 
 namespace strew {
@@ -76,11 +76,11 @@ class Keys {
   Value *keys_, *first_;
 };
 
-void emit_whole_list(Frame& f, Outside& outside, Value* list, Value* first) {
+void emit_whole_list(Frame& f, ExternalBody& external_body, Value* list, Value* first) {
   const Pointers p = f.beside_results(first);
-  f.e.loop(f.begin(), f.end(), {Outside::kMostEntries, 1}, [&](Value* j) {
-    Value* count = f.e.smin(f.e.i64(Outside::kMostEntries), f.e.b.CreateSub(f.end(), j));
-    outside.apply(p, f.e.at(list, f.e.times(j, f.e.i64(kListBytes))), count);
+  f.e.loop(f.begin(), f.end(), {ExternalBody::kMostEntries, 1}, [&](Value* j) {
+    Value* count = f.e.smin(f.e.i64(ExternalBody::kMostEntries), f.e.b.CreateSub(f.end(), j));
+    external_body.apply(p, f.e.at(list, f.e.times(j, f.e.i64(kListBytes))), count);
   });
 }
 
@@ -105,10 +105,10 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
   f.finish();
 }
 
-void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
+void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature) {
   Frame f(module, name, request.plan, request.schedule, request.target);
-  std::optional<Outside> outside;
-  if (form != nullptr) outside.emplace(f, *form, request.symbol);
+  std::optional<ExternalBody> external_body;
+  if (signature != nullptr) external_body.emplace(f, *signature, request.symbol);
   Value* list = f.pointer_argument(offsetof(strew_args, pos));
   Value* first = f.argument(offsetof(strew_args, n_list));
   const Term unit = constant(key_unit(f.plan));
@@ -135,12 +135,12 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
     Value* now = entry(j);
     Pointers p = other_tensors(now);
     for (int i = 0; i < f.plan.pairs; ++i) p[static_cast<size_t>(f.plan.result(i))] = destination(i, now);
-    outside ? outside->apply_one(p, nullptr, WindowCut::none) : emit_whole_window(f, p);
+    external_body ? external_body->apply_one(p, nullptr, WindowCut::none) : emit_whole_window(f, p);
   };
   const auto one_by_one = [&] { f.e.loop(f.begin(), f.end(), options, at); };
   f.e.when(
-      outside && form->listed ? outside->fits() : f.e.b.getFalse(), [&] { emit_whole_list(f, *outside, list, first); },
-      one_by_one);
+      external_body && signature->listed ? external_body->fits() : f.e.b.getFalse(),
+      [&] { emit_whole_list(f, *external_body, list, first); }, one_by_one);
   f.finish();
 }
 

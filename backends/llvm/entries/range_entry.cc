@@ -6,9 +6,9 @@
 #include "backends/llvm/address/element_lanes.h"
 #include "backends/llvm/address/prefetch.h"
 #include "backends/llvm/address/window.h"
-#include "backends/llvm/compute/carried.h"
+#include "backends/llvm/compute/register_run.h"
 #include "backends/llvm/entries/entries.h"
-#include "backends/llvm/entries/outside.h"
+#include "backends/llvm/entries/external_body.h"
 
 namespace strew {
 namespace {
@@ -74,28 +74,29 @@ class PositionLoop {
 };
 
 /// Windows that another compiler's loops do.
-void emit_outside(Frame& f, WindowCut cut, const Form& form, const std::string& symbol) {
-  Outside outside(f, form, symbol);
+void emit_external_body(Frame& f, WindowCut cut, const BodySignature& signature, const std::string& symbol) {
+  ExternalBody external_body(f, signature, symbol);
   PositionLoop(f, cut).one_by_one(
-      [&](const Pointers& p, const Placement& placement, WindowCut part) { outside.apply_one(p, &placement, part); });
+      [&](const Pointers& p, const Placement& placement, WindowCut part) { external_body.apply_one(p, &placement, part); });
 }
 
 /// Elements whose last one stays in a register, for sorted indices.
-void emit_carried(Frame& f, WindowCut cut) {
-  CarriedElement carried(f);
-  PositionLoop(f, cut).one_by_one([&](const Pointers& p, const Placement&, WindowCut) { carried.apply(p); });
+void emit_register_run(Frame& f, WindowCut cut) {
+  RegisterRun run(f);
+  PositionLoop(f, cut).one_by_one([&](const Pointers& p, const Placement&, WindowCut) { run.apply(p); });
 }
 
 void emit_lanes(Frame& f, WindowCut cut) { PositionLoop(f, cut).by_lanes(); }
 
 void emit_windows(Frame& f, WindowCut cut) { PositionLoop(f, cut).one_by_one({}); }
 
-void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut, const Form* form) {
+void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut,
+                    const BodySignature* signature) {
   Frame f(module, name, request.plan, request.schedule, request.target);
-  if (form != nullptr) {
-    emit_outside(f, cut, *form, request.symbol);
-  } else if (CarriedElement::pays(f)) {
-    emit_carried(f, cut);
+  if (signature != nullptr) {
+    emit_external_body(f, cut, *signature, request.symbol);
+  } else if (RegisterRun::pays(f)) {
+    emit_register_run(f, cut);
   } else if (ElementLanes::pay(f)) {
     emit_lanes(f, cut);
   } else {
@@ -106,12 +107,12 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
 
 }  // namespace
 
-void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
-  emit_positions(module, request, name, cut_of(request.schedule), form);
+void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature) {
+  emit_positions(module, request, name, cut_of(request.schedule), signature);
 }
 
-void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const Form* form) {
-  emit_positions(module, request, name, WindowCut::owned, form);
+void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature) {
+  emit_positions(module, request, name, WindowCut::owned, signature);
 }
 
 }  // namespace strew

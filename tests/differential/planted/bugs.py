@@ -124,8 +124,8 @@ BUGS = [
      "if (!f16c_) {\n        Value* code = encode_small(dtype, compute);\n"
      "        return e_.b.CreateAnd(code, llvm::ConstantInt::get(code->getType(), 0xfffe));\n      }"),
     ("a gather's fill is the operand's first element",
-     "at = f.e.b.CreateSelect(inside, at, elsewhere);",
-     "at = f.e.b.CreateSelect(inside, at, f.plan.gather ? f.bases()[static_cast<size_t>(tensor)] : elsewhere);"),
+     "at = f.e.b.CreateSelect(inside, at, sink);",
+     "at = f.e.b.CreateSelect(inside, at, f.plan.gather ? f.bases()[static_cast<size_t>(tensor)] : sink);"),
     ("wide: untouched elements are rounded too",
      "{untouched, current, rounded}", "{untouched, rounded, rounded}"),
     ("complex division without Smith's scaling",

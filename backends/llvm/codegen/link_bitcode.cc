@@ -1,7 +1,7 @@
-// See graft.h. The other compiler's optimiser has run; what it knew of the target goes (attributes, module flags), because this module's
+// See link_bitcode.h. The other compiler's optimiser has run; what it knew of the target goes (attributes, module flags), because this module's
 // target machine generates the code. Inlined, the structs that its functions take their arguments in fall apart into registers, and loops
 // over a list of one entry are gone (codegen.cc). Tested by tests/unit/halide_test.cc and tests/differential.
-#include "backends/llvm/codegen/graft.h"
+#include "backends/llvm/codegen/link_bitcode.h"
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -22,11 +22,11 @@
 namespace strew {
 namespace {
 
-void strip(llvm::Module& loops, const llvm::Module& module) {
-  loops.setTargetTriple(module.getTargetTriple());
-  loops.setDataLayout(module.getDataLayout());
-  while (!loops.named_metadata_empty()) loops.eraseNamedMetadata(&*loops.named_metadata_begin());
-  for (llvm::Function& function : loops) {
+void strip(llvm::Module& body, const llvm::Module& module) {
+  body.setTargetTriple(module.getTargetTriple());
+  body.setDataLayout(module.getDataLayout());
+  while (!body.named_metadata_empty()) body.eraseNamedMetadata(&*body.named_metadata_begin());
+  for (llvm::Function& function : body) {
     if (function.isIntrinsic()) continue;
     function.setComdat(nullptr);
     llvm::AttributeMask texts;
@@ -38,7 +38,7 @@ void strip(llvm::Module& loops, const llvm::Module& module) {
 }
 
 /// Halide rounds vectors by intrinsic but scalars by the C library's names; both mean one instruction.
-void use_intrinsics(llvm::Module& loops) {
+void use_intrinsics(llvm::Module& body) {
   static constexpr std::pair<const char*, llvm::Intrinsic::ID> kNames[] = {
       {"floor", llvm::Intrinsic::floor}, {"ceil", llvm::Intrinsic::ceil},           {"trunc", llvm::Intrinsic::trunc},
       {"rint", llvm::Intrinsic::rint},   {"nearbyint", llvm::Intrinsic::nearbyint}, {"roundeven", llvm::Intrinsic::roundeven},
@@ -46,9 +46,9 @@ void use_intrinsics(llvm::Module& loops) {
   };
   for (const auto& [name, intrinsic] : kNames)
     for (const char* suffix : {"", "f"}) {
-      llvm::Function* function = loops.getFunction(std::string(name) + suffix);
+      llvm::Function* function = body.getFunction(std::string(name) + suffix);
       if (function == nullptr || !function->isDeclaration()) continue;
-      function->replaceAllUsesWith(llvm::Intrinsic::getOrInsertDeclaration(&loops, intrinsic, {function->getReturnType()}));
+      function->replaceAllUsesWith(llvm::Intrinsic::getOrInsertDeclaration(&body, intrinsic, {function->getReturnType()}));
       function->eraseFromParent();
     }
 }
@@ -102,28 +102,28 @@ Status inline_into_callers(llvm::Function& function) {
 
 }  // namespace
 
-Status graft(llvm::Module& module, std::string_view bitcode, int unroll) {
+Status link_bitcode(llvm::Module& module, std::string_view bitcode, int unroll) {
   const llvm::MemoryBufferRef buffer(llvm::StringRef(bitcode.data(), bitcode.size()), "loops");
-  llvm::Expected<std::unique_ptr<llvm::Module>> loops = llvm::parseBitcodeFile(buffer, module.getContext());
-  if (!loops) return internal_error("bitcode of the loops: " + llvm::toString(loops.takeError()));
-  strip(**loops, module);
-  use_intrinsics(**loops);
+  llvm::Expected<std::unique_ptr<llvm::Module>> body = llvm::parseBitcodeFile(buffer, module.getContext());
+  if (!body) return internal_error("bitcode of the loops: " + llvm::toString(body.takeError()));
+  strip(**body, module);
+  use_intrinsics(**body);
   std::vector<std::string> names;
-  for (const llvm::Function& function : **loops)
+  for (const llvm::Function& function : **body)
     if (!function.isDeclaration()) names.push_back(function.getName().str());
-  if (llvm::Linker::linkModules(module, std::move(*loops))) return internal_error("bitcode of the loops does not link");
+  if (llvm::Linker::linkModules(module, std::move(*body))) return internal_error("bitcode of the loops does not link");
   for (const std::string& name : names) {
     llvm::Function* function = module.getFunction(name);
     if (function == nullptr) continue;
     if (unroll > 1) unroll_vectors(*function, unroll);
     STREW_TRY(inline_into_callers(*function));
   }
-  std::vector<llvm::Function*> doors;
+  std::vector<llvm::Function*> trampolines;
   for (llvm::Function& function : module)
-    if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) doors.push_back(&function);
-  for (llvm::Function* door : doors) {
-    if (door->hasFnAttribute(kStreamAttribute)) stream_vectors(*door);
-    STREW_TRY(inline_into_callers(*door));
+    if (function.hasFnAttribute(llvm::Attribute::AlwaysInline)) trampolines.push_back(&function);
+  for (llvm::Function* trampoline : trampolines) {
+    if (trampoline->hasFnAttribute(kStreamAttribute)) stream_vectors(*trampoline);
+    STREW_TRY(inline_into_callers(*trampoline));
   }
   return {};
 }

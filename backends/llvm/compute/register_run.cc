@@ -3,7 +3,7 @@
 // runs, and wrong once per run: with fewer than about seven updates per element plain loads are faster (one per element: 0.7 against 1.7 to
 // 3 ns on Zen 3; 64: 3.0 against 0.7), so the sizes must promise that many. What is kept is the storage form, and every value is still stored, so the bits are those of loads. Tested by tests/differential
 // (every dtype with sorted indices) and tests/golden/machine_code_test.cc.
-#include "backends/llvm/compute/carried.h"
+#include "backends/llvm/compute/register_run.h"
 
 #include <algorithm>
 
@@ -33,7 +33,7 @@ int64_t updates_per_element(const Plan& plan) {
 
 }  // namespace
 
-bool CarriedElement::pays(const Frame& f) {
+bool RegisterRun::pays(const Frame& f) {
   constexpr int64_t kWidest = 8, kUpdates = 8;
   const Plan& plan = f.plan;
   if (plan.gather || plan.pairs != 1 || !plan.window.empty() || plan.pure_move) return false;
@@ -44,14 +44,14 @@ bool CarriedElement::pays(const Frame& f) {
   return std::any_of(nodes.begin(), nodes.end(), [](const ExprNode& node) { return node.op == ExprOp::current; });
 }
 
-CarriedElement::CarriedElement(Frame& frame) : f_(frame) {
+RegisterRun::RegisterRun(Frame& frame) : f_(frame) {
   llvm::Type* type = f_.numeric.storage_type(f_.plan.tensors[static_cast<size_t>(f_.plan.result(0))].dtype, 1);
   last_ = f_.e.slot(f_.e.b.getPtrTy());
   value_ = f_.e.slot(type);
   current_ = f_.e.slot(type);
 }
 
-void CarriedElement::apply(const Pointers& p) {
+void RegisterRun::apply(const Pointers& p) {
   auto& b = f_.e.b;
   const int result = f_.plan.result(0);
   Value* at = p[static_cast<size_t>(result)];
@@ -60,7 +60,7 @@ void CarriedElement::apply(const Pointers& p) {
       [&] { b.CreateStore(b.CreateLoad(value_->getAllocatedType(), value_), current_); },
       [&] { b.CreateStore(f_.load_element(result, at, 1), current_); });
   Body body = range_body(f_.plan, false);
-  body.carried = b.CreateLoad(current_->getAllocatedType(), current_);
+  body.current_in_register = b.CreateLoad(current_->getAllocatedType(), current_);
   const std::vector<Value*> stored = evaluate(f_, body, p, 1, std::vector<bool>(p.size(), false));
   b.CreateStore(stored[0], value_);
   b.CreateStore(at, last_);

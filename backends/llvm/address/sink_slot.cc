@@ -1,7 +1,7 @@
-// See elsewhere.h. An instruction more where all are inside. Combining with the spare element waits for the last one that did, so that
+// See sink_slot.h. An instruction more where all are inside. Combining with the spare element waits for the last one that did, so that
 // half of the updates dropped cost twice as much as none; assignments and gathers pay nothing (bench/policies). Several spare elements
 // cost as much more where nothing is dropped. Tested by tests/differential and tests/golden/machine_code_test.cc.
-#include "backends/llvm/address/elsewhere.h"
+#include "backends/llvm/address/sink_slot.h"
 
 namespace strew {
 using llvm::Value;
@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kWidest = 16;  // bytes of an element
 
 /// An element of the call's own, cleared, that nobody reads for a result.
-Value* spare_element(Frame& f) {
+Value* sink_element(Frame& f) {
   llvm::AllocaInst* memory = f.e.slot(llvm::ArrayType::get(f.e.b.getInt8Ty(), kWidest));
   memory->setAlignment(llvm::Align(kWidest));
   return memory;
@@ -28,7 +28,7 @@ Value* fill_element(Frame& f) {
 
 }  // namespace
 
-bool goes_elsewhere(const Frame& f) {
+bool uses_sink_slot(const Frame& f) {
   if (!f.plan.window.empty()) return false;
   const OobPolicy oob = f.plan.oob;
   const auto is_whole = [&](int tensor) { return !f.packed(tensor) && f.element_bytes(tensor) <= kWidest; };
@@ -41,13 +41,13 @@ bool goes_elsewhere(const Frame& f) {
   return true;
 }
 
-void redirect_outside(Frame& f, Value* inside, Pointers& p) {
-  const auto redirect = [&](int tensor, Value* elsewhere) {
+void redirect_to_sink(Frame& f, Value* inside, Pointers& p) {
+  const auto redirect = [&](int tensor, Value* sink) {
     Value*& at = p[static_cast<size_t>(tensor)];
-    at = f.e.b.CreateSelect(inside, at, elsewhere);
+    at = f.e.b.CreateSelect(inside, at, sink);
   };
   if (f.plan.gather) return redirect(f.plan.operand(0), fill_element(f));
-  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), spare_element(f));
+  for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), sink_element(f));
 }
 
 }  // namespace strew

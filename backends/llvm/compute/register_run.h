@@ -7,13 +7,13 @@
 
 namespace strew {
 
-class CarriedElement {
+class RegisterRun {
  public:
   /// Does it pay? Sorted indices of a scatter of single elements that reads what is there, many to an element.
   static bool pays(const Frame& frame);
 
   /// Before the loop over positions.
-  explicit CarriedElement(Frame& frame);
+  explicit RegisterRun(Frame& frame);
   /// Combines one element, p at it.
   void apply(const Pointers& p);
 

@@ -1,9 +1,9 @@
-// Form: the calling convention between a Halide pipeline and the LLVM-made entries that call it.
+// BodySignature: the calling convention between a Halide pipeline and the LLVM-made entries that call it.
 //
 // The pipeline applies the whole window at a position and its key; or, where the kernel has an entry for lists, at each entry (position,
 // key) of a list, in order. It sees one buffer per tensor whose dims are the window loops, then position or key; it knows nothing of
 // indices, policies, threads or strew_args. LLVM's entries hand over resolved positions, one by one (range, clip) or as a list (list),
-// and lay out the buffers (backends/llvm/entries/outside.h). Both sides read this description and nothing else of each other.
+// and lay out the buffers (backends/llvm/entries/external_body.h). Both sides read this description and nothing else of each other.
 //
 //   int32_t SYMBOL_apply(int32 position, int32 key, int32 extents..., int32 packed numbers..., inputs*..., results*...)
 //   int32_t SYMBOL_apply(list*, int32 count, the same...)
@@ -20,7 +20,7 @@
 
 namespace strew {
 
-struct FormDim {
+struct SignatureDim {
   enum class Walks : uint8_t { window, position, key };
   Walks walks = Walks::window;
   int loop = 0;  ///< window: which of plan.window
@@ -29,22 +29,22 @@ struct FormDim {
 
 /// How the pipeline sees one tensor. Elements of 16 bytes are two buffers of 8-byte halves; packed elements are a buffer of bytes whose
 /// dims count elements.
-struct FormBuffer {
+struct SignatureBuffer {
   int tensor = 0;
   int half = 0;
   int bits = 32;
   bool packed = false;
-  std::vector<FormDim> dims;  ///< innermost first
+  std::vector<SignatureDim> dims;  ///< innermost first
 };
 
-struct Form {
+struct BodySignature {
   std::vector<bool> fixed;  ///< per window loop: the pipeline knows its extent
   int64_t unit = 1;         ///< elements of the indexed tensors that a key counts
   bool listed = false;      ///< takes a list of positions
-  std::vector<FormBuffer> inputs, results;
+  std::vector<SignatureBuffer> inputs, results;
 };
 
-Form form_of(const Plan& plan, const Schedule& schedule);
+BodySignature body_signature(const Plan& plan, const Schedule& schedule);
 
 /// The largest extent, stride and coordinate that Halide's 32-bit dimensions hold.
 inline constexpr int64_t kHalideLimit = 0x7fffffff;

@@ -1,7 +1,7 @@
-// See form.h. Which loops are fixed is decided here: those whose extent and strides are numbers that fit Halide's dimensions and that no
+// See body_signature.h. Which loops are fixed is decided here: those whose extent and strides are numbers that fit Halide's dimensions and that no
 // policy, strategy or call cuts. All others are walked by the entries in pieces that fit. Tested by tests/unit/halide_test.cc and
 // tests/differential.
-#include "backends/halide/can_build/form.h"
+#include "backends/halide/can_build/body_signature.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,18 +11,18 @@ namespace {
 
 constexpr int kHalfBits = 64;
 
-class FormMaker {
+class SignatureMaker {
  public:
-  FormMaker(const Plan& plan, const Schedule& schedule) : plan_(plan), schedule_(schedule) {}
+  SignatureMaker(const Plan& plan, const Schedule& schedule) : plan_(plan), schedule_(schedule) {}
 
-  Form make() {
-    form_.unit = std::max<int64_t>(1, key_unit(plan_));
+  BodySignature make() {
+    signature_.unit = std::max<int64_t>(1, key_unit(plan_));
     // A loop over a list looks nowhere ahead, and its positions need one stride in common.
-    form_.listed = uses_owners(schedule_.strategy) && schedule_.prefetch == 0 && plan_.positions.size() <= 1;
-    for (size_t l = 0; l < plan_.window.size(); ++l) form_.fixed.push_back(is_fixed(l));
-    for (int t : inputs()) add(form_.inputs, t);
-    for (int i = 0; i < plan_.pairs; ++i) add(form_.results, plan_.result(i));
-    return std::move(form_);
+    signature_.listed = uses_owners(schedule_.strategy) && schedule_.prefetch == 0 && plan_.positions.size() <= 1;
+    for (size_t l = 0; l < plan_.window.size(); ++l) signature_.fixed.push_back(is_fixed(l));
+    for (int t : inputs()) add(signature_.inputs, t);
+    for (int i = 0; i < plan_.pairs; ++i) add(signature_.results, plan_.result(i));
+    return std::move(signature_);
   }
 
  private:
@@ -55,39 +55,39 @@ class FormMaker {
     return list;
   }
 
-  void add(std::vector<FormBuffer>& list, int t) {
+  void add(std::vector<SignatureBuffer>& list, int t) {
     const int width = bits(tensor(t).dtype);
-    FormBuffer buffer;
+    SignatureBuffer buffer;
     buffer.tensor = t;
     buffer.packed = width < 8;
     buffer.bits = buffer.packed ? 8 : std::min(width, kHalfBits);
     const int64_t halves = std::max(1, width / kHalfBits);
-    const auto dim = [&](FormDim::Walks walks, size_t loop, const Term& stride) {
+    const auto dim = [&](SignatureDim::Walks walks, size_t loop, const Term& stride) {
       buffer.dims.push_back({walks, static_cast<int>(loop), stride * constant(halves)});
     };
     const bool is_result = tensor(t).role == Role::result;
     for (size_t l = plan_.window.size(); l-- > 0;) {
       const Term& stride = plan_.window[l].strides[static_cast<size_t>(t)];
-      if (is_result || !stride.is(0)) dim(FormDim::Walks::window, l, stride);
+      if (is_result || !stride.is(0)) dim(SignatureDim::Walks::window, l, stride);
     }
     if (plan_.is_indexed(t)) {
-      dim(FormDim::Walks::key, 0, constant(form_.unit));
+      dim(SignatureDim::Walks::key, 0, constant(signature_.unit));
     } else if (is_result && plan_.positions.empty()) {
-      dim(FormDim::Walks::position, 0, constant(1));  // so that the update depends on the list at all
+      dim(SignatureDim::Walks::position, 0, constant(1));  // so that the update depends on the list at all
     } else if (!plan_.positions.empty()) {
       const Term& stride = plan_.positions.back().strides[static_cast<size_t>(t)];
-      if (is_result || !stride.is(0)) dim(FormDim::Walks::position, 0, stride);
+      if (is_result || !stride.is(0)) dim(SignatureDim::Walks::position, 0, stride);
     }
     for (; buffer.half < halves; ++buffer.half) list.push_back(buffer);
   }
 
   const Plan& plan_;
   const Schedule& schedule_;
-  Form form_;
+  BodySignature signature_;
 };
 
 }  // namespace
 
-Form form_of(const Plan& plan, const Schedule& schedule) { return FormMaker(plan, schedule).make(); }
+BodySignature body_signature(const Plan& plan, const Schedule& schedule) { return SignatureMaker(plan, schedule).make(); }
 
 }  // namespace strew

@@ -7,9 +7,9 @@ namespace strew {
 
 /// Can what is outside be redirected instead of branched over? Single elements of whole bytes can: dropped updates to memory that nobody
 /// reads, gathers to a copy of the fill value.
-bool goes_elsewhere(const Frame& frame);
+bool uses_sink_slot(const Frame& frame);
 
-/// The indexed tensors' pointers, unless the i1 `inside` holds, become those of elsewhere.
-void redirect_outside(Frame& frame, llvm::Value* inside, Pointers& p);
+/// The indexed tensors' pointers, unless the i1 `inside` holds, become those of sink.
+void redirect_to_sink(Frame& frame, llvm::Value* inside, Pointers& p);
 
 }  // namespace strew

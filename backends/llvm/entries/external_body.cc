@@ -1,14 +1,14 @@
-// See outside.h. Only the fields that Halide's code reads are stored: its asserts and bounds queries are off, so that is the address, the
+// See external_body.h. Only the fields that Halide's code reads are stored: its asserts and bounds queries are off, so that is the address, the
 // dims, the min of the first, and the strides that are no numbers. They lie in slots of their own, which the optimiser takes apart one by
-// one when Halide's function is inlined (graft.h).
+// one when Halide's function is inlined (link_bitcode.h).
 // Tested by tests/unit/halide_test.cc and tests/differential.
-#include "backends/llvm/entries/outside.h"
+#include "backends/llvm/entries/external_body.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 
-#include "backends/llvm/codegen/graft.h"
+#include "backends/llvm/codegen/link_bitcode.h"
 
 namespace strew {
 namespace {
@@ -21,35 +21,35 @@ constexpr int64_t kPiece = 1 << 30;
 
 }  // namespace
 
-Outside::Outside(Frame& frame, const Form& form, const std::string& symbol)
-    : f_(frame), e_(frame.e), form_(form), symbol_(symbol), extents_(frame.plan.window.size(), nullptr) {
-  static const FormBuffer list = {-1, 0, 32, false, {}};
-  if (form.listed) buffers_.push_back(&list);
-  for (const auto* forms : {&form_.inputs, &form_.results})
-    for (const FormBuffer& buffer : *forms) buffers_.push_back(&buffer);
-  if (form.listed)
+ExternalBody::ExternalBody(Frame& frame, const BodySignature& signature, const std::string& symbol)
+    : f_(frame), e_(frame.e), signature_(signature), symbol_(symbol), extents_(frame.plan.window.size(), nullptr) {
+  static const SignatureBuffer list = {-1, 0, 32, false, {}};
+  if (signature.listed) buffers_.push_back(&list);
+  for (const auto* buffers : {&signature_.inputs, &signature_.results})
+    for (const SignatureBuffer& buffer : *buffers) buffers_.push_back(&buffer);
+  if (signature.listed)
     one_ = new llvm::GlobalVariable(*e_.function.getParent(), e_.b.getInt64Ty(), true, llvm::GlobalValue::PrivateLinkage,
                                     e_.b.getInt64(0), symbol_ + "_one");
 }
 
-bool Outside::has_packed() const {
-  for (const FormBuffer* buffer : buffers_)
+bool ExternalBody::has_packed() const {
+  for (const SignatureBuffer* buffer : buffers_)
     if (buffer->packed) return true;
   return false;
 }
 
-Value* Outside::within_limit(Value* number) {
+Value* ExternalBody::within_limit(Value* number) {
   Value* low = e_.b.CreateICmpSGE(number, e_.i64(-kHalideLimit));
   return e_.b.CreateAnd(low, e_.b.CreateICmpSLE(number, e_.i64(kHalideLimit)));
 }
 
 /// All bits set where a stride of the indexed tensors is negative: keys are not.
-Value* Outside::largest_key() {
+Value* ExternalBody::largest_key() {
   const Plan& plan = f_.plan;
   const auto indexed = static_cast<size_t>(f_.indexed());
   Value* least = e_.i64(0);
   const auto reach = [&](const Term& extent, const Term& stride) {
-    Value* steps = stride.is_static() ? e_.i64(stride.factor / form_.unit) : f_.term(stride);
+    Value* steps = stride.is_static() ? e_.i64(stride.factor / signature_.unit) : f_.term(stride);
     least = e_.smin(least, steps);
     return e_.times(steps, f_.term(extent));
   };
@@ -60,23 +60,23 @@ Value* Outside::largest_key() {
 }
 
 /// The largest coordinate that a dim of a whole list sees, or more.
-Value* Outside::steps_of(const FormDim& dim, Value* keys) {
-  if (dim.walks == FormDim::Walks::key) return keys;
-  if (dim.walks == FormDim::Walks::window) return f_.term(f_.plan.window[static_cast<size_t>(dim.loop)].extent);
+Value* ExternalBody::steps_of(const SignatureDim& dim, Value* keys) {
+  if (dim.walks == SignatureDim::Walks::key) return keys;
+  if (dim.walks == SignatureDim::Walks::window) return f_.term(f_.plan.window[static_cast<size_t>(dim.loop)].extent);
   return f_.plan.positions.empty() ? e_.i64(1) : f_.term(f_.plan.positions.back().extent);
 }
 
-Value* Outside::fits() {
+Value* ExternalBody::fits() {
   Value* good = e_.b.getTrue();
   const auto require = [&](Value* condition) { good = e_.b.CreateAnd(good, condition); };
   for (size_t l = 0; l < f_.plan.window.size(); ++l)
-    if (!form_.fixed[l]) require(e_.b.CreateICmpSLE(f_.term(f_.plan.window[l].extent), e_.i64(kPiece)));
+    if (!signature_.fixed[l]) require(e_.b.CreateICmpSLE(f_.term(f_.plan.window[l].extent), e_.i64(kPiece)));
   Value* keys = largest_key();
   require(e_.b.CreateICmpSGE(keys, e_.i64(0)));
   require(within_limit(keys));
-  for (const FormBuffer* buffer : buffers_) {
+  for (const SignatureBuffer* buffer : buffers_) {
     Value* span = e_.i64(0);
-    for (const FormDim& dim : buffer->dims) {
+    for (const SignatureDim& dim : buffer->dims) {
       Value* stride = f_.term(dim.stride);
       require(within_limit(stride));
       if (!buffer->packed) continue;
@@ -90,20 +90,20 @@ Value* Outside::fits() {
 }
 
 /// Iterations of a window loop that one call may take: their reach must fit. With packed tensors only dense ones do for certain.
-Value* Outside::piece(size_t level) {
+Value* ExternalBody::piece(size_t level) {
   Value* good = e_.b.getTrue();
-  for (const FormBuffer* buffer : buffers_)
-    for (const FormDim& dim : buffer->dims) {
-      if (dim.walks != FormDim::Walks::window || dim.loop != static_cast<int>(level)) continue;
+  for (const SignatureBuffer* buffer : buffers_)
+    for (const SignatureDim& dim : buffer->dims) {
+      if (dim.walks != SignatureDim::Walks::window || dim.loop != static_cast<int>(level)) continue;
       if (has_packed() && !dim.stride.is(1)) return e_.i64(1);
       good = e_.b.CreateAnd(good, within_limit(f_.term(dim.stride)));
     }
   return e_.b.CreateSelect(good, e_.i64(kPiece), e_.i64(1));
 }
 
-void Outside::nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level) {
+void ExternalBody::nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level) {
   if (level == f_.plan.window.size()) return call(p, one_, e_.i64(1));
-  if (form_.fixed[level]) return nest(p, placement, cut, level + 1);
+  if (signature_.fixed[level]) return nest(p, placement, cut, level + 1);
   const Loop& loop = f_.plan.window[level];
   for_segments(f_, placement, p, level, cut, [&](const Pointers& from, Value* lo, Value* hi) {
     Value* most = piece(level);
@@ -117,12 +117,12 @@ void Outside::nest(const Pointers& p, const Placement* placement, WindowCut cut,
   });
 }
 
-void Outside::apply_one(const Pointers& p, const Placement* placement, WindowCut cut) { nest(p, placement, cut, 0); }
+void ExternalBody::apply_one(const Pointers& p, const Placement* placement, WindowCut cut) { nest(p, placement, cut, 0); }
 
-void Outside::apply(const Pointers& p, Value* list, Value* count) {
+void ExternalBody::apply(const Pointers& p, Value* list, Value* count) {
   Pointers at = p;
   for (size_t l = 0; l < f_.plan.window.size(); ++l) {
-    if (form_.fixed[l]) continue;
+    if (signature_.fixed[l]) continue;
     for_segments(f_, nullptr, at, l, cut_of(f_.schedule), [&](const Pointers& from, Value* lo, Value* hi) {
       extents_[l] = e_.b.CreateTrunc(e_.b.CreateSub(hi, lo), e_.b.getInt32Ty());
       at = f_.step(from, f_.plan.window[l].strides, lo);
@@ -131,11 +131,11 @@ void Outside::apply(const Pointers& p, Value* list, Value* count) {
   call(at, list, count);
 }
 
-void Outside::call(const Pointers& p, Value* list, Value* count) {
+void ExternalBody::call(const Pointers& p, Value* list, Value* count) {
   llvm::IRBuilder<>& b = e_.b;
   const auto narrow = [&](Value* number) { return b.CreateTrunc(number, b.getInt32Ty()); };
   std::vector<Value*> scalars, hosts, strides;
-  if (form_.listed) {
+  if (signature_.listed) {
     scalars = {narrow(count)};
     hosts = {list};
   } else {
@@ -143,7 +143,7 @@ void Outside::call(const Pointers& p, Value* list, Value* count) {
   }
   for (Value* extent : extents_)
     if (extent != nullptr) scalars.push_back(extent);
-  for (const FormBuffer* buffer : buffers_) {
+  for (const SignatureBuffer* buffer : buffers_) {
     if (buffer->tensor < 0) continue;
     Value* host = p[static_cast<size_t>(buffer->tensor)];
     if (buffer->packed) {
@@ -155,13 +155,13 @@ void Outside::call(const Pointers& p, Value* list, Value* count) {
       host = e_.at(host, e_.i64(int64_t{8} * buffer->half));
     }
     hosts.push_back(host);
-    for (const FormDim& dim : buffer->dims)
+    for (const SignatureDim& dim : buffer->dims)
       if (!dim.stride.is_static()) (buffer->packed ? scalars : strides).push_back(narrow(f_.term(dim.stride)));
   }
   std::vector<Value*> arguments = scalars;
   arguments.insert(arguments.end(), hosts.begin(), hosts.end());
   arguments.insert(arguments.end(), strides.begin(), strides.end());
-  const auto enter = [&](bool stream) { b.CreateCall(door(arguments, scalars.size(), stream), arguments); };
+  const auto enter = [&](bool stream) { b.CreateCall(trampoline(arguments, scalars.size(), stream), arguments); };
   if (list != one_ || !may_stream()) return enter(false);  // where a list leads is not known here
   Value* places = e_.i64(0);
   for (int i = 0; i < f_.plan.pairs; ++i)
@@ -172,7 +172,7 @@ void Outside::call(const Pointers& p, Value* list, Value* count) {
 }
 
 /// Do all vectors of a window lie on their own size where its first one does? Then they may pass the caches (knob nontemporal).
-bool Outside::may_stream() const {
+bool ExternalBody::may_stream() const {
   const Plan& plan = f_.plan;
   if (!f_.schedule.nontemporal || !plan.pure_move) return false;
   for (int i = 0; i < plan.pairs; ++i) {
@@ -186,20 +186,20 @@ bool Outside::may_stream() const {
   return true;
 }
 
-llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scalars, bool stream) {
+llvm::Function* ExternalBody::trampoline(const std::vector<Value*>& arguments, size_t scalars, bool stream) {
   llvm::Module& module = *e_.function.getParent();
-  const std::string callee = symbol_ + "_apply", name = callee + (stream ? "_stream" : "_door");
+  const std::string callee = symbol_ + "_apply", name = callee + (stream ? "_stream" : "_trampoline");
   if (llvm::Function* made = module.getFunction(name)) return made;
   std::vector<llvm::Type*> types;
   types.reserve(arguments.size());
   for (Value* argument : arguments) types.push_back(argument->getType());
   auto* type = llvm::FunctionType::get(e_.b.getVoidTy(), types, false);
-  auto* door = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  door->addFnAttr(llvm::Attribute::NoUnwind);
-  door->addFnAttr(llvm::Attribute::AlwaysInline);
-  if (stream) door->addFnAttr(kStreamAttribute);
-  door->addFnAttr("no-trapping-math", "true");
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", door));
+  auto* trampoline = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  trampoline->addFnAttr(llvm::Attribute::NoUnwind);
+  trampoline->addFnAttr(llvm::Attribute::AlwaysInline);
+  if (stream) trampoline->addFnAttr(kStreamAttribute);
+  trampoline->addFnAttr("no-trapping-math", "true");
+  llvm::IRBuilder<> b(llvm::BasicBlock::Create(module.getContext(), "entry", trampoline));
   const auto at = [&](Value* p, int64_t offset) { return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), p, offset); };
   const auto slot = [&](int64_t bytes) {
     llvm::AllocaInst* made = b.CreateAlloca(llvm::ArrayType::get(b.getInt64Ty(), static_cast<uint64_t>(bytes) / 8));
@@ -207,10 +207,10 @@ llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scala
     return made;
   };
   std::vector<Value*> given;
-  for (llvm::Argument& argument : door->args()) given.push_back(&argument);
+  for (llvm::Argument& argument : trampoline->args()) given.push_back(&argument);
   std::vector<Value*> passed(given.begin(), given.begin() + static_cast<std::ptrdiff_t>(scalars)), headers;
   size_t host = scalars, stride = scalars + buffers_.size();
-  for (const FormBuffer* buffer : buffers_) {
+  for (const SignatureBuffer* buffer : buffers_) {
     Value *header = slot(kHeader), *dims = slot(kDimBytes * std::max<int64_t>(1, static_cast<int64_t>(buffer->dims.size())));
     b.CreateStore(dims, at(header, kDims));
     b.CreateStore(given[host++], at(header, kHost));
@@ -224,13 +224,13 @@ llvm::Function* Outside::door(const std::vector<Value*>& arguments, size_t scala
     }
     headers.push_back(header);
   }
-  if (form_.listed) passed.insert(passed.begin(), headers[0]);
-  passed.insert(passed.end(), headers.begin() + (form_.listed ? 1 : 0), headers.end());
+  if (signature_.listed) passed.insert(passed.begin(), headers[0]);
+  passed.insert(passed.end(), headers.begin() + (signature_.listed ? 1 : 0), headers.end());
   types.clear();
   for (Value* argument : passed) types.push_back(argument->getType());
   b.CreateCall(module.getOrInsertFunction(callee, llvm::FunctionType::get(b.getInt32Ty(), types, false)), passed);
   b.CreateRetVoid();
-  return door;
+  return trampoline;
 }
 
 }  // namespace strew
