@@ -1,8 +1,8 @@
-// The check entry: the smallest bad position of [begin, end), then its smallest bad component.
+// The entry check: reports the smallest position of [begin, end) that has an index out of bounds, and the smallest such component of it.
 //
-// Bad indices are rare, so the first pass only asks "is any bad?", without branches: the answers of all positions are or-ed into one
-// accumulator, as vectors where one component lies densely. Only if the answer is yes a second pass finds which (limits.md C: the
-// checked-block form costs 0.02 ns per index over no check).
+// Out-of-bounds indices are rare, so the first pass only asks whether there is any, without branches: the answers of all positions are or-ed
+// into one accumulator, which is a vector where indices of one component lie side by side. Only if the answer is yes, a second pass searches
+// for the position. The first pass costs 0.02 ns per index. Tested by tests/differential.
 #include <cstddef>
 #include <limits>
 
@@ -27,7 +27,7 @@ class CheckEmitter {
   }
 
  private:
-  /// Few positions, known now: plain loops, a quarter of the code.
+  /// Is the number of positions known, and small? Then the loops are neither unrolled nor made of vectors, which is a quarter of the code.
   bool few() const {
     int64_t count = 1;
     for (const Loop& loop : f_.plan.positions) {
@@ -63,8 +63,8 @@ class CheckEmitter {
     return e_.b.CreateLoad(e_.b.getInt1Ty(), scalar);
   }
 
-  /// In the index's own width: read as unsigned, a negative index exceeds every legal one once the bound is capped at the type's
-  /// largest signed value.
+  /// The first pass in vectors of the index's own width. Indices are compared as unsigned numbers, so that one comparison finds negative ones,
+  /// too: the bound is at most the type's largest signed value, and read as unsigned, negative indices exceed that.
   void any_bad_dense(llvm::AllocaInst* scalar) {
     const DType dtype = f_.plan.index_dtype;
     const unsigned width = static_cast<unsigned>(bits(dtype));

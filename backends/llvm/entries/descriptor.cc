@@ -1,5 +1,6 @@
-// The descriptor of a kernel as a constant: a packed struct of byte arrays and addresses, in the order of the image. Its symbol is the one
-// thing that an object exports; the entries it points to stay inside.
+// Emits a kernel's descriptor (DescriptorImage of backends/descriptor.h) as a constant: a packed struct that alternates between byte arrays and
+// addresses, in the order of the image. Its symbol is the only one that the object exports; the entries that it points to are internal.
+// Tested by tests/unit/object_test.cc and every test that compiles a kernel.
 #include "backends/descriptor.h"
 
 #include <llvm/IR/Constants.h>
@@ -14,7 +15,7 @@
 namespace strew {
 namespace {
 
-/// An address at a place of the image: of another place, or of a symbol.
+/// The pointer field at offset `at` of the image. It points to offset `to` of the image, or, if `symbol` is not null, to that symbol.
 struct Address {
   uint32_t at;
   uint32_t to;

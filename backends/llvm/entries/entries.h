@@ -1,4 +1,5 @@
-// The entries of a kernel (include/strew/abi.h), each one function added to a module.
+// The entries of a kernel (STREW_ENTRIES of include/strew/abi.h). Each emit_ function adds one entry, an LLVM function called `name`, to a
+// module; entries_of() (schedules/entries.h) says which of them a kernel needs. Tested by tests/differential.
 #pragma once
 
 #include <string>
@@ -12,9 +13,11 @@ class Module;
 
 namespace strew {
 
-/// `signature`: windows are done by loops of that signature, made by another compiler; null: here.
+/// `signature`: the window of a position is done by a call of an external body with this signature (external_body.h); null: by loops emitted
+/// here.
 void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature);
-/// As range, but of each window only what falls into [w0, w1) of the first loop and [k0, k1) of the operand dim that moves it.
+/// As range, but does only the part of each window that lies in iterations [w0, w1) of the first window loop and in coordinates [k0, k1) of the
+/// operand dim whose index moves that loop (fields of strew_args).
 void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature);
 void emit_check(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name);
@@ -23,7 +26,7 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
 void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name);
 void emit_list(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature);
 
-/// The descriptor as a constant of the module, after the entries and parts that it points to.
+/// Adds the descriptor as a constant. The entries and parts that it points to must be in the module already.
 void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const std::string& name);
 
 }  // namespace strew

@@ -1,6 +1,6 @@
-// See external_body.h. Only the fields that Halide's code reads are stored: its asserts and bounds queries are off, so that is the address, the
-// dims, the min of the first, and the strides that are no numbers. They lie in slots of their own, which the optimiser takes apart one by
-// one when Halide's function is inlined (link_bitcode.h).
+// See external_body.h. Of a halide_buffer_t only the fields are stored that the body reads. Its asserts and bounds queries are off
+// (backends/halide/module.cc), so these are the base address, the dims, the min of dim 0, and the strides that are known at the call only. Each
+// buffer and each array of dims has a stack slot of its own, so that SROA can split it into registers once the body is inlined.
 // Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/llvm/entries/external_body.h"
 
@@ -14,10 +14,10 @@ namespace strew {
 namespace {
 using llvm::Value;
 
-// halide_buffer_t and halide_dimension_t, which are the same on every 64-bit machine.
+// Offsets and sizes in bytes of halide_buffer_t and halide_dimension_t (HalideRuntime.h), which are the same on every 64-bit machine.
 constexpr int64_t kHost = 16, kDims = 40, kHeader = 56;
 constexpr int64_t kDimBytes = 16, kStrideInDim = 8;
-constexpr int64_t kPiece = 1 << 30;
+constexpr int64_t kPiece = 1 << 30;  // most iterations of a window loop in one call of the body
 
 }  // namespace
 
@@ -43,7 +43,8 @@ Value* ExternalBody::within_limit(Value* number) {
   return e_.b.CreateAnd(low, e_.b.CreateICmpSLE(number, e_.i64(kHalideLimit)));
 }
 
-/// All bits set where a stride of the indexed tensors is negative: keys are not.
+/// An upper bound of the keys of this call, i64. -1 if the indexed tensors have a negative stride: the body takes non-negative keys only, so
+/// fits() then refuses lists.
 Value* ExternalBody::largest_key() {
   const Plan& plan = f_.plan;
   const auto indexed = static_cast<size_t>(f_.indexed());
@@ -59,7 +60,7 @@ Value* ExternalBody::largest_key() {
   return e_.b.CreateSelect(e_.b.CreateICmpSLT(least, e_.i64(0)), e_.i64(-1), sum);
 }
 
-/// The largest coordinate that a dim of a whole list sees, or more.
+/// An upper bound of the coordinates that `dim` takes over a whole list, i64. `keys`: that bound for keys.
 Value* ExternalBody::steps_of(const SignatureDim& dim, Value* keys) {
   if (dim.walks == SignatureDim::Walks::key) return keys;
   if (dim.walks == SignatureDim::Walks::window) return f_.term(f_.plan.window[static_cast<size_t>(dim.loop)].extent);
@@ -81,7 +82,7 @@ Value* ExternalBody::fits() {
       require(within_limit(stride));
       if (!buffer->packed) continue;
       Value* steps = steps_of(dim, keys);
-      require(within_limit(steps));  // so the product does not overflow
+      require(within_limit(steps));  // so that the product below does not overflow
       span = e_.add(span, e_.times(e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, stride, e_.b.getFalse()), steps));
     }
     if (buffer->packed) require(within_limit(span));
@@ -89,7 +90,8 @@ Value* ExternalBody::fits() {
   return good;
 }
 
-/// Iterations of a window loop that one call may take: their reach must fit. With packed tensors only dense ones do for certain.
+/// How many iterations of window loop `level` one call of the body may do, i64: the offsets it reaches must fit 32 bits. 1 where they may not,
+/// and, in kernels with packed tensors, for loops of another stride than 1: a packed tensor numbers its elements over all loops together.
 Value* ExternalBody::piece(size_t level) {
   Value* good = e_.b.getTrue();
   for (const SignatureBuffer* buffer : buffers_)
@@ -162,7 +164,7 @@ void ExternalBody::call(const Pointers& p, Value* list, Value* count) {
   arguments.insert(arguments.end(), hosts.begin(), hosts.end());
   arguments.insert(arguments.end(), strides.begin(), strides.end());
   const auto enter = [&](bool stream) { b.CreateCall(trampoline(arguments, scalars.size(), stream), arguments); };
-  if (list != one_ || !may_stream()) return enter(false);  // where a list leads is not known here
+  if (list != one_ || !may_stream()) return enter(false);  // a list's positions are not known here, so neither is their alignment
   Value* places = e_.i64(0);
   for (int i = 0; i < f_.plan.pairs; ++i)
     places = b.CreateOr(places, b.CreatePtrToInt(p[static_cast<size_t>(f_.plan.result(i))], b.getInt64Ty()));
@@ -171,7 +173,8 @@ void ExternalBody::call(const Pointers& p, Value* list, Value* count) {
       b.CreateICmpEQ(within, e_.i64(0)), [&] { enter(true); }, [&] { enter(false); });
 }
 
-/// Do all vectors of a window lie on their own size where its first one does? Then they may pass the caches (knob nontemporal).
+/// May the body's vectors be stored non-temporally (knob nontemporal)? Such a store must be aligned to the size of its vector: that holds for
+/// all vectors of a window if it holds for the first one and every outer stride is a multiple of the vector's size.
 bool ExternalBody::may_stream() const {
   const Plan& plan = f_.plan;
   if (!f_.schedule.nontemporal || !plan.pure_move) return false;
@@ -217,8 +220,8 @@ llvm::Function* ExternalBody::trampoline(const std::vector<Value*>& arguments, s
     b.CreateAlignedStore(b.getInt64(0), dims, llvm::Align(8));  // min, extent
     for (size_t d = 0; d < buffer->dims.size() && !buffer->packed; ++d) {
       const Term& steps = buffer->dims[d].stride;
-      if (steps.is_static() && std::abs(steps.factor) <= kHalideLimit) continue;  // the pipeline knows it
-      // One that never fits is for dims of one element, walked a call each.
+      if (steps.is_static() && std::abs(steps.factor) <= kHalideLimit) continue;  // the body has this stride as a constant
+      // A constant stride beyond 32 bits is never used: piece() makes every call one iteration long in that dim. So 0 is as good.
       Value* known = steps.is_static() ? b.getInt32(0) : given[stride++];
       b.CreateAlignedStore(known, at(dims, static_cast<int64_t>(d) * kDimBytes + kStrideInDim), llvm::Align(4));
     }

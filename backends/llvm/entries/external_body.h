@@ -1,9 +1,13 @@
-// ExternalBody: calls of loops that another compiler made (backends/halide/can_build/body_signature.h), from entries made here.
+// ExternalBody: calls the loop body that Halide compiled (backends/halide/can_build/body_signature.h) from entry functions that LLVM emits
+// here. The body is the function SYMBOL_apply; its bitcode is linked into our module afterwards (backends/llvm/codegen/link_bitcode.h).
 //
-// range and clip hand over one position at a time: the buffers' addresses have moved there, its coordinates are zeros (in a kernel with an
-// entry for lists: those of a list of the one entry (0, 0)). Once the other side's function is inlined (link_bitcode.h), the buffers are gone
-// and so is the loop over that list. The entry list hands over its list as it is, with positions and keys for the other side to follow;
-// whatever a 32-bit dimension cannot hold goes one by one there, too.
+// The entries `range` and `clip` call the body once per index position. They pass Halide buffers whose base pointers already point at the
+// window of that position, so the body sees coordinates that start at 0. If the body's signature takes a list, they pass a constant list of
+// the one entry (position 0, key 0); once the body is inlined, the buffers and the loop over that list disappear.
+//
+// The entry `list` passes its whole list of (position, key) pairs, and the body computes the addresses. Halide's dimensions are 32 bits wide:
+// where an extent, stride or key of a call does not fit (`fits`), `list` calls the body position by position, too. Tested by
+// tests/unit/halide_test.cc and tests/differential.
 #pragma once
 
 #include <string>
@@ -17,12 +21,13 @@ class ExternalBody {
  public:
   ExternalBody(Frame& frame, const BodySignature& signature, const std::string& symbol);
 
-  /// i1: every extent, stride and key of this call fits the other side, so whole lists can be handed over.
+  /// i1: every extent, stride and key of this call fits Halide's 32-bit dimensions, so that whole lists can be passed.
   llvm::Value* fits();
 
-  /// BodySignature listed: applies `count` (i64, at most kMostEntries) entries of the list with pos 0, key 0 at p. All windows whole.
+  /// Only if the signature takes a list: applies `count` (i64, at most kMostEntries) entries of `list`, each with its whole window. p: pointers
+  /// at position 0 and key 0.
   void apply(const Pointers& p, llvm::Value* list, llvm::Value* count);
-  /// Applies one position with p at its window (placement: which cuts it, like `cut`; null: whole).
+  /// Applies one position. p: pointers at the start of its window, of which `placement` and `cut` say what is done (placement null: all).
   void apply_one(const Pointers& p, const Placement* placement, WindowCut cut);
 
   static constexpr int64_t kMostEntries = 1 << 30;
@@ -35,8 +40,8 @@ class ExternalBody {
   llvm::Value* piece(size_t level);
   void nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level);
   void call(const Pointers& p, llvm::Value* list, llvm::Value* count);
-  /// The one caller of SYMBOL_apply in the module (one more whose vectors are streamed): takes the numbers of a call in registers, lays
-  /// them out as buffers.
+  /// The function through which every entry of the module calls SYMBOL_apply. It takes addresses, extents and strides as plain arguments and
+  /// builds the halide_buffer_t structs from them, so this code exists once. `stream`: a second one, whose vector stores are non-temporal.
   llvm::Function* trampoline(const std::vector<llvm::Value*>& arguments, size_t scalars, bool stream);
   bool may_stream() const;
 
@@ -44,9 +49,9 @@ class ExternalBody {
   Emitter& e_;
   const BodySignature& signature_;
   std::string symbol_;
-  std::vector<const SignatureBuffer*> buffers_;  ///< the list, if any; inputs, results
-  std::vector<llvm::Value*> extents_;            ///< per window loop, i32; null where fixed
-  llvm::Value* one_ = nullptr;                   ///< signature listed: the list of the one entry (0, 0)
+  std::vector<const SignatureBuffer*> buffers_;  ///< in the order of the arguments: the list, if the signature takes one, inputs, results
+  std::vector<llvm::Value*> extents_;            ///< per window loop, the extent that is passed, i32; null: the body knows it
+  llvm::Value* one_ = nullptr;                   ///< the constant list of the one entry (0, 0), if the signature takes a list
 };
 
 }  // namespace strew

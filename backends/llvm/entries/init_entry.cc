@@ -1,8 +1,9 @@
-// The init entry: elements [begin, end) of the results, copied from the operands (converted where dtypes differ) or filled.
+// The entry init: elements [begin, end) of the results are copied from the operands (converted where dtypes differ) or filled.
 //
-// A copy of a whole operand dwarfs the update it is made for, so it exists twice: through the caches (memcpy) and, where the caller says
-// that the result is larger than those (STREW_STREAM), past them: 1.4-1.7 times faster out of cache, several times slower in it
-// (bench/suite, cases _copied). Tested by tests/differential, tests/unit/init_test.cc and kernel_test.cc.
+// Copying a whole operand often costs far more than the update that follows. So the code for a dense copy exists twice: memcpy, and a copy with
+// non-temporal stores, which runs if the caller passes STREW_STREAM because the result is larger than the caches. For such results the second
+// is 1.4 to 1.7 times faster; for results that fit the caches it is several times slower (bench/suite, cases _copied).
+// Tested by tests/differential, tests/unit/init_test.cc and kernel_test.cc.
 #include <llvm/IR/IntrinsicsX86.h>
 
 #include <cstddef>
@@ -17,7 +18,7 @@ using llvm::Value;
 
 constexpr int64_t kLine = 64;
 
-/// current (an operand element or the fill value) -> the result's dtype.
+/// The expression for one element: `current`, which is an operand's element or the fill value, converted to the result's dtype.
 Expr convert_graph(DType from, DType to) {
   Expr graph;
   graph.nodes.push_back({ExprOp::current, from, {}, 0, {}});
@@ -26,17 +27,20 @@ Expr convert_graph(DType from, DType to) {
   return graph;
 }
 
+/// The copy with non-temporal stores.
 class Streamer {
  public:
   explicit Streamer(Frame& frame) : f_(frame), e_(frame.e) {}
 
+  /// i1: does the caller ask for it?
   Value* wanted() {
     Value* flags =
         e_.load(e_.b.getInt32Ty(), e_.at(e_.function.getArg(0), e_.i64(offsetof(strew_args, flags))), Access::input, 4);
     return e_.b.CreateICmpNE(e_.b.CreateAnd(flags, e_.b.getInt32(STREW_STREAM)), e_.b.getInt32(0));
   }
 
-  /// Whole lines past the caches; what lies before the first and after the last as usual.
+  /// Copies whole cache lines of the destination with non-temporal stores, and what lies before the first and after the last with memcpy. A
+  /// fence at the end orders these stores before whatever the caller publishes next.
   void copy(Value* to, Value* from, Value* bytes) {
     Value* address = e_.b.CreatePtrToInt(to, e_.b.getInt64Ty());
     Value* head = e_.smin(e_.b.CreateAnd(e_.b.CreateNeg(address), e_.i64(kLine - 1)), bytes);
@@ -72,7 +76,7 @@ class Streamer {
   Emitter& e_;
 };
 
-/// Do the innermost rows of result and operand i lie densely, byte for byte?
+/// Do result and operand i both have stride 1 in the innermost init loop, in elements of whole bytes?
 bool is_dense(const Frame& f, int i) {
   const int result = f.plan.result(i), operand = f.plan.operand(i);
   if (f.plan.init.empty() || f.packed(result)) return false;
@@ -80,8 +84,9 @@ bool is_dense(const Frame& f, int i) {
   return strides[static_cast<size_t>(result)].is(1) && strides[static_cast<size_t>(operand)].is(1);
 }
 
-/// Too small for any call to ask for STREW_STREAM, whose callers compare the result with a quarter of the last-level cache (runtime/call): no
-/// second copy of the code. A number of its own, not the target's caches, because code depends on no more than the target's text.
+/// Results of up to this many bytes get no second copy of the code: runtime/call passes STREW_STREAM only if a thread's share of the result
+/// exceeds a quarter of the last-level cache, and caches of less than 1 MiB are not provided for. The target's own cache size is not used,
+/// because the generated code must depend on nothing but the target's text.
 constexpr int64_t kNeverStreamed = 256 << 10;
 
 bool is_small(const Plan& plan) {
@@ -96,7 +101,7 @@ bool is_small(const Plan& plan) {
 void emit_init(llvm::Module& module, const BuildRequest& request, const std::string& name) {
   const Plan& plan = request.plan;
   Schedule schedule = request.schedule;
-  schedule.nontemporal = false;  // that is for the updates
+  schedule.nontemporal = false;  // the knob is about updates; for init the caller decides (STREW_STREAM)
   Frame f(module, name, plan, schedule, request.target);
   Streamer streamer(f);
   const bool small = is_small(plan);

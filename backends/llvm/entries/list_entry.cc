@@ -1,10 +1,11 @@
-// The entries of strategy owner: keys resolves every position's destination once; list applies chosen positions at resolved keys.
+// The entries keys and list, for the strategies owner and radix. keys computes the destination of every position once; list applies chosen
+// positions at destinations computed so.
 //
-// A key is the place of the window's first destination in result 0, in units of key_unit (compiler/plan), so it fits 32 bits; all bits set
-// where the policy drops the position. It also serves results 1..N-1, which owner_legal (runtime/call/strategies/owner.h) admits only with the
-// same strides. Windows of row and element plans are never cut, so the list needs no bounds. Loop bodies of another compiler (external_body.h) take the
-// list as it is: the two have one layout. Tested by tests/differential under every
-// thread count.
+// A key is 32 bits: the offset of the window's first destination in result 0, in units of key_unit (compiler/plan); all bits are set where the
+// policy drops the position. The same key serves results 1..N-1, because legal_owners (schedules/strategies/owner.cc) requires that all
+// results have the same strides. Windows of row and element plans are never cut, so an entry of the list needs no bounds. An external body
+// (external_body.h) reads the list in the same layout, so it is passed as it is.
+// Tested by tests/differential with every number of threads, tests/unit/owner_test.cc and radix_test.cc.
 #include <cstddef>
 #include <optional>
 
@@ -22,7 +23,7 @@ constexpr int64_t kKeyBytes = 4;
 constexpr int64_t kListBytes = 8;
 constexpr int kKeyUnroll = 4;
 
-/// Writes keys to their places.
+/// Computes keys and writes them to the array strew_args.key.
 class Keys {
  public:
   explicit Keys(Frame& frame)
@@ -32,7 +33,7 @@ class Keys {
         keys_(frame.pointer_argument(offsetof(strew_args, key))),
         first_(frame.argument(offsetof(strew_args, n_list))) {}
 
-  /// Of the position where p stands.
+  /// Writes the key of `position`. p: pointers at that position.
   void store(const Pointers& p, Value* position) const {
     const Placement placement = place(f_, p);
     Value* key = row_key(p);
@@ -43,7 +44,7 @@ class Keys {
     f_.e.store(f_.e.b.CreateSelect(placement.inside, key, f_.e.b.getInt32(~0u)), to, kKeyBytes);
   }
 
-  /// Of that one and those after it, kIndexLanes in all.
+  /// Writes the keys of kIndexLanes positions, of which `position` is the first. p: pointers at the first.
   void store_lanes(const Pointers& p, Value* position) const {
     const Placement placement = place_lanes(f_, p);
     const auto all = [&](Value* scalar) { return f_.e.b.CreateVectorSplat(kIndexLanes, scalar); };
@@ -60,7 +61,8 @@ class Keys {
  private:
   int64_t step(size_t k) const { return f_.plan.components[k].strides[result_].factor / unit_; }
 
-  /// Batching dims have moved the result already; an exact division, because every stride is a multiple of the unit.
+  /// The part of the key that comes from batching dims, which have moved p already. The division is exact, because every stride is a multiple
+  /// of the unit.
   Value* row_key(const Pointers& p) const {
     if (p[result_] == f_.bases()[result_]) return f_.e.i64(0);
     return f_.e.b.CreateExactSDiv(f_.e.b.CreatePtrDiff(f_.e.b.getInt8Ty(), p[result_], f_.bases()[result_]),

@@ -1,8 +1,8 @@
-// The merge entry of strategy private: elements [begin, end) of the results combined with those of private tables.
+// The entry merge, for strategy private: combines elements [begin, end) of private tables into the same elements of the results.
 //
-// The table of result i starts at args.scratch + i * args.k0; tables and results are contiguous. Where a float table still holds the
-// identity's bits the result is kept as it is, because arithmetic would quiet a signalling NaN that no update reached; integers need no such
-// care. Tested by tests/differential and tests/unit/private_test.cc.
+// The table of result i starts at args.scratch + i * args.k0; tables and results are contiguous. An element of a float table that still holds
+// the bits of the combiner's identity was not updated, so the result's element is kept: combining it would turn a signalling NaN there into a
+// quiet one. Integers need no such care. Tested by tests/differential and tests/unit/private_test.cc.
 #include <cstddef>
 
 #include "backends/llvm/compute/body.h"
@@ -15,7 +15,7 @@ namespace {
 
 DType same_width_integer(DType dtype) { return bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64; }
 
-/// current: the result, update: the table.
+/// The expression for one element of result `pair`: `current` is the result's element, `update` the table's.
 Expr merge_graph(ExprOp op, DType dtype, int pair) {
   Expr graph;
   const auto push = [&](ExprNode node) {

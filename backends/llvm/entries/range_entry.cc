@@ -1,8 +1,11 @@
-// The range entry: every position of [begin, end), in order, with its whole window; and clip, the same with a part of each window.
+// The entries range and clip. range applies every index position of [begin, end), in order, with its whole window; clip does the same with a
+// part of each window. The first of four ways that applies is taken (emit_positions): the window is done by an external body, by a
+// RegisterRun, by ElementLanes, or by loops emitted here.
 //
-// With schedule knob `prefetch`, the position that many iterations ahead has its first lines prefetched where it will write (gather:
-// read); its index may be out of range, which is harmless: prefetch never faults. The look-ahead stops at the end of the row of
-// positions, so the index array is never read past its end.
+// With schedule knob `prefetch`, each iteration prefetches the first cache lines of the window that lies `prefetch` positions ahead: where a
+// scatter will write, or a gather read. That position's index may be out of bounds, which is harmless, because a prefetch never faults. The
+// look-ahead stops at the end of the innermost position loop, so the index array is never read past its end.
+// Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/element_lanes.h"
 #include "backends/llvm/address/prefetch.h"
 #include "backends/llvm/address/window.h"
@@ -22,24 +25,25 @@ void prefetch(Frame& f, const Pointers& p, bool is_cut) {
   prefetch_run(f, tensor, ahead[static_cast<size_t>(tensor)], !f.plan.gather, is_cut);
 }
 
-/// The loop over the positions of an entry.
+/// The loop over the positions [begin, end) of an entry.
 class PositionLoop {
  public:
   PositionLoop(Frame& frame, WindowCut cut) : f_(frame), cut_(cut) {
     if (f_.plan.kind == PlanKind::element && f_.plan.positions.size() <= 1) options_.unroll = f_.schedule.unroll;
-    // A streaming store wants its line out of the cache.
+    // No prefetch of a destination that is stored non-temporally: such a store would have to evict the line again.
     const bool past_cache = f_.schedule.nontemporal && !f_.plan.gather;
     looks_ahead_ = f_.schedule.prefetch > 0 && !past_cache && !f_.plan.positions.empty() && !f_.packed(f_.indexed());
   }
 
-  /// Every position on its own, its window done by `window` (null: as the plan says).
+  /// Applies one position per iteration. `window` does its window; empty: emit_window() does.
   void one_by_one(WindowBody window) {
     f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
       f_.e.loop(lo, hi, options_, [&](Value* i) { one(row, hi, i, window); });
     });
   }
 
-  /// Single elements, the places of kIndexLanes of them at a time.
+  /// Applies kIndexLanes positions per iteration: their offsets are computed in one vector, then each element is applied on its own. For plans
+  /// whose windows are single elements (ElementLanes::pay).
   void by_lanes() {
     f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
       const auto eight = [&](Value* first) {
@@ -73,14 +77,14 @@ class PositionLoop {
   bool looks_ahead_ = false;
 };
 
-/// Windows that another compiler's loops do.
+/// Every window is done by a call of the external body.
 void emit_external_body(Frame& f, WindowCut cut, const BodySignature& signature, const std::string& symbol) {
   ExternalBody external_body(f, signature, symbol);
   PositionLoop(f, cut).one_by_one(
       [&](const Pointers& p, const Placement& placement, WindowCut part) { external_body.apply_one(p, &placement, part); });
 }
 
-/// Elements whose last one stays in a register, for sorted indices.
+/// Single elements with sorted indices: an element that several positions in a row update stays in a register.
 void emit_register_run(Frame& f, WindowCut cut) {
   RegisterRun run(f);
   PositionLoop(f, cut).one_by_one([&](const Pointers& p, const Placement&, WindowCut) { run.apply(p); });
