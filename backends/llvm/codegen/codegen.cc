@@ -1,7 +1,10 @@
-// See codegen.h. The pipeline is short because the emitter already wrote vectors and straight-line code: promote, simplify, hoist,
-// unroll what was asked, simplify again. LLVM's O2 costs three times as much per kernel and finds nothing more.
-// A TargetMachine costs 0.4 ms, so each thread keeps the last one it used. Loop strength reduction is left out of code generation:
-// it takes a quarter of a kernel's compile time (its scalar evolution, mostly) and finds nothing in addresses the emitter wrote.
+// See codegen.h. The pass pipeline is short because the emitter already wrote vectors and straight-line code: stack slots to registers (SROA),
+// common subexpressions, simplification, hoisting out of loops (LICM), the unrolling that the emitter asked for, simplification again. LLVM's O2
+// takes three times as long per kernel and gains nothing.
+//
+// Making a TargetMachine costs 0.4 ms, so each thread keeps the last one it used. Loop strength reduction is left out of code generation: it
+// takes a quarter of a kernel's compile time, mostly for scalar evolution, and does not improve the addresses that the emitter wrote.
+// Tested by tests/golden/machine_code_test.cc and tests/differential.
 #include "backends/llvm/codegen/codegen.h"
 
 #include <llvm/ADT/SmallString.h>
@@ -38,7 +41,7 @@ std::string feature_string(const Target& target) {
   return text;
 }
 
-/// One per thread, for the target of its last build.
+/// The TargetMachine of this thread's last build, and the target that it is for.
 thread_local std::unique_ptr<llvm::TargetMachine> last_machine;
 thread_local std::string last_text;
 
@@ -65,8 +68,8 @@ Expected<llvm::TargetMachine*> machine_for(const Target& target) {
   return last_machine.get();
 }
 
-/// Leaves out one pass of the code generator, loop strength reduction, without a process-wide option: LLVM asks the context's gate before each
-/// pass, and tells it the pass's name alone. The name is that of the LLVM version we build with.
+/// Leaves loop strength reduction out of code generation, without a process-wide option: LLVM asks the context's gate before it runs a pass,
+/// and identifies the pass by its name, here as the LLVM version that we build with spells it.
 class PassGate : public llvm::OptPassGate {
  public:
   [[nodiscard]] bool isEnabled() const override { return true; }
@@ -75,7 +78,7 @@ class PassGate : public llvm::OptPassGate {
   }
 };
 
-/// The analyses and passes of one module.
+/// The analyses and passes for one module.
 struct Pipeline {
   explicit Pipeline(llvm::TargetMachine* machine) : builder(machine) {
     builder.registerModuleAnalyses(modules);
@@ -118,11 +121,11 @@ Status optimise(llvm::Module& module, const Target& target, bool has_bitcode) {
   const Leaked<Pipeline> pipeline(machine);
   llvm::FunctionPassManager& passes = pipeline->passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
-  // Slots whose address lay in another slot (external_body.cc).
+  // A second time, for slots whose address was stored in a slot that the first run removed (external_body.cc).
   if (has_bitcode) passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(llvm::SimplifyCFGPass());
-  // Loops over a list that turned out to have one entry.
+  // The body's loop over a list, which runs once where the list has one entry.
   if (has_bitcode) passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LoopDeletionPass()));
   passes.addPass(llvm::InstCombinePass());
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(llvm::LICMPass(llvm::LICMOptions()), /*UseMemorySSA=*/true));
@@ -133,7 +136,7 @@ Status optimise(llvm::Module& module, const Target& target, bool has_bitcode) {
   passes.addPass(llvm::SimplifyCFGPass());
   add_blend_store_pass(passes, target);
   add_sanitizer_passes(passes);
-  std::vector<llvm::Function*> defined;  // a sanitizer's pass declares functions while it runs
+  std::vector<llvm::Function*> defined;  // collected first, because a sanitizer's pass adds declarations to the module while it runs
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) defined.push_back(&function);
   for (llvm::Function* function : defined) passes.run(*function, pipeline->functions);
@@ -142,8 +145,8 @@ Status optimise(llvm::Module& module, const Target& target, bool has_bitcode) {
 
 namespace {
 
-/// Several passes of code generation take time that grows with the square of a block (the machine scheduler is one): 25 s for an
-/// expression of 4,096 bf16 operations. Blocks beyond this one, which no ordinary op has, are generated without optimisation.
+/// Instructions of a basic block up to which a module is generated with optimisation; no ordinary op has more. Beyond that the time of several
+/// passes, the machine scheduler among them, grows with the square of the block: 25 s for an expression of 4,096 bf16 operations.
 constexpr size_t kMostOptimised = 4096;
 
 bool has_huge_block(const llvm::Module& module) {

@@ -1,4 +1,5 @@
-// codegen: a module of LLVM IR becomes a relocatable object or assembly for a Target.
+// codegen: turns a module of LLVM IR into a relocatable object or assembly for a Target. In order: prepare() before the IR is emitted, optimise()
+// after it, then generate(). Tested by tests/golden/machine_code_test.cc.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -13,12 +14,13 @@ namespace strew {
 
 enum class CodegenOutput { object, assembly };
 
-/// Sets triple and data layout; called before anything is emitted into the module.
+/// Sets the module's triple and data layout, which emission depends on.
 Status prepare(llvm::Module& module, const Target& target);
-/// Runs the (short) pass pipeline; verifies the module in debug builds. `has_bitcode`: it holds another compiler's loops (link_bitcode.h).
+/// Verifies the module in debug builds and runs the pass pipeline. `has_bitcode`: the module holds functions that link_bitcode() inlined, which
+/// need two passes more.
 Status optimise(llvm::Module& module, const Target& target, bool has_bitcode);
 Expected<std::string> generate(llvm::Module& module, const Target& target, CodegenOutput output);
-/// After an exception in LLVM: this thread's TargetMachine may have been in use, so it is never used or freed again.
+/// To be called after an exception in LLVM: this thread's TargetMachine may have been left in any state, so it is never used or freed again.
 void leak_machine();
 
 }  // namespace strew

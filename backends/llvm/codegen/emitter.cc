@@ -1,5 +1,5 @@
-// See emitter.h. Constant folding is IRBuilder's, plus the few identities (x+0, x*1) that keep emitted IR readable before any pass.
-// Tested through every kernel (tests/differential) and tests/golden/machine_code_test.cc.
+// See emitter.h. IRBuilder folds constants; the emitter adds a few identities (x+0, x*1, x*0), so that the IR is readable before any pass runs.
+// Tested by tests/differential, through every kernel, and tests/golden/machine_code_test.cc.
 #include "backends/llvm/codegen/emitter.h"
 
 namespace strew {

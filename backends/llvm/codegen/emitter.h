@@ -1,8 +1,11 @@
-// Emitter: IRBuilder with structured control flow, so that a kernel body reads like its loop nest.
+// Emitter: LLVM's IRBuilder with structured control flow, so that the code that emits a kernel reads like the kernel's loop nest.
 //
-// loop() and when() take the body as a callable and leave the builder after the construct. Everything numeric is i64; addresses are
-// an opaque pointer plus a byte offset. C++ does not order the arguments of a call: where two of them would emit instructions, they are named
-// first, so that every compiler of strew emits the same kernel. The emitter knows nothing about dtypes (numeric.h) or plans (frame.h).
+// loop() and when() take the body as a callable and leave the builder after the construct. Loop counters and offsets are i64; an address is a
+// pointer plus a byte offset. The emitter knows nothing about dtypes (numeric.h) or plans (frame.h).
+//
+// Rule for all code that emits: C++ does not say in which order the arguments of a call are evaluated, so if two arguments would emit
+// instructions, they are given names in statements before. Otherwise the kernel would depend on the compiler that built strew.
+// Tested by tests/differential, through every kernel.
 #pragma once
 
 #include <llvm/ADT/STLFunctionalExtras.h>
@@ -15,7 +18,7 @@
 
 namespace strew {
 
-/// Which buffers an access touches: results are disjoint from every other tensor (semantics.md section 6), and LLVM is told so.
+/// Which buffers a load touches. A result overlaps no other tensor (docs/semantics.md section 6), and LLVM is told so by alias scopes.
 enum class Access : uint8_t { input, result };
 
 class Emitter {
@@ -32,19 +35,19 @@ class Emitter {
     int64_t step = 1;
     int unroll = 0;  ///< force this unroll factor; 0: leave it; 1: never
   };
-  /// for (i = begin; i < end; i += step) body(i); signed compare.
+  /// Emits for (i = begin; i < end; i += step) body(i), with a signed comparison.
   void loop(llvm::Value* begin, llvm::Value* end, const LoopOptions& options, llvm::function_ref<void(llvm::Value* i)> body);
   void loop(llvm::Value* begin, llvm::Value* end, llvm::function_ref<void(llvm::Value* i)> body) { loop(begin, end, {}, body); }
 
-  /// if (condition) then(); constant conditions emit no branch.
+  /// Emits if (condition) then() else otherwise(). A constant condition emits no branch, and the taken side only.
   void when(llvm::Value* condition, llvm::function_ref<void()> then);
   void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
     when(condition, then, otherwise, nullptr);
   }
-  /// The same where it nearly always is: `then` is laid out in line.
+  /// The same for a condition that nearly always holds: `then` is laid out without a jump.
   void when_likely(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise);
 
-  /// Memory of the call's own, cleared, made at the entry.
+  /// A stack slot, allocated and set to zero at the entry of the function.
   llvm::AllocaInst* slot(llvm::Type* type);
 
   llvm::Value* smin(llvm::Value* a, llvm::Value* b);
@@ -54,7 +57,7 @@ class Emitter {
   llvm::Value* times(llvm::Value* a, llvm::Value* b);
 
   llvm::Value* at(llvm::Value* pointer, llvm::Value* byte_offset);
-  /// Unaligned unless `align` says more.
+  /// The address is known to be a multiple of `align`; 1: nothing is known.
   llvm::Value* load(llvm::Type* type, llvm::Value* pointer, Access access, uint64_t align = 1);
   void store(llvm::Value* value, llvm::Value* pointer, uint64_t align = 1, bool nontemporal = false);
 

@@ -1,4 +1,5 @@
-// Failures of LLVM as Status: where LLVM would end the process (no memory, "fatal error"), the build fails instead.
+// Failures of LLVM as Status: where LLVM would end the process, because memory has run out or for a "fatal error", the build fails instead.
+// Handlers throw an exception through LLVM's frames, and catching() turns it into a Status. Tested by tests/unit/headroom_test.cc.
 #pragma once
 
 #include <exception>
@@ -16,12 +17,13 @@ struct LlvmFatalError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Installs LLVM's handlers for fatal errors and for memory that runs out; from then on both are exceptions. Once per process; a program that
-/// uses the same libLLVM itself shares them.
+/// Installs LLVM's handlers for fatal errors and for exhausted memory; from then on LLVM throws exceptions in both cases. Works once per
+/// process. A program that uses the same libLLVM itself gets these handlers, too.
 void install_llvm_handlers();
 
-/// function(), which returns an Expected<T>; what it throws becomes its Status. LLVM has no cleanups: what its frames held is leaked, and so
-/// must be whatever of ours such an object could reach (Leaked).
+/// Returns function(), which returns an Expected<T>; an exception becomes a Status that begins with `what`. LLVM's frames do not run
+/// destructors when an exception passes, so objects that they owned are leaked. Objects of ours that such an object refers to must not be
+/// destroyed either: see Leaked.
 template <class Function>
 auto catching(std::string_view what, const Function& function) -> decltype(function()) {
   try {
@@ -35,7 +37,8 @@ auto catching(std::string_view what, const Function& function) -> decltype(funct
   }
 }
 
-/// An object that is destroyed as usual, but left alone when an exception passes: LLVM may have been changing it.
+/// Owns an object that LLVM works on. Its destructor destroys the object, except while an exception passes: then LLVM may have left the object
+/// half changed or may still refer to it, so it is leaked.
 template <class T>
 class Leaked {
  public:

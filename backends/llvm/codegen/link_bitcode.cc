@@ -1,6 +1,7 @@
-// See link_bitcode.h. The other compiler's optimiser has run; what it knew of the target goes (attributes, module flags), because this module's
-// target machine generates the code. Inlined, the structs that its functions take their arguments in fall apart into registers, and loops
-// over a list of one entry are gone (codegen.cc). Tested by tests/unit/halide_test.cc and tests/differential.
+// See link_bitcode.h. The bitcode has been optimised by its own compiler. What it says about the target (attributes, module flags) is removed,
+// because our TargetMachine generates the code. After inlining, optimise() (codegen.cc) splits the structs that the functions took their
+// arguments in into registers, and deletes loops over a list of one entry.
+// Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/llvm/codegen/link_bitcode.h"
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -22,6 +23,7 @@
 namespace strew {
 namespace {
 
+/// Removes from `body` all that belongs to the target it was made for, and gives it the target of `module`.
 void strip(llvm::Module& body, const llvm::Module& module) {
   body.setTargetTriple(module.getTargetTriple());
   body.setDataLayout(module.getDataLayout());
@@ -37,7 +39,8 @@ void strip(llvm::Module& body, const llvm::Module& module) {
   }
 }
 
-/// Halide rounds vectors by intrinsic but scalars by the C library's names; both mean one instruction.
+/// Replaces calls of the C library's rounding functions and sqrt by the intrinsics. Halide uses intrinsics for vectors but library names for
+/// scalars; an intrinsic becomes one instruction.
 void use_intrinsics(llvm::Module& body) {
   static constexpr std::pair<const char*, llvm::Intrinsic::ID> kNames[] = {
       {"floor", llvm::Intrinsic::floor}, {"ceil", llvm::Intrinsic::ceil},           {"trunc", llvm::Intrinsic::trunc},
@@ -53,6 +56,7 @@ void use_intrinsics(llvm::Module& body) {
     }
 }
 
+/// Makes all vector stores of the function non-temporal and aligned to their own size.
 void stream_vectors(llvm::Function& function) {
   llvm::LLVMContext& context = function.getContext();
   llvm::MDNode* one =
@@ -66,7 +70,7 @@ void stream_vectors(llvm::Function& function) {
   }
 }
 
-/// Asks for `times` iterations in one of every innermost loop over vectors.
+/// Marks every innermost loop that stores vectors for unrolling by `times` (metadata that optimise() acts on).
 void unroll_vectors(llvm::Function& function, int times) {
   const llvm::DominatorTree tree(function);
   const llvm::LoopInfo loops(tree);
@@ -88,6 +92,7 @@ void unroll_vectors(llvm::Function& function, int times) {
   }
 }
 
+/// Inlines every call of the function and deletes it.
 Status inline_into_callers(llvm::Function& function) {
   while (!function.use_empty()) {
     auto* call = llvm::dyn_cast<llvm::CallBase>(*function.user_begin());

@@ -1,4 +1,6 @@
-// link_bitcode: functions that another compiler made, given as bitcode, become part of a module made here.
+// link_bitcode: makes functions that another compiler generated, given as LLVM bitcode, part of a module that LLVM emits here, and inlines
+// them. The Halide backend's loop bodies arrive this way (backends/llvm/entries/external_body.h). Tested by tests/unit/halide_test.cc and
+// tests/differential.
 #pragma once
 
 #include <string>
@@ -12,10 +14,14 @@ class Module;
 
 namespace strew {
 
+/// The attribute of functions whose inlined vector stores become non-temporal stores.
 inline constexpr const char* kStreamAttribute = "strew-stream";
 
-/// Links `bitcode` into `module` and inlines its functions, then the module's own that are marked so, into all their callers.
-/// `unroll`: iterations of their loops over vectors in one (1: as they come). Where they are inlined into one with the attribute kStreamAttribute, their vectors are stored past the caches: each lies on its size.
+/// Links `bitcode` into `module`, inlines the functions of the bitcode into all their callers, and then inlines the module's functions that
+/// have the attribute AlwaysInline. No function of either group is left.
+///
+/// `unroll`: factor by which the bitcode's innermost vector loops are unrolled; 1 leaves them alone. In callers marked with kStreamAttribute,
+/// vector stores become non-temporal stores; the caller guarantees that each of them is aligned to its own size.
 Status link_bitcode(llvm::Module& module, std::string_view bitcode, int unroll);
 
 }  // namespace strew

@@ -1,7 +1,7 @@
-// See sanitize.h. ThreadSanitizer: the runtime's own code is instrumented by the compiler that builds strew, kernels by LLVM's pass of
-// the same name, whose calls into the sanitizer's runtime backends/llvm/link resolves. The pass knows accesses of up to 16 bytes and passes
-// over wider ones, so vectors are split first. AddressSanitizer is left to the guard pages of the differential test, which need no
-// instrumentation and see every access. Tested by tests/unit/sanitize_test.cc, which plants a race.
+// See sanitize.h. In builds with ThreadSanitizer, the compiler instruments strew's own code, and LLVM's pass of the same name instruments the
+// kernels; backends/llvm/link resolves the kernels' calls into the sanitizer's runtime. The pass ignores accesses of more than 16 bytes, so
+// vectors are split into scalars first. In builds with AddressSanitizer kernels are not instrumented: the guard pages of the differential test
+// see every access without it. Tested by tests/unit/sanitize_test.cc, which plants a race.
 #include "backends/llvm/codegen/sanitize.h"
 
 #ifdef __SANITIZE_THREAD__

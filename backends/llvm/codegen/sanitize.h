@@ -1,11 +1,12 @@
-// sanitize: what a sanitizer build of strew adds to the kernels it generates, so that the sanitizer sees them too.
+// sanitize: instruments generated kernels in builds of strew with a sanitizer, so that the sanitizer sees their memory accesses. Limit:
+// ThreadSanitizer only. Tested by tests/unit/sanitize_test.cc.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace strew {
 
-/// Adds the passes that make generated memory accesses visible to the sanitizer strew itself was built with; none in other builds.
+/// Adds the instrumenting passes of the sanitizer that strew itself was built with; adds nothing in other builds.
 void add_sanitizer_passes(llvm::FunctionPassManager& passes);
 
 }  // namespace strew

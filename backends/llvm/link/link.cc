@@ -1,9 +1,10 @@
-// ORC's session and JITLink's object layer behind the facade, without LLJIT: objects come compiled, so its compile layer (and the
-// target it needs) would only cost time.
+// The implementation of backends/link.h: links relocatable objects into this process with ORC's session and JITLink's object layer. LLJIT is
+// not used, because objects arrive compiled and its compile layer, with the target that it needs, would only cost time.
 //
-// Each artifact gets a JITDylib of its own, searched before one shared JITDylib that holds the math table and the C library's memory
-// functions; nothing else of the process is visible to generated code. Tasks run in place (no threads of LLVM's), so a session error
-// arrives on the thread that links and is put into its Status instead of on stderr. Tested by tests/unit/kernel_test.cc.
+// Each artifact gets a JITDylib of its own. Symbols that it does not define are looked up in one shared JITDylib, `externals`, which holds the
+// math table, rounding functions and the C library's memory functions; nothing else of the process is visible to generated code. LLVM's tasks
+// run on the thread that links, so an error that the session reports arrives on that thread and becomes part of its Status instead of being
+// printed. Tested by tests/unit/kernel_test.cc.
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #ifdef __SANITIZE_THREAD__
@@ -33,7 +34,7 @@ namespace orc = llvm::orc;
 
 std::string text_of(llvm::Error error) { return llvm::toString(std::move(error)); }
 
-/// What the session reported while this thread was linking.
+/// The errors that the session reported while this thread was linking.
 thread_local std::string reported;
 
 class OrcLinker;
@@ -73,13 +74,14 @@ class OrcLinker final : public Linker {
     return linked;
   }
 
-  /// LLVM failed in the midst of linking and may hold its locks: what was linked keeps running, nothing more can be linked or removed.
+  /// Did an exception leave LLVM in the midst of linking? Then its locks may still be held: code that was linked before keeps running, but
+  /// nothing can be linked or removed any more.
   bool is_broken() const { return is_broken_; }
 
   void remove(orc::JITDylib& dylib) {
     const std::lock_guard lock(mutex_);
     if (is_broken_) return;
-    // Nobody is left to tell when unmapping fails.
+    // A destructor calls this, so an error of unmapping cannot be returned to anybody.
     llvm::consumeError(session_.removeJITDylib(dylib));
   }
 
@@ -123,7 +125,7 @@ class OrcLinker final : public Linker {
       add(function.symbol_f32, function.address_f32());
       add(function.symbol_f64, function.address_f64());
     }
-    // What LLVM calls where the target has no instruction for it: x86-64 rounds since SSE4.1.
+    // Rounding functions, which LLVM calls for targets without rounding instructions: x86-64 has them since SSE4.1.
 #define STREW_ADD_ROUNDING(name)                                                       \
   add(#name, reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::name))); \
   add(#name "f", reinterpret_cast<const void*>(static_cast<float (*)(float)>(&::name##f)))
@@ -160,13 +162,14 @@ class OrcLinker final : public Linker {
   orc::ObjectLinkingLayer layer_;
   orc::JITDylib* externals_ = nullptr;
   std::atomic<uint64_t> next_{0};
-  std::recursive_mutex mutex_;  // around the session's own: an exception that passes LLVM's frames leaves theirs locked
+  std::recursive_mutex mutex_;  // taken before the session's own locks, which an exception that passes LLVM's frames leaves locked
   std::atomic<bool> is_broken_{false};
 };
 
 OrcObject::~OrcObject() { linker_.remove(dylib_); }
 
-/// The linker in use: a new one where the last one broke. Objects belong to the linker that made them, so none is ever destroyed.
+/// The process's linker. When an OrcLinker breaks, the next call makes a new one. Linked objects refer to the OrcLinker that made them, so none
+/// is ever destroyed.
 class CurrentLinker final : public Linker {
  public:
   Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,

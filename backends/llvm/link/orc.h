@@ -1,4 +1,5 @@
-// The process's one linker, behind backends/link.h. Part of libstrew_llvm.
+// process_linker: the one Linker (backends/link.h) of this process, made with LLVM's ORC and JITLink. Part of libstrew_llvm.
+// Tested by tests/unit/kernel_test.cc.
 #pragma once
 
 #include "backends/link.h"

@@ -1,9 +1,9 @@
-// A JITLink pass that runs once addresses are final. perf reads the file after the process, so code that was unmapped keeps its line; where
-// another kernel came to lie there, perf shows the later name.
+// See perf_map.h. The lines are written by a JITLink pass that runs when addresses are final. perf reads the file after the process has ended,
+// so a kernel that was unmapped keeps its line; if another kernel was linked at the same address later, perf shows the later name.
 //
-// perf wants a name in /tmp that anybody can foresee, so whatever lies there already is suspect: the file is made with O_EXCL and
-// O_NOFOLLOW. One that exists is taken (process numbers come round again) only if it is a regular file of ours without another link; else
-// there is no map. Tested by tests/unit/perf_map_test.cc.
+// perf looks for the file under a name in /tmp that anybody can predict, so a file that exists there already may be an attack. The file is
+// therefore created with O_EXCL and O_NOFOLLOW. An existing one, as an earlier process of the same number leaves it, is used only if it is a
+// regular file that belongs to us and has no other hard link; otherwise no map is written. Tested by tests/unit/perf_map_test.cc.
 #include "backends/llvm/link/perf_map.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 namespace orc = llvm::orc;
 namespace jitlink = llvm::jitlink;
 
-/// The map file, empty, or -1.
+/// Opens the map file and empties it. Returns its descriptor, or -1.
 int open_map() {
   const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   constexpr int kFlags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -39,7 +39,7 @@ int open_map() {
 }
 
 llvm::Error write_map(jitlink::LinkGraph& graph) {
-  static std::mutex mutex;  // two lines are not mixed
+  static std::mutex mutex;  // threads that link at the same time must not mix their lines
   const std::lock_guard lock(mutex);
   static const int file = open_map();
   std::ostringstream lines;
@@ -52,13 +52,14 @@ llvm::Error write_map(jitlink::LinkGraph& graph) {
   for (size_t at = 0; file >= 0 && at < text.size();) {
     const ssize_t n = write(file, text.data() + at, text.size() - at);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;  // nothing depends on the file
+    if (n <= 0) break;  // the rest is not written; nothing depends on the file
     at += static_cast<size_t>(n);
   }
   return llvm::Error::success();
 }
 
-/// Entries are local symbols, which relocations name by their section: without this, nothing would keep their names.
+/// Keeps the symbols of functions. Entries are local symbols and relocations refer to their section instead, so JITLink would drop their names
+/// before write_map() runs.
 llvm::Error keep_names(jitlink::LinkGraph& graph) {
   for (jitlink::Symbol* symbol : graph.defined_symbols())
     if (symbol->hasName() && symbol->isCallable()) symbol->setLive(true);

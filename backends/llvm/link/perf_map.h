@@ -1,4 +1,5 @@
-// Names for profilers: perf's map file, which says what code made at run time is called. Part of libstrew_llvm.
+// perf_map: writes the file /tmp/perf-PID.map, from which the profiler perf learns the names of functions that were generated at run time.
+// Part of libstrew_llvm. Tested by tests/unit/perf_map_test.cc.
 #pragma once
 
 #include <llvm/ExecutionEngine/Orc/LinkGraphLinkingLayer.h>
@@ -7,8 +8,8 @@
 
 namespace strew {
 
-/// Appends a line per function linked to /tmp/perf-PID.map, where perf looks: address, size, name. Nothing depends on the file, so one
-/// that cannot be written, or that somebody else has placed there, is left out silently.
+/// A plugin for JITLink that appends a line with address, size and name for every function that is linked. Nothing depends on the file, so if
+/// it cannot be written, or if somebody else has put a file there, the plugin silently writes nothing.
 std::shared_ptr<llvm::orc::LinkGraphLinkingLayer::Plugin> perf_map_plugin();
 
 }  // namespace strew
