@@ -1,7 +1,7 @@
-// The policy costs vector instructions for eight positions instead of scalar ones for each: clamping is free beside trusted indices, and
-// wrapping is a multiplication by the reciprocal instead of a division behind a branch. Lanes are taken out of the registers: kept in memory
-// and loaded again they took twice the time. What is skipped or filled stays one by one (sink_slot.h), which is cheaper as long as few are
-// outside (bench/policies). Tested by tests/differential and tests/golden/machine_code_test.cc.
+// See element_lanes.h. In vectors, policy clamp costs no more than trusted indices do, and wrap is a multiplication by the reciprocal instead of
+// a division behind a branch. Offsets are extracted from vector registers: storing the vector and loading its lanes took twice the time.
+// Policies skip and fill go one position at a time through a sink slot (sink_slot.h), which is cheaper as long as few indices are out of bounds
+// (bench/policies). Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/element_lanes.h"
 
 #include <algorithm>

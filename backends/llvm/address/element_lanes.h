@@ -1,4 +1,6 @@
-// Single elements by kIndexLanes positions at a time: their places are worked out in vectors, then each is applied as it always is.
+// ElementLanes: computes where the elements of kIndexLanes consecutive positions lie in vector instructions: indices are loaded, the policy is
+// applied and offsets are multiplied for all of them at once. Each element is then combined on its own. Limit: see pay().
+// Tested by tests/differential and tests/golden/machine_code_test.cc.
 #pragma once
 
 #include "backends/llvm/address/index.h"
@@ -7,17 +9,18 @@ namespace strew {
 
 class ElementLanes {
  public:
-  /// Does it pay? Scatters and gathers of one pair of whole-byte elements whose indices can be read in lanes, clamped or wrapped.
+  /// Is this the faster way for the plan? It is for scatters and gathers of one pair of elements of whole bytes, with policy clamp or wrap, if
+  /// the indices can be read in lanes (has_index_lanes).
   static bool pay(const Frame& frame);
 
-  /// Of the position where p stands and those after it.
+  /// Emits the computation for kIndexLanes positions. p: pointers at the first of them.
   ElementLanes(Frame& frame, const Pointers& p);
-  /// p, at the `lane`-th of those positions, moved to its element.
+  /// p: pointers at position number `lane` of these. Returns them with the indexed tensor's pointer moved to that position's element.
   Pointers moved(Pointers p, int lane) const;
 
  private:
   Frame& f_;
-  llvm::Value* offsets_;  ///< bytes from the indexed tensor's pointer, a vector of i64
+  llvm::Value* offsets_;  ///< a vector of i64: per position, bytes from the indexed tensor's pointer to the element
 };
 
 }  // namespace strew

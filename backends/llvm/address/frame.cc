@@ -1,5 +1,6 @@
-// See frame.h. Run-time dims are loaded once, in the entry block. A nest of several loops runs as "outer rows x inner range": the
-// outer coordinates are divided out once per row, so the inner loop is a plain strided walk whatever [begin, end) cuts.
+// See frame.h. The values of the plan's symbols are loaded once, in the entry block. A nest of several loops is emitted as two: one over rows,
+// which computes the coordinates of the outer loops by division, and one over a range of the innermost loop. So the inner loop is a plain
+// strided walk, wherever [begin, end) cuts the nest. Tested by tests/differential.
 #include "backends/llvm/address/frame.h"
 
 #include <llvm/IR/IntrinsicsX86.h>

@@ -1,6 +1,6 @@
-// See index.h and semantics.md section 3. Values beyond +-2^62 from a 64-bit index never meet an addition: they are clamped first, so
-// bounds are as if in unbounded integers. Comparisons use the unsigned trick (negative is huge) wherever the bound is known >= 0.
-// Tested by tests/differential with indices at the extremes of every index type.
+// See index.h and docs/semantics.md section 3. Indices of 64 bits are clamped before anything is added to them, so no addition overflows and
+// bounds are as if computed in unbounded integers. Where a bound is known to be non-negative, indices are compared as unsigned numbers: one
+// comparison then finds negative ones, too. Tested by tests/differential with indices at the extremes of every index type.
 #include "backends/llvm/address/index.h"
 
 #include <algorithm>
@@ -27,7 +27,8 @@ Value* largest_start(Frame& f, const Component& c) {
 
 namespace {
 
-/// The values it takes and makes are i64, or vectors of as many lanes and as wide integers as `lanes`, for which all dims fit those.
+/// Applies the policy to one index component after the other and collects the Placement. Values are i64; or, if `lanes` is given, vectors of
+/// that type, whose integers hold every dim (has_index_lanes makes sure).
 class Placer {
  public:
   Placer(Frame& frame, Placement& out, llvm::FixedVectorType* lanes = nullptr)
@@ -64,7 +65,7 @@ class Placer {
   }
 
  private:
-  /// An i64 as the placer's values are.
+  /// An i64 converted to the type of this placer's values.
   Value* like(Value* scalar) {
     if (lanes_ == nullptr) return scalar;
     return e_.b.CreateVectorSplat(lanes_->getElementCount(), e_.b.CreateTrunc(scalar, lanes_->getElementType()));
@@ -135,7 +136,7 @@ class Placer {
     place.split = e_.smin(e_.b.CreateSub(dim, place.start), window);
   }
 
-  /// By a constant, which becomes multiplications: no branch is needed.
+  /// The dim is a constant, so LLVM turns the division into multiplications, and no branch is needed.
   void wrap_lanes(const Component& c, Value* value, ComponentPlace& place) {
     Value* folded = e_.b.CreateSRem(value, dim_of(c));
     Value* raised = e_.b.CreateAdd(folded, dim_of(c));
@@ -148,7 +149,7 @@ class Placer {
   llvm::FixedVectorType* lanes_;
 };
 
-/// Component k of kIndexLanes consecutive positions: one load, and where components alternate a shuffle.
+/// Loads component k of kIndexLanes consecutive positions: one load of all components, and a shuffle that selects this one if there are several.
 Value* load_lanes(Frame& f, const Pointers& p, size_t k) {
   const int indices = f.plan.indices();
   const int64_t stride = f.plan.positions.back().strides[static_cast<size_t>(indices)].factor;
@@ -176,7 +177,8 @@ bool has_index_lanes(const Frame& f) {
   constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
   const Plan& plan = f.plan;
   const bool narrow = plan.index_dtype == DType::i32;
-  // Older vectors have neither minima nor products of 32 bits, nor comparisons of 64: they take up to twice the time of one by one.
+  // Before SSE4.2 there are no vector minima and products of 32 bits, and no vector comparisons of 64: lanes would take up to twice the time
+  // of scalar code.
   if (f.target.arch == "x86_64" && (features_of(f.target) & feature_bit("sse4.2")) == 0) return false;
   if ((!narrow && plan.index_dtype != DType::i64) || plan.positions.empty()) return false;
   if (!narrow && plan.oob == OobPolicy::wrap) return false;  // no vector division of 64 bits
@@ -185,7 +187,8 @@ bool has_index_lanes(const Frame& f) {
   if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
   for (int i = 0; i < plan.pairs && !plan.gather; ++i)
     if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
-  // One load takes all components of all lanes, and nothing after them: the last one ends where the next position begins.
+  // The one load of all components must not reach beyond the index array: the last component of a position has to end where the next position
+  // begins.
   const bool ends = stride.is(1) || std::any_of(plan.components.begin(), plan.components.end(),
                                                 [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
   return ends && std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {

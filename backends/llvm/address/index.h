@@ -1,5 +1,6 @@
-// Index components at one position: read, normalised, and turned by the out-of-bounds policy into a start per component and, where the
-// policy cuts windows (skip_element, wrap, fill_element), into bounds of the window loops.
+// Index components: loads the components of a position's index vector, normalises them, and applies the out-of-bounds policy. The result is a
+// start coordinate per component and, under policies that cut windows (skip_element, fill_element, wrap), bounds for the window loops.
+// Tested by tests/differential with indices at the extremes of every index type.
 #pragma once
 
 #include <vector>
@@ -8,39 +9,41 @@
 
 namespace strew {
 
+/// Where one component puts the window in its operand dim.
 struct ComponentPlace {
-  llvm::Value* start = nullptr;  ///< i64, operand coordinate of window position 0; may be negative under skip_element
-  llvm::Value* lo = nullptr;     ///< window positions [lo, hi) are inside (skip_element, fill_element)
+  llvm::Value* start = nullptr;  ///< i64, the operand coordinate of window coordinate 0; may be negative under skip_element
+  llvm::Value* lo = nullptr;     ///< skip_element, fill_element: window coordinates [lo, hi) are in bounds
   llvm::Value* hi = nullptr;
-  llvm::Value* split = nullptr;  ///< wrap: positions from here on stand one dim lower
+  llvm::Value* split = nullptr;  ///< wrap: window coordinates from here on lie past the dim's end and start over at 0
 };
 
 struct Placement {
   std::vector<ComponentPlace> components;
-  llvm::Value* inside = nullptr;  ///< i1: some element of the window is to be touched
-  llvm::Value* whole = nullptr;   ///< i1: all of them are (fill_element)
+  llvm::Value* inside = nullptr;  ///< i1: the policy keeps some element of the window
+  llvm::Value* whole = nullptr;   ///< i1, fill_element: all elements of the window are in bounds
 };
 
-/// p: pointers at the position.
+/// Emits the placement of one position. p: pointers at that position.
 Placement place(Frame& frame, const Pointers& p);
 
-/// How many positions place_lanes() does at once.
+/// The number of positions that place_lanes() does at once.
 inline constexpr int kIndexLanes = 8;
-/// Can the index vectors of the innermost position loop be read and placed so? 32- and 64-bit signed indices (not 64-bit ones that wrap) side by
-/// side, static dims of up to 2^30, a scatter's results not moved by that loop, and a target whose vectors are up to it.
+/// Can place_lanes() be used for the positions of the innermost position loop? That takes signed indices of 32 or 64 bits (under wrap: 32) which
+/// lie side by side, static dims of up to 2^30, results of a scatter that this loop does not move, and on x86-64 SSE4.2.
 bool has_index_lanes(const Frame& frame);
-/// Walks positions [lo, hi) of a row: `eight` for kIndexLanes at once, with the first, and `one` for each that is left over.
+/// Emits the loop over positions [lo, hi) of a row: `eight` emits the work for kIndexLanes positions and gets the first; `one` emits the work
+/// for one position and is used for the rest.
 void loop_by_lanes(Frame& frame, llvm::Value* lo, llvm::Value* hi, llvm::function_ref<void(llvm::Value* first)> eight,
                    llvm::function_ref<void(llvm::Value* i)> one);
-/// place() of kIndexLanes consecutive positions, p at the first: starts are vectors of i32 or i64, as wide as the index; `inside` and `whole`
-/// are vectors of i1, or null where always true. Not for windows that the policy cuts.
+/// place() for kIndexLanes consecutive positions; p: pointers at the first. Starts are vectors of i32 or i64, as wide as the index; `inside`
+/// and `whole` are vectors of i1, or null where always true. Limit: not for windows that the policy cuts.
 Placement place_lanes(Frame& frame, const Pointers& p);
 
-/// Component k as the user gave it, sign- or zero-extended to i64 (u64: its bits).
+/// Loads component k as it stands in memory, sign- or zero-extended to i64 (u64: the same bits).
 llvm::Value* load_component(Frame& frame, const Pointers& p, size_t k);
-/// Largest legal start: dim - window. Negative when nothing fits.
+/// The largest start that is in bounds: dim - window. Negative if the window does not fit the dim.
 llvm::Value* largest_start(Frame& frame, const Component& component);
-/// i1: out of bounds under policy error, after normalisation.
+/// i1: is the component `value` out of bounds after normalisation? That is a fault under policy error.
 llvm::Value* is_bad(Frame& frame, const Component& component, llvm::Value* value);
 
 }  // namespace strew

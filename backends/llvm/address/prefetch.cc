@@ -1,4 +1,5 @@
-// See prefetch.h. Four lines at most: the hardware's own prefetcher follows from there.
+// See prefetch.h. At most kMostLines lines are prefetched: the hardware's own prefetcher fetches what follows them.
+// Tested by tests/differential; its speed by bench/suite.
 #include "backends/llvm/address/prefetch.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 constexpr int64_t kLine = 64;
 constexpr int64_t kMostLines = 8;
 
-/// Constant bytes of the run, or one line where it is not known.
+/// The bytes of the run if its length is constant, else one line.
 int64_t run_bytes(const Frame& f, int tensor) {
   if (f.plan.window.empty() || !f.plan.window.back().extent.is_static()) return kLine;
   return f.plan.window.back().extent.factor * f.element_bytes(tensor);
@@ -24,7 +25,7 @@ void prefetch_run(Frame& f, int tensor, llvm::Value* address, bool write, bool i
   const int64_t lines = std::min(kMostLines, (run_bytes(f, tensor) + kLine - 1) / kLine);
   llvm::Value *first = f.e.i64(0), *last = nullptr;
   if (is_cut && !f.plan.window.empty()) {
-    // Lines of other parts are other threads', which write them: fetching those too would take them away.
+    // Only the lines of this thread's part of the window: other threads write the others, and a prefetch would take those away from them.
     llvm::Value* step = f.bytes(f.plan.window.front().strides[static_cast<size_t>(tensor)], tensor);
     first = f.e.times(f.argument(offsetof(strew_args, w0)), step);
     if (f.plan.window.size() == 1) last = f.e.b.CreateSub(f.e.times(f.argument(offsetof(strew_args, w1)), step), f.e.i64(1));

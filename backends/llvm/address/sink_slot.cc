@@ -1,6 +1,6 @@
-// See sink_slot.h. An instruction more where all are inside. Combining with the spare element waits for the last one that did, so that
-// half of the updates dropped cost twice as much as none; assignments and gathers pay nothing (bench/policies). Several spare elements
-// cost as much more where nothing is dropped. Tested by tests/differential and tests/golden/machine_code_test.cc.
+// See sink_slot.h. Cost (bench/policies): one select per position. A combiner that reads the sink waits for the previous store to it, so a
+// scatter that drops half of its updates takes twice the time of one that drops none; assignments and gathers do not wait. Several sinks in
+// turn would shorten the wait, but cost as much where nothing is dropped. Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/sink_slot.h"
 
 namespace strew {
@@ -8,16 +8,17 @@ using llvm::Value;
 
 namespace {
 
-constexpr int64_t kWidest = 16;  // bytes of an element
+constexpr int64_t kWidest = 16;  // bytes of the widest element
 
-/// An element of the call's own, cleared, that nobody reads for a result.
+/// An element on the call's stack for dropped stores. It is zero at first, and no result depends on it.
 Value* sink_element(Frame& f) {
   llvm::AllocaInst* memory = f.e.slot(llvm::ArrayType::get(f.e.b.getInt8Ty(), kWidest));
   memory->setAlignment(llvm::Align(kWidest));
   return memory;
 }
 
-/// Among the object's constants: LLVM makes a branch of what might be loaded from a variable whose content it knows.
+/// A copy of the gather's fill value, as a constant of the object. A stack slot would not do: LLVM knows what it holds, and would turn the load
+/// from the selected address into a branch.
 Value* fill_element(Frame& f) {
   auto* value = llvm::cast<llvm::Constant>(f.numeric.literal_storage(f.plan.gather_fill, 1));
   auto* global = new llvm::GlobalVariable(*f.e.function.getParent(), value->getType(), /*isConstant=*/true,

@@ -1,6 +1,7 @@
-// See window.h. A cut window is clipped loop bounds, never a mask. A wrapped dim is walked as two segments by a loop of two, so the
-// nest below exists once in the code. The first loop may be cut (WindowCut): runs take no negative lengths, so a cut range that is empty
-// ends where it begins. A window that the policy drops or fills is branched over; a single element is redirected to a spare one.
+// See window.h. Where the policy cuts a window, the bounds of its loops are clipped; there are no masks. A dim that wraps is walked in two
+// segments, by a loop of two iterations around one copy of the nest. The first window loop may be cut in addition (WindowCut). Such a cut may
+// leave an empty range, which must not have a negative length, so its end is set to its begin. Windows that the policy drops or fills are
+// skipped by a branch; single elements use a sink slot instead (sink_slot.h).
 // Tested by tests/differential; wrapping also by tests/unit and the TensorScatter oracle.
 #include "backends/llvm/address/window.h"
 
@@ -37,12 +38,13 @@ class WindowEmitter {
   Frame& f_;
   Emitter& e_;
   const Body& body_;
-  const Placement* placement_;  // null: no bounds (a fill)
+  const Placement* placement_;  // null: every window loop runs in full
   WindowCut cut_;
   const std::vector<Loop>& loops_;
 };
 
-/// The iteration of `loop` at the operand coordinate that is this argument, where its start is moved by `shift` (null: not).
+/// The iteration of `loop` that stands at the operand coordinate in field `argument` of strew_args. `shift` is added to the start of the
+/// component that moves the loop; null: nothing is.
 Value* iteration_at(Frame& f, const Placement& placement, const Loop& loop, size_t argument, Value* shift) {
   Value* start = placement.components[static_cast<size_t>(loop.moved_by)].start;
   if (shift != nullptr) start = f.e.add(start, shift);
@@ -58,7 +60,7 @@ void for_segments(Frame& f, const Placement* placement, const Pointers& p, size_
   const Loop& loop = f.plan.window[level];
   Value* lo = e.i64(0);
   Value* hi = f.term(loop.extent);
-  // A sub-range of the window may miss the part that is inside; runs take no negative lengths.
+  // A cut range may miss the part of the window that is in bounds; not_before() then makes it empty instead of negative.
   const bool cut = level == 0 && window_cut != WindowCut::none;
   if (cut) {
     lo = f.argument(offsetof(strew_args, w0));

@@ -1,4 +1,6 @@
-// The window nest at one index position: offsets by the placed components, bounds where the policy cuts, the run innermost.
+// Window: emits what one index position does. The pointers of the indexed tensors move by the placed components (index.h), the window loops are
+// emitted with the bounds that the policy and the strategy set, and the innermost of them is a run (compute/body.h).
+// Tested by tests/differential.
 #pragma once
 
 #include "backends/llvm/address/index.h"
@@ -6,31 +8,32 @@
 
 namespace strew {
 
-/// What of a window is done.
+/// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
 enum class WindowCut : uint8_t {
   none,     ///< all of it
   columns,  ///< [w0, w1) of the first loop
-  owned,    ///< and of that only what falls into [k0, k1) of the operand dim that moves the loop
+  owned,    ///< [w0, w1) of the first loop, and of that what lies at coordinates [k0, k1) of the operand dim that moves the loop
 };
 
-/// Entry range's.
+/// The part that entry range does.
 inline WindowCut cut_of(const Schedule& schedule) {
   return schedule.strategy == Strategy::window ? WindowCut::columns : WindowCut::none;
 }
 
-/// The iterations of window loop `level` that exist at a position: all of them, those inside, or, wrapped, one range below the dim's end
-/// and one that starts over, each with p where iteration 0 stands. `placement` null: nothing is cut.
+/// Calls `body` to emit the iterations [lo, hi) of window loop `level` at a position: all iterations, or those in bounds. If the loop's dim
+/// wraps, the emitted code runs twice: for the iterations up to the dim's end, and for those that start over at 0. body's p: pointers at
+/// iteration 0 of the loop. `placement` null: the policy cuts nothing.
 void for_segments(Frame& frame, const Placement* placement, const Pointers& p, size_t level, WindowCut cut,
                   llvm::function_ref<void(const Pointers& p, llvm::Value* lo, llvm::Value* hi)> body);
 
-/// One window whose policy keeps it, p at its first element, of which `placement` and `cut` say what is done.
+/// Emits the work for one window that the policy keeps. p: pointers at its first element; `placement` and `cut` say which part is done.
 using WindowBody = llvm::function_ref<void(const Pointers& p, const Placement& placement, WindowCut cut)>;
 
-/// Everything one position does: policy, window, fills. p: pointers at the position, before the components move them. The window is
-/// `body`'s, or, where that is empty, emitted here.
+/// Emits everything that one position does: policy, window, fills. p: pointers at the position, before the components move them. `body` emits
+/// the window; empty: loops of the plan are emitted.
 void emit_window(Frame& frame, const Pointers& p, WindowCut cut = WindowCut::none, WindowBody body = {});
 
-/// The window alone, uncut, with every pointer already at its first element.
+/// Emits the whole window without a policy. p: pointers at its first element.
 void emit_whole_window(Frame& frame, const Pointers& p);
 
 }  // namespace strew
