@@ -1,5 +1,6 @@
-// libstrew_llvm's one exported function, and the builds behind it: request -> IR -> object. Each build has its own LLVMContext, so
-// builds on several threads never meet.
+// The exported function of libstrew_llvm, strew_llvm_module(), and the builds behind it: a request becomes LLVM IR, the IR an object. This file
+// is the folder's table of contents: emit() shows which entry is emitted where. Each build has its own LLVMContext, so builds on several threads
+// share nothing. Tested by tests/unit/kernel_test.cc and tests/differential.
 #include "base/module.h"
 
 #include <llvm/IR/LLVMContext.h>
@@ -21,7 +22,8 @@ namespace strew {
 
 namespace {
 
-/// `body`: range and list call these; null: they have their own.
+/// Emits the entries of a request into `module` and optimises them. `body`: the entries range, list and clip call this external body; null:
+/// they have loops of their own.
 Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBodyCode* body) {
   STREW_TRY(prepare(module, request.target));
   const BodySignature* signature = body == nullptr ? nullptr : &body->signature;
@@ -44,7 +46,8 @@ Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBod
         emit_list(module, request, symbol, signature);
         break;
       case EntryKind::clip:
-        // The owner strategies have clip for hot rows only: there Halide's windows stay whole, their length a constant.
+        // In kernels of the owner strategies clip runs for hot rows only, so LLVM's loops do there. The external body then never sees a cut
+        // window, and may have the window's length as a constant.
         emit_clip(module, request, symbol, uses_owners(request.schedule.strategy) ? nullptr : signature);
         break;
       case EntryKind::merge:
@@ -53,21 +56,21 @@ Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBod
     }
   }
   if (body != nullptr) {
-    // Halide's own unrolling of a run whose length it does not know guards every vector.
+    // A run whose length the body does not know is unrolled here. Halide could unroll it, too, but would guard every vector by a condition.
     const bool known = signature->fixed.empty() || signature->fixed.back();
     STREW_TRY(link_bitcode(module, body->bitcode, known ? 1 : request.schedule.unroll));
   }
   return optimise(module, request.target, /*has_bitcode=*/body != nullptr);
 }
 
-/// The IR of one build. Left alone, with the thread's TargetMachine, when LLVM fails in the midst of it.
+/// The IR of one build. If an exception leaves LLVM in the midst of a build, the IR is leaked (Leaked, leak_machine).
 struct Build {
   explicit Build(const std::string& symbol) : module(symbol, context) {}
   llvm::LLVMContext context;
   llvm::Module module;
 };
 
-/// function(module), with what LLVM throws and does not find room for as a Status.
+/// Returns function(module) for a new module. Exceptions of LLVM, and too little memory for a build, become a Status.
 template <class Function>
 auto with_module(const BuildRequest& request, const Function& function) -> decltype(function(std::declval<llvm::Module&>())) {
   constexpr std::string_view kWhat = "backend llvm";
@@ -83,14 +86,15 @@ auto with_module(const BuildRequest& request, const Function& function) -> declt
   return answer;
 }
 
-/// Makes the descriptor the one symbol that others see. Entries and parts keep their names, for debuggers and perf.
+/// Makes every symbol internal but the descriptor's. Entries and parts keep their names, for debuggers and perf.
 void hide_all_but(llvm::Module& module, const std::string& descriptor) {
   for (llvm::GlobalValue& value : module.global_values())
     if (value.hasExternalLinkage() && !value.isDeclaration() && value.getName() != descriptor)
       value.setLinkage(llvm::GlobalValue::InternalLinkage);
 }
 
-/// Every unit in one module: the first here, the others in modules of their own that are then linked into it.
+/// Emits every unit, and the descriptors, into `module`. Units after the first are emitted in modules of their own, which are then linked into
+/// it.
 Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<const ObjectUnit> units) {
   for (size_t i = 0; i < units.size(); ++i) {
     if (i == 0) {
@@ -134,7 +138,7 @@ Expected<std::string> emit_text(const BuildRequest& request, std::span<const Obj
   });
 }
 
-/// LLVM recurses over the values of a function: as deep as the op's expression.
+/// The bytes of stack that a build takes: LLVM recurses over the values of a function, as deep as the op's expression.
 size_t stack_bytes(std::span<const ObjectUnit> units) {
   size_t nodes = 0;
   for (const ObjectUnit& unit : units) nodes = std::max(nodes, unit.request.plan.combine.nodes.size());

@@ -1,4 +1,5 @@
-// The LLVM backend as the list sees it: answers can_build itself, opens libstrew_llvm only to build.
+// llvm_backend: the LLVM backend's entry in the list of backends (backends/backends.cc). It answers can_build() itself and opens libstrew_llvm
+// only to build. Tested by tests/unit/kernel_test.cc.
 #pragma once
 
 #include "backends/backend.h"

@@ -1,4 +1,5 @@
-// What the LLVM backend can generate, decided from Plan, Schedule and Target alone.
+// llvm_can_build: says whether the LLVM backend can generate a kernel, from Plan, Schedule and Target alone.
+// Tested by tests/unit/can_build_test.cc.
 #pragma once
 
 #include "base/status.h"
@@ -8,7 +9,7 @@
 
 namespace strew {
 
-/// Ok, or unsupported with a sentence that names the dtype or node.
+/// Ok, or `unsupported` with a sentence that names the dtype or node.
 Status llvm_can_build(const Plan& plan, const Schedule& schedule, const Target& target);
 
 }  // namespace strew

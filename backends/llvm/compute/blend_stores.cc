@@ -1,7 +1,6 @@
-// LLVM 22 makes a masked store of "store select(mask, new, load p) to p". AVX's is microcode on AMD (Zen 3: 18 operations for eight floats,
-// where blend and store are two) and no faster on Intel. Nothing in the IR says so, so the selected value goes through an empty piece of
-// assembly that code generation cannot look through; it costs no instruction. AVX-512 has real masked stores. Tested by
-// tests/golden/machine_code_test.cc.
+// See blend_stores.h. The pass puts an empty piece of inline assembly between the select and the store. Code generation cannot look through it,
+// and it costs no instruction. On AMD's Zen 3 a masked store of AVX takes 18 operations for eight floats, a blend and a store take two; Intel's
+// masked stores are no faster than that. AVX-512 has fast ones. Tested by tests/golden/machine_code_test.cc.
 #include "backends/llvm/compute/blend_stores.h"
 
 #include <llvm/IR/Function.h>
@@ -21,7 +20,8 @@ bool loads_from(const llvm::Value* value, const llvm::Value* pointer) {
   return load != nullptr && load->getPointerOperand()->stripPointerCasts() == pointer->stripPointerCasts();
 }
 
-/// Only such vectors have masked stores, and only they fit the constraint of the assembly.
+/// Does the type fill an XMM or YMM register with elements of 32 bits or more? Only such vectors have masked stores, and only they fit the
+/// constraint of the inline assembly.
 bool fills_a_register(const llvm::Type* type) {
   const auto bits = type->getPrimitiveSizeInBits().getKnownMinValue();
   return type->isVectorTy() && type->getScalarSizeInBits() >= 32 && (bits == 128 || bits == 256);

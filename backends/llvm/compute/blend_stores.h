@@ -1,4 +1,5 @@
-// What keeps a blended store a blend and a store.
+// blend_stores: a pass that keeps LLVM 22 from turning "store select(mask, new, load p) to p" into a masked store, which is slow with AVX.
+// Tested by tests/golden/machine_code_test.cc.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
@@ -7,7 +8,7 @@
 
 namespace strew {
 
-/// Adds the pass where the target needs it: x86 with AVX but not AVX-512.
+/// Adds the pass if the target needs it: x86-64 with AVX but without AVX-512.
 void add_blend_store_pass(llvm::FunctionPassManager& passes, const Target& target);
 
 }  // namespace strew

@@ -1,5 +1,6 @@
-// See body.h. Lengths: a constant run of at most kStraight vectors is straight-line code; longer ones loop over `unroll` vectors and
-// finish with halves, quarters, … so there is no scalar tail. Long byte moves go to memcpy, which knows the machine's best copy.
+// See body.h. A run of constant length and at most kStraight vectors becomes straight-line code. A longer one is a loop over `unroll` vectors,
+// followed by at most one vector of half the width, one of a quarter, and so on, so there is no scalar loop for the tail. Moves of many bytes
+// call memcpy, which knows the fastest copy of the machine.
 // Tested by tests/differential (row lengths 1..70 and more) and tests/golden/machine_code_test.cc.
 #include "backends/llvm/compute/body.h"
 
@@ -11,10 +12,10 @@ namespace strew {
 namespace {
 using llvm::Value;
 
-constexpr int64_t kStraight = 16;       // vectors of straight-line code for a constant run
-constexpr int64_t kStraightNodes = 64;  // and graph nodes in all of them: selection time grows faster than the block
-// memcpy's own dispatch and its string instructions cost more than a loop does up to here (bench/suite, dus_ cases: 1.16 -> 1.03 of the
-// limit at 40 KiB, 1.48 -> 1.33 at 8 KiB; a tie at 128 KiB, on Zen 3).
+constexpr int64_t kStraight = 16;       // most vectors of straight-line code for a constant run
+constexpr int64_t kStraightNodes = 64;  // most expression nodes in these vectors together: LLVM's time grows faster than the block
+// Moves of fewer bytes are loops, because memcpy's dispatch and string instructions cost more (bench/suite, dus_ cases, on Zen 3, as ratios to
+// the hand-written limit: 1.16 with memcpy, 1.03 with a loop at 40 KiB; 1.48 and 1.33 at 8 KiB; a tie at 128 KiB).
 constexpr int64_t kMemcpyBytes = 256 << 10;
 
 std::optional<int64_t> constant_of(Value* v) {
@@ -22,6 +23,7 @@ std::optional<int64_t> constant_of(Value* v) {
   return std::nullopt;
 }
 
+/// Emits one run.
 class RunEmitter {
  public:
   RunEmitter(Frame& frame, const Body& body, const Pointers& p, const Loop& loop)
@@ -60,7 +62,7 @@ class RunEmitter {
     }
     return lanes() > 1;
   }
-  /// Elements per vector: the widest compute type fills a register.
+  /// Elements per vector: as many as fill a register with the widest type that the expression computes in.
   int lanes() const {
     int64_t widest = 1;
     for (int t : tensors()) widest = std::max(widest, f_.element_bytes(t));
@@ -142,7 +144,8 @@ class RunEmitter {
     e_.store(v, e_.at(to, offset), nontemporal ? static_cast<uint64_t>(width) : 1, nontemporal);
   }
 
-  /// Constant length: whole vectors, then one that overlaps the last (source and destination are disjoint, so that is the same bytes).
+  /// Copies a constant number of bytes in whole vectors. The last vector overlaps the one before if the length is no multiple; it stores the
+  /// same bytes again, since source and destination are disjoint.
   void straight_copy(Value* to, Value* from, int64_t length) {
     int64_t width = f_.schedule.vector_bytes;
     int64_t i = 0;
@@ -169,7 +172,7 @@ class RunEmitter {
     }
   }
 
-  /// Whole aligned vectors past the cache; anything else as usual. The range entry fences at its end.
+  /// Copies with non-temporal stores if the destination is aligned to whole vectors, else as usual. The entry ends with a fence (Frame::finish).
   void streaming_copy(Value* to, Value* from, Value* length) {
     const int64_t width = f_.schedule.vector_bytes;
     Value* address = e_.b.CreatePtrToInt(to, e_.b.getInt64Ty());

@@ -1,7 +1,7 @@
-// Body: what happens to one run of elements: load, evaluate the expression graph, store; or just move bytes.
+// Body: what happens to the elements of one run: load them, evaluate an expression graph, store the results; or move bytes only.
 //
-// A run is the innermost loop of a nest. Where all its tensors have unit stride (inputs may also have stride 0, a splat) it becomes
-// vector code, straight-line for short constant lengths; otherwise a scalar loop.
+// A run is the innermost loop of a nest. If all its tensors have stride 1 (inputs also 0: the same element for all lanes), it becomes vector
+// code, else a scalar loop. Tested by tests/differential (row lengths 1..70 and more) and tests/golden/machine_code_test.cc.
 #pragma once
 
 #include <vector>
@@ -10,20 +10,20 @@
 
 namespace strew {
 
-/// An expression graph and where its inputs and results live (tensor numbers of the plan).
+/// An expression graph, and the tensors (numbers of the plan) that its inputs are loaded from and its results stored to.
 struct Body {
   const Expr* expr = nullptr;
   std::vector<int> results, currents, updates, extras;
-  bool move = false;                           ///< results[i] = updates[i] (or currents[i]) as bytes
-  bool bulk = false;                           ///< runs are long: always memcpy, no code for short ones
-  const Scalar* current = nullptr;             ///< if set, every `current` is this value instead of a load (gather's fill)
-  llvm::Value* current_in_register = nullptr;  ///< if set, `current` 0 is this one, in its storage form (run combining)
+  bool move = false;                           ///< the graph only copies bytes: results[i] = updates[i], or currents[i] without updates
+  bool bulk = false;                           ///< runs are long: they are moved by memcpy, and no code is made for short ones
+  const Scalar* current = nullptr;             ///< if set, `current` nodes are this value instead of a load (a gather's fill value)
+  llvm::Value* current_in_register = nullptr;  ///< if set, `current` node 0 is this value in its storage form (register_run.h)
 };
 
-/// The body of the plan's range entry; with `fill`, of a gather whose element is the fill value.
+/// The body for the plan's windows. `fill`: for windows of a gather that the policy fills; the gathered element is the fill value.
 Body range_body(const Plan& plan, bool fill);
 
-/// Runs iterations [lo, hi) of `loop` (null: exactly one element) with p at iteration 0.
+/// Emits iterations [lo, hi) of `loop`; null: the run is one element. p: pointers at iteration 0.
 void emit_run(Frame& frame, const Body& body, const Pointers& p, const Loop* loop, llvm::Value* lo, llvm::Value* hi);
 
 }  // namespace strew

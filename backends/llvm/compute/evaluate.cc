@@ -1,5 +1,5 @@
-// See evaluate.h. Every node is rounded to its own dtype: a 16-bit float node is encoded once and decoded again only if another node
-// reads it, so a plain bf16 add is load, widen, add, round, store. Tested by tests/differential.
+// See evaluate.h. Every node is rounded to its own dtype. A node of a float of 16 bits or less is encoded (numeric.h) right after it is computed,
+// and decoded only if another node reads it: a bf16 add is load, widen, add, round, store. Tested by tests/differential.
 #include "backends/llvm/compute/evaluate.h"
 
 namespace strew {
@@ -14,7 +14,7 @@ class Evaluator {
   std::vector<Value*> run() {
     const Expr& graph = *body_.expr;
     for (size_t i = 0; i < graph.nodes.size(); ++i) nodes_[i] = node(graph.nodes[i]);
-    // All values exist before the first store: a pair's result may not disturb another's current value.
+    // All results are computed before the first store, because an expression may read the current values of several results.
     std::vector<Value*> stored;
     for (int32_t result : graph.results) stored.push_back(storage(result));
     for (size_t i = 0; i < stored.size(); ++i)
@@ -23,6 +23,7 @@ class Evaluator {
   }
 
  private:
+  /// A node's value in one or both of its forms (numeric.h); the other is made when it is asked for.
   struct NodeValue {
     Value* compute = nullptr;
     Value* storage = nullptr;
@@ -47,7 +48,7 @@ class Evaluator {
     return {nullptr, v};
   }
 
-  /// A value just computed: 16-bit floats are rounded here, by going through their storage form.
+  /// The value of an operator. Floats of 16 bits and less are rounded here: they keep their storage form only.
   NodeValue computed(DType type, Value* v) {
     if (Numeric::rounds_after(type)) return {nullptr, n_.encode(type, v)};
     return {v, nullptr};
@@ -71,7 +72,7 @@ class Evaluator {
       case ExprOp::bitcast:
         return {n_.bitcast(dtype(node.args[0]), node.dtype, arg(0)), nullptr};
       case ExprOp::select: {
-        // On storage bits: a select moves, it must not quiet a NaN.
+        // Selected in storage form: select moves bits, so it must not turn a signalling NaN into a quiet one.
         Value *otherwise = storage(node.args[2]), *then = storage(node.args[1]);
         return {nullptr, f_.e.b.CreateSelect(arg(0), then, otherwise)};
       }

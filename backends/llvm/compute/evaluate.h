@@ -1,12 +1,12 @@
-// evaluate: an expression graph over `lanes` elements at once, from loads to stores.
+// evaluate: emits an expression graph for one element, or for a vector of elements, from loads to stores. Tested by tests/differential.
 #pragma once
 
 #include "backends/llvm/compute/body.h"
 
 namespace strew {
 
-/// Loads every input of the graph at p (tensors listed in `splats` as one element for all lanes), evaluates, stores the results
-/// and returns what it stored.
+/// Emits the loads of the graph's inputs at p, its operators and the stores of its results, for `lanes` consecutive elements. Of tensors marked
+/// in `splats` one element is loaded and used for all lanes. Returns the stored values.
 std::vector<llvm::Value*> evaluate(Frame& frame, const Body& body, const Pointers& p, int lanes, const std::vector<bool>& splats);
 
 }  // namespace strew

@@ -1,9 +1,9 @@
-// See numeric.h: storage and compute forms, and conversions between dtypes. Operators are in numeric_ops.cc.
+// See numeric.h. This file has storage and compute forms and the conversions between dtypes; numeric_ops.cc has the operators.
 //
-// bf16 encodes with the integer rounding trick (add 0x7fff plus the lowest kept bit); vcvtneps2bf16 is not used because it flushes
-// subnormals. f64 and 64-bit integers reach 16-bit floats through f32 rounded to odd: 24 bits rounded to odd keep enough for the
-// second rounding to be as if from the exact value. Tested exhaustively for bf16 and f16 by tests/oracle/narrow_floats and by
-// tests/differential.
+// bf16 is rounded in integers, by adding 0x7fff plus the lowest bit that is kept; the instruction vcvtneps2bf16 is not used, because it flushes
+// subnormals to zero. f64 and 64-bit integers are converted to floats of 16 bits and less in two steps, of which the first rounds to odd: the
+// f32 with an odd last bit is taken wherever the value lies between two. Its 24 bits tell the second step enough to round as if from the exact
+// value. Tested exhaustively for bf16 and f16 by tests/oracle/narrow_floats, and by tests/differential.
 #include "backends/llvm/compute/numeric.h"
 
 #include <llvm/IR/Constants.h>
@@ -113,7 +113,7 @@ Value* Numeric::int_to_float(DType from, DType to, Value* value) {
   if (to == DType::f64) return direct(like(e_.b.getDoubleTy(), value));
   if (to == DType::f32 || bits(from) <= 16) return direct(like(e_.b.getFloatTy(), value));
   if (bits(from) == 64) {
-    // Fold the bits that a double cannot hold into a sticky bit first; only for magnitudes of 2^53 and more.
+    // From 2^53 on, a double cannot hold all bits: the lowest 11 are first replaced by a sticky bit, which says whether any of them was set.
     Type* i64 = value->getType();
     Value* magnitude = is_signed ? e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, e_.b.getFalse()) : value;
     Value* low = e_.b.CreateAnd(value, splat(i64, 0x7ff));

@@ -1,9 +1,10 @@
 // Numeric: arithmetic on strew's dtypes as LLVM IR, for scalars and vectors alike.
 //
-// Every dtype has a storage form (the bits in memory: iN, float, double; 16-bit floats and bool are integers) and a compute form (bool:
-// i1, integers: iN, floats of at most 32 bits: float, f64: double, complex: {re, im}).
-// decode and encode go between them; encode of a narrow float rounds
-// to nearest even in integer code that keeps subnormals. LLVM's half only appears where the hardware converts it exactly (F16C), bfloat never.
+// Every dtype has a storage form, which is the type of its bits in memory: float, double, or iN for all others, 16-bit floats and bool included.
+// Its compute form is the type that operators work on: i1 for bool, iN for integers, float for floats of at most 32 bits, double for f64, and
+// {re, im} for complex. decode() turns storage into compute form, encode() the reverse. For narrow floats, encode() rounds to nearest even in
+// integer code that keeps subnormals. LLVM's type half is used only if the target converts it exactly (F16C), and bfloat never.
+// Tested by tests/differential and tests/oracle/narrow_floats.
 #pragma once
 
 #include "backends/llvm/codegen/emitter.h"
@@ -16,7 +17,7 @@ class Numeric {
  public:
   Numeric(Emitter& emitter, bool f16c) : e_(emitter), f16c_(f16c) {}
 
-  /// Storage type of one element, or a vector of `lanes` of them.
+  /// The storage type of one element, or of a vector of `lanes` elements.
   llvm::Type* storage_type(DType dtype, int lanes);
   llvm::Type* compute_type(DType dtype, int lanes);
 
@@ -25,8 +26,8 @@ class Numeric {
   llvm::Value* literal(const Scalar& scalar, int lanes);  ///< compute form
   llvm::Value* literal_storage(const Scalar& scalar, int lanes);
 
-  /// One rounding from the exact value. The result is in compute form; for narrow floats it is encode()'s operand, not yet
-  /// rounded to their width, but such that encode() rounds it once.
+  /// Converts with one rounding from the exact value. The result is in compute form. A narrow float is not yet rounded to its width then, but
+  /// is such that encode() gives what one rounding from the exact value would.
   llvm::Value* convert(DType from, DType to, llvm::Value* value);
 
   llvm::Value* unary(ExprOp op, DType dtype, llvm::Value* a);
@@ -37,7 +38,7 @@ class Numeric {
   llvm::Value* real(llvm::Value* complex);
   llvm::Value* imag(llvm::Value* complex);
 
-  /// Does arithmetic in this dtype need a rounding after each node?
+  /// Must the results of operators in this dtype be rounded, because they are computed in a wider type?
   static bool rounds_after(DType dtype) { return is_float(dtype) && bits(dtype) <= 16; }
 
  private:

@@ -1,6 +1,6 @@
-// See numeric.h: complex numbers. Their compute form is an LLVM struct {re, im} of scalars or vectors; their storage is one integer of
-// both, so a pure move never takes them apart. Each step rounds on its own and division is Smith's, as semantics.md section 4 spells
-// them; both arms of Smith's branch are computed and the right one selected. Tested by tests/differential.
+// See numeric.h. This file has complex numbers. Their compute form is an LLVM struct {re, im} of scalars or vectors; their storage form is one
+// integer with the bits of both, so a pure move never takes them apart. As docs/semantics.md section 4 says, every operation on a part rounds
+// on its own, and division is Smith's method; both arms of its branch are computed, and the right one is selected. Tested by tests/differential.
 #include <llvm/IR/Constants.h>
 
 #include "backends/llvm/compute/numeric.h"

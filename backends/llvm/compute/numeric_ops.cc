@@ -1,5 +1,6 @@
-// See numeric.h: the operators of expression graphs. Integer division and shifts are guarded as semantics.md section 4 says, float
-// minimum and maximum are IEEE 754-2019's. Tested by tests/differential on every dtype.
+// See numeric.h. This file has the operators of expression graphs, as docs/semantics.md section 4 defines them: integer division and shifts are
+// guarded against operands for which the machine's instructions trap or are undefined, and float minimum and maximum are those of
+// IEEE 754-2019. Tested by tests/differential on every dtype.
 #include <llvm/IR/Constants.h>
 
 #include <vector>
@@ -11,7 +12,7 @@ namespace strew {
 using llvm::Value;
 
 Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
-  if (is_complex(dtype)) {  // neg; verify admits no other
+  if (is_complex(dtype)) {  // neg: verify() admits no other unary operator
     Value* im = e_.b.CreateFNeg(imag(a));
     return make_complex(e_.b.CreateFNeg(this->real(a)), im);
   }
@@ -60,7 +61,7 @@ Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
   }
 }
 
-/// The runtime's table, lane by lane: every backend calls the same functions, so bits agree.
+/// Calls a function of the math table (base/math), lane by lane. Every backend calls the same functions, so the bits agree.
 Value* Numeric::call_math(ExprOp op, std::initializer_list<Value*> arguments) {
   const MathFunction* row = find_math_function(op);
   llvm::Type* type = (*arguments.begin())->getType();
@@ -101,9 +102,10 @@ Value* Numeric::binary(ExprOp op, DType dtype, Value* a, Value* b) {
   return int_binary(op, dtype, a, b);
 }
 
-/// x86's minimum (a < b ? a : b) both ways round. They are equal but where the operands are zeros, of which an `or` takes the negative one
-/// and an `and` the positive one, or where one is NaN: then one way gives the NaN, which the `or` keeps. Three operations for min and five
-/// for max, none of them a blend, against five with three blends for LLVM's own llvm.minimum and llvm.maximum.
+/// Minimum and maximum from x86's instructions, which compute a < b ? a : b. That is computed for (a, b) and for (b, a). The two results differ
+/// in two cases only. For zeros of different sign one is +0 and one is -0: `or` of the bits gives -0, as min needs, and `and` gives +0, as max
+/// needs. If one operand is NaN, one result is that NaN, which `or` keeps; max adds the NaN by an `or` with a mask. This takes three operations
+/// for min and five for max, without blends; llvm.minimum and llvm.maximum take five, three of them blends.
 Value* Numeric::float_extremum(bool is_max, Value* a, Value* b) {
   llvm::Type* type = a->getType();
   llvm::Type* bits = e_.b.getIntNTy(type->getScalarSizeInBits());

@@ -1,9 +1,10 @@
-// See numeric.h: floats narrower than 32 bits to and from f32, one code for all of them from the traits table's exponent and mantissa
-// widths (f16 too where the hardware has no F16C; bf16 has its own shorter code).
+// See numeric.h. This file converts floats narrower than 32 bits to and from f32, all dtypes by the same code, which reads the widths of
+// exponent and mantissa from the traits table (base/dtype). f16 is among them if the target has no F16C; bf16 has shorter code of its own.
 //
-// Decoding shifts the code into f32's exponent and mantissa fields, where it reads as the value times 2^(bias - 127), and multiplies
-// that away: exact, subnormals included. Encoding rounds normal results in integers (add half minus one plus the lowest kept bit) and
-// subnormal results by adding a power of two whose last place is the target's last place, so that the FPU rounds.
+// Decoding shifts the bits into the exponent and mantissa fields of an f32, where they read as the value times 2^(bias - 127), and multiplies by
+// the inverse of that factor. This is exact, for subnormals too. Encoding rounds normal results in integers, by adding one less than half of the
+// last place plus the lowest bit that is kept. It rounds subnormal results by adding a power of two whose last place is the last place of the
+// narrow float, so that the FPU rounds.
 // Tested exhaustively against ml_dtypes through the reference (tests/oracle/narrow_floats) and tests/differential.
 #include <llvm/IR/Constants.h>
 
@@ -61,7 +62,7 @@ Value* Numeric::encode_small(DType dtype, Value* compute) {
 
   const int64_t all = (int64_t{1} << width) - 1;
   const int64_t infinity = all + 1 - (int64_t{1} << t.mantissa_bits);
-  // The largest code of a number, what stands for anything beyond it, and what stands for NaN.
+  // The largest bit pattern of a finite number, and the patterns that stand for larger values and for NaN.
   int64_t largest = all, beyond = all, nan = all;
   if (t.codes == FloatCodes::ieee) {
     largest = beyond = infinity;

@@ -1,4 +1,6 @@
-// Run combining: the element that the last position wrote stays in a register for the next one.
+// RegisterRun: combines runs of equal indices in a register. When a scatter's indices are sorted, positions that update the same element follow
+// each other, so the element that one position wrote is kept in a register for the next. Limit: one result with single elements, and sizes that
+// promise several updates per element (pays). Tested by tests/differential and tests/golden/machine_code_test.cc.
 #pragma once
 
 #include <llvm/IR/Instructions.h>
@@ -9,17 +11,18 @@ namespace strew {
 
 class RegisterRun {
  public:
-  /// Does it pay? Sorted indices of a scatter of single elements that reads what is there, many to an element.
+  /// Is this the faster way for the plan? It is for scatters of single elements whose combiner reads the current value, if the indices are
+  /// sorted and there are many updates per element.
   static bool pays(const Frame& frame);
 
-  /// Before the loop over positions.
+  /// Allocates the registers; to be emitted before the loop over positions.
   explicit RegisterRun(Frame& frame);
-  /// Combines one element, p at it.
+  /// Emits the update of one element. p: pointers at it.
   void apply(const Pointers& p);
 
  private:
   Frame& f_;
-  llvm::AllocaInst *last_, *value_, *current_;  ///< where the last one went, what it wrote; what this one starts from
+  llvm::AllocaInst *last_, *value_, *current_;  ///< the previous update's address and result; the current value that this update reads
 };
 
 }  // namespace strew
