@@ -1,4 +1,5 @@
-// See evaluate.h. As in backends/llvm/compute/evaluate.cc: 16-bit floats and narrower are encoded once per node, selects move storage bits.
+// See evaluate.h. The method is that of backends/llvm/compute/evaluate.cc: a node of a float of 16 bits or less is encoded once, and select works
+// on storage forms. Tested by tests/differential.
 #include "backends/halide/evaluate.h"
 
 namespace strew {
@@ -17,6 +18,7 @@ class Evaluator {
   }
 
  private:
+  /// A node's value in one or both of its forms; the other is made when it is asked for.
   struct Value {
     Parts compute, storage;
   };

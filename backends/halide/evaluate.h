@@ -1,4 +1,4 @@
-// evaluate: an expression graph as Halide expressions, every node rounded to its own dtype.
+// evaluate: translates an expression graph to Halide expressions, in which every node is rounded to its own dtype. Tested by tests/differential.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace strew {
 
-/// Storage forms of the graph's results. `load`: the storage form of an input node.
+/// Returns the storage forms (numeric.h) of the graph's results. `load` gives the storage form of an input node.
 std::vector<Parts> evaluate(const HalideNumeric& numeric, const Expr& graph, const std::function<Parts(const ExprNode&)>& load);
 
 }  // namespace strew

@@ -1,9 +1,12 @@
-// libstrew_halide's one exported function, and what is behind it: request -> pipelines -> bitcode.
+// The exported function of libstrew_halide, strew_halide_module(), and the builds behind it: a request becomes a Halide pipeline, the pipeline
+// LLVM bitcode.
 //
-// Halide's exceptions end here. Its warnings are failures: they announce code that would run wrongly, because its checks are off. It recurses
-// over expressions also where they are made and destroyed, so all of it runs where there is stack enough (base/own_stack.h), and
-// Halide's own switch of stacks, which sanitizers do not follow, is off. Its code has no
-// runtime, no asserts (the entries guarantee what they would check), 64-bit addresses, and floats as written.
+// Halide's exceptions become a Status here. Its warnings are errors, too: they announce code that would run wrongly, because its checks are off.
+// Halide recurses over expressions, also when they are made and destroyed, so everything runs on a stack that is large enough
+// (base/own_stack.h); Halide's own switch to another stack is off, because sanitizers do not follow it.
+//
+// The generated code has no Halide runtime, 64-bit addresses and strict floats. It has no asserts, because the entries guarantee what those would
+// check. Tested by tests/unit/halide_test.cc and tests/differential.
 #include "base/module.h"
 
 #include <Halide.h>
@@ -28,14 +31,14 @@ namespace {
 class Reporter : public Halide::CompileTimeErrorReporter {
  public:
   void warning(const char* text) override {
-    // Conversions are the only half operations there are, and those are instructions where the target has F16C.
+    // Our only operations on halves are conversions, which are used if the target has F16C and are instructions then.
     if (std::string_view(text).find("float16 type operation is emulated") != std::string_view::npos) return;
     throw Halide::CompileError(std::string("warning: ") + text);
   }
   void error(const char* text) override { throw Halide::CompileError(text); }
 };
 
-/// `function` with stack enough; what Halide throws becomes a Status.
+/// Runs `function` on a stack that is large enough for the request. Exceptions become a Status.
 Expected<std::string> guarded(const BuildRequest& request, const std::function<Expected<std::string>()>& function) {
   const auto failed = [&](const std::string& what) { return internal_error("backend halide: " + request.symbol + ": " + what); };
   return with_stack<std::string>(compiler_stack_bytes(request.plan.combine.nodes.size()), [&]() -> Expected<std::string> {
@@ -71,7 +74,7 @@ Halide::Module lower(HalidePipeline& pipeline, const BuildRequest& request) {
                          Halide::LinkageType::External);
 }
 
-/// Halide writes bitcode to files only: here to one in memory.
+/// Halide writes bitcode to files only, so it gets a file in memory.
 Expected<std::string> bitcode_of(const Halide::Module& module) {
   const int file = memfd_create("strew_halide", MFD_CLOEXEC);
   if (file < 0) return internal_error("backend halide: a file in memory: " + std::string(std::strerror(errno)));

@@ -1,5 +1,5 @@
-// See numeric.h: storage and compute forms, and conversions. The methods are those of backends/llvm/compute/numeric.cc, bit for bit; that the two
-// compilers agree on them is what the differential test shows.
+// See numeric.h. This file has storage and compute forms, and conversions. The methods are those of backends/llvm/compute/numeric.cc, so both
+// backends give the same bits. Tested by tests/differential, which compares each with the reference.
 #include "backends/halide/numeric.h"
 
 #include <cmath>
@@ -89,7 +89,8 @@ HExpr HalideNumeric::to_bf16(const HExpr& value) const {
   return cast(UInt(16), chosen >> constant(bits, 16));
 }
 
-/// The neighbour with an odd last bit where a double is no float: 24 bits so rounded let a second rounding be as if from the exact value.
+/// Rounds a double to an f32 by round to odd: a double that no f32 equals becomes the neighbour whose last bit is 1. Rounding the result to 16 bits
+/// or less then gives what one rounding from the exact value would.
 HExpr HalideNumeric::odd_float(const HExpr& value) const {
   const HExpr nearest = cast(Float(32), value), back = cast(Float(64), nearest);
   const HExpr too_far = magnitude(back) > magnitude(value);
@@ -105,7 +106,7 @@ HExpr HalideNumeric::int_to_float(DType from, DType to, const HExpr& value) cons
   if (to == DType::f32 || bits(from) <= 16) return direct(value, 32);
   HExpr folded = value;
   if (bits(from) == 64) {
-    // Fold the bits that a double cannot hold into a sticky bit first; only for magnitudes of 2^53 and more.
+    // From 2^53 on, a double cannot hold all bits: the lowest 11 are first replaced by a sticky bit, which says whether any of them was set.
     const HExpr negated = constant(value, 0) - value;
     const HExpr size = is_signed ? Halide::select(as_signed(value) < 0, negated, value) : value;
     const HExpr low = value & constant(value, 0x7ff);
@@ -116,7 +117,7 @@ HExpr HalideNumeric::int_to_float(DType from, DType to, const HExpr& value) cons
   return odd_float(direct(folded, 64));
 }
 
-/// Truncates and saturates; NaN gives 0.
+/// Rounds toward zero and saturates; NaN gives 0.
 HExpr HalideNumeric::float_to_int(DType to, const HExpr& value) const {
   const int width = bits(to), held = container(to);
   const bool is_signed = is_signed_integer(to);
@@ -124,7 +125,8 @@ HExpr HalideNumeric::float_to_int(DType to, const HExpr& value) const {
   const HExpr beyond = number(std::ldexp(1.0, is_signed ? width - 1 : width));
   const HExpr below = number(is_signed ? -std::ldexp(1.0, width - 1) : -1.0);
   const HExpr safe = Halide::select(below < value && value < beyond, value, number(0.0));
-  // Of the magnitude: Halide folds casts into one, so a signed integer on the way to an unsigned one would be lost, and with it the sign.
+  // The magnitude is converted, and the sign applied afterwards. A cast to a signed and then to an unsigned integer would not do: Halide folds the
+  // two into one cast from float to unsigned, which is undefined for negative values.
   HExpr inside = cast(UInt(held), is_signed ? as_float(magnitude(safe)) : safe);
   if (is_signed) inside = Halide::select(safe < number(0.0), constant(inside, 0) - inside, inside);
   const uint64_t ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;

@@ -1,10 +1,13 @@
-// Numeric: arithmetic on strew's dtypes as Halide expressions.
+// HalideNumeric: arithmetic on strew's dtypes as Halide expressions.
 //
-// Everything where Halide's own meaning differs from semantics.md, or is undefined, is spelled out here in operations that have one meaning:
-// integers are unsigned throughout (Halide may assume that signed 32-bit ones do not overflow), float signs and NaNs are read as bits,
-// minimum, division, shifts and narrowing are written down, and transcendentals call the runtime's table. Storage is always an unsigned
-// integer; 16-byte elements are two of 64 bits. Compute form: bool: Bool; integers: UInt, narrower than a byte kept extended to one; floats of at
-// most 32 bits: Float(32); f64: Float(64); complex: two floats.
+// Where an operation of Halide means something else than docs/semantics.md says, or is undefined, it is replaced by operations that have one
+// meaning. Integers are unsigned throughout, because Halide may assume that signed 32-bit integers do not overflow. Signs and NaNs of floats are
+// read from their bits. Minimum, maximum, division, shifts and narrowing are written out, and transcendental functions call the math table
+// (base/math).
+//
+// The storage form of every dtype is an unsigned integer; of 16-byte elements, two of 64 bits. The compute form is Bool for bool, UInt for
+// integers (those narrower than a byte are kept extended to a byte), Float(32) for floats of at most 32 bits, Float(64) for f64, and two floats
+// for complex. Tested by tests/differential.
 #pragma once
 
 #include <Halide.h>
@@ -14,9 +17,9 @@
 
 namespace strew {
 
-using HExpr = Halide::Expr;  ///< strew::Expr is a graph
+using HExpr = Halide::Expr;  ///< named so because strew::Expr is another type, the expression graph
 
-/// One value, or the two parts of one: real and imaginary, low and high half.
+/// A value: one expression, or two for a complex number (real and imaginary part) and a 16-byte storage form (low and high half).
 struct Parts {
   HExpr a, b;
 };
@@ -31,17 +34,18 @@ class HalideNumeric {
   Parts encode(DType dtype, const Parts& compute) const;
   Parts literal_storage(const Scalar& scalar) const;
 
-  /// One rounding from the exact value, as Numeric::convert of backends/llvm.
+  /// Converts with one rounding from the exact value, as Numeric::convert of backends/llvm does.
   Parts convert(DType from, DType to, const Parts& value) const;
   Parts bitcast(DType from, DType to, const Parts& compute) const;
-  Parts choose(DType dtype, const HExpr& condition, const Parts& a, const Parts& b) const;  ///< storage
+  /// condition ? a : b, of storage forms.
+  Parts choose(DType dtype, const HExpr& condition, const Parts& a, const Parts& b) const;
 
   Parts unary(ExprOp op, DType dtype, const Parts& a) const;
   Parts binary(ExprOp op, DType dtype, const Parts& a, const Parts& b) const;
   HExpr is_finite(const HExpr& a) const;
   HExpr compare(ExprOp op, DType dtype, const Parts& a, const Parts& b) const;
 
-  /// Does arithmetic in this dtype need a rounding after each node?
+  /// Must the results of operators in this dtype be rounded, because they are computed in a wider type?
   static bool rounds_after(DType dtype) { return is_float(dtype) && bits(dtype) <= 16; }
 
  private:

@@ -1,11 +1,12 @@
-// Small helpers on Halide expressions, shared by the files of HalideNumeric.
+// numeric_bits: small functions on the bits of Halide expressions, shared by the files of HalideNumeric (numeric.h).
+// Tested by tests/differential.
 #pragma once
 
 #include "backends/halide/numeric.h"
 
 namespace strew::halide_bits {
 
-/// Bits of the expression that holds an integer of dtype: at least a byte.
+/// The width in bits of the expression that holds an integer of this dtype: at least a byte.
 inline int container(DType dtype) { return bits(dtype) < 8 ? 8 : bits(dtype); }
 
 inline HExpr as_unsigned(const HExpr& e) { return Halide::reinterpret(Halide::UInt(e.type().bits()), e); }
@@ -19,7 +20,7 @@ inline HExpr constant(const HExpr& like, uint64_t value) {
 }
 
 inline uint64_t sign_bit(const HExpr& e) { return uint64_t{1} << (e.type().bits() - 1); }
-/// Bits of a float without the sign.
+/// The bits of a float with the sign bit cleared.
 inline HExpr magnitude(const HExpr& x) {
   const HExpr bits = as_unsigned(x);
   return bits & constant(bits, sign_bit(bits) - 1);
@@ -27,10 +28,10 @@ inline HExpr magnitude(const HExpr& x) {
 inline uint64_t infinity_bits(const HExpr& x) { return x.type().bits() == 32 ? 0x7f800000u : uint64_t{0x7ff} << 52; }
 inline HExpr nan_bits(const HExpr& x) {
   const HExpr m = magnitude(x);
-  return as_signed(m) > as_signed(constant(m, infinity_bits(x)));  // machines compare signed integers
+  return as_signed(m) > as_signed(constant(m, infinity_bits(x)));  // x86 has vector comparisons of signed integers only
 }
 
-/// The low bits(dtype) bits of a container, extended as the dtype's signedness says.
+/// The lowest bits(dtype) bits of a container, sign- or zero-extended as the dtype says.
 inline HExpr extended(DType dtype, const HExpr& e) {
   if (bits(dtype) >= 8) return e;
   const HExpr spare = constant(e, static_cast<uint64_t>(8 - bits(dtype)));

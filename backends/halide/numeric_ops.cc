@@ -1,4 +1,5 @@
-// See numeric.h: the operators of expression graphs, as semantics.md section 4 says. Tested by tests/differential on every dtype.
+// See numeric.h. This file has the operators of expression graphs, as docs/semantics.md section 4 defines them.
+// Tested by tests/differential on every dtype.
 #include "backends/halide/numeric.h"
 #include "backends/halide/numeric_bits.h"
 #include "compiler/op/expr_math.h"
@@ -11,7 +12,7 @@ using Halide::Internal::Call;
 
 namespace {
 
-/// The runtime's table: every backend calls the same functions, so bits agree.
+/// Calls a function of the math table (base/math). Every backend calls the same functions, so the bits agree.
 HExpr call_math(ExprOp op, const std::vector<HExpr>& arguments) {
   const MathFunction* row = find_math_function(op);
   const Halide::Type type = arguments[0].type();
@@ -26,7 +27,7 @@ HExpr negated(const HExpr& e) { return constant(e, 0) - e; }
 }  // namespace
 
 Parts HalideNumeric::unary(ExprOp op, DType dtype, const Parts& a) const {
-  if (is_complex(dtype)) return {float_unary(ExprOp::neg, a.a), float_unary(ExprOp::neg, a.b)};  // verify admits no other
+  if (is_complex(dtype)) return {float_unary(ExprOp::neg, a.a), float_unary(ExprOp::neg, a.b)};  // verify() admits no other operator
   if (is_float(dtype)) return {float_unary(op, a.a), {}};
   if (dtype == DType::boolean) return {op == ExprOp::bit_not ? !a.a : a.a, {}};
   return {int_unary(op, dtype, a.a), {}};
@@ -119,7 +120,9 @@ HExpr HalideNumeric::float_binary(ExprOp op, const HExpr& a, const HExpr& b) con
       return a / b;
     case ExprOp::min:
     case ExprOp::max: {
-      // Which of two equals wins shows in zeros only: the one of the sign that the result prefers stands second. A NaN there wins, too.
+      // The comparison chooses `second` if neither operand is less. Equal operands differ only if they are zeros of different sign: `second` is the
+      // negative one for min and the positive one for max. No comparison with a NaN holds, so a NaN in `second` is chosen by it; a NaN in `first`
+      // is chosen by the second select.
       const bool low = op == ExprOp::min;
       const HExpr negative = as_signed(as_unsigned(a)) < 0;
       const HExpr first = low ? Halide::select(negative, b, a) : Halide::select(negative, a, b);
@@ -160,7 +163,8 @@ HExpr HalideNumeric::int_binary(ExprOp op, DType dtype, const HExpr& a, const HE
   }
 }
 
-/// Of magnitudes, so that neither MIN / -1 nor Halide's own rounding (toward minus infinity) comes into it.
+/// Divides magnitudes and applies the sign afterwards. So MIN / -1 does not overflow, and Halide's rounding of signed quotients toward minus
+/// infinity does not matter.
 HExpr HalideNumeric::int_divide(ExprOp op, DType dtype, const HExpr& a, const HExpr& b) const {
   const HExpr zero = constant(a, 0);
   const auto size = [&](const HExpr& e) { return is_signed_integer(dtype) ? Halide::select(is_negative(e), negated(e), e) : e; };
@@ -182,7 +186,7 @@ HExpr HalideNumeric::int_shift(ExprOp op, DType dtype, const HExpr& a, const HEx
   const HExpr too_far = wanted > last;
   const HExpr amount = Halide::select(too_far, last, wanted);
   if (op == ExprOp::shift_right_arithmetic) {
-    // On the value as if signed, whatever the dtype's signedness.
+    // The value is shifted as a signed one, whatever the dtype's signedness.
     const HExpr spare = constant(a, static_cast<uint64_t>(a.type().bits() - bits(dtype)));
     return extended(dtype, as_unsigned((as_signed(a << spare) >> spare) >> amount));
   }
@@ -195,7 +199,7 @@ HExpr HalideNumeric::is_finite(const HExpr& a) const {
   return m < constant(m, infinity_bits(a));
 }
 
-/// Of floats only `<` is taken from Halide: its simplifier reads x >= y as not x < y, and x == x as true.
+/// Comparisons of floats that are right for NaNs. Of Halide's own only `<` is: its simplifier turns x >= y into not x < y, and x == x into true.
 HExpr HalideNumeric::float_compare(ExprOp op, const HExpr& x, const HExpr& y) const {
   const HExpr ordered = !nan_bits(x) && !nan_bits(y);
   switch (op) {
@@ -256,7 +260,7 @@ Parts HalideNumeric::complex_binary(ExprOp op, const Parts& a, const Parts& b) c
     default:
       break;
   }
-  // Smith's, both arms computed and the right one selected.
+  // Division by Smith's method: both arms of its branch are computed, and the right one is selected.
   const HExpr real_is_larger = magnitude(b.a) >= magnitude(b.b);
   const HExpr r1 = b.b / b.a, d1 = b.a + b.b * r1;
   const HExpr r2 = b.a / b.b, d2 = b.a * r2 + b.b;

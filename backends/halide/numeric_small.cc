@@ -1,5 +1,5 @@
-// See numeric.h: floats narrower than 32 bits to and from f32, from the traits table's exponent and mantissa widths; the method is that of
-// backends/llvm/compute/numeric_small.cc. Tested by tests/differential.
+// See numeric.h. This file converts floats narrower than 32 bits to and from f32, with the widths of exponent and mantissa from the traits table
+// (base/dtype). The method is explained in backends/llvm/compute/numeric_small.cc. Tested by tests/differential.
 #include <bit>
 
 #include "backends/halide/numeric.h"
@@ -47,7 +47,7 @@ HExpr HalideNumeric::encode_small(DType dtype, const HExpr& compute) const {
 
   const int64_t all = (int64_t{1} << width) - 1;
   const int64_t infinity = all + 1 - (int64_t{1} << t.mantissa_bits);
-  // The largest code of a number, what stands for anything beyond it, and what stands for NaN.
+  // The largest bit pattern of a finite number, and the patterns that stand for larger values and for NaN.
   int64_t largest = all, beyond = all, nan = all;
   if (t.codes == FloatCodes::ieee) {
     largest = beyond = infinity;

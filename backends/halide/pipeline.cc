@@ -1,12 +1,13 @@
-// See pipeline.h. Reads like what it does:
+// See pipeline.h. The update of the Halide function is
 //
 //   for w in window:  result(w..., key) = combine(result(w..., key), updates(w..., position), ...)      scatter
 //                     result(w..., position) = expression(operand(w..., key), ...)                      gather
 //
-// within a loop over the entries (position, key) of a list where the signature takes one, with a Halide dimension per window loop and one for
-// position or key. Order is that of the reduction domain, serial and row-major, so
-// duplicates fold as semantics.md says. All elements are unsigned integers (numeric.h). A packed tensor is a row of bytes: its element
-// numbers are computed here, and a store keeps the byte's other elements. Tested by tests/unit/halide_test.cc and tests/differential.
+// If the signature takes a list, a loop over its entries (position, key) is around that. A buffer has one Halide dimension per window loop, and
+// one for position or key. The loops are a reduction domain, which runs in order and on one thread, so updates of the same element are combined
+// in the order that docs/semantics.md asks for. All elements are unsigned integers (numeric.h). A packed tensor is a one-dimensional buffer of
+// bytes: element numbers are computed here, and a store keeps the other elements of the byte.
+// Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/halide/pipeline.h"
 
 #include <limits>
@@ -18,6 +19,7 @@
 namespace strew {
 namespace {
 
+/// Makes the pipeline: declare() its parameters and loops, then define() its update.
 class Maker {
  public:
   Maker(const BuildRequest& request, const BodySignature& signature)
@@ -30,12 +32,12 @@ class Maker {
   }
 
  private:
-  /// A buffer's image or output, and for a packed one where its elements are.
+  /// A buffer of the signature in Halide.
   struct Image {
     const SignatureBuffer* buffer = nullptr;
-    Halide::ImageParam param;
-    HExpr start;                 ///< packed
-    std::vector<HExpr> strides;  ///< packed
+    Halide::ImageParam param;    ///< inputs only: results are outputs of the function
+    HExpr start;                 ///< packed buffers: the number of the first element within the first byte
+    std::vector<HExpr> strides;  ///< packed buffers: per dim, in elements
   };
 
   const PlanTensor& tensor(int t) const { return plan_.tensors[static_cast<size_t>(t)]; }
@@ -69,7 +71,8 @@ class Maker {
   HExpr pos_, key_;
 };
 
-/// Fixes mins at 0, from dim first_min on, and, where they are numbers, strides: they become part of the addresses.
+/// Tells Halide what is constant in a buffer's dims, so that it becomes part of the addresses: mins are 0, from dim `first_min` on, and strides
+/// are those of the signature where they are constants.
 template <class Dimensions>
 void Maker::describe(const SignatureBuffer& buffer, int first_min, Dimensions dimension) const {
   for (size_t d = 0; d < rank(buffer); ++d) {
@@ -163,7 +166,7 @@ std::vector<HExpr> Maker::place(const Image& image) const {
   for (size_t d = 0; d < image.buffer->dims.size(); ++d) {
     const SignatureDim& dim = image.buffer->dims[d];
     const HExpr where = coordinate(dim);
-    // What comes from the list is inside, says the other side.
+    // The entries guarantee that positions and keys are in bounds, so the clamp that Halide asks for is no code.
     at.push_back(dim.walks == SignatureDim::Walks::window ? where
                                                           : Halide::unsafe_promise_clamped(where, 0, extent(image, d) - 1));
   }
@@ -228,8 +231,9 @@ void Maker::define() {
   else
     out_.apply(at) = Halide::Tuple(values);
 
-  // The min of dim 0 stays open, though it is 0: Halide reads current values as if the result were an allocation of its own, aligned to whole
-  // vectors, where it can show that the offset is. Of several results the first's mins hold for all.
+  // The min of dim 0 is 0, but Halide is not told. If it knew, it could prove that offsets of vectors in the result are multiples of a vector, and
+  // would load current values as if the result's base were aligned to whole vectors, like an allocation of Halide's. Of several results, the
+  // mins of the first hold for all.
   for (size_t i = 0; i < results_.size(); ++i) {
     Halide::OutputImageParam buffer = out_.apply.output_buffers()[i];
     describe(*results_[i].buffer,
@@ -272,7 +276,7 @@ std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bo
   list(text, pipeline.apply.update_args());
   text << ") = ";
   list(text, values.as_vector());
-  // What every coordinate from the list looks like, by the names of body_signature.h.
+  // Every coordinate that is a key or a position is printed as an unsafe_promise_clamped(...): these become the words of body_signature.h.
   static const std::regex key(R"(unsafe_promise_clamped\((?:list\(1, [^)]*\)|\(int32\)key|key), 0, [^)]*\))");
   static const std::regex position(R"(unsafe_promise_clamped\((?:list\(0, [^)]*\)|\(int32\)position|position), 0, [^)]*\))");
   return std::regex_replace(std::regex_replace(plain_names(text.str()), key, "key"), position, "position") + "\n";

@@ -1,5 +1,6 @@
-// Pipeline: the algorithm. One Func whose update applies a position, or a list of them (can_build/body_signature.h), to the results in place: its pure
-// definition is undef, so nothing but the update touches the caller's buffers. How it is run is schedule.h's, apart from it.
+// HalidePipeline: the algorithm half of a Halide program; schedule.h has the other half, which says how it runs. The algorithm is one Func whose
+// update applies a position, or a list of positions, to the results in place (can_build/body_signature.h). The Func's pure definition is undef, so
+// nothing but the update touches the caller's buffers. Tested by tests/unit/halide_test.cc and tests/differential.
 #pragma once
 
 #include <Halide.h>
@@ -14,16 +15,16 @@ namespace strew {
 
 struct HalidePipeline {
   Halide::Func apply{"result"};
-  std::vector<Halide::RVar> window;  ///< of the plan's window loops, outermost first
-  Halide::RVar entry;                ///< the list's entries, where there is one
+  std::vector<Halide::RVar> window;  ///< the variables of the plan's window loops, outermost first
+  Halide::RVar entry;                ///< the variable of the loop over the list's entries, if the signature takes a list
   std::vector<Halide::Argument> arguments;
 };
 
 HalidePipeline make_pipeline(const BuildRequest& request, const BodySignature& signature);
 
-/// Halide's text without the numbers by which it tells the process's functions apart.
+/// Halide's text without the numbers that make names unique in this process, so that equal pipelines print equal texts.
 std::string plain_names(const std::string& text);
-/// The update as text, with its domain.
+/// The update and the loops around it, as text.
 std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bool listed);
 
 }  // namespace strew

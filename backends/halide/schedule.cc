@@ -1,7 +1,7 @@
-// See schedule.h. The innermost window loop becomes vectors where every buffer walks it densely (or stands still); its tail is guarded, never
-// shifted inwards, because a shifted vector would apply a combiner twice. A run whose length is known becomes straight code when short, and
-// is unrolled when that leaves no rest. Entries are left in order and rolled: unrolled they are no faster (their loads wait for the list), and
-// the guards double the compile time. Tested by tests/unit/halide_test.cc.
+// See schedule.h. The innermost window loop, the run, is vectorised if every buffer has stride 1 in it or does not move. Its tail is guarded by a
+// condition, and never shifted inwards, because a shifted vector would apply the combiner twice to some elements. A run of known length becomes
+// straight-line code if it is short, and is unrolled if the factor divides its vectors. The loop over a list's entries is not unrolled: that is
+// no faster, because its loads wait for the list, and the guards double the compile time. Tested by tests/unit/halide_test.cc.
 #include "backends/halide/schedule.h"
 
 #include <algorithm>
@@ -11,13 +11,13 @@
 namespace strew {
 namespace {
 
-constexpr int64_t kStraight = 12;        // vectors of straight-line code for a run
-constexpr int64_t kStraightSingles = 4;  // and elements, where a run is no vectors
-constexpr int64_t kStraightNodes = 56;   // and work in all of them: Halide's compile time grows with both
-constexpr int64_t kUnrolledNodes = 12;   // the same, in an iteration of a loop
-constexpr int64_t kShortest = 128;       // bits of a vector
+constexpr int64_t kStraight = 12;        // most vectors in straight-line code for a run
+constexpr int64_t kStraightSingles = 4;  // most elements in it, if the run is not vectorised
+constexpr int64_t kStraightNodes = 56;   // most weight of these vectors or elements together: Halide's compile time grows with it
+constexpr int64_t kUnrolledNodes = 12;   // most weight of an iteration of an unrolled loop
+constexpr int64_t kShortest = 128;       // least bits of a vector
 
-/// Elements per vector: the widest compute type fills a register. 1: this loop is no vectors.
+/// Elements per vector of the run: as many as fill a register with the widest type that is computed in. 1: the run cannot be vectorised.
 int lanes_of(const BuildRequest& request, const BodySignature& signature) {
   const Plan& plan = request.plan;
   if (plan.window.empty()) return 1;
@@ -34,7 +34,7 @@ int lanes_of(const BuildRequest& request, const BodySignature& signature) {
     if (!plan.pure_move) widest = std::max(widest, HalideNumeric::rounds_after(node.dtype) ? 32 : bits(node.dtype));
   const int most = std::max(1, 8 * request.schedule.vector_bytes / widest);
   if (!signature.fixed.back()) return most;
-  // Iterations, those of the tail one by one: shorter vectors where they leave less of one.
+  // The elements of the tail take an iteration each, so a shorter vector is better if it takes fewer iterations in all.
   const int64_t extent = plan.window.back().extent.factor;
   const auto iterations = [&](int64_t lanes) { return extent / lanes + extent % lanes; };
   int best = most;
@@ -43,7 +43,7 @@ int lanes_of(const BuildRequest& request, const BodySignature& signature) {
   return extent < best ? 1 : best;
 }
 
-/// How much code one vector of the graph is, in nodes; a rounding to a narrow float is several.
+/// The amount of code for one vector of the expression, in nodes. A node that is rounded to a narrow float counts as several.
 int64_t weight(const Plan& plan) {
   int64_t sum = 0;
   for (const ExprNode& node : plan.combine.nodes)
@@ -51,7 +51,7 @@ int64_t weight(const Plan& plan) {
   return sum;
 }
 
-/// Directives, applied and written down.
+/// Applies scheduling directives and collects them as text.
 class Director {
  public:
   explicit Director(HalidePipeline& pipeline) : update_(pipeline.apply.update()) {}

@@ -1,4 +1,5 @@
-// The schedule half of a pipeline: strew's knobs as Halide directives (schedules/README.md, section Halide).
+// apply_schedule: the schedule half of a Halide program. It turns strew's schedule knobs into Halide directives, as the section on Halide of
+// schedules/README.md says. Tested by tests/unit/halide_test.cc.
 #pragma once
 
 #include <string>

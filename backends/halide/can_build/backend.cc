@@ -1,5 +1,5 @@
-// Compiled into libstrew, so that asking costs no library. Halide's loops become part of the
-// object with LLVM's entries that call them.
+// See backend.h. This folder is compiled into libstrew, so that asking whether Halide could build a plan opens no library. A kernel of this
+// backend is one object: Halide compiles the loop bodies to bitcode, and LLVM emits the entries, links the bitcode in and generates the code.
 // Tested by tests/unit/halide_test.cc.
 #include "backends/halide/can_build/backend.h"
 
@@ -42,7 +42,7 @@ class HalideBackend final : public Backend {
   }
 
  private:
-  /// use(LLVM's module, the units with Halide's loops)
+  /// Compiles the loop body of every unit and returns use(LLVM's module, the units with their bodies).
   template <class Use>
   static auto with_bodies(const BuildRequest& request, const Use& use)
       -> decltype(use(std::declval<const LlvmModule&>(), std::declval<std::span<const ObjectUnit>>())) {

@@ -1,4 +1,5 @@
-// The Halide backend as the list sees it: answers can_build itself, opens libstrew_halide and libstrew_llvm only to build.
+// halide_backend: the Halide backend's entry in the list of backends (backends/backends.cc). It answers can_build() itself, and opens
+// libstrew_halide and libstrew_llvm only to build. Tested by tests/unit/halide_test.cc.
 #pragma once
 
 #include "backends/backend.h"
@@ -7,7 +8,7 @@ namespace strew {
 
 const Backend* halide_backend();
 
-/// Was libstrew_halide built with this libstrew (STREW_WITH_HALIDE)?
+/// Was this libstrew built together with libstrew_halide (STREW_WITH_HALIDE)?
 bool has_halide();
 
 }  // namespace strew

@@ -1,6 +1,6 @@
-// See body_signature.h. Which loops are fixed is decided here: those whose extent and strides are numbers that fit Halide's dimensions and that no
-// policy, strategy or call cuts. All others are walked by the entries in pieces that fit. Tested by tests/unit/halide_test.cc and
-// tests/differential.
+// See body_signature.h. This file decides which window loops are fixed: a loop is, if its extent and strides are constants that fit Halide's
+// 32-bit dimensions, and neither the policy nor the strategy cuts it. The entries walk all other loops in pieces that fit
+// (backends/llvm/entries/external_body.h). Tested by tests/unit/halide_test.cc and tests/differential.
 #include "backends/halide/can_build/body_signature.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ class SignatureMaker {
 
   BodySignature make() {
     signature_.unit = std::max<int64_t>(1, key_unit(plan_));
-    // A loop over a list looks nowhere ahead, and its positions need one stride in common.
+    // The body's loop over a list prefetches nothing, and addresses a position by one stride, so there must be one position loop at most.
     signature_.listed = uses_owners(schedule_.strategy) && schedule_.prefetch == 0 && plan_.positions.size() <= 1;
     for (size_t l = 0; l < plan_.window.size(); ++l) signature_.fixed.push_back(is_fixed(l));
     for (int t : inputs()) add(signature_.inputs, t);
@@ -34,7 +34,7 @@ class SignatureMaker {
     if (cut_by_strategy || loop.component >= 0 || !loop.extent.is_static() || loop.extent.factor > kHalideLimit) return false;
     for (size_t t = 0; t < plan_.tensors.size(); ++t) {
       const Term& stride = loop.strides[t];
-      const bool packed = bits(plan_.tensors[t].dtype) < 8;  // its elements are numbered by the sum over all loops
+      const bool packed = bits(plan_.tensors[t].dtype) < 8;  // the element number, which must fit too, is a sum over all loops
       const int64_t steps = packed ? loop.extent.factor : 2, limit = packed ? kHalideLimit / 16 : kHalideLimit;
       int64_t span = 0;
       if (!stride.is_static() || __builtin_mul_overflow(stride.factor, steps, &span) || std::abs(span) > limit) return false;
@@ -42,7 +42,7 @@ class SignatureMaker {
     return true;
   }
 
-  /// Tensors that the graph reads, but for results read as current values.
+  /// The tensors that the combiner reads, without results that it reads as current values.
   std::vector<int> inputs() const {
     std::vector<int> list;
     for (const ExprNode& node : plan_.combine.nodes) {
@@ -73,7 +73,7 @@ class SignatureMaker {
     if (plan_.is_indexed(t)) {
       dim(SignatureDim::Walks::key, 0, constant(signature_.unit));
     } else if (is_result && plan_.positions.empty()) {
-      dim(SignatureDim::Walks::position, 0, constant(1));  // so that the update depends on the list at all
+      dim(SignatureDim::Walks::position, 0, constant(1));  // a dim of one element, so that the Halide update depends on the list's entries
     } else if (!plan_.positions.empty()) {
       const Term& stride = plan_.positions.back().strides[static_cast<size_t>(t)];
       if (is_result || !stride.is(0)) dim(SignatureDim::Walks::position, 0, stride);

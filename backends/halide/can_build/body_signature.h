@@ -1,16 +1,17 @@
-// BodySignature: the calling convention between a Halide pipeline and the LLVM-made entries that call it.
+// BodySignature: the calling convention between a loop body that Halide compiles and the entries, emitted by LLVM, that call it.
 //
-// The pipeline applies the whole window at a position and its key; or, where the kernel has an entry for lists, at each entry (position,
-// key) of a list, in order. It sees one buffer per tensor whose dims are the window loops, then position or key; it knows nothing of
-// indices, policies, threads or strew_args. LLVM's entries hand over resolved positions, one by one (range, clip) or as a list (list),
-// and lay out the buffers (backends/llvm/entries/external_body.h). Both sides read this description and nothing else of each other.
+// The body applies the window of one position, at a key that says where the position's destination lies (backends/llvm/entries/list_entry.cc);
+// or, in kernels with the entry `list`, the windows of all (position, key) pairs of a list, in order. The body sees one buffer per tensor. A
+// buffer's dims are the window loops, followed by one for the position or, in indexed tensors, the key. The body knows nothing of indices,
+// policies, threads and strew_args: the entries resolve positions and build the buffers (backends/llvm/entries/external_body.h). The two sides
+// know no more of each other than this description. Tested by tests/unit/halide_test.cc and tests/differential.
 //
 //   int32_t SYMBOL_apply(int32 position, int32 key, int32 extents..., int32 packed numbers..., inputs*..., results*...)
 //   int32_t SYMBOL_apply(list*, int32 count, the same...)
 //
-// A loop over entries costs a fifth of Halide's compile time, so it is there only where it is used. inputs* and results* are
-// halide_buffer_t, extents are of the window loops that are not fixed, and packed numbers are, per packed buffer, the element number of
-// its start within the first byte and the strides that are known at the call only.
+// inputs* and results* are halide_buffer_t. `extents` are those of the window loops that are not fixed. `packed numbers` are, per packed buffer,
+// the number of its first element within the first byte, and the strides that are known at the call only. The loop over a list takes a fifth of
+// Halide's compile time, so the body has it only if the kernel has the entry `list`.
 #pragma once
 
 #include <vector>
@@ -20,15 +21,16 @@
 
 namespace strew {
 
+/// A dim of a buffer: what its coordinate is, and the stride.
 struct SignatureDim {
   enum class Walks : uint8_t { window, position, key };
   Walks walks = Walks::window;
-  int loop = 0;  ///< window: which of plan.window
-  Term stride;   ///< elements of the buffer
+  int loop = 0;  ///< Walks::window: the number of the loop in plan.window
+  Term stride;   ///< in elements of the buffer
 };
 
-/// How the pipeline sees one tensor. Elements of 16 bytes are two buffers of 8-byte halves; packed elements are a buffer of bytes whose
-/// dims count elements.
+/// How the body sees one tensor. A tensor of 16-byte elements is two buffers, of the low and the high 8-byte halves. A packed tensor is a buffer
+/// of bytes, whose dims count elements.
 struct SignatureBuffer {
   int tensor = 0;
   int half = 0;
@@ -38,15 +40,15 @@ struct SignatureBuffer {
 };
 
 struct BodySignature {
-  std::vector<bool> fixed;  ///< per window loop: the pipeline knows its extent
-  int64_t unit = 1;         ///< elements of the indexed tensors that a key counts
-  bool listed = false;      ///< takes a list of positions
+  std::vector<bool> fixed;  ///< per window loop: the body has its extent and strides as constants
+  int64_t unit = 1;         ///< a key counts offsets in the indexed tensors in units of so many elements
+  bool listed = false;      ///< the body takes a list of (position, key) pairs
   std::vector<SignatureBuffer> inputs, results;
 };
 
 BodySignature body_signature(const Plan& plan, const Schedule& schedule);
 
-/// The largest extent, stride and coordinate that Halide's 32-bit dimensions hold.
+/// The largest extent, stride or coordinate that Halide's 32-bit dimensions hold.
 inline constexpr int64_t kHalideLimit = 0x7fffffff;
 
 }  // namespace strew

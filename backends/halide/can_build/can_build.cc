@@ -1,6 +1,7 @@
-// Everything LLVM computes, but for what Halide's functions cannot say: results that are written together share one set of coordinates.
-// Wide accumulation is not one kernel: the runtime splits it (compiler/rewrite/split_wide). docs/backends.md lists what is declined.
-// Tested by tests/unit/halide_test.cc; the differential test prints the share of ops.
+// See can_build.h. Halide can generate what LLVM can, with some exceptions (docs/backends.md lists them). Most follow from how a Halide function
+// with several results works: all results are stored at the same coordinates, and one may be stored before another is evaluated. This backend
+// never sees a wide accumulation whole: split_wide (compiler/rewrite) makes several kernels of it.
+// Tested by tests/unit/halide_test.cc; the differential test prints which share of ops is declined.
 #include "backends/halide/can_build/can_build.h"
 
 #include <algorithm>
@@ -20,18 +21,20 @@ bool rounds_to_integer(ExprOp op) {
          op == ExprOp::round_half_away;
 }
 
-/// Which currents a node depends on, a bit each, and whether the halves of a 16-byte one mix on the way.
+/// The current values that a node depends on: a bit per result; and whether, for results of 16 bytes, one half of a current value flows into
+/// the other half of the node.
 struct Reads {
   uint64_t currents = 0;
   bool halves_mix = false;
 };
 
+/// Does the operator compute each half of a complex128 from the same halves of its arguments?
 bool keeps_halves(ExprOp op) {
   return op == ExprOp::current || op == ExprOp::add || op == ExprOp::sub || op == ExprOp::neg || op == ExprOp::select;
 }
 
-/// Halide may evaluate a result after it has stored another, so each may depend on its own current value alone, and each half of a 16-byte
-/// element on its own half.
+/// Halide may evaluate a result after it has stored another one. So a result may depend on no current value but its own, and a half of a 16-byte
+/// element, which is a result of its own for Halide, on no other half.
 Status check_reads(const Plan& plan) {
   std::vector<Reads> reads;
   for (const ExprNode& node : plan.combine.nodes) {
@@ -57,8 +60,9 @@ Status check_reads(const Plan& plan) {
   return {};
 }
 
-/// Halide looks at a value again for every value made of it, so that its time grows with the square of the graph's depth: 1 s for this
-/// one, minutes for a chain of kMaxExprNodes. Floats of 16 bits and less are computed in several steps each.
+/// The greatest depth of an expression graph. Halide visits a value again for every value computed from it, so its compile time grows with the
+/// square of the depth: 1 s at this one, minutes for a chain of kMaxExprNodes. A node in a float of 16 bits or less counts as several steps,
+/// because its rounding takes several operations.
 constexpr int64_t kMostDepth = 512, kStepsOfSmallFloat = 4;
 
 Status check_depth(const Expr& graph) {
@@ -79,7 +83,7 @@ Status check_depth(const Expr& graph) {
 }  // namespace
 
 Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target& target) {
-  // The entries around Halide's loops, init above all, are LLVM's.
+  // LLVM emits the entries that call the loop body, and entries that have no such body, like init.
   if (const Status entries = llvm_can_build(plan, schedule, target); !entries.ok())
     return decline("its entries are made by LLVM: " + entries.message());
   if ((features_of(target) & feature_bit("sse4.1")) == 0) {

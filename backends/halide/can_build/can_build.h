@@ -1,4 +1,5 @@
-// What the Halide backend can generate, decided from Plan, Schedule and Target alone.
+// halide_can_build: says whether the Halide backend can generate a kernel, from Plan, Schedule and Target alone.
+// Tested by tests/unit/halide_test.cc.
 #pragma once
 
 #include "base/status.h"
@@ -8,7 +9,7 @@
 
 namespace strew {
 
-/// Ok, or unsupported with a sentence that names the tensor, node or knob.
+/// Ok, or `unsupported` with a sentence that names the tensor, node or knob.
 Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target& target);
 
 }  // namespace strew
