@@ -1,4 +1,5 @@
-// Backend: turns a plan into an Artifact. Backends are entries of one ordered list (backends.h); `auto` takes the first that can.
+// Backend: turns a plan into an Artifact: an object with code, an interpreter, or an NPU program. Backends are entries of one ordered list
+// (backends.cc); backend `auto` is the first of them that can build the kernel. Tested by tests/unit/kernel_test.cc.
 #pragma once
 
 #include <memory>
@@ -24,61 +25,63 @@ struct Program;
 struct ProgramOptions;
 }  // namespace pto
 
-/// What backends read. The op itself is not in it: the reference alone reads that, when a call runs it (backends/reference/reference.h).
+/// Everything that a backend reads. The op is not in it: only the reference reads that, when a call runs (backends/reference/reference.h).
 struct BuildRequest {
-  std::vector<TensorSlot> tensors;  ///< what a call binds, as the user gave it; points into the op
-  const Plan& plan;                 ///< of the canonicalised op
+  std::vector<TensorSlot> tensors;  ///< the tensors that a call binds, as the user gave them; point into the op
+  const Plan& plan;                 ///< the plan of the canonicalised op
   const Schedule& schedule;
   const Target& target;
-  std::string symbol;  ///< of the descriptor, and prefix of the entries' symbols; see kernel_symbol()
-  const DescriptorImage* descriptor =
-      nullptr;  ///< goes into the object, as the one symbol it exports; null: it exports the entries
-  /// Wide accumulation: the kernels that this one is made of. It has no entries of its own then, and one object holds them all.
+  std::string symbol;  ///< the descriptor's symbol, and the prefix of the entries' symbols; see kernel_symbol()
+  /// The object contains this descriptor and exports only its symbol; null: the object exports the entries.
+  const DescriptorImage* descriptor = nullptr;
+  /// Wide accumulation: the kernels that this one is made of. It has no entries of its own then, and one object holds all parts.
   std::vector<BuildRequest> parts = {};
-  const pto::ProgramOptions* program = nullptr;  ///< targets that are NPUs: what is asked of the program; null: nothing
+  const pto::ProgramOptions* program = nullptr;  ///< NPU targets: what the caller asks of the program; null: nothing
 };
 
-/// Runs a kernel where there is no code for it.
+/// Runs a kernel for which there is no machine code.
 class Interpreter {
  public:
   virtual ~Interpreter() = default;
-  /// On the tensors of BuildRequest::tensors. False: policy error met an index out of bounds, and nothing was written; the reference says which.
+  /// Runs the kernel on the tensors of BuildRequest::tensors. False: policy error met an index out of bounds, and nothing was written; the caller
+  /// asks the reference which index it was.
   virtual Expected<bool> run(std::span<const TensorView> tensors) const = 0;
 };
 
-/// What a backend produces: one relocatable object with the descriptor and the entries, entries_of(plan, schedule), of the request and of its
-/// parts.
+/// The product of a backend: one relocatable object with the descriptors and the entries, entries_of(plan, schedule), of the request and of its
+/// parts; or an interpreter.
 struct Artifact {
-  std::string object;        ///< ELF bytes; none when `interpreted`
-  bool interpreted = false;  ///< no code: the kernel runs `interpreter`, or without one the reference, on the op
+  std::string object;        ///< the bytes of an ELF file; empty if `interpreted`
+  bool interpreted = false;  ///< there is no object: a call runs `interpreter` or, if that is null, the reference
   std::shared_ptr<const Interpreter> interpreter;
-  std::shared_ptr<const pto::Program> program;  ///< for an NPU (backends/pto/program.h)
+  std::shared_ptr<const pto::Program> program;  ///< NPU targets (backends/pto/program.h)
 };
 
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Its artifacts hold no code, and take an op whole.
+  /// Are its artifacts interpreted? Such a backend takes a wide accumulation whole, without parts.
   virtual bool interprets() const { return false; }
   /// Ok, or Code::unsupported with the reason.
   virtual Status can_build(const BuildRequest& request) const = 0;
   virtual Expected<Artifact> build(const BuildRequest& request) const = 0;
-  /// Text for `strew compile --emit KIND` ("ll", "asm", "pto-ir", …) or unsupported.
+  /// The text for `strew compile --emit KIND` ("ll", "asm", "pto-ir", …), or `unsupported`.
   virtual Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const = 0;
 };
 
-/// All backends, best first, reference last.
+/// The backends that `auto` chooses from, best first; the reference is the last.
 const std::vector<const Backend*>& backends();
-/// Those that simulate another machine: found by name, never chosen.
+/// The backends that simulate another machine. `auto` never chooses one; they are found by name.
 const std::vector<const Backend*>& simulated_backends();
 const Backend* find_backend(std::string_view name);
 
-/// What makes code: "strew 0.1.0, LLVM 22.1.2". Part of every symbol, so that objects of two generators never pass for each other's.
+/// The versions of the code generator, like "strew 0.1.0, LLVM 22.1.2". They are part of every symbol, so that an object of another generator is
+/// never taken for one of ours.
 std::string_view generator_version();
 
-/// strew_ and 32 hex digits. Depends on what the code depends on: the text of the op's identity (compiler/rewrite), of the schedule and of the
-/// target, the backend and the generator; never on the machine that builds.
+/// The symbol of a kernel: "strew_" and 32 hex digits. They are a hash of everything that the code depends on: the texts of the op's identity
+/// (compiler/rewrite), of the schedule and of the target, the backend and generator_version(). The machine that builds is not part of it.
 std::string kernel_symbol(const std::string& identity, const Schedule& schedule, const Target& target, std::string_view backend);
 
 }  // namespace strew

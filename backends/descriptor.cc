@@ -1,5 +1,6 @@
-// See descriptor.h. What a call must hold against verify()'s rules of dims is listed in constraints_of(): a rule between two static dims has
-// been checked and is left out. Tested by tests/unit/descriptor_test.cc, and by every test that binds.
+// See descriptor.h. Builder fills a strew_kernel and the arrays that it points to; Writer lays them out as an image; Shapes collects the tensors
+// and the constraints between their dims. Constraints are verify()'s rules about dims that are known at a call only. A rule between two static
+// dims was checked by verify(), so it is left out. Tested by tests/unit/descriptor_test.cc, and by every test that binds arguments.
 #include "backends/descriptor.h"
 
 #include <algorithm>
@@ -17,12 +18,13 @@
 namespace strew {
 namespace {
 
-/// Appends to an image. Offsets, because the bytes move.
+/// Appends arrays, texts and pointers to an image. Places are offsets, because the bytes move when the image grows.
 class Writer {
  public:
   Writer() { image_.bytes.resize(sizeof(strew_kernel)); }
 
-  /// `used`: the bytes of an element before the padding at its end, which is zero in the image: objects are the same whoever builds them.
+  /// Appends a list and returns its offset. `used`: the bytes of an element before the padding at its end. The padding is zero in the image, so
+  /// that every build of a kernel gives the same bytes.
   template <class T, size_t used = sizeof(T)>
   uint32_t add(std::span<const T> list) {
     static_assert(std::is_trivially_copyable_v<T> && (std::has_unique_object_representations_v<T> || used < sizeof(T)));
@@ -55,7 +57,7 @@ class Writer {
   DescriptorImage image_;
 };
 
-/// The tensors that a call binds, their rules, and what must hold between them.
+/// The tensors that a call binds, with their types, and the constraints between their dims.
 class Shapes {
  public:
   explicit Shapes(const Op& op) : slots_(tensor_slots(op)), dims_(op) {
@@ -70,7 +72,7 @@ class Shapes {
   }
   const std::vector<TensorSlot>& slots() const { return slots_; }
   const AccessDims& access() const { return dims_; }
-  /// As far as anything in the op says it.
+  /// The tensor's type, with every extent that follows from the op.
   const TensorType& type(size_t tensor) const { return types_[tensor]; }
   const std::vector<strew_constraint>& constraints() const { return constraints_; }
   const std::vector<std::string>& labels() const { return labels_; }
@@ -88,7 +90,7 @@ class Shapes {
     constraints_.push_back({nullptr, kind, tensor, static_cast<uint32_t>(dim), other, static_cast<uint32_t>(other_dim)});
     labels_.emplace_back(label);
   }
-  /// Unless both are static: then verify() has looked.
+  /// Adds a constraint between two dims, unless both are static: verify() has checked those.
   void relate(const char* label, uint32_t kind, uint32_t tensor, int64_t dim, uint32_t other, int64_t other_dim) {
     if (tensor == other && dim == other_dim) return;
     if (open(tensor, dim) || open(other, other_dim)) add(label, kind, tensor, dim, other, other_dim);
@@ -105,7 +107,7 @@ class Shapes {
       add(label, STREW_DISTINCT, result, 0, result, 0);
   }
 
-  /// An operand without a buffer of its own looks like its result: what it says about dims, the result has to be.
+  /// An operand that has no buffer of its own (init fill or in place) has its result's dims, so the static dims of its type hold for the result.
   void follow_operands(const Scatter& s) {
     if (s.init == InitKind::copy) return;
     for (size_t i = 0; i < s.results.size(); ++i) {
@@ -114,7 +116,7 @@ class Shapes {
         if (result.dims[d] == kDynamic) result.dims[d] = s.operands[i].dims[d];
     }
   }
-  /// A window dim of the result is its slice size.
+  /// An open window dim of a gather's result has the slice size as its extent.
   void follow_slice_sizes() {
     for (const int64_t d : dims_.window) {
       const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
@@ -192,7 +194,7 @@ class Builder {
  public:
   explicit Builder(const DescriptorRequest& request)
       : r_(request), plan_(request.plan), shapes_(*request.op), scatter_(std::get_if<Scatter>(&*request.op)) {
-    std::memset(&k_, 0, sizeof k_);  // its padding too
+    std::memset(&k_, 0, sizeof k_);  // padding is zero, too
   }
 
   DescriptorImage run() {
@@ -308,7 +310,7 @@ class Builder {
   void add_symbols() {
     std::vector<strew_symbol> list;
     for (const Symbol& symbol : plan_.symbols) {
-      // Operands that are not bound have their result's dims.
+      // A symbol of an operand that is not bound is read from its result, which has the same dims.
       uint32_t tensor = shapes_.find(symbol.role, symbol.index);
       if (tensor == shapes_.slots().size()) tensor = shapes_.find(Role::result, symbol.index);
       list.push_back({tensor, static_cast<uint32_t>(symbol.dim), symbol.is_stride ? 1u : 0u});
@@ -353,7 +355,7 @@ class Builder {
     }
     return false;
   }
-  /// overwrites_all() (compiler/plan), as far as it is known before the call.
+  /// Writes the conditions of overwrites_all() (compiler/plan) that a call has to check.
   void add_covers() {
     if (plan_.gather || !plan_.pure_move || !plan_.unique.holds) return;
     const bool applies = plan_.in_bounds.holds || plan_.checks_first;

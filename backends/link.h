@@ -1,5 +1,6 @@
-// The link facade: relocatable objects become running code. ORC and JITLink stand behind it (link.cc, in libstrew_llvm); nobody
-// else includes their headers. Extern symbols an object may use: the math table (base/math) and the C library's memory functions.
+// Linker: turns relocatable objects into running code. LLVM's ORC and JITLink do the work behind this interface (backends/llvm/link/link.cc, in
+// libstrew_llvm), and no other code includes their headers. Limit: the only external symbols that an object may use are the math table
+// (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/kernel_test.cc.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,11 @@
 
 namespace strew {
 
-/// Code in memory; unmapped when the last owner goes.
+/// Code in memory. It is unmapped when the last owner lets go of it.
 class LinkedObject {
  public:
   virtual ~LinkedObject() = default;
-  /// Address of a symbol asked for in link(), in that order.
+  /// The addresses of the symbols that link() was asked for, in their order.
   std::vector<const void*> addresses;
 };
 
@@ -22,7 +23,7 @@ class LinkedObject {
 class Linker {
  public:
   virtual ~Linker() = default;
-  /// Links the objects with each other.
+  /// Links the objects with each other, and looks up `symbols` in them.
   virtual Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
                                                        const std::vector<std::string>& symbols) = 0;
 };

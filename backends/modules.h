@@ -1,4 +1,6 @@
-// The interfaces of the backends that are opened on demand (base/module.h).
+// Modules: the interfaces of the three libraries with backends that are opened on demand (base/module.h), and functions that open them. Each
+// library exports one C function, which returns its interface: a struct of a version and function pointers.
+// Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +15,20 @@
 
 namespace strew {
 
-/// The kernels of a request that have entries: itself, or its parts.
+/// The kernels of a request that have entries of their own: the request itself or, for wide accumulation, its parts.
 inline std::span<const BuildRequest> units_of(const BuildRequest& request) {
   return request.parts.empty() ? std::span(&request, 1) : std::span(request.parts);
 }
 
 struct BodySignature;
-/// Loops that another backend made: their calling convention, and SYMBOL_apply as LLVM bitcode.
+/// A loop body that Halide compiled: its calling convention, and the function SYMBOL_apply as LLVM bitcode
+/// (backends/llvm/entries/external_body.h).
 struct ExternalBodyCode {
   const BodySignature& signature;
   const std::string& bitcode;
 };
 
-/// A kernel with entries of its own. `body`: the range and list entries call these; null: they have their own.
+/// A kernel with entries of its own. `body`: the entries range, list and clip call it; null: they have loops of their own.
 struct ObjectUnit {
   const BuildRequest& request;
   const ExternalBodyCode* body = nullptr;
@@ -34,17 +37,19 @@ struct ObjectUnit {
 /// extern "C" const LlvmModule* strew_llvm_module()
 struct LlvmModule {
   uint32_t version;  ///< kModuleVersion (base/module.h)
-  /// `units`: the request itself, or its parts.
+  /// `units`: those of units_of(request).
   Expected<Artifact> (*build)(const BuildRequest& request, std::span<const ObjectUnit> units);
   Expected<std::string> (*emit_text)(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind);
-  Linker* (*linker)();  ///< one per process
+  Linker* (*linker)();  ///< the process's one linker
 };
 Expected<const LlvmModule*> open_llvm_module();
 
 /// extern "C" const HalideModule* strew_halide_module()
 struct HalideModule {
   uint32_t version;
-  Expected<std::string> (*build)(const BuildRequest& request, const BodySignature& signature);  ///< bitcode
+  /// The bitcode of the function SYMBOL_apply.
+  Expected<std::string> (*build)(const BuildRequest& request, const BodySignature& signature);
+  /// Algorithm, schedule and loop nest as text.
   Expected<std::string> (*emit_text)(const BuildRequest& request, const BodySignature& signature);
 };
 Expected<const HalideModule*> open_halide_module();
@@ -63,8 +68,8 @@ struct PtoModule {
                                          const pto::ProgramOptions& options);
   /// pto::program_text
   Expected<std::string> (*program_text)(const std::vector<pto::Program>& programs, std::string_view kind);
-  /// Runs the program on `tensors`, in the order in which a call binds them. False: policy error found an index out of bounds, and nothing was
-  /// written.
+  /// Runs the program on `tensors`, which stand in the order in which a call binds them. False: policy error found an index out of bounds, and
+  /// nothing was written.
   Expected<bool> (*simulate)(const pto::Program& program, std::span<const TensorView> tensors);
 };
 Expected<const PtoModule*> open_pto_module();

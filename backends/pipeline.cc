@@ -1,6 +1,8 @@
-// plan_kernel() reads like the picture in docs/architecture.md. A schedule's text sets knobs over the heuristic's choice; a backend named by
-// the caller must be able, `auto` takes the first that is (the reference always is). Wide accumulation is a kernel made of parts, which pass
-// through the same stages and end in the same object. Tested by tests/unit/kernel_test.cc.
+// See pipeline.h. plan_kernel() has the stages of the picture in docs/architecture.md. The knobs in a schedule's text replace those that the
+// heuristic chose. A backend that the caller names must be able to build the kernel; `auto` takes the first that can, and the reference always
+// can. A wide accumulation is a kernel made of two or three parts (compiler/rewrite/split_wide.h): fold (updates into a wide accumulator), narrow
+// (the accumulator into the result, rounded once) and, if operand and result differ in dtype, start (the initial values of the accumulator). The
+// parts pass through the same stages and end in the same object. Tested by tests/unit/kernel_test.cc.
 #include "backends/pipeline.h"
 
 #include <algorithm>
@@ -13,11 +15,11 @@
 namespace strew {
 namespace {
 
-/// May the parts widen only what updates touch (runtime/call/wide_touched)? Their schedules must be of strategies owner (fold) and window
-/// (narrow).
+/// Is sparse widening legal for these parts: may a call widen only the blocks of the result that updates reach (runtime/call/wide_touched)? In
+/// addition, fold must be scheduled with an owner strategy, and narrow with strategy window.
 bool touched_legal(const Plan& fold, const Plan& narrow) {
   if (fold.pairs != 1 || !legal(Strategy::owner, fold).ok() || fold.accumulate != Accumulate::native) return false;
-  // A key's window is the elements from its key on; the narrowing is one run over all elements.
+  // The window of a key must be the `unit` elements from the key on, and narrow must be one run over all elements.
   const int64_t unit = key_unit(fold);
   const auto result = static_cast<size_t>(fold.result(0));
   const bool row = fold.window.size() == 1 && fold.window[0].strides[result].is(1) && fold.window[0].extent.is(unit);
@@ -26,7 +28,7 @@ bool touched_legal(const Plan& fold, const Plan& narrow) {
          narrow.positions.empty();
 }
 
-/// The features that code for the target may use, as strew_kernel.features.
+/// The CPU features that code for the target may use, in the format of strew_kernel.features.
 std::string feature_text(const Target& target) {
   std::string text;
   const FeatureSet set = features_of(target);
@@ -35,7 +37,7 @@ std::string feature_text(const Target& target) {
   return text;
 }
 
-/// The stages up to the schedule. `wanted`: the schedule, decided already; null: the heuristic's, with the knobs that the options set.
+/// Runs the stages up to the schedule. `wanted`: the schedule to take; null: the heuristic's, with the knobs that the options set.
 Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, const KernelOptions& options,
                                    const Schedule* wanted) {
   Compiled out(op);
@@ -69,8 +71,8 @@ Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, c
   return out;
 }
 
-/// A part of a wide accumulation. Its scratch lies otherwise than the results, so a strategy asked for and legal for the whole op may not be
-/// for the part: that one then runs on one thread.
+/// Runs the stages up to the schedule for one part of a wide accumulation. The accumulator has other strides than the result, so a schedule that
+/// is legal for the whole op may be illegal for a part; that part falls back to strategy `sequential`.
 Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const KernelOptions& options, const Schedule* wanted) {
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
   STREW_ASSIGN(Compiled part, schedule_kernel(verified, whole.target, options, wanted));
@@ -80,12 +82,12 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
   return part;
 }
 
-/// Where updates may be few against the result, the fold takes the strategy and the narrowing the split that let runtime/call/wide_touched
-/// widen only what is touched.
+/// Schedules the parts of a wide accumulation. If a call may have few updates for the size of the result, fold takes strategy owner and narrow
+/// strategy window, which sparse widening needs (runtime/call/wide_touched).
 Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
   KernelOptions plain = options;
   plain.threads = out.threads;
-  plain.schedule.clear();  // parts get the whole's schedule, or their own heuristic's
+  plain.schedule.clear();  // a part takes the whole op's schedule if the user gave one, else the heuristic's for the part
   const Expected<ScheduleText> text = split_threads(options.schedule);
   const bool is_given = text.ok() && !text->knobs.empty();
   STREW_ASSIGN(Compiled fold, schedule_part(split.fold, out, plain, is_given ? &out.schedule : nullptr));
@@ -113,14 +115,14 @@ std::string backend_names() {
   return list;
 }
 
-/// An interpreter takes the op whole; others build its parts.
+/// Asks the backend. Backends that interpret take a wide accumulation whole; others build its parts.
 Status can_build(const Backend& backend, const Compiled& kernel) {
   BuildRequest request = kernel.request();
   if (backend.interprets()) request.parts.clear();
   return backend.can_build(request);
 }
 
-/// An NPU's programs come from the backend of its name.
+/// An NPU target has one backend, which has the target's name.
 void choose_npu_backend(const std::string& wanted, Compiled& out) {
   const Backend* const backend = find_backend(out.target.cpu);
   out.backends.push_back({backend, can_build(*backend, out)});
@@ -148,7 +150,7 @@ void choose_backend(const std::string& wanted, Compiled& out) {
   if (out.chosen.ok()) out.backend = backend;
 }
 
-/// The symbol, and what a call needs.
+/// Makes the symbol and the descriptor, of the parts first.
 void describe(Compiled& out) {
   const bool interpreted = out.backend->interprets();
   if (interpreted) out.parts.clear();
@@ -156,7 +158,7 @@ void describe(Compiled& out) {
   for (Compiled& part : out.parts) {
     part.backend = out.backend;
     describe(part);
-    made_of += "\n" + part.symbol;  // their schedules may not follow from the whole's
+    made_of += "\n" + part.symbol;  // a part's schedule may differ from the whole op's, and its symbol contains the schedule
   }
   out.symbol = kernel_symbol(made_of, out.schedule, out.target, out.backend->name());
   DescriptorRequest request{out.identity, out.plan, out.schedule, out.symbol, out.identity_text};
@@ -187,14 +189,14 @@ Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& option
 
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,
                                const pto::ProgramOptions* program) {
-  const FpEnvironment environment(true);  // constants are folded whatever the caller rounds to
+  const FpEnvironment environment(true);  // constants are folded with rounding to nearest, whatever the caller's rounding mode is
   if (options.threads < 0 || options.threads > 1024)
     return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0..1024");
   STREW_ASSIGN(const Target target, parse_target(options.target, machine));
   STREW_ASSIGN(Compiled out, schedule_kernel(op, target, options, nullptr));
   out.program = program;
   if (!out.scheduled.ok()) return out;
-  // An NPU's planner takes wide accumulation whole.
+  // The planner of NPU programs takes a wide accumulation whole.
   const std::optional<WideSplit> split = is_npu(target) ? std::nullopt : split_wide(out.identity);
   if (split) STREW_TRY(schedule_parts(*split, options, out));
   choose_backend(options.backend, out);

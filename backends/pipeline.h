@@ -1,6 +1,6 @@
-// The pipeline: verify -> canonicalise -> plan -> schedule -> backend -> build. Whoever compiles, explains or emits walks this one; each stage's
-// product stays in `Compiled`, where it can be printed. Targets that are NPUs pass through the same stages: their schedule has no knobs, since the
-// planner of a program chooses its tiles, and the artifact is a program.
+// The pipeline: verify -> canonicalise -> plan -> schedule -> backend -> build. Compiling, explaining and emitting all run this one pipeline; the
+// product of each stage stays in `Compiled`, where it can be printed. NPU targets pass through the same stages, but their schedule has no knobs,
+// because the program's planner chooses the tiles, and their artifact is a program. Tested by tests/unit/kernel_test.cc.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@
 
 namespace strew {
 
-/// A backend, and why it may not build the kernel (or ok).
+/// A backend, and its answer to can_build: ok, or the reason why not.
 struct Candidate {
   const Backend* backend;
   Status status;
@@ -29,44 +29,44 @@ struct Candidate {
 struct Compiled {
   explicit Compiled(const VerifiedOp& given) : op(given), op_text(print(*given)), identity(given), canonical(given) {}
 
-  VerifiedOp op;  ///< as the user gave it
+  VerifiedOp op;  ///< the op as the user gave it
   std::string op_text;
-  VerifiedOp identity;  ///< what all spellings of the op have in common, tensors and messages included (compiler/rewrite)
+  VerifiedOp identity;  ///< the form that all spellings of an op share if they bind the same tensors and report the same (compiler/rewrite)
   std::string identity_text;
   VerifiedOp canonical;
-  std::vector<const Rewrite*> applied;  ///< the rewrites that led there
+  std::vector<const Rewrite*> applied;  ///< the rewrites that led to `canonical`
   Target target;
-  int threads =
-      0;  ///< most that a call may use, 0: all: from the options, or said in the schedule's text. No part of the schedule
+  /// The most threads that a call may use, from the schedule's text or the options; 0: all. Not a part of the schedule.
+  int threads = 0;
   Plan plan;
   Schedule heuristic;
   std::string why;  ///< the heuristic's reason for its strategy
   Schedule schedule;
-  Status scheduled;    ///< not ok: the schedule asked for is illegal; nothing after it is chosen then
-  std::string symbol;  ///< empty where there is no backend
-  /// Wide accumulation: the kernels it is made of, in the order of STREW_FOLD, STREW_NARROW and, where there is one, STREW_START.
+  Status scheduled;    ///< not ok: the schedule that was asked for is illegal, and the members below are not filled
+  std::string symbol;  ///< empty if no backend was chosen
+  /// Wide accumulation: the kernels that this one is made of: STREW_FOLD, STREW_NARROW and, if there is one, STREW_START.
   std::vector<Compiled> parts;
-  std::vector<Candidate> backends;  ///< best first, the simulated ones not among them
+  std::vector<Candidate> backends;  ///< the backends that could have been chosen, best first; NPU targets: the one of the target's name
   const Backend* backend = nullptr;
   Status chosen;  ///< not ok: why there is no backend
   DescriptorImage descriptor;
-  Artifact artifact;  ///< with the code of the parts
+  Artifact artifact;  ///< contains the code of the parts
 
-  const pto::ProgramOptions* program = nullptr;  ///< targets that are NPUs: what the caller asks of the program; null: nothing
+  const pto::ProgramOptions* program = nullptr;  ///< NPU targets: what the caller asks of the program; null: nothing
 
-  /// What backends read. Refers to this.
+  /// The part of this that backends read. It refers to members of this object.
   BuildRequest request() const;
 };
 
-/// Decides everything and builds nothing. `program`: what is asked of the program of an NPU, which must outlive the kernel's build(). Fails where the options make no sense (an unknown target, more than 1024 threads); what is
-/// illegal for this op is in `scheduled` and `chosen`.
+/// Decides everything and builds nothing. It fails if the options make no sense for any op (an unknown target, more than 1024 threads); if they
+/// are illegal for this op, `scheduled` or `chosen` says so. `program`: what is asked of an NPU's program; it must live until build() returns.
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const pto::ProgramOptions* program = nullptr);
-/// The same for target `native` on another machine: for tests.
+/// The same for tests, which pass the machine that target `native` stands for.
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,
                                const pto::ProgramOptions* program = nullptr);
-/// Makes the artifact of what plan_kernel() decided, or says why it cannot be.
+/// Makes the artifact that plan_kernel() decided on, or says why there is none.
 Status build(Compiled& kernel);
-/// Verifies `op`, plans and builds.
+/// Runs the whole pipeline.
 Expected<Compiled> compile(const Op& op, const KernelOptions& options);
 
 }  // namespace strew
