@@ -31,7 +31,8 @@ struct Compiled {
 
   VerifiedOp op;  ///< the op as the user gave it
   std::string op_text;
-  VerifiedOp identity;  ///< the form that all spellings of an op share if they bind the same tensors and report the same (compiler/rewrite)
+  /// The form that all spellings of an op share if calls bind the same tensors and report the same messages (compiler/rewrite).
+  VerifiedOp identity;
   std::string identity_text;
   VerifiedOp canonical;
   std::vector<const Rewrite*> applied;  ///< the rewrites that led to `canonical`
@@ -46,7 +47,8 @@ struct Compiled {
   std::string symbol;  ///< empty if no backend was chosen
   /// Wide accumulation: the kernels that this one is made of: STREW_FOLD, STREW_NARROW and, if there is one, STREW_START.
   std::vector<Compiled> parts;
-  std::vector<Candidate> backends;  ///< the backends that could have been chosen, best first; NPU targets: the one of the target's name
+  /// The backends that `auto` chooses from, best first; for an NPU target, the one of the target's name.
+  std::vector<Candidate> backends;
   const Backend* backend = nullptr;
   Status chosen;  ///< not ok: why there is no backend
   DescriptorImage descriptor;

@@ -27,7 +27,8 @@ HExpr negated(const HExpr& e) { return constant(e, 0) - e; }
 }  // namespace
 
 Parts HalideNumeric::unary(ExprOp op, DType dtype, const Parts& a) const {
-  if (is_complex(dtype)) return {float_unary(ExprOp::neg, a.a), float_unary(ExprOp::neg, a.b)};  // verify() admits no other operator
+  // Of complex numbers verify() admits neg only.
+  if (is_complex(dtype)) return {float_unary(ExprOp::neg, a.a), float_unary(ExprOp::neg, a.b)};
   if (is_float(dtype)) return {float_unary(op, a.a), {}};
   if (dtype == DType::boolean) return {op == ExprOp::bit_not ? !a.a : a.a, {}};
   return {int_unary(op, dtype, a.a), {}};

@@ -181,7 +181,7 @@ bool has_index_lanes(const Frame& f) {
   // of scalar code.
   if (f.target.arch == "x86_64" && (features_of(f.target) & feature_bit("sse4.2")) == 0) return false;
   if ((!narrow && plan.index_dtype != DType::i64) || plan.positions.empty()) return false;
-  if (!narrow && plan.oob == OobPolicy::wrap) return false;  // no vector division of 64 bits
+  if (!narrow && plan.oob == OobPolicy::wrap) return false;  // 64-bit lanes would be divided one by one
   const Loop& loop = plan.positions.back();
   const Term& stride = loop.strides[static_cast<size_t>(plan.indices())];
   if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;

@@ -136,7 +136,8 @@ Status optimise(llvm::Module& module, const Target& target, bool has_bitcode) {
   passes.addPass(llvm::SimplifyCFGPass());
   add_blend_store_pass(passes, target);
   add_sanitizer_passes(passes);
-  std::vector<llvm::Function*> defined;  // collected first, because a sanitizer's pass adds declarations to the module while it runs
+  // Collected first, because a sanitizer's pass adds declarations to the module while it runs.
+  std::vector<llvm::Function*> defined;
   for (llvm::Function& function : module)
     if (!function.isDeclaration()) defined.push_back(&function);
   for (llvm::Function* function : defined) passes.run(*function, pipeline->functions);

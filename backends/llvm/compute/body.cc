@@ -12,8 +12,10 @@ namespace strew {
 namespace {
 using llvm::Value;
 
-constexpr int64_t kStraight = 16;       // most vectors of straight-line code for a constant run
-constexpr int64_t kStraightNodes = 64;  // most expression nodes in these vectors together: LLVM's time grows faster than the block
+// Most vectors of straight-line code for a run of constant length, and most expression nodes in these vectors together: LLVM's instruction
+// selection takes time that grows faster than the block.
+constexpr int64_t kStraight = 16;
+constexpr int64_t kStraightNodes = 64;
 // Moves of fewer bytes are loops, because memcpy's dispatch and string instructions cost more (bench/suite, dus_ cases, on Zen 3, as ratios to
 // the hand-written limit: 1.16 with memcpy, 1.03 with a loop at 40 KiB; 1.48 and 1.33 at 8 KiB; a tie at 128 KiB).
 constexpr int64_t kMemcpyBytes = 256 << 10;

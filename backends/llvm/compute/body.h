@@ -14,10 +14,14 @@ namespace strew {
 struct Body {
   const Expr* expr = nullptr;
   std::vector<int> results, currents, updates, extras;
-  bool move = false;                           ///< the graph only copies bytes: results[i] = updates[i], or currents[i] without updates
-  bool bulk = false;                           ///< runs are long: they are moved by memcpy, and no code is made for short ones
-  const Scalar* current = nullptr;             ///< if set, `current` nodes are this value instead of a load (a gather's fill value)
-  llvm::Value* current_in_register = nullptr;  ///< if set, `current` node 0 is this value in its storage form (register_run.h)
+  /// The graph only copies bytes: results[i] = updates[i] or, without updates, currents[i].
+  bool move = false;
+  /// Runs are long: they are moved by memcpy, and no code is made for short ones.
+  bool bulk = false;
+  /// If set, every `current` node is this value instead of a load: a gather's fill value.
+  const Scalar* current = nullptr;
+  /// If set, the `current` node of result 0 is this value, in its storage form, instead of a load (register_run.h).
+  llvm::Value* current_in_register = nullptr;
 };
 
 /// The body for the plan's windows. `fill`: for windows of a gather that the policy fills; the gathered element is the fill value.

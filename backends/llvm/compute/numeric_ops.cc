@@ -176,7 +176,7 @@ Value* Numeric::int_divide(ExprOp op, bool is_signed, Value* a, Value* b) {
   Value* by_zero = e_.b.CreateICmpEQ(b, zero);
   Value* special = by_zero;
   if (is_signed) {
-    // x / -1 is -x (wrapping) and x rem -1 is 0: dividing by 1 instead and negating keeps the hardware from trapping on MIN / -1.
+    // x / -1 is -x, which wraps, and x rem -1 is 0. Both are computed by dividing by 1, because the hardware traps on MIN / -1.
     Value* by_minus_one = e_.b.CreateICmpEQ(b, llvm::Constant::getAllOnesValue(type));
     special = e_.b.CreateOr(by_zero, by_minus_one);
     Value* safe = e_.b.CreateSelect(special, one, b);

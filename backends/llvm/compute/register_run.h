@@ -22,7 +22,8 @@ class RegisterRun {
 
  private:
   Frame& f_;
-  llvm::AllocaInst *last_, *value_, *current_;  ///< the previous update's address and result; the current value that this update reads
+  /// Stack slots, which LLVM turns into registers: the previous update's address and result, and the current value that this update reads.
+  llvm::AllocaInst *last_, *value_, *current_;
 };
 
 }  // namespace strew

@@ -141,7 +141,7 @@ void ExternalBody::call(const Pointers& p, Value* list, Value* count) {
     scalars = {narrow(count)};
     hosts = {list};
   } else {
-    scalars = {b.getInt32(0), b.getInt32(0)};  // the addresses have moved there
+    scalars = {b.getInt32(0), b.getInt32(0)};  // position and key: the base pointers point at the window already
   }
   for (Value* extent : extents_)
     if (extent != nullptr) scalars.push_back(extent);
@@ -217,7 +217,7 @@ llvm::Function* ExternalBody::trampoline(const std::vector<Value*>& arguments, s
     Value *header = slot(kHeader), *dims = slot(kDimBytes * std::max<int64_t>(1, static_cast<int64_t>(buffer->dims.size())));
     b.CreateStore(dims, at(header, kDims));
     b.CreateStore(given[host++], at(header, kHost));
-    b.CreateAlignedStore(b.getInt64(0), dims, llvm::Align(8));  // min, extent
+    b.CreateAlignedStore(b.getInt64(0), dims, llvm::Align(8));  // min and extent of dim 0
     for (size_t d = 0; d < buffer->dims.size() && !buffer->packed; ++d) {
       const Term& steps = buffer->dims[d].stride;
       if (steps.is_static() && std::abs(steps.factor) <= kHalideLimit) continue;  // the body has this stride as a constant

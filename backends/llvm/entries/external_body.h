@@ -49,9 +49,12 @@ class ExternalBody {
   Emitter& e_;
   const BodySignature& signature_;
   std::string symbol_;
-  std::vector<const SignatureBuffer*> buffers_;  ///< in the order of the arguments: the list, if the signature takes one, inputs, results
-  std::vector<llvm::Value*> extents_;            ///< per window loop, the extent that is passed, i32; null: the body knows it
-  llvm::Value* one_ = nullptr;                   ///< the constant list of the one entry (0, 0), if the signature takes a list
+  /// The buffers that are passed: the list, if the signature takes one, inputs, results.
+  std::vector<const SignatureBuffer*> buffers_;
+  /// Per window loop, the extent that is passed, i32; null: the body has it as a constant.
+  std::vector<llvm::Value*> extents_;
+  /// The constant list of the one entry (position 0, key 0), if the signature takes a list.
+  llvm::Value* one_ = nullptr;
 };
 
 }  // namespace strew

@@ -63,7 +63,7 @@ class OrcLinker final : public Linker {
                                                const std::vector<std::string>& symbols) override {
     constexpr std::string_view kWhat = "linker";
     STREW_TRY(check_headroom(kWhat, kLinkBytes, kBuildMappings));
-    const std::lock_guard lock(mutex_);  // recursive: an object that fails to link is removed in here
+    const std::lock_guard lock(mutex_);  // recursive, because remove() locks it too, and runs in here if an object fails to link
     bool finished = false;
     auto linked = catching(kWhat, [&] {
       auto made = link_now(objects, symbols);
@@ -162,7 +162,8 @@ class OrcLinker final : public Linker {
   orc::ObjectLinkingLayer layer_;
   orc::JITDylib* externals_ = nullptr;
   std::atomic<uint64_t> next_{0};
-  std::recursive_mutex mutex_;  // taken before the session's own locks, which an exception that passes LLVM's frames leaves locked
+  // Taken before the session's own locks, which stay locked if an exception passes through LLVM's frames.
+  std::recursive_mutex mutex_;
   std::atomic<bool> is_broken_{false};
 };
 
