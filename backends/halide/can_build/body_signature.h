@@ -23,6 +23,7 @@ namespace strew {
 
 /// A dim of a buffer: what its coordinate is, and the stride.
 struct SignatureDim {
+  /// The coordinate is an iteration of a window loop, the position, or the key.
   enum class Walks : uint8_t { window, position, key };
   Walks walks = Walks::window;
   int loop = 0;  ///< Walks::window: the number of the loop in plan.window

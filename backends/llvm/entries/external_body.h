@@ -34,11 +34,14 @@ class ExternalBody {
 
  private:
   bool has_packed() const;
+  /// i1: is the i64 `number` between -kHalideLimit and kHalideLimit?
   llvm::Value* within_limit(llvm::Value* number);
   llvm::Value* largest_key();
   llvm::Value* steps_of(const SignatureDim& dim, llvm::Value* keys);
   llvm::Value* piece(size_t level);
+  /// Emits the window loops from `level` on that the body does not have as constants, in pieces, and the call of the body inside.
   void nest(const Pointers& p, const Placement* placement, WindowCut cut, size_t level);
+  /// Emits the call of the body with extents_. p: pointers at the start of the window (a list: at position 0 and key 0).
   void call(const Pointers& p, llvm::Value* list, llvm::Value* count);
   /// The function through which every entry of the module calls SYMBOL_apply. It takes addresses, extents and strides as plain arguments and
   /// builds the halide_buffer_t structs from them, so this code exists once. `stream`: a second one, whose vector stores are non-temporal.
