@@ -5,8 +5,8 @@
 // Halide recurses over expressions, also when they are made and destroyed, so everything runs on a stack that is large enough
 // (base/own_stack.h); Halide's own switch to another stack is off, because sanitizers do not follow it.
 //
-// The generated code has no Halide runtime, 64-bit addresses and strict floats. It has no asserts, because the entries guarantee what those would
-// check. Tested by tests/unit/halide_test.cc and tests/differential.
+// The generated code uses 64-bit addresses and strict floats, and no Halide runtime. It has no asserts, because the entries guarantee what those
+// would check. Tested by tests/unit/halide_test.cc and tests/differential.
 #include "base/module.h"
 
 #include <Halide.h>

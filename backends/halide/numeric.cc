@@ -106,7 +106,7 @@ HExpr HalideNumeric::int_to_float(DType from, DType to, const HExpr& value) cons
   if (to == DType::f32 || bits(from) <= 16) return direct(value, 32);
   HExpr folded = value;
   if (bits(from) == 64) {
-    // From 2^53 on, a double cannot hold all bits: the lowest 11 are first replaced by a sticky bit, which says whether any of them was set.
+    // From 2^53 on, a double cannot hold all bits. So the lowest 11 are cleared first, and the bit above them is set if any of them was.
     const HExpr negated = constant(value, 0) - value;
     const HExpr size = is_signed ? Halide::select(as_signed(value) < 0, negated, value) : value;
     const HExpr low = value & constant(value, 0x7ff);

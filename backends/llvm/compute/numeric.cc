@@ -113,7 +113,7 @@ Value* Numeric::int_to_float(DType from, DType to, Value* value) {
   if (to == DType::f64) return direct(like(e_.b.getDoubleTy(), value));
   if (to == DType::f32 || bits(from) <= 16) return direct(like(e_.b.getFloatTy(), value));
   if (bits(from) == 64) {
-    // From 2^53 on, a double cannot hold all bits: the lowest 11 are first replaced by a sticky bit, which says whether any of them was set.
+    // From 2^53 on, a double cannot hold all bits. So the lowest 11 are cleared first, and the bit above them is set if any of them was.
     Type* i64 = value->getType();
     Value* magnitude = is_signed ? e_.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, value, e_.b.getFalse()) : value;
     Value* low = e_.b.CreateAnd(value, splat(i64, 0x7ff));
