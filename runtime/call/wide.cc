@@ -1,7 +1,7 @@
-// See wide.h. Two ways: accumulators for what updates touch (runtime/call/wide_touched), where that is legal and updates are few against the
+// See wide.h. Two ways: accumulators for what updates touch (runtime/call/wide_sparse), where that is legal and updates are few against the
 // result or accumulators for all of it would exceed the schedule's scratch_mib; else scratch as large as the results in the wide dtype, and
 // once more in their own where operands have another, which is the fastest for many updates of a small table. The kernel keeps its scratch
-// for the next call (runtime/call/scratch). Tested by tests/unit/split_wide_test.cc, wide_touched_test.cc and tests/differential.
+// for the next call (runtime/call/scratch). Tested by tests/unit/split_wide_test.cc, wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
-#include "runtime/call/wide_touched.h"
+#include "runtime/call/wide_sparse.h"
 
 namespace strew {
 namespace {
@@ -32,10 +32,10 @@ int64_t elements(const TensorView& view) {
 }
 
 /// What the halves are bound to where there is one pair, with its accumulator at `sums`.
-struct Halves {
+struct StageTensors {
   std::vector<TensorView> fold, narrow;
 
-  Halves(const strew_kernel& kernel, std::span<const TensorView> tensors, char* sums) {
+  StageTensors(const strew_kernel& kernel, std::span<const TensorView> tensors, char* sums) {
     const TensorView accumulator{sums, static_cast<DType>(kernel.wide_dtype), tensors[0].rank, tensors[0].dims, nullptr};
     fold = {accumulator};
     if (kernel.init_kind == STREW_IN_PLACE) fold.push_back(tensors[0]);
@@ -49,7 +49,7 @@ struct Halves {
 };
 
 /// Are there fewer updates than twice the result's elements, or more accumulators than the schedule allows?
-bool prefers_touched(const Callable& callable, const Call& fold) {
+bool prefers_sparse(const Callable& callable, const Call& fold) {
   const strew_kernel& kernel = callable.parts[STREW_FOLD]->kernel;
   int64_t updates = 0;
   if (__builtin_mul_overflow(fold.positions, evaluate(kernel, kernel.window, fold.dyn), &updates)) return false;
@@ -58,15 +58,15 @@ bool prefers_touched(const Callable& callable, const Call& fold) {
 }
 
 /// False: not for this call, nothing was done.
-Expected<bool> try_touched(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault) {
-  // The halves are bound to accumulators where no buffer can be; run_touched puts each granule's own in their place.
-  const Halves halves(callable.kernel, tensors, reinterpret_cast<char*>(uintptr_t{1} << 62));
+Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault) {
+  // The halves are bound to accumulators where no buffer can be; run_wide_sparse puts each granule's own in their place.
+  const StageTensors stages(callable.kernel, tensors, reinterpret_cast<char*>(uintptr_t{1} << 62));
   const Callable &fold = *callable.parts[STREW_FOLD], &narrow = *callable.parts[STREW_NARROW];
   Call fold_call, narrow_call;
-  STREW_TRY(fold.binder.bind(halves.fold, fold_call));
-  if (!prefers_touched(callable, fold_call) || !keys_fit(fold.kernel, fold_call.dyn)) return false;
-  STREW_TRY(check_indices(fold, halves.fold, fold_call, fault));
-  STREW_TRY(narrow.binder.bind(halves.narrow, narrow_call));
+  STREW_TRY(fold.binder.bind(stages.fold, fold_call));
+  if (!prefers_sparse(callable, fold_call) || !keys_fit(fold.kernel, fold_call.dyn)) return false;
+  STREW_TRY(check_indices(fold, stages.fold, fold_call, fault));
+  STREW_TRY(narrow.binder.bind(stages.narrow, narrow_call));
   make_result(narrow, narrow_call);
   const int64_t positions = fold_call.positions;
   if (positions == 0 || fold_call.init == 0) return true;
@@ -77,9 +77,9 @@ Expected<bool> try_touched(const Callable& callable, std::span<const TensorView>
   const int64_t nanoseconds = estimate(positions, std::min(positions, int64_t{1} << 40) * unit * kBytesPerUpdate);
   const int threads = threads_for(nanoseconds, fold.threads, *callable.limits);
   Executor::Team team(*callable.executor, threads, nanoseconds);
-  return run_touched(team, callable.scratch,
-                     {fold.kernel, narrow.kernel, &fold_args, &narrow_args, positions, fold_call.init,
-                      int64_t{callable.kernel.scratch_mib} << 20, team.threads(), *callable.limits});
+  return run_wide_sparse(team, callable.scratch,
+                         {fold.kernel, narrow.kernel, &fold_args, &narrow_args, positions, fold_call.init,
+                          int64_t{callable.kernel.scratch_mib} << 20, team.threads(), *callable.limits});
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements) {
 Status run_wide(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault) {
   const strew_kernel& kernel = callable.kernel;
   if (kernel.widens_touched != 0) {
-    STREW_ASSIGN(const bool done, try_touched(callable, tensors, fault));
+    STREW_ASSIGN(const bool done, try_sparse(callable, tensors, fault));
     if (done) return {};
   }
   const size_t n = kernel.result_count;

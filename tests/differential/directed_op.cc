@@ -72,7 +72,7 @@ PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase) {
                                                 {K::radix_apply, S::radix},
                                                 {K::runs, S::runs},
                                                 {K::private_apply, S::private_tables},
-                                                {K::wide_touched, S::owner},
+                                                {K::wide_sparse, S::owner},
                                                 {K::private_merge, S::private_tables}};
   const bool wide = phase >= K::wide_start;
   PhaseOp out;

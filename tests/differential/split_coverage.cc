@@ -37,9 +37,9 @@ bool carries_out(PhaseKind kind, Strategy strategy) {
     case Strategy::window:
       return kind == K::window;
     case Strategy::owner:
-      return kind == K::owner || kind == K::columns || kind == K::wide_touched;
+      return kind == K::owner || kind == K::columns || kind == K::wide_sparse;
     case Strategy::radix:
-      return kind == K::radix_apply || kind == K::columns || kind == K::wide_touched;
+      return kind == K::radix_apply || kind == K::columns || kind == K::wide_sparse;
     case Strategy::runs:
       return kind == K::runs || kind == K::columns;
     case Strategy::clip:

@@ -78,58 +78,58 @@ bool says_inside(const Reader& reader, const Gather& gather, int indices, const 
 
 }  // namespace
 
-void fold_fill_mask(const Workshop& shop, int compute) {
-  const Reader& reader = shop.reader;
-  const Compute& select = shop.imported.computes[static_cast<size_t>(compute)];
-  if (!shop.ledger.is_live(compute) || select.op != ComputeOp::map || select.arguments.size() != 3) return;
+void fold_fill_mask(const FoldContext& context, int compute) {
+  const Reader& reader = context.reader;
+  const Compute& select = context.imported.computes[static_cast<size_t>(compute)];
+  if (!context.uses.is_live(compute) || select.op != ComputeOp::map || select.arguments.size() != 3) return;
   const int gathered = select.arguments[1];
-  const Value& from = shop.imported.values[static_cast<size_t>(gathered)];
-  if (from.kind != ValueKind::result || is_scatter(shop.kernel(from.index).op) || shop.ledger.readers(gathered) != 1) return;
+  const Value& from = context.imported.values[static_cast<size_t>(gathered)];
+  if (from.kind != ValueKind::result || is_scatter(context.kernel(from.index).op) || context.uses.readers(gathered) != 1) return;
   const int number = from.index;
-  Gather gather = std::get<Gather>(*shop.kernel(number).op);
-  if (gather.oob != OobPolicy::clamp || !gather.expr.empty() || shop.kernel(number).fixed_policy) return;
+  Gather gather = std::get<Gather>(*context.kernel(number).op);
+  if (gather.oob != OobPolicy::clamp || !gather.expr.empty() || context.kernel(number).fixed_policy) return;
   if (select.results[0].dims != gather.result.dims || gather.result.dtype != gather.operand.dtype) return;
 
-  const int result = shop.ledger.value_of(compute);
-  const Term term = reader.term(reader.whole(result));
+  const int result = context.uses.value_of(compute);
+  const Term term = reader.term(reader.elements_of(result));
   if (!reader.is(term, ExprOp::select) || reader.node(term)->args != std::vector<int32_t>{0, 1, 2}) return;
   const auto fill = reader.constant(reader.argument(term, 2));
   const auto bounds = bounds_of(reader, reader.argument(term, 0));
-  const int indices = shop.kernel(number).arguments[1];
-  if (!fill || !bounds || shop.imported.values[static_cast<size_t>(indices)].kind == ValueKind::stack) return;
+  const int indices = context.kernel(number).arguments[1];
+  if (!fill || !bounds || context.imported.values[static_cast<size_t>(indices)].kind == ValueKind::stack) return;
   if (!says_inside(reader, gather, indices, *bounds)) return;
 
   gather.oob = OobPolicy::fill_window;
   gather.fill = *fill;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
   if (!folded.ok()) return;
-  ImportedKernel& kernel = shop.kernel(number);
+  ImportedKernel& kernel = context.kernel(number);
   kernel.op = std::move(folded).value();
   kernel.fixed_policy = true;
   kernel.notes.emplace_back(
       "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply");
-  shop.ledger.becomes_result(result, number, ComputeFate::folded);
+  context.uses.becomes_result(result, number, ComputeFate::folded);
 }
 
-void fold_operand(const Workshop& shop, int kernel) {
-  const auto* scatter = std::get_if<Scatter>(&*shop.kernel(kernel).op);
+void fold_operand(const FoldContext& context, int kernel) {
+  const auto* scatter = std::get_if<Scatter>(&*context.kernel(kernel).op);
   if (scatter == nullptr || scatter->init != InitKind::copy) return;
   Scatter filled = *scatter;
   filled.init = InitKind::fill;
-  std::vector<int> arguments = shop.kernel(kernel).arguments;
+  std::vector<int> arguments = context.kernel(kernel).arguments;
   for (size_t i = 0; i < filled.operands.size(); ++i) {
     const std::vector<int64_t>& dims = filled.results[i].dims;
     if (std::find(dims.begin(), dims.end(), kDynamic) != dims.end()) return;
-    const auto value = shop.reader.constant(shop.reader.term(shop.reader.whole(arguments[i])));
+    const auto value = context.reader.constant(context.reader.term(context.reader.elements_of(arguments[i])));
     if (!value || value->dtype != filled.results[i].dtype) return;
     filled.fill.push_back(*value);
   }
   arguments.erase(arguments.begin(), arguments.begin() + static_cast<int64_t>(filled.operands.size()));
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(filled));
   if (!folded.ok()) return;
-  shop.kernel(kernel).op = std::move(folded).value();
-  shop.kernel(kernel).notes.emplace_back("folded: the operand is one value everywhere, with which the result is filled");
-  shop.ledger.rewire(kernel, std::move(arguments), ComputeFate::folded);
+  context.kernel(kernel).op = std::move(folded).value();
+  context.kernel(kernel).notes.emplace_back("folded: the operand is one value everywhere, with which the result is filled");
+  context.uses.rewire(kernel, std::move(arguments), ComputeFate::folded);
 }
 
 }  // namespace strew::fold

@@ -20,21 +20,21 @@ size_t indices_slot(const Op& op) {
 
 void fold_computes(Imported& imported, const ImportOptions& options) {
   if (imported.kernels.empty()) return;
-  Ledger ledger(imported);
+  UseCounts uses(imported);
   const Reader reader(imported);
-  const Workshop shop{imported, ledger, reader};
+  const FoldContext context{imported, uses, reader};
   const int kernels = static_cast<int>(imported.kernels.size()), computes = static_cast<int>(imported.computes.size());
-  for (int c = 0; c < computes; ++c) fold_fill_mask(shop, c);
+  for (int c = 0; c < computes; ++c) fold_fill_mask(context, c);
   for (int k = 0; k < kernels; ++k) {
-    fold_indices(shop, k);
-    fold_operand(shop, k);
+    fold_indices(context, k);
+    fold_operand(context, k);
   }
-  for (int c = 0; c < computes; ++c) fold_result_shape(shop, c);
+  for (int c = 0; c < computes; ++c) fold_result_shape(context, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
-  for (int k = 0; k < kernels && !wide; ++k) fuse_updates(shop, k);
+  for (int k = 0; k < kernels && !wide; ++k) fuse_updates(context, k);
   // The last of a chain takes all of it. A chain too long for a graph is looked at from each of its ends: that is bounded.
   size_t looked_at = 0;
-  for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(shop, c);
+  for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(context, c);
 }
 
 }  // namespace strew::fold

@@ -22,12 +22,12 @@ namespace {
 std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
 
 /// The leaf to be the update: one of the updates' shape, rather one that needs no interpreting. -1: there is none.
-int choose_update(const Workshop& shop, const Frame& frame, const Region& region) {
+int choose_update(const FoldContext& context, const Frame& frame, const Region& region) {
   int chosen = -1;
   for (const auto& [leaf, count] : region.leaves) {
-    const auto input = input_of(shop, frame, leaf);
-    if (!input || input->kind != ExtraKind::per_element || shop.reader.type(input->value).dims != frame.dims) continue;
-    const bool computed = shop.imported.values[static_cast<size_t>(input->value)].kind == ValueKind::compute;
+    const auto input = input_of(context, frame, leaf);
+    if (!input || input->kind != ExtraKind::per_element || context.reader.type(input->value).dims != frame.dims) continue;
+    const bool computed = context.imported.values[static_cast<size_t>(input->value)].kind == ValueKind::compute;
     if (chosen < 0 || !computed) chosen = input->value;
     if (!computed) break;
   }
@@ -35,7 +35,7 @@ int choose_update(const Workshop& shop, const Frame& frame, const Region& region
 }
 
 /// The graph of `s` with its updates computed from `updates` as `regions` say; empty regions leave theirs alone.
-std::optional<Expr> graph_of(const Workshop& shop, const Scatter& s, const std::vector<Region>& regions,
+std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const std::vector<Region>& regions,
                              const std::vector<int>& updates, GraphBuilder& builder) {
   const Expr before = combine_graph(Op(s));
   std::vector<int32_t> moved;
@@ -47,7 +47,7 @@ std::optional<Expr> graph_of(const Workshop& shop, const Scatter& s, const std::
       moved.push_back(builder.push(std::move(copy)));
       continue;
     }
-    builder.set(updates[pair], builder.push({ExprOp::update, shop.reader.type(updates[pair]).dtype, {}, node.index, {}}));
+    builder.set(updates[pair], builder.push({ExprOp::update, context.reader.type(updates[pair]).dtype, {}, node.index, {}}));
     const auto result = builder.build(regions[pair]);
     if (!result) return std::nullopt;
     moved.push_back(*result);
@@ -57,84 +57,84 @@ std::optional<Expr> graph_of(const Workshop& shop, const Scatter& s, const std::
 }
 
 /// The kernel that gives `value`, if it is a gather whose result only `region` reads; else -1.
-int gather_of(const Workshop& shop, int value, int count) {
-  const Value& v = shop.imported.values[static_cast<size_t>(value)];
-  if (v.kind != ValueKind::result || is_scatter(shop.kernel(v.index).op) || shop.ledger.readers(value) != count) return -1;
+int gather_of(const FoldContext& context, int value, int count) {
+  const Value& v = context.imported.values[static_cast<size_t>(value)];
+  if (v.kind != ValueKind::result || is_scatter(context.kernel(v.index).op) || context.uses.readers(value) != count) return -1;
   return v.index;
 }
 
 }  // namespace
 
-void fuse_updates(const Workshop& shop, int number) {
-  const auto* scatter = std::get_if<Scatter>(&*shop.kernel(number).op);
+void fuse_updates(const FoldContext& context, int number) {
+  const auto* scatter = std::get_if<Scatter>(&*context.kernel(number).op);
   if (scatter == nullptr || scatter->accumulate != Accumulate::native) return;
   Scatter fused = *scatter;
   const Frame frame(fused.updates[0].dims, AccessDims(fused));
-  const std::vector<int> before = shop.kernel(number).arguments;
+  const std::vector<int> before = context.kernel(number).arguments;
   std::vector<int> arguments = before;
-  const size_t first = indices_slot(shop.kernel(number).op) + 1;
+  const size_t first = indices_slot(context.kernel(number).op) + 1;
   std::vector<Region> regions(fused.updates.size());
   std::vector<int> updates(fused.updates.size(), -1);
   size_t count = 0;
   for (size_t j = 0; j < regions.size(); ++j) {
     const int root = before[first + j];
     const auto readers = static_cast<int>(std::count(before.begin(), before.end(), root));
-    Region region = region_of(shop, root, readers, frame.dims);
-    if (region.values.empty() || (updates[j] = choose_update(shop, frame, region)) < 0) continue;
+    Region region = region_of(context, root, readers, frame.dims);
+    if (region.values.empty() || (updates[j] = choose_update(context, frame, region)) < 0) continue;
     count += region.values.size();
     regions[j] = std::move(region);
     arguments[first + j] = updates[j];
-    fused.updates[j] = shop.reader.type(updates[j]);
+    fused.updates[j] = context.reader.type(updates[j]);
   }
   if (count == 0) return;
-  GraphBuilder builder(shop, frame, fused.extras);
-  auto expr = graph_of(shop, *scatter, regions, updates, builder);
+  GraphBuilder builder(context, frame, fused.extras);
+  auto expr = graph_of(context, *scatter, regions, updates, builder);
   if (!expr) return;
   fused.combiner = named_combiner(std::move(*expr));
   fused.extras = std::move(builder.extras);
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  shop.kernel(number).op = std::move(folded).value();
-  shop.kernel(number).notes.push_back("fused: " + operations(count) + " on the updates");
-  shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
+  context.kernel(number).op = std::move(folded).value();
+  context.kernel(number).notes.push_back("fused: " + operations(count) + " on the updates");
+  context.uses.rewire(number, std::move(arguments), ComputeFate::fused);
 }
 
-size_t fuse_result(const Workshop& shop, int compute) {
-  const Compute& last = shop.imported.computes[static_cast<size_t>(compute)];
-  if (!shop.ledger.is_live(compute) || last.op != ComputeOp::map) return 0;
-  const int root = shop.ledger.value_of(compute);
-  const Region region = region_of(shop, root, shop.ledger.readers(root), last.results[0].dims);
+size_t fuse_result(const FoldContext& context, int compute) {
+  const Compute& last = context.imported.computes[static_cast<size_t>(compute)];
+  if (!context.uses.is_live(compute) || last.op != ComputeOp::map) return 0;
+  const int root = context.uses.value_of(compute);
+  const Region region = region_of(context, root, context.uses.readers(root), last.results[0].dims);
   int number = -1, gathered = -1;
   for (const auto& [leaf, count] : region.leaves) {
-    const int gather = gather_of(shop, leaf, count);
-    if (gather <= number || std::get<Gather>(*shop.kernel(gather).op).result.dims != last.results[0].dims) continue;
+    const int gather = gather_of(context, leaf, count);
+    if (gather <= number || std::get<Gather>(*context.kernel(gather).op).result.dims != last.results[0].dims) continue;
     number = gather;
     gathered = leaf;
   }
   const size_t seen = region.values.size();
   if (number < 0) return seen;
-  Gather fused = std::get<Gather>(*shop.kernel(number).op);
-  GraphBuilder builder(shop, Frame(fused.result.dims, AccessDims(fused)), fused.extras);
+  Gather fused = std::get<Gather>(*context.kernel(number).op);
+  GraphBuilder builder(context, Frame(fused.result.dims, AccessDims(fused)), fused.extras);
   const Expr before = combine_graph(Op(fused));
   builder.expr.nodes = before.nodes;
   builder.set(gathered, before.results[0]);
   const auto result = builder.build(region);
   if (!result) return seen;
   for (const int value : builder.added)
-    if (shop.ledger.last_kernel(value) >= number) return seen;
+    if (context.uses.last_kernel(value) >= number) return seen;
   builder.expr.results = {*result};
   fused.expr = pruned(builder.expr);
   fused.extras = std::move(builder.extras);
   fused.result = last.results[0];
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
   if (!folded.ok()) return seen;
-  std::vector<int> arguments = shop.kernel(number).arguments;
+  std::vector<int> arguments = context.kernel(number).arguments;
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
-  shop.kernel(number).op = std::move(folded).value();
-  shop.kernel(number).notes.push_back("fused: " + operations(region.values.size()) + " on what is gathered");
-  shop.ledger.rewire(number, std::move(arguments), ComputeFate::fused);
-  shop.ledger.becomes_result(root, number, ComputeFate::fused);
+  context.kernel(number).op = std::move(folded).value();
+  context.kernel(number).notes.push_back("fused: " + operations(region.values.size()) + " on what is gathered");
+  context.uses.rewire(number, std::move(arguments), ComputeFate::fused);
+  context.uses.becomes_result(root, number, ComputeFate::fused);
   return seen;
 }
 

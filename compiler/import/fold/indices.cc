@@ -42,14 +42,14 @@ struct Allowed {
 
 class IndexFold {
  public:
-  IndexFold(const Workshop& shop, int kernel)
-      : shop_(shop),
-        reader_(shop.reader),
+  IndexFold(const FoldContext& context, int kernel)
+      : context_(context),
+        reader_(context.reader),
         kernel_(kernel),
-        op_(shop.kernel(kernel).op),
+        op_(context.kernel(kernel).op),
         side_(index_side(op_)),
         dims_(op_),
-        value_(shop.kernel(kernel).arguments[indices_slot(op_)]) {}
+        value_(context.kernel(kernel).arguments[indices_slot(op_)]) {}
 
   void run() {
     if (dims_.components.empty()) return;
@@ -64,7 +64,7 @@ class IndexFold {
 
  private:
   const TensorType& type(int value) const { return reader_.type(value); }
-  bool is_stack() const { return shop_.imported.values[static_cast<size_t>(value_)].kind == ValueKind::stack; }
+  bool is_stack() const { return context_.imported.values[static_cast<size_t>(value_)].kind == ValueKind::stack; }
   int64_t dim_of(size_t c) const { return (*side_.operand)[static_cast<size_t>(dims_.components[c])]; }
   /// The largest start of a window that fits; negative: not known, or there is none.
   int64_t most_of(size_t c) const {
@@ -73,10 +73,10 @@ class IndexFold {
   }
 
   void list_columns() {
-    const std::vector<int> parts = shop_.imported.values[static_cast<size_t>(value_)].parts;
+    const std::vector<int> parts = context_.imported.values[static_cast<size_t>(value_)].parts;
     for (size_t c = 0; c < dims_.components.size(); ++c) {
       if (is_stack()) {
-        terms_.push_back(reader_.term(reader_.whole(parts[c])));
+        terms_.push_back(reader_.term(reader_.elements_of(parts[c])));
       } else {
         terms_.push_back(reader_.term(reader_.column(value_, *side_.vector_dim, static_cast<int64_t>(c))));
       }
@@ -161,23 +161,23 @@ class IndexFold {
           std::vector<int64_t> strides = {}) const {
     Compute compute;
     compute.op = op;
-    compute.location = shop_.kernel(kernel_).location + ", its indices";
+    compute.location = context_.kernel(kernel_).location + ", its indices";
     compute.arguments = std::move(arguments);
     compute.results = {std::move(result)};
     compute.dims = std::move(dims);
     compute.strides = std::move(strides);
-    return shop_.ledger.add_compute(std::move(compute));
+    return context_.uses.add_compute(std::move(compute));
   }
 
   int converted(int value, DType dtype) const {
     if (type(value).dtype == dtype) return value;
     Compute compute;
-    compute.location = shop_.kernel(kernel_).location + ", its indices";
+    compute.location = context_.kernel(kernel_).location + ", its indices";
     compute.arguments = {value};
     compute.results = {{dtype, type(value).dims, {}}};
     compute.function.nodes = {{ExprOp::extra, type(value).dtype, {}, 0, {}}, {ExprOp::convert, dtype, {0}, 0, {}}};
     compute.function.results = {1};
-    return shop_.ledger.add_compute(std::move(compute));
+    return context_.uses.add_compute(std::move(compute));
   }
 
   /// The column as a tensor of the indices' dims, the vector's extent being 1.
@@ -209,10 +209,10 @@ class IndexFold {
     if (!any(&Column::normalised) && !any(&Column::clamped)) return -1;
     std::vector<int> parts;
     if (is_stack()) {
-      Value stack = shop_.imported.values[static_cast<size_t>(value_)];
+      Value stack = context_.imported.values[static_cast<size_t>(value_)];
       stack.parts.clear();
       for (const Column& column : columns_) stack.parts.push_back(converted(column.raw.element.value, stack.type.dtype));
-      return shop_.ledger.add_value(std::move(stack));
+      return context_.uses.add_value(std::move(stack));
     }
     if (*side_.vector_dim == type(value_).rank()) return -1;
     const auto is_static = [&](int value) { return std::count(type(value).dims.begin(), type(value).dims.end(), kDynamic) == 0; };
@@ -239,7 +239,7 @@ class IndexFold {
         op_);
     Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
     if (!folded.ok()) return;
-    ImportedKernel& kernel = shop_.kernel(kernel_);
+    ImportedKernel& kernel = context_.kernel(kernel_);
     std::vector<int> arguments = kernel.arguments;
     arguments[indices_slot(*folded)] = value;
     if (normalises) kernel.notes.emplace_back("folded: indices below 0 count from the end (i < 0 ? i + n : i)");
@@ -249,7 +249,7 @@ class IndexFold {
     }
     if (in_place) kernel.notes.emplace_back("folded: index vectors are read where they lie");
     kernel.op = std::move(folded).value();
-    shop_.ledger.rewire(kernel_, std::move(arguments), ComputeFate::folded);
+    context_.uses.rewire(kernel_, std::move(arguments), ComputeFate::folded);
   }
 
   /// Batching dims are numbered by position, of which the tensor read in place has the same, around another vector dim.
@@ -261,7 +261,7 @@ class IndexFold {
     *side_.vector_dim = vector_dim;
   }
 
-  const Workshop& shop_;
+  const FoldContext& context_;
   const Reader& reader_;
   int kernel_;
   Op op_;
@@ -275,6 +275,6 @@ class IndexFold {
 
 }  // namespace
 
-void fold_indices(const Workshop& shop, int kernel) { IndexFold(shop, kernel).run(); }
+void fold_indices(const FoldContext& context, int kernel) { IndexFold(context, kernel).run(); }
 
 }  // namespace strew::fold

@@ -66,7 +66,7 @@ void Reader::fix_unit_dims(Element& element) const {
     if (dims[d] == 1) element.at[d] = {};
 }
 
-Element Reader::whole(int value) const {
+Element Reader::elements_of(int value) const {
   Element out{value, {}};
   for (int d = 0; d < type(value).rank(); ++d) out.at.push_back({d, 0});
   fix_unit_dims(out);
@@ -74,7 +74,7 @@ Element Reader::whole(int value) const {
 }
 
 Element Reader::column(int value, int64_t dim, int64_t fixed) const {
-  Element out = whole(value);
+  Element out = elements_of(value);
   if (dim < static_cast<int64_t>(out.at.size())) out.at[static_cast<size_t>(dim)] = {-1, fixed};
   return out;
 }
@@ -298,7 +298,7 @@ std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
   if (compute->dims.size() != 1 || compute->results[0].dtype != DType::boolean) return std::nullopt;
   const Expr& f = compute->function;
   const ExprNode& fold = f.nodes[static_cast<size_t>(f.results[0])];
-  const auto initial = constant(this->term(whole(compute->arguments[1])));
+  const auto initial = constant(this->term(elements_of(compute->arguments[1])));
   if (fold.op != ExprOp::bit_and || !initial || initial->bits[0] == 0) return std::nullopt;
   const ExprNode &a = f.nodes[static_cast<size_t>(fold.args[0])], &b = f.nodes[static_cast<size_t>(fold.args[1])];
   const bool both = (a.op == ExprOp::current && b.op == ExprOp::update) || (a.op == ExprOp::update && b.op == ExprOp::current);

@@ -41,7 +41,7 @@ class Reader {
 
   const TensorType& type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
   /// Each element of `value`, its own dims being the frame.
-  Element whole(int value) const;
+  Element elements_of(int value) const;
   /// `whole` with the coordinate in `dim` fixed.
   Element column(int value, int64_t dim, int64_t fixed) const;
 

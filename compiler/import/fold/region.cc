@@ -35,15 +35,15 @@ Frame::Frame(const std::vector<int64_t>& shape, const AccessDims& access) : dims
     (access.slices[d].operand_dim >= 0 ? window : positions).push_back(static_cast<int>(d));
 }
 
-Region region_of(const Workshop& shop, int root, int readers, const std::vector<int64_t>& dims) {
+Region region_of(const FoldContext& context, int root, int readers, const std::vector<int64_t>& dims) {
   Region out;
   std::map<int, int, std::greater<>> open{{root, readers}};
   size_t nodes = 0;
   while (!open.empty()) {
     const auto [value, seen] = *open.begin();
     open.erase(open.begin());
-    const Compute* map = map_over(shop.imported, value, dims);
-    const bool enters = map != nullptr && shop.ledger.readers(value) == seen && nodes + map->function.nodes.size() <= kMaxFused;
+    const Compute* map = map_over(context.imported, value, dims);
+    const bool enters = map != nullptr && context.uses.readers(value) == seen && nodes + map->function.nodes.size() <= kMaxFused;
     if (!enters) {
       out.leaves[value] += seen;
       continue;
@@ -56,9 +56,9 @@ Region region_of(const Workshop& shop, int root, int readers, const std::vector<
   return out;
 }
 
-std::optional<Input> input_of(const Workshop& shop, const Frame& frame, int value) {
-  const Reader& reader = shop.reader;
-  const Term term = reader.term(reader.whole(value));
+std::optional<Input> input_of(const FoldContext& context, const Frame& frame, int value) {
+  const Reader& reader = context.reader;
+  const Term term = reader.term(reader.elements_of(value));
   if (reader.constant(term)) return std::nullopt;
   const int from = term.element.value;
   std::vector<int> all(frame.dims.size());
@@ -81,7 +81,7 @@ std::optional<int32_t> GraphBuilder::extra(const Input& input) {
   const auto known = inputs_.find({input.kind, input.value});
   if (known != inputs_.end()) return known->second;
   if (extras.size() >= static_cast<size_t>(kMaxExtras)) return std::nullopt;
-  const TensorType& type = shop_.reader.type(input.value);
+  const TensorType& type = context_.reader.type(input.value);
   const int32_t node = push({ExprOp::extra, type.dtype, {}, static_cast<int32_t>(extras.size()), {}});
   extras.push_back({input.kind, type});
   added.push_back(input.value);
@@ -90,9 +90,9 @@ std::optional<int32_t> GraphBuilder::extra(const Input& input) {
 }
 
 std::optional<int32_t> GraphBuilder::leaf(int value) {
-  const auto input = input_of(shop_, frame_, value);
+  const auto input = input_of(context_, frame_, value);
   if (!input) {
-    const Scalar constant = *shop_.reader.constant(shop_.reader.term(shop_.reader.whole(value)));
+    const Scalar constant = *context_.reader.constant(context_.reader.term(context_.reader.elements_of(value)));
     return push({ExprOp::literal, constant.dtype, {}, 0, constant});
   }
   const auto known = input->kind == ExtraKind::per_element ? known_.find(input->value) : known_.end();
@@ -101,7 +101,8 @@ std::optional<int32_t> GraphBuilder::leaf(int value) {
 
 std::optional<int32_t> GraphBuilder::build(const Region& region) {
   for (const int value : region.values) {
-    const Compute& map = shop_.imported.computes[static_cast<size_t>(shop_.imported.values[static_cast<size_t>(value)].index)];
+    const Compute& map =
+        context_.imported.computes[static_cast<size_t>(context_.imported.values[static_cast<size_t>(value)].index)];
     std::vector<int32_t> moved;
     for (const ExprNode& node : map.function.nodes) {
       if (node.op != ExprOp::extra) {

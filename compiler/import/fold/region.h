@@ -26,7 +26,7 @@ struct Region {
   std::map<int, int> leaves;  ///< what they read, and how often
 };
 /// The region that ends in `root`, which the kernel reads `readers` times; no values if root is no such map or read elsewhere too.
-Region region_of(const Workshop& shop, int root, int readers, const std::vector<int64_t>& dims);
+Region region_of(const FoldContext& context, int root, int readers, const std::vector<int64_t>& dims);
 
 /// A tensor as the graph reads it.
 struct Input {
@@ -34,12 +34,12 @@ struct Input {
   int value = -1;
 };
 /// The narrowest way to read `value` per element of the frame; nothing: it is a constant.
-std::optional<Input> input_of(const Workshop& shop, const Frame& frame, int value);
+std::optional<Input> input_of(const FoldContext& context, const Frame& frame, int value);
 
 class GraphBuilder {
  public:
-  GraphBuilder(const Workshop& shop, Frame frame, std::vector<Extra> before)
-      : extras(std::move(before)), shop_(shop), frame_(std::move(frame)) {}
+  GraphBuilder(const FoldContext& context, Frame frame, std::vector<Extra> before)
+      : extras(std::move(before)), context_(context), frame_(std::move(frame)) {}
 
   Expr expr;
   std::vector<Extra> extras;
@@ -55,7 +55,7 @@ class GraphBuilder {
   std::optional<int32_t> leaf(int value);
   std::optional<int32_t> extra(const Input& input);
 
-  const Workshop& shop_;
+  const FoldContext& context_;
   Frame frame_;
   std::map<int, int32_t> known_;
   std::map<std::pair<ExtraKind, int>, int32_t> inputs_;

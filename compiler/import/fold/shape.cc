@@ -34,20 +34,20 @@ bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
 
 }  // namespace
 
-void fold_result_shape(const Workshop& shop, int compute) {
-  const Compute& reshape = shop.imported.computes[static_cast<size_t>(compute)];
-  if (!shop.ledger.is_live(compute) || reshape.op != ComputeOp::reshape) return;
+void fold_result_shape(const FoldContext& context, int compute) {
+  const Compute& reshape = context.imported.computes[static_cast<size_t>(compute)];
+  if (!context.uses.is_live(compute) || reshape.op != ComputeOp::reshape) return;
   const int gathered = reshape.arguments[0];
-  const Value& from = shop.imported.values[static_cast<size_t>(gathered)];
-  if (from.kind != ValueKind::result || is_scatter(shop.kernel(from.index).op) || shop.ledger.readers(gathered) != 1) return;
+  const Value& from = context.imported.values[static_cast<size_t>(gathered)];
+  if (from.kind != ValueKind::result || is_scatter(context.kernel(from.index).op) || context.uses.readers(gathered) != 1) return;
   const int number = from.index;
-  Gather gather = std::get<Gather>(*shop.kernel(number).op);
+  Gather gather = std::get<Gather>(*context.kernel(number).op);
   if (!gather.extras.empty() || !drop_dims(gather, reshape.results[0].dims)) return;
   Expected<VerifiedOp> folded = VerifiedOp::of(std::move(gather));
   if (!folded.ok()) return;
-  shop.kernel(number).op = std::move(folded).value();
-  shop.kernel(number).notes.emplace_back("folded: dims of 1 are left out of the result");
-  shop.ledger.becomes_result(shop.ledger.value_of(compute), number, ComputeFate::folded);
+  context.kernel(number).op = std::move(folded).value();
+  context.kernel(number).notes.emplace_back("folded: dims of 1 are left out of the result");
+  context.uses.becomes_result(context.uses.value_of(compute), number, ComputeFate::folded);
 }
 
 }  // namespace strew::fold

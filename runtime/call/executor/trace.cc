@@ -22,7 +22,7 @@ std::string_view name(PhaseKind kind) {
   static constexpr std::array<std::string_view, kPhaseKinds> kNames{
       "check",         "init",          "whole",      "positions",   "window",        "clip",        "columns",
       "owner",         "radix_count",   "radix_add",  "radix_place", "radix_scatter", "radix_apply", "runs",
-      "private_apply", "private_merge", "wide_start", "wide_fold",   "wide_narrow",   "wide_touched"};
+      "private_apply", "private_merge", "wide_start", "wide_fold",   "wide_narrow",   "wide_sparse"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -32,9 +32,9 @@ enum class PhaseKind : uint8_t {
   wide_start,     ///< wide accumulation: what follows converts operands of another dtype; no threads of its own
   wide_fold,      ///< what follows folds updates into accumulators as large as the result; no threads of its own
   wide_narrow,    ///< what follows rounds accumulators into the result; no threads of its own
-  wide_touched,   ///< widening, folding and rounding only what updates touch
+  wide_sparse,    ///< widening, folding and rounding only what updates touch
 };
-inline constexpr int kPhaseKinds = static_cast<int>(PhaseKind::wide_touched) + 1;
+inline constexpr int kPhaseKinds = static_cast<int>(PhaseKind::wide_sparse) + 1;
 std::string_view name(PhaseKind kind);
 
 class PhaseTrace {

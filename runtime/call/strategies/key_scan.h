@@ -1,5 +1,5 @@
 // Key scan: asks a kernel's keys entry where positions go. A key is a destination, in units of strew_kernel.key_bytes, or kDroppedKey.
-// Whatever deals destinations out to threads starts with it: the strategies owner, radix and runs, and runtime/call/wide_touched.
+// Whatever deals destinations out to threads starts with it: the strategies owner, radix and runs, and runtime/call/wide_sparse.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Ledger: who still reads what in an imported program while folds rewire it. What nothing reads any more became part of a kernel.
+// UseCounts: who still reads what in an imported program while folds rewire it. What nothing reads any more became part of a kernel.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace strew::fold {
 
-class Ledger {
+class UseCounts {
  public:
-  explicit Ledger(Imported& imported);
+  explicit UseCounts(Imported& imported);
 
   /// How many arguments, outputs and parts read `value`, those of dead operations left out.
   int readers(int value) const { return readers_[static_cast<size_t>(value)]; }

@@ -7,8 +7,8 @@
 //
 // Order per destination is kept and one thread owns it, so the bits are those of one thread and of runtime/call/wide. Entries are handed pointers
 // from which their usual offsets lead into the one granule. Scratch per thread: 12 bytes per position and 4 per granule; a call that would
-// need more than the schedule's scratch_mib is left to runtime/call/wide. Tested by tests/unit/wide_touched_test.cc and tests/differential.
-#include "runtime/call/wide_touched.h"
+// need more than the schedule's scratch_mib is left to runtime/call/wide. Tested by tests/unit/wide_sparse_test.cc and tests/differential.
+#include "runtime/call/wide_sparse.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ struct Layout {
   int granule_shift;  ///< keys to granules
   int64_t map_bytes, list_bytes, next_bytes, accumulator_bytes, thread_bytes;
 
-  explicit Layout(const TouchedCall& call) {
+  explicit Layout(const SparseWidenCall& call) {
     wide_bytes = result_bytes(call.fold);
     unit = call.fold.key_bytes / wide_bytes;
     per_granule = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>((kLeastGranule + unit - 1) / unit)));
@@ -62,7 +62,7 @@ struct Layout {
 
 class Folder {
  public:
-  Folder(const TouchedCall& call, const Layout& layout, const Owners& owners, char* scratch, uint32_t me)
+  Folder(const SparseWidenCall& call, const Layout& layout, const Owners& owners, char* scratch, uint32_t me)
       : call_(call),
         layout_(layout),
         owners_(owners),
@@ -186,7 +186,7 @@ class Folder {
   static constexpr int64_t kBlock = 2048;  // keys at a time
   static constexpr int64_t kQueue = 512;   // updates handed to the list entry at a time
   static constexpr int64_t kAhead = 16;    // updates
-  const TouchedCall& call_;
+  const SparseWidenCall& call_;
   const Layout& layout_;
   const Owners& owners_;
   const uint32_t me_;
@@ -206,7 +206,7 @@ class Folder {
 };
 
 struct Work {
-  const TouchedCall& call;
+  const SparseWidenCall& call;
   Layout layout;
   Owners owners;
   char* scratch;
@@ -214,7 +214,7 @@ struct Work {
 
 }  // namespace
 
-bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call) {
+bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCall& call) {
   const Layout layout(call);
   constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // the list entry's
   if (call.positions > kMostPositions || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
@@ -224,7 +224,7 @@ bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call
   const int64_t piece = std::max(call.limits.owner_piece_bytes, layout.granule * layout.wide_bytes);
   const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes, piece), loan.data()};
   run_phase(
-      team, call.limits, PhaseKind::wide_touched, call.threads,
+      team, call.limits, PhaseKind::wide_sparse, call.threads,
       [](void* context, int me) noexcept {
         const Work& w = *static_cast<const Work*>(context);
         Folder(w.call, w.layout, w.owners, w.scratch + w.layout.thread_bytes * me, static_cast<uint32_t>(me)).run();

@@ -7,7 +7,7 @@
 
 namespace strew {
 
-struct TouchedCall {
+struct SparseWidenCall {
   const strew_kernel &fold, &narrow;
   const strew_args *fold_args, *narrow_args;  ///< of the whole accumulator, wherever that is
   int64_t positions, elements;                ///< index positions; elements of the result
@@ -16,6 +16,6 @@ struct TouchedCall {
   const ExecutionLimits& limits = kDefaultLimits;
 };
 /// The fold and the narrowing of all touched elements. False: that much scratch is not to be had, nothing was done.
-bool run_touched(Executor::Team& team, Scratch& scratch, const TouchedCall& call);
+bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCall& call);
 
 }  // namespace strew

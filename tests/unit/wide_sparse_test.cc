@@ -1,6 +1,6 @@
 // Wide accumulation of few updates: bits of the reference for rows and elements, every init and thread count, and where scratch is too
 // little for it (then accumulators of everything).
-#include "runtime/call/wide_touched.h"
+#include "runtime/call/wide_sparse.h"
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ std::vector<uint16_t> run(const Case& c, const std::string& backend, const std::
   return c.init == "in_place" ? operand : result;
 }
 
-TEST(WideTouched, BitsOfTheReference) {
+TEST(WideSparse, BitsOfTheReference) {
   const std::string fill = "fill fill=1:";
   for (const std::string dtype : {"bf16", "f16"}) {
     for (const Case& c :

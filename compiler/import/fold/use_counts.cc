@@ -1,13 +1,13 @@
 // Reference counts over values, kept up to date by rewire() and becomes_result(): a file of 100,000 operations and 50,000 kernels is
 // counted once. Every kernel counts as read, so what it reads is live. Covered by tests/unit/fold_test.cc.
-#include "compiler/import/fold/ledger.h"
+#include "compiler/import/fold/use_counts.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace strew::fold {
 
-Ledger::Ledger(Imported& imported)
+UseCounts::UseCounts(Imported& imported)
     : imported_(imported),
       readers_(imported.values.size(), 0),
       live_(imported.computes.size(), 0),
@@ -31,7 +31,7 @@ Ledger::Ledger(Imported& imported)
 }
 
 /// Values come after those they are made of, but for inputs, whose `like` is another input.
-int Ledger::last_kernel_of(const Value& value) const {
+int UseCounts::last_kernel_of(const Value& value) const {
   int last = value.kind == ValueKind::result ? value.index : -1;
   const auto take = [&](int v) { last = std::max(last, last_kernel_[static_cast<size_t>(v)]); };
   for (int part : value.parts) take(part);
@@ -42,13 +42,13 @@ int Ledger::last_kernel_of(const Value& value) const {
 }
 
 template <class Use>
-void Ledger::each_source(int value, Use use) const {
+void UseCounts::each_source(int value, Use use) const {
   const Value& v = imported_.values[static_cast<size_t>(value)];
   for (int part : v.parts) use(part);
   if (v.like >= 0) use(v.like);
 }
 
-void Ledger::acquire(int value) {
+void UseCounts::acquire(int value) {
   std::vector<int> open{value};
   while (!open.empty()) {
     const int current = open.back();
@@ -64,7 +64,7 @@ void Ledger::acquire(int value) {
   }
 }
 
-void Ledger::release(int value, ComputeFate fate, int kernel) {
+void UseCounts::release(int value, ComputeFate fate, int kernel) {
   std::vector<int> open{value};
   while (!open.empty()) {
     const int current = open.back();
@@ -81,14 +81,14 @@ void Ledger::release(int value, ComputeFate fate, int kernel) {
   }
 }
 
-int Ledger::add_value(Value value) {
+int UseCounts::add_value(Value value) {
   last_kernel_.push_back(last_kernel_of(value));
   readers_.push_back(0);
   imported_.values.push_back(std::move(value));
   return static_cast<int>(imported_.values.size()) - 1;
 }
 
-int Ledger::add_compute(Compute compute) {
+int UseCounts::add_compute(Compute compute) {
   Value value;
   value.kind = ValueKind::compute;
   value.type = compute.results[0];
@@ -100,13 +100,13 @@ int Ledger::add_compute(Compute compute) {
   return add_value(std::move(value));
 }
 
-void Ledger::rewire(int kernel, std::vector<int> arguments, ComputeFate fate) {
+void UseCounts::rewire(int kernel, std::vector<int> arguments, ComputeFate fate) {
   for (int value : arguments) acquire(value);
   const std::vector<int> before = std::exchange(imported_.kernels[static_cast<size_t>(kernel)].arguments, std::move(arguments));
   for (int value : before) release(value, fate, kernel);
 }
 
-void Ledger::becomes_result(int value, int kernel, ComputeFate fate) {
+void UseCounts::becomes_result(int value, int kernel, ComputeFate fate) {
   Value& v = imported_.values[static_cast<size_t>(value)];
   const int number = v.index;
   v.kind = ValueKind::result;
