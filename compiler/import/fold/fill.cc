@@ -1,11 +1,14 @@
-// Fill masks (JAX's mode="fill"): select(inside, gather, v), where `inside` is the conjunction, over all index components, of
-// 0 <= start <= dim - window. That is the definition of policy fill_window, as long as no component is left out and nothing else reads
-// what the gather gives.
+// Two folds that give a kernel a fill value.
 //
-// JAX compares in a signed type of the same width where the indices are unsigned: both comparisons of such a reinterpreted value hold
-// exactly if the unsigned one is at most the bound.
+// Fill masks (JAX's mode="fill") are select(inside, gather, v), where `inside` is the conjunction of 0 <= start <= dim - window over all
+// index components. That is the definition of policy fill_window, so the select becomes the gather's policy, provided that the mask tests
+// every component, and nothing more, and that only the select reads the gather's result.
 //
-// A scatter into one value (jnp.zeros(...).at[], segment_sum) fills its result and reads no operand. Covered by tests/unit/fold_test.cc.
+// If indices are unsigned, JAX compares them converted to the signed type of the same width. Such a converted value passes both comparisons
+// exactly if the unsigned value is at most the bound, so this form is accepted too.
+//
+// A scatter into an operand that is the same constant everywhere (jnp.zeros(...).at[], segment_sum) fills its result with that constant and
+// reads no operand. Tested by tests/unit/fold_test.cc.
 #include <algorithm>
 
 #include "compiler/import/fold/folds.h"
@@ -16,7 +19,7 @@
 namespace strew::fold {
 namespace {
 
-/// A start as a mask compares it: what it was before conversions, and whether one of them took an unsigned value for signed.
+/// A window start as a mask compares it: the term before conversions, and whether a conversion reinterpreted an unsigned value as signed.
 struct Start {
   Term raw;
   bool reinterpreted = false;
@@ -24,7 +27,7 @@ struct Start {
 
 Start start_of(const Reader& reader, Term term) {
   Start out{std::move(term)};
-  int width = 0;  // of the type whose unsigned values were taken for signed ones
+  int width = 0;  // bits of the unsigned type that was reinterpreted as signed; 0: none
   for (;;) {
     if (const auto inner = widened(reader, out.raw)) {
       out.raw = *inner;
@@ -37,18 +40,19 @@ Start start_of(const Reader& reader, Term term) {
     out.raw = inner;
     width = bits(from);
   }
-  out.reinterpreted = width != 0 && bits(reader.dtype(out.raw)) == width;  // a narrower one kept its values
+  out.reinterpreted =
+      width != 0 && bits(reader.dtype(out.raw)) == width;  // an unsigned value of a narrower type keeps its value when converted
   return out;
 }
 
-/// The frame of the indices in that of the result: position dims become the result's.
+/// Changes the frame of `element` from the indices to the result: each position dim of the indices becomes the result's dim for it.
 Element in_result_frame(Element element, const AccessDims& dims) {
   for (Coord& coord : element.at)
     if (coord.dim >= 0) coord.dim = static_cast<int>(dims.slices_dim_of_indices(coord.dim));
   return element;
 }
 
-/// Whether the bounds say that every window of the gather is inside, and no more than that.
+/// Do the bounds say that every window of the gather is in bounds, and nothing beyond that?
 bool says_inside(const Reader& reader, const Gather& gather, int indices, const std::vector<Bound>& bounds) {
   const AccessDims dims(gather);
   std::vector<bool> used(bounds.size(), false);

@@ -1,7 +1,8 @@
-// The order matters: a mask is compared with the indices as the gather reads them, so it goes first; then indices, then the operand; then
-// elementwise operations, on the side of the scatter before that of the gather, since the scatter needs its own to have updates at all.
+// Runs the folds in the one order that works. The fill mask comes first: it is compared with the indices as the gather reads them, before
+// fold_indices changes those. Then come indices, operands and result shapes, and elementwise operations last: first those before a scatter,
+// then those after a gather, so that operations between a gather and a scatter join the scatter.
 //
-// Wide accumulation takes named combiners only, so `--accumulate wide` leaves updates alone. Covered by tests/unit/fold_test.cc and
+// With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by tests/unit/fold_test.cc and
 // tests/golden/fold_test.cc.
 #include "compiler/import/fold/fold.h"
 
@@ -32,7 +33,8 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
   for (int c = 0; c < computes; ++c) fold_result_shape(context, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
   for (int k = 0; k < kernels && !wide; ++k) fuse_updates(context, k);
-  // The last of a chain takes all of it. A chain too long for a graph is looked at from each of its ends: that is bounded.
+  // From the last Compute to the first, so that the last operation of a chain takes the whole chain. A chain with more nodes than a graph
+  // may have is examined again from each of its operations; kMostLooked bounds that work.
   size_t looked_at = 0;
   for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(context, c);
 }

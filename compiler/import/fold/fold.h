@@ -1,11 +1,13 @@
-// fold_computes: operations around the kernels of an imported file become part of them, wherever bits stay the same.
+// fold_computes: merges the operations around the kernels of an imported program (Computes) into those kernels wherever the program's
+// results keep every bit.
 #pragma once
 
 #include "compiler/import/importer.h"
 
 namespace strew::fold {
 
-/// Sets each Compute's fate, rewires kernels, and notes in each what it took in. What is left is interpreted.
+/// Sets `fate` and `kernel` of each Compute, changes the ops and arguments of kernels, and adds to a kernel's notes what was merged into
+/// it. A Compute that no fold takes is evaluated by compiler/program/interpret.
 void fold_computes(Imported& imported, const ImportOptions& options);
 
 }  // namespace strew::fold

@@ -1,4 +1,5 @@
-// The folds themselves, one kernel at a time; fold.cc is their order. Each leaves the program as it was, or with the same bits.
+// The folds. Each is a function that works on one kernel or on one Compute; fold.cc calls them in order. A fold whose conditions do not
+// hold changes nothing; a fold that applies keeps the program's results bit for bit.
 #pragma once
 
 #include "compiler/import/fold/reader.h"
@@ -6,7 +7,7 @@
 
 namespace strew::fold {
 
-/// What a fold works on.
+/// The program that the folds change, with the use counts and the reader that they share.
 struct FoldContext {
   Imported& imported;
   UseCounts& uses;
@@ -15,23 +16,24 @@ struct FoldContext {
   ImportedKernel& kernel(int number) const { return imported.kernels[static_cast<size_t>(number)]; }
 };
 
-/// Where the indices of `kernel` stand among its arguments.
+/// The position of the indices in the list of a kernel's arguments.
 size_t indices_slot(const Op& op);
 
-// indices.cc: `i < 0 ? i + n : i`, clips, conversions to wider integers, and movement into index vectors.
+// indices.cc: merges `i < 0 ? i + n : i`, clips, conversions to wider integers, and the movement that makes index vectors.
 void fold_indices(const FoldContext& context, int kernel);
 // fill.cc
-/// compute: a select between what a gather gives and one value, by a mask that says the whole window is inside.
+/// Merges `compute` if it is a select between a gather's result and a constant, by a mask which says that the gather's window is in bounds.
 void fold_fill_mask(const FoldContext& context, int compute);
-/// A scatter into a tensor that is one value everywhere.
+/// Replaces the operand of a scatter by a fill value where all elements of the operand are the same constant.
 void fold_operand(const FoldContext& context, int kernel);
 // shape.cc
-/// compute: a reshape that drops dims of 1 from what a gather gives.
+/// Merges `compute` if it is a reshape that drops dims of extent 1 from a gather's result.
 void fold_result_shape(const FoldContext& context, int compute);
 // fuse.cc
-/// Elementwise operations that give a scatter's updates.
+/// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
 void fuse_updates(const FoldContext& context, int kernel);
-/// compute: an elementwise operation on what a gather gives. How many operations were looked at.
+/// Moves `compute`, an elementwise operation on a gather's result, into the gather, together with the elementwise operations before it.
+/// Returns how many operations it examined.
 size_t fuse_result(const FoldContext& context, int compute);
 
 }  // namespace strew::fold

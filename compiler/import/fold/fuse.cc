@@ -1,11 +1,11 @@
-// Elementwise operations become nodes of a kernel's graph. Every node is rounded to its own type there as the interpreter rounds it
-// (semantics.md section 4), and each update meets its graph once, so bits stay the same.
+// Fusion: elementwise operations become nodes of a kernel's expression graph. The graph rounds every node to its own dtype, as the
+// interpreter does (semantics.md section 4), and evaluates the nodes once per update or element, so the results keep every bit.
 //
-// A tensor the graph reads is an extra input of the narrowest kind it has: one number, one per window element (a bias), one per
-// position (a row's weight), or one per element. What is computed from such smaller tensors stays interpreted: in the graph it would be
-// computed again for every element. An operation whose result something else reads too stays outside as well.
+// A tensor that the graph reads becomes an extra input of the narrowest kind that fits: scalar, per_window (a bias), per_position (a weight
+// per row), or per_element. Operations on tensors smaller than the frame stay interpreted: in the graph they would be computed again for
+// every element. So does an operation whose result has another reader.
 //
-// Updates need a tensor of their own shape, so an update made of constants and biases alone is not fused. Covered by
+// A scatter needs an update tensor of its own shape, so updates computed from constants and biases alone are not fused. Tested by
 // tests/unit/fold_test.cc.
 #include <fmt/format.h>
 
@@ -21,7 +21,8 @@ namespace {
 
 std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
 
-/// The leaf to be the update: one of the updates' shape, rather one that needs no interpreting. -1: there is none.
+/// Chooses the leaf that becomes the update tensor: a value of the frame's shape, preferably one that is not interpreted. -1: there is
+/// none.
 int choose_update(const FoldContext& context, const Frame& frame, const Region& region) {
   int chosen = -1;
   for (const auto& [leaf, count] : region.leaves) {
@@ -34,7 +35,7 @@ int choose_update(const FoldContext& context, const Frame& frame, const Region& 
   return chosen;
 }
 
-/// The graph of `s` with its updates computed from `updates` as `regions` say; empty regions leave theirs alone.
+/// The graph of `s`, with update j computed from the value updates[j] by regions[j]. An empty region leaves its update as it is.
 std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const std::vector<Region>& regions,
                              const std::vector<int>& updates, GraphBuilder& builder) {
   const Expr before = combine_graph(Op(s));
@@ -56,7 +57,7 @@ std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const
   return pruned(builder.expr);
 }
 
-/// The kernel that gives `value`, if it is a gather whose result only `region` reads; else -1.
+/// The kernel that gives `value`, if it is a gather whose result is read `count` times, all by the region; else -1.
 int gather_of(const FoldContext& context, int value, int count) {
   const Value& v = context.imported.values[static_cast<size_t>(value)];
   if (v.kind != ValueKind::result || is_scatter(context.kernel(v.index).op) || context.uses.readers(value) != count) return -1;

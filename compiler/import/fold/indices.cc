@@ -1,11 +1,17 @@
-// Each index component is a column: the chain of operations from what the program was given to what the kernel reads. Taken off it are,
-// from the kernel's side: one normalisation (becomes normalize_negative), one clip (becomes policy clamp), conversions that keep every
-// value. Both mean the same for all components of an op, so a column without one must not need it: its values are known not to be
-// negative, or to be inside. If that fails, fewer idioms are taken off and the rest stays interpreted.
+// Folds the arithmetic that produces the indices into the op. Each index component is a column: the chain of operations from the program's
+// inputs to the index that the kernel reads. From the kernel backwards, these operations are taken off a column:
 //
-// What is left of the columns is read in place where it is one tensor whose dims are the positions, and the vector's if it has any; the
-// broadcast to [6,1] that JAX puts before every kernel goes this way. Otherwise movement is put back around the shorter columns.
-// Covered by tests/unit/fold_test.cc.
+// 1. `select(i < 0, i + n, i)` becomes normalize_negative;
+// 2. `clamp(0, i, n - 1)` becomes policy clamp;
+// 3. conversions between integer types that keep every value disappear.
+//
+// normalize_negative and the policy apply to all components of an op. So the first two are taken only if every other column has the idiom
+// too, or is known by its range not to need it: its values are never negative, or always in bounds. If that fails, fewer idioms are taken
+// and the rest stays interpreted.
+//
+// What remains of the columns must be the indices of the changed op. If it is one tensor whose dims are the positions, with or without the
+// index vector's dim, the kernel reads that tensor in place: the broadcast to [6,1] that JAX puts before every kernel disappears this way.
+// Otherwise new movement operations put the shorter columns together. Tested by tests/unit/fold_test.cc.
 #include <algorithm>
 
 #include "compiler/import/fold/folds.h"
@@ -21,12 +27,12 @@ struct Column {
   bool normalised = false, clamped = false;
 };
 
-/// The fields of either op that say how its indices are read, to be changed.
+/// The fields of a scatter or gather that say how its indices are read, as pointers to be written through.
 struct IndexSide {
   TensorType* indices;
   int64_t* vector_dim;
   std::vector<int64_t>* batching;
-  const std::vector<int64_t>* operand;  ///< dims
+  const std::vector<int64_t>* operand;  ///< the operand's dims
 };
 
 IndexSide index_side(Op& op) {
@@ -66,7 +72,7 @@ class IndexFold {
   const TensorType& type(int value) const { return reader_.type(value); }
   bool is_stack() const { return context_.imported.values[static_cast<size_t>(value_)].kind == ValueKind::stack; }
   int64_t dim_of(size_t c) const { return (*side_.operand)[static_cast<size_t>(dims_.components[c])]; }
-  /// The largest start of a window that fits; negative: not known, or there is none.
+  /// The largest start at which the window of component `c` fits; negative if it is not known or no window fits.
   int64_t most_of(size_t c) const {
     const int64_t dim = dim_of(c), window = dims_.operand[static_cast<size_t>(dims_.components[c])].window;
     return dim == kDynamic || window == kDynamic ? -1 : dim - window;
@@ -123,7 +129,7 @@ class IndexFold {
     return true;
   }
 
-  /// Whether `element` is its value with exactly `dims` of the frame, in order, its own dim `skip` aside.
+  /// Do the dims of the element's value, without dim `skip`, run over all position dims of the frame, in order?
   bool covers(const Element& element, int skip) const {
     const std::vector<int64_t>& own = type(element.value).dims;
     size_t p = 0;
@@ -137,7 +143,7 @@ class IndexFold {
     return p == positions_.size();
   }
 
-  /// The dim of the columns' one tensor that is the index vector (its rank: indices are scalars); -1: they are no such tensor.
+  /// If all columns are read from one tensor: which dim of it is the index vector (its rank if indices are scalars). -1 if they are not.
   int direct() const {
     const Element& first = columns_[0].raw.element;
     const int rank = type(first.value).rank();
@@ -180,7 +186,7 @@ class IndexFold {
     return context_.uses.add_compute(std::move(compute));
   }
 
-  /// The column as a tensor of the indices' dims, the vector's extent being 1.
+  /// The column as a tensor with the dims of the indices, in which the index vector has extent 1.
   int moved(const Column& column) const {
     int value = converted(column.raw.element.value, type(value_).dtype);
     const DType dtype = type(value_).dtype;
@@ -204,7 +210,7 @@ class IndexFold {
     return add(ComputeOp::broadcast, {value}, {dtype, dims, {}}, targets);
   }
 
-  /// The columns as one tensor of the indices' type; -1 where that is not worth it or not possible.
+  /// The columns as one tensor of the indices' type; -1 if no idiom was taken off, so that nothing is gained, or if it cannot be built.
   int rebuilt() const {
     if (!any(&Column::normalised) && !any(&Column::clamped)) return -1;
     std::vector<int> parts;
@@ -234,7 +240,7 @@ class IndexFold {
         [&](auto& op) {
           op.normalize_negative = op.normalize_negative || normalises;
           if (clamps) op.oob = OobPolicy::clamp;
-          if (normalises || clamps) op.indices_are_sorted = false;  // said of what they were before
+          if (normalises || clamps) op.indices_are_sorted = false;  // the attribute was about the indices before the fold
         },
         op_);
     Expected<VerifiedOp> folded = VerifiedOp::of(std::move(op_));
@@ -252,7 +258,8 @@ class IndexFold {
     context_.uses.rewire(kernel_, std::move(arguments), ComputeFate::folded);
   }
 
-  /// Batching dims are numbered by position, of which the tensor read in place has the same, around another vector dim.
+  /// Batching dims and the vector's dim are numbers of the indices' dims: renumbers them for the tensor that is read in place, which has
+  /// the same positions around another vector dim.
   void renumber(int vector_dim) {
     for (int64_t& d : *side_.batching) {
       const auto place = std::find(positions_.begin(), positions_.end(), d) - positions_.begin();
@@ -266,10 +273,10 @@ class IndexFold {
   int kernel_;
   Op op_;
   IndexSide side_;         ///< of op_
-  const AccessDims dims_;  ///< of the op as it was
+  const AccessDims dims_;  ///< the dims of the op before the fold
   int value_;
   std::vector<Term> terms_;
-  std::vector<int64_t> positions_;  ///< dims of the indices but the vector's
+  std::vector<int64_t> positions_;  ///< dims of the indices without the index vector's dim
   std::vector<Column> columns_;
 };
 

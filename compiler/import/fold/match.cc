@@ -1,5 +1,6 @@
-// The forms are those JAX lowers to, either way round where operands commute. The proof of each is beside its pattern.
-// Covered by tests/unit/fold_test.cc, which runs every form with and without folding on the extremes of its index type.
+// Matches the forms that JAX lowers to, with the operands of commutative operations in either order. Comments beside a pattern give the
+// proof that it keeps bits. Tested by tests/unit/fold_test.cc, which runs every form with and without folding on the extremes of its index
+// type.
 #include "compiler/import/fold/match.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxBounds = 256;
 
-/// The other argument of a commuting operation one of whose arguments is `known`.
+/// `term` is a commutative operation: if one of its arguments is `known`, returns the other argument.
 std::optional<Term> other(const Reader& reader, const Term& term, const Term& known) {
   const Term a = reader.argument(term, 0), b = reader.argument(term, 1);
   if (reader.same(a, known)) return b;
@@ -18,7 +19,7 @@ std::optional<Term> other(const Reader& reader, const Term& term, const Term& kn
   return std::nullopt;
 }
 
-/// The argument of minimum or maximum that is no constant, and the constant.
+/// minimum or maximum of a term and a constant.
 struct Limited {
   Term term;
   int64_t limit;
@@ -69,7 +70,7 @@ std::optional<Term> clamped(const Reader& reader, const Term& term, int64_t most
   if (!below || !is_integer(reader.dtype(term))) return std::nullopt;
   const auto above = limited(reader, below->term, ExprOp::max);
   if (!above || above->limit != 0 || below->limit < 0 || most < 0) return std::nullopt;
-  // A limit that is the largest value of a narrow type limits nothing: neither then does `most`, which is more.
+  // If `high` is below `most` but x cannot exceed it, `high` limits nothing, so `most`, being larger, limits nothing either.
   const bool unreached = below->limit < most && reader.range(above->term).high <= below->limit;
   if (below->limit != most && !unreached) return std::nullopt;
   return above->term;

@@ -1,4 +1,5 @@
-// The idioms, as patterns over Terms. Each holds bit for bit or does not match.
+// The idioms that folds recognise, as patterns over Terms. A pattern matches only if replacing the idiom keeps every bit for all values of
+// the index.
 #pragma once
 
 #include <optional>
@@ -8,22 +9,24 @@
 
 namespace strew::fold {
 
-/// x of `x < 0 ? x + dim : x`, whose sum cannot overflow: it is negative plus positive, and `dim` fits the type as it is a constant of it.
+/// Matches `x < 0 ? x + dim : x` and returns x. The sum cannot overflow: x is negative where it is used, `dim` is positive, and both have
+/// x's type.
 std::optional<Term> normalised(const Reader& reader, const Term& term, int64_t dim);
 
-/// x of minimum(maximum(x, 0), high), where no value of x's type above `high` is at most `most`: high is `most`, or x has none above high.
+/// Matches minimum(maximum(x, 0), high) and returns x. `high` must be `most`, or below `most` and not below any value that x can take, so
+/// that clipping x to [0, most] means the same.
 std::optional<Term> clamped(const Reader& reader, const Term& term, int64_t most);
 
-/// x of a conversion between integers that keeps every value.
+/// Matches a conversion of x between integer types that keeps every value, and returns x.
 std::optional<Term> widened(const Reader& reader, const Term& term);
 
-/// One comparison that must hold: `term` >= 0, or `term` <= most.
+/// A comparison that a mask requires: `term` >= 0, or with `upper` `term` <= most.
 struct Bound {
   Term term;
   bool upper = false;
   int64_t most = 0;
 };
-/// What `mask` is the conjunction of; nothing if there is anything else in it.
+/// The comparisons whose conjunction is `mask`; nullopt if the mask contains anything else.
 std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Term& mask);
 
 }  // namespace strew::fold

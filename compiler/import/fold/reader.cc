@@ -1,6 +1,6 @@
-// Everything here gives up rather than guesses: a movement that is not understood is a leaf, a constant too large to look through is no
-// constant. Walks are bounded (kMaxSteps, kMaxScanned), so that a file of 100,000 reshapes costs no more than a file of one.
-// Covered by tests/unit/fold_test.cc.
+// Reader stops rather than guesses: a movement that it does not follow becomes a leaf, and a constant with too many elements to compare
+// counts as no constant. kMaxSteps and kMaxScanned bound every walk, so a file with 100,000 reshapes in a row is not slower per query than
+// a file with one. Tested by tests/unit/fold_test.cc.
 #include "compiler/import/fold/reader.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace strew::fold {
 namespace {
 
 constexpr int kMaxSteps = 64;
-constexpr int64_t kMaxScanned = 4096;  ///< elements of a constant that are compared
+constexpr int64_t kMaxScanned = 4096;  ///< elements of a constant that one query compares
 constexpr int64_t kMaxConjuncts = 64;
 
 Range range_of(DType dtype) {
@@ -30,7 +30,8 @@ std::optional<int64_t> integer_of(const Scalar& scalar) {
   return value;
 }
 
-/// Calls `use` with each element of the constant that the frame meets, until it says false. False if it did or there are too many.
+/// Calls `use` with each element of the constant that the frame reaches, until `use` returns false. Returns false if it did, or if there
+/// are more than kMaxScanned elements.
 template <class Use>
 bool scan(const Constant& constant, const std::vector<Coord>& at, Use use) {
   const std::vector<int64_t>& dims = constant.type.dims;
@@ -84,7 +85,7 @@ const Compute* Reader::compute_of(int value) const {
   return v.kind == ValueKind::compute ? &imported_.computes[static_cast<size_t>(v.index)] : nullptr;
 }
 
-/// Dims of 1 come and go; all others keep their order.
+/// A reshape is followed if it only adds or removes dims of extent 1; all other dims must be static and keep their order.
 bool Reader::step_reshape(Element& element, const Compute& compute) const {
   const std::vector<int64_t>&to = type(element.value).dims, &from = type(compute.arguments[0]).dims;
   std::vector<size_t> to_kept, from_kept;
@@ -103,7 +104,7 @@ bool Reader::step_reshape(Element& element, const Compute& compute) const {
 }
 
 bool Reader::step_slice(Element& element, const Compute& compute) const {
-  if (compute.arguments.size() > 1) return false;  // begins where the call says
+  if (compute.arguments.size() > 1) return false;  // the start is known only at the call
   Element out{compute.arguments[0], element.at};
   for (size_t d = 0; d < out.at.size(); ++d) {
     if (out.at[d].dim < 0)
@@ -132,7 +133,7 @@ bool Reader::step_concatenate(Element& element, const Compute& compute) const {
   return false;
 }
 
-/// One movement back; false if there is none that is understood.
+/// Follows one movement operation back. Returns false, with `element` unchanged, at any other operation.
 bool Reader::step(Element& element) const {
   const Compute* compute = compute_of(element.value);
   if (compute == nullptr) return false;
@@ -141,7 +142,7 @@ bool Reader::step(Element& element) const {
     case ComputeOp::broadcast:
       for (int64_t d : compute->dims) out.at.push_back(element.at[static_cast<size_t>(d)]);
       for (int64_t extent : type(out.value).dims)
-        if (extent == kDynamic) return false;  // 1 at the call, it would be repeated
+        if (extent == kDynamic) return false;  // an extent that is 1 at the call would be repeated
       element = std::move(out);
       return true;
     case ComputeOp::transpose:
@@ -174,7 +175,7 @@ Term Reader::term(Element element) const {
     const int32_t result = compute->function.results[0];
     const ExprNode& node = compute->function.nodes[static_cast<size_t>(result)];
     if (node.op != ExprOp::extra) return {std::move(element), number, result};
-    // A conversion to the same type: the argument itself.
+    // The map's result is its argument itself: a conversion to the same type.
     const int argument = compute->arguments[static_cast<size_t>(node.index)];
     if (type(argument).dims.empty()) element.at.clear();
     element.value = argument;
@@ -217,7 +218,7 @@ std::optional<Scalar> Reader::constant(const Term& term, int& steps) const {
   if (--steps < 0) return std::nullopt;
   if (const ExprNode* n = node(term)) {
     if (n->op == ExprOp::literal) return n->value;
-    // minimum(n - 1, the largest index of the type) is what JAX clips to.
+    // JAX computes the limit of a clip as minimum(n - 1, largest value of the index type).
     if (n->op != ExprOp::min && n->op != ExprOp::max && n->op != ExprOp::convert) return std::nullopt;
     const auto number = [&](size_t i) {
       const auto scalar = constant(argument(term, i), steps);
@@ -289,7 +290,7 @@ Range Reader::range(const Term& term, int& steps) const {
   const Compute* compute = compute_of(term.element.value);
   if (compute == nullptr || compute->op != ComputeOp::iota) return all;
   const int64_t extent = value.type.dims[static_cast<size_t>(compute->dims[0])];
-  return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // beyond: it wraps
+  return extent > 0 && extent - 1 <= all.high ? Range{0, extent - 1} : all;  // if the extent exceeds the dtype, iota wraps
 }
 
 std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {

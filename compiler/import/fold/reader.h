@@ -1,8 +1,8 @@
-// Reader: the elements of an imported program's values, followed back through everything that only moves them.
+// Reader: traces elements of an imported program's values back through all operations that only move elements.
 //
-// A frame is the list of dims one asks for (those of an index tensor, of updates). An Element says which element of a value stands at
-// each point of the frame; a Term is the scalar operation that gives it, or a leaf: an input, a constant, a kernel's result, an iota, a
-// reduction, or a movement that mixes dims.
+// The frame is the list of dims for which elements are asked, for example those of an index tensor or of updates. An Element says, for
+// every point of the frame, which element of a value is meant. A Term is the scalar operation that computes an Element, or a leaf, where
+// tracing ends: an input, a constant, a kernel's result, an iota, a reduction, or a movement that Reader does not follow.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace strew::fold {
 
-/// A coordinate: that of the frame's dim `dim`, or `fixed`. Extents of 1 are always fixed at 0, so equal elements compare equal.
+/// One coordinate of an Element: the coordinate of the frame's dim `dim`, or the number `fixed` if `dim` is -1. In dims of extent 1 it is
+/// always fixed at 0, so that equal elements compare equal.
 struct Coord {
   int dim = -1;
   int64_t fixed = 0;
@@ -26,7 +27,7 @@ struct Element {
 };
 struct Term {
   Element element;
-  int compute = -1;  ///< the map whose function holds `node`; -1: a leaf
+  int compute = -1;  ///< the map whose function holds `node`; -1: the term is a leaf
   int32_t node = 0;
   bool is_leaf() const { return compute < 0; }
   friend bool operator==(const Term&, const Term&) = default;
@@ -40,28 +41,28 @@ class Reader {
   explicit Reader(const Imported& imported) : imported_(imported) {}
 
   const TensorType& type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
-  /// Each element of `value`, its own dims being the frame.
+  /// The elements of `value` with the value's own dims as the frame.
   Element elements_of(int value) const;
-  /// `whole` with the coordinate in `dim` fixed.
+  /// elements_of(value) with the coordinate in `dim` fixed.
   Element column(int value, int64_t dim, int64_t fixed) const;
 
   Term term(Element element) const;
   Term argument(const Term& term, size_t index) const;
-  const ExprNode* node(const Term& term) const;  ///< null: a leaf
+  const ExprNode* node(const Term& term) const;  ///< null for a leaf
   bool is(const Term& term, ExprOp op) const { return node(term) != nullptr && node(term)->op == op; }
   DType dtype(const Term& term) const;
-  /// Whether the term is all that its value is, so that the value can stand for it.
+  /// Is the term the result of its Compute (or a leaf), and not a node inside it? Only then does a value hold it that can replace it.
   bool is_value(const Term& term) const;
 
-  /// The one value that stands at all points of the frame.
+  /// The constant that the term is at all points of the frame; nullopt if it is no constant or varies.
   std::optional<Scalar> constant(const Term& term) const;
-  /// Whether both are the same at every point of the frame: one term, or equal constants.
+  /// Are both terms equal at every point of the frame? They are if they are one term or equal constants.
   bool same(const Term& a, const Term& b) const;
-  /// constant() of an integer that fits i64.
+  /// constant() as int64_t; nullopt if it is no integer or does not fit.
   std::optional<int64_t> integer(const Term& term) const;
-  /// Bounds of an integer term, as far as they are easily known; at worst those of its dtype.
+  /// Bounds of an integer term, derived from constants, iota, min, max and conversions; otherwise the bounds of its dtype.
   Range range(const Term& term) const;
-  /// For a leaf that is a reduction by AND from true: what it reduces, one term per element of the reduced dims.
+  /// If the term is a leaf that reduces one dim by AND starting from true: the reduced terms, one per element of that dim.
   std::optional<std::vector<Term>> conjuncts(const Term& term) const;
 
  private:
@@ -73,7 +74,7 @@ class Reader {
   void fix_unit_dims(Element& element) const;
   Term inside(Element element, int compute, int32_t node) const;
   const Compute* compute_of(int value) const;
-  /// `steps`: how many more terms may be looked at, so that neither deep graphs nor shared nodes cost more than a few.
+  /// `steps`: how many more terms may be visited. The bound keeps deep graphs and graphs with shared nodes cheap.
   std::optional<Scalar> constant(const Term& term, int& steps) const;
   Range range(const Term& term, int& steps) const;
   Range constant_range(const Element& element) const;

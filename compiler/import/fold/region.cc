@@ -1,5 +1,5 @@
-// Values come after what they are made of, so walking down from the root in order of their numbers meets every reader of a value
-// before the value itself: it enters if the region's are all its readers. Covered by tests/unit/fold_test.cc.
+// Finds a region from its root. A value comes after the values it is made of, so visiting values by descending number meets all readers of
+// a value before the value itself; the value joins the region if the region holds all of its readers. Tested by tests/unit/fold_test.cc.
 #include "compiler/import/fold/region.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool covers(const Reader& reader, const Frame& frame, const Element& element, co
   return true;
 }
 
-/// The map that gives `value`, if it may be part of a graph over `dims`.
+/// The elementwise operation that gives `value`, if it may be part of a graph over `dims`; else null.
 const Compute* map_over(const Imported& imported, int value, const std::vector<int64_t>& dims) {
   const Value& v = imported.values[static_cast<size_t>(value)];
   if (v.kind != ValueKind::compute || v.type.dims != dims) return nullptr;

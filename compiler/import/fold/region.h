@@ -1,4 +1,4 @@
-// Region: elementwise operations that only one kernel needs, and the graph they make inside it.
+// Region: a tree of elementwise operations that only one kernel needs. GraphBuilder turns it into nodes of that kernel's expression graph.
 #pragma once
 
 #include <map>
@@ -11,29 +11,31 @@
 
 namespace strew::fold {
 
-inline constexpr size_t kMaxFused = 256;  ///< nodes that operations bring into one graph
+inline constexpr size_t kMaxFused = 256;  ///< how many nodes operations may add to one graph
 
-/// The shape one element of the graph stands in: updates, or what a gather gives.
+/// The dims over which a kernel's graph is evaluated: those of a scatter's updates or of a gather's result.
 struct Frame {
   std::vector<int64_t> dims;
-  std::vector<int> positions, window;  ///< dims of either kind
-  /// `access`: of the op whose slices have this shape.
+  std::vector<int> positions, window;  ///< which of `dims` walk index positions, which walk the window
+  /// `access`: the dims of the op whose updates or result have this shape.
   Frame(const std::vector<int64_t>& shape, const AccessDims& access);
 };
 
 struct Region {
-  std::vector<int> values;    ///< maps of the frame's dims that nothing outside reads (the last but by the kernel), in order
-  std::map<int, int> leaves;  ///< what they read, and how often
+  /// Results of elementwise operations over the frame's dims, in order. Only the region reads them; the last one only the kernel reads.
+  std::vector<int> values;
+  std::map<int, int> leaves;  ///< values that the region reads from outside, and how often
 };
-/// The region that ends in `root`, which the kernel reads `readers` times; no values if root is no such map or read elsewhere too.
+/// The region whose last operation gives `root`, which the kernel reads `readers` times. Empty if `root` is not the result of an
+/// elementwise operation over `dims` or has other readers.
 Region region_of(const FoldContext& context, int root, int readers, const std::vector<int64_t>& dims);
 
-/// A tensor as the graph reads it.
+/// A tensor that the graph reads, and how its extra input is indexed.
 struct Input {
   ExtraKind kind = ExtraKind::per_element;
   int value = -1;
 };
-/// The narrowest way to read `value` per element of the frame; nothing: it is a constant.
+/// The narrowest way to read `value` at each element of the frame; nullopt if `value` is a constant.
 std::optional<Input> input_of(const FoldContext& context, const Frame& frame, int value);
 
 class GraphBuilder {
@@ -43,12 +45,13 @@ class GraphBuilder {
 
   Expr expr;
   std::vector<Extra> extras;
-  std::vector<int> added;  ///< values of the extras that are new, in their order
+  std::vector<int> added;  ///< values of the new extras, in their order
 
   int32_t push(ExprNode node);
-  /// `value` is what node stands for.
+  /// From now on `value` is computed by `node`.
   void set(int value, int32_t node) { known_[value] = node; }
-  /// The nodes of the region's operations; that of its last, or nothing where extras run out.
+  /// Adds the nodes of the region's operations. Returns the node of the last operation, or nullopt if the graph would need more than
+  /// kMaxExtras extras.
   std::optional<int32_t> build(const Region& region);
 
  private:

@@ -1,5 +1,6 @@
-// x[i] with one index is a dynamic_slice of [1, n] and a reshape to [n]. Dims of 1 that a window has are dims the gather can leave out
-// itself: they join collapsed_slice_dims. Covered by tests/golden/fold_test.cc.
+// Merges a reshape into a gather. x[i] with one index arrives as a dynamic_slice with a result of [1, n] and a reshape to [n]. The window's
+// dims of extent 1 that the reshape drops join the gather's collapsed_slice_dims instead. Tested by tests/unit/fold_test.cc and
+// tests/golden/fold_test.cc.
 #include <algorithm>
 
 #include "compiler/import/fold/folds.h"
@@ -9,7 +10,8 @@
 namespace strew::fold {
 namespace {
 
-/// Takes the dims of the result that `wanted` has not out of the window. False: that is not what the reshape does.
+/// Removes from the gather's window the dims of the result that `wanted` lacks. Returns false, with `gather` in no useful state, if the
+/// reshape does more than drop window dims of extent 1.
 bool drop_dims(Gather& gather, const std::vector<int64_t>& wanted) {
   const AccessDims dims(gather);
   std::vector<int64_t> offsets;

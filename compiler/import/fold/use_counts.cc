@@ -1,5 +1,6 @@
-// Reference counts over values, kept up to date by rewire() and becomes_result(): a file of 100,000 operations and 50,000 kernels is
-// counted once. Every kernel counts as read, so what it reads is live. Covered by tests/unit/fold_test.cc.
+// Reference counting. The constructor counts the readers of every value once; rewire() and becomes_result() then update only the counts
+// they change, so a file of 100,000 operations and 50,000 kernels stays linear. Every kernel counts as a reader, whether or not its result
+// is used, so everything that a kernel reads is live. Tested by tests/unit/fold_test.cc.
 #include "compiler/import/fold/use_counts.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ UseCounts::UseCounts(Imported& imported)
   }
 }
 
-/// Values come after those they are made of, but for inputs, whose `like` is another input.
+/// Relies on the order of values: a value comes after those it is made of. The exception is an input, whose `like` may be a later input.
 int UseCounts::last_kernel_of(const Value& value) const {
   int last = value.kind == ValueKind::result ? value.index : -1;
   const auto take = [&](int v) { last = std::max(last, last_kernel_[static_cast<size_t>(v)]); };

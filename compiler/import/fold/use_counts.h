@@ -1,4 +1,5 @@
-// UseCounts: who still reads what in an imported program while folds rewire it. What nothing reads any more became part of a kernel.
+// UseCounts: how many readers each value of an imported program has, kept up to date while the folds rewire the program. A Compute that
+// nobody reads any more has been merged into a kernel.
 #pragma once
 
 #include <vector>
@@ -11,20 +12,21 @@ class UseCounts {
  public:
   explicit UseCounts(Imported& imported);
 
-  /// How many arguments, outputs and parts read `value`, those of dead operations left out.
+  /// How many arguments of kernels and live Computes, outputs, and `parts` or `like` of other values read `value`.
   int readers(int value) const { return readers_[static_cast<size_t>(value)]; }
   bool is_live(int compute) const { return live_[static_cast<size_t>(compute)] > 0; }
-  /// The value that is result 0 of `compute`.
+  /// The value that holds result 0 of `compute`.
   int value_of(int compute) const { return values_[static_cast<size_t>(compute)]; }
-  /// The last kernel that `value` needs, -1: none.
+  /// The last kernel that must have run before `value` is known; -1: `value` needs no kernel.
   int last_kernel(int value) const { return last_kernel_[static_cast<size_t>(value)]; }
 
   int add_value(Value value);
-  /// A value that `compute` gives; its arguments are in place.
+  /// Adds `compute` and the value that holds its result. Its arguments must already be values of the program.
   int add_compute(Compute compute);
-  /// The kernel reads `arguments` from now on. Operations that nothing reads after that are `fate` into it.
+  /// Makes `arguments` the kernel's arguments. Computes that nobody reads after that get `fate` and this kernel.
   void rewire(int kernel, std::vector<int> arguments, ComputeFate fate);
-  /// `value`, an operation's, is the kernel's result 0 from now on.
+  /// Makes `value`, so far the result of a Compute, result 0 of the kernel. That Compute, and those that only it read, get `fate` and this
+  /// kernel.
   void becomes_result(int value, int kernel, ComputeFate fate);
 
  private:
@@ -36,9 +38,9 @@ class UseCounts {
 
   Imported& imported_;
   std::vector<int> readers_;      ///< per value
-  std::vector<int> live_;         ///< per compute: how many of its results are read
+  std::vector<int> live_;         ///< per compute: how many of its results have readers
   std::vector<int> last_kernel_;  ///< per value
-  std::vector<int> values_;       ///< per compute: its result 0
+  std::vector<int> values_;       ///< per compute: the value that holds its result 0
 };
 
 }  // namespace strew::fold
