@@ -1,4 +1,5 @@
-// Constant: a node whose output is one of its attributes. Sparse tensors are refused by the attribute list.
+// Constant: its output is the tensor, number or list in one of the node's attributes. Sparse tensors are refused, since sparse_value is not
+// among the attributes accepted here.
 //
 // Tested by tests/unit/onnx_import_test.cc.
 #include <cstring>

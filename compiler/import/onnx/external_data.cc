@@ -1,12 +1,12 @@
-// External data of a TensorProto: entries location (a path relative to the model's folder), offset (0), length (what the dims need).
-// Entries with other keys (checksum, a runtime's own) are passed over.
+// Reads external data of a TensorProto. Its entries are `location` (a path relative to the model's folder), `offset` (default 0) and
+// `length` (default: what dtype and dims need). Entries with other keys (checksum, keys of other runtimes) are ignored.
 //
-// The path comes from the file, so it is untrusted: absolute paths and those that leave the model's folder, by `..` or through a symbolic
-// link, are refused, and so is everything but a plain file. Offset and length are checked against the file's size before anything is
-// allocated; only the bytes of the one tensor are touched, and only when a kernel uses it.
+// The path comes from the file, so it is untrusted: absolute paths, paths that leave the model's folder by `..` or through a symbolic link,
+// and everything but regular files are refused. Offset and length are checked against the file's size before memory is allocated. Only the
+// bytes of this tensor are read, and only when a kernel uses it.
 //
-// Floats are mapped, so that weights cost no memory of their own. What may become an index is read: a mapped file can change under the
-// process, and an index must not change between its check and its use. Tested by tests/unit/onnx_external_test.cc.
+// Floats are mapped, so weights take no memory of their own. Integers may become indices and are read: another process can change a mapped
+// file, and an index must not change between its check and its use. Tested by tests/unit/onnx_external_test.cc.
 #include "compiler/import/onnx/external_data.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The one entry called `key`, or nothing.
+/// The value of the only entry with this key; nullopt if there is none, an error if there are two.
 Expected<std::optional<std::string>> find_entry(const TensorProto& proto, const std::string& key, const std::string& what) {
   std::optional<std::string> found;
   for (const StringStringEntryProto& entry : proto.external_data()) {
@@ -43,7 +43,7 @@ Expected<int64_t> number_entry(const TensorProto& proto, const std::string& key,
   return invalid_argument(what + ": external_data's " + key + " is '" + *text + "', expected a number from 0 to 2^63-1");
 }
 
-/// The file `location` names, symbolic links resolved, or why it may not be read.
+/// The path of the file that `location` names, with symbolic links resolved, or an error that says why it may not be read.
 Expected<std::string> resolve(const std::string& location, const std::string& what, const std::string& path) {
   const auto refuse = [&](const std::string& why) {
     return invalid_argument(what + ": external_data's location is '" + location + "', " + why);

@@ -1,4 +1,4 @@
-// External data: the elements of a tensor that lie in a file beside the model.
+// External data: tensors of a model whose elements are stored in a file beside it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@ namespace strew::onnx {
 
 class TensorProto;
 
-/// Gives `constant`, whose type is set, the `expected` bytes of `proto`, whose data_location is EXTERNAL, from the folder of `path` (the
-/// model's). Floats are mapped; integers, which may be indices, are read. `what` starts messages.
+/// Gives `constant`, whose type is already set, the `expected` bytes of `proto`, whose data_location is EXTERNAL. The file lies in the
+/// folder of the model `path`. Elements of floating-point dtypes are mapped; integers, which may be indices, are read. Error messages start
+/// with `what`.
 Status read_external(const TensorProto& proto, int64_t expected, const std::string& what, const std::string& path,
                      Constant& constant);
 

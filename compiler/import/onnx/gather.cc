@@ -1,4 +1,5 @@
-// Gather (opset 1; negative indices are documented since 11 and counted from the end in every version): numpy.take.
+// Gather (opset 1): numpy.take. A negative index counts from the end in every opset, although the operator's text says so only since opset
+// 11.
 //
 //   data [D0, ..., Dr-1]   indices of any rank q, 0 too   output [D0, .., Daxis-1, I0, .., Iq-1, Daxis+1, ..]
 //

@@ -1,6 +1,7 @@
-// GatherElements (opset 11): output[i0, .., in] = data[i0, .., indices[i], .., in] (at axis), ScatterElements' reading half.
+// GatherElements (opset 11): output[i0, .., in] = data[i0, .., indices[i], .., in], with the index in dim `axis`. It reads what
+// ScatterElements writes.
 //
-// The dims other than axis are batching dims of data and indices, and indices may be smaller than data there, as in scatter_elements.cc.
+// The dims other than axis are batching dims of data and indices; indices may be smaller than data there, as in scatter_elements.cc.
 //
 // Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include "compiler/import/onnx/graph.h"

@@ -1,9 +1,9 @@
-// GatherND (opset 11, batch_dims since 12): slices of data at the places index vectors name.
+// GatherND (opset 11, batch_dims since 12): copies the slices of data that start at the index vectors.
 //
 //   data [B..., D0, ...]   indices [B..., I..., k]   output [B..., I..., Dk, ...], b = batch_dims leading dims B shared by both
 //
-// ONNX wants the batch extents equal, where the op would take smaller ones: checked here, or at the call where a dim is open. Where the
-// file leaves k open it follows from the rank the file declares for the output, if it declares one.
+// ONNX requires equal batch extents, whereas our op accepts smaller ones in indices. So equality is checked here, or at the call if a dim
+// is open. If the file leaves k open, k follows from the rank that the file declares for the output, if it declares one.
 //
 // Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include <algorithm>

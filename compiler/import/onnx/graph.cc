@@ -1,6 +1,7 @@
-// Graph and Node: names, values, attributes and messages of an ONNX graph. No operator is known here.
+// Graph and Node: names, values, attributes and messages of an ONNX graph. This file knows no operators.
 //
-// Names from a file go into messages as they are; the command line makes them printable. Tested by tests/unit/onnx_import_test.cc.
+// Names from the model appear in messages unchanged; the command line replaces unprintable characters. Tested by
+// tests/unit/onnx_import_test.cc.
 #include "compiler/import/onnx/graph.h"
 
 #include <algorithm>
@@ -129,7 +130,7 @@ const AttributeProto* Node::find_attribute(std::string_view name) const {
 Expected<int64_t> Node::attribute(std::string_view name, int64_t otherwise) const {
   const AttributeProto* a = find_attribute(name);
   if (a == nullptr) return otherwise;
-  // Files older than IR version 2 leave the type out.
+  // Files before IR version 2 have no type field in attributes.
   if (a->has_type() ? a->type() != AttributeProto::INT : !a->has_i()) {
     return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected INT (2)");
   }

@@ -1,4 +1,4 @@
-// Graph and Node: an ONNX graph while it is being translated. What a node's importer works with.
+// Graph and Node: the state of an ONNX graph while it is translated, and the interface that the import function of an operator uses.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@
 
 namespace strew::onnx {
 
-/// Field numbers of GraphProto, whose messages are parsed one by one: the graph as a whole never is.
+/// Field numbers of GraphProto. Its messages are parsed one by one, never the graph as a whole.
 struct GraphField {
   static constexpr uint64_t kNode = 1, kInitializer = 5, kInput = 11, kOutput = 12, kValueInfo = 13;
 };
 
-/// The names of a graph and the values they stand for. Every name has one value, and it comes before its uses. Initializers become
-/// constants when first used: a file full of weights costs nothing.
+/// The names of a graph and the values they stand for. Every name has one value, defined before its uses. An initializer becomes a constant
+/// when it is first used, so unused weights cost nothing.
 class Graph {
  public:
-  /// `bytes`: the serialised GraphProto, which outlives the graph.
+  /// `bytes`: the serialised GraphProto, which must outlive this object.
   Graph(Imported& imported, const std::string& path, std::string_view bytes) : imported_(imported), path_(path), bytes_(bytes) {}
 
-  /// Adds `value` under `name`; fails when the name is taken. `what` starts the message.
+  /// Adds `value` under `name`; fails if the name is taken. Messages start with `what`.
   Status define(const std::string& name, Value value, const std::string& what);
-  /// A serialised TensorProto. Nothing but its name is looked at before it is used.
+  /// Adds a serialised TensorProto. Only its name is read before its first use.
   Status define_initializer(std::string_view tensor);
   bool has_initializer(const std::string& name) const { return initializers_.count(name) > 0; }
-  /// The value's number, or -1 when there is none of that name.
+  /// The number of the value called `name`, or -1.
   Expected<int> find(const std::string& name);
-  int add(Value value);  ///< without a name
-  /// `name`, or with a number appended so that no kernel has it.
+  int add(Value value);  ///< adds a value without a name
+  /// `name`, with a number appended if another kernel has that name already.
   std::string kernel_name(const std::string& name);
-  /// How a graph input is used decides whether `--input -` may leave it out.
+  /// Records one use of a value. A graph input may be left out (`--input -`) if all of its uses are optional.
   void used(int value, bool optional);
   bool only_optional(int value) const;
-  /// The rank that the file declares for the value `name` it computes, or -1.
+  /// The rank that the file declares for the computed value `name`, or -1.
   int declared_rank(const std::string& name);
   Imported& imported() { return imported_; }
   const std::string& path() const { return path_; }
@@ -54,26 +54,26 @@ class Graph {
   std::map<std::string, int> declared_ranks_;
   bool has_declared_ranks_ = false;
   std::map<std::string, int> kernel_names_;
-  std::map<int, bool> required_;  ///< value -> some use needs it
+  std::map<int, bool> required_;  ///< value -> does some use need it?
 };
 
-/// The value of a constant: appended to imported.constants.
+/// Appends `constant` to imported.constants and returns the value that stands for it.
 Value constant_value(Imported& imported, Constant constant);
 
-/// One node: its inputs as values, its attributes with their types checked, its errors with file and node named.
+/// One node: gives its inputs as values, its attributes with their types checked, and errors that name the file and the node.
 class Node {
  public:
   Node(Graph& graph, const NodeProto& proto, int number, const std::string& path, int64_t opset);
 
   int64_t opset() const { return opset_; }
-  const std::string& name() const { return name_; }       ///< the node's, or OpType_NUMBER
+  const std::string& name() const { return name_; }       ///< the node's name; if it has none, OpType_NUMBER
   const std::string& location() const { return where_; }  ///< FILE: node NAME (OpType)
   Status error(const std::string& message) const { return invalid_argument(where_ + ": " + message); }
 
-  /// Wrong numbers of inputs or outputs, attributes outside `attributes`, repeated ones.
+  /// Refuses wrong numbers of inputs or outputs, attributes that are not in `attributes`, and repeated attributes.
   Status check_signature(int min_inputs, int max_inputs, int outputs, std::initializer_list<std::string_view> attributes) const;
   bool has_input(int i) const { return i < proto_.input_size() && !proto_.input(i).empty(); }
-  /// Value number of input `i`, called `role` in messages. `optional`: the operator can do without it.
+  /// The value number of input `i`, which messages call `role`. `optional`: the operator works without this input.
   Expected<int> input(int i, std::string_view role, bool optional = false) const;
   const TensorType& type(int value) const { return graph_.imported().values[value].type; }
 
@@ -83,7 +83,7 @@ class Node {
 
   Graph& graph() const { return graph_; }
   const NodeProto& proto() const { return proto_; }
-  /// The kernel that computes the node's outputs; `arguments` as ImportedKernel says. Defines the outputs' values.
+  /// Adds the kernel that computes the node's outputs, with `arguments` as in ImportedKernel, and defines the outputs' values.
   Status add_kernel(Op op, std::vector<int> arguments, std::vector<int> non_negative, std::vector<std::string> notes,
                     std::vector<EqualExtents> equal_extents = {});
 
@@ -96,10 +96,10 @@ class Node {
   std::string name_, where_;
 };
 
-/// [2,?,4] for messages.
+/// The dims in the form that messages use: [2,?,4].
 std::string dims_text(const std::vector<int64_t>& dims);
 
-/// The one extent that `a` and `b` can both have (kDynamic: any), or nothing.
+/// Makes `a` the extent that both `a` and `b` can be (kDynamic can be any). Returns false if there is none.
 bool unify(int64_t& a, int64_t b);
 
 }  // namespace strew::onnx

@@ -1,12 +1,12 @@
-// ONNX front end: parses a ModelProto, names the graph's inputs and initializers, and translates node after node with the table of
-// operators. To add an operator: one file with its import function and one row below.
+// ONNX front end: reads a ModelProto, defines the graph's inputs and initializers, and translates node after node with the table of
+// operators. To add an operator, write one file with its import function and add one row below.
 //
-// Everything in the file is untrusted. Ranks are capped, extents are multiplied with overflow checks, nodes may read only what comes
-// before them, and whatever is not understood (an operator, an attribute, an element type) is refused by name. Control flow and
-// functions of the model are not followed.
+// Everything in the file is untrusted. Ranks are capped, extents are multiplied with overflow checks, a node may read only values defined
+// before it, and every operator, attribute and element type that is not supported is refused by name. Models with control flow or with
+// functions of their own are refused in the same way.
 //
-// The file is walked field by field (wire.h). Protobuf parses one node, one value or one tensor at a time, the tensors only when a kernel
-// uses them: a model's weights are neither copied nor looked at, and no message can unfold into more than its share of memory.
+// The file is walked field by field (wire.h). Protobuf parses one node, one value or one tensor at a time, and tensors only when a kernel
+// uses them. So weights are neither copied nor read, and no message can take much more memory than its bytes in the file.
 //
 // Tested by tests/unit/onnx_*_test.cc, tests/error/onnx_error_test.cc, tests/error/cli_test.cc and tests/oracle/onnx*.py.
 #include "compiler/import/onnx/onnx.h"
@@ -47,15 +47,16 @@ Expected<TensorType> to_type(const TypeProto& proto, const std::string& what) {
   return type;
 }
 
-constexpr int kMaxListed = 1 << 16;        // nodes, inputs, outputs; fields of one node
-constexpr int kMaxInitializers = 1 << 20;  // each costs a map entry, used or not
+constexpr int kMaxListed = 1 << 16;        // of nodes, inputs and outputs of a graph, and of fields of one node
+constexpr int kMaxInitializers = 1 << 20;  // each initializer costs a map entry, used or not
 
 Status damaged(const std::string& path, size_t bytes) {
   return invalid_argument(path + ": not an ONNX model (" + std::to_string(bytes) +
                           " bytes), expected a protobuf ModelProto; the file is truncated or damaged");
 }
 
-/// Parses a small message. `fields`: what it may have at most, before its parsed form takes many times its size.
+/// Parses a small message. More than `fields` fields are refused first, because the parsed form of many small fields takes many times their
+/// bytes.
 template <class Proto>
 Status parse(std::string_view bytes, int fields, const std::string& what, Proto& proto) {
   WireReader reader(bytes);
@@ -70,7 +71,7 @@ Status parse(std::string_view bytes, int fields, const std::string& what, Proto&
   return invalid_argument(what + ": damaged (" + std::to_string(bytes.size()) + " bytes), expected a protobuf message");
 }
 
-/// Calls `each(bytes, number)` for every message `field_number` of the graph, in file order.
+/// Calls `each(bytes, number)` for every message in field `field_number` of the graph, in file order.
 template <class Each>
 Status for_each(const Graph& graph, uint64_t field_number, const char* what, int most, const Each& each) {
   WireReader reader(graph.bytes());
@@ -83,7 +84,7 @@ Status for_each(const Graph& graph, uint64_t field_number, const char* what, int
   return reader.damaged() ? damaged(graph.path(), graph.bytes().size()) : Status();
 }
 
-/// What matters of a ModelProto: its one graph and the version of the operators.
+/// The parts of a ModelProto that are used: its only graph, and the opset of the operators.
 struct Model {
   std::optional<std::string_view> graph;
   int64_t opset = 0;
@@ -121,7 +122,7 @@ Status import_input(Graph& graph, std::string_view bytes, int number) {
   Imported& imported = graph.imported();
   ValueInfoProto info;
   STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": input " + std::to_string(number), info));
-  if (graph.has_initializer(info.name())) return {};  // the inputs of old files list their initializers too
+  if (graph.has_initializer(info.name())) return {};  // files before IR version 4 list initializers among the inputs
   const std::string what = graph.path() + ": input " + info.name();
   Value value;
   value.kind = ValueKind::input;

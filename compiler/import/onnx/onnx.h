@@ -1,4 +1,4 @@
-// ONNX models: the table of operators, and the importer that walks a graph with it.
+// The table of ONNX operators, and the importer that translates a model with it.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ class Node;
 
 inline constexpr int64_t kEveryLater = std::numeric_limits<int64_t>::max();
 
-/// One operator: a row here and one small file.
+/// One operator that is supported: its row in the table and one small file.
 struct Operator {
   std::string_view op_type;
   std::string_view domain;  ///< "" is ai.onnx
   int64_t min_opset;        ///< first opset that has the operator
-  int64_t max_opset;        ///< last one, or kEveryLater
+  int64_t max_opset;        ///< last opset that has the operator, or kEveryLater
   Status (*import)(Node& node);
-  std::string_view later = {};  ///< where max_opset ends it: what to use instead
+  std::string_view later = {};  ///< the operator that replaces it after max_opset, for messages
 };
 const std::vector<Operator>& operators();
 

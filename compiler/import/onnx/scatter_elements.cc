@@ -1,11 +1,12 @@
-// ScatterElements (opset 11, reductions since 16 and 18) and Scatter (9 and 10), its first name.
+// ScatterElements (opset 11, reductions since 16 and 18) and Scatter (opset 9 and 10), its former name.
 //
 //   data [D0, ..., Dn]   indices, updates [I0, ..., In], Id <= Dd in every dim but axis
-//   output = data; output[i0, .., indices[i], .., in] (at axis) = reduction(what is there, updates[i])
+//   output = data; output[i0, .., indices[i], .., in] (index in dim axis) = reduction(current element, updates[i])
 //
-// Every index is a position of its own with one component, for axis. The other dims are batching dims of data and indices: element i of
-// `indices` acts on the same coordinate of data. ONNX lets indices be smaller than data there, which is the batching relaxation of
-// semantics.md section 1. There is no window: axis is inserted. So one pair of dimension numbers covers any rank, axis and smaller shape:
+// Every element of `indices` is an index position with one component, for dim axis. The other dims are batching dims of data and indices:
+// element i of `indices` acts on the same coordinates of data. ONNX lets indices be smaller than data there, which is the batching
+// relaxation of semantics.md section 1. There is no window, since axis is inserted. So the same dimension numbers cover any rank, axis and
+// smaller shape:
 //
 //   inserted_window_dims [axis], input_batching_dims = scatter_indices_batching_dims = every dim but axis,
 //   scatter_dims_to_operand_dims [axis], index_vector_dim = rank

@@ -1,10 +1,10 @@
-// ScatterND (opset 11, reductions since 16 and 18): rows of `updates` go where index vectors say.
+// ScatterND (opset 11, reductions since 16 and 18): writes slices of `updates` into data at the index vectors.
 //
 //   data [D0, ..., Dr-1]   indices [I0, ..., Iq-2, k], k <= r   updates [I0, ..., Iq-2, Dk, ..., Dr-1]
 //
-// The k components index data's first k dims, which are inserted; the remaining dims are the window, always whole: that updates' last dims
-// equal data's is checked here, or at the call where a dim is open, because a smaller window would be legal for the op. Where the file
-// leaves k open it follows from updates' rank, q - 1 + r - k.
+// The k components index the first k dims of data, which are inserted. The remaining dims are the window, which in ONNX is always whole.
+// Our op would accept a smaller one, so equality of the last dims of updates with those of data is checked here, or at the call if a dim is
+// open. If the file leaves k open, k follows from the rank of updates, which is q - 1 + r - k.
 //
 // Tested by tests/unit/onnx_ops_test.cc, tests/oracle/onnx_nodes.py and tests/oracle/onnxruntime_models.py.
 #include "compiler/import/onnx/graph.h"

@@ -1,5 +1,5 @@
-// Checks shared by Scatter, ScatterElements, ScatterND, Gather, GatherElements and GatherND. What verify() finds anyway is checked here
-// too where ONNX has its own words for it: a user looks for `data` and `reduction`, not for `operand[0]` and `combiner`.
+// Checks that Scatter, ScatterElements, ScatterND, Gather, GatherElements and GatherND share. Some repeat a check of verify(), because a
+// user of ONNX looks for `data` and `reduction` in a message, not for `operand[0]` and `combiner`.
 //
 // Tested by tests/unit/onnx_ops_test.cc and tests/error/onnx_error_test.cc.
 #include "compiler/import/onnx/shapes.h"

@@ -1,5 +1,5 @@
-// What the indexed operators of opset 1 to 18 share: element types, index types, axes, reductions, extents that must agree. Every failure
-// names the node, the input and what was expected.
+// Checks that the importers of the indexed operators of opset 1 to 18 share: element types, index types, axes, reductions, and extents that
+// must agree. Every error message names the node, the input and what was expected.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace strew::onnx {
 
-/// One input: its value's number, its type as known so far, and its name in messages.
+/// One input: the number of its value, what is known of its type, and what messages call it.
 struct Operand {
   int value = 0;
   TensorType type;
@@ -21,32 +21,34 @@ struct Operand {
 
 Expected<Operand> read_operand(const Node& node, int input, std::string_view role);
 
-/// The element types of ONNX's "all tensor types": no 4-bit and 8-bit floats, bf16 since opset 13. Rank at least 1.
+/// Refuses element types that are not in ONNX's "all tensor types" (4-bit and 8-bit floats, bf16 before opset 13), and rank 0.
 Status check_data(const Node& node, const Operand& data);
-/// i64, with `i32` also i32; rank at least `min_rank`.
+/// Refuses indices that are not i64 (or, if `i32` is set, i32) and ranks below `min_rank`.
 Status check_indices(const Node& node, const Operand& indices, bool i32, int min_rank);
-/// The dtype of `data`.
+/// Refuses an operand whose dtype is not that of `data`.
 Status check_same_dtype(const Node& node, const Operand& operand, const Operand& data);
 Status check_rank(const Node& node, const Operand& operand, int64_t rank, const std::string& expected);
 
-/// Attribute axis, counted from 0.
+/// The attribute axis, made non-negative by adding the rank; `otherwise` if the node has none.
 Expected<int64_t> read_axis(const Node& node, const Operand& data, int64_t otherwise);
-/// Attribute reduction. Knows none before opset 16, none, add and mul before 18. `data`: what is reduced.
+/// The attribute reduction for tensors like `data`. Opsets before 16 have no reductions, opsets before 18 none but add and mul.
 Expected<CombinerKind> read_reduction(const Node& node, const Operand& data);
 
-/// Makes the two extents one: what is known on one side only becomes known on both, what is known on neither is written to `ties` and
-/// checked at the call.
+/// Requires two extents to be equal. If one is known, the other gets its value; if neither is known, `ties` gets an entry, so that the call
+/// checks them.
 Status unify_extents(const Node& node, Operand& a, int64_t dim_a, Operand& b, int64_t dim_b, std::vector<EqualExtents>& ties);
-/// All dims of both, which have the same rank.
+/// unify_extents for each dim of two shapes of the same rank.
 Status unify_shapes(const Node& node, Operand& a, Operand& b, std::vector<EqualExtents>& ties);
 
-/// ScatterElements, GatherElements: indices is no larger than data in any dim but `axis`.
+/// For ScatterElements and GatherElements: indices must not be larger than data in any dim but `axis`.
 Status check_smaller(const Node& node, const Operand& indices, const Operand& data, int64_t axis);
 
-/// What `explain` says about every scatter: where the result may live, and what duplicates mean.
+/// The notes of a scatter for `strew explain`: whether the result may share memory with the operand, and how duplicate indices are
+/// combined.
 std::vector<std::string> scatter_notes(const Node& node, const Operand& data, CombinerKind kind);
 
-/// The length of the index vectors: the last dim of `indices`, or `otherwise` (-1: unknown) where the file leaves it open.
+/// The length of the index vectors: the last dim of `indices`. If the file leaves that dim open, `otherwise` takes its place; -1 means that
+/// the length is unknown.
 Expected<int64_t> index_components(const Node& node, Operand& indices, int64_t most, int64_t otherwise);
 
 }  // namespace strew::onnx

@@ -1,9 +1,9 @@
-// TensorProto -> Constant. The data of a tensor lies in exactly one of: raw_data (little-endian, sub-byte types packed low bits
-// first, which is strew's own packing), string_data, or the typed list ONNX assigns to the dtype (4-bit types: one packed byte per
-// int32; f6: one element per int32; 16-bit and 8-bit floats: their bits). Dims and sizes are untrusted: the element count is
-// checked against the data before anything is allocated, so a few bytes cannot ask for gigabytes.
+// Converts TensorProto to Constant. The data lies in exactly one of three places: raw_data (little-endian; types below 8 bits are packed
+// from the low bits up, as strew packs them), string_data, or the list that ONNX assigns to the dtype. Such a list holds one packed byte
+// per int32 for 4-bit types, one element per int32 for f6, and the bit pattern for 16-bit and 8-bit floats. Dims and sizes are untrusted:
+// the element count is checked against the data before memory is allocated, so a few bytes cannot ask for gigabytes.
 //
-// External data is external_data.cc's. Tested by tests/unit/onnx_tensor_test.cc and tests/oracle/onnx_tensor_scatter.py.
+// external_data.cc reads external data. Tested by tests/unit/onnx_tensor_test.cc and tests/oracle/onnx_tensor_scatter.py.
 #include "compiler/import/onnx/tensor_proto.h"
 
 #include <bit>
@@ -22,7 +22,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little-endian and copied as it is");
 
-/// TensorProto.DataType of each DType ONNX has, by number.
+/// The TensorProto.DataType number of each DType that ONNX has.
 struct ElementType {
   int32_t number;
   DType dtype;
@@ -36,7 +36,7 @@ constexpr ElementType kElementTypes[] = {
     {26, DType::i2},   {27, DType::f6e2m3},   {28, DType::f6e3m2},
 };
 
-/// Appends the elements of a typed list, `each` bytes per entry, taken from the entry's low end.
+/// Appends the elements of a typed list: the low `each` bytes of every entry.
 template <class List>
 void append(std::vector<std::byte>& out, const List& list, size_t each) {
   out.resize(static_cast<size_t>(list.size()) * each);
@@ -46,7 +46,7 @@ void append(std::vector<std::byte>& out, const List& list, size_t each) {
   }
 }
 
-/// f6 in int32_data: one element per entry, to be packed six bits each.
+/// Packs f6 elements, one per entry of int32_data, into `width` bits each.
 void append_bits(std::vector<std::byte>& out, const google::protobuf::RepeatedField<int32_t>& list, int width) {
   out.assign((static_cast<size_t>(list.size()) * width + 7) / 8, std::byte{0});
   for (int i = 0; i < list.size(); ++i) {
@@ -57,7 +57,7 @@ void append_bits(std::vector<std::byte>& out, const google::protobuf::RepeatedFi
   }
 }
 
-/// The typed list of `dtype`: its name, its length, and how many entries `count` elements need.
+/// The list in which ONNX stores `dtype`: its field name, its length, and the length that `count` elements need.
 struct ListSize {
   const char* field;
   int64_t entries, expected;
@@ -116,7 +116,7 @@ int lists_used(const TensorProto& p) {
 
 constexpr int kMaxExternalEntries = 64;
 
-/// What the bits of a bool and the padding of the last byte must not be left to chance for.
+/// Makes bytes canonical that files may leave arbitrary: a boolean that is not zero becomes 1, the padding bits of the last byte become 0.
 void normalise(Constant& constant, int64_t count) {
   if (constant.type.dtype == DType::boolean) {
     for (std::byte& b : constant.data) b = std::byte(b != std::byte{0});
@@ -136,7 +136,7 @@ Expected<DType> element_type(int32_t data_type, const std::string& what) {
 
 namespace {
 
-/// Type and dims, and how many elements they make.
+/// Reads dtype and dims into `type` and returns the number of elements.
 Expected<int64_t> read_type(const TensorProto& proto, const std::string& what, TensorType& type) {
   STREW_ASSIGN(type.dtype, element_type(proto.data_type(), what));
   if (proto.has_segment()) return unsupported(what + ": the tensor is stored in segments, expected one piece");
@@ -186,7 +186,7 @@ Status copy_external(const TensorProto& proto, int64_t count, const std::string&
   return read_external(proto, storage_bytes(dtype, count), what, path, out);
 }
 
-/// `raw`: the field raw_data, which `proto` need not hold.
+/// `raw`: the contents of raw_data, if the field is present; `proto` may have been parsed without it.
 Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_view> raw, const std::string& what,
                            const std::string& path) {
   Constant out;

@@ -1,4 +1,4 @@
-// TensorProto -> Constant, for initializers, Constant nodes and `.pb` inputs. Free of protobuf for those who include it.
+// Converts TensorProto to Constant, for initializers, Constant nodes and `.pb` inputs. This header includes no protobuf header.
 #pragma once
 
 #include <string>
@@ -11,13 +11,15 @@ namespace strew::onnx {
 
 class TensorProto;
 
-/// The DType of a TensorProto.DataType number; `what` names what has it ("input past_cache").
+/// The DType of a TensorProto.DataType number. `what` names the tensor in messages ("input past_cache").
 Expected<DType> element_type(int32_t data_type, const std::string& what);
 
-/// Checks dims, dtype and the amount of data. `what` starts every message; external data lies beside `path`.
+/// Converts `proto`, after checking its dims, its dtype and the size of its data. Messages start with `what`; external data is looked for
+/// beside the file `path`.
 Expected<Constant> to_constant(const TensorProto& proto, const std::string& what, const std::string& path);
 
-/// A serialised TensorProto, as models and ONNX's test data store them. raw_data is copied once, into the constant.
+/// Converts a serialised TensorProto, the form in which models and ONNX's test data store tensors. raw_data is copied once, into the
+/// constant.
 Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path);
 inline Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
   return parse_tensor(bytes, path, path);

@@ -1,5 +1,5 @@
-// Protobuf's wire format, as far as walking over it needs: tags, varints and lengths, each checked against what is left of the message.
-// Groups (wire types 3 and 4) count as damage: ONNX has none, and they are the one construct that nests without a length.
+// The part of protobuf's wire format that is needed to walk over a message: tags, varints and lengths, each checked against what is left of
+// the message. Groups (wire types 3 and 4) count as damage: ONNX does not use them, and no other construct nests without a length.
 //
 // Tested by tests/unit/onnx_import_test.cc (every prefix and every flipped bit of a model) and tests/error/onnx_error_test.cc.
 #include "compiler/import/onnx/wire.h"

@@ -1,6 +1,6 @@
-// GATHER and GATHER_ND. Out of bounds is an error, and so is a negative index: TensorFlow Lite does not count from the end. Element types
-// are all there are (LiteRT has fewer), indices i16, i32 or i64. A negative axis counts from operand's rank, a negative batch_dims from
-// that of indices. Tested by tests/unit/tflite_import_test.cc and tests/oracle/litert_models.py.
+// GATHER and GATHER_ND. An index out of bounds is an error, and so is a negative index: TensorFlow Lite does not count from the end. All
+// element types are accepted (LiteRT has fewer); indices are i16, i32 or i64. A negative axis counts from the rank of the operand, a
+// negative batch_dims from the rank of the indices. Tested by tests/unit/tflite_import_test.cc and tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/forms.h"

@@ -1,9 +1,9 @@
-// Graph and Node: numbers, values and messages of a TensorFlow Lite graph. No operator is known here.
+// Graph and Node: numbers, values and messages of a TensorFlow Lite graph. This file knows no operators.
 //
-// A tensor has a value if it is a graph input, has data, or an earlier operator computes it; variables (state between calls) are
-// refused. The shapes that a file declares for what operators compute are hints (LiteRT recomputes them): a declared dim must agree
-// with the computed one where both are known. Names go into messages as they are; the command line makes them printable.
-// Tested by tests/unit/tflite_import_test.cc and tests/error/tflite_error_test.cc.
+// A tensor has a value if it is a graph input, has data, or is computed by an earlier operator. Variables (state that lives between calls)
+// are refused. The shapes that a file declares for computed tensors are hints, which LiteRT recomputes: a declared dim must agree with the
+// computed one if both are known. Names appear in messages unchanged; the command line replaces unprintable characters. Tested by
+// tests/unit/tflite_import_test.cc and tests/error/tflite_error_test.cc.
 #include "compiler/import/tflite/graph.h"
 
 #include <algorithm>
@@ -191,7 +191,7 @@ Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<std::stri
   return {};
 }
 
-/// Copied as bytes: the verifier of flatbuffers does not ask for 8-byte elements at multiples of 8.
+/// Copies bytes, because the verifier of flatbuffers does not require that 8-byte elements lie at multiples of 8.
 std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list) {
   std::vector<int64_t> out(list == nullptr ? 0 : list->size());
   if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(int64_t));

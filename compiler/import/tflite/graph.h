@@ -1,4 +1,5 @@
-// Graph and Node: the main graph of a TensorFlow Lite file while it is being translated. What an operator's importer works with.
+// Graph and Node: the state of the main graph of a TensorFlow Lite file while it is translated, and the interface that the import function
+// of an operator uses.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@
 
 namespace strew::tflite {
 
-/// The spelling of an operator: GATHER, "custom NAME", or its number.
+/// The operator as messages spell it: GATHER, "custom NAME", or its number.
 Expected<std::string> operator_name(const schema::Model& model, const schema::Operator& op, const std::string& what);
-/// Its number: files before 2020 have a narrow field for it, newer ones both.
+/// The operator's number. Files before 2020 have only a narrow field for it; newer files have both fields.
 int32_t operator_code(const schema::OperatorCode& code);
 
-/// Tensors of subgraph 0 and the values they stand for. Constants are copied when first used: a file full of weights costs nothing.
+/// The tensors of subgraph 0 and the values they stand for. A constant is copied when it is first used, so unused weights cost nothing.
 class Graph {
  public:
   Graph(Imported& imported, const schema::Model& model, std::string_view file, const std::string& path);
@@ -28,17 +29,17 @@ class Graph {
   const schema::SubGraph& subgraph() const { return *model_.subgraphs()->Get(0); }
   Imported& imported() { return imported_; }
 
-  /// Tensor `number`; `what` names who asks.
+  /// Tensor `number`; `what` names its user in messages.
   Expected<const schema::Tensor*> tensor(int32_t number, const std::string& what) const;
-  std::string tensor_name(int32_t number) const;  ///< the file's, or tensor_NUMBER
+  std::string tensor_name(int32_t number) const;  ///< the file's name, or tensor_NUMBER
   /// "FILE: tensor 3 (x)"
   std::string describe(int32_t number) const;
 
-  /// Gives a tensor its value; fails when it has one.
+  /// Gives a tensor its value; fails if it has one already.
   Status define(int32_t number, Value value, const std::string& what);
-  /// The number of a tensor's value.
+  /// The number of the tensor's value.
   Expected<int> find(int32_t number, const std::string& what);
-  /// The constant of a tensor, or a failure that says it is none.
+  /// The tensor's constant; fails if the tensor is not one.
   Expected<Constant> constant(int32_t number, const std::string& what) const;
 
   void mark_region(int32_t subgraph) { regions_.insert(subgraph); }
@@ -49,11 +50,11 @@ class Graph {
   const schema::Model& model_;
   std::string_view file_;
   const std::string& path_;
-  std::vector<int> values_;    ///< of each tensor; -1: none yet
-  std::set<int32_t> regions_;  ///< subgraphs that are the region of some operator
+  std::vector<int> values_;    ///< per tensor: its value; -1: not defined so far
+  std::set<int32_t> regions_;  ///< subgraphs that are the region of an operator
 };
 
-/// One operator: its inputs as values, its errors with file, number and name.
+/// One operator: gives its inputs as values, and errors that name the file, the operator's number and its name.
 class Node {
  public:
   Node(Graph& graph, const schema::Operator& op, int number, const std::string& name);
@@ -63,17 +64,17 @@ class Node {
   Status at(const Status& status) const { return status.ok() ? status : Status(status.code(), where_ + ": " + status.message()); }
 
   Status check_signature(uint32_t inputs, uint32_t outputs) const;
-  /// Value number of input `i`, called `role` in messages.
+  /// The value number of input `i`, which messages call `role`.
   Expected<int> input(uint32_t i, std::string_view role) const;
   const TensorType& type(int value) const { return graph_.imported().values[static_cast<size_t>(value)].type; }
-  /// i32 or i64.
+  /// Refuses dtypes other than i32 and i64.
   Status check_index_type(int value, std::string_view role) const;
-  /// A rank-1 i32 or i64 constant.
+  /// The elements of input `i`, which must be a rank-1 constant of dtype i32 or i64.
   Expected<std::vector<int64_t>> constant_integers(uint32_t i, std::string_view role) const;
 
   Graph& graph() const { return graph_; }
   const schema::Operator& op() const { return op_; }
-  /// The kernel that computes the operator's one output. `fixed_policy` as ImportedKernel says.
+  /// Adds the kernel that computes the operator's only output. `fixed_policy` as in ImportedKernel.
   Status add_kernel(Op op, std::vector<int> arguments, std::vector<std::string> notes = {}, bool fixed_policy = false);
 
  private:
@@ -85,7 +86,7 @@ class Node {
   std::string name_, where_;
 };
 
-/// A list of dimension numbers; one that is left out is empty.
+/// A list of dimension numbers; empty if the file leaves it out.
 std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list);
 
 }  // namespace strew::tflite

@@ -1,9 +1,10 @@
-// TensorFlow Lite front end: checks the flatbuffer, names the main graph's inputs, and translates operator after operator with the
-// table. To add an operator: one import function and one row below; fields it needs go into tflite.fbs.
+// TensorFlow Lite front end: checks the flatbuffer, defines the main graph's inputs, and translates operator after operator with the table.
+// To add an operator, write one import function and add one row below; fields that it needs go into tflite.fbs.
 //
-// Everything in the file is untrusted: flatbuffers' verifier sees it whole before a field is read, with bounds on nesting and tables, and
-// what it cannot know (numbers of tensors, buffers, subgraphs, sizes) is checked where it is used. Only subgraph 0 is the model; others
-// must be regions of its operators. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc, tests/oracle/litert_models.py.
+// Everything in the file is untrusted. The verifier of flatbuffers checks all of it before a field is read, with bounds on nesting and on
+// the number of tables. What the verifier cannot know (numbers of tensors, buffers and subgraphs, sizes) is checked where it is used. Only
+// subgraph 0 is the model; other subgraphs must be regions of its operators. Tested by tests/unit/tflite_import_test.cc,
+// tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
 #include <cstring>
 #include <string>
 
@@ -148,7 +149,8 @@ const std::vector<Operator>& operators() {
 
 Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return import_aligned(bytes, path);
-  std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);  // fields are read in place, at their own alignment
+  // flatbuffers reads fields in place, with their own alignment
+  std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
   return import_aligned({reinterpret_cast<const char*>(aligned.data()), bytes.size()}, path);
 }

@@ -1,9 +1,12 @@
 // DYNAMIC_UPDATE_SLICE and SCATTER_ND.
 //
-// DYNAMIC_UPDATE_SLICE: operand, update, start_indices [rank], i32 or i64; the start is clamped so that the update fits. Any element type.
-// SCATTER_ND: indices, updates, shape. Zeros, to which every update is added: duplicates sum up. A negative index or one outside is an
-// error (LiteRT checks the linear position only, so an index may spill into the next row there). shape must be a constant: it says what
-// the kernel's result is. Tested by tests/unit/tflite_import_test.cc and tests/oracle/litert_models.py.
+// DYNAMIC_UPDATE_SLICE has inputs operand, update and start_indices, a vector of [rank] elements of i32 or i64. The start is clamped so
+// that the update fits. All element types are accepted.
+//
+// SCATTER_ND has inputs indices, updates and shape. The result starts as zeros, to which every update is added, so duplicates sum up. A
+// negative index or one out of bounds is an error; LiteRT checks the linear position only, so there an index may reach into the next row.
+// `shape` must be a constant, because it is the shape of the kernel's result. Tested by tests/unit/tflite_import_test.cc and
+// tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/forms.h"
@@ -25,7 +28,7 @@ Status same_dtype(const Node& node, const TensorType& update, const TensorType& 
                     std::string(name(operand.dtype)));
 }
 
-/// The update fits into the operand, or there is no start to clamp to.
+/// Refuses an update that is larger than the operand: no clamped start exists for it.
 Status check_fits(const Node& node, const TensorType& update, const TensorType& operand) {
   if (update.rank() != operand.rank()) {
     return node.error("update has rank " + std::to_string(update.rank()) + ", expected operand's " +

@@ -1,9 +1,9 @@
-// STABLEHLO_SCATTER and STABLEHLO_GATHER: StableHLO's ops with one operand, without batching dims, as TensorFlow Lite stores them. The
-// scatter's region is another subgraph: nothing (the update is the result) or one operator of kCombiners over its two inputs. In
-// subtract and divide the order of the inputs counts. Policies are StableHLO's: skip_element and clamp.
+// STABLEHLO_SCATTER and STABLEHLO_GATHER: StableHLO's scatter and gather as TensorFlow Lite stores them, with one operand and without
+// batching dims. The scatter's region is another subgraph. It has no operator (then the update is the result) or one operator of kCombiners
+// on its two inputs, whose order counts in subtract and divide. The policies are those of StableHLO: skip_element and clamp.
 //
-// LiteRT takes a region without operators as an assignment whatever it returns; here it has to return its second input.
-// Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
+// LiteRT treats every region without operators as an assignment, whatever the region returns; this importer requires that it returns its
+// second input. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/builder.h"
@@ -35,7 +35,7 @@ std::vector<int32_t> numbers(const flatbuffers::Vector<int32_t>* list) {
   return list == nullptr ? std::vector<int32_t>() : std::vector<int32_t>(list->begin(), list->end());
 }
 
-/// The kind of a region's one operator.
+/// The combiner kind of the region's only operator.
 Expected<CombinerKind> combiner_of(const Node& node, const schema::Operator& op, const std::string& what,
                                    const std::vector<int32_t>& inputs, int32_t output) {
   STREW_ASSIGN(const std::string name, operator_name(node.graph().model(), op, node.location() + ": " + what));

@@ -1,9 +1,10 @@
-// Types: quantized tensors are their storage type (indexed ops move; a note says so), resources and variants are refused, as are sparse
-// tensors. Buffers: inside the flatbuffer, or at an offset of the same file; in another file: refused. Every number is untrusted: the
-// element count is checked against the bytes there are before anything is allocated.
+// Types and constants of tensors. A quantized tensor has its storage type, since indexed ops only move elements (a note says so).
+// Resources, variants and sparse tensors are refused. Data lies in a buffer of the flatbuffer or at an offset of the same file; data in
+// another file is refused. Every number is untrusted: the element count is checked against the available bytes before memory is allocated.
 //
-// Sub-byte elements are packed low bits first, as strew packs them. Strings: i32 count, count + 1 i32 offsets from the buffer's start,
-// text. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
+// Elements below 8 bits are packed from the low bits up, as strew packs them. A string tensor is an i32 count, count + 1 i32 offsets from
+// the buffer's start, and the text. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and
+// tests/oracle/litert_models.py.
 #include "compiler/import/tflite/tensor.h"
 
 #include <bit>
@@ -54,7 +55,7 @@ Expected<DType> element_type(schema::ElementType type, const std::string& what) 
                      (name.empty() ? "" : " (" + name + ")") + ", expected one of numbers or strings");
 }
 
-/// Row-major extents; -1 where a signature or an old file leaves one open.
+/// Checks the extents of a tensor; a dim that a signature or an old file leaves open counts as 1.
 Status check_dims(const std::vector<int64_t>& dims, const std::string& what) {
   std::vector<int64_t> known;
   for (int64_t d : dims) known.push_back(d == kDynamic ? 1 : d);
@@ -98,7 +99,7 @@ Status read_strings(Constant& constant, std::string_view data, int64_t count, co
   return {};
 }
 
-/// Bools become 0 and 1, and the padding of the last byte 0.
+/// Makes bytes canonical that files may leave arbitrary: a boolean that is not zero becomes 1, the padding bits of the last byte become 0.
 void normalise(Constant& constant, int64_t count) {
   if (constant.type.dtype == DType::boolean) {
     for (std::byte& b : constant.data) b = std::byte(b != std::byte{0});

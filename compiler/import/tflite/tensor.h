@@ -1,4 +1,4 @@
-// Tensors of a TensorFlow Lite file: their types, and the constants that lie in its buffers.
+// Tensors of a TensorFlow Lite file: their types, and the constants stored in the file's buffers.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace strew::tflite {
 
-/// Dims that shape_signature leaves open are kDynamic. `what` starts every message.
+/// The tensor's type. Dims that shape_signature leaves open are kDynamic. Messages start with `what`.
 Expected<TensorType> tensor_type(const schema::Tensor& tensor, const std::string& what);
 
-/// The bytes of a tensor's buffer, wherever in `file` they lie; empty when it has none.
+/// The bytes of the tensor's buffer, which lie in the flatbuffer or elsewhere in `file`; empty if the tensor has no data.
 Expected<std::string_view> tensor_data(const schema::Model& model, std::string_view file, const schema::Tensor& tensor,
                                        const std::string& what);
 
-/// A constant of `shape` (signatures are for inputs) from its buffer's bytes, whose number must be right.
+/// A constant with the tensor's `shape` (shape_signature is for inputs) from the bytes of its buffer; fails if their number is wrong.
 Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view data, const std::string& what);
 
-/// Whether stored numbers stand for others.
+/// Is the tensor quantized, so that its stored integers stand for other numbers?
 bool is_quantized(const schema::Tensor& tensor);
 
 }  // namespace strew::tflite

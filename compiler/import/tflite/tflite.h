@@ -1,4 +1,4 @@
-// TensorFlow Lite models: the table of operators, and the importer that walks the main graph with it.
+// The table of TensorFlow Lite operators, and the importer that translates the main graph with it.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace strew::tflite {
 
 class Node;
 
-/// One operator: a row here and one small function.
+/// One operator that is supported: its row in the table and one small function.
 struct Operator {
   std::string_view name;  ///< as the format spells it
-  int32_t code;           ///< its number there
+  int32_t code;           ///< its BuiltinOperator number
   Status (*import)(Node& node);
 };
 const std::vector<Operator>& operators();
