@@ -1,5 +1,5 @@
-// MLIR keeps `<{}>` of an unregistered operation as a dictionary in its properties and `{}` as discardable attributes: two places
-// for what StableHLO regards as one. Covered by tests/unit/stablehlo_import_test.cc.
+// MLIR stores `<{}>` of an unregistered operation as a dictionary in its properties, and `{}` as discardable attributes. StableHLO makes no
+// difference between the two, so get() looks in both. Tested by tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/stablehlo/attributes.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace strew {
 namespace {
 
-/// With how many elements a legacy dense list is believed: no tensor has more dims.
+/// The longest legacy dense list that is read; no list of dims or sizes needs as many elements.
 constexpr int64_t kLongestList = 1024;
 
 mlir::DictionaryAttr properties_of(mlir::Operation* op) {
@@ -65,7 +65,7 @@ Expected<std::vector<int64_t>> Attributes::integers(llvm::StringRef name) const 
   } else {
     return invalid_argument(fmt::format("attribute '{}', expected array<i64: ...>", name.str()));
   }
-  // The one number that means "known at the call" to us; StableHLO has no such.
+  // The number that stands for "known at the call" in strew; StableHLO has no use for it.
   if (std::find(out.begin(), out.end(), kDynamic) != out.end())
     return invalid_argument(fmt::format("attribute '{}' holds {}, expected more", name.str(), kDynamic));
   return out;

@@ -1,4 +1,4 @@
-// Attributes of a StableHLO operation, wherever its textual form keeps them.
+// Attributes of a StableHLO operation, independent of where its textual form stores them.
 #pragma once
 
 #include <mlir/IR/Operation.h>
@@ -10,16 +10,16 @@
 
 namespace strew {
 
-/// The properties `<{}>` of an unregistered operation and its attribute dictionary `{}`, read as one.
+/// One view of the two places where an unregistered operation stores attributes: its properties `<{}>` and its dictionary `{}`.
 class Attributes {
  public:
   explicit Attributes(mlir::Operation* op) : op_(op) {}
 
   mlir::Attribute get(llvm::StringRef name) const;  ///< null if absent
-  /// Fails on names that are neither in `known` nor another dialect's ("mhlo.sharding").
+  /// Fails if the operation has an attribute that is neither in `known` nor of another dialect ("mhlo.sharding").
   Status only(std::initializer_list<llvm::StringRef> known) const;
-  Expected<bool> flag(llvm::StringRef name) const;  ///< absent: false
-  /// array<i64: ...>, or the legacy dense<...> : tensor<nxi64>.
+  Expected<bool> flag(llvm::StringRef name) const;  ///< false if absent
+  /// A list of integers: array<i64: ...>, or the legacy form dense<...> : tensor<nxi64>.
   Expected<std::vector<int64_t>> integers(llvm::StringRef name) const;
 
  private:

@@ -1,5 +1,5 @@
-// func.call of a private function is its body. stablehlo.custom_call is refused, but for the check.* calls StableHLO's own test
-// files end in, which compare and return nothing. Covered by tests/unit/stablehlo_import_test.cc.
+// func.call of a private function is replaced by the function's body. stablehlo.custom_call is refused, except for the check.* calls with
+// which StableHLO's own test files end; those compare values and return nothing. Tested by tests/unit/stablehlo_import_test.cc.
 #include <fmt/format.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/IR/BuiltinAttributes.h>

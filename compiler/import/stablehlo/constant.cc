@@ -1,4 +1,5 @@
-// stablehlo.constant: bytes that stay inside the imported file. Covered by tests/unit/stablehlo_import_test.cc.
+// stablehlo.constant: its elements are copied into a constant of the imported program. Tested by
+// tests/unit/stablehlo_import_test.cc.
 #include <fmt/format.h>
 
 #include "compiler/import/mlir/literals.h"

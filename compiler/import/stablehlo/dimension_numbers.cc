@@ -1,5 +1,5 @@
-// Grammar: kind '<' [key '=' value {',' key '=' value}] '>' with value an integer or '[' integers ']'. Keys come in any order;
-// what is left out is empty or 0, which is how StableHLO prints it. Values are checked by verify(), not here. Covered by
+// Grammar: kind '<' [key '=' value {',' key '=' value}] '>', where a value is an integer or '[' integers ']'. Keys come in any order. A key
+// that is absent is an empty list or 0: StableHLO omits those when it prints. verify() checks the values. Tested by
 // tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/dimension_numbers.h"
 
@@ -15,7 +15,7 @@ namespace {
 
 struct Key {
   std::string_view name;
-  std::vector<int64_t>* list;  ///< or
+  std::vector<int64_t>* list;  ///< the key's value is a list, or
   int64_t* number;
   bool seen = false;
 };

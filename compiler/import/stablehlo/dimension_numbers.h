@@ -1,4 +1,5 @@
-// The body of #stablehlo.scatter<...> and #stablehlo.gather<...>, which MLIR's parser leaves to us as text.
+// Parses the body of #stablehlo.scatter<...> and #stablehlo.gather<...>. MLIR's parser keeps it as text, since the StableHLO dialect is not
+// loaded.
 #pragma once
 
 #include <mlir/IR/Attributes.h>

@@ -1,6 +1,6 @@
-// Elementwise operations outside regions: one node (clamp: two) over the operands. Whatever scalar_op.h reads may stand here.
-// StableHLO wants equal shapes but for the predicate of select and the bounds of clamp. optimization_barrier is its operands.
-// Covered by tests/unit/stablehlo_module_test.cc.
+// Elementwise operations outside regions: a Compute with one node per operation (clamp: two). All operations that scalar_op.h knows are
+// accepted. Shapes must be equal, except that StableHLO allows a scalar predicate in select and scalar bounds in clamp.
+// optimization_barrier returns its operands. Tested by tests/unit/stablehlo_module_test.cc.
 #include <fmt/format.h>
 
 #include "compiler/import/mlir/types.h"

@@ -1,5 +1,6 @@
-// stablehlo.gather, and dynamic_gather, whose slice sizes are a tensor: constants enter the op, others are bound at the call. The result's element type is the operand's (C23, checked on MLIR's types); verify() does the rest.
-// Covered by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// stablehlo.gather and dynamic_gather. dynamic_gather takes its slice sizes as a tensor: a constant enters the op, another tensor is read
+// at the call. The element types of result and operand must be equal (constraint C23, checked on MLIR's types); verify() checks the other
+// constraints. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 
 #include "base/number.h"
@@ -15,7 +16,7 @@
 namespace strew {
 namespace {
 
-/// All but the slice sizes.
+/// Reads all fields of a gather but its slice sizes.
 Status read_common(mlir::Operation* op, unsigned operands, Gather& gather) {
   const Attributes attributes(op);
   if (op->getNumOperands() != operands || op->getNumResults() != 1 || op->getNumRegions() != 0)
@@ -41,7 +42,8 @@ Status read_gather(mlir::Operation* op, Gather& gather) {
   return {};
 }
 
-/// What is known of the slice sizes: all of them from a constant; else 1 where the dim is dropped, and open elsewhere.
+/// Reads the slice sizes as far as they are known: all of them if they are a constant; otherwise 1 in dims that are collapsed or batching,
+/// and open (kDynamic) in the others.
 Status read_dynamic_gather(mlir::Operation* op, Gather& gather, bool& is_constant) {
   STREW_TRY(Attributes(op).only({"dimension_numbers", "indices_are_sorted"}));
   STREW_TRY(read_common(op, 3, gather));

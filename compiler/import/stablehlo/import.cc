@@ -1,6 +1,6 @@
-// From a module to Imported: each public function in turn, its arguments as inputs, its operations through op_list.h, its results
-// as outputs. Private functions are translated where they are called. Kernels are named after the public function they come from.
-// Covered by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// Translates a module to Imported: the arguments of each public function become inputs, its operations are translated by the handlers of
+// op_list.h, and its results become outputs. Private functions are translated at their calls. Kernels are named after the public function
+// that contains them. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/import.h"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace strew {
 namespace {
 
-/// "" while the file has one public function, else "NAME.".
+/// Translates one function. `prefix` of the names of inputs and outputs: "" if the file has one public function, else "NAME.".
 Status import_function(Translation& t, mlir::func::FuncOp function, const std::string& prefix) {
   if (function.isExternal()) return t.parsed.fail(function, fmt::format("function '{}' has no body", function.getName().str()));
   t.begin_function(function.getName().str());

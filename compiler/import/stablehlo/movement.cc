@@ -1,5 +1,5 @@
-// Operations that move elements around the kernels: iota, broadcast_in_dim, reshape, transpose, slice, concatenate. Ranks, element
-// types and static extents are checked here, so that the interpreter's walks stay inside. Covered by
+// Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, concatenate. They become Computes. Ranks, element
+// types and static extents are checked here, because the interpreter relies on them to stay in bounds. Tested by
 // tests/unit/stablehlo_module_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
@@ -23,7 +23,7 @@ Status counts(mlir::Operation* op, unsigned operands) {
                                       op->getNumResults(), op->getNumRegions(), operands));
 }
 
-/// The result, which nothing else gives the extents of.
+/// The result's type, which must be static: no operand determines its extents.
 Expected<TensorType> static_result(mlir::Operation* op) {
   STREW_ASSIGN(TensorType type, result_type(op, 0));
   if (is_static(type)) return type;
@@ -38,7 +38,7 @@ Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int r
   return invalid_argument(fmt::format("{} is {}, expected 0 to {}", name.str(), dim, rank - 1));
 }
 
-/// `count` different dims below `rank`.
+/// Refuses `dims` unless they are `count` different numbers from 0 to `rank` - 1.
 Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std::string_view what) {
   if (dims.size() != count) return invalid_argument(fmt::format("{} {}, expected {}", dims.size(), what, count));
   std::vector<bool> seen(static_cast<size_t>(rank), false);

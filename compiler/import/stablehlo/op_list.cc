@@ -1,4 +1,5 @@
-// One row per operation that is not elementwise. Covered by tests/unit/stablehlo_import_test.cc.
+// One row per operation that is not elementwise; find_handler() asks scalar_op.h about the others. Tested by
+// tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/stablehlo/op_list.h"
 
 #include <array>

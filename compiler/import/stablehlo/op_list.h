@@ -1,4 +1,4 @@
-// The list of operations the StableHLO front end reads, each with its handler. Adding one is a row in op_list.cc.
+// The list of operations that the StableHLO front end reads, each with its handler. To add an operation, add a row in op_list.cc.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>
@@ -17,9 +17,9 @@ class Translation;
 using OpHandler = Status (*)(Translation& t, mlir::Operation* op);
 
 const OpHandler* find_handler(llvm::StringRef name);  ///< null if there is none
-std::string handled_operations();                     ///< for messages
+std::string handled_operations();                     ///< all names, for messages
 
-// scatter.cc, gather.cc, slices.cc, constant.cc, call.cc: kernels and what feeds them
+// scatter.cc, gather.cc, slices.cc, constant.cc, call.cc: operations that become kernels or constants
 Status import_scatter(Translation& t, mlir::Operation* op);
 Status import_gather(Translation& t, mlir::Operation* op);
 Status import_dynamic_slice(Translation& t, mlir::Operation* op);
@@ -28,8 +28,8 @@ Status import_constant(Translation& t, mlir::Operation* op);
 Status import_call(Translation& t, mlir::Operation* op);
 Status import_custom_call(Translation& t, mlir::Operation* op);
 Status import_dynamic_gather(Translation& t, mlir::Operation* op);
-// movement.cc, reduce.cc, elementwise.cc: what is interpreted around the kernels. Elementwise operations have no row: scalar_op.h
-// knows them.
+// movement.cc, reduce.cc, elementwise.cc: operations that become Computes. Elementwise operations share one handler, which finds them in
+// scalar_op.h, so they have no rows.
 Status import_iota(Translation& t, mlir::Operation* op);
 Status import_broadcast_in_dim(Translation& t, mlir::Operation* op);
 Status import_reshape(Translation& t, mlir::Operation* op);

@@ -1,5 +1,5 @@
-// stablehlo.reduce around the kernels: `applies stablehlo.OP` or a region of elementwise operations, over N operands. XLA leaves the
-// order of a fold open; the interpreter folds in row-major order. Covered by tests/unit/stablehlo_module_test.cc.
+// stablehlo.reduce as a Compute: over N operands, with `applies stablehlo.OP` or a region of elementwise operations. XLA may reduce in any
+// order; the interpreter uses row-major order. Tested by tests/unit/stablehlo_module_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
@@ -17,7 +17,7 @@
 namespace strew {
 namespace {
 
-/// current OP update
+/// The graph of `current OP update`, for the form `applies stablehlo.OP`.
 Expected<Expr> applied(llvm::StringRef name, DType dtype) {
   name.consume_front("stablehlo.");
   for (const CombinerTraits& row : combiner_traits()) {
@@ -36,7 +36,7 @@ Expected<Expr> applied(llvm::StringRef name, DType dtype) {
   return invalid_argument(fmt::format("applies '{}', expected add, multiply, minimum, maximum, and, or, xor", name.str()));
 }
 
-/// Element types of the fold, which the results have.
+/// Reads the dtypes of the operands (`inputs`) and of the reduction (`elements`), which are those of the results.
 Status read_types(mlir::Operation* op, Compute& compute, std::vector<DType>& elements, std::vector<DType>& inputs) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({"applies", "dimensions"}));
@@ -92,7 +92,7 @@ Status check_region(mlir::Operation* op, const std::vector<DType>& elements) {
   return {};
 }
 
-/// Dtypes of what the graph returns, and the graph itself.
+/// Checks the graph, and that it returns the dtypes of the results.
 Status check_function(const Compute& compute) {
   const Expr& function = compute.function;
   if (function.results.size() != compute.results.size())

@@ -1,6 +1,6 @@
-// One or two nodes per operation, which scalar_op.h gives. Calls of private functions are read in place (JAX's jnp.where inside
-// `.at[].apply`), and a rank-0 constant may also stand outside the region. MLIR checks nothing of this (the operations are unregistered): verify() checks dtypes and
-// arities of the graph. Covered by tests/unit/stablehlo_region_test.cc.
+// Translates a region operation by operation; scalar_op.h gives the one or two nodes of each. Calls of private functions are inlined (JAX's
+// jnp.where inside `.at[].apply` is one), and rank-0 constants outside the region may be used. MLIR does not check these operations, since
+// they are unregistered, so verify() checks dtypes and arities of the graph. Tested by tests/unit/stablehlo_region_test.cc.
 #include "compiler/import/stablehlo/region.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ class RegionReader {
     expr_.nodes.push_back(std::move(node));
     return static_cast<int32_t>(expr_.nodes.size()) - 1;
   }
-  /// Reads a block up to its terminator, whose operands are the results.
+  /// Translates a block up to its terminator, whose operands become `results`.
   Status read_block(mlir::Block& block, std::vector<int32_t>& results) {
     for (mlir::Operation& op : block) {
       const llvm::StringRef name = op.getName().getStringRef();
@@ -85,7 +85,7 @@ class RegionReader {
     STREW_TRY(operands(op, args));
     if (name == "stablehlo.reshape" || name == "stablehlo.broadcast_in_dim" || name == "stablehlo.optimization_barrier") {
       if (args.size() != 1) return t_.parsed.fail(op, fmt::format("{} operands, expected 1", args.size()));
-      nodes_[op->getResult(0)] = args[0];  // of rank 0, so nothing moves
+      nodes_[op->getResult(0)] = args[0];  // a scalar, so nothing moves
       return {};
     }
     if (!is_scalar_op(name)) return t_.parsed.fail(op, "not read in a combiner region, expected elementwise scalar operations");

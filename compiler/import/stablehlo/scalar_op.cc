@@ -1,6 +1,6 @@
-// ExprOp is spelled as StableHLO spells it (expr.cc), so most operations need no row here. MLIR checks nothing of these operations
-// (they are unregistered): verify() checks dtypes of the graph. Covered by tests/unit/stablehlo_region_test.cc and
-// tests/unit/stablehlo_module_test.cc.
+// Most operations are found by name: ExprOp (expr.cc) uses StableHLO's spelling. Only operations with another spelling or more than one
+// node have code here. MLIR does not check these operations, since they are unregistered, so verify() checks the graph's dtypes. Tested by
+// tests/unit/stablehlo_region_test.cc and tests/unit/stablehlo_module_test.cc.
 #include "compiler/import/stablehlo/scalar_op.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace strew {
 namespace {
 
-/// The last word of a keyword attribute: LT of "LT" (pretty form) and of #stablehlo<comparison_direction LT>.
+/// The value of a keyword attribute: LT of "LT" (pretty form) and of #stablehlo<comparison_direction LT>.
 llvm::StringRef keyword(mlir::Attribute attribute) {
   if (const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(attribute)) return text.getValue();
   if (const auto opaque = llvm::dyn_cast_or_null<mlir::OpaqueAttr>(attribute))
@@ -84,7 +84,7 @@ Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<in
   const llvm::StringRef name = op->getName().getStringRef();
   if (op->getNumRegions() != 0) return invalid_argument("has a region, expected none");
   if (name == "stablehlo.compare") return add_compare(op, args, expr);
-  if (name == "stablehlo.clamp") {  // minimum(maximum(x, low), high), the specification's own words
+  if (name == "stablehlo.clamp") {  // minimum(maximum(x, low), high), as the specification defines it
     STREW_TRY(count_is(args, 3));
     const int32_t raised = add(ExprOp::max, dtype, {args[1], args[0]}, expr);
     return add(ExprOp::min, dtype, {raised, args[2]}, expr);

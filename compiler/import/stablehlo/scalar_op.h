@@ -1,5 +1,5 @@
-// Scalar operations: what an elementwise operation computes from one element of each operand, as nodes of an expression graph.
-// Regions of scatter and reduce and the elementwise operations around the kernels share it.
+// Scalar operations: translates an elementwise operation to nodes of an expression graph that compute one element of the result. Used for
+// the regions of scatter and reduce and for the elementwise operations around kernels.
 #pragma once
 
 #include <mlir/IR/Operation.h>
@@ -11,16 +11,17 @@
 
 namespace strew {
 
-/// The node kind of an operation that is one node ("stablehlo.add", "chlo.erf"): result dtype and arguments as they stand.
+/// The ExprOp of an operation that becomes exactly one node with the operation's arguments and result dtype ("stablehlo.add", "chlo.erf").
 std::optional<ExprOp> stablehlo_node(llvm::StringRef name);
 
-/// Whether `name` ("stablehlo.add") is elementwise.
+/// Is `name` ("stablehlo.add") an elementwise operation?
 bool is_scalar_op(llvm::StringRef name);
 
-/// Appends to `expr` the nodes for `op` on the nodes `args`, with a result of `dtype`; returns the last. Failures have no place yet.
+/// Appends the nodes of `op` to `expr`; `args` are the nodes of its operands and `dtype` is its result's. Returns the last node. Error
+/// messages have no location; the caller adds it.
 Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<int32_t> args, Expr& expr);
 
-/// A node of `expr` that is `from` in `dtype`: `from` itself where nothing changes.
+/// The node of `expr` that converts `from` to `dtype`: `from` itself if that is its dtype.
 int32_t add_convert(int32_t from, DType dtype, Expr& expr);
 
 }  // namespace strew

@@ -1,5 +1,5 @@
-// StableHLO lets tensor<?x4xf32> flow into tensor<3x4xf32>; an Op has one set of dims for its operands and results. So open
-// extents are closed from the other tensors before the op is verified. Covered by tests/unit/stablehlo_import_test.cc.
+// In StableHLO tensor<?x4xf32> may be used as tensor<3x4xf32>, whereas an Op has one set of dims for its operands and results. So extents
+// that are open in one tensor are taken from the others before the op is verified. Tested by tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/stablehlo/shapes.h"
 
 #include <fmt/format.h>

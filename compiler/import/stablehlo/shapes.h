@@ -1,4 +1,4 @@
-// Shapes of an operation's tensors, with `?` where the text leaves an extent open.
+// Types of an operation's operands and results. Extents that the text leaves open (`?`) are kDynamic.
 #pragma once
 
 #include <mlir/IR/Operation.h>
@@ -14,10 +14,11 @@ namespace strew {
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index);
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index);
 
-/// Makes the dims of `types` equal: what one leaves open another may give. Fails with `label` where they contradict each other.
+/// Requires the dims of `types` to be equal; an extent that is open in one type gets its value from another. Fails with `label` if two
+/// extents contradict each other.
 Status unify_dims(const std::vector<TensorType*>& types, std::string_view label, std::string_view what);
 
-/// Fails with `label` unless the element types of `a` and `b` are the same, quantization included.
+/// Fails with `label` if the element types of `a` and `b`, quantization included, differ.
 Status same_element(mlir::Type a, mlir::Type b, std::string_view label, std::string_view what);
 
 }  // namespace strew

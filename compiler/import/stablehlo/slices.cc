@@ -1,6 +1,6 @@
-// dynamic_slice and dynamic_update_slice: a gather and a scatter of one window, clamped, with one index vector over all dims.
-// Their start is one rank-0 tensor per dim, which becomes one rank-1 value of kind stack. Labels are the specification's
-// (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Covered by tests/unit/stablehlo_import_test.cc and
+// dynamic_slice and dynamic_update_slice: a gather and a scatter with one index vector over all dims, one window, and policy clamp.
+// StableHLO gives the start as one rank-0 tensor per dim; these become one rank-1 value of kind stack. The labels in messages are those of
+// the specification (dynamic_slice C1-C5, dynamic_update_slice C1-C6). Tested by tests/unit/stablehlo_import_test.cc and
 // tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 
@@ -21,7 +21,8 @@ std::vector<int64_t> iota(int count) {
   return out;
 }
 
-/// The operands from `first` on: one rank-0 integer per dim, all of one type. Gives the type of their stack.
+/// Checks the operands from `first` on, which must be one rank-0 integer per dim, all of one type. Returns the type of the rank-1 tensor
+/// that they form.
 Expected<TensorType> start_type(mlir::Operation* op, unsigned first, int rank, std::string_view count_label,
                                 std::string_view type_label) {
   const int starts = static_cast<int>(op->getNumOperands() - first);
@@ -56,7 +57,7 @@ Status check_counts(mlir::Operation* op, unsigned least_operands) {
                                       op->getNumOperands(), op->getNumResults(), op->getNumRegions(), least_operands));
 }
 
-/// The window must fit, or there is no start to clamp to.
+/// Refuses a window that is larger than the operand: no clamped start exists for it.
 Status fits(const std::vector<int64_t>& window, const std::vector<int64_t>& dims, std::string_view label, std::string_view what) {
   for (size_t d = 0; d < dims.size(); ++d)
     if (window[d] != kDynamic && (window[d] < 0 || (dims[d] != kDynamic && window[d] > dims[d])))

@@ -1,6 +1,5 @@
-// Calls are inlined: a file can make a handful of functions that call each other twice a level stand for 2^n operations, so the
-// number of operations and the depth of calls are bounded. Covered by tests/unit/stablehlo_import_test.cc and
-// tests/error/stablehlo_error_test.cc.
+// Calls are inlined, so a few functions that each call the next one twice can stand for 2^n operations. Therefore the number of operations
+// and the depth of calls are bounded. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/translation.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Translation: the state of one import, and what every operation's handler may ask of it.
+// Translation: the state of one import, and the functions that the handlers of operations use.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -25,11 +25,11 @@ class Translation {
   Imported out;
   llvm::StringMap<mlir::func::FuncOp> functions;
 
-  /// Kernels that follow are named after `name`; values of earlier functions are out of sight.
+  /// Starts a function: its kernels are named after `name`, and values of earlier functions can no longer be found.
   void begin_function(std::string name);
-  /// Runs the handlers of the function's operations; `results` are the value numbers it returns.
+  /// Runs the handlers of the function's operations. `results` become the numbers of the values that the function returns.
   Status translate_body(mlir::func::FuncOp function, std::vector<int>& results);
-  /// A call of a private function: its body, here.
+  /// Translates a call of a private function by translating its body in place.
   Status translate_call(mlir::func::CallOp call);
 
   int add_value(Value value);
@@ -37,9 +37,9 @@ class Translation {
   /// The value number of operand `index` of `op`.
   int operand(mlir::Operation* op, unsigned index) const { return scopes_.back().lookup(op->getOperand(index)); }
 
-  /// Verifies the op with StableHLO's own constraints, adds its kernel and binds its results.
+  /// Verifies `op`, with StableHLO's own constraints, adds its kernel, and binds the results of `from` to the kernel's.
   Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy = false);
-  /// Adds an operation that the interpreter evaluates; location and arguments are filled in here. Binds its results.
+  /// Adds an operation that the interpreter evaluates and binds its results. This function fills in location and arguments.
   Status add_compute(mlir::Operation* from, Compute compute);
 
  private:
@@ -49,7 +49,7 @@ class Translation {
   std::vector<llvm::DenseMap<mlir::Value, int>> scopes_;
   std::string function_;
   std::set<std::string> names_;
-  int next_number_ = 2;  ///< of the function's kernels
+  int next_number_ = 2;  ///< for the next kernel of the function
   int operations_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Operations are gathered from the result upwards and read in the text's order, so nothing recurses and a value used twice is one
-// node. Covered by tests/unit/tensor_compute_test.cc.
+// Operations are collected from the result upwards with a worklist, so nothing recurses, and translated in the order of the text, so a
+// value that is used twice is one node. Tested by tests/unit/tensor_compute_test.cc.
 #include "compiler/import/tensor/computation.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ Expected<Expr> Computation::expression(const ParsedModule& parsed, const std::fu
   for (mlir::Operation* op : ops) {
     std::vector<int32_t> args;
     for (mlir::Value operand : op->getOperands()) {
-      if (!nodes.contains(operand)) {  // neither leaf nor computed: a splat
+      if (!nodes.contains(operand)) {  // neither a leaf nor computed: a splat constant
         STREW_ASSIGN(const std::optional<Scalar> splat, splat_of(operand));
         ExprNode node;
         node.dtype = splat->dtype;

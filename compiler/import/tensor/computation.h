@@ -1,4 +1,4 @@
-// Computation: the elementwise operations between what the program holds as tensors and one value.
+// Computation: the elementwise operations that compute one value from tensors that the program holds (its leaves).
 #pragma once
 
 #include <llvm/ADT/SetVector.h>
@@ -13,17 +13,17 @@
 
 namespace strew {
 
-inline constexpr size_t kMaxComputation = 512;  ///< operations between two indexed ones
+inline constexpr size_t kMaxComputation = 512;  ///< the most operations between two indexed operations
 
 struct Computation {
   mlir::Value result;
-  std::vector<mlir::Operation*> ops;    ///< in the text's order; empty: `result` is itself a leaf
-  llvm::SetVector<mlir::Value> leaves;  ///< what it reads, splat constants aside, in the order of reading
+  std::vector<mlir::Operation*> ops;    ///< in the order of the text; empty if `result` is itself a leaf
+  llvm::SetVector<mlir::Value> leaves;  ///< the tensors it reads, without splat constants, in the order of reading
   std::string names() const;            ///< "arith.mulf, arith.addf", for notes
 
-  /// Fails where there are too many operations.
+  /// Collects the operations that compute `result`. Fails if there are more than kMaxComputation.
   static Expected<Computation> of(mlir::Value result, const ParsedModule& parsed);
-  /// One element of it; `leaf` says which node a leaf is.
+  /// The graph that computes one element of `result`. `leaf` gives the node for a leaf.
   Expected<Expr> expression(const ParsedModule& parsed, const std::function<ExprNode(mlir::Value)>& leaf) const;
 };
 

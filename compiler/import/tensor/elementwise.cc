@@ -1,9 +1,10 @@
-// arith has no signedness in its types: `divui` is a division of i32. strew's i32 is signed, so the operations that say unsigned
-// see their operands through a bitcast to u32 and hand their result back through another. i1 is bool, on which strew's add is `or`:
-// arith's addi on i1 is xor, and its signed operations see -1 for true.
+// arith's integer types have no signedness: `divui` is an unsigned division of i32. strew's i32 is signed, so an unsigned operation gets
+// its operands through a bitcast to u32, and its result is cast back. i1 becomes bool. On bool strew's add is `or`, whereas arith's addi on
+// i1 is xor, and arith's signed operations read true as -1.
 //
-// What arith leaves undefined (poison: division by zero, a shift too far, a float that does not fit) is what semantics.md section 4
-// says. fastmath flags permit, they do not demand: nothing is made of them. Covered by tests/unit/tensor_compute_test.cc.
+// Where arith leaves the result undefined (poison: division by zero, a shift that is too far, a float out of range of the integer type),
+// semantics.md section 4 defines it. fastmath flags allow deviations but do not require them, so they are ignored. Tested by
+// tests/unit/tensor_compute_test.cc.
 #include "compiler/import/tensor/elementwise.h"
 
 #include <fmt/format.h>
@@ -23,11 +24,11 @@ namespace {
 
 enum class Form : uint8_t {
   plain,
-  as_unsigned,  ///< operands and result through unsigned integers
-  number,       ///< maxnumf, minnumf: a NaN loses
+  as_unsigned,  ///< operands and result are cast to unsigned integers
+  number,       ///< maxnumf, minnumf: a NaN operand is ignored
   convert,
-  from_unsigned,  ///< convert, the operand unsigned
-  to_unsigned,    ///< convert, the result unsigned
+  from_unsigned,  ///< convert from an unsigned integer
+  to_unsigned,    ///< convert to an unsigned integer
   cmpi,
   cmpf,
 };
@@ -237,10 +238,11 @@ class Appender {
     }
   }
 
-  /// "Unordered or less" is "not ordered and greater or equal".
+  /// Translates a comparison of floats. "Unordered or less" is the negation of "ordered and greater or equal".
   Expected<int32_t> compare_floats(int32_t a, int32_t b) {
     using P = mlir::arith::CmpFPredicate;
-    // Each adds a node to the expression: in a written order, because C++ does not order arguments.
+    // Every call of truth() appends a node, so the calls are separate statements: C++ does not define the order in which arguments are
+    // evaluated.
     const auto differ = [&] {
       const int32_t greater = truth(ExprOp::gt, a, b), less = truth(ExprOp::lt, a, b);
       return truth(ExprOp::bit_or, less, greater);

@@ -1,11 +1,11 @@
-// Two spellings of the same two operations. Upstream's:
+// tensor.gather and tensor.scatter have two spellings. Upstream's:
 //   tensor.gather %s[%i] gather_dims([1]) unique : (S, I) -> R
 //   tensor.scatter %u into %d[%i] scatter_dims([1]) unique : (U, D, I) -> R
-// The RFC's, in which dims and `unique` are optional and the types are written as the operands are:
+// The RFC's, in which the dims and `unique` are optional and the types are written in the order of the operands:
 //   tensor.gather %s[%i] gather_along_dimension(1) : S[I] -> R
 //   tensor.scatter %u into %d[%i] coordinates = [1] : U into D[I] -> R
-// Each piece may come in either spelling. MLIR's own tensor dialect reads only the first, so it is not loaded.
-// Covered by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
+// Each part of an operation may come in either spelling. MLIR's own tensor dialect parses only the first, so it is not loaded.
+// Tested by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/tensor/forms.h"
 
 #include <mlir/IR/Builders.h>
@@ -21,7 +21,7 @@ using mlir::OperationState;
 using mlir::ParseResult;
 using mlir::success;
 
-/// ([1, 2]), (1, 2), = [1, 2] or = (1, 2)
+/// Parses dims written as ([1, 2]), (1, 2), = [1, 2] or = (1, 2).
 ParseResult parse_dims(OpAsmParser& parser, llvm::SmallVectorImpl<int64_t>& dims) {
   const auto item = [&]() -> ParseResult { return parser.parseInteger(dims.emplace_back()); };
   if (mlir::succeeded(parser.parseOptionalEqual())) {
@@ -41,7 +41,7 @@ ParseResult parse_dims(OpAsmParser& parser, llvm::SmallVectorImpl<int64_t>& dims
   return parser.parseRParen();
 }
 
-/// The dims' keyword and `unique`, in any order, each once. `own` is upstream's keyword, "gather_dims" or "scatter_dims".
+/// Parses the dims and `unique` in any order, each at most once. `own` is upstream's keyword for the dims, "gather_dims" or "scatter_dims".
 ParseResult parse_clauses(OpAsmParser& parser, OperationState& state, llvm::StringRef own, bool& rfc, bool& has_dims) {
   for (;;) {
     const llvm::SMLoc place = parser.getCurrentLocation();
@@ -63,7 +63,7 @@ ParseResult parse_clauses(OpAsmParser& parser, OperationState& state, llvm::Stri
   }
 }
 
-/// `(A, B) -> R`, or the RFC's `A[B] -> R` and `U into D[I] -> R`.
+/// Parses the types: `(A, B) -> R`, or the RFC's `A[B] -> R` and `U into D[I] -> R`.
 ParseResult parse_types(OpAsmParser& parser, bool is_scatter, llvm::SmallVectorImpl<mlir::Type>& inputs, OperationState& state,
                         bool& rfc) {
   const llvm::SMLoc place = parser.getCurrentLocation();

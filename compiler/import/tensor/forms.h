@@ -1,4 +1,4 @@
-// The textual forms of tensor.gather and tensor.scatter, upstream's and the RFC's, as parse hooks.
+// Parse hooks for the textual forms of tensor.gather and tensor.scatter, in upstream's spelling and in the RFC's.
 #pragma once
 
 #include <mlir/IR/Dialect.h>
@@ -7,10 +7,10 @@
 
 namespace strew {
 
-/// Marks an operation that was written as the RFC writes it, where `unique` is optional and the dims may be left out.
+/// Attribute of operations written in the RFC's spelling, in which `unique` is optional and the dims may be left out.
 inline constexpr char kRfcSpelling[] = "strew.rfc";
 
-/// The hook that reads `name` ("tensor.gather"). The parsed operation has upstream's generic attribute names.
+/// The hook that parses `name` ("tensor.gather"), if it has one. The parsed operation has upstream's generic attribute names.
 std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name);
 
 }  // namespace strew

@@ -1,5 +1,5 @@
-// From a module to Imported: each function in turn, its arguments as inputs, its results as outputs, its operations through
-// lowering.h. Covered by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
+// Translates a module to Imported: the arguments of each function become inputs, its results become outputs, and lowering.h translates its
+// operations. Tested by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/tensor/import.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// The front end of MLIR's tensor dialect (semantics.md section 7): tensor.gather, tensor.scatter, what is computed between them.
+// The front end for MLIR's tensor dialect (semantics.md section 7): tensor.gather, tensor.scatter, and the elementwise operations between
+// them.
 #pragma once
 
 #include "compiler/import/importer.h"

@@ -1,10 +1,11 @@
-// Both operations say one thing: `dims` of the indexed tensor get a coordinate each, every other dim is a full slice, and the small
-// tensor's shape is indices' without its last dim, then the indexed tensor's with 1 at `dims` (or without them: rank-reduced). MLIR
-// compares these types exactly, `?` included, and so does this file; tests/oracle/mlir_tensor.py holds it to that.
+// tensor.gather and tensor.scatter index a tensor (source or dest) in the dims `dims`, with one coordinate each; all other dims are full
+// slices. The small tensor (result or source) has the dims of the indices without the last one, followed by the dims of the indexed tensor,
+// which at `dims` are 1 or, in the rank-reduced form, absent. MLIR compares these types exactly, `?` included, and so does this file;
+// tests/oracle/mlir_tensor.py compares the two.
 //
-// The RFC lets a gather along all dims leave them out; it also shows one that leaves out the only dim of a slice. The unit dims of
-// the small tensor then tell which it is, or it is ambiguous and refused.
-// Covered by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
+// In the RFC's spelling a gather over all dims may leave `dims` out. The RFC also shows a gather that leaves out the only dim of a slice:
+// there the unit dims of the small tensor tell which dim it is. If they do not, the operation is ambiguous and is refused. Tested by
+// tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/tensor/indexed.h"
 
 #include <fmt/format.h>
@@ -22,9 +23,9 @@ namespace strew {
 namespace {
 
 struct Access {
-  std::string dims_name;     ///< gather_dims
-  std::string indexed_name;  ///< source
-  std::string small_name;    ///< result
+  std::string dims_name;     ///< gather_dims or scatter_dims
+  std::string indexed_name;  ///< how messages call the indexed tensor: source or dest
+  std::string small_name;    ///< how messages call the small tensor: result or source
   TensorType indexed, indices, small;
   std::vector<int64_t> dims;
   bool reduced = false;
@@ -52,7 +53,7 @@ std::vector<int64_t> expected_dims(const Access& a, bool reduced) {
   return out;
 }
 
-/// The dims of an RFC operation that names none.
+/// Finds `dims` for an operation in the RFC's spelling that leaves them out.
 Status infer_dims(Access& a) {
   const int64_t rank = a.indexed.rank(), k = a.indices.dims.back();
   a.dims.clear();
@@ -125,7 +126,8 @@ Expected<bool> is_set(const Attributes& attributes, llvm::StringRef name) {
   return static_cast<bool>(found);
 }
 
-/// `indexed`, `indices` and `small` are what the operation calls source or dest, indices, result or source.
+/// Reads and checks what both operations share. `indexed`, `indices` and `small` are the types of source or dest, of indices, and of result
+/// or source.
 Status read_access(mlir::Operation* op, mlir::Type indexed, mlir::Type indices, mlir::Type small, Access& a) {
   const Attributes attributes(op);
   STREW_TRY(attributes.only({a.dims_name, "unique"}));
@@ -147,7 +149,7 @@ Status read_access(mlir::Operation* op, mlir::Type indexed, mlir::Type indices, 
   return check_small(a);
 }
 
-/// The dims of the small tensor that are window: all behind the index positions.
+/// The window dims of the small tensor: all dims after the index positions.
 std::vector<int64_t> window_dims(const Access& a) {
   std::vector<int64_t> out(a.small.dims.size() - (a.indices.dims.size() - 1));
   std::iota(out.begin(), out.end(), static_cast<int64_t>(a.indices.dims.size()) - 1);

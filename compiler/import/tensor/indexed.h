@@ -1,4 +1,4 @@
-// tensor.gather and tensor.scatter as ops, before anything is fused into them.
+// Reads tensor.gather and tensor.scatter as ops, before elementwise operations are fused into them.
 #pragma once
 
 #include <mlir/IR/Operation.h>
@@ -14,17 +14,17 @@ struct TensorGather {
   mlir::Operation* op = nullptr;
   mlir::Value source, indices;
   std::vector<int64_t> dims;
-  Gather gather;  ///< without expr
+  Gather gather;  ///< without an expression
 };
 struct TensorScatter {
   mlir::Operation* op = nullptr;
   mlir::Value source, dest, indices;
   std::vector<int64_t> dims;
   bool unique = false;
-  Scatter scatter;  ///< combiner assign
+  Scatter scatter;  ///< with combiner assign
 };
 
-/// Checks what MLIR's verifier checks, in its words where it has any. Failures have no place yet.
+/// Both check what MLIR's verifier checks, with its wording where it has a message. Error messages have no location; the caller adds it.
 Expected<TensorGather> read_tensor_gather(mlir::Operation* op);
 Expected<TensorScatter> read_tensor_scatter(mlir::Operation* op);
 

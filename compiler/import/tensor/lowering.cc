@@ -1,12 +1,13 @@
-// What becomes of elementwise operations (semantics.md section 7, the scatter-update idiom):
-//   - gather, compute, scatter at the same place with `unique`, and nothing else reads what lies between: one scatter whose combiner
-//     is the computation, the gathered element standing for the current value;
-//   - a computation that reads a gather, otherwise: that gather computes it from each element it gathers. Every element sees the
-//     value from before the scatter and the last update stays, which is what the text says and not what a fold would give;
-//   - a computation of other tensors that only a scatter's source reads: the scatter computes it from its updates;
-//   - anything else has no kernel to live in and is refused.
-// A gather that only elementwise operations read has no kernel of its own unless one of them needs it as a second tensor.
-// Covered by tests/unit/tensor_compute_test.cc.
+// Which kernel computes an elementwise operation (semantics.md section 7, the scatter-update idiom):
+// - Gather, computation and scatter at the same indices with `unique`, where nothing else reads the values between them: one scatter whose
+//   combiner is the computation. The gathered element stands for the current value.
+// - Another computation that reads a gather: that gather computes it from each element it gathers. All elements then see the values from
+//   before the scatter, and of duplicates the last update stays. That is what the text says, and differs from combining duplicates.
+// - A computation of other tensors that only the source of a scatter reads: the scatter computes it from its updates.
+// - Any other computation is refused: no kernel can compute it.
+//
+// A gather that only elementwise operations read gets a kernel of its own only if one of them needs it as a second tensor. Tested by
+// tests/unit/tensor_compute_test.cc.
 #include "compiler/import/tensor/lowering.h"
 
 #include <fmt/format.h>
@@ -23,7 +24,7 @@
 namespace strew {
 namespace {
 
-/// A gather whose source waits for another gather makes that one first: the only recursion over the file.
+/// Bounds the only recursion over the file: a gather that reads another gather's result makes that gather first.
 constexpr int kMaxWaiting = 256;
 
 bool is_gather(mlir::Operation* op) { return op && op->getName().getStringRef() == "tensor.gather"; }
@@ -69,7 +70,7 @@ Status TensorLowering::lower(mlir::Operation* op) {
   if (name == "tensor.scatter") return lower_scatter(op);
   if (is_constant(op)) return {};  // read where it is used
   if (is_elementwise(op)) {
-    // Read where it is used, which may be nowhere: what is wrong with it is said all the same.
+    // It is translated where it is used, which may be nowhere. Translating it here as well reports errors in unused operations too.
     Expr alone;
     std::vector<int32_t> args;
     for (mlir::Value operand : op->getOperands()) {
@@ -150,7 +151,7 @@ Expected<int> TensorLowering::plain_gather(const TensorGather& gather) {
 
 Expected<int> TensorLowering::gather_computing(const Computation& c, mlir::Operation* reader) {
   mlir::Value base;
-  for (mlir::Value leaf : c.leaves)  // rather one that has no kernel yet
+  for (mlir::Value leaf : c.leaves)  // prefer a gather that has no kernel yet
     if (is_gather(leaf.getDefiningOp()) && (!base || (values_.contains(base) && !values_.contains(leaf)))) base = leaf;
   if (!base)
     return parsed.fail(
@@ -215,7 +216,7 @@ mlir::Operation* TensorLowering::idiom_gather(const TensorScatter& scatter, cons
     for (mlir::Operation* user : op->getUsers())
       if (user != scatter.op && std::find(c.ops.begin(), c.ops.end(), user) == c.ops.end())
         why = fmt::format("the result of {} is read by {} too", line_of(op), line_of(user));
-  for (mlir::Operation* op : c.ops)  // the destination or the indices would be computed from what lies between
+  for (mlir::Operation* op : c.ops)  // the destination or the indices would depend on values inside the fused kernel
     if (op->getResult(0) == scatter.dest || op->getResult(0) == scatter.indices)
       why = fmt::format("the result of {} is also the destination or the indices", line_of(op));
   if (why.empty() && c.leaves.size() == 1) why = fmt::format("{} reads nothing but what was gathered", c.names());

@@ -1,4 +1,5 @@
-// TensorLowering: the state of one import. Elementwise operations wait until something reads them, and become part of it.
+// TensorLowering: the state of one import. An elementwise operation makes no kernel when it is met; the gather or scatter that needs it
+// takes it in.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -23,12 +24,12 @@ class TensorLowering {
   const ParsedModule& parsed;
   Imported out;
 
-  /// Kernels that follow are named after `name`.
+  /// Starts a function: its kernels are named after `name`.
   void begin_function(std::string name);
   void add_input(mlir::Value value, std::string name, const TensorType& type);
-  /// A gather, a scatter, a constant or an elementwise operation; anything else fails by name.
+  /// Translates a gather, a scatter, a constant or an elementwise operation; any other operation is refused by name.
   Status lower(mlir::Operation* op);
-  /// The value number of `value`, which `reader` reads as a tensor; makes the kernel that computes it where there is none yet.
+  /// The value number of `value`, which `reader` reads as a tensor. Adds the kernel that computes it if there is none yet.
   Expected<int> value_of(mlir::Value value, mlir::Operation* reader);
 
  private:
@@ -44,13 +45,13 @@ class TensorLowering {
   Status lower_gather(mlir::Operation* op);
   Status lower_scatter(mlir::Operation* op);
   Expected<int> constant_value(mlir::Operation* op);
-  /// A kernel for a gather as it stands.
+  /// Adds a kernel for a gather without an expression.
   Expected<int> plain_gather(const TensorGather& gather);
-  /// A gather that computes `c` from what it gathers.
+  /// Adds a gather that computes `c` from each element it gathers.
   Expected<int> gather_computing(const Computation& c, mlir::Operation* reader);
-  /// The gather of `c` that reads what `scatter` writes, and whether the idiom may be fused: `why` says what forbids it.
+  /// Finds the gather among the leaves of `c` that reads the elements `scatter` writes. `why` says what forbids fusing the three.
   mlir::Operation* idiom_gather(const TensorScatter& scatter, const Computation& c, std::string& why);
-  /// The scatter with `c` as what it does to an update, whose results `current` (null: none) stand for the destination.
+  /// Adds the scatter with `c` as its combiner. The result of `current` (null: none) stands for the destination's current value.
   Status scatter_computing(TensorScatter scatter, const Computation& c, mlir::Operation* current, std::string note);
   Status plain_scatter(TensorScatter scatter, std::vector<std::string> notes);
 
@@ -62,7 +63,7 @@ class TensorLowering {
   llvm::DenseMap<mlir::Operation*, TensorGather> gathers_;
   std::string function_;
   std::set<std::string> names_;
-  int waiting_ = 0;  ///< gathers under way because a kernel reads what is computed from them
+  int waiting_ = 0;  ///< the depth of gathers that are made because another kernel reads their result
 };
 
 }  // namespace strew
