@@ -1,4 +1,4 @@
-// import_bytes(): import_file() for the contents of a file that the caller has read.
+// import_bytes(): import_file() for a file whose contents are in memory.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace strew {
 
-/// `path` chooses the format by its ending, names the folder that external data lies in, and starts every message; the file itself is not
-/// opened.
+/// `path` determines the format by its ending and the folder in which external data lies, and starts every error message. The file itself
+/// is not opened.
 Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options);
 
 }  // namespace strew

@@ -1,7 +1,9 @@
-// The list of front ends, import_file() and import_bytes(): read, translate (a front end verifies each op), fold, override.
+// The list of front ends, import_file() and import_bytes(). import_bytes() calls the front end (which verifies each op), folds, and applies
+// the overrides of the options; import_file() reads the file and calls import_bytes().
 //
-// Files are read whole (a model's tensors are copied out of them), up to a size that each format has in the list below. Front ends that
-// need MLIR live in a module that is opened only for their endings. Tested by tests/error/cli_test.cc and tests/error/hostile_test.cc.
+// A file is read into memory as a whole, since constants are copied out of it; each format has a largest size in the list below. Front ends
+// that need MLIR live in a module, which is opened only for files of their formats. Tested by tests/error/cli_test.cc and
+// tests/error/hostile_test.cc.
 #include <algorithm>
 
 #include "base/file.h"
@@ -21,8 +23,8 @@
 namespace strew {
 namespace {
 
-constexpr int64_t kMaxOnnxBytes = (int64_t{1} << 31) - 1;    // protobuf's own
-constexpr int64_t kMaxTfliteBytes = (int64_t{1} << 31) - 1;  // flatbuffers' own
+constexpr int64_t kMaxOnnxBytes = (int64_t{1} << 31) - 1;    // protobuf's limit
+constexpr int64_t kMaxTfliteBytes = (int64_t{1} << 31) - 1;  // flatbuffers' limit
 constexpr int64_t kMaxMlirBytes = int64_t{1} << 28;          // MLIR's parser takes many times the size of its text
 constexpr int64_t kMaxPtoBytes = int64_t{1} << 20;
 constexpr int64_t kMaxStrewBytes = int64_t{1} << 26;
@@ -60,7 +62,7 @@ Expected<VerifiedOp> overridden(Op op, bool override_oob, const ImportOptions& o
   return VerifiedOp::of(std::move(op));
 }
 
-/// The skip policies are scatter's, the fill policies gather's (op.h).
+/// Can `op` have `policy`? The skip policies are for scatters, the fill policies for gathers (op.h).
 bool takes(const Op& op, OobPolicy policy) {
   switch (policy) {
     case OobPolicy::skip_element:
@@ -74,8 +76,8 @@ bool takes(const Op& op, OobPolicy policy) {
   }
 }
 
-/// In a file that mixes scatters and gathers `--oob skip_window` means the scatters: a gather keeps its policy. Where no op takes the
-/// policy, verify() refuses it.
+/// In a file with scatters and gathers `--oob skip_window` applies to the scatters, and the gathers keep their policies. If no op of the
+/// file can have the policy, nothing is kept, and verify() refuses the policy.
 void keep_other_policies(Imported& imported, const ImportOptions& options) {
   const auto taker = [&](const ImportedKernel& kernel) { return !kernel.fixed_policy && takes(kernel.op, options.oob); };
   if (!options.override_oob || std::none_of(imported.kernels.begin(), imported.kernels.end(), taker)) return;
@@ -123,12 +125,12 @@ Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
   Expected<VerifiedOp> op = overridden(kernel.op, override_oob, options);
   if (!op.ok()) return {op.status().code(), kernel.location + ": " + op.status().message()};
   kernel.op = std::move(op).value();
-  if (override_oob) kernel.non_negative.clear();  // part of the source's policy, which the caller replaces
+  if (override_oob) kernel.non_negative.clear();  // part of the policy that the caller replaces
   return {};
 }
 
 Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
-  const FpEnvironment environment(true);  // constants are folded and scalars read as text
+  const FpEnvironment environment(true);  // folding computes constants, and scalars are parsed from text
   STREW_ASSIGN(const Importer* importer, importer_of(path));
   STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options));
   if (options.fold) fold::fold_computes(imported, options);

@@ -1,4 +1,4 @@
-// The interface of libstrew_import_mlir, the front ends that need MLIR's parser (base/module.h).
+// The interface of libstrew_import_mlir, the module with the front ends that need MLIR's parser (base/module.h loads modules).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace strew {
 
-/// extern "C" const MlirModule* strew_import_mlir_module()
+/// What the module's only exported function returns: extern "C" const MlirModule* strew_import_mlir_module()
 struct MlirModule {
   uint32_t version;  ///< kModuleVersion
   Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);

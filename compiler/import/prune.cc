@@ -1,4 +1,4 @@
-// Nodes come after those they read, so one pass from the last to the first finds what is needed. Covered by
+// A node stands after the nodes it reads, so one pass from the last node to the first finds all nodes that are needed. Tested by
 // tests/unit/stablehlo_region_test.cc.
 #include "compiler/import/prune.h"
 

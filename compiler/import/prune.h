@@ -1,11 +1,11 @@
-// What is done to a combiner's graph before it enters an Op.
+// Removes unused nodes from an expression graph before the graph enters an Op.
 #pragma once
 
 #include "compiler/op/expr.h"
 
 namespace strew {
 
-/// `expr` without the nodes no result needs.
+/// `expr` without the nodes that no result needs.
 Expr pruned(const Expr& expr);
 
 }  // namespace strew

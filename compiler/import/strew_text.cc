@@ -1,5 +1,5 @@
-// `.strew` files: what `strew explain` prints can be stored and run again, on tensors of one's own. Inputs are the op's tensor slots
-// without the results; an in_place op takes its operands first, as what the result buffers hold before the call.
+// `.strew` files hold what `strew explain` prints, so that an op can be stored and run on other tensors. The inputs of an op are its tensor
+// slots without the results. An in_place op takes its operands first: the result buffers hold them before the call.
 //
 // Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxOps = 1 << 16;
 
-/// Adds inputs and outputs of one op to the file's.
+/// Adds an op, with its inputs and outputs, to the imported file.
 class OpAdder {
  public:
   OpAdder(Imported& imported, std::string prefix) : imported_(imported), prefix_(std::move(prefix)) {}
@@ -49,7 +49,7 @@ class OpAdder {
   }
 
   int input(const std::string& role, int index, TensorType type, bool several) {
-    type.strides.clear();  // files are contiguous; the program lays tensors out as the op says
+    type.strides.clear();  // a tensor in a file is contiguous; the program lays it out with the op's strides
     Value value;
     value.kind = ValueKind::input;
     value.index = static_cast<int>(imported_.inputs.size());

@@ -1,4 +1,4 @@
-// `.strew`: canonical op text, one op per line.
+// Front end for `.strew` files: the canonical text of ops, one per line.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace strew {
 
-/// Lines that are empty or start with # are skipped. Each op is a kernel (op_1, op_2, …) whose tensors are inputs of the file, named
-/// after their roles, and whose results are outputs.
+/// Skips lines that are empty or start with #. Each op becomes a kernel (op_1, op_2, …). Its tensors become inputs of the file, named after
+/// their roles, and its results become outputs.
 Expected<Imported> import_strew_text(std::string_view text, const std::string& path, const ImportOptions& options);
 
 }  // namespace strew

@@ -1,7 +1,7 @@
-// Bytecode is not read. StableHLO's and VHLO's operations have encodings only their own library knows. MLIR's library does read its own
-// dialects, but takes the file's word for its numbers: of 400 files with one to four bytes changed, four crashed LLVM 22.1.8's reader
-// (out of memory, two wild reads, a double free), and a bad file may cost no more than one line. One command of whoever wrote the
-// file makes text of it. Covered by tests/error/stablehlo_error_test.cc.
+// Why bytecode is not read: the operations of StableHLO and VHLO have encodings that only StableHLO's own library knows. MLIR's library
+// reads its own dialects, but trusts the numbers in the file: of 400 files with one to four bytes changed, four crashed the reader of LLVM
+// 22.1.8 (out of memory, two wild reads, a double free), whereas a bad file must cost no more than an error message. Whoever wrote the file
+// can convert it to text with one command. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/bytecode.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 namespace strew {
 namespace {
 
-/// Whether one of the file's strings, which end in zeros, is `name`: so dialects are listed.
+/// Is `name` one of the file's zero-terminated strings? Dialect names are stored in this way.
 bool names_dialect(std::string_view bytes, std::string_view name) {
   return bytes.find('\0' + std::string(name) + '\0') != std::string_view::npos;
 }

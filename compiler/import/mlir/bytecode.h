@@ -1,4 +1,4 @@
-// MLIR bytecode: told what it is and how to make text of it.
+// MLIR bytecode: recognises it, and refuses it with the command that converts it to text.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace strew {
 
 bool is_bytecode(std::string_view bytes);
-/// What stands in the way of reading these bytes, with the command that helps.
+/// The error for a bytecode file: why it is not read, and the command that converts it.
 Status refuse_bytecode(std::string_view bytes, const std::string& path);
 
 }  // namespace strew

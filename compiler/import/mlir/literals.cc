@@ -1,6 +1,6 @@
-// MLIR stores dense elements of 8 bits and more as strew does (little-endian, row-major, complex as pairs), so those are copied
-// whole. i1 and packed dtypes go element by element, whatever MLIR's own packing is in this version.
-// Covered by tests/unit/stablehlo_import_test.cc.
+// MLIR stores dense elements of 8 bits and more as strew does (little-endian, row-major, complex numbers as pairs), so their bytes are
+// copied. i1 and packed dtypes are converted element by element, so they do not depend on how this version of MLIR packs them. Tested by
+// tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/mlir/literals.h"
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 namespace strew {
 namespace {
 
-/// Appends `count` times element `index` of a tensor whose dtype has fewer than 8 bits, or is bool.
+/// Stores `code` as element `index` of a tensor whose dtype is bool or has fewer than 8 bits.
 void store_small(DType dtype, std::vector<std::byte>& data, int64_t index, uint64_t code) {
   const int width = bits(dtype);
   const size_t bit = static_cast<size_t>(index) * static_cast<size_t>(width);

@@ -1,4 +1,4 @@
-// Literals: dense<...> and dense_resource<...> as constants.
+// Converts the literals dense<...> and dense_resource<...> to constants.
 #pragma once
 
 #include <mlir/IR/Attributes.h>
@@ -8,13 +8,13 @@
 
 namespace strew {
 
-/// What a splat may expand to: 256 MiB. Everything else is bounded by the file.
+/// The most bytes to which a splat may expand: 256 MiB. The sizes of all other literals are bounded by the file's.
 inline constexpr int64_t kMaxSplatBytes = int64_t{1} << 28;
 
-/// The elements of `value`, stored as `type` (static dims; the dtype may be the storage type of a quantized one).
+/// The elements of `value`, stored as `type`, which must be static. Its dtype may be the storage type of a quantized type.
 Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type);
 
-/// The one element of a rank-0 constant.
+/// The only element of a rank-0 constant.
 Scalar scalar_of(const Constant& constant);
 
 }  // namespace strew

@@ -1,5 +1,6 @@
-// The border of libstrew_import_mlir: parse the text, find out whose it is, hand it to that front end. Adding a front end for
-// another dialect is one row in kFrontEnds. Whatever goes wrong comes back as one line.
+// The entry point of libstrew_import_mlir: parses the text, determines by its dialect which front end reads it, and calls that front end.
+// To add a front end for another dialect, add one row to kFrontEnds. Every failure, exceptions included, is returned as an error message of
+// one line. Tested by tests/error/stablehlo_error_test.cc and tests/error/tensor_error_test.cc.
 #include "base/module.h"
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ struct FrontEnd {
 };
 constexpr std::array kFrontEnds{FrontEnd{"stablehlo", import_stablehlo}, FrontEnd{"tensor", import_tensor}};
 
-/// The front end whose dialect the file uses; the last row of those if there are several (tensor's reads elementwise stablehlo).
+/// The front end whose dialect the file uses. If there are several, the last row of the table wins: the front end for tensor also reads
+/// elementwise stablehlo operations.
 const FrontEnd* front_end_of(mlir::Block& body) {
   const FrontEnd* found = &kFrontEnds.front();
   for (mlir::Operation& top : body) {
@@ -37,7 +39,7 @@ const FrontEnd* front_end_of(mlir::Block& body) {
   return found;
 }
 
-/// One line of printable text: MLIR quotes pieces of the file in its messages.
+/// Makes the message one line of printable text, since MLIR quotes pieces of the file in its messages.
 Status one_line(const Status& status) {
   constexpr size_t kLongest = 1000;
   std::string text = status.message().substr(0, kLongest);
@@ -51,7 +53,7 @@ Expected<Imported> import_parsed(std::string_view text, const std::string& path,
   return front_end_of(parsed->body())->import(*parsed, options);
 }
 
-/// MLIR's parser and its destructors recurse per bracket, of which prescan lets kMaxBracketDepth nest: less than 1 MiB.
+/// The parser and MLIR's destructors recurse once per bracket. prescan allows a depth of kMaxBracketDepth, which takes less than 1 MiB.
 constexpr size_t kParserStack = size_t{3} << 20;
 
 Expected<Imported> import_text(std::string_view text, const std::string& path, const ImportOptions& options) {
@@ -60,7 +62,7 @@ Expected<Imported> import_text(std::string_view text, const std::string& path, c
       Expected<Imported> imported = import_parsed(text, path, options);
       if (imported.ok()) return imported;
       return one_line(imported.status());
-    } catch (const std::exception& error) {  // memory, formatting: nothing may cross the border
+    } catch (const std::exception& error) {  // out of memory, formatting: no exception may leave the library
       return internal_error(fmt::format("{}: {}", path, error.what()));
     }
   });

@@ -1,9 +1,9 @@
-// Idea: MLIR's own parser with a shim dialect (shim_dialect.h) reads every textual form; unregistered operations are allowed, so
-// nothing of StableHLO itself is linked. The parser is no gatekeeper: what it must not see is stopped by prescan, what it lets
-// through (types, attribute bodies, constraints) is checked by the importers.
+// MLIR's parser reads the text, with shim dialects (shim_dialect.h) for the textual forms. Unregistered operations are allowed, so no
+// library of StableHLO is linked. The parser does not protect itself: prescan stops text that would harm it, and the importers check what
+// it accepts unseen (types, attribute bodies, constraints).
 //
-// Lines come from the parser's own record of where each operation stood: locations inside the IR are whatever the text says in
-// loc(...), which in JAX's output is a Python file. Covered by tests/error/stablehlo_error_test.cc.
+// Line numbers come from the parser's record of where each operation stands. Locations inside the IR are not used: they are what the text
+// says in loc(...), which in JAX's output is a Python file. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/parse.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@
 namespace strew {
 namespace {
 
-/// The first error MLIR reports, as "FILE:LINE: message".
+/// Keeps the first error that MLIR reports, as "FILE:LINE: message".
 class FirstError {
  public:
   FirstError(mlir::MLIRContext* context, std::string path)
@@ -41,7 +41,7 @@ class FirstError {
     return mlir::success();
   }
 
-  /// "custom op 'stablehlo.add' expected ..." and "'stablehlo.add' op expected ..." as "stablehlo.add: expected ...".
+  /// Rewrites "custom op 'stablehlo.add' expected ..." and "'stablehlo.add' op expected ..." to "stablehlo.add: expected ...".
   static std::string op_first(const std::string& message) {
     constexpr std::string_view kCustom = "custom op '", kQuote = "'", kOp = "op ";
     const bool custom = message.starts_with(kCustom);
@@ -68,11 +68,11 @@ Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view tex
   context->allowUnregisteredDialects();
   context->loadDialect<mlir::func::FuncDialect, mlir::quant::QuantDialect>();
   load_shim_dialects(*context);
-  mlir::DialectRegistry when_met;  // loaded by the parser at the first operation of each
+  mlir::DialectRegistry when_met;  // the parser loads a dialect at its first operation
   when_met.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
   context->appendDialectRegistry(when_met);
 
-  // The lexer runs up to a terminating zero, so the text is copied into a buffer that has one.
+  // The lexer stops at a terminating zero, so the text is copied into a buffer that ends with one.
   parsed->sources_.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy({text.data(), text.size()}, path), llvm::SMLoc());
   FirstError error(context, path);
   const mlir::ParserConfig config(context);

@@ -1,4 +1,4 @@
-// ParsedModule: MLIR text behind one door. The only place that makes an MLIRContext.
+// ParsedModule: a parsed file of MLIR text. No other code creates an MLIRContext.
 #pragma once
 
 #include <llvm/Support/SourceMgr.h>
@@ -17,17 +17,17 @@ namespace strew {
 
 class ParsedModule {
  public:
-  /// Prescans, parses and lets MLIR verify `text`. Failures read "FILE:LINE: message".
+  /// Prescans and parses `text` and lets MLIR verify it. Error messages read "FILE:LINE: message".
   static Expected<std::unique_ptr<ParsedModule>> parse(std::string_view text, const std::string& path);
 
-  /// The operations of the file's one module, or those at the top level of a file without one.
+  /// The operations of the file's only module, or those at the top level of a file without a module.
   mlir::Block& body() const { return *body_; }
 
-  /// FILE:LINE of the text of `op`, whatever a loc(...) in it claims.
+  /// FILE:LINE where the text of `op` stands, whatever a loc(...) in the text claims.
   std::string where(mlir::Operation* op) const;
-  /// "FILE:LINE: stablehlo.scatter: what"
+  /// An error with a message like "FILE:LINE: stablehlo.scatter: what".
   Status fail(mlir::Operation* op, const std::string& what) const;
-  /// The same for a failure that has no place yet.
+  /// `status` with the same start of the message, for an error without a location.
   Status at(mlir::Operation* op, const Status& status) const;
 
  private:

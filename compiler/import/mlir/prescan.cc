@@ -1,11 +1,10 @@
-// MLIR's parser recurses once per bracket and has no limit of its own: attributes nested 8000 deep, or modules nested 4000 deep,
-// overflow an 8 MB stack. So brackets are counted first, outside strings and comments. Each kind has its own counter that never
-// goes below zero: the '>' of '->' and '>=' is no bracket, and stray closers must not hide openers of another kind. Affine maps
-// recurse without brackets (a chain of minus signs), and nothing we import needs one: they are refused here.
+// MLIR's parser recurses once per bracket and has no limit of its own: attributes nested 8000 deep, or modules nested 4000 deep, overflow
+// an 8 MB stack. So prescan counts brackets first, outside strings and comments. Each kind of bracket has its own counter, which never goes
+// below zero: the '>' of '->' and '>=' is no bracket, and surplus closing brackets must not hide opening ones of another kind. Affine maps
+// are refused, because the parser recurses in them without brackets (a chain of minus signs), and no importer needs them.
 //
-// Names are bounded because the parser takes a shape apart one extent at a time and scans the rest of "x1x1x1..." again for each:
-// a rank of 100,000 took two minutes.
-// Covered by tests/error/stablehlo_error_test.cc.
+// The length of names is bounded because the parser splits a shape one extent at a time and scans the rest of "x1x1x1..." again for each
+// extent: a rank of 100,000 took two minutes. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/prescan.h"
 
 #include <fmt/format.h>

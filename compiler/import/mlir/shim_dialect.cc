@@ -1,7 +1,6 @@
-// A shim is an empty dialect that lets unknown operations and types pass, keeps attributes as their text, and lends the parser a
-// hook per operation name (shim_forms.h). ParseOpHook is a function_ref: it does not keep what it points at alive, so hooks are
-// plain functions and read the operation's name from its OperationState.
-// Covered by tests/unit/stablehlo_import_test.cc.
+// A shim is an empty dialect that accepts unknown operations and types, keeps attributes as text, and gives the parser one hook per
+// operation name (shim_forms.h). ParseOpHook is a function_ref, which does not own the function it refers to. So hooks are plain functions,
+// and they read the operation's name from its OperationState. Tested by tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shim_dialect.h"
 
 #include <mlir/IR/BuiltinAttributes.h>

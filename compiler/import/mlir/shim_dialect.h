@@ -1,4 +1,4 @@
-// Shim dialects: just enough of stablehlo, chlo, mhlo and tensor for MLIR's parser to read their text.
+// Shim dialects: stand-ins for stablehlo, chlo, mhlo and tensor with which MLIR's parser can read their text.
 #pragma once
 
 namespace mlir {
@@ -7,9 +7,9 @@ class MLIRContext;
 
 namespace strew {
 
-/// After this, operations of these dialects parse in the generic form and (stablehlo, chlo, tensor.gather, tensor.scatter) in the
-/// pretty form as unregistered operations whose attributes have the names of the generic form. Attributes `#stablehlo...` become OpaqueAttr.
-/// Pretty mhlo operations are refused with advice.
+/// Loads the shim dialects. Operations of these dialects then parse as unregistered operations: in the generic form, and for stablehlo,
+/// chlo, tensor.gather and tensor.scatter also in the pretty form, whose attributes get the names of the generic form. Attributes
+/// `#stablehlo...` become OpaqueAttr. Pretty mhlo operations are refused with advice (kMhloAdvice).
 void load_shim_dialects(mlir::MLIRContext& context);
 
 }  // namespace strew

@@ -1,9 +1,9 @@
-// Nearly every pretty form is "operands, key = value, ... {attributes} : types", so one hook reads them all; only operations with
-// brackets or keywords of their own have another. Values are integers, lists of integers, or keywords (kept as strings): an
-// attribute parser would swallow the colon of the types that follow.
+// Nearly every pretty form reads "operands, key = value, ... {attributes} : types", so one hook parses them all; only operations with
+// brackets or keywords of their own have another hook. A value is an integer, a list of integers, or a keyword, which is kept as a string.
+// MLIR's attribute parser cannot read values: it would also consume the colon before the types.
 //
-// Types after the colon: a function type; or one type for all operands and the result; or for select the predicate's and the
-// values'; or for complex, real and imag the type on the complex side. Covered by tests/unit/stablehlo_import_test.cc.
+// The types after the colon are a function type; or one type for all operands and the result; or for select the types of the predicate and
+// of the values; or for complex, real and imag the type on the complex side. Tested by tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shim_forms.h"
 
 #include <mlir/IR/Builders.h>
@@ -27,7 +27,7 @@ llvm::StringRef short_name(const OperationState& state) {
   return full.substr(full.find('.') + 1);
 }
 
-/// The generic form's name of a pretty key.
+/// The generic form's name for a key of the pretty form.
 llvm::StringRef generic_key(llvm::StringRef op, llvm::StringRef key) {
   struct Row {
     llvm::StringRef op, key, name;
@@ -73,7 +73,7 @@ ParseResult parse_value(OpAsmParser& parser, mlir::Attribute& value) {
   return success();
 }
 
-/// Operands, then "key = value" items.
+/// Parses the operands and then the "key = value" items.
 ParseResult parse_items(OpAsmParser& parser, OperationState& state, Operands& operands) {
   bool first = true;
   for (;;) {
@@ -101,7 +101,7 @@ mlir::Type with_element(mlir::Type type, mlir::Type element) {
   return type;
 }
 
-/// What one type after the colon says about `operands` operands and the result of `name`.
+/// Derives the types of `count` operands and of the result of operation `name` from the only type after the colon.
 void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::SmallVector<mlir::Type>& operands,
                  mlir::Type& result) {
   operands.assign(count, type);
@@ -113,7 +113,7 @@ void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::Smal
   if (name == "real" || name == "imag" || name == "abs") result = with_element(type, complex.getElementType());
 }
 
-/// {attributes} : types, then resolves the operands. `has_result` false: the types are the operands' (stablehlo.return).
+/// Parses "{attributes} : types" and resolves the operands. Without `has_result` the types are those of the operands (stablehlo.return).
 ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operands, bool has_result) {
   if (parser.parseOptionalAttrDict(state.attributes)) return failure();
   llvm::SmallVector<mlir::Type> types;
@@ -154,7 +154,7 @@ ParseResult return_form(OpAsmParser& parser, OperationState& state) {
   return finish(parser, state, operands, /*has_result=*/false);
 }
 
-/// constant {attributes} dense<...> : T
+/// Parses: constant {attributes} dense<...> : T
 ParseResult constant_form(OpAsmParser& parser, OperationState& state) {
   mlir::Attribute value;
   if (parser.parseOptionalAttrDict(state.attributes)) return failure();
@@ -167,7 +167,7 @@ ParseResult constant_form(OpAsmParser& parser, OperationState& state) {
   return success();
 }
 
-/// compare LT, %a, %b, SIGNED : (A, A) -> B
+/// Parses: compare LT, %a, %b, SIGNED : (A, A) -> B
 ParseResult compare_form(OpAsmParser& parser, OperationState& state) {
   llvm::StringRef direction, type;
   Operands operands(2);
@@ -182,7 +182,7 @@ ParseResult compare_form(OpAsmParser& parser, OperationState& state) {
   return finish(parser, state, operands, /*has_result=*/true);
 }
 
-/// custom_call @name(%a, ...) {attributes} : (A) -> R
+/// Parses: custom_call @name(%a, ...) {attributes} : (A) -> R
 ParseResult custom_call_form(OpAsmParser& parser, OperationState& state) {
   mlir::StringAttr name;
   Operands operands;
@@ -191,7 +191,7 @@ ParseResult custom_call_form(OpAsmParser& parser, OperationState& state) {
   return finish(parser, state, operands, /*has_result=*/true);
 }
 
-/// slice %x [begin:end:stride, ...] : (A) -> R
+/// Parses: slice %x [begin:end:stride, ...] : (A) -> R
 ParseResult slice_form(OpAsmParser& parser, OperationState& state) {
   Operands operands(1);
   llvm::SmallVector<int64_t> begin, end, stride;
@@ -209,8 +209,8 @@ ParseResult slice_form(OpAsmParser& parser, OperationState& state) {
   return finish(parser, state, operands, /*has_result=*/true);
 }
 
-/// reduce(%x init: %c), ... applies OP across dimensions = [...] : (A, C) -> R. Operands come out as in the generic form: inputs,
-/// then initial values; OP is kept as the attribute "applies".
+/// Parses: reduce(%x init: %c), ... applies OP across dimensions = [...] : (A, C) -> R. The operands get the order of the generic form:
+/// inputs, then initial values. OP becomes the attribute "applies".
 ParseResult reduce_form(OpAsmParser& parser, OperationState& state) {
   Operands inputs, initial;
   const auto pair = [&]() -> ParseResult {

@@ -1,4 +1,4 @@
-// The pretty forms of StableHLO operations, as parse hooks.
+// Parse hooks for the pretty forms of StableHLO operations.
 #pragma once
 
 #include <mlir/IR/Dialect.h>
@@ -7,8 +7,8 @@
 
 namespace strew {
 
-/// The hook that reads the pretty form of `name` ("stablehlo.add"). The parsed operation has the generic form's attribute names,
-/// as discardable attributes.
+/// The hook that parses the pretty form of `name` ("stablehlo.add"), if it has one. The parsed operation has the generic form's attribute
+/// names, as discardable attributes.
 std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name);
 
 inline constexpr char kMhloAdvice[] =

@@ -1,5 +1,5 @@
-// MLIR accepts tensor<99999999999x99999999999xf32>: the product of the extents is checked here, once, for every tensor of a file.
-// Covered by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// MLIR accepts tensor<99999999999x99999999999xf32>, so tensor_type() checks the product of the extents of every tensor in a file.
+// Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/types.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ Expected<DType> integer_dtype(mlir::IntegerType type) {
       fmt::format("element type {}, expected an integer of 2, 4, 8, 16, 32 or 64 bits, or i1", text_of(type)));
 }
 
-/// Bounds of dynamic dims say nothing a kernel needs; any other encoding changes what the bytes mean.
+/// Is the encoding one that may be ignored? Bounds of dynamic dims are not needed; any other encoding changes what the bytes mean.
 bool plain_encoding(mlir::Attribute encoding) {
   if (!encoding) return true;
   const auto opaque = llvm::dyn_cast<mlir::OpaqueAttr>(encoding);

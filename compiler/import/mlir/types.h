@@ -1,4 +1,4 @@
-// MLIR types as strew's.
+// Converts MLIR's types to strew's.
 #pragma once
 
 #include <mlir/IR/BuiltinTypes.h>
@@ -10,15 +10,15 @@
 
 namespace strew {
 
-/// The dtype that stores an element: signless and signed integers are iN, i1 is bool, index is i64, a quantized type is its
-/// storage.
+/// The dtype that stores an element: iN for signless and signed integers, bool for i1, i64 for index, the storage type for a quantized
+/// type.
 Expected<DType> element_dtype(mlir::Type element);
 
-/// A ranked tensor whose static extents, multiplied, stay within 64 bits of storage.
+/// The type of a ranked tensor. Fails if the product of the static extents takes more than 64 bits as bits of storage.
 Expected<TensorType> tensor_type(mlir::Type type);
 
 bool is_quantized(mlir::Type tensor);
-mlir::Type element_of(mlir::Type tensor);  ///< null if it is no tensor
-std::string text_of(mlir::Type type);      ///< as MLIR prints it, cut at 120 characters
+mlir::Type element_of(mlir::Type tensor);  ///< null if `tensor` is no tensor type
+std::string text_of(mlir::Type type);      ///< the type as MLIR prints it, cut at 120 characters
 
 }  // namespace strew
