@@ -1,8 +1,9 @@
-// Importer: a file becomes ops and the values that feed them. One folder per format; importers.cc is the list.
+// Importer: reads a model or program file and gives its scatters and gathers as kernels, with all values that they need. Each format has
+// one folder; importers.cc lists the formats.
 //
-// A file's functions or nodes give Kernels; each reads Values: inputs of the file, constants inside it, results of earlier kernels,
-// small things built from those (a stack of scalars as an index vector), and results of the operations around the kernels
-// (Compute). Imported is plain data: compiler/program/program runs it.
+// A file's functions or nodes become kernels (ImportedKernel). A kernel reads values (Value): inputs of the file, constants in the file,
+// results of earlier kernels, rank-1 tensors made of scalars (stack), and results of the operations around the kernels (Compute).
+// Imported is plain data; compiler/program runs it. Tested by tests/unit/*_import_test.cc and tests/error/*_error_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace strew {
 enum class ValueKind : uint8_t {
   input,     ///< graph input `index`
   constant,  ///< constants[index]
-  zeros,     ///< `type`, all zero (a missing optional input); dynamic dims follow `like`
+  zeros,     ///< zeros of `type` (an optional input that is left out); `like` gives the extent of a dynamic dim
   stack,     ///< rank-0 `parts`, in order, as one rank-1 tensor (DYNAMIC_UPDATE_SLICE's start indices)
   result,    ///< result `result` of kernel `index`
   compute,   ///< result `result` of computes[index]
@@ -33,13 +34,14 @@ struct Value {
   int index = 0;
   int result = 0;
   std::vector<int> parts;  ///< stack: value numbers
-  int like =
-      -1;  ///< zeros: value whose dim `like_dim` gives the one dynamic dim. A rank-0 input that is left out: is that extent
+  /// A value whose dim `like_dim` gives an extent. zeros: that of its only dynamic dim. extent: the value itself. A rank-0 input: the value
+  /// it has if the caller leaves it out.
+  int like = -1;
   int like_dim = 0;
 };
 
-/// Contiguous, row-major, packed as its dtype says. Strings keep their text in `strings`. Elements in a file beside the model may be
-/// mapped instead of read: then `data` is empty, and `mapped` holds them for as long as `file` lives.
+/// The elements of a constant: contiguous, row-major, packed as its dtype says. The text of string elements lies in `strings`. Elements that
+/// are stored in a file beside the model may be mapped instead of read; then `data` is empty, and `mapped` is valid as long as `file` lives.
 struct Constant {
   TensorType type;
   std::vector<std::byte> data;
@@ -47,34 +49,38 @@ struct Constant {
   std::span<const std::byte> mapped;
   std::shared_ptr<const void> file;
   std::span<const std::byte> bytes() const { return data.empty() ? mapped : std::span<const std::byte>(data); }
-  bool splat = false;  ///< known to be one element, everywhere
+  bool splat = false;  ///< all elements are known to be equal
 };
 
-/// What stands around the indexed operations of a file and no kernel does. compiler/program/interpret evaluates it.
+/// The operations of a file that are not indexed and become no kernels. compiler/program/interpret evaluates them.
 enum class ComputeOp : uint8_t {
-  map,     ///< `function` per element; argument i is its extra i. Arguments of rank 0 go with every element
-  reduce,  ///< folds `dims` of the first N arguments by `function` (currents: so far, updates: elements) from the other N, in row-major order
-  iota,    ///< counts along dim dims[0]
-  broadcast,  ///< dim d of the argument is dim dims[d] of the result; an extent of 1 is repeated
-  reshape,    ///< open dims: those of a second argument, or the one that the number of elements leaves
+  map,  ///< applies `function` to each element. Argument i is its extra i; a rank-0 argument is used with every element
+  /// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in row-major order, from the
+  /// initial values in the other N arguments.
+  reduce,
+  iota,       ///< counts along dim dims[0]
+  broadcast,  ///< dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated
+  reshape,    ///< open dims come from a second argument, or from the number of elements if one dim is open
   transpose,  ///< dim d of the result is dim dims[d] of the argument
-  slice,      ///< in dim d from dims[d] on, every strides[d]-th element. An open dim: to the end. More arguments: see update
-  update,  ///< the first argument with the second in it, in dim d from dims[d] on. More arguments: rank-0 integers, one per dim,
-           ///< that are added to dims
+  slice,  ///< in dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. More arguments: as in update
+  /// The first argument with the second written into it, in dim d from dims[d] on. Further arguments are rank-0 integers, one per dim, which
+  /// are added to `dims`.
+  update,
   concatenate,  ///< along dim dims[0]
 };
-/// What became of one of them (compiler/import/fold).
+/// What compiler/import/fold did with a Compute.
 enum class ComputeFate : uint8_t {
   interpreted,
-  folded,  ///< into what kernel `kernel` means: its policy, its indices, its init
-  fused,   ///< into the graph that kernel `kernel` computes
+  folded,  ///< merged into the op of kernel `kernel`: its policy, indices or init
+  fused,   ///< merged into the expression graph of kernel `kernel`
   unused,  ///< nothing reads it
 };
 struct Compute {
   ComputeOp op = ComputeOp::map;
-  std::string location;             ///< "FILE:LINE: stablehlo.add"
-  std::vector<int> arguments;       ///< value numbers
-  std::vector<TensorType> results;  ///< one; reduce: N. Open dims come from the arguments (not for iota, broadcast, reshape)
+  std::string location;        ///< "FILE:LINE: stablehlo.add"
+  std::vector<int> arguments;  ///< value numbers
+  /// One type (reduce: N). Open dims are those of the arguments, but not in iota, broadcast, reshape.
+  std::vector<TensorType> results;
   Expr function;
   std::vector<int64_t> dims, strides;
   ComputeFate fate = ComputeFate::interpreted;
@@ -84,44 +90,46 @@ struct Compute {
 struct ImportedInput {
   std::string name;
   TensorType type;
-  bool optional = false;  ///< `--input -` leaves it out
-  bool memory = false;    ///< a pointer: what stands behind it counts, so extents of 1 may be more or fewer than the type has
+  bool optional = false;  ///< the caller may leave it out with `--input -`
+  bool memory = false;    ///< a pointer to memory: the caller's tensor may have more or fewer dims of extent 1 than the type
 };
 
-/// Two dims that the source's op wants equal and the descriptor does not (ScatterND's window is always whole): `a`, "dim 1 of updates", is
-/// compared with `b` before anything runs.
+/// Two extents that the source's operator requires to be equal, whereas our op does not (the window of ScatterND is always whole). `a` ("dim
+/// 1 of updates") and `b` name them in the message. Checked before anything runs.
 struct EqualExtents {
   int value = 0, dim = 0, other = 0, other_dim = 0;
   std::string a, b;
 };
 
-/// Two rank-0 integers that must be equal before anything runs: "`a` is 3, expected 4`b`".
+/// Two rank-0 integers that must be equal. Checked before anything runs; the message is "`a` is 3, expected 4`b`".
 struct EqualScalars {
   int value = 0, other = 0;
   std::string a, b;
 };
 
 struct ImportedKernel {
-  /// `op` as VerifiedOp::of() made it: a front end verifies before anything reads the kernel.
+  /// Takes a VerifiedOp, so that no code ever reads a kernel whose op is not verified.
   explicit ImportedKernel(VerifiedOp verified) : op(std::move(verified)) {}
 
-  std::string name;      ///< unique in the file; `--kernel NAME`
+  std::string name;      ///< unique in the file, chosen with `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
   VerifiedOp op;
-  std::vector<int> arguments;     ///< value number per tensor of tensor_slots(op) but the results, in that order; with init
-                                  ///< in_place the N operands first: what the result buffers hold before the call
-  std::vector<int> non_negative;  ///< values of which no element may be negative, whatever the op's policy (TensorScatter's
-                                  ///< circular mode wraps above, not below): checked before anything runs, as policy `error` is
+  /// The value of each tensor of tensor_slots(op) but the results, in that order. With init in_place the N operands come first: they are
+  /// what the result buffers hold before the call.
+  std::vector<int> arguments;
+  /// Values whose elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps above, not below).
+  /// Checked before anything runs, like indices under policy `error`.
+  std::vector<int> non_negative;
   std::vector<EqualExtents> equal_extents;
   std::vector<EqualScalars> equal_scalars;
-  bool fixed_policy = false;       ///< the policy is what the source's op means (dynamic_slice clamps): `--oob` does not apply
-  int slice_sizes = -1;            ///< gather with slice sizes known at the call: the rank-1 integer value that holds them all
+  bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply
+  int slice_sizes = -1;            ///< a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
   std::vector<std::string> notes;  ///< for `strew explain`
 };
 
 struct ImportedOutput {
   std::string name;
-  int value = 0;  ///< usually a kernel's result
+  int value = 0;  ///< a value number, usually of a kernel's result
 };
 
 struct Imported {
@@ -130,15 +138,15 @@ struct Imported {
   std::vector<Constant> constants;
   std::vector<Value> values;
   std::vector<Compute> computes;
-  std::vector<ImportedKernel> kernels;  ///< in an order in which each reads only earlier results
+  std::vector<ImportedKernel> kernels;  ///< ordered so that a kernel reads only results of earlier ones
   std::vector<ImportedOutput> outputs;
 };
 
 struct ImportOptions {
-  int64_t max_file_bytes = 0;  ///< `--max-file-bytes`: the largest file that is read; 0: Importer::max_bytes
-  bool check_undefined =
-      false;                  ///< policy `undefined`, the source's or that of `oob`, becomes `error`: `strew run` trusts no file
-  bool fold = true;           ///< operations around the kernels become part of them where bits stay the same; tests switch it off
+  int64_t max_file_bytes = 0;  ///< `--max-file-bytes`: the largest file that is accepted; 0: Importer::max_bytes
+  /// Replace policy `undefined`, whether the source has it or `oob`, by `error`: `strew run` does not trust indices in files.
+  bool check_undefined = false;
+  bool fold = true;           ///< merge operations around the kernels into them where results keep every bit; tests switch it off
   bool override_oob = false;  ///< `--oob`: replace the source's policy
   OobPolicy oob = OobPolicy::undefined;
   std::string fill;  ///< `--oob fill_element:V`: V, parsed in the gathered dtype; empty: zero
@@ -148,21 +156,21 @@ struct ImportOptions {
   Accumulate accumulate = Accumulate::native;  ///< `--accumulate`
 };
 
-/// Reads `path`, a regular file, choosing the format by its ending (.onnx .tflite .mlir .pto .strew; cli.md). Every op is verified. Error messages start with
-/// "FILE:LINE: op: " as far as known, name what is wrong, the value and what was expected.
+/// Reads `path`, a regular file, whose ending determines the format (.onnx .tflite .mlir .pto .strew; cli.md). Every op is verified. Error
+/// messages start with "FILE:LINE: op: " as far as these are known, and name what is wrong, the value and what was expected.
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
 
-/// A kernel of `op` at `location` ("FILE:LINE: …"), or why verify() refuses the op; the message starts with the location.
+/// Makes a kernel of `op`; fails if verify() refuses the op. `location` ("FILE:LINE: …") starts the message.
 Expected<ImportedKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options = {});
-/// Replaces what `options` override in the kernel's op. The changed op is verified again; errors start with the location.
+/// Replaces the fields of the kernel's op that `options` override and verifies the op again. Messages start with the kernel's location.
 Status override_kernel(ImportedKernel& kernel, const ImportOptions& options);
 
-/// One per format.
+/// The front end of one format.
 struct Importer {
   std::string_view ending;  ///< ".onnx"
   std::string_view format;
   Expected<Imported> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options);
-  int64_t max_bytes;  ///< the largest file of this format that is read
+  int64_t max_bytes;  ///< the largest file of this format that is accepted
 };
 const std::vector<Importer>& importers();
 

@@ -1,5 +1,5 @@
-// See build.h. Scalars of the program become one graph over its scalar arguments each; a graph follows a polynomial's definitions, whose
-// number scalar.cc bounds. Tested by tests/unit/pto_import_test.cc.
+// See build.h. Each scalar of the program becomes one expression graph over the scalar arguments. A graph repeats the definitions of a
+// polynomial's symbols; scalar.cc bounds how many there are. Tested by tests/unit/pto_import_test.cc.
 #include "compiler/import/pto/build.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ Whole Builder::reshaped(const Whole& from, const std::vector<Poly>& dims, const 
   return {compute(ComputeOp::reshape, std::move(inputs), type, {}, where), dims};
 }
 
-/// Numbers stay; where a start is none, all of them are given at run time.
+/// The starts that are constants. If a start is not, all starts are given at run time by the values that are appended to `more`.
 std::vector<int64_t> Builder::starts(const std::vector<Poly>& begin, std::vector<int>& more, const std::string& where) {
   std::vector<int64_t> out = static_dims(begin);
   if (std::find(out.begin(), out.end(), kDynamic) == out.end()) return out;
@@ -150,7 +150,8 @@ int Builder::node_of_symbol(Expr& expr, SymbolId id, std::vector<int>& inputs) {
     case SymbolKind::remainder:
       return binary(expr, ExprOp::rem, a, b);
     case SymbolKind::ceil_quotient: {
-      const int one = literal(expr, 1), sum = binary(expr, ExprOp::add, a, b);  // each adds a node: in a written order
+      // each call adds a node, and C++ does not order arguments
+      const int one = literal(expr, 1), sum = binary(expr, ExprOp::add, a, b);
       const int more = binary(expr, ExprOp::sub, sum, one);
       return binary(expr, ExprOp::div, more, b);
     }
@@ -159,7 +160,7 @@ int Builder::node_of_symbol(Expr& expr, SymbolId id, std::vector<int>& inputs) {
   }
 }
 
-/// i64 nodes, one more per use: a graph has at most a few hundred.
+/// Adds i64 nodes that compute `poly` and returns the last. A symbol used twice is computed twice; a graph has at most a few hundred nodes.
 int Builder::node(Expr& expr, const Poly& poly, std::vector<int>& inputs) {
   int total = -1;
   for (const Term& term : poly.terms()) {

@@ -1,4 +1,4 @@
-// Builder: puts values, what is computed around kernels, and kernels into an Imported.
+// Builder: adds values, Computes and kernels to an Imported while a function is lifted.
 #pragma once
 
 #include <map>
@@ -10,40 +10,40 @@
 
 namespace strew::pto {
 
-/// A value of the program and what its extents are.
+/// A value of the imported program, with its extents as polynomials.
 struct Whole {
   int value = -1;
   std::vector<Poly> dims;
 };
 
-/// One per function: its scalars are the function's.
+/// There is one builder per function, since it uses the function's scalars.
 class Builder {
  public:
   Builder(Imported& imported, Scalars& scalars, std::string path)
       : imported_(imported), scalars_(scalars), path_(std::move(path)) {}
 
-  /// "FILE:LINE:COLUMN: pto.mscatter".
+  /// The location as text: "FILE:LINE:COLUMN: pto.mscatter".
   std::string location(Position at, std::string_view statement) const;
   static std::vector<int64_t> static_dims(const std::vector<Poly>& dims);
 
   int add_value(Value value);
-  int input(TensorType type);  ///< its number in the file is given later
-  /// The same elements in the same order. Where more than one extent is open, `like` has them.
+  int input(TensorType type);  ///< an input whose index in the file finish() sets
+  /// `from` with other dims and the same elements in the same order. If more than one extent is open, the value `like` has those extents.
   Whole reshaped(const Whole& from, const std::vector<Poly>& dims, const std::string& where, int like = -1);
-  /// The part of `from` that begins at `begin`; extents that are no numbers reach to the end.
+  /// The part of `from` that begins at `begin`; in a dim whose extent is no constant it reaches to the end.
   Whole part(const Whole& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims, const std::string& where);
-  /// `into` with `part` from `begin` on.
+  /// `into` with `part` written into it, from `begin` on.
   Whole placed(const Whole& into, const Whole& part, const std::vector<Poly>& begin, const std::string& where);
-  /// 32-bit integers as u32, bits kept.
+  /// A tensor of 32-bit integers with the same bits as u32.
   Whole as_u32(const Whole& from, DType dtype, const std::string& where);
 
-  /// A rank-0 i64. Only arguments stand in `poly`; `arguments` says which value each is.
+  /// The value of `poly` as a rank-0 i64. `poly` may contain no symbols but arguments, whose values are in `arguments`.
   int scalar(const Poly& poly, const std::string& where);
-  /// rem(poly, divisor).
+  /// The value of rem(poly, divisor).
   int scalar_remainder(const Poly& poly, int64_t divisor, const std::string& where);
   int extent_of(int value, int dim);
   int integer(int64_t value);
-  std::vector<int> arguments;  ///< value of each argument that is a scalar
+  std::vector<int> arguments;  ///< the value of each scalar argument
 
  private:
   int compute(ComputeOp op, std::vector<int> arguments, TensorType type, std::vector<int64_t> dims, const std::string& where);

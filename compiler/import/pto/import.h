@@ -1,4 +1,4 @@
-// Front end for `.pto`: mscatter and mgather programs of Ascend's tile language (compiler/pto), lifted to ops.
+// Front end for `.pto`: lifts mscatter and mgather programs of Ascend's tile language (compiler/pto) to ops.
 #pragma once
 
 #include <string>

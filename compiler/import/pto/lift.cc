@@ -1,6 +1,6 @@
-// The walk over a function: scalars, views, partitions, tiles, loops. What tiles hold is remembered, not moved; indexed.cc makes kernels of
-// mscatter and mgather. Flags and barriers order pipes of one core and mean nothing here.
-// Tested by tests/unit/pto_import_test.cc, tests/unit/pto_simulated_test.cc and tests/error/pto_error_test.cc.
+// The walk over a function: scalars, views, partitions, tiles, loops. Loads and stores of tiles move nothing; a tile only remembers what it
+// holds, and indexed.cc makes kernels of mscatter and mgather. Flags and barriers order the pipes of one core, which kernels do not have,
+// so they are ignored. Tested by tests/unit/pto_import_test.cc, tests/unit/pto_simulated_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/import/pto/lift.h"
 
 #include <algorithm>
@@ -118,7 +118,7 @@ Status Lifter::statement(const Statement& s) {
   }
 }
 
-/// A maximum of indices and 0.
+/// Translates a maximum of indices and 0, which is how programs clamp signed indices below.
 Status Lifter::floor(const Statement& s) {
   const TileContent& from = tiles_.at(s.operands[0][0]);
   if (!from.content || from.type.element.dtype != DType::i32 || !poly(s.operands[1][0]).is(0))
@@ -146,7 +146,7 @@ Status Lifter::scalar(const Statement& s) {
   return {};
 }
 
-/// `get_block_idx == 0` is the one condition that is followed.
+/// Accepts the only condition that is supported: get_block_idx == 0.
 Status Lifter::is_first_core(const Statement& s) {
   const Poly &a = poly(s.operands[0][0]), &b = poly(s.operands[1][0]);
   const auto is_core = [&](const Poly& p) { return scalars_.uses_cores() && p == Poly::symbol(scalars_.block_idx()); };
@@ -156,7 +156,8 @@ Status Lifter::is_first_core(const Statement& s) {
   return {};
 }
 
-/// One core does all of it; nothing outside may touch memory, as nothing orders the cores.
+/// Translates an scf.if of the first core. One core must do all the work: no statement outside may access memory, because nothing orders
+/// the cores.
 Status Lifter::first_core(const Statement& s) {
   if (!first_core_.contains(s.operands[0][0]) || !s.otherwise.empty() || !loops_.empty())
     return fail(s, "an op has no branches, expected one around everything that is done, for the first core alone, without else");
@@ -170,7 +171,7 @@ Status Lifter::first_core(const Statement& s) {
   return {};
 }
 
-/// Rows of columns: extents of 1 in front go away, other dims in front fold into the rows.
+/// Translates a view to rows and columns: leading extents of 1 are dropped, other leading dims are merged into the rows.
 Status Lifter::view(const Statement& s) {
   SourceView out;
   out.memory = memory_by_name_.at(s.operands[0][0]);
@@ -253,7 +254,7 @@ Status Lifter::alloc(const Statement& s) {
   return {};
 }
 
-/// PTO-AS: a tile-sized part of a memref.
+/// Finds the tile-sized part of a memref that a PTO-AS statement addresses.
 Status Lifter::address(const Statement& s, size_t group, const Type& tile, Region& region) {
   region.memory = memory_by_name_.at(s.operands[group][0]);
   const Memory& memory = memories_[static_cast<size_t>(region.memory)];

@@ -1,4 +1,4 @@
-// Lift: one function of a program as kernels.
+// Lifter: translates one function of a PTO program to kernels.
 #pragma once
 
 #include <array>
@@ -17,24 +17,24 @@
 
 namespace strew::pto {
 
-/// What stands behind a pointer (PTO-AS: a memref), always seen as rows of columns.
+/// The memory behind a pointer (in PTO-AS: a memref), always seen as a matrix of rows and columns.
 struct Memory {
   std::string name;
   Element element;
   bool viewed = false;
   Poly rows, cols;
-  int rank = 2;    ///< 1: its views have one dim
-  int input = -1;  ///< the value the caller gives, or -1: not read before it is written
+  int rank = 2;    ///< 1: the views of it have one dim
+  int input = -1;  ///< the value that the caller gives; -1: the program writes the memory before it reads it, if it does
   std::optional<Whole> now;
   bool written = false;
   struct Access {
-    int loop = -1;  ///< of which outermost loop; -1: none
+    int loop = -1;  ///< number of the outermost loop that contains the access; -1: none
     int line = 0;
   };
   std::optional<Access> read, write;
 };
 
-/// A rectangle of a memory: a partition, or what PTO-AS addresses.
+/// A rectangle of a memory: a partition view, or the part that PTO-AS addresses.
 struct Region {
   int memory = -1;
   std::array<Slot, 2> slots;  ///< rows, columns
@@ -47,18 +47,18 @@ struct SourceView {
   int memory = -1;
   std::vector<Poly> shape;
   Poly row_stride;
-  bool folded = false;  ///< more than two dims that matter: rows are all but the last
+  bool folded = false;  ///< more than two dims have an extent other than 1: rows are all dims but the last
 };
 
-/// What a tile holds.
+/// What a tile holds: part of a memory or of a gather's result.
 struct Content {
-  int memory = -1;            ///< loaded from there, else
-  std::optional<Whole> from;  ///< the memory as it was, or a gather's result
-  std::array<Slot, 2> slots;  ///< where in it
-  bool floored = false;       ///< negative numbers are 0: indices that clamp as signed ones
+  int memory = -1;            ///< the tile was loaded from this memory, or else
+  std::optional<Whole> from;  ///< the memory's value when it was loaded, or a gather's result
+  std::array<Slot, 2> slots;  ///< which part
+  bool floored = false;       ///< negative elements were replaced by 0: indices of policy clamp
 };
 
-/// A tile: its type, how much of it counts, and what it holds.
+/// A tile: its type, the extents of its valid part, and what it holds.
 struct TileContent {
   Type type;
   std::array<Poly, 2> valid;
@@ -66,7 +66,7 @@ struct TileContent {
 };
 
 /// Follows a function statement by statement. Scalars become polynomials, tiles remember what they hold, and an mscatter or mgather becomes
-/// a kernel over everything its tiles cover together.
+/// one kernel over everything that its tiles cover in all iterations on all cores.
 class Lifter {
  public:
   Lifter(Imported& imported, const Module& module, const Function& function, std::string path, std::string prefix);
@@ -76,7 +76,7 @@ class Lifter {
   struct Cover {
     std::array<Span, 2> spans;
   };
-  struct Pair {  ///< what an mscatter or mgather is about
+  struct Pair {  ///< the operands of an mscatter or mgather
     const Statement* statement = nullptr;
     Region table;
     TileContent* data = nullptr;
@@ -84,7 +84,7 @@ class Lifter {
     bool rows = false;
   };
 
-  // lift.cc: the walk.
+  // lift.cc: walks over the statements.
   Status arguments();
   Status body(const std::vector<Statement>& statements);
   Status statement(const Statement& s);
@@ -101,7 +101,7 @@ class Lifter {
   Status fail(const Statement& s, const std::string& message) const;
   const Poly& poly(const std::string& name) const { return scalars_by_name_.at(name); }
 
-  // indexed.cc: mscatter and mgather.
+  // indexed.cc: translates mscatter and mgather.
   Status indexed(const Statement& s);
   Status scatter(const Pair& p);
   Status gather(const Pair& p);
@@ -115,7 +115,7 @@ class Lifter {
   Whole whole(const Statement& s, const Content& content, const Cover& cover);
   Status check_loops(const Statement& s, const Cover& cover, bool writes) const;
   Status check_order(const Pair& p, const Cover& cover) const;
-  /// Do two tiles move alike? `a` and `b` are their slots, with what they cover.
+  /// Do two tiles cover their dims in the same order? `a` and `b` are the tiles' slots, with what each covers.
   bool alike(const Slot& a, const Span& covered_a, const Slot& b, const Span& covered_b);
   size_t list_dim(const TileContent& indices) const;
   Expected<Whole> table_part(const Pair& p, const Cover& cover);
@@ -123,7 +123,7 @@ class Lifter {
   Expected<ImportedKernel*> add_kernel(const Statement& s, Op op, std::vector<int> arguments);
   void note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const;
 
-  // memory.cc: what stands behind pointers.
+  // memory.cc: keeps track of memories.
   Status set_extents(const Statement& s, int memory, const Poly& rows, const Poly& cols, int rank);
   Status touch(const Statement& s, int memory, bool write);
   const Whole& current(int memory);
@@ -147,14 +147,14 @@ class Lifter {
   std::unordered_map<std::string, SourceView> views_;
   std::unordered_map<std::string, Region> regions_;
   std::unordered_map<std::string, TileContent> tiles_;
-  std::set<std::string> first_core_;  ///< conditions that hold on one core
+  std::set<std::string> first_core_;  ///< results of comparisons that hold on the first core only
   std::vector<Loop> loops_;
-  std::set<std::pair<Poly, int64_t>> multiples_;  ///< values that must be multiples
-  std::vector<int> scalar_arguments_;             ///< which of function_.arguments
+  std::set<std::pair<Poly, int64_t>> multiples_;  ///< (value, divisor): the caller must make value a multiple of divisor
+  std::vector<int> scalar_arguments_;             ///< numbers of scalars in function_.arguments
   size_t first_kernel_ = 0;
   int outermost_ = -1, loops_seen_ = 0;
-  std::optional<int64_t> cores_;  ///< what straight-line cores must be launched as
-  bool splits_ = false;           ///< the function asks for its core number
+  std::optional<int64_t> cores_;  ///< how many cores must run the program, if code without loops determines it
+  bool splits_ = false;           ///< the function reads its core number, so its work is split over cores
 };
 
 }  // namespace strew::pto

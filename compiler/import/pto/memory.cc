@@ -1,7 +1,8 @@
-// What stands behind pointers: extents that views give, what is there now, who touched it, and what the caller must give in the end.
+// The memories behind pointers: the extents that views give them, their current values, which statements accessed them, and the
+// requirements that the caller's tensors must meet.
 //
-// A memory that one loop (or, in a function that asks for its core number, any two statements) both reads and writes is refused:
-// nothing orders tiles of different cores. Tested by tests/unit/pto_import_test.cc and tests/error/pto_error_test.cc.
+// A memory that is both read and written in one loop (or, in a function that reads its core number, by any two statements) is refused,
+// because nothing orders tiles of different cores. Tested by tests/unit/pto_import_test.cc and tests/error/pto_error_test.cc.
 #include <algorithm>
 
 #include "compiler/import/pto/lift.h"
@@ -53,7 +54,7 @@ const Whole& Lifter::current(int number) {
   return *memory.now;
 }
 
-/// One tile per core and no loop: as many cores as it takes.
+/// For one tile per core without a loop: requires as many cores as cover `extent`.
 Status Lifter::assume_cores(const Statement& s, Span& span, const Poly& extent) {
   Poly rest;
   const std::optional<Poly> each = scalars_.uses_cores() ? span.extent.factor_of(scalars_.block_num(), rest) : std::nullopt;
@@ -69,7 +70,7 @@ Status Lifter::assume_cores(const Statement& s, Span& span, const Poly& extent) 
   return {};
 }
 
-/// Does what is covered lie inside of the memory? What depends on arguments is checked when it is read or written.
+/// Checks that what is covered lies inside the memory. If that depends on arguments, it is checked when the kernel runs.
 Status Lifter::fit(const Statement& s, int number, Cover& cover) {
   const Memory& memory = memories_[static_cast<size_t>(number)];
   const Poly extents[] = {memory.rows, memory.cols};
@@ -101,7 +102,7 @@ Status Lifter::put(const Statement& s, int number, const Cover& cover, const Who
   return {};
 }
 
-/// What the caller's tensors must agree on, checked before each kernel.
+/// Adds the requirements on the caller's tensors and scalars to each kernel; they are checked before the kernel runs.
 void Lifter::add_requirements() {
   std::vector<EqualScalars> all;
   const std::string where = build_.location(function_.at, "scalar arguments");

@@ -1,6 +1,5 @@
-// See scalar.h. Bounded: at most 8 terms of at most 4 factors, 200 symbols written out; what is larger is an
-// unknown symbol.
-// Tested by tests/unit/pto_import_test.cc.
+// See scalar.h. Polynomials are bounded: at most 8 terms of at most 4 factors, and at most 200 symbols in a full definition. Beyond that a
+// scalar becomes an unknown symbol. Tested by tests/unit/pto_import_test.cc.
 #include "compiler/import/pto/scalar.h"
 
 #include <algorithm>
@@ -158,7 +157,7 @@ Poly Scalars::maximum(const Poly& a, const Poly& b) {
   return a < b ? derived(SymbolKind::maximum, a, b) : derived(SymbolKind::maximum, b, a);
 }
 
-/// Rounded towards zero. (x + 15) / 16 is what programs write for a quotient rounded up.
+/// The quotient rounded towards zero. Programs write (x + 15) / 16 for a quotient rounded up, so that form becomes a ceil_quotient.
 Poly Scalars::quotient(const Poly& a, const Poly& b) {
   const std::optional<int64_t> divisor = b.constant();
   if (!divisor || *divisor <= 0) return derived(SymbolKind::quotient, a, b);

@@ -1,7 +1,8 @@
-// Scalars of a program: integers known as polynomials over what the program does not fix (arguments, core number, loop variables).
+// Scalars of a program: integers as polynomials over symbols, the integers that the program text does not determine (arguments, core
+// number, loop variables, and minima, quotients and remainders of those).
 //
-// Enough to see that tiles r, r + step * cores, ... cover a view exactly once; anything else becomes a symbol of its own that equals only
-// itself. Arithmetic is taken as exact: an i32 that wraps is outside of what is lifted.
+// Polynomials suffice to see that the tiles r, r + step * cores, ... cover a view exactly once. Every other integer becomes an unknown
+// symbol, equal only to itself. Arithmetic is taken as exact: programs whose i32 arithmetic wraps are not supported.
 #pragma once
 
 #include <compare>
@@ -18,8 +19,8 @@ namespace strew::pto {
 using SymbolId = int32_t;
 
 struct Term {
-  std::vector<SymbolId> factors;  ///< sorted; a power is a repetition
-  int64_t coefficient = 0;        ///< not 0
+  std::vector<SymbolId> factors;  ///< sorted; a power is a repeated factor
+  int64_t coefficient = 0;        ///< never 0
   friend auto operator<=>(const Term&, const Term&) = default;
 };
 
@@ -33,11 +34,11 @@ class Poly {
   std::optional<int64_t> constant() const;
   bool is(int64_t value) const { return constant() == std::optional(value); }
   bool has(SymbolId id) const;
-  /// The factor of `id`, when every term has it at most once; the rest goes to `rest`.
+  /// If every term has `id` at most once: the polynomial that `id` is multiplied by; `rest` gets the terms without `id`.
   std::optional<Poly> factor_of(SymbolId id, Poly& rest) const;
-  /// this / divisor where every coefficient allows it.
+  /// The polynomial divided by `divisor`; nullopt if a coefficient is no multiple of it.
   std::optional<Poly> divided_by(int64_t divisor) const;
-  /// The symbol, if it is one alone.
+  /// The symbol, if the polynomial is exactly one symbol.
   std::optional<SymbolId> alone() const;
 
   friend auto operator<=>(const Poly&, const Poly&) = default;
@@ -48,7 +49,7 @@ class Poly {
   std::vector<Term> terms_;  ///< sorted by factors
 };
 
-/// Nothing when a coefficient overflows or the polynomial grows beyond a few terms.
+/// Both return nullopt if a coefficient overflows or the result has too many terms (see scalar.cc).
 std::optional<Poly> sum(const Poly& a, const Poly& b, int64_t sign = 1);
 std::optional<Poly> product(const Poly& a, const Poly& b);
 
@@ -67,11 +68,11 @@ enum class SymbolKind : uint8_t {
 
 struct Symbol {
   SymbolKind kind = SymbolKind::unknown;
-  std::string name;    ///< argument, loop: its name in the text; else what a message calls it
-  int argument = 0;    ///< argument: which
-  Poly a, b;           ///< minimum ... remainder: of what
-  int weight = 1;      ///< how many symbols it takes to write it out
-  uint32_t kinds = 0;  ///< a bit for every SymbolKind that stands in it
+  std::string name;    ///< argument, loop: its name in the text; otherwise its name in messages
+  int argument = 0;    ///< argument: its number
+  Poly a, b;           ///< minimum to remainder: the operands
+  int weight = 1;      ///< how many symbols the symbol's full definition contains
+  uint32_t kinds = 0;  ///< a bit for every SymbolKind in the symbol's full definition
 };
 
 class Scalars {
@@ -90,12 +91,12 @@ class Scalars {
   Poly quotient(const Poly& a, const Poly& b);
   Poly ceil_quotient(const Poly& a, const Poly& b);
   Poly remainder(const Poly& a, const Poly& b);
-  /// What a scalar statement gives.
+  /// The result of a scalar statement.
   Poly result(Opcode opcode, const Poly& a, const Poly& b);
 
-  /// "16 * %n + 3".
+  /// The polynomial as text: "16 * %n + 3".
   std::string text(const Poly& poly) const;
-  /// Does nothing but arguments stand in it? Does a loop's variable or a core's number?
+  /// only_arguments: does `poly` contain no symbols but arguments? moves: does it contain a loop variable or the core number?
   bool only_arguments(const Poly& poly) const;
   bool moves(const Poly& poly) const;
 

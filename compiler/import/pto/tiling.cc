@@ -1,5 +1,5 @@
-// A tile covers [offset, offset + size). The loop that moves it by exactly its size makes it longer by the loop's whole range; repeated
-// until no loop is left that moves it. A partial last tile has the size min(total - offset, step). Tested by
+// A tile covers [offset, offset + size). If a loop moves the tile by exactly its size, all iterations together cover an interval, which
+// takes the tile's place; this repeats until no loop moves it any more. A partial last tile has size min(total - offset, step). Tested by
 // tests/unit/pto_import_test.cc.
 #include "compiler/import/pto/tiling.h"
 
@@ -8,7 +8,7 @@
 namespace strew::pto {
 namespace {
 
-/// `poly` is min(one, other): the other.
+/// If `poly` is min(one, other): returns other.
 std::optional<Poly> other_of_minimum(const Scalars& scalars, const Poly& poly, const Poly& one) {
   const std::optional<SymbolId> id = poly.alone();
   if (!id || scalars[*id].kind != SymbolKind::minimum) return std::nullopt;
@@ -17,7 +17,8 @@ std::optional<Poly> other_of_minimum(const Scalars& scalars, const Poly& poly, c
   return std::nullopt;
 }
 
-/// Pieces of `piece` from 0 on, one per core, reach `total`: piece = step * ceil(total / (step * cores)), in either way of writing it.
+/// Do pieces of size `piece`, one per core from 0 on, cover `total`? They do if piece = step * ceil(total / (step * cores)), written in
+/// either of two ways.
 bool pieces_reach(Scalars& scalars, const Poly& piece, int64_t step, const Poly& total) {
   const Poly cores = Poly::symbol(scalars.block_num());
   const Poly once = scalars.ceil_quotient(total, scalars.multiply(cores, step));
@@ -60,7 +61,8 @@ Expected<Loop> recognise_loop(Scalars& scalars, SymbolId variable, const Poly& l
 
 namespace {
 
-/// Takes `loop`, which moves the tile by `factor` per unit, into `span`; false when it does not move it by its size.
+/// Extends `span` by `loop`, which moves the tile by `factor` per unit of its variable. Returns false if the loop does not move the tile by
+/// its size.
 bool absorb(Scalars& scalars, const Loop& loop, const Poly& factor, Span& span) {
   const Poly shift = scalars.multiply(factor, loop.step);
   if (shift == span.extent) {
@@ -74,7 +76,7 @@ bool absorb(Scalars& scalars, const Loop& loop, const Poly& factor, Span& span) 
     const SymbolKind kind = counted ? scalars[*counted].kind : SymbolKind::unknown;
     if ((kind == SymbolKind::quotient || kind == SymbolKind::ceil_quotient) && scalars[*counted].b == factor &&
         factor.constant()) {
-      // Whole tiles, as many as a total has: the total is a multiple.
+      // The loop counts the tiles of a total, and all tiles are whole, so the total must be a multiple of their size.
       span.extent = scalars[*counted].a;
       span.multiples.push_back({span.extent, *factor.constant()});
       return true;
@@ -86,7 +88,7 @@ bool absorb(Scalars& scalars, const Loop& loop, const Poly& factor, Span& span) 
   if (!left) return false;
   const Poly total = scalars.add(*left, scalars.multiply(factor, Poly::symbol(loop.variable)));
   if (total.has(loop.variable)) return false;
-  // The loop must end with the tile in which the total ends.
+  // The loop must end with the tile that contains the end of the total.
   const bool same = factor.is(1) && loop.limit == total;
   const bool counted = loop.step == 1 && loop.limit == scalars.ceil_quotient(total, factor);
   if (!same && !counted) return false;

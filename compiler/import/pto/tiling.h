@@ -1,4 +1,4 @@
-// Tiling: which part of a dimension all iterations of all cores cover together.
+// Tiling: finds which part of a dimension all iterations on all cores cover together.
 #pragma once
 
 #include <string>
@@ -9,35 +9,35 @@
 
 namespace strew::pto {
 
-/// A loop as all cores run it together: its variable takes each multiple of `step` below `limit` once.
+/// A loop as all cores together run it: its variable takes each multiple of `step` below `limit` once.
 struct Loop {
   SymbolId variable = -1;
   int64_t step = 1;
   Poly limit;
-  bool over_cores = false;  ///< the values are spread over cores, so nothing orders them
+  bool over_cores = false;  ///< the iterations are spread over cores, so nothing orders them
   Position at;
 };
 
-/// The loop that lower, upper and step describe, or why it is none of: all in one core; tile by tile in turn (from block_idx * step on, by
-/// block_num * step); one piece per core.
+/// Recognises three forms of loop: all iterations in one core; tiles dealt out to cores in turn (from block_idx * step on, by block_num *
+/// step); one contiguous piece per core. Fails with the reason if lower, upper and step describe none of them.
 Expected<Loop> recognise_loop(Scalars& scalars, SymbolId variable, const Poly& lower, const Poly& upper, const Poly& step,
                               Position at);
 
-/// A tile's place along one dim.
+/// The place of a tile along one dim.
 struct Slot {
   Poly offset, size;
 };
 
-/// Something the program leaves to its caller: `value` is a multiple of `divisor`.
+/// A requirement on the caller's values: `value` must be a multiple of `divisor`.
 struct Multiple {
   Poly value;
   int64_t divisor = 1;
 };
 
-/// What the tiles of a Slot cover together: [begin, begin + extent), each element once.
+/// What the tiles of a Slot cover in all iterations: [begin, begin + extent), each element once.
 struct Span {
   Poly begin, extent;
-  std::vector<size_t> loops;  ///< which loops it takes, the one that moves the tile least first
+  std::vector<size_t> loops;  ///< numbers of the loops that move the tile, the one that moves it least first
   std::vector<Multiple> multiples;
 };
 
