@@ -1,5 +1,5 @@
-// The packed rules (runtime/call/packed_rules) bind what is plain. Whatever they refuse is bound again here, step by step, to find out whether
-// it is harmless (strides of extents of 1, interleaved buffers) or an error, and which. Tested by tests/unit/bind_test.cc.
+// The packed rules (runtime/call/packed_rules) bind the usual call. A call that they refuse is bound again here, step by step, to find out
+// whether it is legal after all (strides of extents of 1, interleaved buffers) or which error it has. Tested by tests/unit/bind_test.cc.
 #include "runtime/call/bind.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Expected<Binder> Binder::make(const strew_kernel& kernel) {
   return Binder(kernel, std::move(rules));
 }
 
-/// Against what the descriptor fixes: dtype, rank, dims, and strides where they matter.
+/// Checks a view against what the descriptor fixes: dtype, rank, dims, and strides where they matter.
 Status Binder::check_view(const TensorView& view, uint32_t tensor) const {
   const strew_tensor_rule& rule = kernel_->tensors[tensor];
   const std::string name = rule.name;
@@ -83,7 +83,7 @@ Status Binder::overlap_error(std::span<const TensorView> tensors, uint32_t resul
     return StridedBytes{reinterpret_cast<uintptr_t>(view.data), kernel_->tensors[t].bits / 8, view.rank, view.dims,
                         strides_of(view, buffer)};
   };
-  // Packed elements share bytes: for them the intervals decide alone.
+  // Packed elements share bytes, so for them only the intervals count.
   const bool packed = kernel_->tensors[result].bits < 8 || kernel_->tensors[other].bits < 8;
   if (!packed && disjoint(bytes(result, of_result), bytes(other, of_other))) return {};
   const bool operand_of_copy = kernel_->tensors[result].may_be == static_cast<int32_t>(other);

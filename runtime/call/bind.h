@@ -1,7 +1,7 @@
-// Binding: do these tensors fit this kernel, and what do their shapes imply for the call? (semantics.md section 6.)
+// Binding: do these tensors fit this kernel, and which counts follow from their shapes (semantics.md section 6)?
 //
-// Everything is read off the descriptor (strew/abi.h) and the views: nothing is remembered between calls, so that a kernel with symbols
-// binds any shape in the same time, whatever was called before. What depends on static tensors alone is worked out once, by make().
+// Binding reads only the descriptor (strew/abi.h) and the views. It keeps nothing between calls, so a kernel with symbols binds any shape
+// in the same time, whatever shapes came before. make() computes once what depends on static tensors alone.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,15 @@ namespace strew {
 
 class Binder {
  public:
-  /// Keeps a reference. Fails on a descriptor of another version, and on a static tensor that no memory holds.
+  /// Keeps a reference to `kernel`. Fails if the descriptor belongs to another version of strew, or if a static tensor is larger than
+  /// memory can be.
   static Expected<Binder> make(const strew_kernel& kernel);
 
-  /// Ok: `call` is filled. Not ok: the message names the tensor, the field, its value and what was expected.
+  /// Fills `call` on success. An error names the tensor, the field, its value and what was expected.
   Status bind(std::span<const TensorView> tensors, Call& call) const {
     return binds_plainly(tensors, call) ? Status{} : bind_step_by_step(tensors, call);
   }
-  /// The quick half of bind(). False: it takes bind() to find out what is the matter.
+  /// The fast path of bind(). Returns false if bind() is needed to decide whether the tensors fit.
   bool binds_plainly(std::span<const TensorView> tensors, Call& call) const {
     return tensors.size() == count_ && rules_.bind(tensors.data(), call);
   }
@@ -42,7 +43,7 @@ class Binder {
   static constexpr size_t kNever = static_cast<size_t>(-1);
   PackedRules rules_;
   const strew_kernel* kernel_;
-  size_t count_;  ///< tensors of a call that the packed rules may bind
+  size_t count_;  ///< how many tensors a call must have for the packed rules; kNever: they are not usable
 };
 
 }  // namespace strew

@@ -1,4 +1,4 @@
-// Call: what one call's shapes and addresses come to. Lives on the stack of the thread that bound it.
+// Call: the addresses and counts of one call, computed by binding. It lives on the stack of the thread that makes the call.
 #pragma once
 
 #include <array>
@@ -22,16 +22,18 @@ struct Call {
   int64_t positions;                 ///< index positions
   int64_t splits;                    ///< iterations of the first window loop
   int64_t window;                    ///< elements of a window
-  int64_t init;                      ///< elements of the result that must be made before the updates are applied
-  // Not beside `data`: arguments_of() copies both, and GCC would load them at once, which waits for the two stores to leave the core.
+  int64_t init;                      ///< elements of the result to initialise before the updates are applied
+  // `dyn` is not next to `data`: arguments_of() copies both, and GCC would copy them with one load, which would wait until both stores have
+  // left the store buffer.
   const int64_t* dyn;      ///< strew_args.dyn
-  bool result_is_operand;  ///< init copy, and every result buffer is its operand's: nothing to copy
-  // Only the first ones of these are filled.
+  bool result_is_operand;  ///< init copy, and every result buffer is its operand's, so nothing is copied
+  // Only as many of these are filled as the kernel has.
   std::array<void*, kFewTensors> few_data;
   std::array<int64_t, kFewSymbols> few_dyn;
 };
 
-/// The entries' arguments of a bound call. Field by field: GCC clears an object of this size by `rep stos`, ten nanoseconds of every call.
+/// The arguments of the entries of a bound call. They are set field by field: GCC clears an object of this size with `rep stos`, which
+/// takes ten nanoseconds.
 inline strew_args arguments_of(const Call& call) {
   strew_args args;
   args.abi = STREW_ABI_VERSION;

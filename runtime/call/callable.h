@@ -1,4 +1,4 @@
-// Callable: a kernel that can be called, from its descriptor alone. libstrew_rt is this and what it stands on.
+// Callable: a kernel that can be called, made from its descriptor alone. libstrew_rt consists of this and the files it needs.
 //
 //   extern const strew_kernel embedding_grad;                       // from an object that `strew compile --emit obj` wrote
 //   auto kernel = strew::Callable::make(embedding_grad, executor);  // once
@@ -22,31 +22,33 @@ namespace strew {
 
 class alignas(64) Callable {
  public:
-  /// `kernel` must outlive the callable; so must `executor` and `limits`, of which it keeps a share. `threads`: the most that a call may use,
-  /// 1..1024; 0: all of the executor's. Fails where the descriptor belongs to another version of strew.
+  /// `kernel` must outlive the callable, which shares ownership of `executor` and `limits`. `threads`: the most threads that a call may
+  /// use, 1..1024; 0: all of the executor's. Fails if the descriptor belongs to another version of strew.
   static Expected<std::unique_ptr<Callable>> make(const strew_kernel& kernel, std::shared_ptr<Executor> executor, int threads = 0,
                                                   std::shared_ptr<const ExecutionLimits> limits = default_limits());
 
-  /// Runs on the tensors of kernel.tensors, in that order. Checks rank, dtype, dims, null pointers and overlap first (semantics.md section
-  /// 6); on any error nothing is written. out_of_bounds: `fault`, if given, holds the details. Thread-safe.
+  /// Runs the kernel on the tensors of kernel.tensors, in that order. First checks rank, dtype, dims, null pointers and overlap
+  /// (semantics.md section 6); on any error nothing is written. For out_of_bounds `fault`, if given, gets the details. Thread-safe.
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
 
-  // Set by make(), then left alone. First what every call reads, side by side, because a call's data pushes this out of the nearest cache.
+  // The members are set by make() and do not change. The first ones are those that every call reads: they lie side by side, because between
+  // two calls other data pushes them out of the first-level cache.
   Binder binder;
   strew_entry range = nullptr;
-  strew_entry check_at_once = nullptr;  ///< the check entry where the kernel has to check first
+  strew_entry check_at_once = nullptr;  ///< the check entry, if the kernel must check indices first
   bool computes_floats = false;
-  bool is_sequential = false;  ///< no strategy: once the indices are checked and the result is there, the range entry does it all
-  bool may_be_alone = false;   ///< the same for calls that are not worth a second thread: the strategy does not decide the bits
+  bool is_sequential = false;  ///< strategy sequential: after checking and init the range entry does everything
+  /// Calls that are not worth a second thread may run in that way too, because the strategy does not decide the bits.
+  bool may_be_alone = false;
   int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
-  int64_t result_bytes = 1;                              ///< of an element of result 0
+  int64_t result_bytes = 1;                              ///< bytes of an element of result 0
   std::shared_ptr<const ExecutionLimits> limits;
 
   const strew_kernel& kernel;
   int threads = 1;
-  int64_t last_level_cache_bytes = 0;  ///< of the machine that runs
+  int64_t last_level_cache_bytes = 0;  ///< of the machine that runs the call
   std::shared_ptr<Executor> executor;
-  /// Wide accumulation: STREW_FOLD, STREW_NARROW and, where there is one, STREW_START.
+  /// The stages of wide accumulation: STREW_FOLD, STREW_NARROW and, for some kernels, STREW_START.
   std::vector<std::unique_ptr<const Callable>> parts;
   mutable Scratch scratch;
 

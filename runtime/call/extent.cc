@@ -13,7 +13,7 @@ bool row_major_strides(const int64_t* dims, size_t rank, int64_t* strides) {
 }
 
 bool measure(int bits, int rank, const int64_t* dims, const int64_t* strides, Extent& out) {
-  constexpr __int128 kMost = __int128{1} << 62;  // far from the end of __int128, however many bits an element has
+  constexpr __int128 kMost = __int128{1} << 62;  // far from the limit of __int128, whatever the bits of an element
   out = {0, 0, is_empty(dims, rank), true};
   if (out.empty) return true;
   __int128 lo = 0, hi = 1;
@@ -28,7 +28,7 @@ bool measure(int bits, int rank, const int64_t* dims, const int64_t* strides, Ex
   lo *= bits;
   hi *= bits;
   if (lo < -kMost || hi > kMost) return false;
-  out.lo = static_cast<int64_t>((lo - 7) / 8);  // rounds away from zero: a packed element's whole byte
+  out.lo = static_cast<int64_t>((lo - 7) / 8);  // rounds away from zero, to the whole byte of a packed element
   out.hi = static_cast<int64_t>((hi + 7) / 8);
   return true;
 }

@@ -1,4 +1,4 @@
-// Extent: which bytes a strided tensor touches. Binding checks addresses and overlap with it.
+// Extent: the range of bytes that a strided tensor occupies. Binding uses it to check addresses and overlap.
 #pragma once
 
 #include <array>
@@ -13,21 +13,21 @@ namespace strew {
 constexpr size_t kMaxCallRank = 64;
 using StrideBuffer = std::array<int64_t, kMaxCallRank>;
 
-/// Bytes that a view's elements occupy, relative to its data pointer; none of an empty view.
+/// The bytes that the elements of a view occupy, relative to its data pointer; `empty` if the view has no elements.
 struct Extent {
   int64_t lo = 0, hi = 0;
   bool empty = false;
   bool row_major = false;
 };
 
-/// The bytes of elements of `bits` bits at these dims and strides (in elements). False: they do not fit 63 bits.
+/// Computes the extent of elements of `bits` bits with these dims and strides (in elements). Returns false if it does not fit 63 bits.
 bool measure(int bits, int rank, const int64_t* dims, const int64_t* strides, Extent& out);
-/// Of a view that was bound to this tensor.
+/// The extent of a view that was bound to the tensor of `rule`.
 Extent extent_of(const strew_tensor_rule& rule, const TensorView& view);
 
-/// Row-major strides; false when they do not fit (then some extent is absurd).
+/// Computes row-major strides. Returns false if they do not fit 64 bits.
 bool row_major_strides(const int64_t* dims, size_t rank, int64_t* strides);
-/// The view's strides, or in `buffer` those of its dims.
+/// The view's strides. If it has none, the row-major strides of its dims, which are written to `buffer`.
 const int64_t* strides_of(const TensorView& view, StrideBuffer& buffer);
 
 inline bool is_empty(const int64_t* dims, int rank) {
@@ -36,7 +36,7 @@ inline bool is_empty(const int64_t* dims, int rank) {
   return false;
 }
 
-/// One buffer may be both, element on element. Of views of equal dims.
+/// May both views, which have equal dims, be one buffer? They may if equal indices have equal offsets in both.
 bool same_layout(const TensorView& a, const TensorView& b);
 
 }  // namespace strew

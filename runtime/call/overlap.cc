@@ -1,6 +1,7 @@
-// Intervals first. Then, for each stride G of either view: all bytes of a view lie at base + (multiple of G) + what its dims with other
-// strides reach; if those two residue ranges do not meet modulo G, the views are disjoint. Sound for any strides, and exact for
-// what people make: columns, halves and every n-th row of one buffer. Tested by tests/unit/bind_test.cc.
+// Two views are disjoint if the intervals of their bytes are. Otherwise, for each stride G of either view: every byte of a view lies at
+// base + (a multiple of G) + an offset made by the dims whose strides are no multiples of G. If the ranges of those offsets do not meet
+// modulo G, the views are disjoint. The test never calls overlapping views disjoint, and it recognises the usual disjoint views of one
+// buffer: columns, halves, every n-th row. Tested by tests/unit/bind_test.cc.
 #include "runtime/call/overlap.h"
 
 #include <cstdlib>
@@ -12,7 +13,7 @@ struct Range {
   __int128 lo, hi;  // [lo, hi)
 };
 
-/// Bytes reached by the dims whose byte stride is no multiple of `modulus` (0: all dims).
+/// The range of offsets made by the dims whose byte stride is no multiple of `modulus` (0: by all dims).
 Range reach(const StridedBytes& v, int64_t modulus) {
   Range range{0, v.element};
   for (int d = 0; d < v.rank; ++d) {
@@ -27,7 +28,7 @@ bool apart_modulo(const StridedBytes& a, const StridedBytes& b, int64_t modulus)
   const Range ra = reach(a, modulus), rb = reach(b, modulus);
   const __int128 length_a = ra.hi - ra.lo, length_b = rb.hi - rb.lo;
   if (length_a + length_b > modulus) return false;
-  // Where b's range begins, seen from a's begin, on the circle of length modulus.
+  // The distance from the begin of a's range to the begin of b's, on a circle of length `modulus`.
   const __int128 from = static_cast<__int128>(b.base) + rb.lo - (static_cast<__int128>(a.base) + ra.lo);
   const __int128 distance = ((from % modulus) + modulus) % modulus;
   return distance >= length_a && distance + length_b <= modulus;

@@ -1,11 +1,12 @@
-// Overlap of two strided byte ranges: the exact interval test, then a modular test so that interleaved views pass.
+// Do two strided byte ranges overlap? Compares their intervals, and then their residues modulo the strides, so that interleaved views count
+// as disjoint.
 #pragma once
 
 #include <cstdint>
 
 namespace strew {
 
-/// A view as bytes: `rank` dims of extents and byte strides around `base`, each element `element` bytes wide.
+/// A tensor view as bytes: `rank` dims around `base`, with elements of `element` bytes.
 struct StridedBytes {
   uintptr_t base = 0;
   int64_t element = 1;
@@ -14,7 +15,7 @@ struct StridedBytes {
   const int64_t* strides = nullptr;  ///< in elements
 };
 
-/// True only when no byte belongs to both. Both are non-empty and their extents fit 63 bits.
+/// Returns true only if no byte belongs to both views. Both views must have elements, and their sizes in bytes must fit 63 bits.
 bool disjoint(const StridedBytes& a, const StridedBytes& b);
 
 }  // namespace strew

@@ -1,7 +1,7 @@
-// PackedRules: what binding reads of a descriptor (strew/abi.h), in one piece of memory and in the order in which a call reads it.
+// PackedRules: the part of a descriptor (strew/abi.h) that binding reads, in one block of memory and in the order in which a call reads it.
 //
-// A descriptor is made of arrays that point at arrays: thirty cache lines for a kernel of four tensors, most of which a call's own data has
-// pushed out of the nearest cache by the next call. Packed, the same rules are five to eight lines that the processor's prefetcher follows.
+// A descriptor consists of arrays that point to arrays: thirty cache lines for a kernel of four tensors, most of which other data has
+// pushed out of the first-level cache by the next call. The packed rules take five to eight adjacent lines, which the processor prefetches.
 // The layout is private to packed_rules.cc.
 #pragma once
 
@@ -18,15 +18,15 @@ namespace strew {
 
 class PackedRules {
  public:
-  /// Fails on a static tensor that no memory holds.
+  /// Fails if a static tensor is larger than memory can be.
   static Expected<PackedRules> make(const strew_kernel& kernel);
 
-  /// False: the kernel has more tensors, symbols or dims than the packed form has room for, so bind() must not be called.
+  /// False if the kernel has more tensors, symbols or dims than the packed form has room for; then bind() must not be called.
   bool is_usable() const { return is_usable_; }
 
-  /// True: every tensor fits, no result overlaps another tensor but its own operand, and `call` is filled. False: something does not fit,
-  /// or is right in a way that needs a closer look (strides of extents of 1, no elements, interleaved buffers): Binder looks again.
-  /// `tensors`: as many as the kernel has.
+  /// Returns true, with `call` filled, if every tensor fits and no result overlaps another tensor except its own operand. Returns false if
+  /// a tensor does not fit, or fits in a way that these rules do not decide (strides of extents of 1, no elements, interleaved buffers);
+  /// then Binder decides. `tensors` must have as many elements as the kernel has tensors.
   bool bind(const TensorView* tensors, Call& call) const {
     return is_static_ ? bind_static(tensors, call) : bind_open(tensors, call);
   }
@@ -54,18 +54,18 @@ class PackedRules {
   bool bind_open(const TensorView* tensors, Call& call) const;
   void count_work(const int64_t* dyn, Call& call) const;
 
-  /// Slot with its dims and strides per tensor; then Symbol, Constraint and Term, each an array.
+  /// Per tensor a Slot with its dims and strides; then an array each of Symbol, Constraint and Term.
   std::unique_ptr<Line[]> lines_;  // NOLINT(modernize-avoid-c-arrays): one pointer, so that all members fit a cache line
-  // Of a kernel without symbols; otherwise the terms say.
+  // The counts of a kernel without symbols; other kernels compute them from terms.
   int64_t positions_ = 0, splits_ = 0, window_ = 0, init_ = 0;
   uint8_t tensors_ = 0, results_ = 0, symbols_ = 0;
   bool is_usable_ = false;
   bool is_static_ = false;       ///< no symbols and no constraints
-  bool operands_share_ = false;  ///< every result and its operand are static and of one layout, so that one buffer may be both
+  bool operands_share_ = false;  ///< every result and its operand are static with one layout, so they may be one buffer
   bool makes_result_ = false, may_overwrite_ = false;
-  uint16_t unbound_ = 0;  ///< bit i: place i in strew_args.data has no tensor
+  uint16_t unbound_ = 0;  ///< bit i: entry i of strew_args.data has no tensor
   uint16_t constraints_ = 0, covers_ = 0;
-  uint32_t terms_at_ = 0;  ///< bytes from the first line
+  uint32_t terms_at_ = 0;  ///< offset in bytes from the first line
 };
 
 }  // namespace strew

@@ -1,7 +1,7 @@
-// See scratch.h. One call at a time, the usual case, finds the one block there is; calls side by side each get their own. A block that has
-// become too small for a dynamic op's calls is freed, so a kernel never keeps more blocks than it had calls side by side. Blocks of
-// several huge pages ask for them: 4 KiB pages cost 1.4-6 times on random access (research/limits.md 5). Tested by
-// tests/unit/scratch_test.cc.
+// See scratch.h. If calls follow each other, which is usual, they share one block; calls that run side by side each get their own. A block
+// that is too small, because a dynamic op was called with larger shapes, is freed, so a kernel never holds more blocks than it had calls
+// side by side. Blocks of several huge pages ask for huge pages: random access to 4 KiB pages takes 1.4 to 6 times as long
+// (research/limits.md 5). Tested by tests/unit/scratch_test.cc.
 #include "runtime/call/scratch.h"
 
 #include <sys/mman.h>
@@ -22,7 +22,8 @@ bool is_huge(size_t bytes) { return bytes >= 2 * kHugePage; }
 
 char* allocate(size_t bytes) {
   auto* data = static_cast<char*>(::operator new(bytes, is_huge(bytes) ? kAlign : kLineAlign, std::nothrow));
-  if (data != nullptr && is_huge(bytes)) madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);  // a wish: failing is fine
+  // Only advice, so a failure is ignored.
+  if (data != nullptr && is_huge(bytes)) madvise(data, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return data;
 }
 

@@ -1,4 +1,4 @@
-// Scratch: memory that calls of one kernel borrow. Allocated by the first call that needs it, kept until the kernel goes.
+// Scratch: memory that the calls of one kernel borrow. It is allocated by the first call that needs it and kept as long as the kernel.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class Scratch {
   };
 
  public:
-  /// What one call has borrowed; gives it back when it ends.
+  /// The block that a call has borrowed; the destructor gives it back.
   class Loan {
    public:
     Loan(Scratch& owner, Block block) : owner_(owner), block_(block) {}
@@ -36,7 +36,7 @@ class Scratch {
   Scratch& operator=(const Scratch&) = delete;
   ~Scratch();
 
-  /// At least `bytes` of it, on a line of its own; false when there is no memory. Thread-safe.
+  /// Borrows at least `bytes` bytes, at the start of a cache line. The loan is false if no memory can be allocated. Thread-safe.
   Loan borrow(int64_t bytes);
 
  private:

@@ -1,5 +1,5 @@
-// What follows from the shapes of a call: whether a constraint between extents holds, and how much work there is. Templates, because the
-// descriptor and its packed form (runtime/call/packed_rules) are read in the same way.
+// Rules over the shapes of a call: does a constraint between extents hold, and how much work is there? They are templates because the
+// descriptor and its packed form (runtime/call/packed_rules) both evaluate them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace strew {
 
-/// `constraint`: a strew_constraint, or its packed form. The tensors have the ranks that the descriptor says.
+/// Does `constraint`, a strew_constraint or its packed form, hold? The tensors must have the ranks that the descriptor requires.
 template <typename Constraint>
 bool holds(const Constraint& constraint, const TensorView* tensors) {
   const TensorView& view = tensors[constraint.tensor];
@@ -37,11 +37,11 @@ bool holds(const Constraint& constraint, const TensorView* tensors) {
   }
 }
 
-/// The terms of a call's work; from kCovers on, per cover its window and its dim (strew_cover).
+/// The counts that describe a call's work. From kCovers on, each cover has two: its window and its dim (strew_cover).
 enum WorkTerm : uint32_t { kPositions, kSplits, kWindow, kInit, kCovers };
 
-/// Fills the counts of `call`. `value(i)` is what WorkTerm i comes to. `makes_result`: init is copy or fill; `may_overwrite`, `covers`: of
-/// the descriptor (updates that overwrite the whole result make init needless).
+/// Fills the counts of `call`. `value(i)` returns the count WorkTerm i. `makes_result`: init is copy or fill. `may_overwrite` and `covers`
+/// are the descriptor's: if the updates overwrite the whole result, it need not be initialised.
 template <typename Value>
 void count_work(bool makes_result, bool may_overwrite, uint32_t covers, const Value& value, Call& call) {
   call.positions = value(kPositions);

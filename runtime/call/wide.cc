@@ -1,7 +1,9 @@
-// See wide.h. Two ways: accumulators for what updates touch (runtime/call/wide_sparse), where that is legal and updates are few against the
-// result or accumulators for all of it would exceed the schedule's scratch_mib; else scratch as large as the results in the wide dtype, and
-// once more in their own where operands have another, which is the fastest for many updates of a small table. The kernel keeps its scratch
-// for the next call (runtime/call/scratch). Tested by tests/unit/split_wide_test.cc, wide_sparse_test.cc and tests/differential.
+// See wide.h. A call takes one of two ways. Sparse widening (runtime/call/wide_sparse) keeps accumulators only for the parts of the result
+// that updates reach. It is taken where the descriptor allows it, if updates are few compared with the result's elements, or if
+// accumulators for the whole result would exceed the schedule's scratch_mib. Otherwise the scratch holds an accumulator for each whole
+// result, and a copy of the operand in the result's dtype where operands have another one; that is fastest for many updates of a small
+// table. The kernel keeps its scratch for the next call (runtime/call/scratch). Tested by tests/unit/split_wide_test.cc,
+// tests/unit/wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide.h"
 
 #include <algorithm>
@@ -17,12 +19,13 @@
 namespace strew {
 namespace {
 
-/// One tensor's share: whole lines, and one more so that neighbours never share a prefetched pair.
+/// The scratch of one tensor: its elements, rounded up to whole cache lines, and one line more, so that a prefetch of adjacent lines never
+/// reaches the next tensor.
 int64_t share(int64_t bits, int64_t elements) {
   return ((elements * bits + 7) / 8 + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes;
 }
 
-/// Of an accumulator's element.
+/// Bits of an element of an accumulator.
 int64_t wide_bits(const strew_kernel& kernel) { return bits(static_cast<DType>(kernel.wide_dtype)); }
 
 int64_t elements(const TensorView& view) {
@@ -31,7 +34,7 @@ int64_t elements(const TensorView& view) {
   return count;
 }
 
-/// What the halves are bound to where there is one pair, with its accumulator at `sums`.
+/// The tensors that each stage is bound to, for a kernel with one result whose accumulator lies at `sums`.
 struct StageTensors {
   std::vector<TensorView> fold, narrow;
 
@@ -48,7 +51,8 @@ struct StageTensors {
   }
 };
 
-/// Are there fewer updates than twice the result's elements, or more accumulators than the schedule allows?
+/// Is sparse widening faster? It is if there are fewer updates than two per element of the result, or if accumulators for the whole result
+/// would exceed the schedule's scratch_mib.
 bool prefers_sparse(const Callable& callable, const Call& fold) {
   const strew_kernel& kernel = callable.parts[STREW_FOLD]->kernel;
   int64_t updates = 0;
@@ -57,9 +61,10 @@ bool prefers_sparse(const Callable& callable, const Call& fold) {
   return updates / 2 < fold.init || bytes > int64_t{callable.kernel.scratch_mib} << 20;
 }
 
-/// False: not for this call, nothing was done.
+/// Runs the call by sparse widening. Returns false, having done nothing, if that is not for this call.
 Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault) {
-  // The halves are bound to accumulators where no buffer can be; run_wide_sparse puts each granule's own in their place.
+  // The stages are bound to an accumulator at an address where no buffer can be. run_wide_sparse replaces it by the accumulator of each
+  // granule.
   const StageTensors stages(callable.kernel, tensors, reinterpret_cast<char*>(uintptr_t{1} << 62));
   const Callable &fold = *callable.parts[STREW_FOLD], &narrow = *callable.parts[STREW_NARROW];
   Call fold_call, narrow_call;
@@ -73,7 +78,7 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
 
   const strew_args fold_args = arguments_of(fold_call), narrow_args = arguments_of(narrow_call);
   const int64_t unit = fold.kernel.key_bytes / result_bytes(fold.kernel);
-  constexpr int64_t kBytesPerUpdate = 16;  // read, widened, accumulated, narrowed
+  constexpr int64_t kBytesPerUpdate = 16;  // reading, widening, accumulating and narrowing
   const int64_t nanoseconds = estimate(positions, std::min(positions, int64_t{1} << 40) * unit * kBytesPerUpdate);
   const int threads = threads_for(nanoseconds, fold.threads, *callable.limits);
   Executor::Team team(*callable.executor, threads, nanoseconds);

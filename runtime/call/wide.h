@@ -1,4 +1,5 @@
-// Calls of kernels with wide accumulation: the fold into scratch, then the narrowing (compiler/rewrite/split_wide).
+// Calls of kernels with wide accumulation. Such a kernel has two stages (compiler/rewrite/split_wide): the fold combines updates with an
+// accumulator in the wide dtype, and the narrowing rounds the accumulator into the result.
 #pragma once
 
 #include <span>
@@ -7,10 +8,12 @@
 
 namespace strew {
 
-/// Bytes one call borrows: results of `elements` elements each in the wide dtype, on lines of their own.
+/// The scratch that one call borrows: for each result an accumulator of `elements` elements in the wide dtype, on cache lines of its own,
+/// and a copy in the result's dtype where operands have another dtype.
 int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements);
 
-/// `tensors` are bound to the whole kernel. The fold checks indices first, so an error leaves the result unwritten.
+/// Runs both stages. `tensors` are those of the whole kernel, already bound to it. The fold checks the indices first, so on an error the
+/// result is not written.
 Status run_wide(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault);
 
 }  // namespace strew

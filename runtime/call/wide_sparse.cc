@@ -1,13 +1,14 @@
-// Accumulators in the wide dtype for one granule at a time. The result is cut into granules (a row, or 16 elements and more). Each thread owns
-// pieces of them (strategies/owners), collects its updates from all keys, links those of a granule into a chain, and walks the chains in the
-// order of their first updates: widen the granule into the nearest caches (the fold's init entry), fold the chain in order (list),
-// round it once into the result (the narrowing's range entry, restricted to the granule). So a call moves bytes in proportion to its
-// updates, not to the table. Granules are widened, folded and rounded a few dozen at a time, so that the list entry sees enough updates to
-// fetch them ahead.
+// The result is cut into granules: rows, or blocks of at least 16 elements. Each thread owns a part of the granules (strategies/owners) and
+// takes these steps: collect its updates from the keys of all positions; link the updates of each granule into a chain; walk over the
+// chains in the order of their first updates. For each chain it widens the granule into an accumulator (init entry of the fold), folds the
+// chain in order (list entry), and rounds the accumulator into the result (range entry of the narrowing, restricted to the granule). So a
+// call moves bytes in proportion to its updates, not to the table. Up to kMostSlots granules are widened, folded and rounded together, so
+// that the list entry gets enough updates to prefetch for.
 //
-// Order per destination is kept and one thread owns it, so the bits are those of one thread and of runtime/call/wide. Entries are handed pointers
-// from which their usual offsets lead into the one granule. Scratch per thread: 12 bytes per position and 4 per granule; a call that would
-// need more than the schedule's scratch_mib is left to runtime/call/wide. Tested by tests/unit/wide_sparse_test.cc and tests/differential.
+// Each destination has one owner, which folds its updates in order, so the results have the bits of one thread and of runtime/call/wide.
+// Entries index the accumulator as if it were whole; they get an address from which their offsets lead into the granule's. Scratch per
+// thread: 12 bytes per position and 4 per granule. A call that would need more than the schedule's scratch_mib is left to
+// runtime/call/wide. Tested by tests/unit/wide_sparse_test.cc and tests/differential.
 #include "runtime/call/wide_sparse.h"
 
 #include <algorithm>
@@ -24,22 +25,22 @@
 namespace strew {
 namespace {
 
-constexpr int64_t kLeastGranule = 16;  // elements: a line of f32
+constexpr int64_t kLeastGranule = 16;  // elements: f32 elements of a cache line
 constexpr int64_t kMostSlots = 256;
 
 int64_t lines(int64_t bytes) { return (bytes + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes; }
 
-/// `base` such that base + offset is `at`: entries add offsets of the whole table.
+/// The address `base` for which base + offset is `at`, where `offset` is what entries add for the whole tensor.
 void* shifted(char* at, int64_t offset) {
   return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) - static_cast<uintptr_t>(offset));
 }
 
-/// Sizes of a call's scratch: per thread the map (granule -> its first update + 1), the updates it owns, how they hang together, and the
-/// accumulators of the granules at work, and the entries' tables of pointers.
+/// Sizes of a call's scratch. Each thread has a map (granule -> its first update + 1), the list of the updates it owns, the links between
+/// the updates of a granule, the accumulators of the granules in work, and the arrays of pointers that entries take.
 struct Layout {
   int64_t unit, per_granule, granule, granules, wide_bytes;
-  int64_t slots;      ///< accumulators, a granule each
-  int granule_shift;  ///< keys to granules
+  int64_t slots;      ///< how many accumulators there are, of a granule each
+  int granule_shift;  ///< key >> granule_shift is the number of the granule
   int64_t map_bytes, list_bytes, next_bytes, accumulator_bytes, thread_bytes;
 
   explicit Layout(const SparseWidenCall& call) {
@@ -92,7 +93,8 @@ class Folder {
   uint32_t key_of(int64_t j) const { return static_cast<uint32_t>(list_[j] >> 32); }
   int64_t granule_of(int64_t j) const { return key_of(j) >> layout_.granule_shift; }
 
-  /// The positions that are mine, in order, with their keys. Without branches: every one is written, the end moves on where it is mine.
+  /// Lists the positions whose destinations this thread owns, in order, with their keys. To avoid branches, every position is written to
+  /// the end of the list, and the end advances only if this thread owns it.
   void collect() {
     std::array<uint32_t, kBlock> keys;  // NOLINT: filled by the keys entry
     const KeyScan scan(call_.fold.entries[STREW_ENTRY_keys], *call_.fold_args);
@@ -105,7 +107,7 @@ class Folder {
     });
   }
 
-  /// Backwards, so that each granule's chain runs forwards from its first update.
+  /// Links the updates of each granule, backwards, so that its chain runs forwards from its first update.
   void link() {
     std::memset(map_, 0, static_cast<size_t>(layout_.granules) * sizeof(uint32_t));
     for (int64_t j = count_; j-- > 0;) {
@@ -116,7 +118,7 @@ class Folder {
     }
   }
 
-  /// Widens a granule into the next accumulator and queues its updates, in order.
+  /// Widens a granule into the next free accumulator and queues its updates, in order.
   void add_chain(int64_t granule, int64_t first) {
     if (open_ == layout_.slots) round_all();
     const int64_t slot = open_++;
@@ -151,13 +153,14 @@ class Folder {
 
   int64_t begin_of(int64_t granule) const { return granule * layout_.granule; }
   int64_t end_of(int64_t granule) const { return std::min(begin_of(granule + 1), call_.elements); }
-  /// What an entry must take for the whole accumulator so that the granule's part is the one there is.
+  /// The accumulators exist only for the granules in work, but entries index the accumulator as if it were whole. So this returns the
+  /// address at which a whole accumulator would start for `granule` to lie in slot `slot`.
   void* accumulator(int64_t granule, int64_t slot) const {
     return shifted(wide_ + slot * layout_.granule * layout_.wide_bytes, begin_of(granule) * layout_.wide_bytes);
   }
 
-  /// Its first lines of the result, which the narrowing writes; in place also what widening reads. Inline by force: to GCC a function that
-  /// only prefetches does nothing, and it removes the call.
+  /// Prefetches the first lines of the granule in the result, which the narrowing writes; in place the widening reads them too. The
+  /// attribute is needed because GCC takes a function that only prefetches for one that does nothing, and removes the call.
   [[gnu::always_inline]] void prefetch(int64_t granule) const {
     constexpr int64_t kMost = 4 * kLineBytes;
     const char* const row = static_cast<const char*>(narrow_data_[0]) + begin_of(granule) * narrow_bytes_;
@@ -183,9 +186,9 @@ class Folder {
     call_.narrow.entries[STREW_ENTRY_range](&args, 0, 1, &unused);
   }
 
-  static constexpr int64_t kBlock = 2048;  // keys at a time
-  static constexpr int64_t kQueue = 512;   // updates handed to the list entry at a time
-  static constexpr int64_t kAhead = 16;    // updates
+  static constexpr int64_t kBlock = 2048;  // keys that are asked for at a time
+  static constexpr int64_t kQueue = 512;   // updates that are handed to the list entry at a time
+  static constexpr int64_t kAhead = 16;    // prefetch distance in updates
   const SparseWidenCall& call_;
   const Layout& layout_;
   const Owners& owners_;
@@ -195,13 +198,14 @@ class Folder {
   uint64_t* const list_;
   uint32_t* const next_;
   char* const wide_;
-  void** const fold_data_;    ///< strew_args.data of the fold, one granule at a time
-  void** const narrow_data_;  ///< and of the narrowing, behind it
+  void** const fold_data_;    ///< strew_args.data of the fold for the granule in work
+  void** const narrow_data_;  ///< strew_args.data of the narrowing
   const int64_t narrow_bytes_ = result_bytes(call_.narrow);
-  const uint32_t narrow_update_ = call_.narrow.tensors[call_.narrow.tensor_count - 1].data;  ///< where the accumulator is bound
+  /// Where the accumulator is bound.
+  const uint32_t narrow_update_ = call_.narrow.tensors[call_.narrow.tensor_count - 1].data;
   int64_t count_ = 0;
-  int64_t open_ = 0, queued_ = 0;               ///< accumulators in use, updates not yet folded
-  std::array<int64_t, kMostSlots> granules_{};  ///< of the accumulators in use
+  int64_t open_ = 0, queued_ = 0;               ///< accumulators in use; updates that are queued
+  std::array<int64_t, kMostSlots> granules_{};  ///< the granules of the accumulators in use
   std::array<uint64_t, kQueue> queue_{};
 };
 
@@ -216,11 +220,11 @@ struct Work {
 
 bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCall& call) {
   const Layout layout(call);
-  constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // the list entry's
+  constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // limit of the list entry
   if (call.positions > kMostPositions || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
   const Scratch::Loan loan = scratch.borrow(layout.thread_bytes * call.threads);
   if (!loan) return false;
-  // A granule has one owner, so a piece is one granule or more.
+  // A granule has one owner, so a piece is at least one granule.
   const int64_t piece = std::max(call.limits.owner_piece_bytes, layout.granule * layout.wide_bytes);
   const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes, piece), loan.data()};
   run_phase(

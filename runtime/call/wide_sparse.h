@@ -1,4 +1,5 @@
-// Wide accumulation that widens only what updates touch (runtime/call/wide is the one that widens everything).
+// Sparse widening: wide accumulation that keeps accumulators only for the parts of the result that updates reach. runtime/call/wide chooses
+// between it and accumulators for the whole result.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +10,14 @@ namespace strew {
 
 struct SparseWidenCall {
   const strew_kernel &fold, &narrow;
-  const strew_args *fold_args, *narrow_args;  ///< of the whole accumulator, wherever that is
+  const strew_args *fold_args, *narrow_args;  ///< both stages bound to a whole accumulator; its address is replaced
   int64_t positions, elements;                ///< index positions; elements of the result
-  int64_t scratch_bytes;                      ///< the most
+  int64_t scratch_bytes;                      ///< the most that may be borrowed
   int threads;
   const ExecutionLimits& limits = kDefaultLimits;
 };
-/// The fold and the narrowing of all touched elements. False: that much scratch is not to be had, nothing was done.
+/// Folds all updates and rounds every part of the result that they reach. Returns false, having done nothing, if the scratch would be too
+/// large or cannot be allocated.
 bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCall& call);
 
 }  // namespace strew
