@@ -1,5 +1,5 @@
-// How many threads a phase is worth is decided here, from its size, so that a kernel with symbols gets one thread on small dims and all of
-// them on large ones. Tested by tests/unit/executor_test.cc and kernel_test.cc.
+// See chunks.h. How many threads a phase is worth is decided here, from its size, so a kernel with symbols runs on one thread with small
+// dims and on all threads with large ones. Tested by tests/unit/executor_test.cc and tests/unit/kernel_test.cc.
 #include "runtime/call/executor/chunks.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr int kNone = std::numeric_limits<int>::max();
 struct Running {
   const Phase& phase;
   Split split;
-  // check: the fault of the smallest chunk that has one; chunks are in position order, so it is the first.
+  // For the phase check: the fault of the smallest chunk that has one, which is the first fault, since chunks are in position order.
   std::mutex mutex;
   int faulty = kNone;
   strew_fault fault{};
@@ -44,7 +44,7 @@ void work(void* context, int chunk) noexcept {
 
 bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault) {
   Running running{phase, phase.split, {}};
-  // A chunk of another axis repeats the index work, so there is one per thread that really works.
+  // Chunks of the other axes each repeat the work on the indices, so there is one per thread.
   running.split.chunks = phase.axis == Axis::work ? team.threads() * limits.chunks_per_thread : team.threads();
   run_phase(team, limits, phase.kind, running.split.chunks, running.split.busy(), work, &running);
   if (running.faulty == kNone) return true;

@@ -1,4 +1,4 @@
-// A phase of a call: one entry over a range of work, cut into chunks that a team of threads takes.
+// A phase of a call: one entry over a range of work, cut into chunks that a team of threads runs.
 #pragma once
 
 #include <algorithm>
@@ -10,28 +10,30 @@
 
 namespace strew {
 
-/// What the chunks of a phase are ranges of: the entry's own work, or, over all positions, the first window loop or the operand dim that
-/// moves it.
+/// The axis along which a phase is cut. `work`: the argument range of the entry, which is index positions or init elements. `window`:
+/// iterations of the first window loop; every chunk visits all positions. `destinations`: coordinates of the operand dim that the first
+/// window loop moves; every chunk visits all positions, but writes only inside its range.
 enum class Axis : uint8_t { work, window, destinations };
 
-/// An entry, and what its chunks are cut from. `split.chunks` is left to the run.
+/// An entry, with the range and the axis along which it is cut. The run sets `split.chunks`.
 struct Phase {
   PhaseKind kind;
   strew_entry entry;
   const strew_args& args;
   Split split;
   Axis axis = Axis::work;
-  int64_t positions = 0;  ///< of the call, for the axes window and destinations
+  int64_t positions = 0;  ///< index positions of the call, for the axes window and destinations
 };
 
-/// Runs the phase on a team that has help, one chunk and more per thread. False: `fault` is the first one, by position.
+/// Runs the phase on a team that has help, with one chunk or more per thread. Returns false if a chunk reported a fault; `fault` is then
+/// the first by position.
 bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault);
-/// The same where the work is worth threads, else in one piece. Axis work or window.
+/// The same on a new team if the work is worth several threads, else in one piece. For the axes work and window.
 bool run_split(const Callable& callable, const Phase& phase, int64_t nanoseconds, strew_fault* fault);
 
-/// What one thread would need, roughly, in nanoseconds; and how many threads that is worth.
+/// estimate(): the nanoseconds that one thread would need, roughly. threads_for(): how many threads that is worth.
 inline int64_t estimate(int64_t positions, int64_t bytes) {
-  // 16 bytes of hot data per nanosecond, a few nanoseconds per position. Saturates.
+  // 16 bytes of cached data per nanosecond and two nanoseconds per position. Saturates.
   constexpr int64_t kMost = int64_t{1} << 40;
   return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
 }

@@ -1,5 +1,6 @@
-// One barrier between phases, none inside: check (all positions, first bad one wins), init (skipped where the result buffer is the
-// operand's), apply by strategy. Tested by tests/unit/executor_test.cc and kernel_test.cc.
+// See phases.h. Each phase starts when the one before has ended, and has no barrier inside. Check visits all positions, and the first bad
+// one by position is reported. Init is skipped if the result's buffer is the operand's. The strategy applies the updates. Tested by
+// tests/unit/executor_test.cc and tests/unit/kernel_test.cc.
 #include "runtime/call/executor/phases.h"
 
 #include <string>
@@ -16,7 +17,7 @@
 namespace strew {
 namespace {
 
-/// The text of LogLevel::call for a result that is not its operand.
+/// Logs, at LogLevel::call, that a result's buffer is not its operand's, so the operand was copied.
 void log_copy(const strew_kernel& kernel, int64_t elements) {
   int64_t bytes = 0;
   for (uint32_t i = 0; i < kernel.result_count; ++i) bytes += (elements * kernel.tensors[i].bits + 7) / 8;
@@ -56,12 +57,12 @@ void make_result(const Callable& callable, const Call& call) {
   if (kernel.init_kind == STREW_COPY && logs(LogLevel::call)) log_copy(kernel, count);
   const int64_t nanoseconds = estimate(0, bytes);
   strew_args args = arguments_of(call);
-  // Read and written, per thread: beyond half of the last cache, stores that bypass it win.
+  // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.
   const ExecutionLimits& limits = *callable.limits;
   const int threads = threads_for(nanoseconds, callable.threads, limits);
   const int64_t cache = limits.last_level_cache_bytes != 0 ? limits.last_level_cache_bytes : callable.last_level_cache_bytes;
   if (2 * (bytes / threads) > cache / 2) args.flags = STREW_STREAM;
-  // Two chunks may meet inside a byte of a packed result, whatever the unit, where its rows do not end on one.
+  // If rows of a packed result do not end on a byte, two chunks may share a byte whatever the unit is, so there is one chunk.
   const int64_t unit = kernel.packs_results != 0 ? count : limits.init_unit;
   strew_fault unused{};
   run_split(callable, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, nanoseconds, &unused);

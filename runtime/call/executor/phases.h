@@ -1,4 +1,4 @@
-// The phases of a call: check every index (policy error), initialise the result, apply.
+// The phases of a call: check all indices (policy error), initialise the result, apply the updates.
 #pragma once
 
 #include <limits>
@@ -10,14 +10,14 @@
 
 namespace strew {
 
-/// Policy error: all indices, before anything is written. Otherwise nothing.
+/// Under policy error, checks all indices before anything is written. Does nothing under other policies.
 Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
-/// Init copy and fill: the result, unless it is the operand. Otherwise nothing.
+/// With init copy or fill, writes the initial result, unless its buffer is the operand's. Does nothing otherwise.
 void make_result(const Callable& callable, const Call& call);
 
-/// `call` is bound. out_of_bounds: nothing was written, `fault` (if given) is filled.
+/// Runs all phases of a call that is bound. On out_of_bounds nothing was written, and `fault`, if given, has the details.
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
-/// One thread's time for the updates, roughly, in nanoseconds.
+/// The nanoseconds that one thread would need for the updates, roughly.
 inline int64_t apply_nanoseconds(const Callable& callable, const Call& call) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(call.window, callable.result_bytes, &bytes) || __builtin_mul_overflow(bytes, call.positions, &bytes))
@@ -25,7 +25,7 @@ inline int64_t apply_nanoseconds(const Callable& callable, const Call& call) {
   return estimate(call.positions, bytes);
 }
 
-/// The error of a bad index: policy `error`.
+/// The error for an index that policy error refuses.
 [[gnu::cold]] Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
                                      strew_fault* fault);
 

@@ -1,6 +1,6 @@
-// PhaseTrace: what calls did, for tests: which phases ran, in how many chunks, on how many threads.
+// PhaseTrace: records which phases calls ran, in how many chunks and on how many threads. Tests read it.
 //
-// A test puts its trace into ExecutionLimits::trace. Without one a phase costs a comparison of a pointer that is in a register anyway.
+// A test sets ExecutionLimits::trace. Without a trace, a phase costs one comparison of a pointer with null.
 #pragma once
 
 #include <cstdint>
@@ -19,20 +19,20 @@ enum class PhaseKind : uint8_t {
   positions,      ///< strategy positions
   window,         ///< strategy window
   clip,           ///< strategy clip
-  columns,        ///< strategies owner, radix, runs: a hot row's columns shared out
-  owner,          ///< strategy owner: keys scanned, queues applied
-  radix_count,    ///< strategy radix: keys made and counted, per block of positions
-  radix_add,      ///< strategy radix: histograms summed
-  radix_place,    ///< strategy radix: where each block's positions of a bucket go
-  radix_scatter,  ///< strategy radix: positions written to their buckets
-  radix_apply,    ///< strategy radix: every bucket applied
+  columns,        ///< strategies owner, radix, runs: chunks of the columns of all windows, where few rows are hot
+  owner,          ///< strategy owner: scans keys and applies queues
+  radix_count,    ///< strategy radix: makes and counts the keys of a block of positions
+  radix_add,      ///< strategy radix: sums histograms
+  radix_place,    ///< strategy radix: computes where the positions of each block and bucket go
+  radix_scatter,  ///< strategy radix: writes positions to their buckets
+  radix_apply,    ///< strategy radix: applies the buckets
   runs,           ///< strategy runs
-  private_apply,  ///< strategy private: a wave of tables
-  private_merge,  ///< strategy private: the wave's tables combined into the result
-  wide_start,     ///< wide accumulation: what follows converts operands of another dtype; no threads of its own
-  wide_fold,      ///< what follows folds updates into accumulators as large as the result; no threads of its own
-  wide_narrow,    ///< what follows rounds accumulators into the result; no threads of its own
-  wide_sparse,    ///< widening, folding and rounding only what updates touch
+  private_apply,  ///< strategy private: fills a wave of tables
+  private_merge,  ///< strategy private: combines the wave's tables with the result
+  wide_start,     ///< wide accumulation: the next phases convert operands of another dtype; has no threads of its own
+  wide_fold,      ///< wide accumulation: the next phases fold updates into whole accumulators; has no threads of its own
+  wide_narrow,    ///< wide accumulation: the next phases round accumulators into the result; has no threads of its own
+  wide_sparse,    ///< sparse widening: widens, folds and rounds only what updates reach
 };
 inline constexpr int kPhaseKinds = static_cast<int>(PhaseKind::wide_sparse) + 1;
 std::string_view name(PhaseKind kind);
@@ -41,8 +41,8 @@ class PhaseTrace {
  public:
   struct Step {
     PhaseKind kind;
-    int chunks;   ///< that are not empty, as far as that is known beforehand
-    int threads;  ///< that ran a chunk
+    int chunks;   ///< chunks that are not empty, as far as that is known in advance
+    int threads;  ///< threads that ran at least one chunk
   };
   const std::vector<Step>& steps() const { return steps_; }
   void add(const Step& step) { steps_.push_back(step); }
@@ -52,7 +52,7 @@ class PhaseTrace {
   std::vector<Step> steps_;
 };
 
-/// team.run(), and its trace: `busy` of the chunks are not empty.
+/// Runs team.run() and adds its step to the trace; `busy` of the chunks are not empty.
 void run_traced(Executor::Team& team, PhaseTrace& trace, PhaseKind kind, int chunks, int busy, Executor::Work work,
                 void* context);
 inline void run_phase(Executor::Team& team, const ExecutionLimits& limits, PhaseKind kind, int chunks, int busy,
@@ -64,7 +64,7 @@ inline void run_phase(Executor::Team& team, const ExecutionLimits& limits, Phase
                       void* context) {
   run_phase(team, limits, kind, chunks, chunks, work, context);
 }
-/// Notes a step that the calling thread does itself, or what the next ones are part of.
+/// Adds a step that the calling thread runs itself, or that the next steps are part of.
 inline void note_phase(const ExecutionLimits& limits, PhaseKind kind, int threads) {
   if (limits.trace != nullptr) limits.trace->add({kind, threads, threads});
 }

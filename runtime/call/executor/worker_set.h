@@ -1,4 +1,4 @@
-// WorkerSet: a set of worker numbers that many threads take members from and put them back into.
+// WorkerSet: a set of worker numbers, from which many threads take members and to which they return them without a lock.
 #pragma once
 
 #include <array>
@@ -12,9 +12,9 @@ namespace strew {
 
 class WorkerSet {
  public:
-  static constexpr int kMost = kMostThreads;  ///< worker numbers are smaller
+  static constexpr int kMost = kMostThreads;  ///< worker numbers are smaller than this
 
-  /// Takes up to `wanted` members out, the smallest numbers that are free, and appends them at `ids`. Returns how many.
+  /// Takes up to `wanted` members, the smallest, and appends them to `ids`. Returns how many it took.
   int take(int wanted, uint16_t* ids) {
     int taken = 0;
     for (size_t word = 0; word < kWords && taken < wanted; ++word) {
@@ -28,10 +28,10 @@ class WorkerSet {
     }
     return taken;
   }
-  /// False: it is not in the set.
+  /// Removes `id`. Returns false if it was not in the set.
   bool remove(int id) { return (word_of(id).fetch_and(~bit_of(id), std::memory_order_seq_cst) & bit_of(id)) != 0; }
   void add(int id) { word_of(id).fetch_or(bit_of(id), std::memory_order_seq_cst); }
-  /// `ids` ascend.
+  /// Adds `ids`, which must ascend.
   void add(const uint16_t* ids, int count) {
     for (int i = 0; i < count;) {
       const int word = ids[i] / 64;

@@ -1,5 +1,5 @@
-// Strategy clip: every thread walks all index positions, in order, and of each window applies what falls into its own range of the operand
-// dim that moves the first window loop. Tested by tests/unit/clip_test.cc.
+// Strategy clip: every thread visits all index positions, in order, and applies the part of each window that lies in its own range of the
+// operand dim moved by the first window loop. Tested by tests/unit/clip_test.cc.
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/strategies/strategy.h"

@@ -1,5 +1,6 @@
-// Key scan: asks a kernel's keys entry where positions go. A key is a destination, in units of strew_kernel.key_bytes, or kDroppedKey.
-// Whatever deals destinations out to threads starts with it: the strategies owner, radix and runs, and runtime/call/wide_sparse.
+// KeyScan: asks a kernel's keys entry for the destinations of index positions. A key is a destination in units of strew_kernel.key_bytes,
+// or kDroppedKey. Every strategy that assigns destinations to threads starts with a key scan: owner, radix, runs, and sparse widening
+// (runtime/call/wide_sparse).
 #pragma once
 
 #include <algorithm>
@@ -10,15 +11,16 @@
 
 namespace strew {
 
-/// The key of a position that the policy drops.
+/// The key of a position whose update the policy drops.
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
 
-/// `args` must outlive it. Nothing can fault: policy error has checked all indices before, the other policies place or drop them.
+/// `args` must outlive the scan. The keys entry cannot report a fault: policy error has checked all indices before, and the other policies
+/// move a position in bounds or drop it.
 class KeyScan {
  public:
   KeyScan(strew_entry keys, const strew_args& args) : keys_(keys), args_(args) {}
 
-  /// keys[i]: where position begin + i goes, for i in [0, count).
+  /// Sets keys[i] to the key of position begin + i, for i in [0, count).
   void make(int64_t begin, int64_t count, uint32_t* keys) const {
     strew_args args = args_;
     args.key = keys;
@@ -27,8 +29,8 @@ class KeyScan {
     keys_(&args, begin, begin + count, &unused);
   }
 
-  /// visit(begin, count) once for each block of `block` positions in [0, positions), in order, with their keys in `keys`, which has room
-  /// for a block.
+  /// Calls visit(begin, count) for each block of `block` positions in [0, positions), in order, with the block's keys in `keys`, which has
+  /// room for one block.
   template <class Visit>
   void for_each_block(int64_t positions, int64_t block, uint32_t* keys, const Visit& visit) const {
     for (int64_t begin = 0; begin < positions; begin += block) {

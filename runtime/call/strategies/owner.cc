@@ -1,12 +1,12 @@
-// Owner scan with a queue (research/limits.md B and 7: good for every skew and size while threads are few). Every thread resolves the keys
-// of all positions, a block at a time in its own first-level cache, keeps the positions it owns in a small queue, and applies the queue
-// when it is full. A destination has one owner and an owner works in position order, so each destination sees its updates in order: the
-// bits are the sequential loop's for every thread count.
+// Strategy owner: an owner scan with a queue, good for every skew and size while threads are few (research/limits.md B and 7). Every thread
+// computes the keys of all positions, one block at a time in its own first-level cache, keeps the positions that it owns in a small queue,
+// and applies the queue when it is full. A destination has one owner, and an owner works in position order, so each destination gets its
+// updates in order: the bits are those of the sequential loop for every number of threads.
 //
-// Threads exchange nothing: no barrier, no scratch, no line that two of them write. Cost: most of a nanosecond per position on every thread,
-// which is why many threads partition instead (strategies/radix). Nothing can fault here: policy error has checked all indices before,
-// the other policies place or drop them in the keys entry. Tested by tests/differential, tests/unit/owner_test.cc and, under tsan,
-// executor_test.cc.
+// Threads exchange nothing: there is no barrier, no scratch, and no cache line that two threads write. The cost is nearly a nanosecond per
+// position on every thread, which is why many threads partition instead (strategies/radix). Entries cannot report a fault: policy error has
+// checked all indices before, and under the other policies the keys entry moves positions in bounds or drops them. Tested by
+// tests/differential, tests/unit/owner_test.cc and, under tsan, tests/unit/executor_test.cc.
 #include <array>
 
 #include "runtime/call/executor/trace.h"
@@ -16,9 +16,10 @@
 namespace strew {
 namespace {
 
-// The most that ExecutionLimits may say, and what it does say by default.
+// The largest values that ExecutionLimits may have, which are also its defaults.
 constexpr int64_t kBlock = 2048;  // positions: 8 KiB of keys
-constexpr int64_t kQueue = 1024;  // applied when fuller, so it holds that and one block
+// The queue is applied when it has more entries, so the list has room for these and a block.
+constexpr int64_t kQueue = 1024;
 static_assert(kBlock == kDefaultLimits.owner_block && kQueue == kDefaultLimits.owner_queue);
 
 class Scan {
@@ -35,7 +36,7 @@ class Scan {
     const Owners::Share share(owners_, me);
     int64_t queued = 0, origin = 0;
     KeyScan(call_.keys, *call_.args).for_each_block(call_.positions, block_, keys.data(), [&](int64_t begin, int64_t count) {
-      // Positions in the queue count from its origin, 31 bits wide.
+      // Entries of the queue have 31 bits for a position relative to `origin`.
       if (queued == 0) origin = begin;
       queued = select_owned(share, keys.data(), count, static_cast<uint32_t>(begin - origin), list.data(), queued);
       if (queued < queue_ && begin - origin < kFar) return;

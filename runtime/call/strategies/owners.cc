@@ -12,7 +12,7 @@ namespace strew {
 bool is_lopsided(const OwnerCall& call) {
   constexpr size_t kMostEach = 8;
   const int64_t spots = call.limits.hot_spots, each = std::min<int64_t>(call.limits.hot_each, kMostEach);
-  const int64_t most = (7 * spots * each + 9) / 10;  // of the sample: far from what chance makes of an even share
+  const int64_t most = (7 * spots * each + 9) / 10;  // most of the sample: far more than an even share reaches by chance
   if (call.positions < spots * each) return false;
   const Owners owners(2, call.key_bytes, call.limits.owner_piece_bytes);
   int64_t first = 0, second = 0;
@@ -52,7 +52,8 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
           call.limits()};
 }
 
-/// A hot row's columns, shared out: for windows of a line of the result and more per thread.
+/// For updates that go to few destinations: cuts the columns of all windows into chunks, if a thread gets at least a cache line of the
+/// result.
 bool apply_columns(const ApplyCall& call, Executor::Team& team, const OwnerCall& owners) {
   const strew_kernel& kernel = call.kernel();
   const strew_entry clip = call.entry(STREW_ENTRY_clip);

@@ -1,4 +1,4 @@
-// Owners: which part of a scatter's destinations belongs to whom. Shared by the strategies owner, radix and runs.
+// Owners: assigns the destinations of a scatter to threads. Shared by the strategies owner, radix and runs, and by sparse widening.
 #pragma once
 
 #include <algorithm>
@@ -11,20 +11,21 @@
 
 namespace strew {
 
-/// Everything a call of these strategies needs.
+/// The arguments of a call of these strategies.
 struct OwnerCall {
   strew_entry range, keys, list;
   const strew_args* args;
   int64_t positions;
-  int64_t key_bytes;      ///< of the result per key unit
-  int64_t last_key;       ///< no key is larger
-  int64_t call_bytes;     ///< operand and updates
-  int64_t scratch_bytes;  ///< the most
-  int threads;            ///< how many the work is cut for
+  int64_t key_bytes;      ///< bytes of the result per unit of a key
+  int64_t last_key;       ///< the largest key of the call
+  int64_t call_bytes;     ///< bytes of operand and updates
+  int64_t scratch_bytes;  ///< the most that may be borrowed
+  int threads;            ///< how many threads the work is cut for
   const ExecutionLimits& limits = kDefaultLimits;
 };
 
-/// Pieces of the result (ExecutionLimits::owner_piece_bytes) are dealt to owners by a multiplicative hash, so hot neighbourhoods spread.
+/// Cuts the result into pieces (ExecutionLimits::owner_piece_bytes) and assigns them to owners by a multiplicative hash, so that
+/// neighbouring hot pieces get different owners.
 class Owners {
  public:
   Owners(int owners, int64_t key_bytes, int64_t piece_bytes = kDefaultLimits.owner_piece_bytes)
@@ -32,10 +33,10 @@ class Owners {
     while (key_bytes << shift_ < piece_bytes) ++shift_;
   }
   int count() const { return static_cast<int>(owners_); }
-  /// Of a key that is not dropped: 0..count()-1.
+  /// The owner, 0..count()-1, of a key that is not dropped.
   uint32_t of(uint32_t key) const { return static_cast<uint32_t>((uint64_t{hash(key, shift_)} * owners_) >> 32); }
 
-  /// One owner's hashes, [first_hash(), last_hash()]: what of() would say, in one multiplication.
+  /// The range of hashes of one owner, [first_hash(), last_hash()]. has(key) answers of(key) == me with one multiplication.
   class Share {
    public:
     Share(const Owners& owners, uint32_t me)
@@ -62,11 +63,12 @@ class Owners {
   int shift_ = 0;
 };
 
-/// From a sample of the positions: would one of two owners have nearly everything to do, because most updates go to a few destinations?
+/// Would one of two owners get nearly all updates, because most of them go to a few destinations? Decided from a sample of the positions.
 bool is_lopsided(const OwnerCall& call);
 
-/// Runs `deal` with what a strategy of owners needs, on a team that has help; or, where a few destinations are hot and windows are wide,
-/// shares the windows' columns out. False: too small a call for owners, or nobody is free to help.
+/// Calls `deal`, the body of a strategy, on a team that has help. If few destinations get most updates and windows are wide, cuts the
+/// windows' columns into chunks instead. Returns false, having done nothing, if the call is too small for several threads or no thread is
+/// free.
 bool apply_by_owners(const ApplyCall& call, void (*deal)(Executor::Team&, Scratch&, const OwnerCall&));
 
 }  // namespace strew

@@ -1,7 +1,7 @@
-// Entries are stored one by one where they go. A block's part of the list is a few hundred KiB with one open line per bucket, so the caches
-// themselves collect a line before it leaves them: collecting lines by hand first (write combining) took 4.1 ns per position instead of 1.6 at
-// 8 to 128 buckets and as long at 512, whatever the stores (Zen 3, 4 M positions). Tested by tests/unit/partition_test.cc and, on many threads,
-// radix_test.cc.
+// See partition.h. scatter() stores every entry directly at its place. A block's entries take a few hundred KiB, with one open cache line
+// per bucket, so the caches collect a line before it leaves them. Collecting lines in a buffer first (write combining) took 4.1 ns instead
+// of 1.6 ns per position with 8 to 128 buckets, and as long with 512, with any kind of store (Zen 3, 4 M positions). Tested by
+// tests/unit/partition_test.cc and, on many threads, tests/unit/radix_test.cc.
 #include "runtime/call/strategies/partition.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ constexpr int64_t kMostRound = std::numeric_limits<int32_t>::max();
 
 int64_t ceiling(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
-/// The layout whose rounds have that many positions.
+/// The layout whose rounds have `round` positions.
 PartitionLayout layout_of(int64_t round, const PartitionLayout::Call& call, const ExecutionLimits& limits) {
   PartitionLayout out;
   out.round = round;
@@ -24,9 +24,9 @@ PartitionLayout layout_of(int64_t round, const PartitionLayout::Call& call, cons
   out.blocks = static_cast<int>(ceiling(round, out.block));
   out.buckets = static_cast<int>(std::clamp<int64_t>(int64_t{limits.chunks_per_thread} * call.threads, 1, out.kMostBuckets));
   out.last_key = static_cast<uint32_t>(call.last_key);
-  // A histogram is no longer than its block, so all of them together cost less than the positions do.
+  // A histogram is no longer than its block, so all histograms together cost less than the positions.
   const int64_t most = std::clamp<int64_t>(std::min(limits.radix_slots, out.block), 1, out.kMostSlots);
-  // A slot is a line of the result and more, so two threads never write one line.
+  // A slot covers at least one cache line of the result, so two threads never write one line.
   const auto least_key_bytes = [&](int shift) { return ceiling(limits.line_bytes, int64_t{1} << shift); };
   while (call.key_bytes < least_key_bytes(out.shift) || (call.last_key >> out.shift) + 1 > most) ++out.shift;
   out.slots = (call.last_key >> out.shift) + 1;
@@ -47,7 +47,7 @@ PartitionLayout PartitionLayout::of(const Call& call, const ExecutionLimits& lim
   const int64_t by_blocks = int64_t{limits.radix_blocks_per_thread} * call.threads * limits.radix_block;
   const int64_t most =
       std::clamp(by_bytes, limits.radix_least_round, std::max(limits.radix_least_round, std::min(by_blocks, kMostRound)));
-  // Rounds of equal length.
+  // All rounds of a call get nearly equal lengths.
   int64_t round = std::max<int64_t>(1, ceiling(call.positions, std::max<int64_t>(1, ceiling(call.positions, most))));
   PartitionLayout layout = layout_of(round, call, limits);
   while (layout.scratch_bytes() > call.scratch_bytes && round > 1) layout = layout_of(round = ceiling(round, 2), call, limits);
@@ -93,7 +93,7 @@ void Partition::add(int chunk) const {
   }
 }
 
-/// A slot belongs to the bucket in whose even share of the positions its first one lies.
+/// A slot belongs to the bucket whose even share of the positions contains the slot's first position.
 void Partition::cut() const {
   const auto slots = static_cast<uint32_t>(layout_.slots), buckets = static_cast<uint32_t>(layout_.buckets);
   const uint64_t all = static_cast<uint64_t>(count_) - totals_[slots];
@@ -112,7 +112,7 @@ void Partition::cut() const {
     slot_begins_[bucket + 1] = slots;
     bucket_begins_[bucket + 1] = static_cast<uint32_t>(before);
   }
-  // The dropped ones are a bucket behind the last.
+  // Dropped positions form a bucket after the last.
   bucket_of_[slots] = static_cast<uint16_t>(buckets);
   slot_begins_[buckets + 1] = slots + 1;
   bucket_begins_[buckets + 1] = static_cast<uint32_t>(count_);

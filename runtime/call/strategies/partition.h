@@ -1,16 +1,16 @@
 // Partition: a stable parallel radix partition of index positions by destination.
 //
-// Positions are cut into blocks, destinations into slots: neighbours of equal number. In steps, each of which is parallel over its argument
-// and follows the one before for all of its arguments:
+// Positions are cut into blocks, destinations into slots (ranges of equally many keys), and slots are grouped into buckets. There are five
+// steps. Each is parallel over its argument and starts when the step before has finished for all its arguments:
 //
-//   count(block)     makes the block's keys, keeps them, and counts how many go to each slot: the block's histogram
-//   add(chunk)       sums the histograms, a range of slots per chunk
-//   cut()            buckets: ranges of slots of about equal weight, so that a bucket of hot slots has few destinations
-//   place(bucket)    prefix sums over (bucket, block): where each block's positions of the bucket go
-//   scatter(block)   writes the block's positions with their keys there
+//   count(block)     makes and keeps the block's keys, and counts the positions of each slot: the block's histogram
+//   add(chunk)       sums the histograms; a chunk is a range of slots
+//   cut()            groups neighbouring slots into buckets of about equal weight, so a bucket of hot slots has few destinations
+//   place(bucket)    prefix sums over (bucket, block): where the list entries of each block for this bucket begin
+//   scatter(block)   writes the block's positions, with their keys, to those places
 //
-// Every index is read once, whatever the number of threads. Within a bucket positions are in order: blocks are, and so is each block's
-// share. No bucket is heavier than an even share and the heaviest slot. Positions that are dropped follow the last bucket.
+// Every index is read once, whatever the number of threads. Within a bucket positions are in order, because the blocks are and the positions
+// of each block are. No bucket is heavier than an even share plus the heaviest slot. Dropped positions come after the last bucket.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,33 @@
 
 namespace strew {
 
-/// How one round of a call is partitioned, and the memory that it takes.
+/// How one round of a call is partitioned, and how much memory that takes.
 struct PartitionLayout {
-  static constexpr int kMostBuckets = 512;  ///< as many lines as a first-level cache has are open while blocks are scattered
+  /// scatter() has one open cache line per bucket; this is how many a first-level cache has.
+  static constexpr int kMostBuckets = 512;
   static constexpr int64_t kMostSlots = 1 << 15;
 
-  int64_t round = 0;  ///< positions of a round, less than 2^31: positions of a list entry count from its first, in 31 bits
+  /// Positions of a round; less than 2^31, because entries of the list have 31 bits for a position relative to the round's first.
+  int64_t round = 0;
   int64_t block = 0;  ///< positions of a block
   int blocks = 1;
   int buckets = 1;
-  int sums = 1;  ///< chunks for add() and place(), so that small sums are not worth a barrier
+  int sums = 1;  ///< chunks of add() and place(); few sums are one chunk
   int64_t slots = 1;
-  int shift = 0;  ///< key >> shift is its slot
+  int shift = 0;  ///< key >> shift is the key's slot
   uint32_t last_key = 0;
 
   struct Call {
     int64_t positions;
-    int64_t last_key;       ///< no key is larger; less than kDroppedKey
-    int64_t key_bytes;      ///< of the result per unit of a key
-    int64_t call_bytes;     ///< of the operand and updates
+    int64_t last_key;       ///< the largest key of the call; less than kDroppedKey
+    int64_t key_bytes;      ///< bytes of the result per unit of a key
+    int64_t call_bytes;     ///< bytes of the operand and updates
     int64_t scratch_bytes;  ///< the most that scratch may take
     int threads;
   };
-  /// The longest rounds that the limits and the scratch allow.
+  /// The layout with the longest rounds that the limits and `scratch_bytes` allow.
   static PartitionLayout of(const Call& call, const ExecutionLimits& limits);
-  /// The most that a call with that many threads borrows, whatever its shapes, where it may borrow `scratch_bytes`.
+  /// The most that a call with `threads` threads borrows, whatever its shapes, if it may borrow `scratch_bytes`.
   static int64_t most_scratch_bytes(int threads, int64_t scratch_bytes, const ExecutionLimits& limits);
 
   int64_t scratch_bytes() const;
@@ -52,25 +54,27 @@ struct PartitionLayout {
 
 class Partition {
  public:
-  /// `scratch`: layout.scratch_bytes() of it, at the start of a line.
+  /// `scratch`: layout.scratch_bytes() bytes, at the start of a cache line.
   Partition(const KeyScan& keys, const PartitionLayout& layout, char* scratch);
 
-  /// Positions [begin, begin + count) are next; count is layout.round at most.
+  /// Starts the round of positions [begin, begin + count); count is at most layout.round.
   void start(int64_t begin, int64_t count) { begin_ = begin, count_ = count; }
 
   void count(int block) const;
   void add(int chunk) const;
   void cut() const;
-  void place(int bucket) const;  ///< bucket layout.buckets: the dropped ones
+  void place(int bucket) const;  ///< bucket layout.buckets: the dropped positions
   void scatter(int block) const;
 
-  /// The positions of bucket b are entries [bucket_begin(b), bucket_begin(b + 1)) of it, in the form of strew_args.pos, from begin() on.
+  /// The list holds positions in the form of strew_args.pos, relative to begin(). Entries [bucket_begin(b), bucket_begin(b + 1)) are those
+  /// of bucket b.
   const uint64_t* list() const { return list_; }
   int64_t begin() const { return begin_; }
   uint32_t bucket_begin(int bucket) const { return bucket_begins_[bucket]; }
 
  private:
-  /// A key's slot. Loops keep one in registers: what they write could be the layout's numbers, as far as a compiler knows.
+  /// Computes the slot of a key. Loops copy it to a local variable, so that it stays in registers: the compiler must assume that the loops'
+  /// stores change the layout.
   struct Slots {
     uint32_t last_key, none;
     int shift;
@@ -84,9 +88,9 @@ class Partition {
   KeyScan keys_;
   const PartitionLayout layout_;
   int64_t begin_ = 0, count_ = 0;
-  uint64_t* list_;           ///< per position of the round
-  uint32_t* kept_keys_;      ///< the same, in order
-  uint32_t* histograms_;     ///< per block: positions per slot, and the dropped ones
+  uint64_t* list_;           ///< per position of the round, by bucket
+  uint32_t* kept_keys_;      ///< per position of the round, in order
+  uint32_t* histograms_;     ///< per block: positions per slot, and dropped positions
   uint32_t* places_;         ///< per block: where its next position of each bucket goes
   uint32_t* totals_;         ///< positions per slot
   uint32_t* slot_begins_;    ///< per bucket: its first slot

@@ -1,5 +1,6 @@
-// Strategy positions: every thread applies its own chunk of index positions, with the whole window. No destination has two writers, or
-// batching dims give slabs of positions destinations of their own: then slabs stay together. Tested by tests/unit/executor_test.cc.
+// Strategy positions: every thread applies its own chunk of index positions, with whole windows. That is legal if no two threads write one
+// destination: the op is a gather or a slice update, destinations are unique, or batching dims give each slab of positions destinations of
+// its own. In the last case no chunk cuts through a slab. Tested by tests/unit/executor_test.cc.
 #include <algorithm>
 
 #include "runtime/call/descriptor.h"
@@ -9,7 +10,7 @@
 namespace strew {
 namespace {
 
-/// Chunks begin at multiples of this.
+/// The first position of a chunk is a multiple of this.
 int64_t unit_of(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   if (kernel.slab.factor != 0) return std::max<int64_t>(evaluate(kernel, kernel.slab, call.args.dyn), 1);

@@ -1,13 +1,14 @@
-// Private tables (research/limits.md C and 7: the one way that is faster than in-order for many updates of a small table). The positions
-// are cut into one chunk per table. Where the grouping of updates decides the bits (strew_kernel.regroups is 0), the number of tables is the
-// schedule's, whatever the threads, and so are the bits: one thread runs all tables then too.
+// See private_tables.h. This is the only strategy that is faster than the sequential loop for many updates of a small table
+// (research/limits.md C and 7). The positions are cut into one chunk per table. If the grouping of updates decides the bits
+// (strew_kernel.regroups is 0), the schedule gives the number of tables, so the bits do not depend on the number of threads; then one
+// thread also fills that many tables.
 //
-// The result itself is the first table. The others are worked off in waves of one per thread and merged after each wave, in chunk order, so
-// a thread's table is still in its own cache when it is merged and filled again, and the scratch is that of the threads, not of the tables.
+// The tables are filled in waves of one per thread and merged after each wave, in the order of the chunks. So a table is merged and filled
+// again while it is in its thread's cache, and the scratch grows with the threads, not with the tables.
 //
-// Destinations that no update reaches keep their bits: where a table still holds the identity, the result is left alone (the merge entry).
-// Cost: each table is filled and read once more, so it wants about three updates per element. Tested by tests/differential and
-// tests/unit/private_test.cc.
+// Destinations that no update reaches keep their bits: the merge entry leaves the result alone where a table still holds the identity. Each
+// table is filled and read once more than the result, so the strategy needs about three updates per element. Tested by tests/differential
+// and tests/unit/private_test.cc.
 #include "runtime/call/strategies/private_tables.h"
 
 #include <algorithm>
@@ -24,18 +25,20 @@
 namespace strew {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // the first bytes of a value are its low ones
+static_assert(std::endian::native == std::endian::little);  // fill() copies the first bytes of a value
 
 int element_bytes(const strew_kernel& kernel, uint32_t i) { return kernel.tensors[i].bits / 8; }
 
-/// From one result's table to the next; a line more than they need, so neighbours never share a prefetched pair.
+/// The distance between two tables of one result: its elements in cache lines, and one line more, so that a prefetch of adjacent lines
+/// never reaches the next table.
 int64_t share(const strew_kernel& kernel, int64_t elements) {
   int widest = 1;
   for (uint32_t i = 0; i < kernel.result_count; ++i) widest = std::max(widest, element_bytes(kernel, i));
   return (elements * widest + kLineBytes - 1) / kLineBytes * kLineBytes + kLineBytes;
 }
 
-/// The first element, then copies of what is there, a block at most: the C library's copies are vector code, our own loops are not (-O2).
+/// Stores the first element and then copies what is there already, at most a block at a time. memcpy is vector code, which the compiler
+/// does not make of our loops at -O2.
 void fill(char* to, int64_t elements, int width, uint64_t value) {
   constexpr int64_t kBlock = 4096;
   const int64_t bytes = elements * width;
@@ -50,12 +53,12 @@ void fill(char* to, int64_t elements, int width, uint64_t value) {
 struct Tables {
   const PrivateCall& call;
   char* scratch;
-  int64_t each;     ///< bytes of one result's table
-  void** pointers;  ///< what strew_args.data is for each table of a wave
+  int64_t each;     ///< bytes of a table of one result
+  void** pointers;  ///< strew_args.data for each table of the wave
   Split positions, elements;
-  int first = 0, end = 0;  ///< the tables of this wave
+  int first = 0, end = 0;  ///< the tables of the wave
 
-  /// Of the wave's t-th table; table 0 is the result and has none.
+  /// The wave's t-th table. Table 0 is the result and needs none.
   char* table(int t) const { return scratch + each * call.kernel.result_count * (t - std::max(first, 1)); }
 
   void run(int t, const strew_args& args) const {
@@ -106,7 +109,7 @@ bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call
   const int64_t pointers = int64_t{apart} * static_cast<int64_t>(call.kernel.data_count * sizeof(void*));
   const Scratch::Loan loan = scratch.borrow(bytes + pointers);
   if (!loan && wave == 1) return false;
-  // Less memory is more waves: the tables, and with them the bits, stay the same.
+  // With less memory there are more waves; the tables, and so the bits, are the same.
   if (!loan)
     return run_private(team, scratch, {call.kernel, call.args, call.positions, call.elements, call.tables, 1, call.limits});
   Tables tables{call,
@@ -121,7 +124,7 @@ bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call
         team, call.limits, PhaseKind::private_apply, tables.end - tables.first,
         [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->apply(static_cast<const Tables*>(t)->first + chunk); },
         &tables);
-    if (tables.end == 1) continue;  // only the result itself
+    if (tables.end == 1) continue;  // the only table is the result
     run_phase(
         team, call.limits, PhaseKind::private_merge, tables.elements.chunks,
         [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
@@ -129,7 +132,7 @@ bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call
   return true;
 }
 
-/// Where the tables decide the bits, whether there are any depends on the shapes alone.
+/// If the tables decide the bits, whether the strategy is used must depend on the shapes alone, never on threads or memory.
 bool apply_private_tables(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   for (uint32_t i = 0; i < kernel.result_count; ++i)

@@ -1,5 +1,5 @@
-// Strategy private: every chunk of positions has its own copy of the results, started at the combiner's identity; the copies are then
-// combined into the results, in chunk order.
+// Strategy private: each chunk of positions is applied to a table of its own, a copy of the results that starts as the combiner's identity.
+// The tables are then combined into the results, in the order of the chunks.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ struct PrivateCall {
   const strew_kernel& kernel;
   const strew_args* args;
   int64_t positions;
-  int64_t elements;  ///< of each result; they are contiguous
+  int64_t elements;  ///< elements of each result, which are contiguous
   int tables, threads;
   const ExecutionLimits& limits = kDefaultLimits;
 };
-/// Bytes of that many tables. A call borrows one per thread, and one less than `tables` at most: the result is the first.
+/// Bytes of `tables` tables. A call borrows one table per thread, but at most `tables` - 1, since the result itself is the first table.
 int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables);
-/// False: no memory, nothing was done.
+/// Returns false, having done nothing, if no memory can be allocated.
 bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call);
 
 }  // namespace strew

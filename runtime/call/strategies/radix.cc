@@ -1,14 +1,15 @@
 // Strategy radix: a stable parallel radix partition of the positions by destination (strategies/partition), then one call of the list entry
-// per bucket. A destination is in one bucket and a bucket is in position order, so each destination sees its updates in order: the bits are
-// the sequential loop's for every thread count.
+// per bucket. A destination is in one bucket, and a bucket is in position order, so each destination gets its updates in order: the bits
+// are those of the sequential loop for every number of threads.
 //
-// Every index is read once, so the work is that of the positions whatever the number of threads, where strategy owner reads all indices on
-// each; and a thread stays in one part of the table at a time. Cost: three to five barriers per round, and the list (12 bytes per position of a
-// round) is written by one core and read by another. Rounds follow each other in position order and are as long as the scratch allows.
+// Every index is read once, so the total work does not grow with the threads, whereas strategy owner reads all indices on each thread. A
+// thread also stays in one part of the table at a time. The cost is three to five barriers per round, and a list of 12 bytes per position
+// of a round that one core writes and another reads. Rounds follow each other in position order and are as long as the scratch allows.
 //
-// Buckets that are much heavier than the others are claimed first, so that none of them starts last. A bucket is not divided: where one
-// destination takes a good part of all updates its thread is busy with it, unless its columns can be shared out (strategies/owners).
-// Tested by tests/unit/radix_test.cc and owner_test.cc, which run under tsan too, and by tests/differential.
+// Buckets that are much heavier than the others are started first, so that no thread ends with one. A bucket is never divided: if one
+// destination gets a large part of all updates, its thread is busy with it alone, unless its columns can be divided among threads
+// (strategies/owners). Tested by tests/unit/radix_test.cc and tests/unit/owner_test.cc, which run under tsan too, and by
+// tests/differential.
 #include <algorithm>
 #include <array>
 
@@ -49,7 +50,7 @@ class Rounds {
   void add(int chunk) const { partition_.add(chunk); }
   void scatter(int block) const { partition_.scatter(block); }
 
-  /// A range of the buckets, of which the dropped positions are the last.
+  /// Places one chunk of the buckets; the bucket of dropped positions comes last.
   void place(int chunk) const {
     const int buckets = layout_.buckets + 1;
     for (int b = buckets * chunk / layout_.sums; b < buckets * (chunk + 1) / layout_.sums; ++b) partition_.place(b);

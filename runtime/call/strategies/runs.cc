@@ -1,9 +1,10 @@
-// Sorted indices put all updates of one destination side by side. So chunks of positions whose borders are moved to the next change of
-// destination never meet, every thread runs the plain loop on its chunk, and the order per destination is the sequential one: the best split
-// there is for segment sums. A border is found by galloping over keys, so runs of any length cost a few dozen keys.
+// Strategy runs, for sorted indices: all updates of one destination (a run) are adjacent. Positions are cut into chunks whose borders are
+// moved to the next change of destination, so no two chunks share a destination. Every thread runs the plain loop on its chunk and keeps
+// the sequential order per destination; nothing is faster for segment sums. The next change is found by galloping over keys, so a run of
+// any length costs a few dozen keys.
 //
-// A false hint of order may give wrong values (semantics: hints), never an access outside the buffers. Legality is schedules/strategies/runs.
-// Tested by tests/differential and tests/unit/runs_test.cc.
+// If the hint that indices are sorted is false, values may be wrong (semantics.md: hints), but no access is out of bounds.
+// schedules/strategies/runs decides when the strategy is legal. Tested by tests/differential and tests/unit/runs_test.cc.
 #include <array>
 
 #include "runtime/call/executor/trace.h"
@@ -40,7 +41,7 @@ class Runs {
     return out;
   }
 
-  /// The first position at or after `at` whose destination is not its predecessor's.
+  /// The first position from `at` on whose destination differs from that of the position before it.
   int64_t run_end(int64_t at) const {
     if (at == 0 || at >= call_.positions) return at;
     const uint32_t mine = key(at - 1);

@@ -1,4 +1,4 @@
-// Selecting an owner's updates: the inner loop of strategy owner, which every thread runs over all positions.
+// Selects an owner's updates: the inner loop of strategy owner, which every thread runs over all positions.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace strew {
 
-/// select_owned writes up to this many entries past the last it keeps.
+/// select_owned may write this many entries after the last one it keeps.
 inline constexpr int64_t kSelectSlack = 8;
 
-/// Appends to `list`, from entry `queued` on, those of keys [0, count) that are the share's and not dropped, in order: position
-/// `first` + i in the low half, the key in the high half. Positions stay below 2^32. Returns how many entries the list has then.
+/// Appends to `list`, from entry `queued` on, an entry for each of keys [0, count) that belongs to the share and is not dropped, in order:
+/// the position `first` + i in the low half, the key in the high half. Positions must stay below 2^32. Returns the new number of entries.
 int64_t select_owned(const Owners::Share& share, const uint32_t* keys, int64_t count, uint32_t first, uint64_t* list,
                      int64_t queued);
 
-/// The same without vector instructions; for tests, and where there are none.
+/// The same without vector instructions, for tests and for machines that lack them.
 int64_t select_owned_plain(const Owners::Share& share, const uint32_t* keys, int64_t count, uint32_t first, uint64_t* list,
                            int64_t queued);
 

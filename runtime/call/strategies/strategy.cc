@@ -15,7 +15,7 @@ constexpr Apply kApply[] = {
 
 }  // namespace
 
-/// One thread runs the range entry over everything: what happens where a strategy declines.
+/// Strategy sequential: always declines, so that one thread runs the range entry over all positions.
 bool apply_sequential(const ApplyCall&) { return false; }
 
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {

@@ -1,4 +1,4 @@
-// Strategy window: every thread walks all index positions, in order, and applies its own chunk of the first window loop. Tested by
+// Strategy window: every thread visits all index positions, in order, and applies its own chunk of the first window loop. Tested by
 // tests/unit/executor_test.cc.
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
