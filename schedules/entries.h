@@ -1,4 +1,4 @@
-// The entries of a kernel (strew/abi.h): functions over a range of its work.
+// The entries of a kernel (strew/abi.h): functions that each work on a range of it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace strew {
 
-/// Numbers, names and what they do: STREW_ENTRIES of strew/abi.h.
+/// Numbers, names and meanings are those of STREW_ENTRIES in strew/abi.h.
 enum class EntryKind : uint8_t {
 #define STREW_ENTRY_VALUE(kind, what) kind,
   STREW_ENTRIES(STREW_ENTRY_VALUE)
@@ -19,7 +19,7 @@ enum class EntryKind : uint8_t {
 };
 std::string_view name(EntryKind kind);
 
-/// The entries a kernel needs: always range; check under policy error; init for copy and fill; and what its strategy asks for.
+/// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; and those of its strategy.
 std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
 }  // namespace strew

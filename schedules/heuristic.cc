@@ -1,9 +1,9 @@
-// choose_schedule: the default schedule of a plan, by the decision table of README.md. Its numbers are the plan's, the target's, or those of
-// schedules/thresholds.h, each with its origin.
+// choose_schedule: the default schedule of a plan, by the decision table of README.md. Its numbers are the plan's, the target's, or those
+// of schedules/thresholds.h, which gives the origin of each.
 //
-// Only what is static counts; a dynamic extent is taken as large, because the executor decides at the call how many threads a
-// call is worth (runtime/call/executor). Limits: nothing here knows whether a table is cached at the call, so "larger than the last-level
-// cache" stands for "cold". The tuner overrides all of it. Tested by tests/unit/schedule_test.cc.
+// Only static extents count. A dynamic extent is taken as large, because the executor decides at the call how many threads the call is
+// worth (runtime/call/executor). Whether a table is in cache at the call is not known here, so a table larger than the last-level cache
+// counts as cold. The tuner's choice takes precedence. Tested by tests/unit/schedule_test.cc.
 #include <algorithm>
 #include <limits>
 
@@ -34,7 +34,7 @@ int64_t static_count(const std::vector<Loop>& loops) {
   return count;
 }
 
-/// What the decision table asks about a plan. kUnknown where dims are dynamic.
+/// The numbers of a plan that the decision table uses; kUnknown if they depend on dynamic dims.
 struct Facts {
   int64_t positions, window_bytes, moved_bytes, run_bytes, table_bytes, init_bytes;
 };
@@ -51,7 +51,7 @@ Facts facts_of(const Plan& plan) {
   f.run_bytes = !unit_run                               ? element
                 : plan.window.back().extent.is_static() ? times(plan.window.back().extent.factor, element)
                                                         : kUnknown;
-  // The table lies at least as far as the largest extent of any loop or indexed dim reaches.
+  // A lower bound of the table's size: the farthest that any loop or indexed dim alone reaches.
   const size_t indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
   f.table_bytes = 0;
   auto reach = [&](const Term& extent, const Term& stride) {
@@ -70,8 +70,8 @@ struct Choice {
   std::string why;
 };
 
-/// A private table per chunk: many updates per element, and all tables in cache. Never asks for threads or cores where the number of tables
-/// decides the bits.
+/// Strategy private pays with many updates per element and tables that fit in cache. If the number of tables decides the bits, the answer
+/// must not depend on threads or cores.
 bool private_pays(const Plan& plan, const Facts& f, const Target& target, int threads) {
   if (f.positions == kUnknown || f.moved_bytes == kUnknown || f.table_bytes == kUnknown || !legal_private_tables(plan).ok())
     return false;
@@ -80,8 +80,9 @@ bool private_pays(const Plan& plan, const Facts& f, const Target& target, int th
          f.moved_bytes >= times(kUpdatesPerElement, f.table_bytes);
 }
 
-/// Do owners beat one thread? Scanning all keys costs each thread about what a cached element update does, so elements want a table out of
-/// cache; narrow rows pay from the private cache's size on. Wide rows split by columns without any index work.
+/// Are owners faster than one thread? Scanning the key of an element costs about as much as updating the element in cache, so a table of
+/// single elements must be larger than the cache; narrow rows pay as soon as the table exceeds the private cache. Wide rows are cut into
+/// columns instead, which needs no work on indices.
 bool owners_pay(const Plan& plan, const Facts& f, const Target& target, int threads) {
   const bool narrow = f.window_bytes != kUnknown && f.window_bytes / threads < kWideShare;
   const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / kCachedElementShare : target.l2_bytes;
@@ -129,10 +130,11 @@ bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, 
   if (!plan.pure_move || f.run_bytes < kLineBytes || f.run_bytes == kUnknown || f.moved_bytes == kUnknown) return false;
   if (f.run_bytes % kLineBytes != 0) return false;
   if (plan.gather) return f.moved_bytes >= target.l3_bytes / kStreamingGatherShare;
-  // Slices are read back soon (KV caches).
+  // Updated slices are read again soon (KV caches).
   const int64_t cached = plan.kind == PlanKind::slice_update ? target.l3_bytes : target.l3_bytes / kStreamingRowShare - 1;
   if (f.table_bytes == kUnknown || f.table_bytes <= cached) return false;
-  // Decode: many cold rows. Prefill and slabs: more than the private caches hold. 256..1023-byte rows on one thread tie.
+  // Slice updates: many runs (decode), or more bytes than the private caches hold (prefill, slabs). Other kinds: both. Rows of 256 to 1023
+  // bytes on one thread take the same time with and without streaming stores.
   const int64_t runs = f.moved_bytes / f.run_bytes;
   const bool beyond_private = f.moved_bytes > times(target.l2_bytes, threads);
   return plan.kind == PlanKind::slice_update ? runs >= kStreamingRuns || beyond_private

@@ -20,7 +20,7 @@ constexpr Knob kKnobs[] = {
     {"checked", &Schedule::checked, "every call finds out first whether the op's hints are true", 0, 0, false, true},
 };
 
-/// "a, b or c".
+/// Joins the values: "a, b or c".
 std::string listed(const std::vector<std::string>& values) {
   std::string out;
   for (size_t i = 0; i < values.size(); ++i) out += (i == 0 ? "" : i + 1 == values.size() ? " or " : ", ") + values[i];

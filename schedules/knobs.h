@@ -1,7 +1,8 @@
-// The knobs of a schedule as one table: whatever prints, parses, checks, lists or draws knobs reads it.
+// The knobs of a schedule as one table. All code that prints, parses, checks, lists or draws knobs reads it.
 //
-// To add one: its member of Schedule, its row in knobs.cc, the heuristic where the default depends on the plan, whatever honours it, and its
-// row in schedules/README.md (a test compares names and values). Rules that depend on the plan or the target are check_schedule's.
+// To add a knob, add a member to Schedule, a row in knobs.cc, a rule in the heuristic if its default depends on the plan, the code that
+// honours it, and a row in schedules/README.md (a test compares names and values). Rules that depend on the plan or the target go into
+// check_schedule.
 #pragma once
 
 #include <span>
@@ -18,19 +19,20 @@ struct Knob {
   std::string_view name;
   std::variant<Strategy Schedule::*, int Schedule::*, bool Schedule::*> field;
   std::string_view meaning;  ///< one line, for help texts
-  int least = 0, most = 0;   ///< of an int
-  bool doubles = false;      ///< of an int: least, twice that, and so on
-  bool checks = false;       ///< of a bool: adds checks to every call; printed only where it is on
+  int least = 0, most = 0;   ///< bounds of an int
+  bool doubles = false;      ///< an int takes the values least, 2 * least, 4 * least and so on
+  bool checks = false;       ///< a bool that adds checks to every call; printed only if it is on
 };
 std::span<const Knob> knobs();  ///< in the order in which schedules print
 
-/// "1..1024", "16, 32 or 64", "true or false": what messages and documents say.
+/// The values of the knob, for messages and documents: "1..1024", "16, 32 or 64", "true or false".
 std::string values_of(const Knob& knob);
-/// As in the schedule's text.
+/// The value as the schedule's text has it.
 std::string value_of(const Knob& knob, const Schedule& schedule);
-/// "schedule: unroll=3, expected 1, 2, 4 or 8" where the text is no value of the knob; the schedule is then left as it was.
+/// Sets the knob. If `text` is not one of its values, fails ("schedule: unroll=3, expected 1, 2, 4 or 8") and leaves the schedule
+/// unchanged.
 Status set_value(const Knob& knob, std::string_view text, Schedule& schedule);
-/// The same for a value that the schedule already has.
+/// Checks the value that the schedule has, with the same message.
 Status check_value(const Knob& knob, const Schedule& schedule);
 
 }  // namespace strew

@@ -1,5 +1,5 @@
-// Schedule: how a kernel is generated and run. Never changes the result, only the speed
-// (and, `checked`, what a false hint leads to). Every knob: schedules/knobs.h, schedules/README.md.
+// Schedule: how a kernel is generated and run. A schedule changes only the speed, never the result (except that `checked` reports false
+// hints). All knobs are listed in schedules/knobs.h and schedules/README.md.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace strew {
 
-/// How work is split over threads (runtime/call/strategies). Numbers and names: STREW_STRATEGIES of strew/abi.h.
+/// How work is divided among threads (runtime/call/strategies). Numbers and names: STREW_STRATEGIES of strew/abi.h.
 ///   sequential  one thread
 ///   positions   disjoint chunks of index positions; legal for slice updates, gathers and unique destinations
 ///   window      chunks of the first window loop; every thread walks all positions
@@ -33,38 +33,40 @@ inline constexpr Strategy kStrategies[] = {
 #undef STREW_STRATEGY_VALUE
 };
 
-/// Needs the entries keys and list.
+/// Does the strategy need the entries keys and list?
 inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner || strategy == Strategy::radix; }
 
 struct Schedule {
   Strategy strategy = Strategy::sequential;
   int vector_bytes = 32;     ///< vector register width, 16, 32 or 64; <= the target's
   int unroll = 4;            ///< vectors per iteration of a run loop, positions per iteration of an element loop: 1, 2, 4, 8
-  int prefetch = 0;          ///< positions to prefetch ahead at the destination (gather: the source), 0..256
+  int prefetch = 0;          ///< how many positions ahead the destination (gather: the source) is prefetched, 0..256
   bool nontemporal = false;  ///< streaming stores to the result; only for pure movement
-  int tables = 8;            ///< strategy private: tables (at most; exact combiners use one per thread), 2..64
-  int scratch_mib = 256;     ///< most scratch of a call: private and wide tables, the partition of strategy radix; 1..65536
-  bool checked = false;      ///< every call finds out first whether the op's hints are true; slow
+  int tables = 8;            ///< strategy private: how many tables (exact combiners: at most, one per thread), 2..64
+  /// The most scratch of a call: private and wide tables, the partition of strategy radix; 1..65536.
+  int scratch_mib = 256;
+  bool checked = false;  ///< every call checks first whether the op's hints are true; slow
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// The default for a plan on a target, for calls of at most `max_threads` threads; 0: the target's cores. How many threads a call uses is no
-/// part of a schedule: they only decide which strategy pays. `why`, if given, gets the reason for the strategy.
+/// The default schedule for a plan on a target, for calls of at most `max_threads` threads (0: as many as the target has cores). A schedule
+/// does not say how many threads a call uses; their number decides only which strategy pays. `why`, if given, gets the reason for the
+/// strategy.
 Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why = nullptr);
-/// Wide accumulation: may a call have fewer than two updates per element of the result?
+/// For wide accumulation: may a call have fewer than two updates per element of the result?
 bool updates_may_be_few(const Plan& fold);
-/// Legal for this plan? The message names the knob, its value and the reason.
+/// Is the schedule legal for this plan and target? The message names the knob, its value and the reason.
 Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target);
 
 std::string print(const Schedule& schedule);  ///< strategy=positions,vector_bytes=32,…
-/// Knobs not named keep their value in `base`.
+/// Parses knobs; those that `text` does not name keep their value in `base`.
 Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base);
 std::string_view name(Strategy strategy);
 
-/// A schedule as users write it: knobs, and among them perhaps `threads=N`, which is a property of calls (KernelOptions::threads).
+/// A schedule as users write it: knobs, and possibly `threads=N`, which is a property of calls (KernelOptions::threads).
 struct ScheduleText {
-  std::string knobs;  ///< what parse_schedule() takes
-  int threads = 0;    ///< 1..1024; 0: not said
+  std::string knobs;  ///< what parse_schedule() reads
+  int threads = 0;    ///< 1..1024; 0: not given
 };
 Expected<ScheduleText> split_threads(std::string_view text);
 

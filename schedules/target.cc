@@ -1,9 +1,9 @@
-// Target text: parse and print, and the traits that follow from a feature set.
+// Text of targets: parsing and printing, and the traits that follow from a set of features.
 //
-// Grammar: [ARCH-]CPU{(+|-)FEATURE} or an NPU. CPU names contain '-' themselves, so the longest known name that is followed by the end or a
-// sign wins. Features close over what they imply ("+avx512bw" switches avx2 on, "-avx" switches avx2 off), and text lists only
-// what differs from the CPU's own set, sorted: equal targets print equal text. Cores and caches are the machine's for `native`, else
-// nominal, from the CPU's row. Covered by tests/unit/target_test.cc.
+// Grammar: [ARCH-]CPU{(+|-)FEATURE}, or an NPU. CPU names contain '-' themselves, so the longest known name that is followed by the end or
+// a sign is taken. A feature brings what it implies ("+avx512bw" switches avx2 on) and takes with it what implies it ("-avx" switches avx2
+// off). The text lists only what differs from the CPU's own features, sorted, so equal targets print equal text. Cores and caches are the
+// machine's for `native` and those of the CPU's row otherwise. Tested by tests/unit/target_test.cc.
 #include "schedules/target.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace strew {
 namespace {
 
-/// NPUs: cores of the largest parts.
+/// NPUs, with the cores of the largest models.
 struct Npu {
   std::string_view name;
   int cores;
@@ -41,7 +41,7 @@ std::string feature_list() {
   return list;
 }
 
-/// Length of the longest known CPU name at the start of `text` that ends the text or stands before a sign.
+/// The length of the longest known CPU name at the start of `text` that is followed by the end of the text or a sign.
 size_t cpu_prefix(std::string_view text) {
   size_t best = 0;
   auto consider = [&](std::string_view name) {
@@ -53,7 +53,7 @@ size_t cpu_prefix(std::string_view text) {
   return best;
 }
 
-/// The CPU with exactly these features, and the cores and caches of its row.
+/// The target with this CPU's cores and caches and exactly these features.
 Target target_with(const CpuInfo& cpu, FeatureSet features) {
   Target target;
   target.arch = cpu.arch;
@@ -73,7 +73,7 @@ Target target_with(const CpuInfo& cpu, FeatureSet features) {
   return target;
 }
 
-/// The sizes that a process may count on here.
+/// Copies the cores and cache sizes that this process may use.
 void take_sizes(const Machine& machine, Target& target) {
   target.cores = machine.cores;
   target.l1d_bytes = machine.l1d_bytes;

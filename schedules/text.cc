@@ -1,6 +1,5 @@
-// The text of a schedule: knob=value pairs with commas, every knob (schedules/knobs), in one order, so equal schedules print equal text.
-//
-// parse_schedule takes any subset in any order over a base. Tested by tests/unit/schedule_test.cc.
+// The text of a schedule: knob=value pairs with commas, in the order of schedules/knobs, so equal schedules print equal text.
+// parse_schedule reads any of the knobs in any order. Tested by tests/unit/schedule_test.cc.
 #include <algorithm>
 #include <charconv>
 

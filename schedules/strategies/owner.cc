@@ -1,5 +1,5 @@
-// Strategy owner: every destination has one owner, which reads all indices and applies its updates in order. Also what the other strategies
-// that deal destinations out have in common with it. Tested by tests/unit/schedule_test.cc and owner_test.cc.
+// Strategy owner: every destination has one owner, a thread that reads all indices and applies the updates of its destinations in order.
+// This file also has the rule that owner, radix and runs share. Tested by tests/unit/schedule_test.cc and tests/unit/owner_test.cc.
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 
@@ -17,7 +17,7 @@ Status legal_owners(const Plan& plan, Strategy strategy) {
 
 Status legal_owner(const Plan& plan) { return legal_owners(plan, Strategy::owner); }
 
-/// Clip, where windows could be shared out by columns when a few destinations turn out to be hot.
+/// The entry clip is needed where windows can be cut into columns, in case a few destinations turn out to be hot.
 std::vector<EntryKind> entries_owner(const Plan& plan) {
   std::vector<EntryKind> list = {EntryKind::keys, EntryKind::list};
   if (legal_window(plan).ok()) list.push_back(EntryKind::clip);

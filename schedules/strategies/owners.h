@@ -1,4 +1,4 @@
-// What the strategies owner, radix and runs have in common: destinations have keys.
+// The rule of legality that the strategies owner, radix and runs share: destinations must have keys.
 #pragma once
 
 #include "compiler/plan/plan.h"
@@ -6,8 +6,8 @@
 
 namespace strew {
 
-/// Legal for scatters whose windows coincide or are disjoint (row, element), with whole-byte results of equal, static, non-negative strides
-/// (a key is one non-negative offset).
+/// Ok for scatters whose windows coincide or are disjoint (plan kinds row and element) and whose results have whole-byte elements and
+/// equal, static, non-negative strides: then a destination's offset is its key.
 Status legal_owners(const Plan& plan, Strategy strategy);
 
 }  // namespace strew

@@ -1,7 +1,7 @@
-// Strategy positions: threads share out the index positions. Legal when no destination has two writers: a gather, a slice update (batching
-// dims give each position its own slab), destinations known to be unique, or whole slabs of positions where batching dims lead. The order of
-// updates per destination is then trivial, so the bits do not depend on the split. Cost: no index work at all, the best split where it is
-// legal. Tested by tests/unit/schedule_test.cc.
+// Strategy positions: cuts the index positions into chunks. Legal if no destination can be written from two positions: gathers, slice
+// updates (batching dims give each position its own slab), destinations known to be unique, or slabs of positions that stay together
+// because batching dims lead. So the order of updates per destination never matters, and the bits do not depend on the number of chunks. No
+// thread repeats work on indices; where this strategy is legal, no other is faster. Tested by tests/unit/schedule_test.cc.
 #include "schedules/strategies/strategy.h"
 
 namespace strew {

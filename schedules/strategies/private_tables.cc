@@ -1,6 +1,6 @@
-// Strategy private: a copy of the results per chunk of positions. Legal where every grouping of updates gives the same bits (integers,
-// bool, float min and max), or where the op asks for no order (`relaxed`). Running it: runtime/call/strategies/private_tables. Tested by
-// tests/unit/schedule_test.cc and private_test.cc.
+// Strategy private: a copy of the results per chunk of positions. Legal if every grouping of updates gives the same bits (integers, bool,
+// float min and max), or if the op does not require an order (`relaxed`). runtime/call/strategies/private_tables runs it. Tested by
+// tests/unit/schedule_test.cc and tests/unit/private_test.cc.
 #include "schedules/strategies/private_tables.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-// What strategy private asks of a plan's combiners. What it asks of an operator is in the table of compiler/op/combiner.h.
+// What strategy private requires of the combiners of a plan. What it requires of an operator is in the table of compiler/op/combiner.h.
 #pragma once
 
 #include "compiler/op/combiner.h"
@@ -6,11 +6,11 @@
 
 namespace strew {
 
-/// Does any grouping of the updates give the same bits? (Integers, bool, and float min and max.) Otherwise the number of tables decides
-/// them, so it must not depend on the number of threads.
+/// Does every grouping of the updates give the same bits? It does for integers, bool, and float min and max. Otherwise the number of tables
+/// decides the bits, so it must not depend on the number of threads.
 bool combines_exactly(const Plan& plan);
 
-/// The combiner of result i, for plans that private_legal admits.
+/// The combiner of result i, for plans for which strategy private is legal.
 ExprOp combiner_of(const Plan& plan, int i);
 
 }  // namespace strew

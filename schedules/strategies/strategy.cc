@@ -23,7 +23,7 @@ std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
   return kRows[static_cast<size_t>(strategy)].entries(plan);
 }
 
-/// One thread: whatever the plan.
+/// Strategy sequential is legal for every plan.
 Status legal_sequential(const Plan&) { return {}; }
 std::vector<EntryKind> entries_sequential(const Plan&) { return {}; }
 

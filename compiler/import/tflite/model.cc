@@ -149,7 +149,7 @@ const std::vector<Operator>& operators() {
 
 Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return import_aligned(bytes, path);
-  // flatbuffers reads fields in place, with their own alignment.
+  // Flatbuffers reads fields in place, with their own alignment.
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
   return import_aligned({reinterpret_cast<const char*>(aligned.data()), bytes.size()}, path);
