@@ -1,11 +1,11 @@
 // Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the kernels through
-// compiler/program/interpret), binds each kernel's tensors in the order
-// of tensor_slots(op) and collects the outputs. Serial and simple on purpose: one kernel at a time, every intermediate kept until the
-// end. Applications bind kernels themselves; this is for the command line and for tests (runtime/program.h).
+// compiler/program/interpret), gives each kernel its tensors in the order of tensor_slots(op), and collects the outputs. It is serial and
+// simple on purpose: one kernel runs at a time, and every intermediate is kept until the end. It serves the command line and tests
+// (runtime/program.h); applications run kernels themselves.
 //
-// Results whose dims the op leaves open take them from the operand (scatter) or from indices and slice sizes (gather; a slice size that
-// nothing gives is the operand's whole dim). Ops with static strides get buffers laid out that way, copied in and out (compiler/program/strided).
-// Tested by tests/unit/program_test.cc and tests/oracle/*.
+// A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather; a slice size that
+// nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in that layout
+// (compiler/program/strided). Tested by tests/unit/program_test.cc and tests/oracle/*.
 #include "compiler/program/program.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ int64_t integer_at(const Tensor& tensor, int64_t i) {
   return decode_i64(tensor.dtype, load_element(tensor.dtype, tensor.data.data(), i).bits[0]);
 }
 
-/// The strings of the copy are its own.
+/// A copy of the tensor; it owns its strings.
 Expected<Tensor> copy_of(const Tensor& tensor) {
   STREW_ASSIGN(Tensor copy, make_tensor(tensor.dtype, tensor.dims));
   if (tensor.dtype == DType::string) {
@@ -56,7 +56,7 @@ class Runner {
 
  private:
   struct Output {
-    int value = -1;  ///< or a result of `kernel`, which no value need name
+    int value = -1;  ///< a value's number, or -1 for a result of `kernel`, which may have no value
     int kernel = -1, result = 0;
   };
 
@@ -76,7 +76,7 @@ class Runner {
     return invalid_argument("kernel '" + only_ + "' is not in the file");
   }
 
-  /// Marks the kernels that the outputs need, walking back from them; each value and kernel is looked at once.
+  /// Marks the kernels that the outputs need, walking back from these; visits each value and kernel once.
   Status mark_needed() {
     needed_.assign(imported_.kernels.size(), false);
     std::vector<bool> seen(imported_.values.size(), false);
@@ -114,7 +114,7 @@ class Runner {
     return {};
   }
 
-  /// Makes values_[v] point at the tensor of value `v`.
+  /// Makes values_[v] point to the tensor of value `v`.
   Expected<const Tensor*> evaluate(int v) {
     if (values_[v] != nullptr) return values_[v];
     const Value& value = imported_.values[v];
@@ -150,7 +150,7 @@ class Runner {
     return values_[v];
   }
 
-  /// Evaluates computes[c] after those it reads. No recursion along the chain: files may make it as long as they like.
+  /// Evaluates computes[c] after those it reads. It does not recurse, since files may make chains as long as they like.
   Status evaluate_computes(int c) {
     computed_.resize(imported_.computes.size());
     std::vector<int> open{c};
@@ -316,7 +316,7 @@ class Runner {
     return {};
   }
 
-  /// An in_place op's result buffer holds the operand before the call.
+  /// For an op with init in_place: copies the operand into the result's buffer.
   Status fill_in_place(const ImportedKernel& kernel, int index, Tensor& result) {
     const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
     if (scatter == nullptr || scatter->init != InitKind::in_place) return {};
@@ -345,7 +345,8 @@ class Runner {
     return dims;
   }
 
-  /// Offset dims come from the slice sizes, the others from the dims of indices without the index vector, in order.
+  /// The dims of a gather's result: offset dims from the slice sizes, the others from the dims of indices without the index vector, in
+  /// order.
   Expected<std::vector<int64_t>> gather_dims(const ImportedKernel& kernel, const Gather& gather, std::vector<int64_t> dims) {
     std::vector<int64_t> sizes = gather.slice_sizes;
     if (kernel.slice_sizes >= 0) {
@@ -357,7 +358,7 @@ class Runner {
                                   ", expected 0 or more");
       }
     }
-    // An open size that no value gives is a window over the whole dim (GATHER of a table with open dims).
+    // A size that no value gives is that of the operand's whole dim (GATHER of a table with open dims).
     const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
     for (size_t d = 0; d < sizes.size() && d < operand.size(); ++d) sizes[d] = sizes[d] == kDynamic ? operand[d] : sizes[d];
     const AccessDims access(gather);
@@ -373,7 +374,7 @@ class Runner {
     return dims;
   }
 
-  /// Results are moved out, so that a large one is in memory once; a tensor that is several outputs is copied for all but the last.
+  /// Results are moved out, so that a large one is in memory only once. If a tensor is more than one output, all but the last get copies.
   Expected<std::vector<Tensor>> collect() {
     std::vector<const Tensor*> from;
     for (const Output& output : outputs_) {
@@ -388,7 +389,7 @@ class Runner {
     for (size_t i = 0; i < from.size(); ++i) {
       const bool again = std::find(from.begin() + static_cast<ptrdiff_t>(i) + 1, from.end(), from[i]) != from.end();
       if (!again && from[i]->dtype != DType::string) {
-        out.push_back(std::move(const_cast<Tensor&>(*from[i])));  // every tensor that values_ points at is ours
+        out.push_back(std::move(const_cast<Tensor&>(*from[i])));  // values_ points only to tensors that this object owns
         continue;
       }
       STREW_ASSIGN(Tensor copy, copy_of(*from[i]));
@@ -401,10 +402,10 @@ class Runner {
   std::vector<std::unique_ptr<Tensor>> inputs_;
   const std::string& only_;
   const KernelRunner& run_;
-  std::vector<const Tensor*> values_;           ///< null: not evaluated yet
+  std::vector<const Tensor*> values_;           ///< null: not evaluated so far
   std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
   std::vector<std::vector<Tensor>> results_;    ///< per kernel
-  std::vector<std::vector<Tensor>> computed_;   ///< per compute; empty: not evaluated yet
+  std::vector<std::vector<Tensor>> computed_;   ///< per compute; empty: not evaluated so far
   std::vector<Output> outputs_;
   std::vector<bool> needed_;
 };

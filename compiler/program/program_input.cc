@@ -1,5 +1,5 @@
-// Inputs against their types. A pointer has no shape: behind one, extents of 1 may be more or fewer than its type has, wherever they
-// stand, as long as the others agree in order. Tested by tests/unit/program_test.cc.
+// Compares inputs with their types. A pointer has no shape, so a tensor given for one may have more or fewer dims of extent 1 than the
+// type, anywhere, if all other extents agree in order. Tested by tests/unit/program_test.cc.
 #include "compiler/program/program_input.h"
 
 namespace strew {
@@ -14,7 +14,7 @@ bool same_shape(const std::vector<int64_t>& dims, const std::vector<int64_t>& wa
   return true;
 }
 
-/// The dims `wanted` has for a tensor of `dims`, or nothing.
+/// The dims `wanted` with the extents of a tensor of dims `dims`; `fit` says whether they agree.
 std::vector<int64_t> without_units(const std::vector<int64_t>& dims, const std::vector<int64_t>& wanted, bool& fit) {
   std::vector<int64_t> out;
   size_t i = 0;

@@ -1,4 +1,4 @@
-// The inputs of a program: does a given tensor fit what the file says?
+// Checks that the tensors given for a program's inputs fit what the file declares.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace strew {
 
-/// Fails unless `tensor` fits `input`, the file's number `number`. Where the input is memory, the tensor's dims become the type's.
+/// Fails unless `tensor` fits `input`, which is input `number` of the file. If the input is memory (a pointer), the tensor gets the type's
+/// dims.
 Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number);
 
 std::string shape_text(const std::vector<int64_t>& dims);               ///< [3,?]

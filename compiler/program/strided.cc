@@ -1,7 +1,7 @@
-// Layouts: the command line's files are contiguous, an op's tensors need not be. Element by element, since this is never on a path
-// whose speed matters. Gaps between elements are filled with 0xA5, so that a kernel which reads them gives visibly wrong bits.
+// Layouts: files of the command line are contiguous, but the tensors of an op need not be. Elements are copied one by one, since the speed
+// of this code does not matter. Gaps between elements are filled with 0xA5, so a kernel that reads them gives visibly wrong bits.
 //
-// Dims whose stride is kDynamic are laid out contiguously when any stride of the type is dynamic. Tested by tests/unit/program_test.cc.
+// If any stride of a type is dynamic, the tensor is laid out contiguously. Tested by tests/unit/program_test.cc.
 #include "compiler/program/strided.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::vector<int64_t> contiguous_strides(const std::vector<int64_t>& dims) {
   return out;
 }
 
-/// Lowest and highest element offset of a layout; fails when that does not fit.
+/// The lowest and highest element offset of a layout; fails if they do not fit.
 Status extent_of(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, int64_t& low, int64_t& high) {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 256;
   low = high = 0;
@@ -37,7 +37,7 @@ Status extent_of(const std::vector<int64_t>& dims, const std::vector<int64_t>& s
   return {};
 }
 
-/// f(contiguous element, offset in the layout) for every element.
+/// Calls f(number of the element, its offset in the layout) for every element, in row-major order.
 template <class F>
 void for_each_element(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, F f) {
   int64_t count = 1;
@@ -87,7 +87,8 @@ Expected<StridedTensor> lay_out(const Tensor& tensor, const TensorType& type) {
   int64_t low = 0, high = 0;
   STREW_TRY(extent_of(tensor.dims, type.strides, low, high));
   out.strides = type.strides;
-  // A whole element of a sub-byte type may be the first: keep element 0 on a byte boundary by counting down in eighths.
+  // Element 0 must begin at a byte, also for dtypes below 8 bits. So the space before it, which negative offsets need, is rounded up to 8
+  // elements.
   const int64_t first = (-low + 7) / 8 * 8;
   STREW_ASSIGN(out.buffer, Buffer::allocate(storage_bytes(tensor.dtype, first + high + 1)));
   std::memset(out.buffer.data(), 0xA5, static_cast<size_t>(out.buffer.size()));
@@ -102,7 +103,7 @@ Expected<StridedTensor> lay_out(const Tensor& tensor, const TensorType& type) {
 void collect_layout(const StridedTensor& from, Tensor& to) {
   if (from.strides.empty()) return;
   const auto* start = static_cast<const std::byte*>(from.data);
-  // Offsets may be negative: count from the start of the buffer, as lay_out did.
+  // Offsets may be negative, so positions count from the start of the buffer, as in lay_out().
   const int64_t first = (start - from.buffer.data()) * 8 / bits(from.dtype);
   for_each_element(from.dims, from.strides, [&](int64_t i, int64_t offset) {
     copy_elements(from.dtype, 1, from.buffer.data(), first + offset, to.data.data(), i);

@@ -1,4 +1,4 @@
-// StridedTensor: a contiguous tensor laid out as an op's type says, where that type has static strides of its own.
+// StridedTensor: a contiguous tensor in the layout of an op's type, if that type has static strides.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,21 @@
 
 namespace strew {
 
-/// Copies `count` consecutive elements between positions counted in elements; sub-byte elements leave their neighbours alone.
+/// Copies `count` consecutive elements; positions count elements. For dtypes below 8 bits the neighbours in a byte are kept.
 void copy_elements(DType dtype, int64_t count, const std::byte* from, int64_t from_at, std::byte* to, int64_t to_at);
 
-/// Either a view of a contiguous tensor, which must live as long, or a copy of it in a layout of its own.
+/// Either a view of a contiguous tensor, which must live as long, or a copy of it in another layout.
 struct StridedTensor {
   DType dtype = DType::f32;
   std::vector<int64_t> dims, strides;  ///< strides empty: contiguous
-  Buffer buffer;                       ///< empty: `data` is the contiguous tensor's
+  Buffer buffer;                       ///< empty: `data` belongs to the contiguous tensor
   void* data = nullptr;
   TensorView view() const;
 };
 
-/// Contiguous types and dynamic strides: a view. Static strides: a copy, every element of `tensor` in its place.
+/// Lays out `tensor` as `type` says: a view if the type is contiguous or has dynamic strides, a copy if its strides are static.
 Expected<StridedTensor> lay_out(const Tensor& tensor, const TensorType& type);
-/// The way back, after a kernel has written the layout. No-op for views.
+/// Copies the elements back to the contiguous tensor after a kernel has written the layout. Does nothing for views.
 void collect_layout(const StridedTensor& from, Tensor& to);
 
 }  // namespace strew

@@ -1,8 +1,8 @@
-// Owned tensors. Their memory is a mapped file, or comes from calloc and is aligned by hand to 64 bytes (the widest vector register and a
-// cache line): calloc, so that a large result costs no pass over its pages before a kernel fills them.
+// Owned tensors. Their memory is a mapped file, or is allocated with calloc and aligned by hand to 64 bytes (the widest vector register and
+// a cache line). calloc gives zero pages of the system, so a large result is not written once before a kernel fills it.
 //
-// Sizes come from files, so every product is checked and nothing larger than the machine's memory is asked for: with overcommit the
-// allocation would succeed and the process die later. Tested by tests/unit/program_test.cc and tests/error/cli_test.cc.
+// Sizes come from files, so every product is checked, and no more is allocated than the machine has memory: with overcommit the allocation
+// would succeed and the process would die later. Tested by tests/unit/program_test.cc and tests/error/cli_test.cc.
 #include "compiler/program/tensor.h"
 
 #include <unistd.h>
@@ -19,10 +19,10 @@ namespace strew {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// Elements of any dtype below this fit 63 bits when counted in bits (complex128 and string are 128 bits wide).
+// With fewer elements than this, the size in bits fits 63 bits for every dtype (complex128 and string are 128 bits wide).
 constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 256;
 
-/// 16-byte element of a string tensor (semantics.md section 4).
+/// An element of a string tensor, 16 bytes (semantics.md section 4).
 struct StringView {
   const char* data;
   int64_t size;
@@ -56,7 +56,7 @@ Expected<Buffer> Buffer::allocate(int64_t bytes) {
 Buffer Buffer::share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
   Buffer out;
   out.owner_ = std::move(owner);
-  out.data_ = const_cast<std::byte*>(bytes.data());  // Tensor has one kind of buffer; the pages themselves are read-only
+  out.data_ = const_cast<std::byte*>(bytes.data());  // Buffer has one kind of pointer; these pages are read-only
   out.size_ = static_cast<int64_t>(bytes.size());
   out.read_only_ = true;
   return out;

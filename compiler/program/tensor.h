@@ -1,4 +1,4 @@
-// Tensor: an owned tensor, for callers that have no memory of their own (the command line, tests, tools).
+// Tensor: a tensor with its memory, for callers without memory of their own (the command line, tests, tools).
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace strew {
 
-/// Bytes that are released with their owner: 64-byte aligned memory, zero at first, or the contents of a mapped file.
+/// Shared bytes: 64-byte aligned memory, zero at first, or the contents of a mapped file. Released with the last buffer that shares them.
 class Buffer {
  public:
   Buffer() = default;
-  /// Fails when the memory is not there.
+  /// Fails if the memory cannot be allocated.
   static Expected<Buffer> allocate(int64_t bytes);
-  /// `bytes`, which `owner` keeps: nothing is copied, and nobody may write them.
+  /// A buffer of `bytes`, which live as long as `owner`. Nothing is copied, and the bytes must not be written.
   static Buffer share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
-  /// Another Buffer of the same bytes.
+  /// Another buffer of the same bytes.
   Buffer share() const { return share({data_, static_cast<size_t>(size_)}, owner_); }
   Buffer(Buffer&&) = default;
   Buffer& operator=(Buffer&&) = default;
@@ -39,8 +39,8 @@ class Buffer {
   bool read_only_ = false;
 };
 
-/// An owned tensor, contiguous and row-major, packed as its dtype says. Strings: `data` holds 16-byte views of `strings`, or of
-/// the strings of a tensor that lives as long.
+/// A tensor that owns its elements: contiguous, row-major, packed as its dtype says. The elements of a string tensor are 16-byte views of
+/// `strings`, or of the strings of a tensor that lives as long.
 struct Tensor {
   DType dtype = DType::f32;
   std::vector<int64_t> dims;
@@ -50,19 +50,20 @@ struct Tensor {
   int64_t elements() const;
 };
 
-/// May the `bytes` bytes at `offset` of a file be mapped as elements of `dtype`, rather than read? Not integers: a file can change under the
-/// process, and an index must not change between its check and its use. Not small ones, and none that lie unaligned.
+/// May the `bytes` bytes at `offset` of a file be mapped as elements of `dtype`? If not, they must be read. Integers may not: another
+/// process can change a mapped file, and an index must not change between its check and its use. Nor may few bytes or unaligned ones.
 bool can_map(DType dtype, int64_t offset, int64_t bytes);
-/// Zeroed (strings: empty). Fails when an extent is negative, the size does not fit 63 bits or the memory is not there.
+/// Makes a tensor of zeros (of empty strings). Fails if an extent is negative, the size does not fit 63 bits, or the memory cannot be
+/// allocated.
 Expected<Tensor> make_tensor(DType dtype, std::vector<int64_t> dims);
-/// Fails when this machine has less memory than `bytes`.
+/// Fails if this machine has less memory than `bytes`.
 Status check_memory(int64_t bytes);
-/// The element of a string tensor.
+/// The text of one element of a string tensor.
 std::string_view string_at(const Tensor& tensor, int64_t element);
-/// Makes `strings` (one per element) the contents of a string tensor.
+/// Makes `strings`, one per element, the contents of a string tensor.
 void set_strings(Tensor& tensor, std::vector<std::string> strings);
 
-/// Row-major extent product, or an error when an extent is negative or the elements of the widest dtype would not fit 63 bits.
+/// The product of the extents. Fails if an extent is negative, or if as many elements of the widest dtype would not fit 63 bits.
 Expected<int64_t> element_count(const std::vector<int64_t>& dims);
 
 }  // namespace strew

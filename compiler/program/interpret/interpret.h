@@ -1,4 +1,4 @@
-// Interpret: evaluates the operations around an imported file's kernels (Compute), one whole tensor at a time.
+// The interpreter: evaluates the operations around the kernels of an imported file (Compute), one whole tensor at a time.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace strew {
 
-/// The results of `compute` on `arguments`, as its arguments' dims and dtypes allow. Failures carry no place.
+/// The results of `compute` for `arguments`. Fails if their dims or dtypes do not fit. Error messages have no location; the caller adds it.
 Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments);
 
-// One family each: map.cc, reduce.cc, move.cc.
+// One function per family of operations: map.cc, reduce.cc, move.cc.
 Expected<Tensor> interpret_map(const Compute& compute, const std::vector<const Tensor*>& arguments);
 Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std::vector<const Tensor*>& arguments);
 Expected<Tensor> interpret_iota(const Compute& compute);
 Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const Tensor*>& arguments);
 
-/// Fails unless `actual` is what `type` lets it be.
+/// Fails unless the extents `actual` are possible for `type`; `what` names the tensor in the message.
 Status check_extents(const std::vector<int64_t>& actual, const TensorType& type, const char* what);
 
 }  // namespace strew

@@ -1,6 +1,7 @@
-// Map: an elementwise operation. Integers and bools of 8 bits and more, f32 and f64 take a typed loop where the function is one node
-// that needs no care (wrap-around in unsigned types, comparisons, IEEE add, subtract, multiply, select); everything else is evaluated
-// by the reference's scalars, element by element, so the two agree bit for bit. Tested by tests/unit/interpret_test.cc, which runs both.
+// map: elementwise operations. A function of a single node takes a typed loop (typed_map.h) for integers and bools of at least 8 bits, f32
+// and f64, if it is one of the simple operations: integer arithmetic with wrap-around, comparisons, IEEE add, subtract and multiply,
+// select. All other functions are evaluated element by element with the reference's scalars, so both ways agree bit for bit. Tested by
+// tests/unit/interpret_test.cc, which runs both.
 #include "base/number.h"
 #include "compiler/evaluate/expr_eval.h"
 #include "compiler/program/interpret/interpret.h"
@@ -9,7 +10,7 @@
 namespace strew {
 namespace {
 
-/// Arguments of rank 0 go with every element; the others have the result's dims.
+/// The dims of the result, which all arguments must have except those of rank 0.
 Expected<std::vector<int64_t>> result_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   const std::vector<int64_t>* dims = nullptr;
   for (const Tensor* argument : arguments) {

@@ -1,6 +1,6 @@
-// iota, and the operations that only move elements: each is one walk over the result whose source address is a sum of one stride
-// per dim. Rows along the last dim are copied by element width, so a step costs a load and a store; elements below 8 bits go through
-// load_element. Tested by tests/unit/interpret_test.cc.
+// iota, and the operations that only move elements. Each of these is one walk over the result, in which the source address is a sum of one
+// stride per dim. Rows along the last dim are copied by element width, so an element costs a load and a store; elements below 8 bits go
+// through load_element. Tested by tests/unit/interpret_test.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -51,7 +51,7 @@ void copy_row(DType dtype, const std::byte* from, int64_t from_at, int64_t from_
   }
 }
 
-/// Copies a box of `extents` elements; addresses in elements.
+/// Copies a box of `extents` elements. Addresses and strides count elements.
 void copy_box(const Dims& extents, const Tensor& from, int64_t from_at, const Dims& from_strides, Tensor& to, int64_t to_at,
               const Dims& to_strides) {
   for (int64_t extent : extents)
@@ -96,7 +96,7 @@ Expected<Tensor> broadcast(const Compute& compute, const Tensor& from) {
   return to;
 }
 
-/// Open dims are a second argument's; without one, the one open dim is what the number of elements leaves.
+/// The dims of a reshape. Open dims are those of the second argument; without one, a single open dim follows from the number of elements.
 Dims reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   Dims dims = compute.results[0].dims;
   uint64_t known = 1;
@@ -131,7 +131,7 @@ Expected<Tensor> transpose(const Compute& compute, const Tensor& from) {
   return to;
 }
 
-/// Where a slice or an update begins: compute.dims, and the rank-0 arguments from `first` on.
+/// Where a slice or an update begins: compute.dims plus the rank-0 arguments from `first` on.
 Expected<Dims> starts_of(const Compute& compute, const std::vector<const Tensor*>& arguments, size_t first) {
   Dims starts = compute.dims;
   for (size_t d = 0; first + d < arguments.size() && d < starts.size(); ++d) {
@@ -213,7 +213,7 @@ Expected<Tensor> interpret_iota(const Compute& compute) {
   STREW_ASSIGN(Tensor to, make_result(compute, compute.results[0].dims));
   const auto along = static_cast<size_t>(compute.dims[0]);
   const int64_t run = row_major(to.dims)[along], extent = to.dims[along];
-  // One number after the other, each repeated `run` times.
+  // Writes one number after the other, each `run` times.
   for (int64_t at = 0, count = to.elements(); at < count;) {
     for (int64_t number = 0; number < extent; ++number) {
       const bool real = !is_complex(to.dtype);

@@ -1,6 +1,6 @@
-// One loop per (operation, dtype), for functions that are a single node over the arguments in order. Integer arithmetic wraps in
-// unsigned types; min and max of floats stay with the reference (NaN and zero rules). Tested by tests/unit/interpret_test.cc against
-// the scalar path.
+// One loop per operation and dtype, for functions that are a single node whose arguments are the map's, in order. Integer arithmetic wraps,
+// since it is done in unsigned types. min and max of floats have no loop: the reference has the rules for NaN and zero. Tested by
+// tests/unit/interpret_test.cc against the evaluation by elements.
 #include "compiler/program/interpret/typed_map.h"
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 namespace strew {
 namespace {
 
-/// Unsigned of at least int's width, so that nothing is promoted to a signed type.
+/// The unsigned type for arithmetic on T, at least as wide as int, so that C++ promotes nothing to a signed type.
 template <class T>
 using Wrapping = std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, std::make_unsigned_t<T>>;
 
-/// Calls `use` with a zero of the C++ type of `dtype`; false if it has none.
+/// Calls `use` with a zero of the C++ type of `dtype`. Returns false if there is no such type.
 template <class Use>
 bool with_type(DType dtype, Use use) {
   switch (dtype) {
@@ -100,7 +100,7 @@ bool comparison(ExprOp op, const std::vector<const Tensor*>& arguments, Tensor& 
   }
 }
 
-/// Bits only, so any dtype of that width.
+/// select only moves bits, so T stands for all dtypes of its width.
 template <class T>
 bool select(const std::vector<const Tensor*>& arguments, Tensor& result) {
   const Column<uint8_t> which(*arguments[0]);
@@ -125,7 +125,7 @@ bool select(const std::vector<const Tensor*>& arguments, Tensor& result) {
   }
 }
 
-/// The function's one node, if its arguments are the extras in order; null otherwise.
+/// The only node of `function`, if its arguments are the extras in order; otherwise null.
 const ExprNode* single_node(const Expr& function, size_t arguments) {
   if (function.nodes.size() != arguments + 1 || function.results[0] != static_cast<int32_t>(arguments)) return nullptr;
   for (size_t i = 0; i < arguments; ++i)
@@ -146,7 +146,7 @@ bool map_typed(const Expr& function, const std::vector<const Tensor*>& arguments
   if (arguments.size() != 2) return false;
   const ExprOp op = node->op;
   const DType dtype = arguments[0]->dtype;
-  // add and mul of bools are or and and; only the bitwise operations and comparisons see their bytes as numbers.
+  // On bool, add and mul mean `or` and `and`; only the bitwise operations and comparisons may treat the bytes as numbers.
   if (dtype == DType::boolean && (op == ExprOp::add || op == ExprOp::sub || op == ExprOp::mul)) return false;
   return with_type(dtype, [&](auto zero) {
     using T = decltype(zero);

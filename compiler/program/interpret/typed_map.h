@@ -1,4 +1,4 @@
-// The typed loops of map.
+// Typed loops for map, which are faster than evaluating the function element by element.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace strew {
 
-/// Computes `result` if `function` is one node with a typed loop; false (nothing written) if it is not.
+/// Computes `result` if `function` is a single node that has a typed loop. Returns false, with nothing written, if it is not.
 bool map_typed(const Expr& function, const std::vector<const Tensor*>& arguments, Tensor& result);
 
 }  // namespace strew
