@@ -70,7 +70,7 @@ Status Lifter::assume_cores(const Statement& s, Span& span, const Poly& extent) 
   return {};
 }
 
-/// Checks that what is covered lies inside the memory. If that depends on arguments, it is checked when the kernel runs.
+/// Checks that the covered part lies inside the memory. If that depends on arguments, it is checked when the kernel runs.
 Status Lifter::fit(const Statement& s, int number, Cover& cover) {
   const Memory& memory = memories_[static_cast<size_t>(number)];
   const Poly extents[] = {memory.rows, memory.cols};

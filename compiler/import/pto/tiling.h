@@ -18,7 +18,7 @@ struct Loop {
   Position at;
 };
 
-/// Recognises three forms of loop: all iterations in one core; tiles dealt out to cores in turn (from block_idx * step on, by block_num *
+/// Recognises three forms of loop: all iterations in one core; tiles assigned to cores in turn (from block_idx * step on, by block_num *
 /// step); one contiguous piece per core. Fails with the reason if lower, upper and step describe none of them.
 Expected<Loop> recognise_loop(Scalars& scalars, SymbolId variable, const Poly& lower, const Poly& upper, const Poly& step,
                               Position at);
