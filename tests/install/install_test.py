@@ -5,9 +5,12 @@
 
 Every ELF file passes tools/lint/elf.py and names no folder of the builder; the dynamic loader finds every library, ours and libHalide beside each
 other; the installed program runs a scatter with every backend that was built and reads a file that needs MLIR; the objects it compiles pass the
-lint too; a library planted in the current folder is not loaded. Run by ctest (`install`). Exit: 0 right, 1 wrong.
+lint too; a library planted in the current folder is not loaded. No file of any kind names a folder of the builder. A project of a user's
+(consumer/) is built with the CMake package and with pkg-config, against the whole installation and against the runtime alone. Run by ctest
+(`install`). Exit: 0 right, 1 wrong.
 """
 import argparse
+import os
 import pathlib
 import shutil
 import struct
@@ -58,6 +61,45 @@ def check_files(check, prefix, builder):
                 check.that(place.startswith(f"{prefix}/"), f"{file.name} takes {name} from {place}, expected from {prefix}")
 
 
+def check_contents(check, prefix, builder):
+    """An installation is the same wherever it was built and wherever it is moved."""
+    for file in sorted(prefix.rglob("*")):
+        if file.is_file() and not file.is_symlink() and file.name != "libHalide.so":
+            found = [str(path) for path in builder if str(path).encode() in file.read_bytes()]
+            check.that(not found, f"{file.relative_to(prefix)} names {', '.join(found)}, a folder of its builder")
+    for name in ["LICENSE", "README.md", "docs/semantics.md", "docs/versioning.md"]:
+        check.that(any(prefix.glob(f"share/doc/*/{name}")), f"{name} is not installed")
+
+
+def check_consumer(check, cmake, prefix, folder, components):
+    """A user's project finds the package, builds and runs; `prefix` must have these components and no others."""
+    build = folder / ("consumer_" + "_".join(components))
+    configure = [cmake, "-S", ROOT / "tests/install/consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
+                 f"-DCONSUMER_EXAMPLE={ROOT / 'examples/cpp/main.cc'}", f"-DCONSUMER_COMPONENTS={';'.join(components)}"]
+    check.run(configure, folder)
+    check.run([cmake, "--build", build], folder)
+    programs = ["version_shared", "version_static"] + (["histogram"] if "compiler" in components else [])
+    for program in programs:
+        check.run([build / program], folder)
+    if "compiler" not in components:
+        done = subprocess.run([str(word) for word in configure[:-1]] + ["-DCONSUMER_COMPONENTS=compiler", "-B", str(build) + "_wrong"], cwd=folder,
+                              capture_output=True, text=True, check=False)
+        message = " ".join(done.stderr.split())
+        check.that(done.returncode != 0 and "component 'compiler' is not installed" in message,
+                   f"a component that is not installed gives {done.returncode}: {message}")
+
+
+def check_pkg_config(check, prefix, folder):
+    environment = dict(os.environ, PKG_CONFIG_PATH=":".join({str(file.parent) for file in prefix.rglob("*.pc")}))
+    for library, source in [("strew", ROOT / "examples/cpp/main.cc"), ("strew_rt", ROOT / "tests/install/consumer/version.cc")]:
+        done = subprocess.run(["pkg-config", "--cflags", "--libs", library], env=environment, capture_output=True, text=True, check=False)
+        check.that(done.returncode == 0 and str(prefix) in done.stdout, f"pkg-config {library}: {done.stdout}{done.stderr}")
+        program = folder / f"with_{library}"
+        libraries = next(prefix.rglob("libstrew_rt.so")).parent
+        check.run(["c++", "-std=c++20", source, *done.stdout.split(), f"-Wl,-rpath,{libraries}", "-o", program], folder)
+        check.run([program], folder)
+
+
 def check_runs(check, program, folder, backends):
     (folder / "add.strew").write_text(OP)
     (folder / "operand.npy").write_bytes(npy("f4", [1, 2, 3, 4]))
@@ -105,6 +147,13 @@ def main():
     check.that("llvm" in backends, "libstrew_llvm.so is not installed")
     check.that(("halide" not in backends) or any(prefix.rglob("LICENSE.Halide.txt")), "libHalide.so is installed without its licence")
     check_files(check, prefix, [build / "bin", build / "lib", ROOT / ".venv"])
+    check_contents(check, prefix, [ROOT, build])
+    check_consumer(check, options.cmake, prefix, folder, ["runtime", "compiler"])
+    check_pkg_config(check, prefix, folder)
+    runtime = home / "runtime"
+    check.run([options.cmake, "--install", build, "--component", "runtime", "--prefix", runtime], home)
+    check.that(not any(runtime.rglob("libstrew.so*")), "component runtime installs libstrew")
+    check_consumer(check, options.cmake, runtime, folder, ["runtime"])
     shutil.copy2(build / "lib/libstrew_impostor.so", folder / "libfmt.so.9")
     check_runs(check, prefix / "bin/strew", folder, backends)
     check_npu(check, prefix / "bin/strew", folder, libraries)

@@ -236,5 +236,24 @@ TEST(Number, WideElementsMoveWhole) {
   EXPECT_EQ(decode_i64(DType::i16, load_element(DType::i16, bytes, 1).bits[0]), -2);
 }
 
+TEST(ScalarOf, CppValuesKeepTheirBits) {
+  EXPECT_EQ(Scalar::of(true), (Scalar{DType::boolean, {1, 0}}));
+  EXPECT_EQ(Scalar::of(int8_t{-2}), (Scalar{DType::i8, {0xfe, 0}}));
+  EXPECT_EQ(Scalar::of(uint16_t{65535}), (Scalar{DType::u16, {0xffff, 0}}));
+  EXPECT_EQ(Scalar::of(-1), (Scalar{DType::i32, {0xffffffff, 0}}));
+  EXPECT_EQ(Scalar::of(~uint64_t{0}), (Scalar{DType::u64, {~uint64_t{0}, 0}}));
+  EXPECT_EQ(Scalar::of(1.5F), (Scalar{DType::f32, {0x3fc00000, 0}}));
+  EXPECT_EQ(Scalar::of(-0.0), (Scalar{DType::f64, {0x8000000000000000, 0}}));
+  EXPECT_EQ(Scalar::of(std::complex<float>(1, -2)), make_complex(DType::complex64, 0x3f800000, 0xc0000000));
+  EXPECT_EQ(Scalar::of(std::complex<double>(0, 1)), make_complex(DType::complex128, 0, 0x3ff0000000000000));
+}
+
+TEST(ScalarOf, NumbersAreRoundedOnce) {
+  EXPECT_EQ(Scalar::of(DType::bf16, 1.00390625), (Scalar{DType::bf16, {0x3f80, 0}}));  // halfway to 0x3f81: the even one
+  EXPECT_EQ(Scalar::of(DType::i8, -1), (Scalar{DType::i8, {0xff, 0}}));
+  EXPECT_EQ(Scalar::of(DType::u8, 300), (Scalar{DType::u8, {255, 0}}));
+  EXPECT_EQ(Scalar::of(DType::complex64, 0.5), make_complex(DType::complex64, 0x3f000000, 0));
+}
+
 }  // namespace
 }  // namespace strew

@@ -57,5 +57,34 @@ TEST(Expected, MacrosHandFailuresOn) {
   EXPECT_EQ(check_quarter(8).message(), "reached the end");
 }
 
+TEST(Status, PrefixSaysWhatTheFailureIsAbout) {
+  const Status failure = io_error("no space left").with_prefix("out.npy");
+  EXPECT_EQ(failure.code(), Code::io);
+  EXPECT_EQ(failure.message(), "out.npy: no space left");
+  EXPECT_TRUE(Status().with_prefix("out.npy").ok());
+}
+
+TEST(Expected, ValueOrTakesTheOtherOnFailure) {
+  EXPECT_EQ(half(8).value_or(-1), 4);
+  EXPECT_EQ(half(7).value_or(-1), -1);
+  const Expected<std::string> text = std::string("a");
+  EXPECT_EQ(text.value_or("b"), "a");
+}
+
+TEST(Expected, OfBoolIsNoCondition) {
+  EXPECT_FALSE((std::is_constructible_v<bool, Expected<bool>>));
+  EXPECT_TRUE((std::is_constructible_v<bool, Expected<int>>));
+}
+
+TEST(Expected, ReadingAValueThatIsNotThereEndsBuildsWithAssertions) {
+#ifdef NDEBUG
+  GTEST_SKIP() << "this build has no assertions";
+#else
+  const Expected<int> failure = unsupported("no such dtype");
+  EXPECT_DEATH((void)*failure, "the value of an Expected was read that has none: no such dtype");
+  EXPECT_DEATH((void)half(3).value(), "odd 3");
+#endif
+}
+
 }  // namespace
 }  // namespace strew

@@ -1,0 +1,16 @@
+// Prints the version of the library it runs with; exit status 1 where that is not the headers'.
+#include "strew/version.h"
+
+#include <cstdio>
+#include <string>
+
+#include "runtime/call/callable.h"
+
+int main() {
+  const strew_kernel none{};
+  const auto refused = strew::Callable::make(none, nullptr);
+  std::printf("%s\n", strew_version());
+  const std::string headers =
+      std::to_string(STREW_VERSION_MAJOR) + "." + std::to_string(STREW_VERSION_MINOR) + "." + std::to_string(STREW_VERSION_PATCH);
+  return headers == strew_version() && !refused.ok() ? 0 : 1;
+}
