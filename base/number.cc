@@ -224,6 +224,11 @@ Scalar make_complex(DType dtype, uint64_t real, uint64_t imaginary) {
   return {dtype, {real, imaginary}};
 }
 
+Scalar Scalar::of(DType dtype, double number) {
+  const uint64_t code = encode(part_dtype(dtype), number);
+  return is_complex(dtype) ? make_complex(dtype, code, 0) : Scalar{dtype, {code, 0}};
+}
+
 Scalar convert(const Scalar& value, DType dtype) {
   if (value.dtype == dtype) return value;
   const DType from = part_dtype(value.dtype), to = part_dtype(dtype);

@@ -4,16 +4,47 @@
 #pragma once
 
 #include <array>
+#include <complex>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "base/dtype.h"
 
 namespace strew {
 
+/// The dtype whose elements are C++ objects of type T: bool, an integer, float, double or std::complex of these.
+template <class T>
+constexpr DType dtype_of() {
+  constexpr DType kSigned[] = {DType::i8, DType::i16, DType::i32, DType::i64};
+  constexpr DType kUnsigned[] = {DType::u8, DType::u16, DType::u32, DType::u64};
+  constexpr int kLog2Bytes = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  if constexpr (std::is_same_v<T, bool>) {
+    return DType::boolean;
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::is_signed_v<T> ? kSigned[kLog2Bytes] : kUnsigned[kLog2Bytes];
+  } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+    return sizeof(T) == 8 ? DType::complex64 : DType::complex128;
+  } else {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, double>, "no dtype has elements of this type");
+    return sizeof(T) == 4 ? DType::f32 : DType::f64;
+  }
+}
+
 struct Scalar {
   DType dtype = DType::f32;
   /// Storage bits, low word first; bits past the dtype's width are zero. complex: real part in the low half.
   std::array<uint64_t, 2> bits{0, 0};
+
+  /// A C++ value as an element of its dtype, bit for bit: of(1.5f) is f32, of(int64_t{3}) is i64. Other dtypes: of(dtype, number).
+  template <class T>
+  static Scalar of(T value) {
+    Scalar scalar{dtype_of<T>()};
+    std::memcpy(scalar.bits.data(), &value, sizeof value);  // little-endian, as everything here
+    return scalar;
+  }
+  /// The element of a real dtype nearest to `number`, with that dtype's rules for overflow and NaN (docs/semantics.md); complex: its real part.
+  static Scalar of(DType dtype, double number);
 
   friend bool operator==(const Scalar&, const Scalar&) = default;
 };

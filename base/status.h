@@ -2,14 +2,20 @@
 //
 // A Status is one pointer wide; success is the null pointer, so returning it costs nothing on the hot path. A failure carries a
 // code, which says whose fault it was, and one sentence that names the field, its value and what was expected. The library never
-// prints, throws across a border, aborts or exits: it returns one of these.
+// prints, throws across a border, aborts or exits: it returns one of these. Reading the value of an Expected that has none is a bug of the
+// caller's: builds with assertions (no NDEBUG) end the process there and print the message. Tested by tests/unit/status_test.cc.
 #pragma once
 
 #include <cstdint>
+#ifndef NDEBUG
+#include <cstdio>
+#include <cstdlib>
+#endif
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace strew {
@@ -43,6 +49,10 @@ class [[nodiscard]] Status {
     static const std::string empty;
     return rep_ ? rep_->message : empty;
   }
+  /// The same failure with "PREFIX: " before its message, such as the file that it is about; success stays success.
+  Status with_prefix(std::string_view prefix) const {
+    return ok() ? Status() : Status(code(), std::string(prefix) + ": " + message());
+  }
 
  private:
   struct Rep {
@@ -68,17 +78,34 @@ class [[nodiscard]] Expected {
   }
 
   bool ok() const { return value_.has_value(); }
-  explicit operator bool() const { return ok(); }
+  /// ok(), but not for Expected<bool>, where it would be taken for the value.
+  explicit operator bool() const requires(!std::is_same_v<T, bool>) { return ok(); }
   const Status& status() const { return status_; }
-  T& value() & { return *value_; }
-  const T& value() const& { return *value_; }
-  T&& value() && { return std::move(*value_); }
-  T& operator*() & { return *value_; }
-  const T& operator*() const& { return *value_; }
-  T* operator->() { return &*value_; }
-  const T* operator->() const { return &*value_; }
+  T& value() & { return *checked(); }
+  const T& value() const& { return *checked(); }
+  T&& value() && { return std::move(*checked()); }
+  T& operator*() & { return *checked(); }
+  const T& operator*() const& { return *checked(); }
+  T* operator->() { return &*checked(); }
+  const T* operator->() const { return &*checked(); }
+  T value_or(T other) const& { return ok() ? *value_ : std::move(other); }
+  T value_or(T other) && { return ok() ? std::move(*value_) : std::move(other); }
 
  private:
+  std::optional<T>& checked() {
+    std::as_const(*this).checked();
+    return value_;
+  }
+  const std::optional<T>& checked() const {
+#ifndef NDEBUG
+    if (!value_) {
+      std::fprintf(stderr, "strew: the value of an Expected was read that has none: %s\n", status_.message().c_str());
+      std::abort();
+    }
+#endif
+    return value_;
+  }
+
   std::optional<T> value_;
   Status status_;
 };

@@ -475,7 +475,7 @@ Expected<int64_t> count_items(const Header& header, DType dtype, size_t file_byt
 
 Expected<Tensor> read_tensor(const Header& header, const Source& source, int64_t count, DType dtype, const std::string& what) {
   Expected<Tensor> tensor = make_tensor(dtype, header.shape);
-  if (!tensor.ok()) return Status(tensor.status().code(), what + ": " + tensor.status().message());
+  if (!tensor.ok()) return tensor.status().with_prefix(what);
   STREW_TRY(read_items(header, source, count, *tensor, what));
   return tensor;
 }

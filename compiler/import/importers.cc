@@ -114,7 +114,7 @@ const std::vector<Importer>& importers() {
 
 Expected<ImportedKernel> verified_kernel(Op op, std::string location, const VerifyOptions& options) {
   Expected<VerifiedOp> verified = VerifiedOp::of(std::move(op), options);
-  if (!verified.ok()) return Status(verified.status().code(), location + ": " + verified.status().message());
+  if (!verified.ok()) return verified.status().with_prefix(location);
   ImportedKernel kernel(std::move(verified).value());
   kernel.location = std::move(location);
   return kernel;
@@ -123,7 +123,7 @@ Expected<ImportedKernel> verified_kernel(Op op, std::string location, const Veri
 Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
   const bool override_oob = options.override_oob && !kernel.fixed_policy;
   Expected<VerifiedOp> op = overridden(kernel.op, override_oob, options);
-  if (!op.ok()) return {op.status().code(), kernel.location + ": " + op.status().message()};
+  if (!op.ok()) return op.status().with_prefix(kernel.location);
   kernel.op = std::move(op).value();
   if (override_oob) kernel.non_negative.clear();  // part of the policy that the caller replaces
   return {};

@@ -96,7 +96,7 @@ Expected<Imported> import_strew_text(std::string_view text, const std::string& p
     const std::string name = "op_" + std::to_string(i + 1);
     const std::string location = path + ":" + std::to_string(lines[i].first);
     Expected<Op> op = parse_op(lines[i].second);
-    if (!op.ok()) return Status(op.status().code(), location + ": " + op.status().message());
+    if (!op.ok()) return op.status().with_prefix(location);
     STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(*op), location));
     OpAdder(imported, lines.size() > 1 ? name + "." : "").add(std::move(kernel), name);
   }

@@ -49,7 +49,7 @@ class Runner {
     for (size_t k = 0; k < imported_.kernels.size(); ++k) {
       if (!needed_[k]) continue;
       Status status = run_kernel(static_cast<int>(k));
-      if (!status.ok()) return Status(status.code(), imported_.kernels[k].location + ": " + status.message());
+      if (!status.ok()) return status.with_prefix(imported_.kernels[k].location);
     }
     return collect();
   }
@@ -173,7 +173,7 @@ class Runner {
         arguments.push_back(argument);
       }
       Expected<std::vector<Tensor>> results = interpret(compute, arguments);
-      if (!results.ok()) return Status(results.status().code(), compute.location + ": " + results.status().message());
+      if (!results.ok()) return results.status().with_prefix(compute.location);
       computed_[current] = std::move(*results);
       open.pop_back();
     }

@@ -14,7 +14,7 @@ int main() {
   using namespace strew::types;
   const strew::Expected<strew::Scatter> histogram = strew::scatter_rows(f32({4}), i32({8}), f32({8}))
                                                         .combine(strew::CombinerKind::add)
-                                                        .fill({strew::Scalar{}})
+                                                        .fill({strew::Scalar::of(0.0F)})
                                                         .oob(strew::OobPolicy::error)
                                                         .build();
   if (!histogram.ok()) {

@@ -73,7 +73,7 @@ int compile(const Options& options) {
   const ImportedKernel& kernel = imported->kernels[static_cast<size_t>(number)];
   std::string description;
   const Expected<std::string> text = emit(options, kernel, description);
-  if (!text.ok()) return fail(Status(text.status().code(), kernel.location + ": " + text.status().message()), print(kernel.op));
+  if (!text.ok()) return fail(text.status().with_prefix(kernel.location), print(kernel.op));
   if (options.output == "-") return fail(print_out(*text));
   Expected<PendingFile> file = PendingFile::create(options.output, *text);
   if (!file.ok()) return fail(file.status());

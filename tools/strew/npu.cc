@@ -115,9 +115,7 @@ int compile_programs(const Options& options, const Imported& imported, const std
   for (const int number : kernels) {
     const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
     const Expected<std::shared_ptr<const pto::Program>> made = program_of(kernel, options, output_of(options.emit));
-    if (!made.ok())
-      return fail(Status(made.status().code(), kernel.location + ": " + options.kernel.target + ": " + made.status().message()),
-                  print(kernel.op));
+    if (!made.ok()) return fail(made.status().with_prefix(kernel.location + ": " + options.kernel.target), print(kernel.op));
     const pto::Program& program = **made;
     for (const pto::Program& other : programs)
       if (other.kernel == program.kernel)

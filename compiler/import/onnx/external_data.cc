@@ -97,7 +97,7 @@ Status read_external(const TensorProto& proto, int64_t expected, const std::stri
   }
   STREW_ASSIGN(const std::string file, resolve(*location, what, path));
   const Status status = load(file, offset, expected, constant);
-  return status.ok() ? status : Status(status.code(), what + ": " + status.message());
+  return status.with_prefix(what);
 }
 
 }  // namespace strew::onnx

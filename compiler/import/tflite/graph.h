@@ -61,7 +61,7 @@ class Node {
 
   const std::string& location() const { return where_; }  ///< FILE: operator 3 (GATHER)
   Status error(const std::string& message) const { return invalid_argument(where_ + ": " + message); }
-  Status at(const Status& status) const { return status.ok() ? status : Status(status.code(), where_ + ": " + status.message()); }
+  Status at(const Status& status) const { return status.with_prefix(where_); }
 
   Status check_signature(uint32_t inputs, uint32_t outputs) const;
   /// The value number of input `i`, which messages call `role`.
