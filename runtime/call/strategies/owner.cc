@@ -1,4 +1,4 @@
-// Strategy owner: an owner scan with a queue, good for every skew and size while threads are few (research/limits.md B and 7). Every thread
+// Strategy owner: an owner scan with a queue, good for every skew and size while threads are few. Every thread
 // computes the keys of all positions, one block at a time in its own first-level cache, keeps the positions that it owns in a small queue,
 // and applies the queue when it is full. A destination has one owner, and an owner works in position order, so each destination gets its
 // updates in order: the bits are those of the sequential loop for every number of threads.

@@ -1,5 +1,4 @@
-// See private_tables.h. This is the only strategy that is faster than the sequential loop for many updates of a small table
-// (research/limits.md C and 7). The positions are cut into one chunk per table. If the grouping of updates decides the bits
+// See private_tables.h. This is the only strategy that is faster than the sequential loop for many updates of a small table. The positions are cut into one chunk per table. If the grouping of updates decides the bits
 // (strew_kernel.regroups is 0), the schedule gives the number of tables, so the bits do not depend on the number of threads; then one
 // thread also fills that many tables.
 //
