@@ -15,7 +15,7 @@
 namespace strew {
 namespace {
 
-/// Is sparse widening legal for these parts: may a call widen only the blocks of the result that updates reach (runtime/call/wide_touched)? In
+/// Is sparse widening legal for these parts: may a call widen only the blocks of the result that updates reach (runtime/call/wide_sparse)? In
 /// addition, fold must be scheduled with an owner strategy, and narrow with strategy window.
 bool touched_legal(const Plan& fold, const Plan& narrow) {
   if (fold.pairs != 1 || !legal(Strategy::owner, fold).ok() || fold.accumulate != Accumulate::native) return false;
@@ -83,7 +83,7 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
 }
 
 /// Schedules the parts of a wide accumulation. If a call may have few updates for the size of the result, fold takes strategy owner and narrow
-/// strategy window, which sparse widening needs (runtime/call/wide_touched).
+/// strategy window, which sparse widening needs (runtime/call/wide_sparse).
 Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
   KernelOptions plain = options;
   plain.threads = out.threads;

@@ -1,5 +1,5 @@
 // Terms: a constant times a product of symbols. Closed under multiplication, compared structurally, so that "these two loops walk
-// memory as one" is decidable for dynamic shapes too. Tested by tests/unit/plan_test.cc.
+// memory as one" is decidable for dynamic shapes too. Tested by tests/golden/plan_test.cc, whose plans have dynamic shapes.
 #include <algorithm>
 
 #include "compiler/plan/plan.h"

@@ -1,4 +1,4 @@
-// Comparison of results: bytes first, elements only where bytes differ. See compare.h. Covered by tests/unit/compare_test.cc.
+// Comparison of results: bytes first, elements only where bytes differ. See compare.h. Covered by tests/unit/differential_test.cc.
 #include "tests/differential/compare.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Op to Blueprint: which dims are the same number, and values for the open ones. See op_blueprint.h. Covered by
-// tests/unit/op_blueprint_test.cc and the replay of failing_seeds.txt.
+// tests/unit/differential_test.cc and the replay of failing_seeds.txt.
 #include "tests/differential/op_blueprint.h"
 
 #include <algorithm>

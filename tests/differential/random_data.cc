@@ -1,5 +1,5 @@
 // Random element values, built from the traits table so that a new dtype needs no line here. See random_data.h.
-// Covered by tests/unit/random_data_test.cc (every special class occurs) and every differential run.
+// Covered by tests/unit/differential_test.cc (every special class occurs) and every differential run.
 #include "tests/differential/random_data.h"
 
 #include <algorithm>

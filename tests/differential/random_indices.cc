@@ -1,4 +1,4 @@
-// Index patterns: see random_indices.h. Covered by tests/unit/random_indices_test.cc.
+// Index patterns: see random_indices.h. Covered by tests/unit/differential_test.cc.
 #include "tests/differential/random_indices.h"
 
 #include <algorithm>
