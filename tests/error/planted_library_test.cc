@@ -28,7 +28,8 @@ class PlantedLibrary : public testing::Test {
     folder_ = fs::temp_directory_path() / ("strew_planted_library_" + std::to_string(getpid()));
     fs::create_directories(folder_ / "planted/lib");
     std::vector<std::string> names{"libfmt.so.9", "libxxhash.so.0", "libprotobuf-lite.so.32"};
-    for (const fs::directory_entry& file : fs::directory_iterator(built_libraries()))  // by every name that the loader may ask for
+    for (const fs::directory_entry& file :
+         fs::directory_iterator(built_libraries()))  // by every name that the loader may ask for
       if (file.path().filename().string().starts_with("libstrew") && file.path().extension() != ".a")
         names.push_back(file.path().filename().string());
     for (const char* place : {"planted", "planted/lib"})
