@@ -1,7 +1,7 @@
 // See scratch.h. If calls follow each other, which is usual, they share one block; calls that run side by side each get their own. A block
 // that is too small, because a dynamic op was called with larger shapes, is freed, so a kernel never holds more blocks than it had calls
-// side by side. Blocks of several huge pages ask for huge pages: random access to 4 KiB pages takes 1.4 to 6 times as long,
-// measured on Zen 3. Tested by tests/unit/scratch_test.cc.
+// side by side. Blocks of several huge pages ask for huge pages: random access to 4 KiB pages takes 1.4 to 6 times as long, measured on Zen
+// 3. Tested by tests/unit/scratch_test.cc.
 #include "runtime/call/scratch.h"
 
 #include <sys/mman.h>

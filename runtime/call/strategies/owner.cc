@@ -1,7 +1,7 @@
-// Strategy owner: an owner scan with a queue, good for every skew and size while threads are few. Every thread
-// computes the keys of all positions, one block at a time in its own first-level cache, keeps the positions that it owns in a small queue,
-// and applies the queue when it is full. A destination has one owner, and an owner works in position order, so each destination gets its
-// updates in order: the bits are those of the sequential loop for every number of threads.
+// Strategy owner: an owner scan with a queue, good for every skew and size while threads are few. Every thread computes the keys of all
+// positions, one block at a time in its own first-level cache, keeps the positions that it owns in a small queue, and applies the queue
+// when it is full. A destination has one owner, and an owner works in position order, so each destination gets its updates in order: the
+// bits are those of the sequential loop for every number of threads.
 //
 // Threads exchange nothing: there is no barrier, no scratch, and no cache line that two threads write. The cost is nearly a nanosecond per
 // position on every thread, which is why many threads partition instead (strategies/radix). Entries cannot report a fault: policy error has

@@ -1,6 +1,6 @@
-// See private_tables.h. This is the only strategy that is faster than the sequential loop for many updates of a small table. The positions are cut into one chunk per table. If the grouping of updates decides the bits
-// (strew_kernel.regroups is 0), the schedule gives the number of tables, so the bits do not depend on the number of threads; then one
-// thread also fills that many tables.
+// See private_tables.h. This is the only strategy that is faster than the sequential loop for many updates of a small table. The positions
+// are cut into one chunk per table. If the grouping of updates decides the bits (strew_kernel.regroups is 0), the schedule gives the number
+// of tables, so the bits do not depend on the number of threads; then one thread also fills that many tables.
 //
 // The tables are filled in waves of one per thread and merged after each wave, in the order of the chunks. So a table is merged and filled
 // again while it is in its thread's cache, and the scratch grows with the threads, not with the tables.
