@@ -157,6 +157,7 @@ class Workplace:
         if not library:
             raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {old_object})")
         library = f"lib/lib{library.group(1).removesuffix('_rt_objects')}.so"  # those objects are libstrew's too
+        library = f"lib/{(self.build / library).resolve().name}"  # the file that the link with the version-free name leads to
         link = subprocess.run(["ninja", "-t", "commands", "-s", library], cwd=self.build, capture_output=True, text=True, check=True).stdout
         (home / library).unlink()  # the linker would write into it
         self.make(bug.name, link, object=(old_object, new_object), library=(library, home / library))
