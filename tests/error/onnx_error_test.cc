@@ -1,5 +1,5 @@
 // Broken ONNX files through `strew check` and `strew run`: exit status 1, one line that names the file, the place, what is wrong and what
-// was expected, in bounded time (1 s of processor time each) and memory (256 MiB). Each row changes one thing of a model that imports.
+// was expected, in bounded time (3 s of processor time each) and memory (256 MiB). Each row changes one thing of a model that imports.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
