@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
-#include "compiler/op/op.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
+#include "strew/op.h"
 #include "compiler/plan/plan.h"
 #include "schedules/entries.h"
 #include "schedules/schedule.h"
-#include "schedules/target.h"
+#include "strew/target.h"
 #include "strew/abi.h"
 
 namespace strew {

@@ -8,7 +8,7 @@
 #include "backends/llvm/can_build/backend.h"
 #include "backends/pto/can_build/backend.h"
 #include "backends/reference/backend.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/verified.h"
+#include "strew/verified.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
 #include "strew/abi.h"

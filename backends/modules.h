@@ -11,7 +11,7 @@
 
 #include "backends/backend.h"
 #include "backends/link.h"
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace strew {
 

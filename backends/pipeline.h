@@ -8,14 +8,14 @@
 
 #include "backends/backend.h"
 #include "backends/descriptor.h"
-#include "backends/kernel_options.h"
-#include "base/status.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verified.h"
+#include "strew/kernel_options.h"
+#include "strew/status.h"
+#include "strew/text.h"
+#include "strew/verified.h"
 #include "compiler/plan/plan.h"
 #include "compiler/rewrite/rewrites.h"
 #include "schedules/schedule.h"
-#include "schedules/target.h"
+#include "strew/target.h"
 
 namespace strew {
 

@@ -1,6 +1,6 @@
 // The traits table. Order is the enum's; a static_assert keeps the two together. Parameters of the narrow floats are those of
 // ml_dtypes (tests/oracle/narrow_floats compares every code).
-#include "base/dtype.h"
+#include "strew/dtype.h"
 
 #include <algorithm>
 #include <array>

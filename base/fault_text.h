@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "strew/abi.h"
 
 namespace strew {

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace strew {
 

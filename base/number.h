@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
-#include "base/dtype.h"
-#include "base/scalar.h"
+#include "strew/dtype.h"
+#include "strew/scalar.h"
 
 namespace strew {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace strew {
 

@@ -8,7 +8,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/strew)
 
-# Headers are installed under include/strew as they are included ("runtime/kernel.h"). The runtime's users need those of the two rooms that
+# Headers are installed under include/strew as they are included ("include/strew/kernel.h"). The runtime's users need those of the two rooms that
 # libstrew_rt is made of.
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/public_headers.txt public_headers REGEX "^[a-z]")
 foreach(header ${public_headers})

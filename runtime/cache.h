@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/status.h"
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/status.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 
 namespace strew {
 

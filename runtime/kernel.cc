@@ -2,7 +2,7 @@
 //
 // run() is the callable's (runtime/call) but where a call needs the op: interpreted kernels, hints that are to be checked, and STREW_VERIFY's
 // replay of every n-th call (runtime/replay). Tested by tests/unit/kernel_test.cc.
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 #include <new>
 

@@ -9,7 +9,7 @@
 #include "backends/link.h"
 #include "backends/pipeline.h"
 #include "runtime/call/callable.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 namespace strew {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "schedules/target.h"
+#include "strew/target.h"
 
 namespace strew {
 namespace {
@@ -157,7 +157,7 @@ KernelKey kernel_key(const Op& op, const KernelOptions& options) {
   const auto target = parse_target(options.target);
   // A target that does not parse never has a kernel; its text keeps the key well defined.
   const std::string target_text = target.ok() ? print(*target) : options.target;
-  // Of two targets with one text, only the machine's own has its cores and caches (schedules/target.h).
+  // Of two targets with one text, only the machine's own has its cores and caches (include/strew/target.h).
   const bool is_native = options.target.find("native") != std::string::npos;
   return {hash_text(print(op) + "\n" + options.backend + "\n" + options.schedule + "\n" + target_text +
                     (is_native ? "\nnative\n" : "\n") + std::to_string(options.threads))};

@@ -1,9 +1,9 @@
 // Keys of ops: the stable one (of the text) and the quick one (of the fields).
 #pragma once
 
-#include "compiler/op/op.h"
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/op.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 
 namespace strew {
 

@@ -1,5 +1,5 @@
 // See program.h: the kernels of compiler/program come from a Runtime. Tested by tests/unit/program_test.cc and tests/oracle/*.
-#include "runtime/program.h"
+#include "strew/program.h"
 
 #include "compiler/program/program.h"
 

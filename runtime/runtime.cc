@@ -10,7 +10,7 @@
 #include "base/options.h"
 #include "runtime/cache.h"
 #include "runtime/call/executor/executor.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "runtime/kernel_state.h"
 #include "runtime/op_key.h"
 #include "schedules/can_run.h"

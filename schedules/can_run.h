@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-#include "schedules/target.h"
+#include "strew/status.h"
+#include "strew/target.h"
 
 namespace strew {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <variant>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "schedules/schedule.h"
 
 namespace strew {

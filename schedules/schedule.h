@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/plan/plan.h"
-#include "schedules/target.h"
+#include "strew/target.h"
 #include "strew/abi.h"
 
 namespace strew {

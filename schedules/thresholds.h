@@ -1,5 +1,5 @@
 // The numbers of the heuristic that come neither from the plan nor from the target, each with the measurement that it is taken from. Cache
-// sizes and cores are in schedules/target.h. How large a call must be to use threads is decided again at the call, by
+// sizes and cores are in include/strew/target.h. How large a call must be to use threads is decided again at the call, by
 // runtime/call/executor/limits.h.
 //
 // "Lab" is a set of hand-written kernels that is older than strew, measured on Zen 5 with DDR5; "suite" and "overhead" are `./dev bench` on

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
-#include "compiler/program/tensor.h"
+#include "strew/status.h"
+#include "strew/tensor.h"
 
 namespace strew {
 

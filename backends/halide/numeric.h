@@ -12,8 +12,8 @@
 
 #include <Halide.h>
 
-#include "base/dtype.h"
-#include "compiler/op/expr.h"
+#include "strew/dtype.h"
+#include "strew/expr.h"
 
 namespace strew {
 

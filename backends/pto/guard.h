@@ -9,7 +9,7 @@
 // a sum of it and 0 is put between the two. The 0 is min(core, 0), which ptoas does not know to be 0 and therefore keeps.
 #pragma once
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/pto/ast.h"
 
 namespace strew::pto {

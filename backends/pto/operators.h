@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/expr.h"
+#include "strew/expr.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/ast.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/ast.h"
 

@@ -1,7 +1,7 @@
 // The dtype of the wide accumulator.
 #pragma once
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew::reference {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/reference/index_space.h"
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew::reference {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/number.h"
-#include "base/tensor_view.h"
+#include "strew/tensor_view.h"
 
 namespace strew::reference {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/reference/geometry.h"
-#include "compiler/op/op.h"
+#include "strew/op.h"
 #include "strew/abi.h"
 
 namespace strew::reference {

@@ -4,9 +4,9 @@
 
 #include <span>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
-#include "compiler/op/verified.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
+#include "strew/verified.h"
 #include "strew/abi.h"
 
 namespace strew {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
-#include "base/tensor_view.h"
-#include "compiler/op/op.h"
+#include "strew/tensor_view.h"
+#include "strew/op.h"
 #include "strew/abi.h"
 
 namespace strew::reference {

@@ -13,8 +13,8 @@
 #include "bench/kv/hand.h"
 #include "bench/measure.h"
 #include "bench/memory.h"
-#include "compiler/op/forms.h"
-#include "runtime/kernel.h"
+#include "strew/forms.h"
+#include "strew/kernel.h"
 
 namespace strew::bench {
 namespace {

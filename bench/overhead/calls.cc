@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "bench/measure.h"
-#include "compiler/op/forms.h"
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/forms.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 
 namespace strew::bench {
 namespace {

@@ -15,8 +15,8 @@
 
 #include "bench/measure.h"
 #include "bench/overhead/calls.h"
-#include "compiler/op/forms.h"
-#include "runtime/kernel.h"
+#include "strew/forms.h"
+#include "strew/kernel.h"
 
 extern char** environ;
 

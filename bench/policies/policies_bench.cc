@@ -11,8 +11,8 @@
 
 #include "backends/reference/reference.h"
 #include "bench/measure.h"
-#include "compiler/op/forms.h"
-#include "runtime/kernel.h"
+#include "strew/forms.h"
+#include "strew/kernel.h"
 
 namespace strew::bench {
 namespace {

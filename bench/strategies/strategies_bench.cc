@@ -13,10 +13,10 @@
 
 #include "base/machine.h"
 #include "bench/measure.h"
-#include "compiler/op/forms.h"
+#include "strew/forms.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 namespace strew::bench {
 namespace {

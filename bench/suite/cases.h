@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/dtype.h"
+#include "strew/dtype.h"
 
 namespace strew::bench {
 

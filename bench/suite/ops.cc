@@ -2,7 +2,7 @@
 // destinations are distinct the op says so, as its users know (and as the peers are told, where they can be).
 #include "bench/suite/ops.h"
 
-#include "compiler/op/forms.h"
+#include "strew/forms.h"
 
 namespace strew::bench {
 namespace {

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 #include "bench/suite/data.h"
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew::bench {
 

@@ -8,7 +8,7 @@
 
 #include "bench/suite/hand.h"
 #include "bench/suite/ops.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 namespace strew::bench {
 

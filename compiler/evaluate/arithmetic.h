@@ -2,8 +2,8 @@
 // asked for.
 #pragma once
 
-#include "base/scalar.h"
-#include "compiler/op/expr.h"
+#include "strew/scalar.h"
+#include "strew/expr.h"
 
 namespace strew::evaluate {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "compiler/op/expr.h"
+#include "strew/expr.h"
 
 namespace strew::evaluate {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-#include "compiler/op/verified.h"
+#include "strew/status.h"
+#include "strew/verified.h"
 
 namespace strew {
 

@@ -17,8 +17,8 @@
 #include "compiler/import/pto/import.h"
 #include "compiler/import/strew_text.h"
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 
 namespace strew {
 namespace {

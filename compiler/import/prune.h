@@ -1,7 +1,7 @@
 // Removes unused nodes from an expression graph before the graph enters an Op.
 #pragma once
 
-#include "compiler/op/expr.h"
+#include "strew/expr.h"
 
 namespace strew {
 

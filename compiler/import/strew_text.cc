@@ -4,7 +4,7 @@
 // Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -1,6 +1,6 @@
 // Builders collect an op and complete it: results that were not named, strides, the graph of a combiner's name, dtypes of expression nodes.
 // Everything else is left to verify(). Covered by tests/unit/builder_test.cc.
-#include "compiler/op/builder.h"
+#include "strew/builder.h"
 
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"

@@ -14,7 +14,7 @@
 #include <optional>
 #include <span>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 

@@ -1,7 +1,7 @@
 // The table of expression nodes: spelling and arity. Spellings are StableHLO's where it has the operation (exp2, log2, trunc, and
 // the comparisons by direction are ours; erf is CHLO's). Adding a node is a row here, its rule in verify_expr.cc, and a case in
 // the reference and the code generators. Covered by tests/unit/op_test.cc.
-#include "compiler/op/expr.h"
+#include "strew/expr.h"
 
 namespace strew {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/math/math.h"
-#include "compiler/op/expr.h"
+#include "strew/expr.h"
 
 namespace strew {
 

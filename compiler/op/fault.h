@@ -5,7 +5,7 @@
 #include <span>
 
 #include "base/fault_text.h"
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 

@@ -4,7 +4,7 @@
 // A dim that is indexed one element at a time is inserted (scatter) or collapsed (gather). A gather's full window over a dynamic dim takes its
 // size from the result at the call (slice size ?); a collapsed dim of size 0 has slice size 0, as C21 wants.
 // Covered by tests/unit/builder_test.cc.
-#include "compiler/op/forms.h"
+#include "strew/forms.h"
 
 #include <algorithm>
 

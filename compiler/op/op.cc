@@ -2,7 +2,7 @@
 //
 // tensor_slots() is the only place that knows the binding order; the runtime, the backends and the command line all ask it.
 // Covered by tests/unit/op_test.cc.
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 #include <array>
 

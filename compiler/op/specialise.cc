@@ -11,7 +11,7 @@
 
 #include "base/strides.h"
 #include "compiler/op/access_dims.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <span>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
-#include "compiler/op/op.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
+#include "strew/op.h"
 
 namespace strew {
 

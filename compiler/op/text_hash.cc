@@ -3,7 +3,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 

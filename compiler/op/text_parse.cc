@@ -9,7 +9,7 @@
 
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "compiler/op/combiner.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "base/fp_environment.h"
 #include "base/number.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "base/strides.h"
 #include "compiler/op/limits.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-#include "compiler/op/op.h"
+#include "strew/status.h"
+#include "strew/op.h"
 
 namespace strew {
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "compiler/op/limits.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 #include "compiler/op/verify_common.h"
 
 namespace strew {

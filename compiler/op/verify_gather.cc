@@ -7,8 +7,8 @@
 #include <string>
 
 #include "compiler/op/access_dims.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "compiler/op/verify_common.h"
 
 namespace strew {

@@ -10,8 +10,8 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "compiler/op/verify_common.h"
 
 namespace strew {

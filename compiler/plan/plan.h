@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
-#include "compiler/op/verified.h"
+#include "strew/status.h"
+#include "strew/verified.h"
 
 namespace strew {
 

@@ -2,7 +2,7 @@
 // out.
 #include <string>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "compiler/plan/plan.h"
 
 namespace strew {

@@ -1,7 +1,7 @@
 // Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the kernels through
 // compiler/program/interpret), gives each kernel its tensors in the order of tensor_slots(op), and collects the outputs. It is serial and
 // simple on purpose: one kernel runs at a time, and every intermediate is kept until the end. It serves the command line and tests
-// (runtime/program.h); applications run kernels themselves.
+// (include/strew/program.h); applications run kernels themselves.
 //
 // A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather; a slice size that
 // nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in that layout

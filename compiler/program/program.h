@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/import/importer.h"
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 namespace strew {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/op/op.h"
-#include "compiler/program/tensor.h"
+#include "strew/op.h"
+#include "strew/tensor.h"
 
 namespace strew {
 

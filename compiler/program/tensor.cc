@@ -3,7 +3,7 @@
 //
 // Sizes come from files, so every product is checked, and no more is allocated than the machine has memory: with overcommit the allocation
 // would succeed and the process would die later. Tested by tests/unit/program_test.cc and tests/error/cli_test.cc.
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/dtype.h"
+#include "strew/dtype.h"
 #include "base/number.h"
 
 namespace strew {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/dtype.h"
-#include "compiler/op/op.h"
+#include "strew/dtype.h"
+#include "strew/op.h"
 
 namespace strew::pto {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/pto/ast.h"
 
 namespace strew::pto {

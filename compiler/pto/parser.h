@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/pto/ast.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/lexer.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/pto/ast.h"
 #include "compiler/pto/instructions.h"
 

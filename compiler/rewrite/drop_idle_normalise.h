@@ -2,7 +2,7 @@
 // negatives). Dropping it lets ops that mean the same share a kernel.
 #pragma once
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 bool drop_idle_normalise(Op& op);

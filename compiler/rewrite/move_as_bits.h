@@ -3,7 +3,7 @@
 // survive).
 #pragma once
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 bool move_as_bits(Op& op);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "compiler/op/combiner.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 #include "compiler/rewrite/order_expression.h"
 
 namespace strew {

@@ -2,7 +2,7 @@
 // gather's that only takes the element: none), so that a region of StableHLO and a named reduction share a kernel.
 #pragma once
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 bool name_combiner(Op& op);

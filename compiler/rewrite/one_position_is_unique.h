@@ -2,7 +2,7 @@
 // the hint unique_indices then says nothing and is set, so that ops with and without it share a kernel.
 #pragma once
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 bool one_position_is_unique(Op& op);

@@ -2,7 +2,7 @@
 // without use dropped; so that one expression has one text however it was built. The graph of a combiner's name stays as it is spelled.
 #pragma once
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 bool order_expression(Op& op);

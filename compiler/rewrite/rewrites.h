@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/op/verified.h"
+#include "strew/verified.h"
 
 namespace strew {
 

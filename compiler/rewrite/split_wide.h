@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "compiler/op/verified.h"
+#include "strew/verified.h"
 
 namespace strew {
 

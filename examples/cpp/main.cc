@@ -1,13 +1,13 @@
 // strew from C++ in one screen: describe an op, get a kernel, run it. Here a histogram of weights: bins[index[i]] += weight[i].
 //
-// compiler/op/forms.h has the familiar forms, docs/semantics.md says what every field means; Runtime::get compiles an op once and finds
+// include/strew/forms.h has the familiar forms, docs/semantics.md says what every field means; Runtime::get compiles an op once and finds
 // the kernel again after.
 // Run by ctest as example_cpp: it exits 1 when the bins are wrong.
 #include <cstdio>
 #include <vector>
 
-#include "compiler/op/forms.h"
-#include "runtime/kernel.h"
+#include "strew/forms.h"
+#include "strew/kernel.h"
 
 int main() {
   // bins f32[4] start from zero; 8 indices, 8 weights; an index outside [0, 4) is an error, and then nothing is written.

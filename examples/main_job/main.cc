@@ -15,9 +15,9 @@
 
 #include "backends/backend.h"
 #include "compiler/import/importer.h"
-#include "compiler/op/text.h"
-#include "compiler/program/tensor.h"
-#include "runtime/kernel.h"
+#include "strew/text.h"
+#include "strew/tensor.h"
+#include "strew/kernel.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 #include "runtime/call/call.h"
 #include "runtime/call/packed_rules.h"
 #include "strew/abi.h"

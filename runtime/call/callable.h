@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 #include "runtime/call/bind.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"

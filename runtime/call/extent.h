@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/tensor_view.h"
+#include "strew/tensor_view.h"
 #include "strew/abi.h"
 
 namespace strew {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 #include "runtime/call/call.h"
 #include "strew/abi.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "base/strides.h"
-#include "base/tensor_view.h"
+#include "strew/tensor_view.h"
 #include "runtime/call/call.h"
 #include "runtime/call/extent.h"
 #include "strew/abi.h"

@@ -4,7 +4,7 @@
 // running file.
 #pragma once
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/plan/plan.h"
 #include "schedules/entries.h"
 #include "schedules/schedule.h"

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew::test {
 

@@ -15,8 +15,8 @@
 #include <cstring>
 
 #include "backends/reference/reference.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "tests/differential/call.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/fold_bounds.h"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 #include "compiler/plan/plan.h"
 #include "tests/differential/split_coverage.h"
 

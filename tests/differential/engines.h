@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "compiler/op/op.h"
+#include "strew/op.h"
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/executor/trace.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/differential/coverage.h"
 #include "tests/support/rng.h"
 

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew::test {
 

@@ -19,8 +19,8 @@
 #include <sstream>
 #include <string>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "tests/differential/check.h"
 #include "tests/differential/directed_op.h"
 #include "tests/differential/jobs.h"

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 #include "tests/support/rng.h"
 
 namespace strew::test {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "compiler/op/expr.h"
+#include "strew/expr.h"
 #include "tests/support/rng.h"
 
 namespace strew::test {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/rng.h"
 
 namespace strew::test {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 #include "compiler/plan/plan.h"
 #include "runtime/call/executor/trace.h"
 #include "schedules/schedule.h"

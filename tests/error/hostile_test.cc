@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "compiler/op/limits.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/cli.h"
 #include "tests/support/deep_expr.h"
 

@@ -5,8 +5,8 @@
 #include <iostream>
 
 #include "compiler/import/import_bytes.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 
 namespace strew::fuzz {
 namespace {

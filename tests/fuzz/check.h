@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/importer.h"
-#include "compiler/op/verified.h"
+#include "strew/verified.h"
 #include "compiler/pto/ast.h"
 
 namespace strew::fuzz {

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "base/number.h"
-#include "runtime/program.h"
+#include "strew/program.h"
 #include "tests/fuzz/check.h"
 #include "tests/support/rng.h"
 

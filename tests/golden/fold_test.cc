@@ -11,7 +11,7 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "compiler/import/importer.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/golden.h"
 #include "tests/support/paths.h"
 #include "tests/support/programs.h"

@@ -7,8 +7,8 @@
 #include <regex>
 
 #include "backends/backend.h"
-#include "compiler/op/forms.h"
-#include "compiler/op/text.h"
+#include "strew/forms.h"
+#include "strew/text.h"
 #include "tests/support/ops.h"
 #include "tests/support/plan.h"
 

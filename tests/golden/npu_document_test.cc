@@ -8,7 +8,7 @@
 
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/golden.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/paths.h"

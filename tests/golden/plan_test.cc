@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "compiler/rewrite/rewrites.h"
 #include "tests/support/golden.h"
 #include "tests/support/ops.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <variant>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 #include "tests/support/ops.h"
 
 namespace strew::test {

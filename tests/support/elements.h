@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/dtype.h"
-#include "base/scalar.h"
-#include "compiler/op/op.h"
+#include "strew/dtype.h"
+#include "strew/scalar.h"
+#include "strew/op.h"
 
 namespace strew::test {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verified.h"
+#include "strew/text.h"
+#include "strew/verified.h"
 #include "tests/support/plan.h"
 
 namespace strew::test {

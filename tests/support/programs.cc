@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/number.h"
-#include "runtime/program.h"
+#include "strew/program.h"
 
 namespace strew::test {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/import/importer.h"
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 #include "tests/support/rng.h"
 
 namespace strew::test {

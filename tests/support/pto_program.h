@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/dtype.h"
+#include "strew/dtype.h"
 #include "tests/support/rng.h"
 
 namespace strew::test {

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 
 namespace strew::test {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/tensor_view.h"
+#include "strew/tensor_view.h"
 
 namespace strew::test {
 

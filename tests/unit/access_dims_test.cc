@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "gtest/gtest.h"
 
 namespace strew {

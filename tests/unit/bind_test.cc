@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "runtime/call/overlap.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/views.h"
 
 namespace strew {

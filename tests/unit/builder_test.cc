@@ -1,8 +1,8 @@
 // Builders and the familiar forms: pinned as canonical text, which shows every dimension number.
-#include "compiler/op/builder.h"
+#include "strew/builder.h"
 
-#include "compiler/op/forms.h"
-#include "compiler/op/text.h"
+#include "strew/forms.h"
+#include "strew/text.h"
 #include "gtest/gtest.h"
 
 namespace strew {

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "compiler/op/combiner.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "runtime/op_key.h"
 
 namespace strew {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/pipeline.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "tests/support/plan.h"
 
 namespace strew {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "backends/halide/can_build/backend.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "runtime/call/strategies/owners.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "schedules/strategies/strategy.h"
 #include "tests/support/schedules.h"
 

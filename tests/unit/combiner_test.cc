@@ -8,8 +8,8 @@
 
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "gtest/gtest.h"
 
 namespace strew {

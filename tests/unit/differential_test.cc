@@ -4,8 +4,8 @@
 #include <set>
 
 #include "compiler/op/combiner.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/differential/compare.h"

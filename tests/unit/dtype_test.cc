@@ -1,12 +1,12 @@
 // A number that is no dtype: it has a name that can be read in a message, and no op with it is taken.
-#include "base/dtype.h"
+#include "strew/dtype.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
-#include "runtime/kernel.h"
+#include "strew/text.h"
+#include "strew/verify.h"
+#include "strew/kernel.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/executor/trace.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 namespace strew {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "schedules/schedule.h"
 #include "tests/support/guarded.h"
 #include "tests/support/ops.h"

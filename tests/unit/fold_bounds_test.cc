@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/elements.h"
 
 namespace strew::test {

@@ -2,7 +2,7 @@
 // type. Real modules are tests/golden/fold_test.cc's.
 #include <gmock/gmock.h>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/programs.h"
 #include "tests/unit/stablehlo_testing.h"
 

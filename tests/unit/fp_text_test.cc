@@ -11,8 +11,8 @@
 #endif
 
 #include "base/number.h"
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 #include "tests/support/ops.h"
 
 namespace strew {

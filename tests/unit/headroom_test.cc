@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
 

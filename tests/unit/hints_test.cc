@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 
 namespace strew {
 namespace {

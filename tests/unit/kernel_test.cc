@@ -1,6 +1,6 @@
 // Kernels end to end: both backends, every strategy and thread count with the same bits, policy error before the first write, the
 // caller's rounding mode, concurrent calls, forced choices that cannot be honoured, and the replay on the reference.
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/views.h"
 
 namespace strew {

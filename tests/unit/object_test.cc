@@ -11,7 +11,7 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "backends/pipeline.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/object_symbols.h"
 #include "tests/support/ops.h"
 #include "tests/support/paths.h"

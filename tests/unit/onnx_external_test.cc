@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "compiler/import/importer.h"
-#include "runtime/program.h"
+#include "strew/program.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {

@@ -7,8 +7,8 @@
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/op/combiner.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "compiler/import/onnx/tensor_proto.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {

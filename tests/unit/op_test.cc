@@ -1,5 +1,5 @@
 // The binding order of tensors and the names of the op's enums and expression nodes.
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 #include <set>
 #include <string>

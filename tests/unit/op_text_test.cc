@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

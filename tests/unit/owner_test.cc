@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "runtime/call/strategies/select.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "runtime/call/strategies/private_tables.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

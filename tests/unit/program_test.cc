@@ -1,5 +1,5 @@
 // run_program: values of every kind, open dims, layouts, several kernels, and what it refuses. On the reference backend.
-#include "runtime/program.h"
+#include "strew/program.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "compiler/import/strew_text.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
 #include "tests/support/ops.h"

@@ -8,7 +8,7 @@
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
 #include "backends/pto/text.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
 #include "tests/support/ops.h"

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "backends/pto/text.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "compiler/pto/instructions.h"
 #include "tests/support/paths.h"
 #include "tests/support/plan.h"

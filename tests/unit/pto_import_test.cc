@@ -12,9 +12,9 @@
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/import/pto/tiling.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
-#include "runtime/program.h"
+#include "strew/text.h"
+#include "strew/verify.h"
+#include "strew/program.h"
 #include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 

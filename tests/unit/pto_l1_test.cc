@@ -7,7 +7,7 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/verify.h"

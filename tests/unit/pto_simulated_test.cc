@@ -11,7 +11,7 @@
 #include "compiler/import/pto/import.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
-#include "runtime/program.h"
+#include "strew/program.h"
 #include "tests/support/pto_program.h"
 
 namespace strew::testing {

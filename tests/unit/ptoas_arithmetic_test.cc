@@ -9,8 +9,8 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verified.h"
+#include "strew/text.h"
+#include "strew/verified.h"
 #include "compiler/pto/instructions.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/random_op.h"

@@ -9,7 +9,7 @@
 
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/trace.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/ops.h"
 #include "tests/support/schedules.h"
 

@@ -9,7 +9,7 @@
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/expr_eval.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

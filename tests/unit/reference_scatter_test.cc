@@ -4,7 +4,7 @@
 #include <string>
 
 #include "backends/reference/reference.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/support/ops.h"
 #include "tests/unit/reference_testing.h"
 

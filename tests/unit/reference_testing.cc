@@ -8,7 +8,7 @@
 
 #include "backends/reference/reference.h"
 #include "base/number.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew::testing_reference {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 
 namespace strew {
 namespace {

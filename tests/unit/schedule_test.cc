@@ -9,8 +9,8 @@
 #include <iterator>
 #include <vector>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "schedules/knobs.h"
 #include "tests/support/ops.h"
 #include "tests/support/paths.h"

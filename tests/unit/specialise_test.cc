@@ -3,8 +3,8 @@
 
 #include <deque>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "gtest/gtest.h"
 
 namespace strew {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "compiler/import/importer.h"
-#include "runtime/program.h"
+#include "strew/program.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {

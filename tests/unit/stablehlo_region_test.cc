@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/op/combiner.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {

@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 #include "compiler/import/importer.h"
-#include "runtime/program.h"
+#include "strew/program.h"
 #include "tests/support/paths.h"
 
 namespace strew {

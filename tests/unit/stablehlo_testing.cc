@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -1,5 +1,5 @@
 // Status and Expected: success is free and copyable, a failure carries its code and sentence, the macros hand it on.
-#include "base/status.h"
+#include "strew/status.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "compiler/import/importer.h"
 #include "compiler/op/combiner.h"
-#include "runtime/program.h"
+#include "strew/program.h"
 #include "tests/support/small_stack.h"
 #include "tests/unit/stablehlo_testing.h"
 

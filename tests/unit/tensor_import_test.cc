@@ -1,7 +1,7 @@
 // tensor.gather and tensor.scatter in every spelling become the same op.
 #include <gtest/gtest.h>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {

@@ -9,9 +9,9 @@
 #include "compiler/import/importer.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/combiner.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
-#include "runtime/program.h"
+#include "strew/text.h"
+#include "strew/verify.h"
+#include "strew/program.h"
 #include "tests/support/paths.h"
 #include "tests/support/tflite_writer.h"
 

@@ -1,6 +1,6 @@
 // An op is verified before anything that indexes by its dimension numbers sees it: by the type VerifiedOp, and in every front end before
 // folding. The files below are those of the attack that crashed the fold of index arithmetic (a dimension number far outside).
-#include "compiler/op/verified.h"
+#include "strew/verified.h"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@
 #include "backends/pipeline.h"
 #include "backends/reference/reference.h"
 #include "compiler/import/importer.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "compiler/rewrite/rewrites.h"
 #include "compiler/rewrite/split_wide.h"
 #include "tests/support/ops.h"

@@ -1,9 +1,9 @@
 // Every label verify() can give for an expression graph, with its message pinned; a legal node of every operation.
 #include <string>
 
-#include "compiler/op/builder.h"
+#include "strew/builder.h"
 #include "compiler/op/limits.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 #include "gtest/gtest.h"
 
 namespace strew {

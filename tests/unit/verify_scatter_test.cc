@@ -2,8 +2,8 @@
 #include <string>
 
 #include "compiler/op/limits.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "gtest/gtest.h"
 
 namespace strew {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/op/text.h"
-#include "runtime/kernel.h"
+#include "strew/text.h"
+#include "strew/kernel.h"
 
 namespace strew {
 namespace {

@@ -45,14 +45,14 @@ ENDS = re.compile(r"(?<![\w.>])(::|std::)?(abort|exit|_exit|_Exit|quick_exit|ter
 WRITES = re.compile(r"\bstd::fstream\b|\b(std::)?(ofstream|freopen|fopen|creat|mkstemp)\b|\bO_CREAT\b")
 WRITERS = ("base/pending_file.cc", "backends/llvm/link/perf_map.cc")
 # An assertion of builds without NDEBUG prints why and ends the process: reading the value of an Expected that has none.
-ASSERTS = ("base/status.h",)
+ASSERTS = ("include/strew/status.h",)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented", re.I)
 CITED_FILE = re.compile(r"\b(?:base|compiler|runtime|schedules|backends|tests|tools|bench)/[A-Za-z0-9_/]+\.(?:cc|h|py|md)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
 PUBLIC_LIST = "cmake/public_headers.txt"
 # Backends that generate code read the plan, so that a mistake in canonicalisation or planning cannot hide in them and in the reference alike.
 PLAN_READERS = ("backends/llvm/", "backends/halide/", "backends/pto/")
-PLAN_READERS_MAY_INCLUDE = ("compiler/op/expr.h", "compiler/op/expr_math.h")
+PLAN_READERS_MAY_INCLUDE = ("include/strew/expr.h", "compiler/op/expr_math.h")
 READS_OP = re.compile(r"\b(VerifiedOp|tensor_slots|is_scatter|indices_of|ScatterDims|GatherDims|CombinerKind)\b"
                       r"|\b(get|get_if|holds_alternative)<\s*(Scatter|Gather)\s*>|\bOp\s*&")
 
@@ -233,11 +233,11 @@ PLANTS = [  # (rule that must find it, path, text)
     ("owned_headers", "backends/llvm/a.cc", OPEN + "#include <mlir/IR/MLIRContext.h>\n"),
     ("rooms", "runtime/call/a.cc", OPEN + '#include "compiler/plan/plan.h"\n'),
     ("rooms", "compiler/a.h", OPEN + '#pragma once\n#include "backends/backend.h"\n'),
-    ("rooms", "base/a.cc", OPEN + '#include "runtime/kernel.h"\n'),
+    ("rooms", "base/a.cc", OPEN + '#include "strew/kernel.h"\n'),
     ("owned_headers", "runtime/a.cc", OPEN + "#include <Halide.h>\n"),
     ("owned_headers", "compiler/import/stablehlo/a.cc", OPEN + "#include <google/protobuf/message.h>\n"),
     ("owned_headers", "compiler/import/onnx/a.cc", OPEN + '#include "flatbuffers/flatbuffers.h"\n'),
-    ("reference_reads_op", "backends/pto/a.h", OPEN + '#pragma once\n#include "compiler/op/op.h"\n'),
+    ("reference_reads_op", "backends/pto/a.h", OPEN + '#pragma once\n#include "strew/op.h"\n'),
     ("reference_reads_op", "backends/llvm/compute/a.cc", OPEN + "bool f(const Op& op) { return true; }\n"),
     ("reference_reads_op", "backends/halide/a.cc", OPEN + "auto* s = std::get_if<Scatter>(&op);\n"),
     ("environment", "runtime/kernel.cc", OPEN + 'auto* v = std::getenv("A");\n'),
@@ -259,8 +259,8 @@ PLANTS = [  # (rule that must find it, path, text)
     ("public_headers", "runtime/p.h", OPEN + '#pragma once\n#include "runtime/secret.h"\n'),
 ]
 CLEAN = [  # and these must pass every rule
-    ("backends/pto/a.cc", OPEN + '#include "compiler/op/expr.h"\n#include "compiler/plan/plan.h"\n// VerifiedOp is a word here\n'),
-    ("backends/reference/a.cc", OPEN + '#include "compiler/op/op.h"\nbool f(const Op& op) { return is_scatter(op); }\n'),
+    ("backends/pto/a.cc", OPEN + '#include "strew/expr.h"\n#include "compiler/plan/plan.h"\n// VerifiedOp is a word here\n'),
+    ("backends/reference/a.cc", OPEN + '#include "strew/op.h"\nbool f(const Op& op) { return is_scatter(op); }\n'),
     ("base/options.cc", OPEN + 'auto* v = std::getenv("STREW_VERIFY");\n'),
     ("compiler/op/a.cc", OPEN + '#include <vector>\n// printf(x) and abort() are words here\nauto s = "exit(1)";\nint n = snprintf(b, 9, "");\n'),
     ("backends/llvm/a.cc", OPEN + '#include "llvm/IR/Module.h"\n'),

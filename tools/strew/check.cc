@@ -2,7 +2,7 @@
 // Tested by tests/error/cli_test.cc.
 #include <nlohmann/json.hpp>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 

@@ -8,7 +8,7 @@
 
 #include "backends/pipeline.h"
 #include "base/pending_file.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "strew/abi.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/dtype.h"
+#include "strew/dtype.h"
 
 namespace strew::cli {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "runtime/call/strategies/partition.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/wide.h"

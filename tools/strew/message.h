@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace strew::cli {
 

@@ -11,7 +11,7 @@
 #include "backends/modules.h"
 #include "backends/pipeline.h"
 #include "base/pending_file.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/stages.h"
 

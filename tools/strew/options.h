@@ -6,7 +6,7 @@
 
 #include "backends/pto/program.h"
 #include "compiler/import/importer.h"
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 namespace strew::cli {
 

@@ -1,7 +1,7 @@
 // Choosing a kernel. Tested by tests/error/cli_test.cc.
 #include "tools/strew/select.h"
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {

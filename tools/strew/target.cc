@@ -1,5 +1,5 @@
 // strew target: the machine kernels are compiled for. Tested by tests/error/cli_test.cc.
-#include "schedules/target.h"
+#include "strew/target.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

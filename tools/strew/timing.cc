@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 namespace strew::cli {
 namespace {

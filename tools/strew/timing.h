@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/kernel.h"
+#include "strew/kernel.h"
 
 namespace strew::cli {
 

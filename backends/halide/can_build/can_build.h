@@ -2,10 +2,10 @@
 // Tested by tests/unit/halide_test.cc.
 #pragma once
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
-#include "schedules/target.h"
+#include "strew/target.h"
 
 namespace strew {
 

@@ -13,7 +13,7 @@
 #include "backends/llvm/compute/numeric.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
-#include "schedules/target.h"
+#include "strew/target.h"
 
 namespace strew {
 

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "base/status.h"
-#include "schedules/target.h"
+#include "strew/status.h"
+#include "strew/target.h"
 
 namespace strew {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace strew {
 

@@ -4,7 +4,7 @@
 
 #include <llvm/IR/PassManager.h>
 
-#include "schedules/target.h"
+#include "strew/target.h"
 
 namespace strew {
 

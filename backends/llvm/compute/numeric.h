@@ -8,8 +8,8 @@
 #pragma once
 
 #include "backends/llvm/codegen/emitter.h"
-#include "base/dtype.h"
-#include "compiler/op/expr.h"
+#include "strew/dtype.h"
+#include "strew/expr.h"
 
 namespace strew {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/dtype.h"
+#include "strew/dtype.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::pto {

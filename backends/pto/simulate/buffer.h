@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "backends/pto/simulate/sync.h"
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/pto/ast.h"
 
 namespace strew::pto {

@@ -5,7 +5,7 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
-#include "base/tensor_view.h"
+#include "strew/tensor_view.h"
 
 namespace strew::pto {
 

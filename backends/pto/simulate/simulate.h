@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/pto/ast.h"
 
 namespace strew::pto {

@@ -11,7 +11,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/pto/instructions.h"
 
 namespace strew::pto {

@@ -14,7 +14,7 @@
 #include "compiler/import/fold/folds.h"
 #include "compiler/import/fold/match.h"
 #include "compiler/op/access_dims.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 
 namespace strew::fold {
 namespace {

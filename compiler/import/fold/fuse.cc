@@ -14,7 +14,7 @@
 #include "compiler/import/fold/region.h"
 #include "compiler/import/prune.h"
 #include "compiler/op/combiner.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 
 namespace strew::fold {
 namespace {

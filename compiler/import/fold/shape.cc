@@ -5,7 +5,7 @@
 
 #include "compiler/import/fold/folds.h"
 #include "compiler/op/access_dims.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 
 namespace strew::fold {
 namespace {

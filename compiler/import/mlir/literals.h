@@ -3,7 +3,7 @@
 
 #include <mlir/IR/Attributes.h>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/importer.h"
 
 namespace strew {

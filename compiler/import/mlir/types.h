@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "base/status.h"
-#include "compiler/op/op.h"
+#include "strew/status.h"
+#include "strew/op.h"
 
 namespace strew {
 

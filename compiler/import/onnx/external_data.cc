@@ -16,7 +16,7 @@
 
 #include "base/file.h"
 #include "compiler/import/onnx/onnx.pb.h"
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 namespace strew::onnx {
 namespace {

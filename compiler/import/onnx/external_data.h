@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/importer.h"
 
 namespace strew::onnx {

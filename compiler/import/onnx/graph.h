@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.pb.h"
 

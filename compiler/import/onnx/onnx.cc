@@ -18,7 +18,7 @@
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
 #include "compiler/op/limits.h"
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 namespace strew::onnx {
 namespace {

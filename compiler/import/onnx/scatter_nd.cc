@@ -10,7 +10,7 @@
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"
-#include "compiler/op/forms.h"
+#include "strew/forms.h"
 
 namespace strew::onnx {
 

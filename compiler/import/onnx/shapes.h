@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/import/onnx/graph.h"
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew::onnx {
 

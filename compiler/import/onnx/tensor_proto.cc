@@ -15,7 +15,7 @@
 #include "compiler/import/onnx/onnx.pb.h"
 #include "compiler/import/onnx/wire.h"
 #include "compiler/op/limits.h"
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 namespace strew::onnx {
 namespace {

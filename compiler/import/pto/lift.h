@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/pto/build.h"
 #include "compiler/import/pto/scalar.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/pto/scalar.h"
 
 namespace strew::pto {

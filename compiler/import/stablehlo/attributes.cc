@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "compiler/op/op.h"
+#include "strew/op.h"
 
 namespace strew {
 namespace {

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace strew {
 

@@ -4,8 +4,8 @@
 
 #include <mlir/IR/Attributes.h>
 
-#include "base/status.h"
-#include "compiler/op/op.h"
+#include "strew/status.h"
+#include "strew/op.h"
 
 namespace strew {
 

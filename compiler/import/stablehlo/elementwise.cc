@@ -9,7 +9,7 @@
 #include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 
 namespace strew {
 namespace {

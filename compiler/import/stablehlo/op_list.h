@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace mlir {
 class Operation;

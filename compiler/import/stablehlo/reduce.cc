@@ -12,7 +12,7 @@
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
 #include "compiler/op/combiner.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 
 namespace strew {
 namespace {

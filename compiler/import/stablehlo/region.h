@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "base/status.h"
-#include "compiler/op/expr.h"
+#include "strew/status.h"
+#include "strew/expr.h"
 
 namespace strew {
 

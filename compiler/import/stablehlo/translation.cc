@@ -8,7 +8,7 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/scalar_op.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 
 namespace strew {
 namespace {

@@ -7,9 +7,9 @@
 #include <functional>
 #include <vector>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/mlir/parse.h"
-#include "compiler/op/expr.h"
+#include "strew/expr.h"
 
 namespace strew {
 

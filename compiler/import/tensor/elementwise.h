@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/status.h"
-#include "compiler/op/expr.h"
+#include "strew/status.h"
+#include "strew/expr.h"
 
 namespace strew {
 

@@ -19,7 +19,7 @@
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/tensor/elementwise.h"
 #include "compiler/op/combiner.h"
-#include "compiler/op/verify.h"
+#include "strew/verify.h"
 
 namespace strew {
 namespace {

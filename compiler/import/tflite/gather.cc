@@ -3,7 +3,7 @@
 // negative batch_dims from the rank of the indices. Tested by tests/unit/tflite_import_test.cc and tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/op/forms.h"
+#include "strew/forms.h"
 
 namespace strew::tflite {
 namespace {

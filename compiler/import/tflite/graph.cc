@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "compiler/import/tflite/tensor.h"
-#include "compiler/op/text.h"
+#include "strew/text.h"
 
 namespace strew::tflite {
 namespace {

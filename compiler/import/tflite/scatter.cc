@@ -9,9 +9,9 @@
 // tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/op/forms.h"
+#include "strew/forms.h"
 #include "compiler/op/limits.h"
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 namespace strew::tflite {
 namespace {

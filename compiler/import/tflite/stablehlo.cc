@@ -6,7 +6,7 @@
 // second input. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/op/builder.h"
+#include "strew/builder.h"
 #include "compiler/op/combiner.h"
 
 namespace strew::tflite {

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "compiler/op/limits.h"
-#include "compiler/program/tensor.h"
+#include "strew/tensor.h"
 
 namespace strew::tflite {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
+#include "strew/status.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/tflite/tflite_generated.h"
 

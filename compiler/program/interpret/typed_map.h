@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "compiler/op/expr.h"
-#include "compiler/program/tensor.h"
+#include "strew/expr.h"
+#include "strew/tensor.h"
 
 namespace strew {
 

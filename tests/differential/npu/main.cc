@@ -14,8 +14,8 @@
 #include <random>
 #include <string>
 
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "tests/differential/jobs.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/npu/plant.h"

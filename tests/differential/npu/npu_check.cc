@@ -10,8 +10,8 @@
 
 #include "backends/pto/simulate/launch.h"
 #include "backends/reference/reference.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verify.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"

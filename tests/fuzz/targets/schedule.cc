@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compiler/op/text.h"
+#include "strew/text.h"
 #include "tests/fuzz/check.h"
 #include "tests/support/plan.h"
 

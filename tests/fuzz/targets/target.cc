@@ -1,5 +1,5 @@
 // Fuzz target target: the text of --target. What parses prints to text that parses to a target with the same text and features.
-#include "schedules/target.h"
+#include "strew/target.h"
 
 #include <cstddef>
 #include <cstdint>

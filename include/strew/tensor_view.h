@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/dtype.h"
+#include "strew/dtype.h"
 
 namespace strew {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/status.h"
-#include "base/tensor_view.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 
 namespace strew {
 

@@ -4,7 +4,7 @@
 // `indices` arguments are whole tensor types; `axis` may be negative and then counts from the end.
 #pragma once
 
-#include "compiler/op/builder.h"
+#include "strew/builder.h"
 
 namespace strew {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "compiler/import/importer.h"
-#include "compiler/program/tensor.h"
-#include "runtime/kernel.h"
+#include "strew/tensor.h"
+#include "strew/kernel.h"
 
 namespace strew {
 

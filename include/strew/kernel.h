@@ -14,14 +14,14 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/kernel_options.h"
-#include "base/status.h"
-#include "base/tensor_view.h"
-#include "compiler/op/text.h"
-#include "compiler/op/verified.h"
+#include "strew/kernel_options.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
+#include "strew/text.h"
+#include "strew/verified.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
-#include "schedules/target.h"
+#include "strew/target.h"
 #include "strew/abi.h"
 
 namespace strew {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "base/dtype.h"
+#include "strew/dtype.h"
 
 namespace strew {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/dtype.h"
-#include "base/scalar.h"
+#include "strew/dtype.h"
+#include "strew/scalar.h"
 
 namespace strew {
 // clang-format off

@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/status.h"
-#include "compiler/op/op.h"
+#include "strew/status.h"
+#include "strew/op.h"
 
 namespace strew {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/cpus.h"
-#include "base/status.h"
+#include "strew/status.h"
 
 namespace strew {
 

@@ -5,8 +5,8 @@
 // reference: later stages do not check again.
 #pragma once
 
-#include "base/status.h"
-#include "compiler/op/op.h"
+#include "strew/status.h"
+#include "strew/op.h"
 
 namespace strew {
 

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/dtype.h"
-#include "base/scalar.h"
-#include "compiler/op/expr.h"
+#include "strew/dtype.h"
+#include "strew/scalar.h"
+#include "strew/expr.h"
 
 namespace strew {
 

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/status.h"
-#include "compiler/op/op.h"
-#include "compiler/op/verify.h"
+#include "strew/status.h"
+#include "strew/op.h"
+#include "strew/verify.h"
 
 namespace strew {
 
