@@ -8,16 +8,17 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/status.h"
-#include "strew/tensor_view.h"
-#include "strew/op.h"
 #include "compiler/plan/plan.h"
 #include "schedules/entries.h"
 #include "schedules/schedule.h"
-#include "strew/target.h"
 #include "strew/abi.h"
+#include "strew/export.h"
+#include "strew/op.h"
+#include "strew/status.h"
+#include "strew/target.h"
+#include "strew/tensor_view.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct DescriptorImage;
 namespace pto {
@@ -71,17 +72,17 @@ class Backend {
 };
 
 /// The backends that `auto` chooses from, best first; the reference is the last.
-const std::vector<const Backend*>& backends();
+STREW_API const std::vector<const Backend*>& backends();
 /// The backends that simulate another machine. `auto` never chooses one; they are found by name.
 const std::vector<const Backend*>& simulated_backends();
 const Backend* find_backend(std::string_view name);
 
 /// The versions of the code generator, like "strew 0.1.0, LLVM 22.1.2". They are part of every symbol, so that an object of another generator is
 /// never taken for one of ours.
-std::string_view generator_version();
+STREW_API std::string_view generator_version();
 
 /// The symbol of a kernel: "strew_" and 32 hex digits. They are a hash of everything that the code depends on: the texts of the op's identity
 /// (compiler/rewrite), of the schedule and of the target, the backend and generator_version(). The machine that builds is not part of it.
 std::string kernel_symbol(const std::string& identity, const Schedule& schedule, const Target& target, std::string_view backend);
 
-}  // namespace strew
+}  // namespace strew::inline v0

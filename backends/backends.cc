@@ -10,7 +10,7 @@
 #include "backends/reference/backend.h"
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 const std::vector<const Backend*>& backends() {
   static const std::vector<const Backend*> list = {llvm_backend(), halide_backend(), reference_backend()};
@@ -37,4 +37,4 @@ std::string kernel_symbol(const std::string& identity, const Schedule& schedule,
   return "strew_" + to_hex(hash_text(text));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

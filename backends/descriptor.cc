@@ -15,7 +15,7 @@
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Appends arrays, texts and pointers to an image. Places are offsets, because the bytes move when the image grows.
@@ -431,4 +431,4 @@ std::shared_ptr<const strew_kernel> materialise(const DescriptorImage& image,
           [kAlignment](const strew_kernel* kernel) { ::operator delete(const_cast<strew_kernel*>(kernel), kAlignment); }};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

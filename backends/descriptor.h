@@ -10,12 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "strew/verified.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
 #include "strew/abi.h"
+#include "strew/export.h"
+#include "strew/verified.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct DescriptorImage {
   /// bytes[at, at + 8) is the address of bytes[to].
@@ -47,7 +48,7 @@ struct DescriptorRequest {
 DescriptorImage make_descriptor(const DescriptorRequest& request);
 
 /// A copy at an address of its own. `resolve` gives the address of an external symbol, or null.
-std::shared_ptr<const strew_kernel> materialise(const DescriptorImage& image,
-                                                const std::function<const void*(const std::string&)>& resolve);
+STREW_API std::shared_ptr<const strew_kernel> materialise(const DescriptorImage& image,
+                                                          const std::function<const void*(const std::string&)>& resolve);
 
-}  // namespace strew
+}  // namespace strew::inline v0

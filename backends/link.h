@@ -9,7 +9,7 @@
 
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Code in memory. It is unmapped when the last owner lets go of it.
 class LinkedObject {
@@ -28,4 +28,4 @@ class Linker {
                                                        const std::vector<std::string>& symbols) = 0;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include "base/module.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<const LlvmModule*> open_llvm_module() {
   return open_module<LlvmModule>("libstrew_llvm.so", "strew_llvm_module", "backend llvm");
@@ -17,4 +17,4 @@ Expected<const PtoModule*> open_pto_module() {
   return open_module<PtoModule>("libstrew_pto.so", "strew_pto_module", "an NPU program");
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

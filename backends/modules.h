@@ -11,9 +11,10 @@
 
 #include "backends/backend.h"
 #include "backends/link.h"
+#include "strew/export.h"
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The kernels of a request that have entries of their own: the request itself or, for wide accumulation, its parts.
 inline std::span<const BuildRequest> units_of(const BuildRequest& request) {
@@ -72,6 +73,6 @@ struct PtoModule {
   /// nothing was written.
   Expected<bool> (*simulate)(const pto::Program& program, std::span<const TensorView> tensors);
 };
-Expected<const PtoModule*> open_pto_module();
+STREW_API Expected<const PtoModule*> open_pto_module();
 
-}  // namespace strew
+}  // namespace strew::inline v0

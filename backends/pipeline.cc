@@ -11,8 +11,9 @@
 #include "base/machine.h"
 #include "compiler/rewrite/split_wide.h"
 #include "schedules/strategies/strategy.h"
+#include "schedules/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Is sparse widening legal for these parts: may a call widen only the blocks of the result that updates reach (runtime/call/wide_sparse)? In
@@ -219,4 +220,4 @@ Expected<Compiled> compile(const Op& op, const KernelOptions& options) {
   return kernel;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,16 +8,17 @@
 
 #include "backends/backend.h"
 #include "backends/descriptor.h"
-#include "strew/kernel_options.h"
-#include "strew/status.h"
-#include "strew/text.h"
-#include "strew/verified.h"
 #include "compiler/plan/plan.h"
 #include "compiler/rewrite/rewrites.h"
 #include "schedules/schedule.h"
+#include "strew/export.h"
+#include "strew/kernel_options.h"
+#include "strew/status.h"
 #include "strew/target.h"
+#include "strew/text.h"
+#include "strew/verified.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A backend, and its answer to can_build: ok, or the reason why not.
 struct Candidate {
@@ -57,18 +58,19 @@ struct Compiled {
   const pto::ProgramOptions* program = nullptr;  ///< NPU targets: what the caller asks of the program; null: nothing
 
   /// The part of this that backends read. It refers to members of this object.
-  BuildRequest request() const;
+  STREW_API BuildRequest request() const;
 };
 
 /// Decides everything and builds nothing. It fails if the options make no sense for any op (an unknown target, more than 1024 threads); if they
 /// are illegal for this op, `scheduled` or `chosen` says so. `program`: what is asked of an NPU's program; it must live until build() returns.
-Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const pto::ProgramOptions* program = nullptr);
+STREW_API Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options,
+                                         const pto::ProgramOptions* program = nullptr);
 /// The same for tests, which pass the machine that target `native` stands for.
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,
                                const pto::ProgramOptions* program = nullptr);
 /// Makes the artifact that plan_kernel() decided on, or says why there is none.
-Status build(Compiled& kernel);
+STREW_API Status build(Compiled& kernel);
 /// Runs the whole pipeline.
 Expected<Compiled> compile(const Op& op, const KernelOptions& options);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,7 +10,7 @@
 #include <charconv>
 #include <cstdio>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int kNodes = 64;
@@ -83,4 +83,4 @@ void pin(pthread_t thread, int core) {
 #endif
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

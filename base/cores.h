@@ -6,7 +6,7 @@
 #include <array>
 #include <string_view>
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct CoreList {
   static constexpr int kMost = 1024;
@@ -22,4 +22,4 @@ bool append_cores(std::string_view list, std::array<bool, CoreList::kMost>& want
 /// Ties a thread to a processor. A system that refuses leaves it free.
 void pin(pthread_t thread, int core);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 
 #include <array>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 enum : int {
@@ -141,4 +141,4 @@ FeatureSet feature_bit(std::string_view name) {
   return feature ? bit_of(feature) : 0;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,9 @@
 #include <span>
 #include <string_view>
 
-namespace strew {
+#include "strew/export.h"
+
+namespace strew::inline v0 {
 
 /// A set of features: bit i is known_features()[i].
 using FeatureSet = uint64_t;
@@ -33,6 +35,6 @@ std::span<const CpuInfo> known_cpus();
 const CpuInfo* find_cpu(std::string_view name);
 const FeatureInfo* find_feature(std::string_view name);
 inline FeatureSet bit_of(const FeatureInfo* feature) { return FeatureSet{1} << (feature - known_features().data()); }
-FeatureSet feature_bit(std::string_view name);  ///< 0 when unknown
+STREW_API FeatureSet feature_bit(std::string_view name);  ///< 0 when unknown
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using K = DTypeKind;
@@ -65,4 +65,4 @@ std::optional<DType> dtype_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::string position_text(int64_t position, std::span<const int64_t> dims) {
@@ -37,4 +37,4 @@ Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<c
                        ": value " + value + ", expected " + expected_text(fault.bound, dim, rule.counts_from_end));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <span>
 
-#include "strew/status.h"
 #include "strew/abi.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// What an op's indices mean, as far as the sentence tells it.
 struct FaultRule {
@@ -21,4 +21,4 @@ struct FaultRule {
 /// stated too.
 Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<const int64_t> position_dims, int64_t dim);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// One place of the list of mapped files. Places are reused and never freed, so a signal handler may walk the list at any moment. The name
 /// of an unmapped file is freed only after its place no longer holds the address range.
@@ -183,4 +183,4 @@ Expected<std::string> read_file(const std::string& path, int64_t max_bytes) {
 
 Expected<std::string> read_standard_input(int64_t max_bytes) { return read_rest(STDIN_FILENO, 0, max_bytes, "standard input"); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,9 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "strew/export.h"
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Bytes of a file, mapped read-only. Touching them after the file has become shorter raises SIGBUS.
 class FileMap {
@@ -33,16 +34,16 @@ class FileMap {
 class InputFile {
  public:
   /// Errors: "PATH: cannot read: reason".
-  static Expected<InputFile> open(const std::string& path);
-  InputFile(InputFile&& other) noexcept;
+  STREW_API static Expected<InputFile> open(const std::string& path);
+  STREW_API InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&& other) noexcept;
-  ~InputFile();
+  STREW_API ~InputFile();
 
   int64_t size() const { return size_; }  ///< when it was opened
   /// Fills `to` from `offset`; fails when the file ends before.
-  Status read(int64_t offset, std::span<std::byte> to) const;
+  STREW_API Status read(int64_t offset, std::span<std::byte> to) const;
   /// The `bytes` bytes from `offset`, both >= 0; fails unless the file has them.
-  Expected<std::shared_ptr<const FileMap>> map(int64_t offset, int64_t bytes) const;
+  STREW_API Expected<std::shared_ptr<const FileMap>> map(int64_t offset, int64_t bytes) const;
 
  private:
   InputFile(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
@@ -53,11 +54,11 @@ class InputFile {
 };
 
 /// The whole of a regular file of at most `max_bytes`. "-" is not special.
-Expected<std::string> read_file(const std::string& path, int64_t max_bytes);
+STREW_API Expected<std::string> read_file(const std::string& path, int64_t max_bytes);
 /// Standard input, whatever it is, up to its end.
-Expected<std::string> read_standard_input(int64_t max_bytes);
+STREW_API Expected<std::string> read_standard_input(int64_t max_bytes);
 
 /// The name of the file mapped at `address`, or null. Async-signal-safe: a handler of SIGBUS tells the user which file it was.
-const char* mapped_file_at(const void* address) noexcept;
+STREW_API const char* mapped_file_at(const void* address) noexcept;
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Sets the default environment for its lifetime and gives the caller's back. Costs a few nanoseconds when nothing needs setting.
 class FpEnvironment {
@@ -47,4 +47,4 @@ class FpEnvironment {
   bool changed_ = false;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

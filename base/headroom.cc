@@ -12,7 +12,7 @@
 #include <array>
 #include <string>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The number that a file of /proc begins with, or how many lines it has. Nothing is allocated.
@@ -65,4 +65,4 @@ Status check_headroom(std::string_view what, int64_t bytes, int mappings) {
                      " MiB more are needed, but the system refuses them (limits of the process: ulimit -v, ulimit -d)");
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

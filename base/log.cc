@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::atomic<LogSink> process_sink{nullptr};
@@ -24,4 +24,4 @@ void log(LogLevel level, const std::string& line) {
   if (sink != nullptr && logs(level)) sink(level, line);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

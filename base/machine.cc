@@ -17,7 +17,7 @@
 #include <cpuid.h>
 #endif
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 #if defined(__x86_64__)
@@ -217,4 +217,4 @@ std::string lacking_features(std::string_view wanted) {
   return lacking;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,8 +6,9 @@
 #include <string_view>
 
 #include "base/cpus.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct Machine {
   const CpuInfo* cpu = nullptr;  ///< the best name for it
@@ -23,8 +24,8 @@ inline constexpr int64_t kLineBytes = 64;
 inline constexpr int kMostThreads = 1024;
 
 /// Asked once per process.
-const Machine& machine();
+STREW_API const Machine& machine();
 /// Of "avx2,fma": those that this machine lacks, or that strew has not heard of, in the same form. Empty: it has them all.
 std::string lacking_features(std::string_view wanted);
 
-}  // namespace strew
+}  // namespace strew::inline v0

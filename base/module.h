@@ -11,7 +11,7 @@
 
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The first field of every interface, `version`. Raised with every change of one of them, or of what their functions take: a module of
 /// another version of strew is refused.
@@ -38,4 +38,4 @@ Expected<const Module*> open_module(const std::string& file, const char* symbol,
   return module;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

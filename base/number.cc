@@ -19,7 +19,7 @@
 #include <cstring>
 #include <limits>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 uint64_t low_bits(int count) { return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
@@ -292,4 +292,4 @@ void store_element(DType dtype, void* base, int64_t index, const Scalar& value) 
   }
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

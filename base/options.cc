@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Environment {
@@ -47,4 +47,4 @@ std::vector<std::string> take_option_warnings() {
   return std::exchange(environment().warnings, {});
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,17 +5,19 @@
 #include <string>
 #include <vector>
 
-namespace strew {
+#include "strew/export.h"
+
+namespace strew::inline v0 {
 
 struct ProcessOptions {
   bool pins_workers = false;     ///< STREW_PIN=1: each worker stays on one core of the process's affinity mask
   bool writes_perf_map = false;  ///< STREW_PERF_MAP=1: names of linked functions for perf, in /tmp/perf-PID.map
   uint64_t verify_every = 0;     ///< STREW_VERIFY=n: replay every n-th call of each kernel on the reference; 0: never
 };
-const ProcessOptions& process_options();
+STREW_API const ProcessOptions& process_options();
 
 /// What was wrong with the variables, a line each: the name, the value and what was expected. Every line is given out once: to a program
 /// that asks here, else to the log when the first kernel is built.
-std::vector<std::string> take_option_warnings();
+STREW_API std::vector<std::string> take_option_warnings();
 
-}  // namespace strew
+}  // namespace strew::inline v0

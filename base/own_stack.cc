@@ -11,7 +11,7 @@
 #include <exception>
 #include <string>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -119,4 +119,4 @@ Status with_stack(size_t bytes, const std::function<Status()>& work) {
 
 size_t compiler_stack_bytes(size_t nodes) { return kFrameScale * (kBaseBytes + nodes * kBytesPerNode); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,16 +11,17 @@
 #include <optional>
 #include <utility>
 
+#include "strew/export.h"
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Bytes between here and the end of the calling thread's stack; 0 where they cannot be told (a stack that is not the thread's own).
 size_t stack_left();
 
 /// The Status of `work`, which runs with at least `bytes` of stack. An exception that leaves it becomes Code::internal, as does a thread
 /// that cannot be made: the message names the bytes.
-Status with_stack(size_t bytes, const std::function<Status()>& work);
+STREW_API Status with_stack(size_t bytes, const std::function<Status()>& work);
 
 /// The same for work with a value: with_stack<Artifact>(bytes, [&] { return build(request); }).
 template <class T>
@@ -35,6 +36,6 @@ Expected<T> with_stack(size_t bytes, const std::function<Expected<T>()>& work) {
 
 /// What a compiler may need for an op whose expression has `nodes` nodes. Measured: LLVM and Halide take less than half of it for chains
 /// of 4,096 nodes, which are the deepest graphs there are.
-size_t compiler_stack_bytes(size_t nodes);
+STREW_API size_t compiler_stack_bytes(size_t nodes);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -25,7 +25,7 @@
 #include <memory>
 #include <utility>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// One place of the list of temporary files. Places are reused and never freed, so a signal handler may walk the list at any moment.
 /// Whoever takes the name out owns it: the PendingFile frees it; a handler, which must not free, leaves it in `removed`.
@@ -245,4 +245,4 @@ Status PendingFile::commit() {
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

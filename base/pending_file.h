@@ -5,25 +5,26 @@
 #include <string>
 #include <string_view>
 
+#include "strew/export.h"
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class PendingFile {
  public:
   /// Opens a temporary file for `path`. A symbolic link is followed: the file it leads to is replaced, the link stays. What exists and
   /// is not a regular file (/dev/null, a pipe) is written in place. Errors: "PATH: cannot write: reason".
-  static Expected<PendingFile> create(const std::string& path);
+  STREW_API static Expected<PendingFile> create(const std::string& path);
   /// The same, with `bytes` as its whole contents.
-  static Expected<PendingFile> create(const std::string& path, std::string_view bytes);
+  STREW_API static Expected<PendingFile> create(const std::string& path, std::string_view bytes);
 
-  PendingFile(PendingFile&& other) noexcept;
+  STREW_API PendingFile(PendingFile&& other) noexcept;
   PendingFile& operator=(PendingFile&& other) noexcept;
-  ~PendingFile();
+  STREW_API ~PendingFile();
 
-  Status write(std::string_view bytes);  ///< appends
-  Status close();                        ///< ends writing and gives the descriptor back; commit() does it too
-  Status commit();
+  STREW_API Status write(std::string_view bytes);  ///< appends
+  STREW_API Status close();                        ///< ends writing and gives the descriptor back; commit() does it too
+  STREW_API Status commit();
 
  private:
   PendingFile() = default;
@@ -41,6 +42,6 @@ class PendingFile {
 
 /// Removes the temporary files of every PendingFile of the process. For handlers of signals that end the process: it is
 /// async-signal-safe, and a PendingFile that is used afterwards fails.
-void remove_pending_files() noexcept;
+STREW_API void remove_pending_files() noexcept;
 
-}  // namespace strew
+}  // namespace strew::inline v0

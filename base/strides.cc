@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Dim {
@@ -86,4 +86,4 @@ std::vector<int64_t> contiguous_strides(std::span<const int64_t> dims) {
   return strides;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

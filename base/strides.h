@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace strew {
+namespace strew::inline v0 {
 
 enum class Distinct : uint8_t { yes, no, unknown };
 
@@ -16,4 +16,4 @@ Distinct distinct_offsets(std::span<const int64_t> dims, std::span<const int64_t
 /// Strides of a contiguous row-major tensor, in elements. `dims` are static and their product fits.
 std::vector<int64_t> contiguous_strides(std::span<const int64_t> dims);
 
-}  // namespace strew
+}  // namespace strew::inline v0

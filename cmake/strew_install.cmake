@@ -8,17 +8,16 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/strew)
 
-# Headers are installed under include/strew as they are included ("include/strew/kernel.h"). The runtime's users need those of the two rooms that
-# libstrew_rt is made of.
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/public_headers.txt public_headers REGEX "^[a-z]")
+# The public headers are all of include/strew, and they include nothing but each other and the standard library (tools/lint/rooms.py). The
+# runtime's users need those that compiled_kernel.h includes.
+file(GLOB public_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/include/strew ${CMAKE_SOURCE_DIR}/include/strew/*)
+set(runtime_headers abi.h compiled_kernel.h dtype.h executor.h export.h log.h scalar.h status.h tensor_view.h version.h)
 foreach(header ${public_headers})
-  get_filename_component(folder ${header} DIRECTORY)
-  string(REGEX REPLACE "^include/strew/?" "" folder "${folder}")
   set(component compiler)
-  if(header MATCHES "^(include/strew|base|runtime/call)/")
+  if(header IN_LIST runtime_headers)
     set(component runtime)
   endif()
-  install(FILES ${CMAKE_SOURCE_DIR}/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strew/${folder} COMPONENT ${component})
+  install(FILES ${CMAKE_SOURCE_DIR}/include/strew/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strew COMPONENT ${component})
 endforeach()
 
 # strew_install_library(target component): for a library that users link.
@@ -26,7 +25,7 @@ function(strew_install_library target component)
   install(TARGETS ${target} EXPORT strew_${component}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} NAMELINK_COMPONENT ${component}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component})
-  target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/strew>)
+  target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} INTERFACE cxx_std_20)
 endfunction()
 

@@ -1,4 +1,4 @@
-# Compiler and linker settings that hold for every target, and helpers: strew_glob, strew_protobuf, strew_flatbuffers, strew_needs_modules,
+# Compiler and linker settings that hold for every target, and helpers: strew_glob, strew_exports_api, strew_protobuf, strew_flatbuffers, strew_needs_modules,
 # strew_link_beside.
 include(GNUInstallDirs)
 include(CheckPIESupported)
@@ -29,6 +29,13 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 # Every library and program: position independent, every address bound at load and then read-only (full RELRO), no executable stack, no
 # relocation of code. `strew --help` takes no longer for it: libstrew and the program bind some 400 functions.
 add_link_options(-Wl,-z,relro,-z,now,-z,noexecstack,-z,text,--enable-new-dtags)
+
+# Shared libraries export what is marked STREW_API (include/strew/export.h) and nothing else. So calls within a library are direct and may be
+# inlined, as a call per token wants.
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+add_compile_options(-fno-semantic-interposition)
 
 # One rounding per operation, whoever compiles it (semantics.md section 4).
 add_compile_options(-ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers)
@@ -64,6 +71,13 @@ find_program(STREW_MOLD mold)
 if(STREW_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
+
+# strew_exports_api(library): hides what the C++ standard library's templates would export, and binds calls of the library's own functions to them.
+function(strew_exports_api library)
+  set(script ${CMAKE_SOURCE_DIR}/cmake/exports.map)
+  target_link_options(${library} PRIVATE -Wl,-Bsymbolic-functions -Wl,--version-script=${script})
+  set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${script})
+endfunction()
 
 # strew_glob(OUT folder...): every .cc below the folders.
 function(strew_glob out)

@@ -17,7 +17,7 @@
 #include <new>
 #include <optional>
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct KernelTable::Slots {
   struct Slot {
@@ -207,4 +207,4 @@ Runtime::Stats KernelCache::stats() const {
   return stats;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,11 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "strew/runtime.h"
 #include "strew/status.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Hash -> Kernel. find() takes no lock and allocates nothing; insert() and clear() exclude each other by the caller's lock and never wait for
 /// readers: a table that was replaced is kept until no reader can be in it.
@@ -119,4 +119,4 @@ class BuiltKernels {
   std::atomic<uint64_t> count_{0};
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -2,8 +2,6 @@
 //
 // run() is the callable's (runtime/call) but where a call needs the op: interpreted kernels, hints that are to be checked, and STREW_VERIFY's
 // replay of every n-th call (runtime/replay). Tested by tests/unit/kernel_test.cc.
-#include "strew/kernel.h"
-
 #include <new>
 
 #include "backends/modules.h"
@@ -12,11 +10,13 @@
 #include "base/fp_environment.h"
 #include "base/options.h"
 #include "runtime/call/executor/phases.h"
+#include "runtime/call/named_tensors.h"
 #include "runtime/kernel_state.h"
 #include "runtime/replay.h"
 #include "schedules/can_run.h"
+#include "strew/runtime.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Puts the object into memory, where its descriptor is.
@@ -93,6 +93,12 @@ Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) cons
   return plain_ != nullptr ? plain_->run(tensors, fault) : run_watched(state_.get(), tensors, fault);
 }
 
+Status Kernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault) const {
+  if (state_ == nullptr) return run({}, fault);
+  STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(descriptor(), tensors));
+  return run(views, fault);
+}
+
 const VerifiedOp& Kernel::op() const { return state_->op; }
 const std::string& Kernel::op_text() const { return state_->op_text; }
 const Plan& Kernel::plan() const { return state_->built->compiled.plan; }
@@ -104,4 +110,4 @@ const std::string& Kernel::symbol() const { return state_->built->compiled.symbo
 int64_t Kernel::compile_nanoseconds() const { return state_->built->compile_nanoseconds; }
 const strew_kernel& Kernel::descriptor() const { return state_->callable->kernel; }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 #include "runtime/call/callable.h"
 #include "strew/kernel.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct BuiltKernel {
   explicit BuiltKernel(Compiled made) : compiled(std::move(made)) {}
@@ -50,4 +50,4 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
 /// Runs a bound call: by its code, or by whoever interprets it.
 Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
 
-}  // namespace strew
+}  // namespace strew::inline v0

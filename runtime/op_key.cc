@@ -12,7 +12,7 @@
 
 #include "strew/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Words on the stack, on the heap beyond 256. Whatever belongs together is put with one test of the room left.
@@ -163,4 +163,4 @@ KernelKey kernel_key(const Op& op, const KernelOptions& options) {
                     (is_native ? "\nnative\n" : "\n") + std::to_string(options.threads))};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include "compiler/program/program.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                           const ProgramOptions& options) {
@@ -15,4 +15,4 @@ Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& impo
   return run_imported(imported, std::move(inputs), options.only, run);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -14,7 +14,7 @@
 #include "base/strides.h"
 #include "runtime/call/extent.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The number of the first element that differs, or -1.
@@ -71,4 +71,4 @@ Status run_and_replay(const Kernel::State& state, std::span<const TensorView> te
   return actual;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -2,6 +2,8 @@
 // was never made before is planned: that gives the symbol, under which a kernel may have been built for another spelling of the op or another
 // number of threads; its handle is then remembered for this request too.
 // Tested by tests/unit/cache_test.cc and kernel_test.cc.
+#include "strew/runtime.h"
+
 #include <chrono>
 #include <new>
 
@@ -10,12 +12,12 @@
 #include "base/options.h"
 #include "runtime/cache.h"
 #include "runtime/call/executor/executor.h"
-#include "strew/kernel.h"
 #include "runtime/kernel_state.h"
 #include "runtime/op_key.h"
 #include "schedules/can_run.h"
+#include "strew/executor.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct Runtime::Impl {
   KernelCache cache;
@@ -33,8 +35,7 @@ struct Runtime::Impl {
 Runtime::Runtime() : Runtime(ExecutionSettings{}) {}
 Runtime::Runtime(const ExecutionSettings& settings) : impl_(std::make_unique<Impl>()) {
   impl_->executor = settings.executor;
-  if (impl_->executor == nullptr)
-    impl_->executor = std::make_shared<Executor>(detect_target().cores, process_options().pins_workers);
+  if (impl_->executor == nullptr) impl_->executor = process_executor();
   impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
 }
 Runtime::~Runtime() = default;
@@ -101,4 +102,4 @@ void Runtime::clear() {
   impl_->kernels.clear();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,8 +5,9 @@
 #include <string>
 
 #include "base/cpus.h"
+#include "schedules/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status can_run(const Target& machine, const Target& target) {
   const auto refuse = [&](const std::string& why) {
@@ -35,4 +36,4 @@ std::vector<std::string_view> runnable_x86_64_levels() {
   return levels;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

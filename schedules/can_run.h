@@ -8,7 +8,7 @@
 #include "strew/status.h"
 #include "strew/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Ok if code made for `target` runs on this machine: on its processor and under its operating system, which must save the registers that
 /// AVX and AVX-512 use. Otherwise `unsupported`, with a message that names the architecture or every missing feature. Only the features
@@ -21,4 +21,4 @@ Status can_run(const Target& machine, const Target& target);
 /// architectures.
 std::vector<std::string_view> runnable_x86_64_levels();
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 std::string_view name(EntryKind kind) {
   static constexpr std::string_view kNames[] = {
@@ -22,4 +22,4 @@ std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   return list;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

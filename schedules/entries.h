@@ -8,8 +8,9 @@
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
 #include "strew/abi.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Numbers, names and meanings are those of STREW_ENTRIES in strew/abi.h.
 enum class EntryKind : uint8_t {
@@ -17,9 +18,9 @@ enum class EntryKind : uint8_t {
   STREW_ENTRIES(STREW_ENTRY_VALUE)
 #undef STREW_ENTRY_VALUE
 };
-std::string_view name(EntryKind kind);
+STREW_API std::string_view name(EntryKind kind);
 
 /// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; and those of its strategy.
-std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
+STREW_API std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
-}  // namespace strew
+}  // namespace strew::inline v0

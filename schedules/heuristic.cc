@@ -13,7 +13,7 @@
 #include "schedules/strategies/strategy.h"
 #include "schedules/thresholds.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using namespace thresholds;
@@ -165,4 +165,4 @@ bool updates_may_be_few(const Plan& fold) {
   return f.moved_bytes == kUnknown || f.init_bytes == kUnknown || f.moved_bytes < times(2, f.init_bytes);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

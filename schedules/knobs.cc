@@ -5,7 +5,7 @@
 #include <charconv>
 #include <vector>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr Knob kKnobs[] = {
@@ -95,4 +95,4 @@ Status check_value(const Knob& knob, const Schedule& schedule) {
   return number == nullptr || is_value(knob, schedule.**number) ? Status() : refuse(knob, value_of(knob, schedule));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

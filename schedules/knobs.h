@@ -10,10 +10,11 @@
 #include <string_view>
 #include <variant>
 
-#include "strew/status.h"
 #include "schedules/schedule.h"
+#include "strew/export.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct Knob {
   std::string_view name;
@@ -23,10 +24,10 @@ struct Knob {
   bool doubles = false;      ///< an int takes the values least, 2 * least, 4 * least and so on
   bool checks = false;       ///< a bool that adds checks to every call; printed only if it is on
 };
-std::span<const Knob> knobs();  ///< in the order in which schedules print
+STREW_API std::span<const Knob> knobs();  ///< in the order in which schedules print
 
 /// The values of the knob, for messages and documents: "1..1024", "16, 32 or 64", "true or false".
-std::string values_of(const Knob& knob);
+STREW_API std::string values_of(const Knob& knob);
 /// The value as the schedule's text has it.
 std::string value_of(const Knob& knob, const Schedule& schedule);
 /// Sets the knob. If `text` is not one of its values, fails ("schedule: unroll=3, expected 1, 2, 4 or 8") and leaves the schedule
@@ -35,4 +36,4 @@ Status set_value(const Knob& knob, std::string_view text, Schedule& schedule);
 /// Checks the value that the schedule has, with the same message.
 Status check_value(const Knob& knob, const Schedule& schedule);
 
-}  // namespace strew
+}  // namespace strew::inline v0

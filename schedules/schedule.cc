@@ -7,7 +7,7 @@
 #include "schedules/knobs.h"
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target) {
   for (const Knob& knob : knobs()) STREW_TRY(check_value(knob, schedule));
@@ -21,4 +21,4 @@ Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& 
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

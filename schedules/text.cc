@@ -7,7 +7,7 @@
 #include "schedules/knobs.h"
 #include "schedules/schedule.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 Status set_knob(std::string_view name, std::string_view value, Schedule& schedule) {
@@ -80,4 +80,4 @@ Expected<ScheduleText> split_threads(std::string_view text) {
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

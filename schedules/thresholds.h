@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-namespace strew::thresholds {
+namespace strew::inline v0::thresholds {
 
 /// Bytes moved by a call that take one thread 1.5 us, from which on a second thread pays (lab: hot copies).
 inline constexpr int64_t kThreadsPayBytes = 64 << 10;
@@ -44,4 +44,4 @@ inline constexpr int64_t kStreamingRowShare = 2;
 /// scanning its key (lab: elements).
 inline constexpr int64_t kCachedElementShare = 2;
 
-}  // namespace strew::thresholds
+}  // namespace strew::inline v0::thresholds

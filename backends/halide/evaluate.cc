@@ -2,7 +2,7 @@
 // on storage forms. Tested by tests/differential.
 #include "backends/halide/evaluate.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class Evaluator {
@@ -89,4 +89,4 @@ std::vector<Parts> evaluate(const HalideNumeric& numeric, const Expr& graph, con
   return Evaluator(numeric, graph, load).run();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,9 +6,9 @@
 
 #include "backends/halide/numeric.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Returns the storage forms (numeric.h) of the graph's results. `load` gives the storage form of an input node.
 std::vector<Parts> evaluate(const HalideNumeric& numeric, const Expr& graph, const std::function<Parts(const ExprNode&)>& load);
 
-}  // namespace strew
+}  // namespace strew::inline v0

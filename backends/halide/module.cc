@@ -24,8 +24,10 @@
 #include "backends/modules.h"
 #include "base/cpus.h"
 #include "base/own_stack.h"
+#include "schedules/target.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class Reporter : public Halide::CompileTimeErrorReporter {
@@ -107,9 +109,9 @@ Expected<std::string> emit_text(const BuildRequest& request, const BodySignature
 }
 
 }  // namespace
-}  // namespace strew
+}  // namespace strew::inline v0
 
-extern "C" const strew::HalideModule* strew_halide_module() {
+extern "C" STREW_API const strew::HalideModule* strew_halide_module() {
   static const strew::HalideModule module = [] {
     static strew::Reporter reporter;
     Halide::set_custom_compile_time_error_reporter(&reporter);

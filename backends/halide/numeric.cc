@@ -6,7 +6,7 @@
 
 #include "backends/halide/numeric_bits.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using namespace halide_bits;
 using Halide::cast;
 using Halide::Float;
@@ -169,4 +169,4 @@ Parts HalideNumeric::convert(DType from, DType to, const Parts& value) const {
 
 Parts HalideNumeric::bitcast(DType from, DType to, const Parts& compute) const { return decode(to, encode(from, compute)); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

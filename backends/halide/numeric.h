@@ -15,7 +15,7 @@
 #include "strew/dtype.h"
 #include "strew/expr.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 using HExpr = Halide::Expr;  ///< named so because strew::Expr is another type, the expression graph
 
@@ -67,4 +67,4 @@ class HalideNumeric {
   bool f16c_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

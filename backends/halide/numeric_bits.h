@@ -4,7 +4,7 @@
 
 #include "backends/halide/numeric.h"
 
-namespace strew::halide_bits {
+namespace strew::inline v0::halide_bits {
 
 /// The width in bits of the expression that holds an integer of this dtype: at least a byte.
 inline int container(DType dtype) { return bits(dtype) < 8 ? 8 : bits(dtype); }
@@ -38,4 +38,4 @@ inline HExpr extended(DType dtype, const HExpr& e) {
   return is_signed_integer(dtype) ? as_unsigned(as_signed(e << spare) >> spare) : (e << spare) >> spare;
 }
 
-}  // namespace strew::halide_bits
+}  // namespace strew::inline v0::halide_bits

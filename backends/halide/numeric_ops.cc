@@ -4,7 +4,7 @@
 #include "backends/halide/numeric_bits.h"
 #include "compiler/op/expr_math.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using namespace halide_bits;
 using Halide::cast;
 using Halide::UInt;
@@ -269,4 +269,4 @@ Parts HalideNumeric::complex_binary(ExprOp op, const Parts& a, const Parts& b) c
           Halide::select(real_is_larger, (a.b - a.a * r1) / d1, (a.b * r2 - a.a) / d2)};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

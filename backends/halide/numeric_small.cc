@@ -5,7 +5,7 @@
 #include "backends/halide/numeric.h"
 #include "backends/halide/numeric_bits.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using namespace halide_bits;
 using Halide::cast;
 using Halide::select;
@@ -67,4 +67,4 @@ HExpr HalideNumeric::encode_small(DType dtype, const HExpr& compute) const {
   return cast(UInt(halide_bits::container(dtype)), result);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

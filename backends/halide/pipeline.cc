@@ -16,7 +16,7 @@
 
 #include "backends/halide/evaluate.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Makes the pipeline: declare() its parameters and loops, then define() its update.
@@ -282,4 +282,4 @@ std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bo
   return std::regex_replace(std::regex_replace(plain_names(text.str()), key, "key"), position, "position") + "\n";
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

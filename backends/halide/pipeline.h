@@ -11,7 +11,7 @@
 #include "backends/backend.h"
 #include "backends/halide/can_build/body_signature.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct HalidePipeline {
   Halide::Func apply{"result"};
@@ -27,4 +27,4 @@ std::string plain_names(const std::string& text);
 /// The update and the loops around it, as text.
 std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bool listed);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 
 #include "backends/halide/numeric.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kStraight = 12;        // most vectors in straight-line code for a run
@@ -95,4 +95,4 @@ std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request
   return direct.text();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,9 +6,9 @@
 
 #include "backends/halide/pipeline.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Applies the directives and returns them as text, one per line.
 std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const BodySignature& signature);
 
-}  // namespace strew
+}  // namespace strew::inline v0

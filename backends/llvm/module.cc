@@ -17,8 +17,9 @@
 #include "base/headroom.h"
 #include "base/own_stack.h"
 #include "schedules/entries.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 namespace {
 
@@ -154,9 +155,9 @@ Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<
 }
 
 }  // namespace
-}  // namespace strew
+}  // namespace strew::inline v0
 
-extern "C" const strew::LlvmModule* strew_llvm_module() {
+extern "C" STREW_API const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
   static const strew::LlvmModule module = {strew::kModuleVersion, strew::build_on_stack, strew::emit_text_on_stack,
                                            strew::process_linker};

@@ -9,7 +9,7 @@
 
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kUnit = 32;
@@ -62,4 +62,4 @@ class Placer {
 
 PlacedBytes place_tiles(Function& function, bool write) { return Placer(write).run(function); }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

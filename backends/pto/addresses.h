@@ -5,7 +5,7 @@
 
 #include "compiler/pto/ast.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Bytes that tiles take.
 struct PlacedBytes {
@@ -15,4 +15,4 @@ struct PlacedBytes {
 /// Gives every tile of a function a place. `write`: as `addr` operands, as ptoas' level3 and C++ want them.
 PlacedBytes place_tiles(Function& function, bool write);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

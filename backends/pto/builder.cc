@@ -9,7 +9,7 @@
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kRowBytes = 32, kFractalRows = 16;
@@ -445,4 +445,4 @@ void ProgramBuilder::finish(Program& program, const std::string& kernel) {
   program.cost.instructions = std::llround(instructions_);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -14,7 +14,7 @@
 #include "backends/pto/program.h"
 #include "compiler/pto/ast.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// An `index` of the program: a number known now, or the name of a value.
 struct Number {
@@ -143,4 +143,4 @@ class ProgramBuilder {
   double loaded_ = 0, stored_ = 0, scattered_ = 0, instructions_ = 0;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,7 +4,7 @@
 
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 Named element(Frame& frame, const Named& tile, const char* hint) {
@@ -38,4 +38,4 @@ void finish_check(Frame& frame, const Named& cell) {
   frame.allowed = b.sub(b.number(1), as_index, "allowed");
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -3,7 +3,7 @@
 
 #include "backends/pto/frame.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// A tile whose first element counts as 0: no fault seen.
 Named start_check(Frame& frame);
@@ -12,4 +12,4 @@ void add_fault(Frame& frame, const Named& cell, const Named& found);
 /// Writes the cell to `fault`, and makes frame.allowed 0 where there was one.
 void finish_check(Frame& frame, const Named& cell);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -10,7 +10,7 @@
 #include "backends/pto/operators.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 /// bf16 that the chip computes with as f32 only.
@@ -215,4 +215,4 @@ Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles)
   return Graph(frame, tiles).run(frame.plan.combine.results[static_cast<size_t>(pair)]);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -6,7 +6,7 @@
 #include "backends/pto/frame.h"
 #include "compiler/pto/instructions.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 enum class CombineWay : uint8_t {
   assign,   ///< updates replace
@@ -49,4 +49,4 @@ int64_t literal_value(const Frame& frame, const ExprNode& node);
 /// Who reads the output.
 Reader reader_of(Output output);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

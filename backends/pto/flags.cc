@@ -18,7 +18,7 @@
 
 #include "compiler/pto/instructions.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 struct Touch {
@@ -277,4 +277,4 @@ class FlagWriter {
 
 void write_flags(Function& function, Chip chip, const std::set<std::string>& apart) { FlagWriter(chip).run(function, apart); }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

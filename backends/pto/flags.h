@@ -6,10 +6,10 @@
 
 #include "compiler/pto/ast.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Writes the flags and pipe barriers of a function that has none (only barriers of all pipes, which stay). `apart`: pointers behind
 /// which no two writes meet.
 void write_flags(Function& function, Chip chip, const std::set<std::string>& apart = {});
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

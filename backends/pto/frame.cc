@@ -9,7 +9,7 @@
 #include "backends/pto/operators.h"
 #include "compiler/pto/instructions.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 std::string name_of(const TensorSlot& slot, const Plan& plan) {
@@ -321,4 +321,4 @@ int64_t Frame::assumed(const Term& term) const {
   return out;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

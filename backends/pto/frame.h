@@ -11,7 +11,7 @@
 #include "backends/pto/program.h"
 #include "compiler/plan/plan.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// How an element of a tensor travels: as `count` words of an element type the chip moves.
 struct Words {
@@ -96,4 +96,4 @@ class Frame {
 bool divides(const Term& term, int64_t divisor);
 Term divided(Term term, int64_t divisor);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 bool divide(const Term& a, const Term& b, Term& out) {
   if (b.factor == 0 || a.factor % b.factor != 0) return false;
@@ -55,4 +55,4 @@ Named Grid::line(const std::string& hint, const Number& first, const std::vector
   return build.part(hint, view_, build.number(0), at, build.number(1), count);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

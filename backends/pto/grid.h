@@ -6,7 +6,7 @@
 
 #include "backends/pto/frame.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// A loop's variable and its step in elements of a tensor.
 using Step = std::pair<Number, Term>;
@@ -32,4 +32,4 @@ class Grid {
   Named view_;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

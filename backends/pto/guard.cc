@@ -14,7 +14,7 @@
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 /// How a value stands in C++.
@@ -250,4 +250,4 @@ class Guard {
 
 Status guard_arithmetic(Function& function) { return Guard(function).run(); }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -9,13 +9,13 @@
 // a sum of it and 0 is put between the two. The 0 is min(core, 0), which ptoas does not know to be 0 and therefore keeps.
 #pragma once
 
-#include "strew/status.h"
 #include "compiler/pto/ast.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Puts the sums into `function`, which ptoas will read. Fails with Code::internal on arithmetic that a sum cannot keep whole: a
 /// comparison as a number, or what is narrower than 64 bits and made wider afterwards. No planner writes that.
 Status guard_arithmetic(Function& function);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -9,7 +9,7 @@
 
 #include <limits>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
@@ -299,4 +299,4 @@ const char* IndexCode::mode(bool owned) const {
   return "undefined";
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -6,7 +6,7 @@
 #include "backends/pto/grid.h"
 #include "backends/pto/walk.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// A tile's place among the positions.
 struct TilePlace {
@@ -63,4 +63,4 @@ class IndexCode {
   bool checked_ = false;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

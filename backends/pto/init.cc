@@ -8,7 +8,7 @@
 #include "backends/pto/combine.h"
 #include "backends/pto/grid.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kTileBytes = 16 << 10;
@@ -157,4 +157,4 @@ Status write_init(Frame& frame, const Number& from, const Number& to) {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

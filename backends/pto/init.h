@@ -3,7 +3,7 @@
 
 #include "backends/pto/frame.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Fills the valid part of a tile of `tensor`'s words, `rows` x `cols` of them, with an element's value.
 void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows, const Number& cols, const Scalar& value);
@@ -11,4 +11,4 @@ void write_fill(Frame& frame, int tensor, const Named& tile, const Number& rows,
 /// Makes elements [from, to) of every result, as init says; nothing for in_place and gathers. Ends with a barrier.
 Status write_init(Frame& frame, const Number& from, const Number& to);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

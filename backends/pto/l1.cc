@@ -9,7 +9,7 @@
 
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kMostTileRows = 2048;
@@ -163,4 +163,4 @@ Expected<bool> write_l1(Frame& frame, const RowWalk& walk) {
   return L1Writer(frame, walk).run();
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

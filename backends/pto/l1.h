@@ -3,7 +3,7 @@
 
 #include "backends/pto/walk.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Is there an output that can say it?
 Status check_l1(const ProgramOptions& options);
@@ -17,4 +17,4 @@ bool fits_l1(const RowWalk& walk, int64_t rows);
 /// Writes the program's body; false: tiles of this height do not divide what scratch memory is there for.
 Expected<bool> write_l1(Frame& frame, const RowWalk& walk);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

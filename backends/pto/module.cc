@@ -8,8 +8,9 @@
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/launch.h"
 #include "backends/pto/text.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int kMostCores = 8;
@@ -25,9 +26,9 @@ Expected<bool> simulate_call(const pto::Program& program, std::span<const Tensor
 }
 
 }  // namespace
-}  // namespace strew
+}  // namespace strew::inline v0
 
-extern "C" const strew::PtoModule* strew_pto_module() {
+extern "C" STREW_API const strew::PtoModule* strew_pto_module() {
   static const strew::PtoModule module = {strew::kModuleVersion, strew::pto::plan_program, strew::pto::program_text,
                                           strew::simulate_call};
   return &module;

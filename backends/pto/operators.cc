@@ -2,7 +2,7 @@
 // Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/operators.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr Operator kTable[] = {
@@ -94,4 +94,4 @@ bool same_types(const Plan& plan) {
 
 bool has_extras(const Plan& plan) { return plan.tensors.size() > static_cast<size_t>(plan.extra(0)); }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

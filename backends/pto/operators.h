@@ -5,11 +5,11 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/expr.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/ast.h"
+#include "strew/expr.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 struct Operator {
   ExprOp op;
@@ -36,4 +36,4 @@ bool assigns(const Plan& plan);
 bool same_types(const Plan& plan);
 bool has_extras(const Plan& plan);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -22,7 +22,7 @@
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kMostRows = 2048, kShortTile = 16;
@@ -350,4 +350,4 @@ Expected<Program> plan_program(std::span<const TensorSlot> tensors, const Plan& 
   return Attempts(tensors, plan, chip, options).best();
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

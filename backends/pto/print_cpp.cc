@@ -10,7 +10,7 @@
 #include "backends/pto/text.h"
 #include "compiler/pto/instructions.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 std::string element_name(const Element& element) {
@@ -341,4 +341,4 @@ std::string print_cpp(const std::vector<Program>& programs) {
   return out;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

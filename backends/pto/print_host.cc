@@ -4,7 +4,7 @@
 #include "backends/pto/text.h"
 #include "compiler/pto/instructions.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 std::string shape_text(const ProgramArgument& a) {
@@ -52,4 +52,4 @@ std::string print_host(const std::vector<Program>& programs) {
   return out;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

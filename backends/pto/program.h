@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "strew/status.h"
 #include "compiler/plan/plan.h"
 #include "compiler/pto/ast.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// What a parameter is to the op. With init in_place the one table is a result.
 enum class ArgumentRole : uint8_t {
@@ -161,4 +161,4 @@ struct ProgramOptions {
 Expected<Program> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
                                const ProgramOptions& options = {});
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

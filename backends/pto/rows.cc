@@ -18,7 +18,7 @@
 #include "backends/pto/tiles.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kMaxRows = int64_t{1} << 30;
@@ -327,4 +327,4 @@ Status write_rows(Frame& frame, const RowWalk& walk) {
   return RowWriter(frame, walk, std::move(combine)).run();
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

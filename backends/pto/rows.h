@@ -3,9 +3,9 @@
 
 #include "backends/pto/walk.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Writes the program's body.
 Status write_rows(Frame& frame, const RowWalk& walk);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

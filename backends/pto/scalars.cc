@@ -9,7 +9,7 @@
 #include "backends/pto/operators.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 /// Does the graph convert what it has computed?
@@ -159,4 +159,4 @@ Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tile
   return into;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -7,7 +7,7 @@
 #include "backends/pto/init.h"
 #include "backends/pto/tiles.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 /// Do the iterations of a loop cover a tensor of that many elements, one part each, by numbers known now?
@@ -108,4 +108,4 @@ Status write_positions(Frame& frame, const PositionLoops& positions, std::vector
   return failed;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -7,7 +7,7 @@
 #include "backends/pto/combine.h"
 #include "backends/pto/walk.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 enum class Spread : uint8_t {
   single,  ///< one core does it all, in order
@@ -41,4 +41,4 @@ struct PositionLoops {
 Status write_positions(Frame& frame, const PositionLoops& positions, std::vector<Number>& at,
                        const std::function<Status()>& body);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,7 +4,7 @@
 
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// An index of `width` bits, several to a byte, the first lowest.
 Number StartCode::packed_index(int width, const Number& at, const std::string& hint) {
@@ -146,4 +146,4 @@ void StartCode::read_all() {
   for (size_t k = 0; k < plan_.components.size(); ++k) bound(k, start(k));
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

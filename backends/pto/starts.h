@@ -6,7 +6,7 @@
 
 #include "backends/pto/frame.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// What is left of a loop's iterations.
 struct Span {
@@ -40,4 +40,4 @@ class StartCode {
   ProgramBuilder& b_;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -9,7 +9,7 @@
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kMostTiles = 32, kIndexUnit = 8;
@@ -224,4 +224,4 @@ Status write_straight(Frame& frame) {
   return Line(frame, walk, std::move(combine)).run();
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -3,10 +3,10 @@
 
 #include "backends/pto/frame.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Writes the program into frame.program: every tile of the op where they fit the buffer together, else one tile, whose first row the
 /// caller gives. Fails with the reason where the op needs more than loads, one indexed instruction and stores.
 Status write_straight(Frame& frame);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

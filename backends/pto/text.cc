@@ -4,7 +4,7 @@
 #include "base/fp_environment.h"
 #include "compiler/pto/print.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 Expected<std::string> program_text(const std::vector<Program>& programs, std::string_view kind) {
   const FpEnvironment environment(true);
@@ -19,4 +19,4 @@ Expected<std::string> program_text(const std::vector<Program>& programs, std::st
   return print(module, kind == "pto-ir-generic" ? TextForm::generic : TextForm::pretty);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -7,7 +7,7 @@
 
 #include "backends/pto/program.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// All programs of one file, which must be for one chip: pto-as (one program), pto-ir, pto-ir-generic or pto-cpp.
 Expected<std::string> program_text(const std::vector<Program>& programs, std::string_view kind);
@@ -19,4 +19,4 @@ std::string print_cpp(const std::vector<Program>& programs);
 /// beside it.
 std::string print_host(const std::vector<Program>& programs);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

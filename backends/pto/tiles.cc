@@ -1,7 +1,7 @@
 // See tiles.h. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/tiles.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 void TileWriter::add(int tensor, const Term& pitch) {
   grids_.emplace_back(tensor, Grid(frame_, tensor, frame_.pointer(tensor) + "_view", pitch));
@@ -107,4 +107,4 @@ Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

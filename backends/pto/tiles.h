@@ -11,7 +11,7 @@
 #include "backends/pto/grid.h"
 #include "backends/pto/walk.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 enum class TileForm : uint8_t {
   rows,      ///< rows of the tensor, one after another
@@ -81,4 +81,4 @@ class TileAccess {
 /// One tile of updates into the table, or of the table into the result.
 Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout, const TileAt& at, int pair, TileAccess& access);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

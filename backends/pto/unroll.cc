@@ -17,7 +17,7 @@
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr size_t kMostStatements = 300;
@@ -348,4 +348,4 @@ Status unroll(Program& program, Chip chip) {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -11,7 +11,7 @@
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kMostParts = 64;  // of a row that windows start inside of
@@ -254,4 +254,4 @@ WindowWalk window_walk(const Frame& frame) {
   return walk;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -8,7 +8,7 @@
 
 #include "backends/pto/frame.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 constexpr int64_t kCacheLine = 64;  ///< bytes: what an a3 writes elements through
 constexpr int64_t kFractalRows = 16, kFractalBytes = 32;
@@ -48,4 +48,4 @@ int side(const Plan& plan, int pair);
 /// Is an extra input another one for each element of a window?
 bool in_tiles(const PlanTensor& tensor);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -17,7 +17,7 @@
 #include "backends/pto/tiles.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 class WindowWriter {
@@ -254,4 +254,4 @@ Status write_windows(Frame& frame) {
   return WindowWriter(frame, std::move(walk), std::move(combine)).run();
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

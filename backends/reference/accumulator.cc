@@ -1,7 +1,7 @@
 // See accumulator.h. Tested by tests/unit/reference_arithmetic_test.cc.
 #include "backends/reference/accumulator.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 
 DType accumulator_dtype(Accumulate accumulate, DType result) {
   if (accumulate == Accumulate::native || !is_float(result)) return result;
@@ -9,4 +9,4 @@ DType accumulator_dtype(Accumulate accumulate, DType result) {
   return bits(result) < bits(wide) ? wide : result;
 }
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

@@ -3,10 +3,10 @@
 
 #include "strew/op.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 
 /// The dtype a destination of dtype `result` folds in: its own for native; f32 (wide) or f64 (wide_f64) for floats narrower than
 /// that.
 DType accumulator_dtype(Accumulate accumulate, DType result);
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

@@ -2,7 +2,7 @@
 // but for `interpreted`, which makes Kernel::run call run_reference on the op as the user gave it. Tested by tests/unit/kernel_test.cc.
 #include "backends/reference/backend.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class ReferenceBackend final : public Backend {
@@ -27,4 +27,4 @@ const Backend* reference_backend() {
   return &backend;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

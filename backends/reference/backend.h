@@ -3,8 +3,8 @@
 
 #include "backends/backend.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 const Backend* reference_backend();
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -12,7 +12,7 @@
 #include "backends/reference/policy.h"
 #include "compiler/evaluate/expr_eval.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 
 std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> tensors) {
   const BoundTensor result(tensors[0]), operand(tensors[1]), index_tensor(tensors[2]);
@@ -49,4 +49,4 @@ std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> 
   return std::nullopt;
 }
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

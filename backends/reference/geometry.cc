@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 namespace {
 
 /// The two ops' dimension numbers under one set of names.
@@ -109,4 +109,4 @@ __int128 Indices::load(const Coords& position, size_t k) const {
   return decode_i64(tensor.dtype, value.bits[0]);
 }
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

@@ -9,7 +9,7 @@
 #include "backends/reference/index_space.h"
 #include "strew/op.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 
 struct Geometry {
   std::vector<int64_t> positions;  ///< extents of the index positions: dims of indices without index_vector_dim
@@ -56,4 +56,4 @@ struct Indices {
   __int128 load(const Coords& position, size_t k) const;
 };
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

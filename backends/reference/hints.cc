@@ -12,7 +12,7 @@
 #include "backends/reference/geometry.h"
 #include "backends/reference/policy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using namespace reference;
 
@@ -117,4 +117,4 @@ Status check_hints(const Op& op, std::span<const TensorView> tensors) {
   return sorted ? check_sorted(walk) : Status();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

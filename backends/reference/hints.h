@@ -3,11 +3,11 @@
 
 #include <span>
 
+#include "strew/op.h"
 #include "strew/status.h"
 #include "strew/tensor_view.h"
-#include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// unique_indices: no two updates write one element of the result (updates that the policy drops write none).
 /// indices_are_sorted: the starts, compared dim by dim of the indexed tensor, never decrease from one position to the next of the same
@@ -17,4 +17,4 @@ Status check_hints(const Op& op, std::span<const TensorView> tensors);
 /// Does it give any?
 bool has_hints(const Op& op);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -1,7 +1,7 @@
 // See index_space.h. Tested through tests/unit/reference_scatter_test: strides, zero-size dims, rank 0.
 #include "backends/reference/index_space.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 
 bool is_empty(std::span<const int64_t> extents) {
   for (const int64_t extent : extents)
@@ -48,4 +48,4 @@ BoundTensor::BoundTensor(const TensorView& view) : dtype(view.dtype), data(view.
   }
 }
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "strew/tensor_view.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 
 using Coords = std::vector<int64_t>;
 
@@ -32,4 +32,4 @@ struct BoundTensor {
   void store(int64_t offset, const Scalar& value) const { store_element(dtype, data, offset, value); }
 };
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

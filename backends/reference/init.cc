@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 namespace {
 
 /// Row-major without gaps, whole bytes per element.
@@ -37,4 +37,4 @@ void init_fill(const BoundTensor& result, const Scalar& value) {
   } while (next(result.dims, coord));
 }
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 namespace {
 
 bool start_inside(__int128 start, int64_t dim, int64_t window) {
@@ -65,4 +65,4 @@ bool Policy::resolve(const Coords& in_window, Coords& target) const {
   return true;
 }
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

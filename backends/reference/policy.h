@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "backends/reference/geometry.h"
-#include "strew/op.h"
 #include "strew/abi.h"
+#include "strew/op.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 
 class Policy {
  public:
@@ -36,4 +36,4 @@ class Policy {
   bool window_inside_ = true;
 };
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

@@ -7,7 +7,7 @@
 #include "backends/reference/scatter.h"
 #include "compiler/op/fault.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault) {
   const auto* as_scatter = std::get_if<Scatter>(&*op);
@@ -23,4 +23,4 @@ Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, 
   return fault_status(op, *found, {index.dims, static_cast<size_t>(index.rank)}, {target.dims, static_cast<size_t>(target.rank)});
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

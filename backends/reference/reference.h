@@ -4,16 +4,17 @@
 
 #include <span>
 
+#include "strew/abi.h"
+#include "strew/export.h"
 #include "strew/status.h"
 #include "strew/tensor_view.h"
 #include "strew/verified.h"
-#include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Runs the op on views bound in tensor_slots(op) order, whose dims take the place of every kDynamic. Policy `error`: on a
 /// bad index returns out_of_bounds, fills `fault` if given, and nothing is written. The views are trusted: runtime/call/bind checks
 /// them.
-Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
+STREW_API Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
 
-}  // namespace strew
+}  // namespace strew::inline v0

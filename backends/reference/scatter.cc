@@ -15,7 +15,7 @@
 #include "compiler/evaluate/arithmetic.h"
 #include "compiler/evaluate/expr_eval.h"
 
-namespace strew::reference {
+namespace strew::inline v0::reference {
 namespace {
 
 /// The wide accumulators of one result, by row-major number of the destination.
@@ -157,4 +157,4 @@ std::optional<strew_fault> scatter(const Scatter& op, std::span<const TensorView
   return ScatterRun(op, tensors).run();
 }
 
-}  // namespace strew::reference
+}  // namespace strew::inline v0::reference

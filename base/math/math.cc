@@ -42,7 +42,7 @@ STREW_MATH_BINARY(STREW_MATH_DEFINE)
 #undef STREW_MATH_DEFINE
 }
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 #define STREW_MATH_ROW(op) \
@@ -64,4 +64,4 @@ const void* MathFunction::address_f64() const {
 
 std::span<const MathFunction> math_functions() { return kTable; }
 
-}  // namespace strew
+}  // namespace strew::inline v0

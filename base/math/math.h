@@ -6,25 +6,27 @@
 
 #include <span>
 
+#include "strew/export.h"
+
 // STREW_MATH_UNARY(F), STREW_MATH_BINARY(F): F(NAME) for each function; the names are those of ExprOp (compiler/op/expr_math.h).
 #define STREW_MATH_UNARY(F) \
   F(exp) F(expm1) F(exp2) F(log) F(log1p) F(log2) F(tanh) F(logistic) F(sin) F(cos) F(tan) F(erf) F(cbrt) F(rsqrt)
 #define STREW_MATH_BINARY(F) F(pow) F(atan2) F(rem)
 
 extern "C" {
-#define STREW_MATH_DECLARE(op)        \
-  float strew_math_##op##_f32(float); \
-  double strew_math_##op##_f64(double);
+#define STREW_MATH_DECLARE(op)                  \
+  STREW_API float strew_math_##op##_f32(float); \
+  STREW_API double strew_math_##op##_f64(double);
 STREW_MATH_UNARY(STREW_MATH_DECLARE)
 #undef STREW_MATH_DECLARE
-#define STREW_MATH_DECLARE(op)               \
-  float strew_math_##op##_f32(float, float); \
-  double strew_math_##op##_f64(double, double);
+#define STREW_MATH_DECLARE(op)                         \
+  STREW_API float strew_math_##op##_f32(float, float); \
+  STREW_API double strew_math_##op##_f64(double, double);
 STREW_MATH_BINARY(STREW_MATH_DECLARE)
 #undef STREW_MATH_DECLARE
 }
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// One row: how to call the function here, and the symbols generated code calls it by. Either the unary or the binary pair is
 /// set.
@@ -38,10 +40,10 @@ struct MathFunction {
   const char* symbol_f64;
 
   /// For a linker's table of symbols.
-  const void* address_f32() const;
-  const void* address_f64() const;
+  STREW_API const void* address_f32() const;
+  STREW_API const void* address_f64() const;
 };
 
-std::span<const MathFunction> math_functions();
+STREW_API std::span<const MathFunction> math_functions();
 
-}  // namespace strew
+}  // namespace strew::inline v0

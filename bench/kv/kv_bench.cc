@@ -14,7 +14,7 @@
 #include "bench/measure.h"
 #include "bench/memory.h"
 #include "strew/forms.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 
 namespace strew::bench {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "bench/measure.h"
 #include "strew/forms.h"
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
 namespace strew::bench {
 namespace {

@@ -16,7 +16,7 @@
 #include "bench/measure.h"
 #include "bench/overhead/calls.h"
 #include "strew/forms.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 
 extern char** environ;
 

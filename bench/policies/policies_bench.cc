@@ -12,7 +12,7 @@
 #include "backends/reference/reference.h"
 #include "bench/measure.h"
 #include "strew/forms.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 
 namespace strew::bench {
 namespace {

@@ -13,10 +13,10 @@
 
 #include "base/machine.h"
 #include "bench/measure.h"
-#include "strew/forms.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
-#include "strew/kernel.h"
+#include "strew/forms.h"
+#include "strew/runtime.h"
 
 namespace strew::bench {
 namespace {

@@ -4,10 +4,10 @@
 #include <span>
 #include <vector>
 
-#include "strew/status.h"
-#include "strew/tensor_view.h"
 #include "bench/suite/data.h"
 #include "strew/op.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 
 namespace strew::bench {
 

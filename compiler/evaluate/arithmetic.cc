@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 
-namespace strew::evaluate {
+namespace strew::inline v0::evaluate {
 namespace {
 
 template <class T>
@@ -69,4 +69,4 @@ bool compare(ExprOp op, const Scalar& a, const Scalar& b) {
 
 bool is_finite(const Scalar& x) { return std::isfinite(decode(x.dtype, x.bits[0])); }
 
-}  // namespace strew::evaluate
+}  // namespace strew::inline v0::evaluate

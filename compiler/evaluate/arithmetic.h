@@ -2,10 +2,10 @@
 // asked for.
 #pragma once
 
-#include "strew/scalar.h"
 #include "strew/expr.h"
+#include "strew/scalar.h"
 
-namespace strew::evaluate {
+namespace strew::inline v0::evaluate {
 
 /// One-argument nodes whose result has the argument's dtype: neg ... erf.
 Scalar apply(ExprOp op, const Scalar& x);
@@ -24,4 +24,4 @@ Scalar apply_float(ExprOp op, const Scalar& a, const Scalar& b);
 Scalar apply_complex(ExprOp op, const Scalar& x);
 Scalar apply_complex(ExprOp op, const Scalar& a, const Scalar& b);
 
-}  // namespace strew::evaluate
+}  // namespace strew::inline v0::evaluate

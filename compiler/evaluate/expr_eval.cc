@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 
-namespace strew::evaluate {
+namespace strew::inline v0::evaluate {
 
 void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra) {
   for (size_t i = 0; i < expr_.nodes.size(); ++i) {
@@ -62,4 +62,4 @@ void ExprEvaluator::run(std::span<const Scalar> current, std::span<const Scalar>
   }
 }
 
-}  // namespace strew::evaluate
+}  // namespace strew::inline v0::evaluate

@@ -6,7 +6,7 @@
 
 #include "strew/expr.h"
 
-namespace strew::evaluate {
+namespace strew::inline v0::evaluate {
 
 class ExprEvaluator {
  public:
@@ -21,4 +21,4 @@ class ExprEvaluator {
   std::vector<Scalar> values_;  // of the nodes; kept between runs so that a run allocates nothing
 };
 
-}  // namespace strew::evaluate
+}  // namespace strew::inline v0::evaluate

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
 
-namespace strew::evaluate {
+namespace strew::inline v0::evaluate {
 namespace {
 
 /// The value, of whatever signedness.
@@ -107,4 +107,4 @@ Scalar apply_boolean(ExprOp op, const Scalar& a, const Scalar& b) {
   return {DType::boolean, {result ? 1u : 0u, 0}};
 }
 
-}  // namespace strew::evaluate
+}  // namespace strew::inline v0::evaluate

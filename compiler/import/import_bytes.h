@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// `path` determines the format by its ending and the folder in which external data lies, and starts every error message. The file itself
 /// is not opened.
 Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options);
 
-}  // namespace strew
+}  // namespace strew::inline v0

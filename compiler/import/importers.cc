@@ -20,7 +20,7 @@
 #include "strew/text.h"
 #include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kMaxOnnxBytes = (int64_t{1} << 31) - 1;    // protobuf's limit
@@ -146,4 +146,4 @@ Expected<Imported> import_file(const std::string& path, const ImportOptions& opt
   return import_bytes(bytes, path, options);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// What the module's only exported function returns: extern "C" const MlirModule* strew_import_mlir_module()
 struct MlirModule {
@@ -16,4 +16,4 @@ struct MlirModule {
   Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

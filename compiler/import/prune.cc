@@ -2,7 +2,7 @@
 // tests/unit/stablehlo_region_test.cc.
 #include "compiler/import/prune.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expr pruned(const Expr& expr) {
   std::vector<bool> needed(expr.nodes.size(), false);
@@ -22,4 +22,4 @@ Expr pruned(const Expr& expr) {
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,7 +6,7 @@
 
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr size_t kMaxOps = 1 << 16;
@@ -103,4 +103,4 @@ Expected<Imported> import_strew_text(std::string_view text, const std::string& p
   return imported;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Skips lines that are empty or start with #. Each op becomes a kernel (op_1, op_2, …). Its tensors become inputs of the file, named after
 /// their roles, and its results become outputs.
 Expected<Imported> import_strew_text(std::string_view text, const std::string& path, const ImportOptions& options);
 
-}  // namespace strew
+}  // namespace strew::inline v0

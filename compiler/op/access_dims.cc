@@ -1,7 +1,7 @@
 // See access_dims.h. Each list of the op is read once, into tables by dim; whatever is no dim of its tensor is left out there.
 #include "compiler/op/access_dims.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool is_dim(int64_t dim, size_t rank) { return dim >= 0 && dim < static_cast<int64_t>(rank); }
@@ -121,4 +121,4 @@ std::vector<int64_t> AccessDims::slices_extents(const std::vector<int64_t>& posi
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -14,9 +14,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "strew/export.h"
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// What a dim of the operand is to the slices.
 enum class OperandDimKind : uint8_t {
@@ -46,7 +47,7 @@ struct AccessDims {
   };
 
   explicit AccessDims(const Scatter& op);
-  explicit AccessDims(const Gather& op);
+  STREW_API explicit AccessDims(const Gather& op);
   explicit AccessDims(const Op& op);
 
   std::vector<OperandDim> operand;  ///< each dim of the operand
@@ -80,4 +81,4 @@ struct AccessDims {
   std::vector<int64_t> window_side_;  ///< update_window_dims, offset_dims
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -9,7 +9,7 @@
 
 #include "base/number.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using E = ExprOp;
@@ -208,4 +208,4 @@ Expr named_combiner(Expr graph) {
   return plain;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -14,9 +14,10 @@
 #include <optional>
 #include <span>
 
+#include "strew/export.h"
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The dtypes an operator folds, all of them with arithmetic.
 enum class CombinerDomain : uint8_t {
@@ -37,10 +38,10 @@ struct CombinerTraits {
 };
 
 /// The table.
-std::span<const CombinerTraits> combiner_traits();
+STREW_API std::span<const CombinerTraits> combiner_traits();
 /// The row of an operator or of a name; null: it has none (assign and expr have no row).
-const CombinerTraits* find_combiner(ExprOp op);
-const CombinerTraits* find_combiner(CombinerKind kind);
+STREW_API const CombinerTraits* find_combiner(ExprOp op);
+STREW_API const CombinerTraits* find_combiner(CombinerKind kind);
 
 /// Whether the operator's domain has the dtype.
 bool takes(const CombinerTraits& row, DType dtype);
@@ -49,14 +50,14 @@ bool takes(const CombinerTraits& row, DType dtype);
 bool regroups_exactly(ExprOp op, DType dtype);
 /// Bits of the value e for which `e op x` merged into any y is `y op x`: the start of an empty fold; -0 for float sums. None for operators
 /// that cannot be folded apart, and for complex dtypes, which do not fit.
-std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
+STREW_API std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
 /// What combines two partial results of it.
-ExprOp merge_of(ExprOp op);
+STREW_API ExprOp merge_of(ExprOp op);
 
 /// The graph that the name stands for on the op's dtypes; empty for assign. `kind` is not expr. The op need not be verified.
 Expr spelled(const Scatter& op, CombinerKind kind);
 /// The name whose graph on the op's dtypes is the op's combiner, node by node; else expr. The op need not be verified.
-CombinerKind combiner_kind(const Scatter& op);
+STREW_API CombinerKind combiner_kind(const Scatter& op);
 
 /// The combiner of any op as an expression graph with every convert written out, assign too, so that code generators know one form.
 Expr combine_graph(const Op& op);
@@ -65,6 +66,6 @@ Expr combine_graph(const Op& op);
 std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair);
 /// Where the graph is one operator on every pair as operator_of() sees it: the graph that the operator's name stands for, empty for the
 /// update. Else the graph itself.
-Expr named_combiner(Expr graph);
+STREW_API Expr named_combiner(Expr graph);
 
-}  // namespace strew
+}  // namespace strew::inline v0

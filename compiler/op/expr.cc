@@ -3,7 +3,7 @@
 // the reference and the code generators. Covered by tests/unit/op_test.cc.
 #include "strew/expr.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using E = ExprOp;
@@ -78,4 +78,4 @@ const ExprOpInfo& info(ExprOp op) { return table()[static_cast<size_t>(op)]; }
 
 const std::vector<ExprOpInfo>& expr_ops() { return table(); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

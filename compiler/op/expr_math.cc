@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 const MathFunction* named(std::string_view name) {
@@ -30,4 +30,4 @@ const MathFunction* find_math_function(ExprOp op) {
   return rows[static_cast<size_t>(op)];
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

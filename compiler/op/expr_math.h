@@ -2,12 +2,13 @@
 #pragma once
 
 #include "base/math/math.h"
+#include "strew/export.h"
 #include "strew/expr.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The row of `op`, or null: arithmetic, comparisons, sqrt and the roundings to integers are exact or correctly rounded
 /// instructions.
-const MathFunction* find_math_function(ExprOp op);
+STREW_API const MathFunction* find_math_function(ExprOp op);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include "compiler/op/access_dims.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 FaultRule fault_rule(const Op& op) {
   const auto* s = std::get_if<Scatter>(&op);
@@ -19,4 +19,4 @@ Status fault_status(const Op& op, const strew_fault& fault, std::span<const int6
                       operand_dims[static_cast<size_t>(dims.components[static_cast<size_t>(fault.component)])]);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

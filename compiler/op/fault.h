@@ -7,11 +7,11 @@
 #include "base/fault_text.h"
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 FaultRule fault_rule(const Op& op);
 /// `index_dims` and `operand_dims` are those of the call.
 Status fault_status(const Op& op, const strew_fault& fault, std::span<const int64_t> index_dims,
                     std::span<const int64_t> operand_dims);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -208,4 +208,4 @@ GatherBuilder gather(const TensorType& operand, const TensorType& indices, int64
       .oob(OobPolicy::error);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

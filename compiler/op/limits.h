@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace strew {
+namespace strew::inline v0 {
 
 inline constexpr int kMaxRank = 64;
 inline constexpr int kMaxPairs = 64;  ///< N: operands, updates and results of one scatter
@@ -12,4 +12,4 @@ inline constexpr int kMaxExtras = 64;
 inline constexpr int kMaxExprNodes = 4096;
 inline constexpr size_t kMaxOpText = size_t{1} << 20;
 
-}  // namespace strew
+}  // namespace strew::inline v0

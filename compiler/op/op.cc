@@ -6,7 +6,7 @@
 
 #include <array>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The name of enumerator `value` in a table in enum order.
@@ -81,4 +81,4 @@ std::string_view name(ExtraKind kind) {
   return at(kNames, kind);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

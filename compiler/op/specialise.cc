@@ -13,7 +13,7 @@
 #include "compiler/op/access_dims.h"
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class Binder {
@@ -162,4 +162,4 @@ Expected<Op> specialise(const Op& op, std::span<const TensorView> bound) {
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Hash128 hash_text(std::string_view canonical) {
   const XXH128_hash_t h = XXH3_128bits(canonical.data(), canonical.size());
@@ -22,4 +22,4 @@ std::string to_hex(Hash128 hash) {
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 #include "compiler/op/limits.h"
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
@@ -384,4 +384,4 @@ Expected<Op> parse_op(std::string_view text) {
   return c.fail_at(begin, "found \"" + std::string(kind.substr(0, 24)) + "\"; expected scatter or gather");
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

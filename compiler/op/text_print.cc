@@ -10,7 +10,7 @@
 #include "compiler/op/combiner.h"
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::string extent(int64_t value) { return value == kDynamic ? "?" : std::to_string(value); }
@@ -163,4 +163,4 @@ std::string print(const Op& op) {
   return std::visit([](const auto& each) { return print(each); }, op);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

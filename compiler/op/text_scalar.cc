@@ -16,7 +16,7 @@
 #include "base/number.h"
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 uint64_t low_mask(int width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
@@ -210,4 +210,4 @@ Expected<Scalar> parse_scalar(std::string_view text, DType dtype) {
   return bad(text, dtype, "a value");
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -9,7 +9,7 @@
 #include "compiler/op/limits.h"
 #include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool multiply(int64_t a, int64_t b, int64_t& out) { return !__builtin_mul_overflow(a, b, &out); }
@@ -248,4 +248,4 @@ Status check_expr_inputs(std::string_view label, const Expr& expr, const std::ve
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/status.h"
 #include "strew/op.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// "label: message"
 Status violated(std::string_view label, const std::string& message);
@@ -65,4 +65,4 @@ Status check_extras(std::string_view label, const std::vector<Extra>& extras, co
 Status check_expr_inputs(std::string_view label, const Expr& expr, const std::vector<DType>& currents,
                          const std::vector<TensorType>& updates, const std::vector<Extra>& extras);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,10 +6,10 @@
 #include <string>
 
 #include "compiler/op/limits.h"
-#include "strew/verify.h"
 #include "compiler/op/verify_common.h"
+#include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Families of dtypes an operation accepts.
@@ -228,4 +228,4 @@ Status verify(const Expr& expr, int currents, int updates, int extras) {
   return ExprChecker(expr, currents, updates, extras).check();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

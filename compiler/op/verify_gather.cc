@@ -7,11 +7,11 @@
 #include <string>
 
 #include "compiler/op/access_dims.h"
+#include "compiler/op/verify_common.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "compiler/op/verify_common.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 Status check_tensors(const Gather& g) {
@@ -161,4 +161,4 @@ Status verify(const Gather& g, const VerifyOptions& options) {
   return check_empty(g);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

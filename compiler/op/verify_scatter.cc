@@ -10,11 +10,11 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
+#include "compiler/op/verify_common.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "compiler/op/verify_common.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 Status check_tensors(const Scatter& s) {
@@ -239,4 +239,4 @@ Status verify(const Op& op, const VerifyOptions& options) {
   return std::visit([&](const auto& each) { return verify(each, options); }, op);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -12,7 +12,7 @@
 #include "compiler/plan/plan.h"
 #include "compiler/plan/shape.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Is every result just its update (gather: the gathered element) in the same dtype? Then bytes move and nothing is computed.
@@ -278,4 +278,4 @@ int64_t split_count(const Plan& plan, const int64_t* dyn) {
   return plan.window.empty() ? 1 : evaluate(plan.window.front().extent, dyn);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -17,10 +17,11 @@
 #include <string>
 #include <vector>
 
+#include "strew/export.h"
 #include "strew/status.h"
 #include "strew/verified.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A number known only at the call: dim `dim` of a bound tensor, or its stride in that dim. Slot s of strew_args.dyn.
 struct Symbol {
@@ -40,8 +41,8 @@ struct Term {
   bool is(int64_t value) const { return symbols.empty() && factor == value; }
   friend bool operator==(const Term&, const Term&) = default;
 };
-Term constant(int64_t value);
-Term operator*(const Term& a, const Term& b);
+STREW_API Term constant(int64_t value);
+STREW_API Term operator*(const Term& a, const Term& b);
 /// Its value; `dyn` holds one number per symbol. Static terms may pass null.
 int64_t evaluate(const Term& term, const int64_t* dyn);
 
@@ -133,19 +134,19 @@ struct Plan {
 /// The plan of a canonicalised op (compiler/rewrite). Fails only on what no plan can hold, with the reason.
 Expected<Plan> make_plan(const VerifiedOp& op);
 
-std::string print(const Plan& plan);
+STREW_API std::string print(const Plan& plan);
 std::string_view name(PlanKind kind);
 
 /// Number of index positions; iterations of the first window loop (1 without window loops).
-int64_t position_count(const Plan& plan, const int64_t* dyn);
-int64_t split_count(const Plan& plan, const int64_t* dyn);
+STREW_API int64_t position_count(const Plan& plan, const int64_t* dyn);
+STREW_API int64_t split_count(const Plan& plan, const int64_t* dyn);
 /// Do the updates write every element of the results, each with bits of its own? Then nothing need be there before them. Holds as far as
 /// the facts do: a false hint of uniqueness, or an index that was promised to be inside and is not, leaves elements as they were.
-bool overwrites_all(const Plan& plan, const int64_t* dyn);
+STREW_API bool overwrites_all(const Plan& plan, const int64_t* dyn);
 /// Leading position loops that walk the results (batching dims): positions of different iterations never meet at a destination.
 size_t slab_loops(const Plan& plan);
 /// Places of the windows in the indexed tensor (result 0 of a scatter, operand of a gather) as numbers: element offsets are multiples of
 /// this. 0: its strides are dynamic, negative or, between results, differ, so there is no such number.
-int64_t key_unit(const Plan& plan);
+STREW_API int64_t key_unit(const Plan& plan);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -2,10 +2,10 @@
 // out.
 #include <string>
 
-#include "strew/text.h"
 #include "compiler/plan/plan.h"
+#include "strew/text.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::string tensor_name(const PlanTensor& t) {
@@ -99,4 +99,4 @@ std::string print(const Plan& plan) {
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

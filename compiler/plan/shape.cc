@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace strew {
+namespace strew::inline v0 {
 
 ShapeTerms::ShapeTerms(const Op& op, const AccessDims& dims)
     : access_(dims), gather_(!is_scatter(op)), slices_dims_(dims.slices.size()), window_extents_(dims.operand.size()) {
@@ -151,4 +151,4 @@ bool ShapeTerms::has_slices_shape(int tensor) const {
   return t.role == (gather_ ? Role::result : Role::updates);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -9,7 +9,7 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/plan/plan.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class ShapeTerms {
  public:
@@ -54,4 +54,4 @@ class ShapeTerms {
   std::vector<std::vector<Term>> strides_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,7 +4,7 @@
 
 #include "compiler/plan/plan.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Term constant(int64_t value) { return {value, {}}; }
 
@@ -23,4 +23,4 @@ int64_t evaluate(const Term& term, const int64_t* dyn) {
   return static_cast<int64_t>(value);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

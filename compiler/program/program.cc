@@ -18,7 +18,7 @@
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 int64_t integer_at(const Tensor& tensor, int64_t i) {
@@ -418,4 +418,4 @@ Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector
   return Runner(imported, std::move(inputs), only, run).run();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

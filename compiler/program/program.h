@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/tensor.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Runs one kernel on tensors in the order of tensor_slots(kernel.op). An error ends the program.
 using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const TensorView>)>;
@@ -22,4 +22,4 @@ using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const
 Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
                                            const std::string& only, const KernelRunner& run);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -2,7 +2,7 @@
 // type, anywhere, if all other extents agree in order. Tested by tests/unit/program_test.cc.
 #include "compiler/program/program_input.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool fits(int64_t extent, int64_t wanted) { return wanted == kDynamic || wanted == extent; }
@@ -61,4 +61,4 @@ Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number) {
                           shape_text(tensor.dtype, tensor.dims) + ", expected " + shape_text(input.type.dtype, input.type.dims));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

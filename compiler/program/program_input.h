@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/tensor.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Fails unless `tensor` fits `input`, which is input `number` of the file. If the input is memory (a pointer), the tensor gets the type's
 /// dims.
@@ -15,4 +15,4 @@ Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number);
 std::string shape_text(const std::vector<int64_t>& dims);               ///< [3,?]
 std::string shape_text(DType dtype, const std::vector<int64_t>& dims);  ///< f32[3,?]
 
-}  // namespace strew
+}  // namespace strew::inline v0

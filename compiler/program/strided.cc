@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::vector<int64_t> contiguous_strides(const std::vector<int64_t>& dims) {
@@ -110,4 +110,4 @@ void collect_layout(const StridedTensor& from, Tensor& to) {
   });
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 #include "strew/op.h"
 #include "strew/tensor.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Copies `count` consecutive elements; positions count elements. For dtypes below 8 bits the neighbours in a byte are kept.
 void copy_elements(DType dtype, int64_t count, const std::byte* from, int64_t from_at, std::byte* to, int64_t to_at);
@@ -26,4 +26,4 @@ Expected<StridedTensor> lay_out(const Tensor& tensor, const TensorType& type);
 /// Copies the elements back to the contiguous tensor after a kernel has written the layout. Does nothing for views.
 void collect_layout(const StridedTensor& from, Tensor& to);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -12,10 +12,10 @@
 #include <cstring>
 #include <limits>
 
-#include "strew/dtype.h"
 #include "base/number.h"
+#include "strew/dtype.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kAlignment = 64;
@@ -118,4 +118,4 @@ void set_strings(Tensor& tensor, std::vector<std::string> strings) {
   }
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -13,7 +13,7 @@
 #include "strew/dtype.h"
 #include "strew/op.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Line and column, both from 1. Positions never make trees differ.
 struct Position {
@@ -153,4 +153,4 @@ inline std::string_view Statement::attribute(std::string_view wanted) const {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

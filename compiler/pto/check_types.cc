@@ -5,7 +5,7 @@
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 bool is_integral(const Type& type) {
@@ -211,4 +211,4 @@ Status IrParser::check_operands(const Statement& s) {
   return fail_at(s.at, "its result is " + print(s.type) + ", expected " + print(wanted) + ", an element of %" + *first);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 using std::string_view;
@@ -330,4 +330,4 @@ std::string_view name(Chip chip) {
   return "any chip";
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -7,8 +7,9 @@
 #include <string_view>
 
 #include "compiler/pto/ast.h"
+#include "strew/export.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// The shape of a statement's pretty text.
 enum class Form : uint8_t {
@@ -70,9 +71,9 @@ struct Operand {
 
 /// Units of a core that run side by side. `all` is every one of them.
 enum class Pipe : uint8_t { none, s, v, mte1, mte2, mte3, all };
-std::string_view name(Pipe pipe);              ///< "PIPE_MTE2"
-Pipe pipe_from_name(std::string_view name);    ///< none: not one that the programs here have
-inline constexpr int kPipes = 5, kEvents = 8;  ///< s to mte3; EVENT_ID0 to EVENT_ID7
+STREW_API std::string_view name(Pipe pipe);            ///< "PIPE_MTE2"
+STREW_API Pipe pipe_from_name(std::string_view name);  ///< none: not one that the programs here have
+inline constexpr int kPipes = 5, kEvents = 8;          ///< s to mte3; EVENT_ID0 to EVENT_ID7
 
 /// What a tile instruction does to each element of its tiles and its numbers, in order.
 enum class Compute : uint8_t {
@@ -111,7 +112,7 @@ struct Legality {
 };
 /// Who reads a program: the chips' headers (as C++), or ptoas (as PTO IR) and then the headers.
 enum class Reader : uint8_t { headers, ptoas };
-bool allows(const Legality& legality, Chip chip, Reader reader, DType dtype);
+STREW_API bool allows(const Legality& legality, Chip chip, Reader reader, DType dtype);
 
 struct Instruction {
   Opcode opcode;
@@ -128,20 +129,20 @@ struct Instruction {
   size_t groups() const { return operands.size(); }
 };
 
-const Instruction& info(Opcode opcode);
+STREW_API const Instruction& info(Opcode opcode);
 /// The row of a PTO IR name, or null. mgather and tmov have another one for tiles in L1, which their operands tell.
 const Instruction* find_instruction(std::string_view name);
 /// "pto.mscatter", or for what PTO-AS alone has "tload".
-std::string_view name(Opcode opcode);
+STREW_API std::string_view name(Opcode opcode);
 
 /// Where a statement handles operand group `group` on a chip. All groups agree but for mgather on a3, whose indices are read by the
 /// scalar unit while rows come through MTE2.
-Pipe pipe_of(const Statement& statement, Chip chip, size_t group);
+STREW_API Pipe pipe_of(const Statement& statement, Chip chip, size_t group);
 
 /// What mscatter may combine by `atomic`: add, max, min.
-const Legality& atomic_legality(std::string_view atomic);
+STREW_API const Legality& atomic_legality(std::string_view atomic);
 /// Pairs tcvt takes: {from, to}.
-bool converts(Chip chip, DType from, DType to);
+STREW_API bool converts(Chip chip, DType from, DType to);
 
 /// One suffix of mscatter.row.clamp.atomic_add: what it sets.
 struct Suffix {
@@ -151,6 +152,6 @@ struct Suffix {
 std::span<const Suffix> scatter_suffixes();
 std::span<const Suffix> gather_suffixes();
 
-std::string_view name(Chip chip);  ///< "a3", "a5", "any chip"
+STREW_API std::string_view name(Chip chip);  ///< "a3", "a5", "any chip"
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

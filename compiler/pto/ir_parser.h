@@ -3,7 +3,7 @@
 
 #include "compiler/pto/parser.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 class IrParser : public Parser {
  public:
@@ -59,4 +59,4 @@ class IrParser : public Parser {
   const Type& type_of(const std::string& name) const { return known(name).type; }
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -2,7 +2,7 @@
 // Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/pto/lexer.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -120,4 +120,4 @@ std::string Lexer::found() const {
   return "\"" + out + "\"";
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

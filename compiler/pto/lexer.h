@@ -7,7 +7,7 @@
 
 #include "compiler/pto/ast.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 enum class TokenKind : uint8_t {
   end,     ///< of the text
@@ -57,4 +57,4 @@ class Lexer {
 bool is_word_start(char c);
 bool is_word(char c);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-#include "strew/status.h"
 #include "compiler/pto/ast.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 inline constexpr size_t kMaxText = size_t{1} << 20;
 inline constexpr int kMaxNesting = 32;  ///< loops and sections in one another
@@ -17,4 +17,4 @@ inline constexpr size_t kMaxArguments = 64, kMaxFunctions = 256;
 /// expected. Rules of the chips are verify.h's.
 Expected<Module> parse(std::string_view text);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

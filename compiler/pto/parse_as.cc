@@ -10,7 +10,7 @@
 #include "compiler/pto/parser.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 class AsParser : public Parser {
@@ -368,4 +368,4 @@ Status AsParser::gather(Statement& s) {
 
 Expected<Module> parse_as(std::string_view text) { return AsParser(text).run(); }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

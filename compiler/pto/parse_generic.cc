@@ -5,7 +5,7 @@
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 Status IrParser::generic(Statement& s, int depth) {
   const Position at = s.at;
@@ -89,4 +89,4 @@ Status IrParser::generic_types(const Names& names, Statement& s) {
   return expect_mark(")");
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -9,7 +9,7 @@
 #include "compiler/pto/parse.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 bool gives_result(Form form) {
@@ -594,4 +594,4 @@ Expected<Module> parse(std::string_view text) {
   return word == "module" || word == "func.func" ? parse_ir(text) : parse_as(text);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

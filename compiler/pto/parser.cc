@@ -10,7 +10,7 @@
 #include "compiler/pto/parse.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr size_t kMaxRank = 5;
@@ -390,4 +390,4 @@ void Parser::leave_scope(size_t scope) {
   }
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -7,15 +7,16 @@
 #include <unordered_map>
 #include <vector>
 
-#include "strew/status.h"
 #include "compiler/pto/ast.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/lexer.h"
+#include "strew/export.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// "3:17: " and the message.
-Status error_at(Position at, const std::string& message);
+STREW_API Status error_at(Position at, const std::string& message);
 
 class Parser {
  public:
@@ -81,4 +82,4 @@ class Parser {
 Expected<Module> parse_ir(std::string_view text);
 Expected<Module> parse_as(std::string_view text);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "compiler/pto/ast.h"
+#include "strew/export.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 enum class TextForm : uint8_t {
   pretty,   ///< PTO IR as ptoas 0.46 to 0.60 reads it
@@ -13,6 +14,6 @@ enum class TextForm : uint8_t {
 };
 
 /// A tree of PTO-AS prints as PTO-AS, whatever the form.
-std::string print(const Module& module, TextForm form = TextForm::pretty);
+STREW_API std::string print(const Module& module, TextForm form = TextForm::pretty);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -9,7 +9,7 @@
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 std::string suffixes_text(const Statement& s) {
@@ -103,4 +103,4 @@ class AsPrinter {
 
 std::string print_as(const Module& module) { return AsPrinter().run(module.functions[0]); }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -5,8 +5,8 @@
 
 #include "compiler/pto/ast.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 std::string print_as(const Module& module);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -10,7 +10,7 @@
 #include "compiler/pto/print_as.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 std::string joined(const std::vector<std::string>& names) {
@@ -257,4 +257,4 @@ std::string print(const Module& module, TextForm form) {
   return module.spelling == Spelling::as ? print_as(module) : Printer(form).run(module);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 struct ElementName {
@@ -111,4 +111,4 @@ Type make_index() {
   return type;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

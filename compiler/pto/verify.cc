@@ -15,7 +15,7 @@
 #include "compiler/pto/parser.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kTileAlignment = 32, kFractalRows = 16, kL1Bytes = 512 * 1024;
@@ -389,4 +389,4 @@ int64_t safe_buffer_bytes(Chip chip) { return chip == Chip::a3 ? 192 * 1024 : 12
 
 Status verify(const Module& module, const Rules& rules) { return Verifier(module, rules).run(); }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "strew/status.h"
 #include "compiler/pto/ast.h"
 #include "compiler/pto/instructions.h"
+#include "strew/export.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// What a program is held to.
 struct Rules {
@@ -20,12 +21,12 @@ struct Rules {
 
 /// Tiles, and each statement, by the rules of module.chip; where the text names no chip, what either allows. Errors start with
 /// "LINE:COLUMN: ".
-Status verify(const Module& module, const Rules& rules = {});
+STREW_API Status verify(const Module& module, const Rules& rules = {});
 
 /// The vector buffer in bytes: what a tile may lie in, and what is safe whatever the launch.
 int64_t buffer_bytes(Chip chip);
-int64_t safe_buffer_bytes(Chip chip);
+STREW_API int64_t safe_buffer_bytes(Chip chip);
 /// The cube core's L1.
-int64_t l1_bytes();
+STREW_API int64_t l1_bytes();
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -2,7 +2,7 @@
 // tests/golden/plan_test.cc.
 #include "compiler/rewrite/drop_idle_normalise.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 bool drop_idle_normalise(Op& op) {
   return std::visit(
@@ -15,4 +15,4 @@ bool drop_idle_normalise(Op& op) {
       op);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

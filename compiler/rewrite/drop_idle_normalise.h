@@ -4,6 +4,6 @@
 
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 bool drop_idle_normalise(Op& op);
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::optional<DType> bits_dtype(DType dtype) {
@@ -48,4 +48,4 @@ bool move_as_bits(Op& op) {
   return changed;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,6 +5,6 @@
 
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 bool move_as_bits(Op& op);
-}  // namespace strew
+}  // namespace strew::inline v0

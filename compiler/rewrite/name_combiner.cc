@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "compiler/op/combiner.h"
-#include "strew/verify.h"
 #include "compiler/rewrite/order_expression.h"
+#include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// `plain` computes what `graph` says.
@@ -41,4 +41,4 @@ bool name_combiner(Op& op) {
   return std::any_of(rows.begin(), rows.end(), [&](const CombinerTraits& row) { return is_named(row.kind); });
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include "compiler/op/access_dims.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 bool one_position_is_unique(Op& op) {
   auto* s = std::get_if<Scatter>(&op);
@@ -14,4 +14,4 @@ bool one_position_is_unique(Op& op) {
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,6 +4,6 @@
 
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 bool one_position_is_unique(Op& op);
-}  // namespace strew
+}  // namespace strew::inline v0

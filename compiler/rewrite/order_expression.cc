@@ -7,7 +7,7 @@
 
 #include "compiler/op/combiner.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class Ordering {
@@ -69,4 +69,4 @@ bool order_expression(Op& op) {
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

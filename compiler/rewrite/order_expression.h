@@ -4,8 +4,8 @@
 
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 bool order_expression(Op& op);
 /// The same, of an expression alone.
 Expr ordered(const Expr& expr);
-}  // namespace strew
+}  // namespace strew::inline v0

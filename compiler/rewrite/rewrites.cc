@@ -7,7 +7,7 @@
 #include "compiler/rewrite/one_position_is_unique.h"
 #include "compiler/rewrite/order_expression.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 const std::vector<Rewrite>& rewrites() {
   static const std::vector<Rewrite> list = {
@@ -43,4 +43,4 @@ Expected<Canonical> canonicalise(const VerifiedOp& op) {
   return Canonical{std::move(identity), std::move(planned), std::move(applied)};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

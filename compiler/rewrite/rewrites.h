@@ -13,7 +13,7 @@
 
 #include "strew/verified.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct Rewrite {
   std::string_view name;
@@ -31,4 +31,4 @@ struct Canonical {
 /// Applies them all. Fails (Code::internal) only if a rewrite left an op that does not verify.
 Expected<Canonical> canonicalise(const VerifiedOp& op);
 
-}  // namespace strew
+}  // namespace strew::inline v0

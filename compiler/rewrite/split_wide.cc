@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "compiler/op/combiner.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// current: the element, update: its accumulator.
@@ -90,4 +90,4 @@ std::optional<WideSplit> split_wide(const VerifiedOp& op) {
   return split;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 
 #include "strew/verified.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct WideSplit {
   Scatter fold;    ///< operands: the original's operands, or its results under in_place; results: the scratch
@@ -24,4 +24,4 @@ struct WideSplit {
 /// Nothing if the op does not accumulate wide.
 std::optional<WideSplit> split_wide(const VerifiedOp& op);
 
-}  // namespace strew
+}  // namespace strew::inline v0

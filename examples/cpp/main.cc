@@ -6,8 +6,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "strew/forms.h"
-#include "strew/kernel.h"
+#include "strew/strew.hpp"
 
 int main() {
   // bins f32[4] start from zero; 8 indices, 8 weights; an index outside [0, 4) is an error, and then nothing is written.
@@ -31,11 +30,9 @@ int main() {
 
   std::vector<float> bins(4), weights{0.5f, 1, 1, 0.25f, 2, 1, 0.125f, 4};
   std::vector<int32_t> indices{0, 3, 3, 1, 0, 2, 1, 3};
-  const int64_t four = 4, eight = 8;
+  const int64_t four[] = {4}, eight[] = {8};
   // The tensors in the order of tensor_slots(op): result, indices, updates (with init fill the operand is not read, so not bound).
-  const std::vector<strew::TensorView> tensors{{bins.data(), strew::DType::f32, 1, &four, nullptr},
-                                               {indices.data(), strew::DType::i32, 1, &eight, nullptr},
-                                               {weights.data(), strew::DType::f32, 1, &eight, nullptr}};
+  const std::vector<strew::TensorView> tensors{{bins.data(), four}, {indices.data(), eight}, {weights.data(), eight}};
   if (const strew::Status status = kernel->run(tensors); !status.ok()) {
     std::fprintf(stderr, "error: %s\n", status.message().c_str());
     return 1;

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "compiler/import/importer.h"
-#include "strew/text.h"
+#include "strew/import.h"
+#include "strew/runtime.h"
 #include "strew/tensor.h"
-#include "strew/kernel.h"
+#include "strew/text.h"
 
 namespace {
 

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string_view>
 
-namespace strew {
+#include "strew/export.h"
+
+namespace strew::inline v0 {
 // clang-format off
 enum class DType : uint8_t {
   boolean,
@@ -45,7 +47,7 @@ struct DTypeInfo {
 };
 
 /// The row of the traits table. Never fails for a DType that exists.
-const DTypeInfo& info(DType dtype);
+STREW_API const DTypeInfo& info(DType dtype);
 
 inline std::string_view name(DType dtype) { return info(dtype).name; }
 inline int bits(DType dtype) { return info(dtype).bits; }
@@ -61,6 +63,6 @@ inline bool is_complex(DType d) { return info(d).kind == DTypeKind::complex; }
 inline int64_t storage_bytes(DType dtype, int64_t count) { return (count * bits(dtype) + 7) / 8; }
 
 /// The dtype spelled `name` in canonical text ("f32", "bool", "f8e4m3fn"), or nothing.
-std::optional<DType> dtype_from_name(std::string_view name);
+STREW_API std::optional<DType> dtype_from_name(std::string_view name);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "strew/dtype.h"
+#include "strew/export.h"
 #include "strew/scalar.h"
 
-namespace strew {
+namespace strew::inline v0 {
 // clang-format off
 enum class ExprOp : uint8_t {
   current,  ///< scatter: value `index` of the destination (0..N-1). gather: the gathered element (index 0)
@@ -59,9 +60,9 @@ struct ExprOpInfo {
   std::string_view name;
   int arity;
 };
-const ExprOpInfo& info(ExprOp op);
+STREW_API const ExprOpInfo& info(ExprOp op);
 inline std::string_view name(ExprOp op) { return info(op).name; }
 /// All of them, in enum order.
-const std::vector<ExprOpInfo>& expr_ops();
+STREW_API const std::vector<ExprOpInfo>& expr_ops();
 
-}  // namespace strew
+}  // namespace strew::inline v0

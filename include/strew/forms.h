@@ -5,35 +5,36 @@
 #pragma once
 
 #include "strew/builder.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// result = operand with `updates` written at one start, clamped. indices: one vector, [rank]. TFLite and StableHLO.
-ScatterBuilder dynamic_update_slice(const TensorType& operand, const TensorType& indices, const TensorType& updates);
+STREW_API ScatterBuilder dynamic_update_slice(const TensorType& operand, const TensorType& indices, const TensorType& updates);
 /// The window of `slice_sizes` at one start, clamped. indices: one vector, [rank].
-GatherBuilder dynamic_slice(const TensorType& operand, const TensorType& indices, std::vector<int64_t> slice_sizes);
+STREW_API GatherBuilder dynamic_slice(const TensorType& operand, const TensorType& indices, std::vector<int64_t> slice_sizes);
 
 /// ONNX TensorScatter: batch element b of `updates` is written into batch element b of `operand` from indices[b] along `axis` (not 0).
 /// linear: error where it does not fit; circular: wraps around. That a start is not negative is the caller's to check in circular mode.
-ScatterBuilder tensor_scatter(const TensorType& operand, const TensorType& indices, const TensorType& updates, int64_t axis = -2,
-                              bool circular = false);
+STREW_API ScatterBuilder tensor_scatter(const TensorType& operand, const TensorType& indices, const TensorType& updates,
+                                        int64_t axis = -2, bool circular = false);
 
 /// operand[indices[i...]] (a row: everything but dim 0) = updates[i...]. A rank-1 operand makes rows elements. StableHLO's default policy.
-ScatterBuilder scatter_rows(const TensorType& operand, const TensorType& indices, const TensorType& updates);
-GatherBuilder gather_rows(const TensorType& operand, const TensorType& indices);
+STREW_API ScatterBuilder scatter_rows(const TensorType& operand, const TensorType& indices, const TensorType& updates);
+STREW_API GatherBuilder gather_rows(const TensorType& operand, const TensorType& indices);
 
 /// ONNX ScatterElements, Scatter: operand[i0.. indices[i] ..ik] = updates[i]. Negatives count from the end; error outside.
-ScatterBuilder scatter_elements(const TensorType& operand, const TensorType& indices, const TensorType& updates,
-                                int64_t axis = 0);
-GatherBuilder gather_elements(const TensorType& operand, const TensorType& indices, int64_t axis = 0);
+STREW_API ScatterBuilder scatter_elements(const TensorType& operand, const TensorType& indices, const TensorType& updates,
+                                          int64_t axis = 0);
+STREW_API GatherBuilder gather_elements(const TensorType& operand, const TensorType& indices, int64_t axis = 0);
 
 /// ONNX ScatterND, TFLite SCATTER_ND: the last dim of indices is an index vector over the first operand dims. Negatives count from the
 /// end; error outside.
-ScatterBuilder scatter_nd(const TensorType& operand, const TensorType& indices, const TensorType& updates);
-GatherBuilder gather_nd(const TensorType& operand, const TensorType& indices, int64_t batch_dims = 0);
+STREW_API ScatterBuilder scatter_nd(const TensorType& operand, const TensorType& indices, const TensorType& updates);
+STREW_API GatherBuilder gather_nd(const TensorType& operand, const TensorType& indices, int64_t batch_dims = 0);
 
 /// ONNX Gather, TFLite GATHER, numpy.take: `axis` of operand is replaced by the dims of indices (without its first batch_dims, which
 /// pair with the operand's). Negatives count from the end; error outside.
-GatherBuilder gather(const TensorType& operand, const TensorType& indices, int64_t axis = 0, int64_t batch_dims = 0);
+STREW_API GatherBuilder gather(const TensorType& operand, const TensorType& indices, int64_t axis = 0, int64_t batch_dims = 0);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct KernelOptions {
   std::string backend = "auto";  ///< or a backend's name: then anything else is an error
@@ -13,4 +13,4 @@ struct KernelOptions {
   int threads = 0;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "strew/dtype.h"
-#include "strew/scalar.h"
+#include "strew/export.h"
 #include "strew/expr.h"
+#include "strew/scalar.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A dimension, stride or slice size that is known only when the kernel is called; written `?` in text.
 inline constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
@@ -135,14 +136,14 @@ struct TensorSlot {
   int index;               ///< which of the N (or which extra)
   const TensorType* type;  ///< points into the op
 };
-std::vector<TensorSlot> tensor_slots(const Op& op);
+STREW_API std::vector<TensorSlot> tensor_slots(const Op& op);
 
-std::string_view name(Role role);
-std::string_view name(CombinerKind kind);
-std::string_view name(OobPolicy policy);
-std::string_view name(InitKind init);
-std::string_view name(Order order);
-std::string_view name(Accumulate accumulate);
-std::string_view name(ExtraKind kind);
+STREW_API std::string_view name(Role role);
+STREW_API std::string_view name(CombinerKind kind);
+STREW_API std::string_view name(OobPolicy policy);
+STREW_API std::string_view name(InitKind init);
+STREW_API std::string_view name(Order order);
+STREW_API std::string_view name(Accumulate accumulate);
+STREW_API std::string_view name(ExtraKind kind);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/importer.h"
+#include "strew/export.h"
+#include "strew/import.h"
+#include "strew/runtime.h"
 #include "strew/tensor.h"
-#include "strew/kernel.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct ProgramOptions {
   KernelOptions kernel;
@@ -24,7 +25,7 @@ struct ProgramOptions {
 /// Runs everything the outputs need. `inputs` as in imported.inputs; an absent input (optional, or not needed) is an empty pointer.
 /// Dims are checked against the imported types. Returns one tensor per output (with `only`, per result of that kernel), whose string
 /// views point into strings the tensor owns.
-Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                          const ProgramOptions& options);
+STREW_API Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported,
+                                                    std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options);
 
-}  // namespace strew
+}  // namespace strew::inline v0

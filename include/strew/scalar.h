@@ -10,8 +10,9 @@
 #include <type_traits>
 
 #include "strew/dtype.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The dtype whose elements are C++ objects of type T: bool, an integer, float, double or std::complex of these.
 template <class T>
@@ -44,9 +45,9 @@ struct Scalar {
     return scalar;
   }
   /// The element of a real dtype nearest to `number`, with that dtype's rules for overflow and NaN (docs/semantics.md); complex: its real part.
-  static Scalar of(DType dtype, double number);
+  STREW_API static Scalar of(DType dtype, double number);
 
   friend bool operator==(const Scalar&, const Scalar&) = default;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -18,7 +18,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Whose fault a failure is. The command line maps these to exit statuses (docs/cli.md).
 enum class Code : uint8_t {
@@ -123,4 +123,4 @@ class [[nodiscard]] Expected {
   if (!tmp.ok()) return tmp.status();  \
   decl = std::move(tmp).value()
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -13,12 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/cpus.h"
+#include "strew/export.h"
 #include "strew/status.h"
 
-namespace strew {
-
-struct Machine;  // base/machine.h
+namespace strew::inline v0 {
 
 struct Target {
   std::string arch;                   ///< "x86_64", "aarch64", "npu"
@@ -31,18 +29,13 @@ struct Target {
 };
 
 /// The machine of this process (base/machine).
-Target detect_target();
+STREW_API Target detect_target();
 /// Parses "native", "CPU", "CPU+feature-feature", "npu-a3" or "npu-a5". A feature is added to or removed from those of the CPU; `native` is
 /// detect_target(). Errors name the unknown part.
-Expected<Target> parse_target(std::string_view text);
-/// The same with another machine as `native`, for tests.
-Expected<Target> parse_target(std::string_view text, const Machine& machine);
+STREW_API Expected<Target> parse_target(std::string_view text);
 /// The canonical text: arch-cpu and the features that differ from the CPU's own. Cores and caches are not part of it, since they do not
 /// change the code.
-std::string print(const Target& target);
+STREW_API std::string print(const Target& target);
 inline bool is_npu(const Target& target) { return target.arch == "npu"; }
 
-/// The target's features: those of its CPU with the added ones and without the removed ones.
-FeatureSet features_of(const Target& target);
-
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -1,18 +1,61 @@
-// TensorView: a caller's buffer, described the way DLPack describes one. Nothing is owned.
+// TensorView: a caller's buffer with its dtype, dims and strides, described the way DLPack describes one.
+//
+// A view owns nothing: the buffer, the dims and the strides must live as long as the call that gets the view. Constructors from a pointer to
+// const make a view of an input: a call reads it, and a kernel refuses it as a result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
 
 #include "strew/dtype.h"
+#include "strew/scalar.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct TensorView {
-  void* data = nullptr;  ///< element [0, ..., 0]; inputs are never written
+  void* data = nullptr;  ///< element [0, ..., 0]. What inputs point to is never written
   DType dtype = DType::f32;
+  bool read_only = false;  ///< only for inputs: binding the view to a result is an error
+  /// How many dims there are; kWrongStrides if the constructor got another number of strides than of dims.
   int32_t rank = 0;
   const int64_t* dims = nullptr;     ///< rank extents, in elements
-  const int64_t* strides = nullptr;  ///< rank strides in elements, or null for contiguous row-major
+  const int64_t* strides = nullptr;  ///< rank strides, in elements; null: contiguous, row-major
+
+  static constexpr int32_t kWrongStrides = -1;
+
+  constexpr TensorView() = default;
+
+  /// A tensor whose elements are C++ objects: TensorView(weights, dims) with `float* weights` has dtype f32. Without `strides` it is
+  /// contiguous and row-major.
+  template <class T>
+  requires(!std::is_void_v<T>) TensorView(T* data, std::span<const int64_t> dims, std::span<const int64_t> strides = {})
+      : TensorView(data, dtype_of<std::remove_const_t<T>>(), dims, strides) {}
+
+  /// A tensor of any dtype (bf16, i4, ...), in packed elements of that dtype.
+  TensorView(void* data, DType dtype, std::span<const int64_t> dims, std::span<const int64_t> strides = {})
+      : TensorView(data, dtype, rank_of(dims, strides), dims.data(), strides.empty() ? nullptr : strides.data()) {}
+  TensorView(const void* data, DType dtype, std::span<const int64_t> dims, std::span<const int64_t> strides = {})
+      : TensorView(const_cast<void*>(data), dtype, dims, strides) {
+    read_only = true;
+  }
+
+  /// From the parts of a C structure, such as a DLTensor. `strides` may be null.
+  TensorView(void* data, DType dtype, int32_t rank, const int64_t* dims, const int64_t* strides = nullptr)
+      : data(data), dtype(dtype), rank(rank), dims(dims), strides(strides) {}
+
+ private:
+  static int32_t rank_of(std::span<const int64_t> dims, std::span<const int64_t> strides) {
+    return strides.empty() || strides.size() == dims.size() ? static_cast<int32_t>(dims.size()) : kWrongStrides;
+  }
 };
 
-}  // namespace strew
+/// A view and the name of the slot that it is for: "result 0", "operand 0", "indices", "updates 0", "extra 0" (Kernel::run_by_name).
+struct NamedTensor {
+  std::string_view name;
+  TensorView view;
+};
+
+}  // namespace strew::inline v0

@@ -9,27 +9,28 @@
 #include <string>
 #include <string_view>
 
-#include "strew/status.h"
+#include "strew/export.h"
 #include "strew/op.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
-std::string print(const Op& op);
-std::string print(const TensorType& type);  ///< f32[2,?,4] or f32[2,3]{3,1} with strides
-std::string print(const Expr& expr);
-std::string print(const Scalar& scalar);  ///< decimal where that is exact and round-trips, else 0x followed by the bits
+STREW_API std::string print(const Op& op);
+STREW_API std::string print(const TensorType& type);  ///< f32[2,?,4] or f32[2,3]{3,1} with strides
+STREW_API std::string print(const Expr& expr);
+STREW_API std::string print(const Scalar& scalar);  ///< decimal where that is exact and round-trips, else 0x followed by the bits
 
 /// The op written as `text`. Errors name the offset, what stands there and what was expected. The op is not verified.
-Expected<Op> parse_op(std::string_view text);
-Expected<Scalar> parse_scalar(std::string_view text, DType dtype);
+STREW_API Expected<Op> parse_op(std::string_view text);
+STREW_API Expected<Scalar> parse_scalar(std::string_view text, DType dtype);
 
 /// 128-bit hash (XXH3) of canonical text. The same on every machine, process and version with the same grammar version.
 struct Hash128 {
   uint64_t low = 0, high = 0;
   friend bool operator==(const Hash128&, const Hash128&) = default;
 };
-Hash128 hash_text(std::string_view canonical);
-std::string to_hex(Hash128 hash);  ///< 32 hex digits, high word first
+STREW_API Hash128 hash_text(std::string_view canonical);
+STREW_API std::string to_hex(Hash128 hash);  ///< 32 hex digits, high word first
 inline Hash128 hash(const Op& op) { return hash_text(print(op)); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,11 +8,11 @@
 
 #include <utility>
 
-#include "strew/status.h"
 #include "strew/op.h"
+#include "strew/status.h"
 #include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class VerifiedOp {
  public:
@@ -33,4 +33,4 @@ class VerifiedOp {
   Op op_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,20 +5,21 @@
 // reference: later stages do not check again.
 #pragma once
 
-#include "strew/status.h"
+#include "strew/export.h"
 #include "strew/op.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct VerifyOptions {
   /// StableHLO's C18 / C17: an indices batching dim equals the operand's. Off: it may be smaller (ONNX ScatterElements).
   bool equal_batching_dims = false;
 };
 
-Status verify(const Op& op, const VerifyOptions& options = {});
-Status verify(const Scatter& scatter, const VerifyOptions& options = {});
-Status verify(const Gather& gather, const VerifyOptions& options = {});
+STREW_API Status verify(const Op& op, const VerifyOptions& options = {});
+STREW_API Status verify(const Scatter& scatter, const VerifyOptions& options = {});
+STREW_API Status verify(const Gather& gather, const VerifyOptions& options = {});
 /// Types and references of an expression graph on its own.
-Status verify(const Expr& expr, int currents, int updates, int extras);
+STREW_API Status verify(const Expr& expr, int currents, int updates, int extras);
 
-}  // namespace strew
+}  // namespace strew::inline v0

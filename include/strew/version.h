@@ -2,6 +2,8 @@
 // what each number promises. CMakeLists.txt reads the three numbers from here.
 #pragma once
 
+#include "strew/export.h"
+
 #define STREW_VERSION_MAJOR 0
 #define STREW_VERSION_MINOR 1
 #define STREW_VERSION_PATCH 0
@@ -13,7 +15,7 @@ extern "C" {
 #endif
 
 /// The version of the loaded library, "0.1.0". Both libstrew and libstrew_rt have it. The text is static; never null; thread-safe.
-const char* strew_version(void);
+STREW_API const char* strew_version(void);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@
 #include "runtime/call/overlap.h"
 #include "runtime/call/shape_rules.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<Binder> Binder::make(const strew_kernel& kernel) {
   STREW_TRY(check_descriptor(kernel));
@@ -25,6 +25,12 @@ Expected<Binder> Binder::make(const strew_kernel& kernel) {
 Status Binder::check_view(const TensorView& view, uint32_t tensor) const {
   const strew_tensor_rule& rule = kernel_->tensors[tensor];
   const std::string name = rule.name;
+  if (view.read_only && rule.role == STREW_RESULT)
+    return invalid_argument(
+        name + ": a view of memory that is read-only, expected one made from a pointer to memory that may be written");
+  if (view.rank == TensorView::kWrongStrides)
+    return invalid_argument(name +
+                            ": the view was given another number of strides than of dims, expected as many, or no strides");
   if (static_cast<uint8_t>(view.dtype) != rule.dtype)
     return invalid_argument(name + ": dtype " + std::string(strew::name(view.dtype)) + ", expected " + rule.dtype_name);
   if (view.rank != static_cast<int32_t>(rule.rank))
@@ -167,4 +173,4 @@ Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call
   return check_addresses(tensors, call);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <span>
 
-#include "strew/status.h"
-#include "strew/tensor_view.h"
 #include "runtime/call/call.h"
 #include "runtime/call/packed_rules.h"
 #include "strew/abi.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class Binder {
  public:
@@ -46,4 +46,4 @@ class Binder {
   size_t count_;  ///< how many tensors a call must have for the packed rules; kNever: they are not usable
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct Call {
   static constexpr size_t kFewTensors = 16, kFewSymbols = 24;
@@ -51,4 +51,4 @@ inline strew_args arguments_of(const Call& call) {
   return args;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/phases.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, std::shared_ptr<Executor> executor, int threads,
                                                    std::shared_ptr<const ExecutionLimits> limits) {
@@ -69,4 +69,4 @@ Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) co
   }
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,15 +10,15 @@
 #include <span>
 #include <vector>
 
-#include "strew/status.h"
-#include "strew/tensor_view.h"
 #include "runtime/call/bind.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/scratch.h"
 #include "strew/abi.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class alignas(64) Callable {
  public:
@@ -58,4 +58,4 @@ class alignas(64) Callable {
   Status run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 #include "base/machine.h"
 #include "runtime/call/extent.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status check_descriptor(const strew_kernel& kernel) {
   if (kernel.abi != STREW_ABI_VERSION || kernel.size != sizeof(strew_kernel))
@@ -45,4 +45,4 @@ int64_t last_key(const strew_kernel& kernel, const int64_t* dyn) {
   return last;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

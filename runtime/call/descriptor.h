@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "strew/status.h"
 #include "strew/abi.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Ok, or why this program cannot run the kernel: another version of the interface. Of a kernel that is part of another, too.
 Status check_descriptor(const strew_kernel& kernel);
@@ -37,4 +37,4 @@ inline bool keys_fit(const strew_kernel& kernel, const int64_t* dyn) {
   return last_key(kernel, dyn) < std::numeric_limits<uint32_t>::max();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -1,7 +1,7 @@
 // See extent.h. Tested by tests/unit/bind_test.cc.
 #include "runtime/call/extent.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 bool row_major_strides(const int64_t* dims, size_t rank, int64_t* strides) {
   int64_t run = 1;
@@ -56,4 +56,4 @@ bool same_layout(const TensorView& a, const TensorView& b) {
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "strew/tensor_view.h"
 #include "strew/abi.h"
+#include "strew/tensor_view.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 constexpr size_t kMaxCallRank = 64;
 using StrideBuffer = std::array<int64_t, kMaxCallRank>;
@@ -39,4 +39,4 @@ inline bool is_empty(const int64_t* dims, int rank) {
 /// May both views, which have equal dims, be one buffer? They may if equal indices have equal offsets in both.
 bool same_layout(const TensorView& a, const TensorView& b);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Range {
@@ -51,4 +51,4 @@ bool disjoint(const StridedBytes& a, const StridedBytes& b) {
   return apart_by_some_stride(a, b, a) || apart_by_some_stride(a, b, b);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

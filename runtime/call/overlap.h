@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A tensor view as bytes: `rank` dims around `base`, with elements of `element` bytes.
 struct StridedBytes {
@@ -18,4 +18,4 @@ struct StridedBytes {
 /// Returns true only if no byte belongs to both views. Both views must have elements, and their sizes in bytes must fit 63 bits.
 bool disjoint(const StridedBytes& a, const StridedBytes& b);
 
-}  // namespace strew
+}  // namespace strew::inline v0

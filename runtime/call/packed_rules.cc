@@ -13,7 +13,7 @@
 #include "runtime/call/extent.h"
 #include "runtime/call/shape_rules.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A tensor. Its dims follow, rank numbers, and then as many strides: of a static tensor always, of an open one unless it is row-major.
 struct PackedRules::Slot {
@@ -53,6 +53,8 @@ struct PackedRules::Bytes {
 };
 
 namespace {
+
+constexpr int64_t kMostElements = int64_t{1} << 54;  ///< of 128 bits: their number in bits fits an int64_t
 
 /// Two numbers at a time: a branch for each takes longer.
 inline bool same(const int64_t* a, const int64_t* b, int count) {
@@ -230,34 +232,52 @@ inline bool PackedRules::fits_static(const Slot& slot, const TensorView& view, u
   return static_cast<uint8_t>(view.dtype) == slot.dtype && begin <= base && base <= end && (base != 0 || slot.is_empty);
 }
 
-/// The same of a tensor with extents or strides of the call's. False also for views without elements.
-inline bool PackedRules::fits_open(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
-  const int rank = slot.rank;
-  if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
-  if (rank != 0 && view.dims == nullptr) return false;
-  const int64_t *const dims = slot.dims(), *const strides = slot.row_major ? nullptr : slot.strides();
-  int64_t run = 1, lo = 0, hi = 0;  // elements
-  for (int d = rank; d-- > 0;) {
-    const int64_t extent = view.dims[d], expected = dims[d];
-    if (expected >= 0 ? extent != expected : extent < 0) return false;
-    const int64_t stride = view.strides != nullptr ? view.strides[d] : run;
-    if (strides == nullptr || strides[d] != STREW_OPEN) {
-      if (stride != (strides == nullptr ? run : strides[d])) return false;
-    }
-    int64_t reach = 0;
-    if (__builtin_mul_overflow(stride, extent - 1, &reach)) return false;
-    if (__builtin_add_overflow(reach < 0 ? lo : hi, reach, reach < 0 ? &lo : &hi)) return false;
-    if (__builtin_mul_overflow(run, extent, &run)) return false;
-  }
-  constexpr int64_t kMost = int64_t{1} << 54;  // elements of 128 bits: far from the end
-  if (run == 0 || lo < -kMost || hi > kMost) return false;
-  lo = (lo * slot.bits - 7) / 8;
-  hi = ((hi + 1) * slot.bits + 7) / 8;
+/// The bytes from `lo` up to `hi`, offsets from the view's data. False if the address space has no such bytes.
+inline bool PackedRules::set_bytes(const TensorView& view, int64_t lo, int64_t hi, uint32_t i, Bytes& bytes) {
   const auto base = reinterpret_cast<uintptr_t>(view.data);
   const uintptr_t begin = base + static_cast<uintptr_t>(lo), end = base + static_cast<uintptr_t>(hi);
   bytes.begin[i] = begin;
   bytes.end[i] = end;
   return base != 0 && begin <= base && base <= end;
+}
+
+/// A row-major tensor with extents of the call's. False also for views without elements. Its elements lie side by side from the data on, so
+/// only their number has to be computed.
+inline bool PackedRules::fits_row_major(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
+  const int rank = slot.rank;
+  if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
+  if (rank != 0 && view.dims == nullptr) return false;
+  const int64_t* const dims = slot.dims();
+  int64_t elements = 1;
+  for (int d = rank; d-- > 0;) {
+    const int64_t extent = view.dims[d], expected = dims[d];
+    if (expected >= 0 ? extent != expected : extent < 0) return false;
+    if (view.strides != nullptr && view.strides[d] != elements) return false;
+    if (__builtin_mul_overflow(elements, extent, &elements)) return false;
+  }
+  if (elements == 0 || elements > kMostElements) return false;
+  return set_bytes(view, 0, (elements * slot.bits + 7) / 8, i, bytes);
+}
+
+/// A tensor with strides of the call's, and possibly extents. False also for views without elements.
+[[gnu::noinline]] bool PackedRules::fits_strided(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
+  const int rank = slot.rank;
+  if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
+  if (rank != 0 && view.dims == nullptr) return false;
+  const int64_t *const dims = slot.dims(), *const strides = slot.strides();
+  int64_t run = 1, lo = 0, hi = 0;  // elements
+  for (int d = rank; d-- > 0;) {
+    const int64_t extent = view.dims[d], expected = dims[d];
+    if (expected >= 0 ? extent != expected : extent < 0) return false;
+    const int64_t stride = view.strides != nullptr ? view.strides[d] : run;
+    if (strides[d] != STREW_OPEN && stride != strides[d]) return false;
+    int64_t reach = 0;
+    if (__builtin_mul_overflow(stride, extent - 1, &reach)) return false;
+    if (__builtin_add_overflow(reach < 0 ? lo : hi, reach, reach < 0 ? &lo : &hi)) return false;
+    if (__builtin_mul_overflow(run, extent, &run)) return false;
+  }
+  if (run == 0 || lo < -kMostElements || hi > kMostElements) return false;
+  return set_bytes(view, (lo * slot.bits - 7) / 8, ((hi + 1) * slot.bits + 7) / 8, i, bytes);
 }
 
 /// Saturates, as runtime/call/descriptor's evaluate() does.
@@ -272,6 +292,12 @@ inline void PackedRules::count_work(const int64_t* dyn, Call& call) const {
   const Term* const term = terms();
   strew::count_work(
       makes_result_, may_overwrite_, covers_, [&](uint32_t i) { return evaluate(term[i], dyn); }, call);
+}
+
+inline bool PackedRules::writes_read_only(const TensorView* tensors) const {
+  bool is_read_only = false;
+  for (uint32_t r = 0; r < results_; ++r) is_read_only |= tensors[r].read_only;
+  return is_read_only;
 }
 
 inline void PackedRules::clear_unbound(void** data) const {
@@ -307,6 +333,7 @@ bool PackedRules::bind_static(const TensorView* tensors, Call& call) const {
   // A local, because what is written to `call` could be any of it for all the compiler knows.
   void** const data = call.few_data.data();
   const uint32_t count = tensors_;
+  if (writes_read_only(tensors)) return false;
   const Slot* slot = slots();
   for (uint32_t i = 0; i < count; ++i) {
     const TensorView& view = tensors[i];
@@ -331,10 +358,14 @@ bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
   Bytes bytes;  // NOLINT: the loop fills what is read
   void** const data = call.few_data.data();
   const uint32_t count = tensors_, symbols = symbols_;
+  if (writes_read_only(tensors)) return false;
   const Slot* slot = slots();
   for (uint32_t i = 0; i < count; ++i, slot = slot->next()) {
     const TensorView& view = tensors[i];
-    if (slot->is_open ? !fits_open(*slot, view, i, bytes) : !fits_static(*slot, view, i, bytes)) return false;
+    const bool fits = !slot->is_open    ? fits_static(*slot, view, i, bytes)
+                      : slot->row_major ? fits_row_major(*slot, view, i, bytes)
+                                        : fits_strided(*slot, view, i, bytes);
+    if (!fits) return false;
     data[slot->data] = view.data;
   }
   clear_unbound(data);
@@ -348,8 +379,13 @@ bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
     dyn[i] = numbers[symbol[i].dim];
   }
   const auto* const constraint = reinterpret_cast<const Constraint*>(symbol + symbols);
-  for (uint32_t i = 0; i < constraints_; ++i)
-    if (!holds(constraint[i], tensors)) return false;
+  for (uint32_t i = 0; i < constraints_; ++i) {
+    const Constraint& rule = constraint[i];
+    // Nearly all constraints are equalities, and holds() is large enough that the compiler would call it.
+    const bool is_met = rule.kind == STREW_EQUAL ? tensors[rule.tensor].dims[rule.dim] == tensors[rule.other].dims[rule.other_dim]
+                                                 : holds(rule, tensors);
+    if (!is_met) return false;
+  }
 
   uint32_t same_buffers = 0;
   if (results_overlap(bytes) && !may_overlap(tensors, bytes, same_buffers)) return false;
@@ -360,4 +396,4 @@ bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

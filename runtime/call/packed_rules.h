@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <memory>
 
-#include "strew/status.h"
-#include "strew/tensor_view.h"
 #include "runtime/call/call.h"
 #include "strew/abi.h"
+#include "strew/status.h"
+#include "strew/tensor_view.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class PackedRules {
  public:
@@ -46,7 +46,10 @@ class PackedRules {
   const Term* terms() const;
   static int64_t evaluate(const Term& term, const int64_t* dyn);
   static bool fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
-  static bool fits_open(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
+  static bool fits_row_major(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
+  static bool fits_strided(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes);
+  static bool set_bytes(const TensorView& view, int64_t lo, int64_t hi, uint32_t i, Bytes& bytes);
+  bool writes_read_only(const TensorView* tensors) const;
   void clear_unbound(void** data) const;
   bool results_overlap(const Bytes& bytes) const;
   bool may_overlap(const TensorView* tensors, const Bytes& bytes, uint32_t& same_buffers) const;
@@ -68,4 +71,4 @@ class PackedRules {
   uint32_t terms_at_ = 0;  ///< offset in bytes from the first line
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 
 #include "base/machine.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
@@ -59,4 +59,4 @@ void Scratch::give(Block block) {
   blocks_.push_back(block);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

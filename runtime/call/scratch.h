@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-namespace strew {
+namespace strew::inline v0 {
 
 class Scratch {
   struct Block {
@@ -46,4 +46,4 @@ class Scratch {
   std::vector<Block> blocks_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,12 +6,12 @@
 #include <span>
 
 #include "base/strides.h"
-#include "strew/tensor_view.h"
 #include "runtime/call/call.h"
 #include "runtime/call/extent.h"
 #include "strew/abi.h"
+#include "strew/tensor_view.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Does `constraint`, a strew_constraint or its packed form, hold? The tensors must have the ranks that the descriptor requires.
 template <typename Constraint>
@@ -57,4 +57,4 @@ void count_work(bool makes_result, bool may_overwrite, uint32_t covers, const Va
   call.init = 0;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -16,7 +16,7 @@
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/wide_sparse.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The scratch of one tensor: its elements, rounded up to whole cache lines, and one line more, so that a prefetch of adjacent lines never
@@ -149,4 +149,4 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, s
   return callable.parts[STREW_NARROW]->run(narrow, nullptr);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,15 +5,16 @@
 #include <span>
 
 #include "runtime/call/callable.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The scratch that one call borrows: for each result an accumulator of `elements` elements in the wide dtype, on cache lines of its own,
 /// and a copy in the result's dtype where operands have another dtype.
-int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements);
+STREW_API int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements);
 
 /// Runs both stages. `tensors` are those of the whole kernel, already bound to it. The fold checks the indices first, so on an error the
 /// result is not written.
 Status run_wide(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -22,7 +22,7 @@
 #include "runtime/call/executor/trace.h"
 #include "runtime/call/strategies/owners.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kLeastGranule = 16;  // elements: f32 elements of a cache line
@@ -237,4 +237,4 @@ bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCa
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

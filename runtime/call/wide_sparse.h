@@ -6,7 +6,7 @@
 
 #include "runtime/call/callable.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct SparseWidenCall {
   const strew_kernel &fold, &narrow;
@@ -20,4 +20,4 @@ struct SparseWidenCall {
 /// large or cannot be allocated.
 bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCall& call);
 
-}  // namespace strew
+}  // namespace strew::inline v0

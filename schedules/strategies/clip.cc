@@ -3,7 +3,7 @@
 // for wide windows. Tested by tests/unit/clip_test.cc.
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 const Component* clip_mover(const Plan& plan) {
   if (plan.window.empty() || plan.window.front().moved_by < 0) return nullptr;
@@ -20,4 +20,4 @@ Status legal_clip(const Plan& plan) {
 
 std::vector<EntryKind> entries_clip(const Plan&) { return {EntryKind::clip}; }
 
-}  // namespace strew
+}  // namespace strew::inline v0

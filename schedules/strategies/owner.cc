@@ -3,7 +3,7 @@
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status legal_owners(const Plan& plan, Strategy strategy) {
   const auto refuse = [&](const std::string& why) { return unsupported("strategy " + std::string(name(strategy)) + ": " + why); };
@@ -24,4 +24,4 @@ std::vector<EntryKind> entries_owner(const Plan& plan) {
   return list;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

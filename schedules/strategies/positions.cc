@@ -4,7 +4,7 @@
 // thread repeats work on indices; where this strategy is legal, no other is faster. Tested by tests/unit/schedule_test.cc.
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status legal_positions(const Plan& plan) {
   STREW_TRY(whole_bytes(plan, Strategy::positions));
@@ -15,4 +15,4 @@ Status legal_positions(const Plan& plan) {
 
 std::vector<EntryKind> entries_positions(const Plan&) { return {}; }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 ExprOp combiner_of(const Plan& plan, int i) {
   return plan.combine.nodes[static_cast<size_t>(plan.combine.results[static_cast<size_t>(i)])].op;
@@ -47,4 +47,4 @@ Status legal_private_tables(const Plan& plan) {
 
 std::vector<EntryKind> entries_private_tables(const Plan&) { return {EntryKind::merge}; }
 
-}  // namespace strew
+}  // namespace strew::inline v0

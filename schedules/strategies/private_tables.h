@@ -3,14 +3,15 @@
 
 #include "compiler/op/combiner.h"
 #include "compiler/plan/plan.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Does every grouping of the updates give the same bits? It does for integers, bool, and float min and max. Otherwise the number of tables
 /// decides the bits, so it must not depend on the number of threads.
 bool combines_exactly(const Plan& plan);
 
 /// The combiner of result i, for plans for which strategy private is legal.
-ExprOp combiner_of(const Plan& plan, int i);
+STREW_API ExprOp combiner_of(const Plan& plan, int i);
 
-}  // namespace strew
+}  // namespace strew::inline v0

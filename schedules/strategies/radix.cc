@@ -3,9 +3,9 @@
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status legal_radix(const Plan& plan) { return legal_owners(plan, Strategy::radix); }
 std::vector<EntryKind> entries_radix(const Plan& plan) { return entries_owner(plan); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

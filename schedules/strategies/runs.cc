@@ -4,7 +4,7 @@
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status legal_runs(const Plan& plan) {
   STREW_TRY(legal_owners(plan, Strategy::runs));
@@ -19,4 +19,4 @@ Status legal_runs(const Plan& plan) {
 
 std::vector<EntryKind> entries_runs(const Plan&) { return {EntryKind::keys}; }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Row {
@@ -37,4 +37,4 @@ Status whole_bytes(const Plan& plan, Strategy strategy) {
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,13 +4,13 @@
 // running file.
 #pragma once
 
-#include "strew/status.h"
 #include "compiler/plan/plan.h"
 #include "schedules/entries.h"
 #include "schedules/schedule.h"
 #include "strew/abi.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 // Status legal_NAME(const Plan&): ok, or unsupported with the reason in a message that starts with "strategy NAME".
 // std::vector<EntryKind> entries_NAME(const Plan&): the entries it needs besides range, check and init.
@@ -31,4 +31,4 @@ Status whole_bytes(const Plan& plan, Strategy strategy);
 /// The component that moves the first window loop; null if none does.
 const Component* clip_mover(const Plan& plan);
 
-}  // namespace strew
+}  // namespace strew::inline v0

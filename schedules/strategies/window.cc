@@ -4,7 +4,7 @@
 // about 64 bytes of window per thread on, and skew does not slow it. Tested by tests/unit/schedule_test.cc.
 #include "schedules/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status legal_window(const Plan& plan) {
   STREW_TRY(whole_bytes(plan, Strategy::window));
@@ -16,4 +16,4 @@ Status legal_window(const Plan& plan) {
 
 std::vector<EntryKind> entries_window(const Plan&) { return {}; }
 
-}  // namespace strew
+}  // namespace strew::inline v0

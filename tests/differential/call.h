@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "strew/tensor_view.h"
 #include "strew/op.h"
+#include "strew/tensor_view.h"
 #include "tests/differential/random_data.h"
 #include "tests/support/guarded.h"
 #include "tests/support/rng.h"

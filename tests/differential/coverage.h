@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "strew/op.h"
 #include "compiler/plan/plan.h"
+#include "strew/op.h"
 #include "tests/differential/split_coverage.h"
 
 namespace strew::test {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "backends/backend.h"
-#include "strew/op.h"
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/executor/trace.h"
-#include "strew/kernel.h"
+#include "strew/op.h"
+#include "strew/runtime.h"
 #include "tests/differential/coverage.h"
 #include "tests/support/rng.h"
 

@@ -6,7 +6,7 @@
     run_planted.py --self-test   see that lost, repeated and re-wrapped anchors are told apart
 
 The sources are not touched and nothing is configured: the one changed file is compiled by its command in DIR/compile_commands.json, the
-library it belongs to is linked again, and a copy of strew_differential runs beside copies of the libraries in DIR/planted/. DIR must be
+program or library it belongs to is linked again, and a copy of strew_differential runs beside copies of the libraries in DIR/planted/. DIR must be
 built (target strew_differential, generator Ninja). --seconds is every bug's budget, in processor time. --seed is the differential test's,
 whose default is fixed, and the one by which --sample draws its bugs, whose default is a fresh one; how to repeat a draw is printed.
 Exit: 0 all caught, 1 one was missed, 2 an anchor is lost or a changed file does not build.
@@ -134,7 +134,7 @@ class Workplace:
             raise Trouble(f"planted bug '{name}' does not build:\n{done.stderr[-3000:]}")
 
     def copy(self, name):
-        """A folder with the programs as they are. Copies, no links: libstrew opens its modules from where it really lies."""
+        """A folder with the programs as they are. Copies, no links: strew opens its modules from where the program really lies."""
         home = self.folder / name
         (home / "bin").mkdir(parents=True)
         (home / "lib").mkdir()
@@ -153,15 +153,21 @@ class Workplace:
         command = self.commands[file]
         old_object = re.search(r" -o (\S+)", command).group(1)
         self.make(bug.name, self.cache + command, source=(ROOT / file, source), object=(old_object, new_object))
-        library = re.fullmatch(r"CMakeFiles/(\w+)\.dir/.*", old_object)
-        if not library:
-            raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {old_object})")
-        library = f"lib/lib{library.group(1).removesuffix('_rt_objects')}.so"  # those objects are libstrew's too
-        library = f"lib/{(self.build / library).resolve().name}"  # the file that the link with the version-free name leads to
-        link = subprocess.run(["ninja", "-t", "commands", "-s", library], cwd=self.build, capture_output=True, text=True, check=True).stdout
-        (home / library).unlink()  # the linker would write into it
-        self.make(bug.name, link, object=(old_object, new_object), library=(library, home / library))
+        for product in self.products(bug, file, old_object):
+            link = subprocess.run(["ninja", "-t", "commands", "-s", product], cwd=self.build, capture_output=True, text=True, check=True).stdout
+            (home / product).unlink()  # the linker would write into it
+            self.make(bug.name, link, object=(old_object, new_object), product=(product, home / product))
         return home
+
+    def products(self, bug, file, object_file):
+        """What contains the object and takes part in a test: strew_differential has libstrew's own objects in it, and opens the modules."""
+        target = re.fullmatch(r"CMakeFiles/(\w+)\.dir/.*", object_file)
+        if not target:
+            raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {object_file})")
+        library = target.group(1).removesuffix("_objects")
+        if library in ("strew_core", "strew_rt"):
+            return ["bin/strew_differential"]
+        return [f"lib/lib{library}.so"] + (["bin/strew_differential"] if library == "strew_pto" else [])
 
 
 def processor_seconds(pid):

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "strew/op.h"
 #include "compiler/plan/plan.h"
 #include "runtime/call/executor/trace.h"
 #include "schedules/schedule.h"
+#include "strew/op.h"
 
 namespace strew::test {
 

@@ -9,8 +9,8 @@
 #include <functional>
 #include <sstream>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
+#include "strew/import.h"
 #include "tests/support/limited.h"
 #include "tests/support/paths.h"
 #include "tests/support/rng.h"

@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/tflite/tflite.h"
+#include "strew/import.h"
 #include "tests/support/limited.h"
 #include "tests/support/tflite_writer.h"
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "strew/status.h"
-#include "compiler/import/importer.h"
-#include "strew/verified.h"
 #include "compiler/pto/ast.h"
+#include "strew/import.h"
+#include "strew/status.h"
+#include "strew/verified.h"
 
 namespace strew::fuzz {
 

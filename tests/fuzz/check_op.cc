@@ -2,11 +2,11 @@
 #include "backends/backend.h"
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "strew/text.h"
-#include "strew/verified.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/verify.h"
 #include "compiler/rewrite/rewrites.h"
+#include "strew/text.h"
+#include "strew/verified.h"
 #include "tests/fuzz/check.h"
 
 namespace strew::fuzz {

@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "backends/halide/can_build/backend.h"
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/text.h"
 #include "tests/support/golden.h"
 #include "tests/support/paths.h"

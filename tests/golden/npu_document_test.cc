@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
+#include "strew/import.h"
 #include "strew/text.h"
 #include "tests/support/golden.h"
 #include "tests/support/onnx_writer.h"

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/rewrite/rewrites.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "compiler/rewrite/rewrites.h"
 #include "tests/support/golden.h"
 #include "tests/support/ops.h"
 #include "tests/support/paths.h"

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <string>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
 /// Asks backend llvm for a kernel; prints "compiled" or the message of the failure.
 extern "C" int strew_loader_client() {

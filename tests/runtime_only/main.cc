@@ -4,11 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "add_kernel.h"
-#include "runtime/call/callable.h"
+#include "strew/compiled_kernel.h"
 #include "tanh_kernel.h"
 #include "wide_kernel.h"
 
@@ -26,26 +28,25 @@ void expect(bool holds, const std::string& what) {
   ++failures;
 }
 
-/// Null where the descriptor is refused, which counts as a failure.
-std::unique_ptr<strew::Callable> callable(const strew_kernel& kernel) {
-  static const auto executor = std::make_shared<strew::Executor>(4);
-  auto made = strew::Callable::make(kernel, executor);
+/// Nothing where the descriptor is refused, which counts as a failure.
+std::optional<strew::CompiledKernel> prepare(const strew_kernel& kernel) {
+  static const std::shared_ptr<strew::Executor> executor = *strew::make_executor(4);
+  strew::Expected<strew::CompiledKernel> made = strew::CompiledKernel::make(kernel, 0, executor);
   if (made.ok()) return std::move(*made);
   expect(false, made.status().message());
-  return nullptr;
+  return std::nullopt;
 }
 
 void add_rows() {
   constexpr int64_t kRows = 50000, kUpdates = 200000;
-  const auto kernel = callable(STREW_TEST_ADD);
-  if (kernel == nullptr) return;
+  const auto kernel = prepare(STREW_TEST_ADD);
+  if (!kernel) return;
   std::vector<float> table(kRows * kWidth, 1.0F), updates(kUpdates * kWidth, 0.5F);
   std::vector<int32_t> indices(kUpdates);
   for (int64_t i = 0; i < kUpdates; ++i) indices[static_cast<size_t>(i)] = static_cast<int32_t>(i * 7919 % kRows);
   const int64_t table_dims[] = {kRows, kWidth}, index_dims[] = {kUpdates}, update_dims[] = {kUpdates, kWidth};
-  std::vector<strew::TensorView> views = {{table.data(), strew::DType::f32, 2, table_dims, nullptr},
-                                          {indices.data(), strew::DType::i32, 1, index_dims, nullptr},
-                                          {updates.data(), strew::DType::f32, 2, update_dims, nullptr}};
+  std::vector<strew::TensorView> views = {
+      {table.data(), table_dims}, {indices.data(), index_dims}, {updates.data(), update_dims}};
   for (int call = 1; call <= 3; ++call) {
     const strew::Status status = kernel->run(views);
     expect(status.ok(), status.message());
@@ -67,22 +68,29 @@ void add_rows() {
   const strew::Status bad_dim = kernel->run(views);
   expect(bad_dim.message() == "scatter_c4: updates 0: dim 0 is 199999, expected 200000, dim 0 of indices", bad_dim.message());
   expect(table == before, "a refused call wrote something");
+
+  const strew::NamedTensor by_name[] = {
+      {"updates", {updates.data(), update_dims}}, {"result", views[0]}, {"indices 0", views[1]}};
+  const strew::Status no_such_name = kernel->run_by_name(by_name);
+  expect(no_such_name.message() ==
+             "tensors: \"indices 0\" is no tensor of this kernel, expected one of result 0, indices, updates 0",
+         no_such_name.message());
 }
 
 /// A thousand ones in bf16: summed in f32 and rounded once they are 1000; rounded after every addition they stop at 256.
 void sum_wide(int64_t rows) {
   constexpr uint16_t kOne = 0x3f80, kThousand = 0x447a, kOther = 0x7f81;  // the last one, a signalling NaN, has to keep its bits
-  const auto kernel = callable(STREW_TEST_WIDE);
-  if (kernel == nullptr) return;
+  const auto kernel = prepare(STREW_TEST_WIDE);
+  if (!kernel) return;
   const int64_t summed = rows / 2, count = 1000 * summed;
   std::vector<uint16_t> table(static_cast<size_t>(rows * kWidth), kOther), updates(static_cast<size_t>(count * kWidth), kOne);
   for (int64_t i = 0; i < summed * kWidth; ++i) table[static_cast<size_t>(i)] = 0;
   std::vector<int32_t> indices(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) indices[static_cast<size_t>(i)] = static_cast<int32_t>(i % summed);
   const int64_t table_dims[] = {rows, kWidth}, index_dims[] = {count}, update_dims[] = {count, kWidth};
-  const std::vector<strew::TensorView> views = {{table.data(), strew::DType::bf16, 2, table_dims, nullptr},
-                                                {indices.data(), strew::DType::i32, 1, index_dims, nullptr},
-                                                {updates.data(), strew::DType::bf16, 2, update_dims, nullptr}};
+  const std::vector<strew::TensorView> views = {{table.data(), strew::DType::bf16, table_dims},
+                                                {indices.data(), index_dims},
+                                                {updates.data(), strew::DType::bf16, update_dims}};
   const strew::Status status = kernel->run(views);
   expect(status.ok(), status.message());
   for (int64_t i = 0; i < rows * kWidth; ++i)
@@ -91,16 +99,15 @@ void sum_wide(int64_t rows) {
 
 /// `columns` of the table, of which every row gives the first 16.
 void gather_tanh(int64_t rows, int64_t columns, int64_t count) {
-  const auto kernel = callable(STREW_TEST_TANH);
-  if (kernel == nullptr) return;
+  const auto kernel = prepare(STREW_TEST_TANH);
+  if (!kernel) return;
   std::vector<float> table(static_cast<size_t>(rows * columns)), result(static_cast<size_t>(count * kWidth));
   for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<float>(i % 1009) / 300.0F - 1.5F;
   std::vector<int64_t> indices(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) indices[static_cast<size_t>(i)] = i * 31 % rows;
   const int64_t result_dims[] = {count, kWidth}, table_dims[] = {rows, columns}, index_dims[] = {count};
-  const std::vector<strew::TensorView> views = {{result.data(), strew::DType::f32, 2, result_dims, nullptr},
-                                                {table.data(), strew::DType::f32, 2, table_dims, nullptr},
-                                                {indices.data(), strew::DType::i64, 1, index_dims, nullptr}};
+  const std::vector<strew::TensorView> views = {
+      {result.data(), result_dims}, {table.data(), table_dims}, {indices.data(), index_dims}};
   const strew::Status status = kernel->run(views);
   expect(status.ok(), status.message());
   for (int64_t i = 0; i < count * kWidth; ++i) {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "strew/dtype.h"
-#include "strew/scalar.h"
 #include "strew/op.h"
+#include "strew/scalar.h"
 
 namespace strew::test {
 

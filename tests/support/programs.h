@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/tensor.h"
 #include "tests/support/rng.h"
 

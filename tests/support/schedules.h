@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
 namespace strew::test {
 

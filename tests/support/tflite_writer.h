@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/tflite/tflite_generated.h"
+#include "compiler/import/tflite/schema.h"
 
 namespace strew::testing {
 

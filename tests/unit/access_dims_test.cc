@@ -5,8 +5,8 @@
 #include <random>
 #include <string>
 
-#include "strew/text.h"
 #include "gtest/gtest.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

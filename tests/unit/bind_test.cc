@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "strew/text.h"
 #include "runtime/call/overlap.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
 #include "tests/support/views.h"
 
 namespace strew {

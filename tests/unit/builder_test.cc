@@ -1,9 +1,9 @@
 // Builders and the familiar forms: pinned as canonical text, which shows every dimension number.
 #include "strew/builder.h"
 
+#include "gtest/gtest.h"
 #include "strew/forms.h"
 #include "strew/text.h"
-#include "gtest/gtest.h"
 
 namespace strew {
 namespace {

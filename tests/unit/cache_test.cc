@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "compiler/op/combiner.h"
-#include "strew/text.h"
 #include "runtime/op_key.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "backends/halide/can_build/backend.h"
-#include "strew/text.h"
 #include "runtime/call/strategies/owners.h"
-#include "strew/kernel.h"
 #include "schedules/strategies/strategy.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

@@ -8,9 +8,9 @@
 
 #include "base/number.h"
 #include "compiler/evaluate/arithmetic.h"
+#include "gtest/gtest.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "gtest/gtest.h"
 
 namespace strew {
 namespace {

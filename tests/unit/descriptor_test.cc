@@ -10,7 +10,7 @@
 
 #include "base/machine.h"
 #include "runtime/call/callable.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "compiler/op/combiner.h"
-#include "strew/text.h"
-#include "strew/verify.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "strew/text.h"
+#include "strew/verify.h"
 #include "tests/differential/compare.h"
 #include "tests/differential/coverage.h"
 #include "tests/differential/geometry.h"

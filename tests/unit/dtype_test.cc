@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "strew/kernel.h"
 #include "tests/support/ops.h"
 
 namespace strew {

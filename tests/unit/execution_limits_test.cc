@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "strew/text.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/executor/trace.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

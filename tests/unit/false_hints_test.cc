@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "strew/kernel.h"
 #include "schedules/schedule.h"
+#include "strew/runtime.h"
 #include "tests/support/guarded.h"
 #include "tests/support/ops.h"
 

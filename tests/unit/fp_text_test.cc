@@ -11,8 +11,8 @@
 #endif
 
 #include "base/number.h"
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -9,8 +9,8 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "backends/halide/can_build/can_build.h"
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 #include "tests/support/ops.h"
 #include "tests/support/plan.h"
 #include "tests/support/views.h"

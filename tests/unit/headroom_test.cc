@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -8,7 +8,7 @@
 #include "base/machine.h"
 #include "compiler/rewrite/order_expression.h"
 #include "compiler/rewrite/rewrites.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/ops.h"
 #include "tests/support/paths.h"
 #include "tests/support/views.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
 namespace strew {
 namespace {

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/ops.h"
 
 namespace strew {

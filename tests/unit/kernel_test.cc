@@ -1,7 +1,5 @@
 // Kernels end to end: both backends, every strategy and thread count with the same bits, policy error before the first write, the
 // caller's rounding mode, concurrent calls, forced choices that cannot be honoured, and the replay on the reference.
-#include "strew/kernel.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +12,7 @@
 #include "runtime/kernel_state.h"
 #include "runtime/replay.h"
 #include "schedules/can_run.h"
+#include "strew/runtime.h"
 #include "tests/support/bits.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"

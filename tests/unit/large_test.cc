@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "backends/halide/can_build/backend.h"
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 #include "tests/support/views.h"
 
 namespace strew {

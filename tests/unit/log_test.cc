@@ -1,5 +1,5 @@
 // The verbose log: a line per kernel built, a line per copied operand, nothing when it is off.
-#include "base/log.h"
+#include "strew/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/views.h"
 
 namespace strew {

@@ -6,8 +6,8 @@
 #include "backends/pipeline.h"
 #include "backends/pto/program.h"
 #include "base/module.h"
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
 namespace strew::testing {
 namespace {

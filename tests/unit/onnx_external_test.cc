@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/program.h"
 #include "tests/support/onnx_writer.h"
 

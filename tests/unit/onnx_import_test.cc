@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/op/combiner.h"
+#include "strew/import.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/onnx_writer.h"

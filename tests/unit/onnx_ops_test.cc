@@ -5,12 +5,12 @@
 #include <cstring>
 #include <memory>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/op/combiner.h"
+#include "strew/import.h"
+#include "strew/program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "strew/program.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {

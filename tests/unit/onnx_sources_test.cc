@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/tensor_proto.h"
+#include "strew/import.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/paths.h"
 

@@ -7,9 +7,9 @@
 #include "base/number.h"
 #include "compiler/op/combiner.h"
 #include "compiler/op/limits.h"
-#include "strew/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "strew/text.h"
 
 namespace strew {
 namespace {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "strew/text.h"
 #include "runtime/call/strategies/select.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

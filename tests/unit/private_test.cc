@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "strew/text.h"
 #include "runtime/call/strategies/private_tables.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

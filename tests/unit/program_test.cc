@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "compiler/import/strew_text.h"
-#include "strew/text.h"
 #include "compiler/program/program_input.h"
 #include "compiler/program/strided.h"
+#include "strew/text.h"
 #include "tests/support/ops.h"
 
 namespace strew {

@@ -8,9 +8,9 @@
 #include "backends/pto/program.h"
 #include "backends/pto/simulate/simulate.h"
 #include "backends/pto/text.h"
-#include "strew/text.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/parse.h"
+#include "strew/text.h"
 #include "tests/support/ops.h"
 #include "tests/support/plan.h"
 

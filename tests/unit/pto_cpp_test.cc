@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "backends/pto/text.h"
-#include "strew/text.h"
 #include "compiler/pto/instructions.h"
+#include "strew/text.h"
 #include "tests/support/paths.h"
 #include "tests/support/plan.h"
 

@@ -5,7 +5,7 @@
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr const char* kHead =
@@ -70,4 +70,4 @@ TEST(PtoFlags, ABarrierOfAllPipesCoversEverything) {
 }
 
 }  // namespace
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

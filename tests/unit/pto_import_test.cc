@@ -9,12 +9,12 @@
 #include <sstream>
 
 #include "base/number.h"
-#include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/import/pto/tiling.h"
+#include "strew/import.h"
+#include "strew/program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "strew/program.h"
 #include "tests/support/paths.h"
 #include "tests/support/pto_program.h"
 

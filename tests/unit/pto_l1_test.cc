@@ -7,10 +7,10 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
-#include "strew/text.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
 #include "compiler/pto/verify.h"
+#include "strew/text.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/plan.h"

@@ -7,10 +7,10 @@
 
 #include "backends/pto/simulate/simulate.h"
 #include "compiler/import/fold/fold.h"
-#include "compiler/import/importer.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/pto/parse.h"
 #include "compiler/pto/print.h"
+#include "strew/import.h"
 #include "strew/program.h"
 #include "tests/support/pto_program.h"
 

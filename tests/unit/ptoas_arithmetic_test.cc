@@ -9,9 +9,9 @@
 
 #include "backends/pto/program.h"
 #include "backends/pto/text.h"
+#include "compiler/pto/instructions.h"
 #include "strew/text.h"
 #include "strew/verified.h"
-#include "compiler/pto/instructions.h"
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/random_op.h"
 #include "tests/support/cpp_expressions.h"

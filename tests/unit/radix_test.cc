@@ -9,7 +9,7 @@
 
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/trace.h"
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/ops.h"
 #include "tests/support/schedules.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "strew/kernel.h"
+#include "strew/runtime.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 #include "tests/support/schedules.h"
 
 namespace strew {

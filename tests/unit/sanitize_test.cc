@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
 namespace strew {
 namespace {

@@ -9,9 +9,9 @@
 #include <iterator>
 #include <vector>
 
+#include "schedules/knobs.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "schedules/knobs.h"
 #include "tests/support/ops.h"
 #include "tests/support/paths.h"
 

@@ -3,9 +3,9 @@
 
 #include <deque>
 
+#include "gtest/gtest.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "gtest/gtest.h"
 
 namespace strew {
 namespace {

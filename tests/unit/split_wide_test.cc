@@ -6,9 +6,9 @@
 #include <cstring>
 #include <vector>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "strew/kernel.h"
 #include "tests/support/ops.h"
 
 namespace strew {

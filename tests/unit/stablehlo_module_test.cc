@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/program.h"
 #include "tests/unit/stablehlo_testing.h"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number.h"
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/program.h"
 #include "tests/support/paths.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
 namespace strew {
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/number.h"
-#include "compiler/import/importer.h"
 #include "compiler/op/combiner.h"
+#include "strew/import.h"
 #include "strew/program.h"
 #include "tests/support/small_stack.h"
 #include "tests/unit/stablehlo_testing.h"

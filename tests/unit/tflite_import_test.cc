@@ -6,12 +6,12 @@
 #include <cstring>
 #include <fstream>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/combiner.h"
+#include "strew/import.h"
+#include "strew/program.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "strew/program.h"
 #include "tests/support/paths.h"
 #include "tests/support/tflite_writer.h"
 

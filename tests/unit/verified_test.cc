@@ -10,10 +10,10 @@
 
 #include "backends/pipeline.h"
 #include "backends/reference/reference.h"
-#include "compiler/import/importer.h"
-#include "strew/text.h"
 #include "compiler/rewrite/rewrites.h"
 #include "compiler/rewrite/split_wide.h"
+#include "strew/import.h"
+#include "strew/text.h"
 #include "tests/support/ops.h"
 
 namespace strew {

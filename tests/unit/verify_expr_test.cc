@@ -1,10 +1,10 @@
 // Every label verify() can give for an expression graph, with its message pinned; a legal node of every operation.
 #include <string>
 
-#include "strew/builder.h"
 #include "compiler/op/limits.h"
-#include "strew/verify.h"
 #include "gtest/gtest.h"
+#include "strew/builder.h"
+#include "strew/verify.h"
 
 namespace strew {
 namespace {

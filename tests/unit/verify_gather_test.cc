@@ -1,9 +1,9 @@
 // Every label verify() can give for a gather, with its message pinned, and ops at the edge that are legal. Ops are written as text.
 #include <string>
 
+#include "gtest/gtest.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "gtest/gtest.h"
 
 namespace strew {
 namespace {

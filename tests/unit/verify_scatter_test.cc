@@ -2,9 +2,9 @@
 #include <string>
 
 #include "compiler/op/limits.h"
+#include "gtest/gtest.h"
 #include "strew/text.h"
 #include "strew/verify.h"
-#include "gtest/gtest.h"
 
 namespace strew {
 namespace {

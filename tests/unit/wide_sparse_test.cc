@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "strew/runtime.h"
 #include "strew/text.h"
-#include "strew/kernel.h"
 
 namespace strew {
 namespace {

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 LIBRARY = ("include/", "base/", "compiler/", "runtime/", "schedules/", "backends/")
-CODE = (".cc", ".h")
+CODE = (".cc", ".h", ".hpp")
 MAX_FILE, MAX_FUNCTION = 700, 80
 
 # The rooms, from the ground up, and whose headers each may include besides its own, base/ and include/strew/ (docs/architecture.md). What is
@@ -49,10 +49,14 @@ ASSERTS = ("include/strew/status.h",)
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|not (yet )?implemented", re.I)
 CITED_FILE = re.compile(r"\b(?:base|compiler|runtime|schedules|backends|tests|tools|bench)/[A-Za-z0-9_/]+\.(?:cc|h|py|md)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
-PUBLIC_LIST = "cmake/public_headers.txt"
+PUBLIC = "include/strew/"
+# Those that libstrew_rt is used with (cmake/strew_install.cmake).
+RUNTIME_HEADERS = ("abi", "compiled_kernel", "dtype", "executor", "export", "log", "scalar", "status", "tensor_view", "version")
+UNVERSIONED = re.compile(r"^namespace strew\b(?!::inline v0\b)")
 # Backends that generate code read the plan, so that a mistake in canonicalisation or planning cannot hide in them and in the reference alike.
 PLAN_READERS = ("backends/llvm/", "backends/halide/", "backends/pto/")
-PLAN_READERS_MAY_INCLUDE = ("include/strew/expr.h", "compiler/op/expr_math.h")
+OP_HEADERS = ("compiler/op/",) + tuple(f"strew/{name}.h" for name in ("builder", "forms", "op", "text", "verified", "verify"))
+PLAN_READERS_MAY_INCLUDE = ("strew/expr.h", "compiler/op/expr_math.h")
 READS_OP = re.compile(r"\b(VerifiedOp|tensor_slots|is_scatter|indices_of|ScatterDims|GatherDims|CombinerKind)\b"
                       r"|\b(get|get_if|holds_alternative)<\s*(Scatter|Gather)\s*>|\bOp\s*&")
 
@@ -112,7 +116,7 @@ def rule_reference_reads_op(path, text):
     if not path.startswith(PLAN_READERS) or not path.endswith(CODE):
         return
     for number, header, _ in includes(text):
-        if header.startswith("compiler/op/") and header not in PLAN_READERS_MAY_INCLUDE:
+        if header.startswith(OP_HEADERS) and header not in PLAN_READERS_MAY_INCLUDE:
             yield number, f"only the reference reads the op: {header}, expected Plan, Schedule, Target and {', '.join(PLAN_READERS_MAY_INCLUDE)}"
     yield from matches(READS_OP, blank(text), "only the reference reads the op")
 
@@ -189,25 +193,31 @@ def rule_opening(path, text):
         yield 1, "a header needs #pragma once"
 
 
-def rule_public_headers(path, text, public=None):
-    """Public headers include the C and C++ standard libraries and each other."""
-    public = public_headers() if public is None else public
-    if path not in public:
+def rule_public_headers(path, text):
+    """Users get include/strew alone."""
+    if not path.startswith(PUBLIC):
         return
     for number, header, _ in includes(text):
-        if header not in public and "include/" + header not in public and not re.fullmatch(r"[a-z_0-9]+(\.h)?", header):
-            yield number, f"a public header includes {header}, which is neither public ({PUBLIC_LIST}) nor standard"
+        if not header.startswith("strew/") and not re.fullmatch(r"[a-z_0-9]+(\.h)?", header):
+            yield number, f"a public header includes {header}, expected a header of {PUBLIC} or of the standard library"
+
+
+def rule_runtime_headers(path, text):
+    """libstrew_rt knows no ops: it is made of base/ and runtime/call/."""
+    if not path.startswith(("base/", "runtime/call/")):
+        return
+    for number, header, _ in includes(text):
+        if header.startswith("strew/") and header[6:-2] not in RUNTIME_HEADERS:
+            yield number, f"{header} belongs to the compiler, expected one of {', '.join(RUNTIME_HEADERS)}"
+
+
+def rule_version_namespace(path, text):
+    """The library's names lie in the inline namespace of its version (docs/versioning.md)."""
+    if path.startswith(LIBRARY) and path.endswith(CODE):
+        yield from matches(UNVERSIONED, blank(text), "expected namespace strew::inline v0")
 
 
 RULES = [value for key, value in sorted(globals().items()) if key.startswith("rule_")]
-
-
-def public_headers():
-    try:
-        lines = open(PUBLIC_LIST, encoding="utf-8").read().split("\n")
-    except OSError:
-        return []
-    return [line for line in lines if line and not line.startswith("#")]
 
 
 def check_file(path, text, rules=None):
@@ -223,21 +233,19 @@ def check_compile_commands(path="build/compile_commands.json"):
     return [f"{entry['file']}: compiled without -ffp-contract=off" for entry in commands if "-ffp-contract=off" not in entry["command"]]
 
 
-def check_public_list():
-    return [f"{PUBLIC_LIST}: {path} does not exist" for path in public_headers() if not os.path.exists(path)]
-
-
 OPEN = "// What this is.\n"
 PLANTS = [  # (rule that must find it, path, text)
     ("owned_headers", "compiler/op/a.cc", OPEN + '#include "llvm/IR/Module.h"\n'),
     ("owned_headers", "backends/llvm/a.cc", OPEN + "#include <mlir/IR/MLIRContext.h>\n"),
     ("rooms", "runtime/call/a.cc", OPEN + '#include "compiler/plan/plan.h"\n'),
     ("rooms", "compiler/a.h", OPEN + '#pragma once\n#include "backends/backend.h"\n'),
-    ("rooms", "base/a.cc", OPEN + '#include "strew/kernel.h"\n'),
+    ("rooms", "base/a.cc", OPEN + '#include "runtime/cache.h"\n'),
+    ("runtime_headers", "runtime/call/a.cc", OPEN + '#include "strew/op.h"\n'),
     ("owned_headers", "runtime/a.cc", OPEN + "#include <Halide.h>\n"),
     ("owned_headers", "compiler/import/stablehlo/a.cc", OPEN + "#include <google/protobuf/message.h>\n"),
     ("owned_headers", "compiler/import/onnx/a.cc", OPEN + '#include "flatbuffers/flatbuffers.h"\n'),
     ("reference_reads_op", "backends/pto/a.h", OPEN + '#pragma once\n#include "strew/op.h"\n'),
+    ("reference_reads_op", "backends/pto/a.h", OPEN + '#pragma once\n#include "compiler/op/combiner.h"\n'),
     ("reference_reads_op", "backends/llvm/compute/a.cc", OPEN + "bool f(const Op& op) { return true; }\n"),
     ("reference_reads_op", "backends/halide/a.cc", OPEN + "auto* s = std::get_if<Scatter>(&op);\n"),
     ("environment", "runtime/kernel.cc", OPEN + 'auto* v = std::getenv("A");\n'),
@@ -255,8 +263,9 @@ PLANTS = [  # (rule that must find it, path, text)
     ("cited_files", "runtime/a.cc", OPEN + "// Tested by tests/unit/absent_test.cc.\n"),
     ("opening", "runtime/a.cc", "#include <vector>\n"),
     ("opening", "runtime/a.h", OPEN + "int f();\n"),
-    ("public_headers", "runtime/p.h", OPEN + "#pragma once\n#include <fmt/format.h>\n"),
-    ("public_headers", "runtime/p.h", OPEN + '#pragma once\n#include "runtime/secret.h"\n'),
+    ("public_headers", "include/strew/p.h", OPEN + "#pragma once\n#include <fmt/format.h>\n"),
+    ("public_headers", "include/strew/p.h", OPEN + '#pragma once\n#include "runtime/secret.h"\n'),
+    ("version_namespace", "runtime/a.cc", OPEN + "namespace strew::pto {\n"),
 ]
 CLEAN = [  # and these must pass every rule
     ("backends/pto/a.cc", OPEN + '#include "strew/expr.h"\n#include "compiler/plan/plan.h"\n// VerifiedOp is a word here\n'),
@@ -270,8 +279,7 @@ CLEAN = [  # and these must pass every rule
 
 
 def self_test():
-    public = ["runtime/p.h"]
-    rules = {rule.__name__[5:]: (lambda p, t, r=rule: r(p, t, public)) if rule is rule_public_headers else rule for rule in RULES}
+    rules = {rule.__name__[5:]: rule for rule in RULES}
     wrong = [f"{name}: not found in planted {path}" for name, path, text in PLANTS if not check_file(path, text, [rules[name]])]
     wrong += [f"{name}: no plant for this rule" for name in rules if name not in {plant[0] for plant in PLANTS}]
     wrong += [f"clean {finding}" for path, text in CLEAN for finding in check_file(path, text, rules.values())]
@@ -285,7 +293,7 @@ def main():
         return 0 if self_test() else 1
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True)
-    findings = check_compile_commands() + check_public_list()
+    findings = check_compile_commands()
     for path in sorted(set(listed.stdout.splitlines())):
         try:
             text = open(path, encoding="utf-8").read()

@@ -8,8 +8,8 @@
 
 #include "backends/pipeline.h"
 #include "base/pending_file.h"
-#include "strew/text.h"
 #include "strew/abi.h"
+#include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"

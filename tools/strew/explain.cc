@@ -10,10 +10,10 @@
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
-#include "strew/text.h"
 #include "runtime/call/strategies/partition.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/wide.h"
+#include "strew/text.h"
 #include "tools/strew/descriptor_json.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"

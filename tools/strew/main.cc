@@ -4,8 +4,8 @@
 #include <new>
 #include <string>
 
-#include "base/log.h"
 #include "base/options.h"
+#include "strew/log.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/signals.h"

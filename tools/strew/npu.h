@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/pto/program.h"
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "tools/strew/options.h"
 
 namespace strew::cli {

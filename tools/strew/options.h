@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "backends/pto/program.h"
-#include "compiler/import/importer.h"
-#include "strew/kernel.h"
+#include "strew/import.h"
+#include "strew/runtime.h"
 
 namespace strew::cli {
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "strew/text.h"
 #include "strew/program.h"
+#include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"

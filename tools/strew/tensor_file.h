@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/tensor.h"
 
 namespace strew::cli {

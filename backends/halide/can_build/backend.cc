@@ -9,7 +9,7 @@
 #include "backends/halide/can_build/can_build.h"
 #include "backends/modules.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class HalideBackend final : public Backend {
@@ -79,4 +79,4 @@ bool has_halide() {
 #endif
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,11 +4,11 @@
 
 #include "backends/backend.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 const Backend* halide_backend();
 
 /// Was this libstrew built together with libstrew_halide (STREW_WITH_HALIDE)?
 bool has_halide();
 
-}  // namespace strew
+}  // namespace strew::inline v0

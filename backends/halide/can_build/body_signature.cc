@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int kHalfBits = 64;
@@ -91,4 +91,4 @@ class SignatureMaker {
 
 BodySignature body_signature(const Plan& plan, const Schedule& schedule) { return SignatureMaker(plan, schedule).make(); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

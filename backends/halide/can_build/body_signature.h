@@ -19,7 +19,7 @@
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A dim of a buffer: what its coordinate is, and the stride.
 struct SignatureDim {
@@ -52,4 +52,4 @@ BodySignature body_signature(const Plan& plan, const Schedule& schedule);
 /// The largest extent, stride or coordinate that Halide's 32-bit dimensions hold.
 inline constexpr int64_t kHalideLimit = 0x7fffffff;
 
-}  // namespace strew
+}  // namespace strew::inline v0

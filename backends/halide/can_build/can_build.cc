@@ -10,8 +10,9 @@
 
 #include "backends/llvm/can_build/can_build.h"
 #include "base/cpus.h"
+#include "schedules/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 Status decline(const std::string& why) { return unsupported("backend halide: " + why); }
@@ -103,4 +104,4 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

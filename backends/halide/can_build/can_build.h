@@ -2,14 +2,14 @@
 // Tested by tests/unit/halide_test.cc.
 #pragma once
 
-#include "strew/status.h"
 #include "compiler/plan/plan.h"
 #include "schedules/schedule.h"
+#include "strew/status.h"
 #include "strew/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Ok, or `unsupported` with a sentence that names the tensor, node or knob.
 Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target& target);
 
-}  // namespace strew
+}  // namespace strew::inline v0

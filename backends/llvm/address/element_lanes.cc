@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Value;
 
 namespace {
@@ -43,4 +43,4 @@ Pointers ElementLanes::moved(Pointers p, int lane) const {
   return p;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 
 #include "backends/llvm/address/index.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class ElementLanes {
  public:
@@ -23,4 +23,4 @@ class ElementLanes {
   llvm::Value* offsets_;  ///< a vector of i64: per position, bytes from the indexed tensor's pointer to the element
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -9,7 +9,7 @@
 
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Value;
 
 namespace {
@@ -161,4 +161,4 @@ void Frame::finish() {
   e.b.CreateRet(e.b.getInt32(STREW_OK));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

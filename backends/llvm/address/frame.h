@@ -15,7 +15,7 @@
 #include "schedules/schedule.h"
 #include "strew/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Per tensor of the plan, the address of the current element; null for tensors that are not bound. Elements of packed dtypes (i4, …) have no
 /// byte address: for those tensors the entry is an i64, the element's number counted from the tensor's base.
@@ -90,4 +90,4 @@ class Frame {
   std::vector<llvm::Value*> dyn_;        ///< the values of plan.symbols
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "base/cpus.h"
+#include "schedules/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Value;
 
 Value* load_component(Frame& f, const Pointers& p, size_t k) {
@@ -225,4 +226,4 @@ Value* is_bad(Frame& f, const Component& c, Value* value) {
   return e.b.CreateOr(too_big, e.b.CreateICmpSLT(largest, e.i64(0)));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

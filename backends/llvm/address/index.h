@@ -7,7 +7,7 @@
 
 #include "backends/llvm/address/frame.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Where one component puts the window in its operand dim.
 struct ComponentPlace {
@@ -46,4 +46,4 @@ llvm::Value* largest_start(Frame& frame, const Component& component);
 /// i1: is the component `value` out of bounds after normalisation? That is a fault under policy error.
 llvm::Value* is_bad(Frame& frame, const Component& component, llvm::Value* value);
 
-}  // namespace strew
+}  // namespace strew::inline v0

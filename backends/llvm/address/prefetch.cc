@@ -7,7 +7,7 @@
 
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kLine = 64;
@@ -38,4 +38,4 @@ void prefetch_run(Frame& f, int tensor, llvm::Value* address, bool write, bool i
   }
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

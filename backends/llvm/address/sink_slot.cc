@@ -3,7 +3,7 @@
 // turn would shorten the wait, but cost as much where nothing is dropped. Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/sink_slot.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Value;
 
 namespace {
@@ -51,4 +51,4 @@ void redirect_to_sink(Frame& f, Value* inside, Pointers& p) {
   for (int i = 0; i < f.plan.pairs; ++i) redirect(f.plan.result(i), sink_element(f));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 
 #include "backends/llvm/address/frame.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Does the plan use sinks? It does if windows are single elements of whole bytes, and the policy is skip (scatters) or fill (gathers).
 bool uses_sink_slot(const Frame& frame);
@@ -13,4 +13,4 @@ bool uses_sink_slot(const Frame& frame);
 /// Replaces the pointers of the indexed tensors by those of their sinks, unless the i1 `inside` holds.
 void redirect_to_sink(Frame& frame, llvm::Value* inside, Pointers& p);
 
-}  // namespace strew
+}  // namespace strew::inline v0

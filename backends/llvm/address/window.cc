@@ -10,7 +10,7 @@
 #include "backends/llvm/address/sink_slot.h"
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -127,4 +127,4 @@ void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
   f.e.when(placement.inside, update);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

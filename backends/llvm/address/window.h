@@ -6,7 +6,7 @@
 #include "backends/llvm/address/index.h"
 #include "backends/llvm/compute/body.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
 enum class WindowCut : uint8_t {
@@ -36,4 +36,4 @@ void emit_window(Frame& frame, const Pointers& p, WindowCut cut = WindowCut::non
 /// Emits the whole window without a policy. p: pointers at its first element.
 void emit_whole_window(Frame& frame, const Pointers& p);
 
-}  // namespace strew
+}  // namespace strew::inline v0

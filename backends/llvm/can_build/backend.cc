@@ -5,7 +5,7 @@
 #include "backends/llvm/can_build/can_build.h"
 #include "backends/modules.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class LlvmBackend final : public Backend {
@@ -40,4 +40,4 @@ const Backend* llvm_backend() {
   return &backend;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,8 +4,8 @@
 
 #include "backends/backend.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 const Backend* llvm_backend();
 
-}  // namespace strew
+}  // namespace strew::inline v0

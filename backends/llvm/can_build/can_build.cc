@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool computes(DType dtype) { return info(dtype).arithmetic; }
@@ -35,4 +35,4 @@ Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

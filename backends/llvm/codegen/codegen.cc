@@ -32,7 +32,7 @@
 #include "backends/llvm/codegen/sanitize.h"
 #include "backends/llvm/compute/blend_stores.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::string feature_string(const Target& target) {
@@ -173,4 +173,4 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, Codeg
   return std::string(bytes);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,7 +10,7 @@
 #include "strew/status.h"
 #include "strew/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 enum class CodegenOutput { object, assembly };
 
@@ -23,4 +23,4 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, Codeg
 /// To be called after an exception in LLVM: this thread's TargetMachine may have been left in any state, so it is never used or freed again.
 void leak_machine();
 
-}  // namespace strew
+}  // namespace strew::inline v0

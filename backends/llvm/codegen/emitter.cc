@@ -2,7 +2,7 @@
 // Tested by tests/differential, through every kernel, and tests/golden/machine_code_test.cc.
 #include "backends/llvm/codegen/emitter.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::BasicBlock;
 using llvm::Value;
 
@@ -128,4 +128,4 @@ void Emitter::store(Value* value, Value* pointer, uint64_t align, bool nontempor
                        llvm::MDNode::get(context(), llvm::ConstantAsMetadata::get(b.getInt32(1))));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Which buffers a load touches. A result overlaps no other tensor (docs/semantics.md section 6), and LLVM is told so by alias scopes.
 enum class Access : uint8_t { input, result };
@@ -67,4 +67,4 @@ class Emitter {
   llvm::MDNode* result_scope_;  // alias.scope list of result accesses, noalias list of the others
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

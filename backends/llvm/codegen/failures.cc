@@ -6,7 +6,7 @@
 
 #include <llvm/Support/ErrorHandling.h>
 
-namespace strew {
+namespace strew::inline v0 {
 
 void install_llvm_handlers() {
   static const bool installed = [] {
@@ -18,4 +18,4 @@ void install_llvm_handlers() {
   static_cast<void>(installed);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,7 +10,7 @@
 
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A fatal error that LLVM reported.
 struct LlvmFatalError : std::runtime_error {
@@ -57,4 +57,4 @@ class Leaked {
   const int outer_ = std::uncaught_exceptions();
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

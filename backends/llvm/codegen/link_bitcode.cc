@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Removes from `body` all that belongs to the target it was made for, and gives it the target of `module`.
@@ -133,4 +133,4 @@ Status link_bitcode(llvm::Module& module, std::string_view bitcode, int unroll) 
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

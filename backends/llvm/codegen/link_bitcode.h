@@ -12,7 +12,7 @@ namespace llvm {
 class Module;
 }
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The attribute of functions whose inlined vector stores become non-temporal stores.
 inline constexpr const char* kStreamAttribute = "strew-stream";
@@ -24,4 +24,4 @@ inline constexpr const char* kStreamAttribute = "strew-stream";
 /// vector stores become non-temporal stores; the caller guarantees that each of them is aligned to its own size.
 Status link_bitcode(llvm::Module& module, std::string_view bitcode, int unroll);
 
-}  // namespace strew
+}  // namespace strew::inline v0

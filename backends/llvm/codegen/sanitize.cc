@@ -10,7 +10,7 @@
 #include <llvm/Transforms/Scalar/Scalarizer.h>
 #endif
 
-namespace strew {
+namespace strew::inline v0 {
 
 #ifdef __SANITIZE_THREAD__
 
@@ -40,4 +40,4 @@ void add_sanitizer_passes(llvm::FunctionPassManager& /*passes*/) {}
 
 #endif
 
-}  // namespace strew
+}  // namespace strew::inline v0

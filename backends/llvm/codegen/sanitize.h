@@ -4,9 +4,9 @@
 
 #include <llvm/IR/PassManager.h>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Adds the instrumenting passes of the sanitizer that strew itself was built with; adds nothing in other builds.
 void add_sanitizer_passes(llvm::FunctionPassManager& passes);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,8 +11,9 @@
 #include <vector>
 
 #include "base/cpus.h"
+#include "schedules/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool loads_from(const llvm::Value* value, const llvm::Value* pointer) {
@@ -57,4 +58,4 @@ void add_blend_store_pass(llvm::FunctionPassManager& passes, const Target& targe
   if (target.arch == "x86_64" && masks && !masks_well) passes.addPass(BlendStores());
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

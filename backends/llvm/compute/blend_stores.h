@@ -6,9 +6,9 @@
 
 #include "strew/target.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Adds the pass if the target needs it: x86-64 with AVX but without AVX-512.
 void add_blend_store_pass(llvm::FunctionPassManager& passes, const Target& target);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 
 #include "backends/llvm/compute/evaluate.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -224,4 +224,4 @@ void emit_run(Frame& frame, const Body& body, const Pointers& p, const Loop* loo
   RunEmitter(frame, body, p, *loop).emit(lo, hi);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 
 #include "backends/llvm/address/frame.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// An expression graph, and the tensors (numbers of the plan) that its inputs are loaded from and its results stored to.
 struct Body {
@@ -30,4 +30,4 @@ Body range_body(const Plan& plan, bool fill);
 /// Emits iterations [lo, hi) of `loop`; null: the run is one element. p: pointers at iteration 0.
 void emit_run(Frame& frame, const Body& body, const Pointers& p, const Loop* loop, llvm::Value* lo, llvm::Value* hi);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -2,7 +2,7 @@
 // and decoded only if another node reads it: a bf16 add is load, widen, add, round, store. Tested by tests/differential.
 #include "backends/llvm/compute/evaluate.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -118,4 +118,4 @@ std::vector<llvm::Value*> evaluate(Frame& frame, const Body& body, const Pointer
   return Evaluator(frame, body, p, lanes, splats).run();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,10 +3,10 @@
 
 #include "backends/llvm/compute/body.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Emits the loads of the graph's inputs at p, its operators and the stores of its results, for `lanes` consecutive elements. Of tensors marked
 /// in `splats` one element is loaded and used for all lanes. Returns the stored values.
 std::vector<llvm::Value*> evaluate(Frame& frame, const Body& body, const Pointers& p, int lanes, const std::vector<bool>& splats);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 
 #include <llvm/IR/Constants.h>
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Type;
 using llvm::Value;
 
@@ -148,4 +148,4 @@ Value* Numeric::bitcast(DType from, DType to, Value* compute) {
   return decode(to, e_.b.CreateBitCast(encode(from, compute), like(storage_type(to, 1), compute)));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

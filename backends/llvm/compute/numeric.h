@@ -11,7 +11,7 @@
 #include "strew/dtype.h"
 #include "strew/expr.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class Numeric {
  public:
@@ -66,4 +66,4 @@ class Numeric {
   bool f16c_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 
 #include "backends/llvm/compute/numeric.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Value;
 
 namespace {
@@ -97,4 +97,4 @@ Value* Numeric::binary_complex(ExprOp op, Value* a, Value* b) {
   return select_complex(real_is_larger, first, second);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

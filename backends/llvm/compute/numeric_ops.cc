@@ -8,7 +8,7 @@
 #include "backends/llvm/compute/numeric.h"
 #include "compiler/op/expr_math.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Value;
 
 Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
@@ -230,4 +230,4 @@ Value* Numeric::compare(ExprOp op, DType dtype, Value* a, Value* b) {
   return e_.b.CreateCmp(p, a, b);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -12,7 +12,7 @@
 
 #include "backends/llvm/compute/numeric.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Type;
 using llvm::Value;
 
@@ -83,4 +83,4 @@ Value* Numeric::encode_small(DType dtype, Value* compute) {
   return e_.b.CreateTrunc(result, like(storage_type(dtype, 1), compute));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 
 #include "backends/llvm/compute/evaluate.h"
 
-namespace strew {
+namespace strew::inline v0 {
 using llvm::Value;
 
 namespace {
@@ -68,4 +68,4 @@ void RegisterRun::apply(const Pointers& p) {
   b.CreateStore(at, last_);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 
 #include "backends/llvm/compute/body.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class RegisterRun {
  public:
@@ -26,4 +26,4 @@ class RegisterRun {
   llvm::AllocaInst *last_, *value_, *current_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

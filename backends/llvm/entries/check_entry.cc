@@ -10,7 +10,7 @@
 #include "backends/llvm/entries/entries.h"
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -132,4 +132,4 @@ void emit_check(llvm::Module& module, const BuildRequest& request, const std::st
   CheckEmitter(f).emit();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -12,7 +12,7 @@
 
 #include "backends/llvm/entries/entries.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The pointer field at offset `at` of the image. It points to offset `to` of the image, or, if `symbol` is not null, to that symbol.
@@ -77,4 +77,4 @@ void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const s
   global->setInitializer(llvm::ConstantStruct::get(type, values));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

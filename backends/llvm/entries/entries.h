@@ -11,7 +11,7 @@ namespace llvm {
 class Module;
 }
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// `signature`: the window of a position is done by a call of an external body with this signature (external_body.h); null: by loops emitted
 /// here.
@@ -29,4 +29,4 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
 /// Adds the descriptor as a constant. The entries and parts that it points to must be in the module already.
 void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const std::string& name);
 
-}  // namespace strew
+}  // namespace strew::inline v0

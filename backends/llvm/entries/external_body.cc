@@ -10,7 +10,7 @@
 
 #include "backends/llvm/codegen/link_bitcode.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -236,4 +236,4 @@ llvm::Function* ExternalBody::trampoline(const std::vector<Value*>& arguments, s
   return trampoline;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -15,7 +15,7 @@
 #include "backends/halide/can_build/body_signature.h"
 #include "backends/llvm/address/window.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class ExternalBody {
  public:
@@ -60,4 +60,4 @@ class ExternalBody {
   llvm::Value* one_ = nullptr;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

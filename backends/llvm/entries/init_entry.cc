@@ -12,7 +12,7 @@
 #include "backends/llvm/entries/entries.h"
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -140,4 +140,4 @@ void emit_init(llvm::Module& module, const BuildRequest& request, const std::str
   f.finish();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

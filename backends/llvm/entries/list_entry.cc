@@ -15,7 +15,7 @@
 #include "backends/llvm/entries/external_body.h"
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -146,4 +146,4 @@ void emit_list(llvm::Module& module, const BuildRequest& request, const std::str
   f.finish();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

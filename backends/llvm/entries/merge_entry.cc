@@ -10,7 +10,7 @@
 #include "schedules/strategies/private_tables.h"
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 DType same_width_integer(DType dtype) { return bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64; }
@@ -63,4 +63,4 @@ void emit_merge(llvm::Module& module, const BuildRequest& request, const std::st
   f.finish();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -13,7 +13,7 @@
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/entries/external_body.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 using llvm::Value;
 
@@ -119,4 +119,4 @@ void emit_clip(llvm::Module& module, const BuildRequest& request, const std::str
   emit_positions(module, request, name, WindowCut::owned, signature);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -27,7 +27,7 @@
 #include "base/math/math.h"
 #include "base/options.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 namespace orc = llvm::orc;
@@ -199,4 +199,4 @@ Linker* process_linker() {
   return linker;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

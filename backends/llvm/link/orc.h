@@ -4,8 +4,8 @@
 
 #include "backends/link.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Linker* process_linker();
 
-}  // namespace strew
+}  // namespace strew::inline v0

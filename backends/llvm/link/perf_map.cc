@@ -17,7 +17,7 @@
 #include <sstream>
 #include <string>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 namespace orc = llvm::orc;
@@ -81,4 +81,4 @@ class PerfMap final : public orc::LinkGraphLinkingLayer::Plugin {
 
 std::shared_ptr<orc::LinkGraphLinkingLayer::Plugin> perf_map_plugin() { return std::make_shared<PerfMap>(); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,10 +6,10 @@
 
 #include <memory>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A plugin for JITLink that appends a line with address, size and name for every function that is linked. Nothing depends on the file, so if
 /// it cannot be written, or if somebody else has put a file there, the plugin silently writes nothing.
 std::shared_ptr<llvm::orc::LinkGraphLinkingLayer::Plugin> perf_map_plugin();
 
-}  // namespace strew
+}  // namespace strew::inline v0

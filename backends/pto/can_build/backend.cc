@@ -6,7 +6,7 @@
 #include "backends/modules.h"
 #include "backends/pto/program.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class Simulation final : public Interpreter {
@@ -65,4 +65,4 @@ const Backend* npu_a5_backend() {
   return &backend;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -3,10 +3,10 @@
 
 #include "backends/backend.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// npu-a3 and npu-a5.
 const Backend* npu_a3_backend();
 const Backend* npu_a5_backend();
 
-}  // namespace strew
+}  // namespace strew::inline v0

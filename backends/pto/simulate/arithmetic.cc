@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 uint64_t mask_of(DType dtype) { return bits(dtype) == 64 ? ~uint64_t{0} : (uint64_t{1} << bits(dtype)) - 1; }
@@ -134,4 +134,4 @@ bool compare(std::string_view mode, DType dtype, uint64_t a, uint64_t b) {
   return mode == "gt" ? !less && !equal : !less;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "strew/dtype.h"
 #include "compiler/pto/instructions.h"
+#include "strew/dtype.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// `a` and `b` are codes of `dtype`; one-operand computations leave `b` alone. Integers wrap; floats round once to their own type;
 /// max and min of a NaN are a NaN. Integer division by 0 gives all ones, as shifts by the width or more give 0 or the sign.
@@ -19,4 +19,4 @@ uint64_t convert(DType from, DType to, uint64_t code, std::string_view mode, boo
 /// tcmp: eq, ne, lt, gt, le, ge.
 bool compare(std::string_view mode, DType dtype, uint64_t a, uint64_t b);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

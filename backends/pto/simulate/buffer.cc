@@ -7,7 +7,7 @@
 
 #include "compiler/pto/parser.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kBlock = 32;
@@ -110,4 +110,4 @@ void Buffer::write(const Tile& tile, int64_t row, int64_t col, uint64_t code) {
   std::fill_n(written_.begin() + at, tile.width(), true);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

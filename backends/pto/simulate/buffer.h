@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "backends/pto/simulate/sync.h"
-#include "strew/status.h"
 #include "compiler/pto/ast.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// A tile as it lies in the buffer.
 struct Tile {
@@ -62,4 +62,4 @@ class Buffer {
   int64_t next_ = 0, used_ = 0;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -3,7 +3,7 @@
 #include "backends/pto/simulate/arithmetic.h"
 #include "backends/pto/simulate/core.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 /// A mask has a bit per element, eight to a byte, rows at the mask tile's own pitch. The chips differ in how they pack them; a program
@@ -92,4 +92,4 @@ Status Core::compute_tile(const Statement& s) {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -9,7 +9,7 @@
 #include "compiler/pto/parser.h"
 #include "compiler/pto/verify.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int64_t kPage = 1024;
@@ -390,4 +390,4 @@ void Core::store_code(int memory, int64_t element, uint64_t code) {
   std::memcpy(m.bytes.data() + static_cast<size_t>(element) * width, &code, width);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -12,7 +12,7 @@
 #include "backends/pto/simulate/simulate.h"
 #include "backends/pto/simulate/sync.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// Global memory behind a parameter; all cores share it.
 struct GlobalMemory {
@@ -141,4 +141,4 @@ class Core {
   SimulationReport report_;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

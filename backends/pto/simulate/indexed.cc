@@ -9,7 +9,7 @@
 #include "backends/pto/simulate/arithmetic.h"
 #include "backends/pto/simulate/core.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 int64_t Core::capacity_of(const View& table, bool by_row) const {
   if (table.fractal) return by_row ? table.rows() : table.rows() * table.cols();
@@ -158,4 +158,4 @@ Status Core::scatter_some() {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

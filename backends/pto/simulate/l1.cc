@@ -6,7 +6,7 @@
 // signals between cores, which this takes for flags. Tested by tests/unit/pto_l1_test.cc.
 #include "backends/pto/simulate/core.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 Status Core::gather_l1(const Statement& s) {
   const std::string& name = s.operands[2][0];
@@ -75,4 +75,4 @@ Status Core::move_l1(const Statement& s) {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 int64_t count_of(std::span<const int64_t> dims) {
@@ -67,4 +67,4 @@ Expected<Launched> launch(const Program& program, const Module& module, std::spa
   return out;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

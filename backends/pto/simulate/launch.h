@@ -7,7 +7,7 @@
 #include "backends/pto/simulate/simulate.h"
 #include "strew/tensor_view.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 struct Launched {
   SimulationReport report;
@@ -19,4 +19,4 @@ struct Launched {
 Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorView> views,
                           const SimulateOptions& options);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -2,7 +2,7 @@
 // tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/core.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 int64_t View::rows() const {
   if (fractal) return shape[2] * shape[3];
@@ -136,4 +136,4 @@ Status Core::memory_element(const Statement& s) {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 class Random {
  public:
@@ -21,4 +21,4 @@ class Random {
   uint64_t state_;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

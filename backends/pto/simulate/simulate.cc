@@ -10,7 +10,7 @@
 #include "compiler/pto/types.h"
 #include "compiler/pto/verify.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr int kMaxBlocks = 256;
@@ -122,4 +122,4 @@ Expected<SimulationReport> simulate(const Module& module, std::string_view funct
   return out;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/status.h"
 #include "compiler/pto/ast.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// What stands behind a parameter, in the function's order.
 struct SimulatedArgument {
@@ -50,4 +50,4 @@ struct SimulationReport {
 Expected<SimulationReport> simulate(const Module& module, std::string_view function, std::span<const SimulatedArgument> arguments,
                                     const SimulateOptions& options = {});
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -6,7 +6,7 @@
 
 #include "compiler/pto/parser.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 std::string line_of(const Statement& s) { return std::string(name(s.opcode)) + " in line " + std::to_string(s.at.line); }
@@ -113,4 +113,4 @@ Status Pipes::write(History& history, const Event& now, const Touched& what) con
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

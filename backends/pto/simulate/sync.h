@@ -11,10 +11,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "strew/status.h"
 #include "compiler/pto/instructions.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// An instruction as others have to wait for it.
 struct Event {
@@ -79,4 +79,4 @@ class Pipes {
   std::unordered_map<std::string, Flag> flags_;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

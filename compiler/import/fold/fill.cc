@@ -16,7 +16,7 @@
 #include "compiler/op/access_dims.h"
 #include "strew/verify.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 
 /// A window start as a mask compares it: the term before conversions, and whether a conversion reinterpreted an unsigned value as signed.
@@ -136,4 +136,4 @@ void fold_operand(const FoldContext& context, int kernel) {
   context.uses.rewire(kernel, std::move(arguments), ComputeFate::folded);
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

@@ -8,7 +8,7 @@
 
 #include "compiler/import/fold/folds.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 constexpr size_t kMostLooked = 500'000;
 }  // namespace
@@ -39,4 +39,4 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
   for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(context, c);
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

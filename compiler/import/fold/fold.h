@@ -2,12 +2,12 @@
 // results keep every bit.
 #pragma once
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 
 /// Sets `fate` and `kernel` of each Compute, changes the ops and arguments of kernels, and adds to a kernel's notes what was merged into
 /// it. A Compute that no fold takes is evaluated by compiler/program/interpret.
 void fold_computes(Imported& imported, const ImportOptions& options);
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

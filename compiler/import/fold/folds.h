@@ -5,7 +5,7 @@
 #include "compiler/import/fold/reader.h"
 #include "compiler/import/fold/use_counts.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 
 /// The program that the folds change, with the use counts and the reader that they share.
 struct FoldContext {
@@ -36,4 +36,4 @@ void fuse_updates(const FoldContext& context, int kernel);
 /// Returns how many operations it examined.
 size_t fuse_result(const FoldContext& context, int compute);
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

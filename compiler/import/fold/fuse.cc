@@ -16,7 +16,7 @@
 #include "compiler/op/combiner.h"
 #include "strew/verify.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 
 std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
@@ -139,4 +139,4 @@ size_t fuse_result(const FoldContext& context, int compute) {
   return seen;
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

@@ -19,7 +19,7 @@
 #include "compiler/op/access_dims.h"
 #include "strew/verify.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 
 struct Column {
@@ -284,4 +284,4 @@ class IndexFold {
 
 void fold_indices(const FoldContext& context, int kernel) { IndexFold(context, kernel).run(); }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

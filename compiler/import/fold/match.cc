@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 
 constexpr size_t kMaxBounds = 256;
@@ -110,4 +110,4 @@ std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Term& ma
   return out;
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

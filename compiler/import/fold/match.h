@@ -7,7 +7,7 @@
 
 #include "compiler/import/fold/reader.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 
 /// Matches `x < 0 ? x + dim : x` and returns x. The sum cannot overflow: x is negative where it is used, `dim` is positive, and both have
 /// x's type.
@@ -29,4 +29,4 @@ struct Bound {
 /// The comparisons whose conjunction is `mask`; nullopt if the mask contains anything else.
 std::optional<std::vector<Bound>> bounds_of(const Reader& reader, const Term& mask);
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

@@ -8,7 +8,7 @@
 
 #include "base/number.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 
 constexpr int kMaxSteps = 64;
@@ -317,4 +317,4 @@ std::optional<std::vector<Term>> Reader::conjuncts(const Term& term) const {
   return out;
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

@@ -9,9 +9,9 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 
 /// One coordinate of an Element: the coordinate of the frame's dim `dim`, or the number `fixed` if `dim` is -1. In dims of extent 1 it is
 /// always fixed at 0, so that equal elements compare equal.
@@ -82,4 +82,4 @@ class Reader {
   const Imported& imported_;
 };
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

@@ -7,7 +7,7 @@
 
 #include "compiler/op/limits.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 
 bool covers(const Reader& reader, const Frame& frame, const Element& element, const std::vector<int>& dims) {
@@ -124,4 +124,4 @@ std::optional<int32_t> GraphBuilder::build(const Region& region) {
   return known_[region.values.back()];
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

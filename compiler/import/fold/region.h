@@ -9,7 +9,7 @@
 #include "compiler/import/fold/folds.h"
 #include "compiler/op/access_dims.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 
 inline constexpr size_t kMaxFused = 256;  ///< how many nodes operations may add to one graph
 
@@ -64,4 +64,4 @@ class GraphBuilder {
   std::map<std::pair<ExtraKind, int>, int32_t> inputs_;
 };
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

@@ -7,7 +7,7 @@
 #include "compiler/op/access_dims.h"
 #include "strew/verify.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 namespace {
 
 /// Removes from the gather's window the dims of the result that `wanted` lacks. Returns false, with `gather` in no useful state, if the
@@ -52,4 +52,4 @@ void fold_result_shape(const FoldContext& context, int compute) {
   context.uses.becomes_result(context.uses.value_of(compute), number, ComputeFate::folded);
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 
 UseCounts::UseCounts(Imported& imported)
     : imported_(imported),
@@ -121,4 +121,4 @@ void UseCounts::becomes_result(int value, int kernel, ComputeFate fate) {
   for (int argument : compute.arguments) release(argument, fate, kernel);
 }
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

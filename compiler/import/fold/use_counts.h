@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
-namespace strew::fold {
+namespace strew::inline v0::fold {
 
 class UseCounts {
  public:
@@ -43,4 +43,4 @@ class UseCounts {
   std::vector<int> values_;       ///< per compute: the value that holds its result 0
 };
 
-}  // namespace strew::fold
+}  // namespace strew::inline v0::fold

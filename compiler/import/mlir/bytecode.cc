@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Is `name` one of the file's zero-terminated strings? Dialect names are stored in this way.
@@ -31,4 +31,4 @@ Status refuse_bytecode(std::string_view bytes, const std::string& path) {
   return invalid_argument(fmt::format("{}: {}, expected text: '{} {} -o FILE.mlir' makes it", path, what, command, path));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -12,7 +12,7 @@
 
 #include "compiler/import/mlir/types.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Stores `code` as element `index` of a tensor whose dtype is bool or has fewer than 8 bits.
@@ -109,4 +109,4 @@ Scalar scalar_of(const Constant& constant) {
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

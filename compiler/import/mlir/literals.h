@@ -3,10 +3,10 @@
 
 #include <mlir/IR/Attributes.h>
 
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The most bytes to which a splat may expand: 256 MiB. The sizes of all other literals are bounded by the file's.
 inline constexpr int64_t kMaxSplatBytes = int64_t{1} << 28;
@@ -17,4 +17,4 @@ Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type);
 /// The only element of a rank-0 constant.
 Scalar scalar_of(const Constant& constant);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,13 +10,14 @@
 #include <exception>
 
 #include "base/own_stack.h"
-#include "compiler/import/importer.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir_module.h"
 #include "compiler/import/stablehlo/import.h"
 #include "compiler/import/tensor/import.h"
+#include "strew/export.h"
+#include "strew/import.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct FrontEnd {
@@ -69,9 +70,9 @@ Expected<Imported> import_text(std::string_view text, const std::string& path, c
 }
 
 }  // namespace
-}  // namespace strew
+}  // namespace strew::inline v0
 
-extern "C" const strew::MlirModule* strew_import_mlir_module() {
+extern "C" STREW_API const strew::MlirModule* strew_import_mlir_module() {
   static const strew::MlirModule module{strew::kModuleVersion, strew::import_text};
   return &module;
 }

@@ -19,7 +19,7 @@
 #include "compiler/import/mlir/prescan.h"
 #include "compiler/import/mlir/shim_dialect.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Keeps the first error that MLIR reports, as "FILE:LINE: message".
@@ -101,4 +101,4 @@ Status ParsedModule::at(mlir::Operation* op, const Status& status) const {
   return {status.code(), fmt::format("{}: {}: {}", where(op), op->getName().getStringRef().str(), status.message())};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -13,7 +13,7 @@
 
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class ParsedModule {
  public:
@@ -41,4 +41,4 @@ class ParsedModule {
   mlir::Block* body_ = nullptr;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

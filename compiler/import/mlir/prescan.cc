@@ -14,7 +14,7 @@
 
 #include "compiler/import/mlir/bytecode.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class Prescan {
@@ -95,4 +95,4 @@ Status prescan_mlir(std::string_view text, const std::string& path) {
   return Prescan(text, path).run();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

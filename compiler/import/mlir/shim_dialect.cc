@@ -11,7 +11,7 @@
 #include "compiler/import/mlir/shim_forms.h"
 #include "compiler/import/tensor/forms.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class ShimDialect : public mlir::Dialect {
@@ -66,4 +66,4 @@ class TensorShim final : public ShimDialect {
 
 void load_shim_dialects(mlir::MLIRContext& context) { context.loadDialect<StablehloShim, ChloShim, MhloShim, TensorShim>(); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

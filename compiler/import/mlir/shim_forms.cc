@@ -11,7 +11,7 @@
 #include <mlir/IR/BuiltinTypes.h>
 #include <mlir/IR/OpImplementation.h>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using mlir::failed;
@@ -260,4 +260,4 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
   return kOperands;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

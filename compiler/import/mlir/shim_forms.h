@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The hook that parses the pretty form of `name` ("stablehlo.add"), if it has one. The parsed operation has the generic form's attribute
 /// names, as discardable attributes.
@@ -14,4 +14,4 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name);
 inline constexpr char kMhloAdvice[] =
     "the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt --hlo-legalize-to-stablehlo)";
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 Expected<DType> integer_dtype(mlir::IntegerType type) {
@@ -110,4 +110,4 @@ mlir::Type element_of(mlir::Type type) {
 
 bool is_quantized(mlir::Type type) { return llvm::isa_and_nonnull<mlir::quant::QuantizedType>(element_of(type)); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,10 +5,10 @@
 
 #include <string>
 
-#include "strew/status.h"
 #include "strew/op.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The dtype that stores an element: iN for signless and signed integers, bool for i1, i64 for index, the storage type for a quantized
 /// type.
@@ -21,4 +21,4 @@ bool is_quantized(mlir::Type tensor);
 mlir::Type element_of(mlir::Type tensor);  ///< null if `tensor` is no tensor type
 std::string text_of(mlir::Type type);      ///< the type as MLIR prints it, cut at 120 characters
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/tensor_proto.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 namespace {
 
 template <class List>
@@ -52,4 +52,4 @@ Status import_constant(Node& node) {
   return node.graph().define(node.proto().output(0), std::move(value), node.location() + ": output 0");
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -18,7 +18,7 @@
 #include "compiler/import/onnx/onnx.pb.h"
 #include "strew/tensor.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,4 +100,4 @@ Status read_external(const TensorProto& proto, int64_t expected, const std::stri
   return status.with_prefix(what);
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

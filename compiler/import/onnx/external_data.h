@@ -4,12 +4,11 @@
 #include <cstdint>
 #include <string>
 
+#include "compiler/import/onnx/messages.h"
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
 
-namespace strew::onnx {
-
-class TensorProto;
+namespace strew::inline v0::onnx {
 
 /// Gives `constant`, whose type is already set, the `expected` bytes of `proto`, whose data_location is EXTERNAL. The file lies in the
 /// folder of the model `path`. Elements of floating-point dtypes are mapped; integers, which may be indices, are read. Error messages start
@@ -17,4 +16,4 @@ class TensorProto;
 Status read_external(const TensorProto& proto, int64_t expected, const std::string& what, const std::string& path,
                      Constant& constant);
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

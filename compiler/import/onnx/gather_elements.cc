@@ -9,7 +9,7 @@
 #include "compiler/import/onnx/shapes.h"
 #include "strew/forms.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 Status import_gather_elements(Node& node) {
   STREW_TRY(node.check_signature(2, 2, 1, {"axis"}));
@@ -25,4 +25,4 @@ Status import_gather_elements(Node& node) {
   return node.add_kernel(*op, {data.value, indices.value}, {}, {"a negative index counts from the end"});
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -13,7 +13,7 @@
 #include "compiler/import/onnx/shapes.h"
 #include "strew/forms.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 Status import_gather_nd(Node& node) {
   STREW_TRY(node.check_signature(2, 2, 1, {"batch_dims"}));
@@ -40,4 +40,4 @@ Status import_gather_nd(Node& node) {
   return node.add_kernel(*op, {data.value, indices.value}, {}, {"a negative index counts from the end"}, std::move(ties));
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -10,7 +10,7 @@
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 Status Graph::define(const std::string& name, Value value, const std::string& what) {
   if (name.empty()) return invalid_argument(what + ": the name is empty, expected one");
@@ -190,4 +190,4 @@ bool unify(int64_t& a, int64_t b) {
   return b == kDynamic || a == b;
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -8,11 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/status.h"
-#include "compiler/import/importer.h"
+#include "compiler/import/onnx/messages.h"
 #include "compiler/import/onnx/onnx.pb.h"
+#include "strew/import.h"
+#include "strew/status.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 /// Field numbers of GraphProto. Its messages are parsed one by one, never the graph as a whole.
 struct GraphField {
@@ -102,4 +103,4 @@ std::string dims_text(const std::vector<int64_t>& dims);
 /// Makes `a` the extent that both `a` and `b` can be (kDynamic can be any). Returns false if there is none.
 bool unify(int64_t& a, int64_t b);
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -20,7 +20,7 @@
 #include "compiler/op/limits.h"
 #include "strew/tensor.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 namespace {
 
 bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
@@ -235,4 +235,4 @@ Expected<Imported> import_model(std::string_view bytes, const std::string& path,
   return imported;
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 class Node;
 
@@ -37,4 +37,4 @@ Status import_tensor_scatter(Node& node);
 
 Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options);
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

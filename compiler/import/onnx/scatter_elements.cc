@@ -17,7 +17,7 @@
 #include "compiler/import/onnx/shapes.h"
 #include "strew/forms.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 Status import_scatter_elements(Node& node) {
   STREW_TRY(node.check_signature(3, 3, 1, {"axis", "reduction"}));
   STREW_ASSIGN(Operand data, read_operand(node, 0, "data"));
@@ -39,4 +39,4 @@ Status import_scatter_elements(Node& node) {
   return node.add_kernel(*op, {data.value, indices.value, updates.value}, {}, scatter_notes(node, data, kind), std::move(ties));
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -12,7 +12,7 @@
 #include "compiler/import/onnx/shapes.h"
 #include "strew/forms.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 Status import_scatter_nd(Node& node) {
   STREW_TRY(node.check_signature(3, 3, 1, {"reduction"}));
@@ -37,4 +37,4 @@ Status import_scatter_nd(Node& node) {
   return node.add_kernel(*op, {data.value, indices.value, updates.value}, {}, scatter_notes(node, data, kind), std::move(ties));
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -8,7 +8,7 @@
 
 #include "compiler/op/combiner.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 namespace {
 
 constexpr DType kDataTypes[] = {DType::boolean, DType::i8,        DType::u8,         DType::i16,   DType::u16,  DType::i32,
@@ -155,4 +155,4 @@ Expected<int64_t> index_components(const Node& node, Operand& indices, int64_t m
                     ", expected 0 to " + std::to_string(most) + ": " + shape_text(indices));
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -10,7 +10,7 @@
 #include "compiler/import/onnx/graph.h"
 #include "strew/op.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 /// One input: the number of its value, what is known of its type, and what messages call it.
 struct Operand {
@@ -51,4 +51,4 @@ std::vector<std::string> scatter_notes(const Node& node, const Operand& data, Co
 /// the length is unknown.
 Expected<int64_t> index_components(const Node& node, Operand& indices, int64_t most, int64_t otherwise);
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

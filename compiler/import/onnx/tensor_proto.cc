@@ -17,7 +17,7 @@
 #include "compiler/op/limits.h"
 #include "strew/tensor.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "raw_data is little-endian and copied as it is");
@@ -239,4 +239,4 @@ Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what,
   return convert(proto, raw, what, path);
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -4,12 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/import/onnx/messages.h"
+#include "strew/export.h"
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
 
-namespace strew::onnx {
-
-class TensorProto;
+namespace strew::inline v0::onnx {
 
 /// The DType of a TensorProto.DataType number. `what` names the tensor in messages ("input past_cache").
 Expected<DType> element_type(int32_t data_type, const std::string& what);
@@ -20,9 +20,9 @@ Expected<Constant> to_constant(const TensorProto& proto, const std::string& what
 
 /// Converts a serialised TensorProto, the form in which models and ONNX's test data store tensors. raw_data is copied once, into the
 /// constant.
-Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path);
+STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path);
 inline Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
   return parse_tensor(bytes, path, path);
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

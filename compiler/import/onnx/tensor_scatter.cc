@@ -14,7 +14,7 @@
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/shapes.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 namespace {
 
 // The operator's type list (IR version 12) has every ONNX type but these.
@@ -108,4 +108,4 @@ Status import_tensor_scatter(Node& node) {
                          circular ? std::vector<int>{indices_number} : std::vector<int>{}, std::move(notes), std::move(ties));
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

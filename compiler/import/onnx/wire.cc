@@ -4,7 +4,7 @@
 // Tested by tests/unit/onnx_import_test.cc (every prefix and every flipped bit of a model) and tests/error/onnx_error_test.cc.
 #include "compiler/import/onnx/wire.h"
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 bool WireReader::fail() {
   damaged_ = true;
@@ -62,4 +62,4 @@ bool WireReader::next(WireField& field) {
   return true;
 }
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace strew::onnx {
+namespace strew::inline v0::onnx {
 
 struct WireField {
   uint64_t number = 0;
@@ -32,4 +32,4 @@ class WireReader {
   bool damaged_ = false;
 };
 
-}  // namespace strew::onnx
+}  // namespace strew::inline v0::onnx

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 std::string Builder::location(Position at, std::string_view statement) const {
   return path_ + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + std::string(statement);
@@ -193,4 +193,4 @@ int Builder::scalar_remainder(const Poly& poly, int64_t divisor, const std::stri
   return map(std::move(expr), std::move(inputs), where);
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

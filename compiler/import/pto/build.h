@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/pto/scalar.h"
+#include "strew/import.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// A value of the imported program, with its extents as polynomials.
 struct Whole {
@@ -58,4 +58,4 @@ class Builder {
   std::map<int64_t, int> integers_;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -7,7 +7,7 @@
 #include "compiler/pto/parse.h"
 #include "compiler/pto/verify.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 Expected<Imported> import_program(std::string_view text, const std::string& path, const ImportOptions&) {
   const auto placed = [&](const Status& status) { return Status(status.code(), path + ":" + status.message()); };
@@ -23,4 +23,4 @@ Expected<Imported> import_program(std::string_view text, const std::string& path
   return out;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 Expected<Imported> import_program(std::string_view text, const std::string& path, const ImportOptions& options);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -8,7 +8,7 @@
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr size_t kMaxKernels = 1024;
@@ -331,4 +331,4 @@ Status Lifter::gather(const Pair& p) {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

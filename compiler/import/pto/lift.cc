@@ -8,7 +8,7 @@
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 Lifter::Lifter(Imported& imported, const Module& module, const Function& function, std::string path, std::string prefix)
     : imported_(imported),
@@ -321,4 +321,4 @@ Status Lifter::loop(const Statement& s) {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -8,14 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "strew/status.h"
-#include "compiler/import/importer.h"
 #include "compiler/import/pto/build.h"
 #include "compiler/import/pto/scalar.h"
 #include "compiler/import/pto/tiling.h"
 #include "compiler/pto/ast.h"
+#include "strew/import.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// The memory behind a pointer (in PTO-AS: a memref), always seen as a matrix of rows and columns.
 struct Memory {
@@ -157,4 +157,4 @@ class Lifter {
   bool splits_ = false;           ///< the function reads its core number, so its work is split over cores
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -8,7 +8,7 @@
 #include "compiler/import/pto/lift.h"
 #include "compiler/pto/types.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 Status Lifter::set_extents(const Statement& s, int number, const Poly& rows, const Poly& cols, int rank) {
   Memory& memory = memories_[static_cast<size_t>(number)];
@@ -152,4 +152,4 @@ Status Lifter::finish() {
   return {};
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 constexpr size_t kMaxTerms = 8, kMaxFactors = 4;
@@ -238,4 +238,4 @@ bool Scalars::only_arguments(const Poly& poly) const {
 
 bool Scalars::moves(const Poly& poly) const { return (kinds(poly) & (bit(SymbolKind::loop) | bit(SymbolKind::block_idx))) != 0; }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

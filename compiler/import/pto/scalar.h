@@ -14,7 +14,7 @@
 
 #include "compiler/pto/ast.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 using SymbolId = int32_t;
 
@@ -110,4 +110,4 @@ class Scalars {
   SymbolId block_idx_ = -1, block_num_ = -1;
 };
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

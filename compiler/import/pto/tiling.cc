@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 namespace {
 
 /// If `poly` is min(one, other): returns other.
@@ -126,4 +126,4 @@ Expected<Span> cover(Scalars& scalars, const Slot& slot, const std::vector<Loop>
   return span;
 }
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "strew/status.h"
 #include "compiler/import/pto/scalar.h"
+#include "strew/status.h"
 
-namespace strew::pto {
+namespace strew::inline v0::pto {
 
 /// A loop as all cores together run it: its variable takes each multiple of `step` below `limit` once.
 struct Loop {
@@ -43,4 +43,4 @@ struct Span {
 
 Expected<Span> cover(Scalars& scalars, const Slot& slot, const std::vector<Loop>& loops);
 
-}  // namespace strew::pto
+}  // namespace strew::inline v0::pto

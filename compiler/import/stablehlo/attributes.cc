@@ -10,7 +10,7 @@
 
 #include "strew/op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The longest legacy dense list that is read; no list of dims or sizes needs as many elements.
@@ -71,4 +71,4 @@ Expected<std::vector<int64_t>> Attributes::integers(llvm::StringRef name) const 
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -8,7 +8,7 @@
 
 #include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// One view of the two places where an unregistered operation stores attributes: its properties `<{}>` and its dictionary `{}`.
 class Attributes {
@@ -26,4 +26,4 @@ class Attributes {
   mlir::Operation* op_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

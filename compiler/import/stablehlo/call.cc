@@ -8,7 +8,7 @@
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/translation.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Status import_call(Translation& t, mlir::Operation* op) { return t.translate_call(llvm::cast<mlir::func::CallOp>(op)); }
 
@@ -18,4 +18,4 @@ Status import_custom_call(Translation& t, mlir::Operation* op) {
   return t.parsed.fail(op, fmt::format("target '{}' is not read", target ? target.getValue().substr(0, 80).str() : ""));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

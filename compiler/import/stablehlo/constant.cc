@@ -8,7 +8,7 @@
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 Expected<Constant> read_constant(mlir::Operation* op) {
@@ -35,4 +35,4 @@ Status import_constant(Translation& t, mlir::Operation* op) {
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,7 +10,7 @@
 #include <charconv>
 #include <initializer_list>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Key {
@@ -146,4 +146,4 @@ Expected<GatherDims> gather_dims_from(mlir::Attribute attribute) {
   return d;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

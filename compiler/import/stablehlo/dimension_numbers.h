@@ -4,12 +4,12 @@
 
 #include <mlir/IR/Attributes.h>
 
-#include "strew/status.h"
 #include "strew/op.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<ScatterDims> scatter_dims_from(mlir::Attribute attribute);
 Expected<GatherDims> gather_dims_from(mlir::Attribute attribute);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 #include "compiler/import/stablehlo/translation.h"
 #include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool may_be_scalar(llvm::StringRef name, unsigned operand) {
@@ -62,4 +62,4 @@ Status import_optimization_barrier(Translation& t, mlir::Operation* op) {
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -13,7 +13,7 @@
 #include "compiler/import/stablehlo/translation.h"
 #include "compiler/op/access_dims.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Reads all fields of a gather but its slice sizes.
@@ -84,4 +84,4 @@ Status import_dynamic_gather(Translation& t, mlir::Operation* op) {
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

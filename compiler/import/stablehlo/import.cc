@@ -10,7 +10,7 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/translation.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Translates one function. `prefix` of the names of inputs and outputs: "" if the file has one public function, else "NAME.".
@@ -57,4 +57,4 @@ Expected<Imported> import_stablehlo(const ParsedModule& parsed, const ImportOpti
   return std::move(t.out);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

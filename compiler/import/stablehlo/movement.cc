@@ -12,7 +12,7 @@
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 bool is_static(const TensorType& type) { return std::find(type.dims.begin(), type.dims.end(), kDynamic) == type.dims.end(); }
@@ -192,4 +192,4 @@ Status import_transpose(Translation& t, mlir::Operation* op) { return import_wit
 Status import_slice(Translation& t, mlir::Operation* op) { return import_with(t, op, read_slice); }
 Status import_concatenate(Translation& t, mlir::Operation* op) { return import_with(t, op, read_concatenate); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Row {
@@ -44,4 +44,4 @@ std::string handled_operations() {
   return text + ", or elementwise operations";
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@ namespace mlir {
 class Operation;
 }
 
-namespace strew {
+namespace strew::inline v0 {
 
 class Translation;
 using OpHandler = Status (*)(Translation& t, mlir::Operation* op);
@@ -40,4 +40,4 @@ Status import_reduce(Translation& t, mlir::Operation* op);
 Status import_elementwise(Translation& t, mlir::Operation* op);
 Status import_optimization_barrier(Translation& t, mlir::Operation* op);
 
-}  // namespace strew
+}  // namespace strew::inline v0

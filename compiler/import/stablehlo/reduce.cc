@@ -14,7 +14,7 @@
 #include "compiler/op/combiner.h"
 #include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The graph of `current OP update`, for the form `applies stablehlo.OP`.
@@ -128,4 +128,4 @@ Status import_reduce(Translation& t, mlir::Operation* op) {
   return t.add_compute(op, std::move(compute));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -14,7 +14,7 @@
 #include "compiler/import/stablehlo/scalar_op.h"
 #include "compiler/import/stablehlo/translation.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr size_t kMaxNodes = 4096;
@@ -157,4 +157,4 @@ Expected<Expr> region_to_expr(Translation& t, mlir::Region& region, const std::v
   return RegionReader(t).run(region, elements, updates);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "strew/status.h"
 #include "strew/expr.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class Translation;
 
@@ -17,4 +17,4 @@ class Translation;
 Expected<Expr> region_to_expr(Translation& t, mlir::Region& region, const std::vector<DType>& elements,
                               const std::vector<DType>& updates);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 
 #include "compiler/import/stablehlo/attributes.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The value of a keyword attribute: LT of "LT" (pretty form) and of #stablehlo<comparison_direction LT>.
@@ -95,4 +95,4 @@ Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<in
   return *plain == ExprOp::convert ? add_convert(args[0], dtype, expr) : add(*plain, dtype, std::move(args), expr);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,10 +6,10 @@
 
 #include <optional>
 
-#include "strew/status.h"
 #include "strew/expr.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The ExprOp of an operation that becomes exactly one node with the operation's arguments and result dtype ("stablehlo.add", "chlo.erf").
 std::optional<ExprOp> stablehlo_node(llvm::StringRef name);
@@ -24,4 +24,4 @@ Expected<int32_t> add_scalar_op(mlir::Operation* op, DType dtype, std::vector<in
 /// The node of `expr` that converts `from` to `dtype`: `from` itself if that is its dtype.
 int32_t add_convert(int32_t from, DType dtype, Expr& expr);
 
-}  // namespace strew
+}  // namespace strew::inline v0

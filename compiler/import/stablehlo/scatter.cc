@@ -14,7 +14,7 @@
 #include "compiler/import/stablehlo/translation.h"
 #include "compiler/op/combiner.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// is_promotable of the specification: the same family, and not narrower.
@@ -125,4 +125,4 @@ Status import_scatter(Translation& t, mlir::Operation* op) {
   return t.add_kernel(op, std::move(scatter), std::move(arguments));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,7 +6,7 @@
 
 #include "compiler/import/mlir/types.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::string dims_text(const std::vector<int64_t>& dims) {
@@ -50,4 +50,4 @@ Status same_element(mlir::Type a, mlir::Type b, std::string_view label, std::str
   return invalid_argument(fmt::format("{}: {} {}, expected element type {}", label, what, text_of(b), text_of(element_of(a))));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/status.h"
 #include "strew/op.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<TensorType> operand_type(mlir::Operation* op, unsigned index);
 Expected<TensorType> result_type(mlir::Operation* op, unsigned index);
@@ -21,4 +21,4 @@ Status unify_dims(const std::vector<TensorType*>& types, std::string_view label,
 /// Fails with `label` if the element types of `a` and `b`, quantization included, differ.
 Status same_element(mlir::Type a, mlir::Type b, std::string_view label, std::string_view what);
 
-}  // namespace strew
+}  // namespace strew::inline v0

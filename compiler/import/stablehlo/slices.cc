@@ -12,7 +12,7 @@
 #include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::vector<int64_t> iota(int count) {
@@ -124,4 +124,4 @@ Status import_dynamic_update_slice(Translation& t, mlir::Operation* op) {
   return t.add_kernel(op, std::move(scatter), {t.operand(op, 0), start, t.operand(op, 1)}, /*fixed_policy=*/true);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,7 +10,7 @@
 #include "compiler/import/stablehlo/scalar_op.h"
 #include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 constexpr int kMaxOperations = 100'000;
 constexpr size_t kMaxCallDepth = 64;
@@ -117,4 +117,4 @@ Status Translation::add_compute(mlir::Operation* from, Compute compute) {
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/mlir/parse.h"
+#include "strew/import.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class Translation {
  public:
@@ -53,4 +53,4 @@ class Translation {
   int operations_ = 0;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

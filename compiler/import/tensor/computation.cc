@@ -12,7 +12,7 @@
 #include "compiler/import/prune.h"
 #include "compiler/import/tensor/elementwise.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<Computation> Computation::of(mlir::Value result, const ParsedModule& parsed) {
   Computation out;
@@ -79,4 +79,4 @@ Expected<Expr> Computation::expression(const ParsedModule& parsed, const std::fu
   return pruned(expr);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

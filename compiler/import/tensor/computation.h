@@ -7,11 +7,11 @@
 #include <functional>
 #include <vector>
 
-#include "strew/status.h"
 #include "compiler/import/mlir/parse.h"
 #include "strew/expr.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 inline constexpr size_t kMaxComputation = 512;  ///< the most operations between two indexed operations
 
@@ -27,4 +27,4 @@ struct Computation {
   Expected<Expr> expression(const ParsedModule& parsed, const std::function<ExprNode(mlir::Value)>& leaf) const;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

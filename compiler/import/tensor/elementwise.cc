@@ -19,7 +19,7 @@
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/scalar_op.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 enum class Form : uint8_t {
@@ -334,4 +334,4 @@ Expected<std::optional<Scalar>> splat_of(mlir::Value value) {
   return std::optional<Scalar>(scalar_of(one));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "strew/status.h"
 #include "strew/expr.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Is `op` translated as arithmetic on single elements?
 bool is_elementwise(mlir::Operation* op);
@@ -22,4 +22,4 @@ Expected<int32_t> append_elementwise(mlir::Operation* op, const std::vector<int3
 Expected<std::optional<Scalar>> splat_of(mlir::Value value);
 bool is_constant(mlir::Operation* op);  ///< arith.constant or stablehlo.constant
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/OpImplementation.h>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using mlir::failed;
@@ -117,4 +117,4 @@ std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name) {
   return mlir::Dialect::ParseOpHook(refuse_form);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Attribute of operations written in the RFC's spelling, in which `unique` is optional and the dims may be left out.
 inline constexpr char kRfcSpelling[] = "strew.rfc";
@@ -13,4 +13,4 @@ inline constexpr char kRfcSpelling[] = "strew.rfc";
 /// The hook that parses `name` ("tensor.gather"), if it has one. The parsed operation has upstream's generic attribute names.
 std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -9,7 +9,7 @@
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/lowering.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr size_t kMaxOperations = 10'000;
@@ -64,4 +64,4 @@ Expected<Imported> import_tensor(const ParsedModule& parsed, const ImportOptions
   return std::move(lowering.out);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -2,11 +2,11 @@
 // them.
 #pragma once
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class ParsedModule;
 Expected<Imported> import_tensor(const ParsedModule& parsed, const ImportOptions& options);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -19,7 +19,7 @@
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/tensor/forms.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Access {
@@ -217,4 +217,4 @@ Expected<TensorScatter> read_tensor_scatter(mlir::Operation* op) {
   return out;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

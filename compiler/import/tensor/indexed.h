@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "strew/status.h"
 #include "strew/op.h"
+#include "strew/status.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct TensorGather {
   mlir::Operation* op = nullptr;
@@ -28,4 +28,4 @@ struct TensorScatter {
 Expected<TensorGather> read_tensor_gather(mlir::Operation* op);
 Expected<TensorScatter> read_tensor_scatter(mlir::Operation* op);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -21,7 +21,7 @@
 #include "compiler/op/combiner.h"
 #include "strew/verify.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Bounds the only recursion over the file: a gather that reads another gather's result makes that gather first.
@@ -284,4 +284,4 @@ Status TensorLowering::scatter_computing(TensorScatter scatter, const Computatio
       .status();
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/importer.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/tensor/computation.h"
 #include "compiler/import/tensor/indexed.h"
+#include "strew/import.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class TensorLowering {
  public:
@@ -66,4 +66,4 @@ class TensorLowering {
   int waiting_ = 0;  ///< the depth of gathers that are made because another kernel reads their result
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 #include "compiler/import/tflite/tflite.h"
 #include "strew/forms.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 namespace {
 
 struct Options {
@@ -54,4 +54,4 @@ Status import_gather_nd(Node& node) {
   return add(node, gather_nd(node.type(operand), node.type(indices)).normalize_negative(false), operand, indices);
 }
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

@@ -12,7 +12,7 @@
 #include "compiler/import/tflite/tensor.h"
 #include "strew/text.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 namespace {
 
 uint32_t size_of(const flatbuffers::Vector<int32_t>* list) { return list == nullptr ? 0 : list->size(); }
@@ -198,4 +198,4 @@ std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list) {
   return out;
 }
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/import/tflite/schema.h"
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
-#include "compiler/import/tflite/tflite_generated.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 
 /// The operator as messages spell it: GATHER, "custom NAME", or its number.
 Expected<std::string> operator_name(const schema::Model& model, const schema::Operator& op, const std::string& what);
@@ -89,4 +89,4 @@ class Node {
 /// A list of dimension numbers; empty if the file leaves it out.
 std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list);
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

@@ -12,7 +12,7 @@
 #include "compiler/import/tflite/tensor.h"
 #include "compiler/import/tflite/tflite.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 namespace {
 
 constexpr uint32_t kVersion = 3;
@@ -155,4 +155,4 @@ Expected<Imported> import_model(std::string_view bytes, const std::string& path,
   return import_aligned({reinterpret_cast<const char*>(aligned.data()), bytes.size()}, path);
 }
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

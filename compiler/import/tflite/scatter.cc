@@ -9,11 +9,11 @@
 // tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
-#include "strew/forms.h"
 #include "compiler/op/limits.h"
+#include "strew/forms.h"
 #include "strew/tensor.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 namespace {
 
 Status add(Node& node, const Expected<Scatter>& op, std::vector<int> arguments, std::vector<std::string> notes,
@@ -84,4 +84,4 @@ Status import_scatter_nd(Node& node) {
              {indices, updates}, {}, /*fixed_policy=*/false);
 }
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

@@ -6,10 +6,10 @@
 // second input. Tested by tests/unit/tflite_import_test.cc, tests/error/tflite_error_test.cc and tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
-#include "strew/builder.h"
 #include "compiler/op/combiner.h"
+#include "strew/builder.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 namespace {
 
 using Builtin = schema::BuiltinOperator;
@@ -135,4 +135,4 @@ Status import_stablehlo_gather(Node& node) {
   return node.add_kernel(*op, {operand, indices});
 }
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

@@ -13,7 +13,7 @@
 #include "compiler/op/limits.h"
 #include "strew/tensor.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "buffers are little-endian and copied as they are");
@@ -193,4 +193,4 @@ bool is_quantized(const schema::Tensor& tensor) {
   return q != nullptr && q->scale() != nullptr && q->scale()->size() > 0;
 }
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/import/tflite/schema.h"
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
-#include "compiler/import/tflite/tflite_generated.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 
 /// The tensor's type. Dims that shape_signature leaves open are kDynamic. Messages start with `what`.
 Expected<TensorType> tensor_type(const schema::Tensor& tensor, const std::string& what);
@@ -23,4 +23,4 @@ Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view da
 /// Is the tensor quantized, so that its stored integers stand for other numbers?
 bool is_quantized(const schema::Tensor& tensor);
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "strew/import.h"
 #include "strew/status.h"
-#include "compiler/import/importer.h"
 
-namespace strew::tflite {
+namespace strew::inline v0::tflite {
 
 class Node;
 
@@ -29,4 +29,4 @@ Status import_stablehlo_scatter(Node& node);
 
 Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions& options);
 
-}  // namespace strew::tflite
+}  // namespace strew::inline v0::tflite

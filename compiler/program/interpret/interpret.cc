@@ -2,7 +2,7 @@
 // checked here or by the family, before any element is read. Tested by tests/unit/interpret_test.cc.
 #include "compiler/program/interpret/interpret.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 std::string dims_text(const std::vector<int64_t>& dims) {
@@ -40,4 +40,4 @@ Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vecto
   }
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

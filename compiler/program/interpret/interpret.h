@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "compiler/import/importer.h"
+#include "strew/import.h"
 #include "strew/tensor.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The results of `compute` for `arguments`. Fails if their dims or dtypes do not fit. Error messages have no location; the caller adds it.
 Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments);
@@ -20,4 +20,4 @@ Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const 
 /// Fails unless the extents `actual` are possible for `type`; `what` names the tensor in the message.
 Status check_extents(const std::vector<int64_t>& actual, const TensorType& type, const char* what);
 
-}  // namespace strew
+}  // namespace strew::inline v0

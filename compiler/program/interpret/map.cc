@@ -7,7 +7,7 @@
 #include "compiler/program/interpret/interpret.h"
 #include "compiler/program/interpret/typed_map.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The dims of the result, which all arguments must have except those of rank 0.
@@ -46,4 +46,4 @@ Expected<Tensor> interpret_map(const Compute& compute, const std::vector<const T
   return result;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

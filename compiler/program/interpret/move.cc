@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "compiler/program/interpret/interpret.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using Dims = std::vector<int64_t>;
@@ -245,4 +245,4 @@ Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const 
   }
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -6,7 +6,7 @@
 #include "compiler/evaluate/expr_eval.h"
 #include "compiler/program/interpret/interpret.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   const size_t n = compute.results.size();
@@ -52,4 +52,4 @@ Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std
   return results;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

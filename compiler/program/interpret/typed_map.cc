@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The unsigned type for arithmetic on T, at least as wide as int, so that C++ promotes nothing to a signed type.
@@ -155,4 +155,4 @@ bool map_typed(const Expr& function, const std::vector<const Tensor*>& arguments
   });
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

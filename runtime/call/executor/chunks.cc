@@ -6,7 +6,7 @@
 #include <limits>
 #include <mutex>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int kNone = std::numeric_limits<int>::max();
@@ -67,4 +67,4 @@ int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits) {
   return static_cast<int>(std::clamp<int64_t>(nanoseconds / limits.thread_nanoseconds, 1, most));
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

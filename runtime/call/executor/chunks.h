@@ -8,7 +8,7 @@
 #include "runtime/call/executor/trace.h"
 #include "runtime/call/strategies/split.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The axis along which a phase is cut. `work`: the argument range of the entry, which is index positions or init elements. `window`:
 /// iterations of the first window loop; every chunk visits all positions. `destinations`: coordinates of the operand dim that the first
@@ -39,4 +39,4 @@ inline int64_t estimate(int64_t positions, int64_t bytes) {
 }
 int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits = kDefaultLimits);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -18,7 +18,7 @@
 #include "base/cores.h"
 #include "base/fp_environment.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr auto kSpin = std::chrono::milliseconds(1);
@@ -272,4 +272,4 @@ void Executor::Team::run(int chunks, Work work, void* context) {
   for (int rank = 1; rank < threads; ++rank) e.await(e.seats_[ids_[static_cast<size_t>(rank - 1)]], forks_);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

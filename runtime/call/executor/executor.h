@@ -19,8 +19,9 @@
 
 #include "runtime/call/executor/share.h"
 #include "runtime/call/executor/worker_set.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct ExecutorOptions {
   int threads = 1;    ///< the most that work at a time, callers included: 1..Executor::kMaxThreads, whatever the machine has
@@ -36,9 +37,9 @@ class Executor {
   static constexpr int kMaxThreads = WorkerSet::kMost;
 
   /// Workers start when first needed. The caller is never pinned.
-  explicit Executor(const ExecutorOptions& options);
+  STREW_API explicit Executor(const ExecutorOptions& options);
   explicit Executor(int threads, bool pins = false) : Executor(ExecutorOptions{threads, pins}) {}
-  ~Executor();
+  STREW_API ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
@@ -128,4 +129,4 @@ class Executor {
   Executor* next_ = nullptr;   ///< in the process's list, for fork()
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -13,7 +13,7 @@
 
 #include "base/machine.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class Executor;
 class PhaseTrace;
@@ -70,4 +70,4 @@ struct ExecutionSettings {
   std::shared_ptr<const ExecutionLimits> limits = default_limits();
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

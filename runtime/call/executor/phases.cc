@@ -14,7 +14,7 @@
 #include "runtime/call/strategies/strategy.h"
 #include "runtime/call/wide.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// Logs, at LogLevel::call, that a result's buffer is not its operand's, so the operand was copied.
@@ -77,4 +77,4 @@ Status run_phases(const Callable& callable, std::span<const TensorView> tensors,
   return {};
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

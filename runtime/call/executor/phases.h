@@ -8,7 +8,7 @@
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// Under policy error, checks all indices before anything is written. Does nothing under other policies.
 Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
@@ -29,4 +29,4 @@ inline int64_t apply_nanoseconds(const Callable& callable, const Call& call) {
 [[gnu::cold]] Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
                                      strew_fault* fault);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace strew {
+namespace strew::inline v0 {
 
 class alignas(128) Share {  // two lines, because processors fetch them in pairs
  public:
@@ -33,4 +33,4 @@ class alignas(128) Share {  // two lines, because processors fetch them in pairs
   std::atomic<uint64_t> left_{0};
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

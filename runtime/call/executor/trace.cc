@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 struct Traced {
@@ -44,4 +44,4 @@ void run_traced(Executor::Team& team, PhaseTrace& trace, PhaseKind kind, int chu
   trace.add({kind, busy, static_cast<int>(traced.threads.size())});
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -10,7 +10,7 @@
 #include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 enum class PhaseKind : uint8_t {
   check,          ///< validating indices
@@ -69,4 +69,4 @@ inline void note_phase(const ExecutionLimits& limits, PhaseKind kind, int thread
   if (limits.trace != nullptr) limits.trace->add({kind, threads, threads});
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

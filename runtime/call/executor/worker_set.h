@@ -8,7 +8,7 @@
 
 #include "base/machine.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 class WorkerSet {
  public:
@@ -52,4 +52,4 @@ class WorkerSet {
   std::array<std::atomic<uint64_t>, kWords> words_{};
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

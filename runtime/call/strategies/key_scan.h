@@ -9,7 +9,7 @@
 
 #include "strew/abi.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The key of a position whose update the policy drops.
 inline constexpr uint32_t kDroppedKey = std::numeric_limits<uint32_t>::max();
@@ -45,4 +45,4 @@ class KeyScan {
   const strew_args& args_;
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

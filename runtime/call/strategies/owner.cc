@@ -13,7 +13,7 @@
 #include "runtime/call/strategies/owners.h"
 #include "runtime/call/strategies/select.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 // The largest values that ExecutionLimits may have, which are also its defaults.
@@ -73,4 +73,4 @@ void run_owner(Executor::Team& team, Scratch&, const OwnerCall& call) {
 
 bool apply_owner(const ApplyCall& call) { return apply_by_owners(call, run_owner); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/extent.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 bool is_lopsided(const OwnerCall& call) {
   constexpr size_t kMostEach = 8;
@@ -79,4 +79,4 @@ bool apply_by_owners(const ApplyCall& call, void (*deal)(Executor::Team&, Scratc
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

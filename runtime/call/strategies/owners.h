@@ -9,7 +9,7 @@
 #include "runtime/call/strategies/key_scan.h"
 #include "runtime/call/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// The arguments of a call of these strategies.
 struct OwnerCall {
@@ -71,4 +71,4 @@ bool is_lopsided(const OwnerCall& call);
 /// free.
 bool apply_by_owners(const ApplyCall& call, void (*deal)(Executor::Team&, Scratch&, const OwnerCall&));
 
-}  // namespace strew
+}  // namespace strew::inline v0

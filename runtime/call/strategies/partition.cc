@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kScratchPerPosition = sizeof(uint64_t) + sizeof(uint32_t);
@@ -139,4 +139,4 @@ void Partition::scatter(int block) const {
     list[next[bucket_of[slots.of(keys[i])]]++] = static_cast<uint64_t>(i) | static_cast<uint64_t>(keys[i]) << 32;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -17,8 +17,9 @@
 
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/strategies/key_scan.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// How one round of a call is partitioned, and how much memory that takes.
 struct PartitionLayout {
@@ -47,7 +48,7 @@ struct PartitionLayout {
   /// The layout with the longest rounds that the limits and `scratch_bytes` allow.
   static PartitionLayout of(const Call& call, const ExecutionLimits& limits);
   /// The most that a call with `threads` threads borrows, whatever its shapes, if it may borrow `scratch_bytes`.
-  static int64_t most_scratch_bytes(int threads, int64_t scratch_bytes, const ExecutionLimits& limits);
+  STREW_API static int64_t most_scratch_bytes(int threads, int64_t scratch_bytes, const ExecutionLimits& limits);
 
   int64_t scratch_bytes() const;
 };
@@ -98,4 +99,4 @@ class Partition {
   uint16_t* bucket_of_;      ///< per slot
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 /// The first position of a chunk is a multiple of this.
@@ -26,4 +26,4 @@ bool apply_positions(const ApplyCall& call) {
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -21,7 +21,7 @@
 #include "runtime/call/extent.h"
 #include "runtime/call/strategies/split.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 static_assert(std::endian::native == std::endian::little);  // fill() copies the first bytes of a value
@@ -154,4 +154,4 @@ bool apply_private_tables(const ApplyCall& call) {
                      {kernel, &call.args, call.call.positions, elements, tables, team.threads(), call.limits()});
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "runtime/call/strategies/strategy.h"
+#include "strew/export.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct PrivateCall {
   const strew_kernel& kernel;
@@ -17,8 +18,8 @@ struct PrivateCall {
   const ExecutionLimits& limits = kDefaultLimits;
 };
 /// Bytes of `tables` tables. A call borrows one table per thread, but at most `tables` - 1, since the result itself is the first table.
-int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables);
+STREW_API int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables);
 /// Returns false, having done nothing, if no memory can be allocated.
 bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call);
 
-}  // namespace strew
+}  // namespace strew::inline v0

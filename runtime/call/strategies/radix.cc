@@ -17,7 +17,7 @@
 #include "runtime/call/strategies/owners.h"
 #include "runtime/call/strategies/partition.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 class Rounds {
@@ -96,4 +96,4 @@ void run_radix(Executor::Team& team, Scratch& scratch, const OwnerCall& call) {
 
 bool apply_radix(const ApplyCall& call) { return apply_by_owners(call, run_radix); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

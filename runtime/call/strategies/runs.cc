@@ -10,7 +10,7 @@
 #include "runtime/call/executor/trace.h"
 #include "runtime/call/strategies/owners.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 constexpr int kMostChunks = 1024;
@@ -74,4 +74,4 @@ void run_runs(Executor::Team& team, Scratch&, const OwnerCall& call) {
 
 bool apply_runs(const ApplyCall& call) { return apply_by_owners(call, run_runs); }
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -11,7 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace strew {
+namespace strew::inline v0 {
 
 int64_t select_owned_plain(const Owners::Share& share, const uint32_t* __restrict keys, int64_t count, uint32_t first,
                            uint64_t* __restrict list, int64_t queued) {
@@ -84,4 +84,4 @@ int64_t select_owned(const Owners::Share& share, const uint32_t* keys, int64_t c
 
 #endif
 
-}  // namespace strew
+}  // namespace strew::inline v0

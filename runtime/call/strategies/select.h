@@ -5,7 +5,7 @@
 
 #include "runtime/call/strategies/owners.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// select_owned may write this many entries after the last one it keeps.
 inline constexpr int64_t kSelectSlack = 8;
@@ -19,4 +19,4 @@ int64_t select_owned(const Owners::Share& share, const uint32_t* keys, int64_t c
 int64_t select_owned_plain(const Owners::Share& share, const uint32_t* keys, int64_t count, uint32_t first, uint64_t* list,
                            int64_t queued);
 
-}  // namespace strew
+}  // namespace strew::inline v0

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace strew {
+namespace strew::inline v0 {
 
 struct Split {
   int64_t total = 0;
@@ -25,4 +25,4 @@ struct Split {
   }
 };
 
-}  // namespace strew
+}  // namespace strew::inline v0

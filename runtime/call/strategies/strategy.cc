@@ -3,7 +3,7 @@
 
 #include "runtime/call/executor/phases.h"
 
-namespace strew {
+namespace strew::inline v0 {
 namespace {
 
 using Apply = bool (*)(const ApplyCall&);
@@ -31,4 +31,4 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
   callable.range(&args, 0, call.positions, &unused);
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

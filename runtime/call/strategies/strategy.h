@@ -9,7 +9,7 @@
 #include "runtime/call/bind.h"
 #include "runtime/call/callable.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 /// A bound call whose indices are checked and whose results hold the values from before the updates.
 struct ApplyCall {
@@ -34,4 +34,4 @@ STREW_STRATEGIES(STREW_DECLARE_APPLY)
 /// Applies all updates with the kernel's strategy.
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args);
 
-}  // namespace strew
+}  // namespace strew::inline v0

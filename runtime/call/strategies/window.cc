@@ -4,7 +4,7 @@
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/strategies/strategy.h"
 
-namespace strew {
+namespace strew::inline v0 {
 
 bool apply_window(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
@@ -16,4 +16,4 @@ bool apply_window(const ApplyCall& call) {
   return true;
 }
 
-}  // namespace strew
+}  // namespace strew::inline v0

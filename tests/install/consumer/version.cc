@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <string>
 
-#include "runtime/call/callable.h"
+#include "strew/compiled_kernel.h"
 
 int main() {
   const strew_kernel none{};
-  const auto refused = strew::Callable::make(none, nullptr);
+  const auto refused = strew::CompiledKernel::make(none);
   std::printf("%s\n", strew_version());
   const std::string headers =
       std::to_string(STREW_VERSION_MAJOR) + "." + std::to_string(STREW_VERSION_MINOR) + "." + std::to_string(STREW_VERSION_PATCH);

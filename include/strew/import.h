@@ -1,0 +1,164 @@
+// Importing: import_file() reads a model or program file and gives its scatters and gathers as kernels, with all values that they need.
+// compiler/import has one folder per format.
+//
+// A file's functions or nodes become kernels (ImportedKernel). A kernel reads values (Value): inputs of the file, constants in the file,
+// results of earlier kernels, rank-1 tensors made of scalars (stack), and results of the operations around the kernels (Compute).
+// Imported is plain data; compiler/program runs it. Tested by tests/unit/*_import_test.cc and tests/error/*_error_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "strew/export.h"
+#include "strew/status.h"
+#include "strew/verified.h"
+
+namespace strew::inline v0 {
+
+enum class ValueKind : uint8_t {
+  input,     ///< graph input `index`
+  constant,  ///< constants[index]
+  zeros,     ///< zeros of `type` (an optional input that is left out); `like` gives the extent of a dynamic dim
+  stack,     ///< rank-0 `parts`, in order, as one rank-1 tensor (DYNAMIC_UPDATE_SLICE's start indices)
+  result,    ///< result `result` of kernel `index`
+  compute,   ///< result `result` of computes[index]
+  extent,    ///< the extent of dim `like_dim` of value `like`, as a rank-0 i64
+};
+struct Value {
+  ValueKind kind = ValueKind::input;
+  TensorType type;
+  int index = 0;
+  int result = 0;
+  std::vector<int> parts;  ///< stack: value numbers
+  /// A value whose dim `like_dim` gives an extent. zeros: that of its only dynamic dim. extent: the value itself. A rank-0 input: the value
+  /// it has if the caller leaves it out.
+  int like = -1;
+  int like_dim = 0;
+};
+
+/// The elements of a constant: contiguous, row-major, packed as its dtype says. The text of string elements lies in `strings`. Elements that
+/// are stored in a file beside the model may be mapped instead of read; then `data` is empty, and `mapped` is valid as long as `file` lives.
+struct Constant {
+  TensorType type;
+  std::vector<std::byte> data;
+  std::vector<std::string> strings;
+  std::span<const std::byte> mapped;
+  std::shared_ptr<const void> file;
+  std::span<const std::byte> bytes() const { return data.empty() ? mapped : std::span<const std::byte>(data); }
+  bool splat = false;  ///< all elements are known to be equal
+};
+
+/// The operations of a file that are not indexed and become no kernels. compiler/program/interpret evaluates them.
+enum class ComputeOp : uint8_t {
+  map,  ///< applies `function` to each element. Argument i is its extra i; a rank-0 argument is used with every element
+  /// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in row-major order, from the
+  /// initial values in the other N arguments.
+  reduce,
+  iota,       ///< counts along dim dims[0]
+  broadcast,  ///< dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated
+  reshape,    ///< open dims come from a second argument, or from the number of elements if one dim is open
+  transpose,  ///< dim d of the result is dim dims[d] of the argument
+  slice,  ///< in dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. More arguments: as in update
+  /// The first argument with the second written into it, in dim d from dims[d] on. Further arguments are rank-0 integers, one per dim, which
+  /// are added to `dims`.
+  update,
+  concatenate,  ///< along dim dims[0]
+};
+/// What compiler/import/fold did with a Compute.
+enum class ComputeFate : uint8_t {
+  interpreted,
+  folded,  ///< merged into the op of kernel `kernel`: its policy, indices or init
+  fused,   ///< merged into the expression graph of kernel `kernel`
+  unused,  ///< nothing reads it
+};
+struct Compute {
+  ComputeOp op = ComputeOp::map;
+  std::string location;        ///< "FILE:LINE: stablehlo.add"
+  std::vector<int> arguments;  ///< value numbers
+  /// One type (reduce: N). Open dims are those of the arguments, but not in iota, broadcast, reshape.
+  std::vector<TensorType> results;
+  Expr function;
+  std::vector<int64_t> dims, strides;
+  ComputeFate fate = ComputeFate::interpreted;
+  int kernel = -1;
+};
+
+struct ImportedInput {
+  std::string name;
+  TensorType type;
+  bool optional = false;  ///< the caller may leave it out with `--input -`
+  bool memory = false;    ///< a pointer to memory: the caller's tensor may have more or fewer dims of extent 1 than the type
+};
+
+/// Two extents that the source's operator requires to be equal, whereas our op does not (the window of ScatterND is always whole). `a` ("dim
+/// 1 of updates") and `b` name them in the message. Checked before anything runs.
+struct EqualExtents {
+  int value = 0, dim = 0, other = 0, other_dim = 0;
+  std::string a, b;
+};
+
+/// Two rank-0 integers that must be equal. Checked before anything runs; the message is "`a` is 3, expected 4`b`".
+struct EqualScalars {
+  int value = 0, other = 0;
+  std::string a, b;
+};
+
+struct ImportedKernel {
+  /// Takes a VerifiedOp, so that no code ever reads a kernel whose op is not verified.
+  explicit ImportedKernel(VerifiedOp verified) : op(std::move(verified)) {}
+
+  std::string name;      ///< unique in the file, chosen with `--kernel NAME`
+  std::string location;  ///< FILE:LINE or FILE:node
+  VerifiedOp op;
+  /// The value of each tensor of tensor_slots(op) but the results, in that order. With init in_place the N operands come first: they are
+  /// what the result buffers hold before the call.
+  std::vector<int> arguments;
+  /// Values whose elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps above, not below).
+  /// Checked before anything runs, like indices under policy `error`.
+  std::vector<int> non_negative;
+  std::vector<EqualExtents> equal_extents;
+  std::vector<EqualScalars> equal_scalars;
+  bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply
+  int slice_sizes = -1;            ///< a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
+  std::vector<std::string> notes;  ///< for `strew explain`
+};
+
+struct ImportedOutput {
+  std::string name;
+  int value = 0;  ///< a value number, usually of a kernel's result
+};
+
+struct Imported {
+  std::string format;  ///< "onnx", "tflite", "stablehlo", "strew", …
+  std::vector<ImportedInput> inputs;
+  std::vector<Constant> constants;
+  std::vector<Value> values;
+  std::vector<Compute> computes;
+  std::vector<ImportedKernel> kernels;  ///< ordered so that a kernel reads only results of earlier ones
+  std::vector<ImportedOutput> outputs;
+};
+
+struct ImportOptions {
+  int64_t max_file_bytes = 0;  ///< `--max-file-bytes`: the largest file that is accepted; 0: Importer::max_bytes
+  /// Replace policy `undefined`, whether the source has it or `oob`, by `error`: `strew run` does not trust indices in files.
+  bool check_undefined = false;
+  bool fold = true;           ///< merge operations around the kernels into them where results keep every bit; tests switch it off
+  bool override_oob = false;  ///< `--oob`: replace the source's policy
+  OobPolicy oob = OobPolicy::undefined;
+  std::string fill;  ///< `--oob fill_element:V`: V, parsed in the gathered dtype; empty: zero
+  bool override_order = false;
+  Order order = Order::in_order;  ///< `--order`
+  bool override_accumulate = false;
+  Accumulate accumulate = Accumulate::native;  ///< `--accumulate`
+};
+
+/// Reads `path`, a regular file, whose ending determines the format (.onnx .tflite .mlir .pto .strew; cli.md). Every op is verified. Error
+/// messages start with "FILE:LINE: op: " as far as these are known, and name what is wrong, the value and what was expected.
+STREW_API Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
+
+}  // namespace strew::inline v0

@@ -1,0 +1,33 @@
+// CompiledKernel is a Callable, which it hides, and the process's executor. Tested by tests/runtime_only and tests/unit/compiled_kernel_test.cc.
+#include "strew/compiled_kernel.h"
+
+#include <utility>
+
+#include "runtime/call/callable.h"
+#include "runtime/call/named_tensors.h"
+
+namespace strew::inline v0 {
+
+CompiledKernel::CompiledKernel(std::unique_ptr<const Callable> callable) : callable_(std::move(callable)) {}
+CompiledKernel::CompiledKernel(CompiledKernel&&) noexcept = default;
+CompiledKernel& CompiledKernel::operator=(CompiledKernel&&) noexcept = default;
+CompiledKernel::~CompiledKernel() = default;
+
+Expected<CompiledKernel> CompiledKernel::make(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor) {
+  STREW_ASSIGN(std::unique_ptr<const Callable> callable,
+               Callable::make(kernel, executor != nullptr ? std::move(executor) : process_executor(), threads));
+  return CompiledKernel(std::move(callable));
+}
+
+Status CompiledKernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
+  return callable_->run(tensors, fault);
+}
+
+Status CompiledKernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault) const {
+  STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(callable_->kernel, tensors));
+  return callable_->run(views, fault);
+}
+
+const strew_kernel& CompiledKernel::descriptor() const { return callable_->kernel; }
+
+}  // namespace strew::inline v0
