@@ -20,6 +20,8 @@
 
 namespace strew::inline v0 {
 
+struct Machine;  // base/machine.h
+
 /// A backend, and its answer to can_build: ok, or the reason why not.
 struct Candidate {
   const Backend* backend;

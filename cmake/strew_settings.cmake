@@ -72,11 +72,22 @@ if(STREW_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
-# strew_exports_api(library): hides what the C++ standard library's templates would export, and binds calls of the library's own functions to them.
-function(strew_exports_api library)
-  set(script ${CMAKE_SOURCE_DIR}/cmake/exports.map)
+# strew_exports_api(library c_names): hides what the C++ standard library's templates would export, and binds calls of the library's own functions
+# to them. c_names: the pattern of the functions of its C interface.
+function(strew_exports_api library c_names)
+  set(script ${CMAKE_BINARY_DIR}/${library}.map)
+  configure_file(${CMAKE_SOURCE_DIR}/cmake/exports.map.in ${script} @ONLY)
   target_link_options(${library} PRIVATE -Wl,-Bsymbolic-functions -Wl,--version-script=${script})
   set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${script})
+endfunction()
+
+# strew_precompile(target header): compiles the header once for all sources of the target, which takes a third off the time to build. Sources include
+# what they use all the same: clang-tidy compiles them without it. ccache needs the option, and CCACHE_SLOPPINESS, which ./dev sets.
+function(strew_precompile target header)
+  target_precompile_headers(${target} PRIVATE ${header})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(${target} PRIVATE -fpch-preprocess)
+  endif()
 endfunction()
 
 # strew_glob(OUT folder...): every .cc below the folders.

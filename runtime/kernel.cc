@@ -102,6 +102,7 @@ Status Kernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fa
 const VerifiedOp& Kernel::op() const { return state_->op; }
 const std::string& Kernel::op_text() const { return state_->op_text; }
 const Plan& Kernel::plan() const { return state_->built->compiled.plan; }
+std::string Kernel::plan_text() const { return print(plan()); }
 const Schedule& Kernel::schedule() const { return state_->built->compiled.schedule; }
 int Kernel::threads() const { return state_->callable->threads; }
 const Target& Kernel::target() const { return state_->built->compiled.target; }

@@ -32,7 +32,7 @@ struct Runtime::Impl {
   static Expected<BuiltKernels::Built> build(Compiled planned);
 };
 
-Runtime::Runtime() : Runtime(ExecutionSettings{}) {}
+Runtime::Runtime(std::shared_ptr<Executor> executor) : Runtime(ExecutionSettings{std::move(executor), nullptr}) {}
 Runtime::Runtime(const ExecutionSettings& settings) : impl_(std::make_unique<Impl>()) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();

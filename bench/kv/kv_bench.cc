@@ -13,6 +13,7 @@
 #include "bench/kv/hand.h"
 #include "bench/measure.h"
 #include "bench/memory.h"
+#include "compiler/plan/plan.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 

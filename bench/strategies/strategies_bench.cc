@@ -13,8 +13,6 @@
 
 #include "base/machine.h"
 #include "bench/measure.h"
-#include "runtime/call/executor/executor.h"
-#include "runtime/call/executor/limits.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 
@@ -68,7 +66,7 @@ Expected<Scatter> op_of(const Case& c) {
 }
 
 Runtime& runtime() {
-  static Runtime runtime{ExecutionSettings{std::make_shared<Executor>(kPoolThreads)}};
+  static Runtime runtime(*make_executor(kPoolThreads));
   return runtime;
 }
 

@@ -6,6 +6,7 @@
 
 #include "backends/reference/reference.h"
 #include "bench/measure.h"
+#include "strew/runtime.h"
 
 namespace strew::bench {
 

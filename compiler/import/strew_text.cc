@@ -3,6 +3,7 @@
 //
 // Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
+#include "compiler/import/importer.h"
 
 #include "strew/text.h"
 

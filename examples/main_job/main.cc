@@ -13,11 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/backend.h"
-#include "strew/import.h"
-#include "strew/runtime.h"
-#include "strew/tensor.h"
-#include "strew/text.h"
+#include "strew/strew.hpp"
 
 namespace {
 
@@ -81,19 +77,17 @@ struct Bound {
 void explain(const strew::Kernel& kernel) {
   std::printf("\nThe file as strew's one op:\n  %s\n", kernel.op_text().c_str());
   std::printf("\nThe plan (what the op does to addresses):\n");
-  const std::string plan = strew::print(kernel.plan());
+  const std::string plan = kernel.plan_text();
   for (size_t at = 0; at < plan.size();) {
     const size_t end = std::min(plan.find('\n', at), plan.size());
     std::printf("  %.*s\n", static_cast<int>(end - at), plan.c_str() + at);
     at = end + 1;
   }
   std::printf("\nWho can build it, best first:\n");
-  const strew::BuildRequest request{strew::tensor_slots(kernel.op()), kernel.plan(), kernel.schedule(), kernel.target(),
-                                    kernel.symbol()};
-  for (const strew::Backend* backend : strew::backends()) {
-    const strew::Status can = backend->can_build(request);
-    std::printf("  %-10s %s%s\n", std::string(backend->name()).c_str(), can.ok() ? "yes" : ("no: " + can.message()).c_str(),
-                backend->name() == kernel.backend() ? "   <- chosen: the first that can" : "");
+  for (const std::string backend : {"llvm", "halide", "reference"}) {
+    const strew::Expected<strew::Kernel> built = strew::Runtime::process().get(kernel.op(), {.backend = backend});
+    std::printf("  %-10s %s%s\n", backend.c_str(), built.ok() ? "yes" : ("no: " + built.status().message()).c_str(),
+                backend == kernel.backend() ? "   <- chosen: the first that can" : "");
   }
   std::printf("  schedule %s, target %s\n", strew::print(kernel.schedule()).c_str(), strew::print(kernel.target()).c_str());
 }

@@ -38,7 +38,9 @@ class Kernel {
   /// The op as this handle's user gave it. Handles for other spellings of it (compiler/rewrite) share code and descriptor with this one.
   STREW_API const VerifiedOp& op() const;
   STREW_API const std::string& op_text() const;
-  STREW_API const Plan& plan() const;  ///< for tools of strew's own: the type is internal
+  /// What the op does to addresses: loops, strides and index components, as `strew explain` prints them. For people; the format may change.
+  STREW_API std::string plan_text() const;
+  STREW_API const Plan& plan() const;  ///< for tools of strew's own, since the type is internal
   STREW_API const Schedule& schedule() const;
   STREW_API int threads() const;  ///< most that a call of this handle uses
   STREW_API const Target& target() const;

@@ -4,12 +4,13 @@
 //   auto kernel = runtime.get(op);         // compiled by the first request, found by later ones
 //   strew::Status s = kernel->run(views);  // binds, checks, runs
 //
-// All member functions are thread-safe. A runtime owns its cache; kernels may outlive it. Its calls run on process_executor() (executor.h).
+// All member functions are thread-safe. A runtime owns its cache; kernels may outlive it. Runtimes share the process's threads unless they are given others.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
+#include "strew/executor.h"
 #include "strew/export.h"
 #include "strew/kernel.h"
 #include "strew/kernel_options.h"
@@ -31,9 +32,10 @@ struct ExecutionSettings;
 
 class Runtime {
  public:
-  STREW_API Runtime();
-  /// With a thread pool and limits of the caller's (runtime/call/executor/limits.h): for tests.
-  STREW_API explicit Runtime(const ExecutionSettings& settings);
+  /// Its calls run on `executor`; null stands for process_executor().
+  STREW_API explicit Runtime(std::shared_ptr<Executor> executor = nullptr);
+  /// The same with the limits from which on calls use threads (runtime/call/executor/limits.h): for strew's own tests.
+  explicit Runtime(const ExecutionSettings& settings);
   STREW_API ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/plan/plan.h"
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/strategies/owners.h"

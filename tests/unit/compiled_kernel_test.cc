@@ -58,7 +58,7 @@ TEST(CompiledKernel, MovesWithItsCode) {
   Expected<CompiledKernel> first = CompiledKernel::make(kernel.descriptor(), 1, *make_executor(2));
   ASSERT_TRUE(first.ok());
   CompiledKernel second = std::move(*first);
-  CompiledKernel third = *CompiledKernel::make(kernel.descriptor());
+  CompiledKernel third = CompiledKernel::make(kernel.descriptor()).value();
   third = std::move(second);
   EXPECT_THAT(third.run({}).message(), HasSubstr("tensors: 0 given, expected 3"));
 }

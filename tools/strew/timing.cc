@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "compiler/plan/plan.h"
 #include "strew/tensor.h"
 
 namespace strew::cli {

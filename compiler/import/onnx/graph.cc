@@ -3,6 +3,7 @@
 // Names from the model appear in messages unchanged; the command line replaces unprintable characters. Tested by
 // tests/unit/onnx_import_test.cc.
 #include "compiler/import/onnx/graph.h"
+#include "compiler/import/importer.h"
 
 #include <algorithm>
 #include <set>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/import/pto/lift.h"
+#include "compiler/import/importer.h"
 #include "compiler/op/combiner.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"

@@ -19,7 +19,6 @@
 
 #include "runtime/call/executor/share.h"
 #include "runtime/call/executor/worker_set.h"
-#include "strew/export.h"
 
 namespace strew::inline v0 {
 
@@ -37,9 +36,9 @@ class Executor {
   static constexpr int kMaxThreads = WorkerSet::kMost;
 
   /// Workers start when first needed. The caller is never pinned.
-  STREW_API explicit Executor(const ExecutorOptions& options);
+  explicit Executor(const ExecutorOptions& options);
   explicit Executor(int threads, bool pins = false) : Executor(ExecutorOptions{threads, pins}) {}
-  STREW_API ~Executor();
+  ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 

@@ -66,7 +66,7 @@ inline std::shared_ptr<const ExecutionLimits> default_limits() { return {std::sh
 
 /// How a Runtime runs its kernels.
 struct ExecutionSettings {
-  std::shared_ptr<Executor> executor;  ///< null: a pool of one thread per core, pinned if the environment says so
+  std::shared_ptr<Executor> executor;  ///< null: process_executor()
   std::shared_ptr<const ExecutionLimits> limits = default_limits();
 };
 
