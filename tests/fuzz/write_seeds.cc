@@ -1,12 +1,15 @@
-// Writes seeds of the binary formats into FOLDER/onnx, FOLDER/tflite and FOLDER/npy: the models that unit tests are made from, and a small
-// .npy file of each dtype.
+// Writes seeds that are no files of the source tree. FOLDER/onnx, FOLDER/tflite: the models that unit tests are made from. FOLDER/npy: a
+// small .npy file of each dtype. FOLDER/pto_ir, FOLDER/pto_as: the programs of some ops of PROGRAMS (tests/golden/programs).
 //
-//   fuzz_write_seeds FOLDER
+//   fuzz_write_seeds FOLDER PROGRAMS
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
 
+#include "backends/pto/text.h"
+#include "compiler/pto/instructions.h"
+#include "tests/support/golden_programs.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/tflite_writer.h"
 #include "tools/npy.h"
@@ -85,17 +88,48 @@ bool write_npy(const fs::path& folder) {
   return true;
 }
 
+bool write_program(const fs::path& file, const fs::path& programs, const std::string& name, pto::Chip chip, pto::Output output) {
+  const Expected<pto::Program> program = test::golden_program(programs, name, chip, test::golden_options(name, chip, output));
+  if (!program.ok()) {
+    std::cerr << name << ": " << program.status().message() << "\n";
+    return false;
+  }
+  const Expected<std::string> text = pto::program_text({*program}, pto::name(output));
+  return text.ok() && write(file, *text);
+}
+
+/// The instruction's own examples and index tiles as columns, for both chips; other combiners, for a3, whose programs are the longer ones.
+bool write_pto_ir(const fs::path& folder, const fs::path& programs) {
+  bool written = true;
+  for (const std::string& name : test::stems(programs, ".op")) {
+    const bool both = name.starts_with("seed_") || name.starts_with("column_"), a3 = both || name.starts_with("row_mul");
+    if (a3) written &= write_program(folder / (name + ".a3.pto"), programs, name, pto::Chip::a3, pto::Output::pto_ir);
+    if (both) written &= write_program(folder / (name + ".a5.pto"), programs, name, pto::Chip::a5, pto::Output::pto_ir);
+  }
+  return written;
+}
+
+/// The instruction's own examples, and programs with index code, partial tiles and tile arithmetic.
+bool write_pto_as(const fs::path& folder, const fs::path& programs) {
+  bool written = true;
+  for (const char* name : {"seed_weight_update", "seed_atomic_gradient", "seed_sparse_update", "seed_manual", "row_clamp",
+                           "row_partial", "row_i64", "row_mul", "gather_elem_clamp", "column_f32", "row_neg"})
+    written &= write_program(folder / (std::string(name) + ".as"), programs, name, pto::Chip::a5, pto::Output::pto_as);
+  return written;
+}
+
 }  // namespace
 }  // namespace strew::testing
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::cerr << "usage: fuzz_write_seeds FOLDER\n";
+  if (argc != 3) {
+    std::cerr << "usage: fuzz_write_seeds FOLDER PROGRAMS\n";
     return 2;
   }
-  const std::filesystem::path folder = argv[1];
+  const std::filesystem::path folder = argv[1], programs = argv[2];
   using namespace strew::testing;
-  const bool written = write_onnx(folder / "onnx") && write_tflite(folder / "tflite") && write_npy(folder / "npy");
+  const bool written = write_onnx(folder / "onnx") && write_tflite(folder / "tflite") && write_npy(folder / "npy") &&
+                       write_pto_ir(folder / "pto_ir", programs) && write_pto_as(folder / "pto_as", programs);
   if (!written) std::cerr << argv[1] << ": a seed could not be written\n";
   return written ? 0 : 1;
 }

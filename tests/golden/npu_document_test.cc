@@ -6,10 +6,13 @@
 #include <set>
 #include <sstream>
 
+#include "backends/pto/text.h"
 #include "compiler/import/onnx/onnx.h"
+#include "compiler/pto/instructions.h"
 #include "strew/import.h"
 #include "strew/text.h"
 #include "tests/support/golden.h"
+#include "tests/support/golden_programs.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/paths.h"
 
@@ -88,7 +91,8 @@ TEST(NpuDocument, TheOnnxModelIsThatOp) {
   EXPECT_EQ(shown, op);
 }
 
-/// The table of case kinds names golden programs in its second column; each is there for both chips, and none is left out.
+/// The table of case kinds names golden ops in its second column; each is there, and none is left out. GoldenProgram plans each for both
+/// chips.
 TEST(NpuDocument, EveryCaseKindHasItsPrograms) {
   const std::string document = test::read_text(kSource / "docs/npu_checks.md");
   const size_t from = document.find("## Case kinds");
@@ -102,7 +106,6 @@ TEST(NpuDocument, EveryCaseKindHasItsPrograms) {
     std::istringstream names(line.substr(column, line.find(" | ", column) - column));
     for (std::string name; names >> name;) {
       EXPECT_TRUE(fs::exists(kFolder / (name + ".op"))) << name << " in: " << line;
-      for (const char* chip : {".a3.pto", ".a5.pto"}) EXPECT_TRUE(fs::exists(kFolder / (name + chip))) << name << chip;
       named.insert(name);
     }
   }
@@ -118,12 +121,15 @@ TEST(NpuDocument, TheInstructionsExamples) {
   for (const auto& [name, mode, atomic, oob] :
        {Example{"seed_weight_update", "row", "none", "skip"}, Example{"seed_atomic_gradient", "row", "add", "skip"},
         Example{"seed_sparse_update", "elem", "none", "wrap"}, Example{"seed_manual", "row", "none", "clamp"}}) {
-    for (const char* chip : {"a3", "a5"}) {
-      const std::string text = test::read_text(kFolder / (std::string(name) + "." + chip + ".pto"));
+    for (const pto::Chip chip : {pto::Chip::a3, pto::Chip::a5}) {
+      const Expected<pto::Program> program = test::golden_program(kFolder, name, chip, test::golden_options(name, chip));
+      ASSERT_TRUE(program.ok()) << program.status().message();
+      const Expected<std::string> text = pto::program_text({*program}, "pto-ir");
+      ASSERT_TRUE(text.ok()) << text.status().message();
       const std::string modes = "{coalesce = #pto<coalesce " + std::string(mode) +
                                 ">, scatterAtomicOp = #pto<scatter_atomic_op " + atomic + ">, scatterOob = #pto<scatter_oob " +
                                 oob + ">";
-      EXPECT_NE(text.find(modes), std::string::npos) << name << " for " << chip << ": " << modes;
+      EXPECT_NE(text->find(modes), std::string::npos) << name << " for " << pto::name(chip) << ": " << modes;
     }
   }
 }

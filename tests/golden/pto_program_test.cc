@@ -1,5 +1,9 @@
-// Golden programs: each tests/golden/programs/NAME.op is canonical text; NAME.a3.pto and NAME.a5.pto hold the PTO IR planned from it, or
-// the reason why there is none. STREW_UPDATE_GOLDEN=1 rewrites them; look at the diff before committing it.
+// Golden programs: each tests/golden/programs/NAME.op is canonical text, which is planned for both chips and all outputs.
+//
+// Every program is printed, read back and simulated against the reference. About 40 of the texts are also compared: NAME.CHIP.pto (PTO IR),
+// .cpp (pto-isa C++) or .as (PTO-AS); README.md beside them says what each shows. refusals.txt has a line for every op, chip and output that
+// is refused, and no other. STREW_UPDATE_GOLDEN=1 rewrites the texts that exist and refusals.txt; look at the diff before committing it. A new
+// text begins as an empty file with a row in README.md.
 //
 // The real tools look at every program too, where they are: mlir-opt at the generic form, ptoas (environment variable PTOAS, or PATH) at
 // the pretty one, whose C++ must hold the modes that were asked for.
@@ -7,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -27,6 +32,7 @@
 #include "tests/differential/npu/npu_check.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/support/golden.h"
+#include "tests/support/golden_programs.h"
 #include "tests/support/paths.h"
 #include "tests/support/plan.h"
 #include "tests/support/ptoas.h"
@@ -46,18 +52,10 @@ Expected<pto::Program> plan_of(const Op& op, pto::Chip chip, const pto::ProgramO
 }
 
 Expected<pto::Program> program_of(const std::string& name, pto::Chip chip, const pto::ProgramOptions& options) {
-  STREW_ASSIGN(const Op op, parse_op(test::read_text(kFolder / (name + ".op"))));
-  STREW_TRY(verify(op));
-  return plan_of(op, chip, options);
+  return test::golden_program(kFolder, name, chip, options);
 }
 
-/// column_*: index tiles are columns on a5.
-pto::ProgramOptions options_of(const std::string& name, pto::Chip chip) {
-  pto::ProgramOptions out;
-  out.kernel = name;
-  out.index_column = chip == pto::Chip::a5 && name.starts_with("column_");
-  return out;
-}
+pto::ProgramOptions options_of(const std::string& name, pto::Chip chip) { return test::golden_options(name, chip); }
 
 struct Case {
   std::string name;
@@ -70,50 +68,83 @@ std::vector<Case> cases() {
   return out;
 }
 
-class GoldenProgram : public testing::TestWithParam<Case> {
- protected:
-  std::string chip() const { return std::string(pto::name(GetParam().chip)); }
-};
+/// The outputs, and how the names of their golden texts end.
+constexpr std::array<std::pair<pto::Output, const char*>, 3> kOutputs = {
+    {{pto::Output::pto_ir, ".pto"}, {pto::Output::pto_cpp, ".cpp"}, {pto::Output::pto_as, ".as"}}};
 
+bool updates_golden() { return std::getenv("STREW_UPDATE_GOLDEN") != nullptr; }
+
+class GoldenProgram : public testing::TestWithParam<Case> {};
+
+/// For every output: a program's text reads back to the same module, and equals the golden text where there is one.
 TEST_P(GoldenProgram, IsUnchanged) {
-  const pto::ProgramOptions options = options_of(GetParam().name, GetParam().chip);
-  const Expected<pto::Program> program = program_of(GetParam().name, GetParam().chip, options);
-  ASSERT_TRUE(program.ok() || program.status().code() == Code::unsupported) << program.status().message();
-  std::string text = "refused: " + program.status().message() + "\n";
-  if (program.ok()) {
-    const Expected<std::string> printed = pto::program_text({*program}, "pto-ir");
-    ASSERT_TRUE(printed.ok());
-    text = *printed;
-    const Expected<pto::Module> again = pto::parse(text);
-    ASSERT_TRUE(again.ok()) << again.status().message();
-    EXPECT_TRUE(*again == program->module) << "the text does not read back";
+  const auto& [name, chip] = GetParam();
+  for (const auto& [output, ending] : kOutputs) {
+    const Expected<pto::Program> program = program_of(name, chip, test::golden_options(name, chip, output));
+    const fs::path golden = kFolder / (name + "." + std::string(pto::name(chip)) + ending);
+    if (!program.ok()) {
+      EXPECT_EQ(program.status().code(), Code::unsupported) << program.status().message();
+      EXPECT_FALSE(fs::exists(golden)) << golden << ", but: " << program.status().message();
+      continue;
+    }
+    const Expected<std::string> text = pto::program_text({*program}, pto::name(output));
+    ASSERT_TRUE(text.ok()) << text.status().message();
+    if (output != pto::Output::pto_cpp) {
+      const Expected<pto::Module> again = pto::parse(*text);
+      ASSERT_TRUE(again.ok()) << pto::name(output) << ": " << again.status().message();
+      EXPECT_TRUE(*again == program->module) << pto::name(output) << ": the text does not read back";
+    }
+    if (!fs::exists(golden)) continue;
+    if (updates_golden()) std::ofstream(golden) << *text;
+    EXPECT_EQ(test::read_text(golden), *text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
   }
-  const fs::path golden = kFolder / (GetParam().name + "." + chip() + ".pto");
-  if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
-  EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
 }
 
-/// nz_*: a3 has a C++ program with tables in fractals; l1_*: both chips have one whose rows go through L1; and there is one of what ptoas
-/// does not let through.
-TEST(GoldenProgram, WhatIsCppOnlyIsUnchanged) {
-  int seen = 0;
+/// C++ of l1_*: rows go through L1; C++ of nz_* for a3: tables are in fractals; all other C++ has tables in rows.
+TEST_P(GoldenProgram, HasItsLayoutInCpp) {
+  const auto& [name, chip] = GetParam();
+  const Expected<pto::Program> program = program_of(name, chip, test::golden_options(name, chip, pto::Output::pto_cpp));
+  EXPECT_EQ(program.ok(), !name.starts_with("refused_")) << program.status().message();
+  if (!program.ok()) return;
+  const bool nz = name.starts_with("nz_") && chip == pto::Chip::a3;
+  EXPECT_EQ(program->tiles.layout, name.starts_with("l1_") ? "l1" : nz ? "nz" : "nd");
+}
+
+/// refusals.txt: one line per op, chip and output that is refused, with the message, so that no op silently becomes refused.
+TEST(GoldenProgramFolder, RefusalsAreListed) {
+  std::string refusals;
   for (const auto& [name, chip] : cases()) {
-    const bool l1 = name.starts_with("l1_"), nz = name.starts_with("nz_") && chip == pto::Chip::a3;
-    if (!l1 && !nz && (name.starts_with("refused_") || program_of(name, chip, options_of(name, chip)).ok())) continue;
-    ++seen;
-    pto::ProgramOptions options;
-    options.kernel = name;
-    options.output = pto::Output::pto_cpp;
-    options.through_l1 = l1;
-    const Expected<pto::Program> program = program_of(name, chip, options);
-    ASSERT_TRUE(program.ok()) << name << ": " << program.status().message();
-    EXPECT_EQ(program->tiles.layout, l1 ? "l1" : nz ? "nz" : "nd") << name;
-    const fs::path golden = kFolder / (name + "." + std::string(pto::name(chip)) + ".cpp");
-    const std::string text = pto::print_cpp({*program});
-    if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
-    EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+    for (const auto& [output, ending] : kOutputs) {
+      const Expected<pto::Program> program = program_of(name, chip, test::golden_options(name, chip, output));
+      if (program.ok()) continue;
+      refusals += name + " " + std::string(pto::name(chip)) + " " + std::string(pto::name(output)) + ": ";
+      refusals += program.status().message() + "\n";
+    }
   }
-  EXPECT_GE(seen, 10 + 2 * 24 + 6);
+  const fs::path golden = kFolder / "refusals.txt";
+  if (updates_golden()) std::ofstream(golden) << refusals;
+  EXPECT_EQ(test::read_text(golden), refusals) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
+}
+
+/// README.md has a row for every text, with the names in its first column; each is the text of an op for a chip.
+TEST(GoldenProgramFolder, ReadmeListsEveryText) {
+  std::set<std::string> possible, there, listed;
+  for (const auto& [name, chip] : cases())
+    for (const auto& [output, ending] : kOutputs) possible.insert(name + "." + std::string(pto::name(chip)) + ending);
+  for (const auto& entry : fs::directory_iterator(kFolder)) {
+    const std::string file = entry.path().filename().string();
+    if (file == "README.md" || file == "refusals.txt" || entry.path().extension() == ".op") continue;
+    EXPECT_TRUE(possible.contains(file)) << file << " is compared with nothing";
+    there.insert(file);
+  }
+  std::istringstream lines(test::read_text(kFolder / "README.md"));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| text")) continue;
+    std::istringstream names(line.substr(2, line.find(" | ", 2) - 2));
+    for (std::string name; names >> name;) EXPECT_TRUE(listed.insert(name).second) << name << " is listed twice";
+  }
+  EXPECT_EQ(listed, there);
+  EXPECT_GE(there.size(), 40u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenProgram, testing::ValuesIn(cases()),
@@ -242,26 +273,6 @@ TEST(GoldenProgram, StraightLinesSimulateToTheReferencesBits) {
 INSTANTIATE_TEST_SUITE_P(Files, GoldenOp, testing::ValuesIn(golden_names()), [](const auto& info) { return info.param; });
 
 TEST(GoldenProgramFolder, HasFiles) { EXPECT_GE(golden_names().size(), 180u); }
-
-/// NAME.a5.as is the PTO-AS of some: the instruction's own examples and a few with index code, partial tiles and tile arithmetic.
-TEST(GoldenProgram, StraightLinesAreUnchanged) {
-  for (const char* name : {"seed_weight_update", "seed_atomic_gradient", "seed_sparse_update", "seed_manual", "row_clamp",
-                           "row_partial", "row_i64", "row_mul", "gather_elem_clamp", "column_f32", "batched", "row_neg"}) {
-    pto::ProgramOptions options = options_of(name, pto::Chip::a5);
-    options.output = pto::Output::pto_as;
-    const Expected<pto::Program> program = program_of(name, pto::Chip::a5, options);
-    const std::string text =
-        program.ok() ? *pto::program_text({*program}, "pto-as") : "refused: " + program.status().message() + "\n";
-    if (program.ok()) {
-      const Expected<pto::Module> again = pto::parse(text);
-      ASSERT_TRUE(again.ok()) << name << ": " << again.status().message();
-      EXPECT_TRUE(*again == program->module) << name << ": the text does not read back";
-    }
-    const fs::path golden = kFolder / (std::string(name) + ".a5.as");
-    if (std::getenv("STREW_UPDATE_GOLDEN") != nullptr) std::ofstream(golden) << text;
-    EXPECT_EQ(test::read_text(golden), text) << "STREW_UPDATE_GOLDEN=1 rewrites " << golden;
-  }
-}
 
 /// Programs without index code lift to an op again; with the hints that text does not hold, that op's program is the same text.
 TEST(GoldenProgram, LiftedProgramsAreTheSameAgain) {

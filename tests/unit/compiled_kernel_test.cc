@@ -25,7 +25,7 @@ Kernel add_rows() {
   EXPECT_TRUE(op.ok()) << op.status().message();
   Expected<Kernel> kernel = Runtime::process().get(*op);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
-  return std::move(*kernel);
+  return kernel.value_or({});
 }
 
 TEST(CompiledKernel, RunsFromTheDescriptor) {

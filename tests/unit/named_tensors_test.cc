@@ -10,15 +10,16 @@
 namespace strew {
 namespace {
 
-/// Two operands, two updates, one extra: every kind of name.
-Kernel weighted_pair() {
+/// Two results and two updates, so that their names need a number.
+Kernel add_pairs() {
   const Expected<Op> op = parse_op(
-      "strew1.scatter(operand=f32[4] operand=i32[4] indices=i64[2] updates=f32[2] updates=i32[2] inserted_window_dims=[0] "
+      "strew1.scatter(operand=[f32[4],i32[4]] indices=i64[2] updates=[f32[2],i32[2]] inserted_window_dims=[0] "
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)");
   EXPECT_TRUE(op.ok()) << op.status().message();
+  if (!op.ok()) return {};
   Expected<Kernel> kernel = Runtime::process().get(*op);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
-  return std::move(*kernel);
+  return kernel.value_or({});
 }
 
 struct Tensors {
@@ -36,7 +37,7 @@ struct Tensors {
 };
 
 TEST(NamedTensors, MayComeInAnyOrder) {
-  const Kernel kernel = weighted_pair();
+  const Kernel kernel = add_pairs();
   Tensors tensors;
   const Status status = kernel.run_by_name(tensors.named());
   ASSERT_TRUE(status.ok()) << status.message();
@@ -45,7 +46,7 @@ TEST(NamedTensors, MayComeInAnyOrder) {
 }
 
 TEST(NamedTensors, WrongNamesAreRefused) {
-  const Kernel kernel = weighted_pair();
+  const Kernel kernel = add_pairs();
   const std::string all = "result 0, result 1, indices, updates 0, updates 1";
   Tensors tensors;
   std::vector<NamedTensor> named = tensors.named();
@@ -61,7 +62,7 @@ TEST(NamedTensors, WrongNamesAreRefused) {
 }
 
 TEST(TensorView, TellsInputsFromResults) {
-  const Kernel kernel = weighted_pair();
+  const Kernel kernel = add_pairs();
   Tensors tensors;
   std::vector<NamedTensor> named = tensors.named();
   const std::vector<float>& constant = tensors.floats;
@@ -86,7 +87,7 @@ TEST(TensorView, TakesDtypeDimsAndStridesFromItsArguments) {
   EXPECT_EQ(TensorView(data.data(), dims).strides, nullptr);
   EXPECT_EQ(TensorView(static_cast<void*>(data.data()), DType::bf16, dims).dtype, DType::bf16);
 
-  const Kernel kernel = weighted_pair();
+  const Kernel kernel = add_pairs();
   Tensors tensors;
   std::vector<NamedTensor> named = tensors.named();
   named[1].view = TensorView(tensors.floats.data(), tensors.four, dims);

@@ -1,5 +1,5 @@
 // Gathers through the cube core's L1: what their programs say, that they give the reference's bits on any number of cores, that a flag
-// taken out is noticed, and what is refused and why. Their texts are golden (tests/golden/programs/l1_*).
+// taken out is noticed, and what is refused and why. Their ops are golden (tests/golden/programs/l1_*), and so are four of their texts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,0 +1,35 @@
+// The ops of tests/golden/programs as programs: under which options each is planned. For tests that look at those programs
+// (tests/golden/pto_program_test.cc compares their texts) and for the fuzz targets' seeds.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "backends/pto/program.h"
+#include "strew/text.h"
+#include "strew/verify.h"
+#include "tests/support/golden.h"
+#include "tests/support/plan.h"
+
+namespace strew::test {
+
+/// The first word of an op's name tells its layout. column_*: index tiles are columns on a5. l1_*: the C++ gathers into L1.
+inline pto::ProgramOptions golden_options(const std::string& name, pto::Chip chip, pto::Output output = pto::Output::pto_ir) {
+  pto::ProgramOptions out;
+  out.kernel = name;
+  out.output = output;
+  out.index_column = chip == pto::Chip::a5 && name.starts_with("column_");
+  out.through_l1 = output == pto::Output::pto_cpp && name.starts_with("l1_");
+  return out;
+}
+
+/// The program of `folder`/`name`.op.
+inline Expected<pto::Program> golden_program(const std::filesystem::path& folder, const std::string& name, pto::Chip chip,
+                                             const pto::ProgramOptions& options) {
+  STREW_ASSIGN(Op op, parse_op(read_text(folder / (name + ".op"))));
+  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(std::move(op)));
+  STREW_ASSIGN(const Plan plan, canonical_plan(verified));
+  return pto::plan_program(tensor_slots(verified), plan, chip, options);
+}
+
+}  // namespace strew::test
