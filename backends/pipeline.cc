@@ -11,7 +11,7 @@
 #include "base/machine.h"
 #include "compiler/rewrite/split_wide.h"
 #include "schedules/strategies/strategy.h"
-#include "strew/target.h"
+#include "schedules/target.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/cpus.h"
-#include "strew/target.h"
+#include "schedules/target.h"
 
 namespace strew::inline v0 {
 

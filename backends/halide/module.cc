@@ -24,7 +24,7 @@
 #include "backends/modules.h"
 #include "base/cpus.h"
 #include "base/own_stack.h"
-#include "strew/target.h"
+#include "schedules/target.h"
 #include "strew/export.h"
 
 namespace strew::inline v0 {

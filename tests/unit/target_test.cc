@@ -1,5 +1,5 @@
 // Targets: text round trips and is canonical, features close over what they imply, errors name what is unknown, this machine is sane.
-#include "strew/target.h"
+#include "schedules/target.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 #include "backends/llvm/can_build/can_build.h"
 #include "base/cpus.h"
-#include "strew/target.h"
+#include "schedules/target.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/cpus.h"
-#include "strew/target.h"
+#include "schedules/target.h"
 
 namespace strew::inline v0 {
 using llvm::Value;
