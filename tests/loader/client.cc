@@ -3,11 +3,12 @@
 #include <cstdio>
 #include <string>
 
+#include "strew/export.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 
 /// Asks backend llvm for a kernel; prints "compiled" or the message of the failure.
-extern "C" int strew_loader_client() {
+extern "C" STREW_API int strew_loader_client() {
   const auto op = strew::parse_op(
       "strew1.gather(operand=f32[4] indices=i32[2] result=f32[2] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
       "slice_sizes=[1])");

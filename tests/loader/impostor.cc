@@ -9,4 +9,4 @@ __attribute__((constructor)) void leave_a_trace() { close(open("IMPOSTOR_WAS_LOA
 
 }  // namespace
 
-extern "C" const void* strew_llvm_module() { return nullptr; }
+extern "C" [[gnu::visibility("default")]] const void* strew_llvm_module() { return nullptr; }
