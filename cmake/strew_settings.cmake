@@ -139,9 +139,13 @@ function(strew_flatbuffers target folder)
   target_include_directories(${target} SYSTEM PRIVATE ${includes})
 endfunction()
 
-# strew_needs_modules(target): build the libraries that target opens at run time (backends/modules) with it.
+# strew_needs_modules(target [module...]): build the libraries that target opens at run time (backends/modules) with it; by default all.
 function(strew_needs_modules target)
-  foreach(module strew_llvm strew_halide strew_pto strew_import_mlir)
+  set(modules ${ARGN})
+  if(NOT modules)
+    set(modules strew_llvm strew_halide strew_pto strew_import_mlir)
+  endif()
+  foreach(module ${modules})
     if(TARGET ${module})
       add_dependencies(${target} ${module})
     endif()

@@ -1,14 +1,19 @@
 // main() of strew_unit_tests. Adds one flag to GoogleTest's: --room=NAME runs the tests whose source lies in tests/NAME, so that ctest
 // shows unit, golden and error apart though they are one program.
 //
+// At the end the slowest tests are listed, if some took more than a second.
+//
 // Tests write files under names that can be foreseen, so the temporary folder of a run is one that only its user may enter.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -27,6 +32,24 @@ std::string filter_of(std::string_view room) {
   }
   return filter;
 }
+
+/// Prints the ten tests that took longest.
+class SlowestTests : public testing::EmptyTestEventListener {
+  static constexpr int64_t kWorthNaming = 1000;  // milliseconds
+  static constexpr size_t kMost = 10;
+
+  void OnTestEnd(const testing::TestInfo& test) override {
+    const int64_t milliseconds = test.result()->elapsed_time();
+    if (milliseconds >= kWorthNaming) slow_.emplace_back(milliseconds, std::string(test.test_suite_name()) + "." + test.name());
+  }
+  void OnTestProgramEnd(const testing::UnitTest& /*all*/) override {
+    std::sort(slow_.rbegin(), slow_.rend());
+    if (slow_.size() > kMost) slow_.resize(kMost);
+    for (const auto& [milliseconds, name] : slow_) std::cout << "slow: " << milliseconds << " ms  " << name << "\n";
+  }
+
+  std::vector<std::pair<int64_t, std::string>> slow_;
+};
 
 }  // namespace
 
@@ -51,6 +74,7 @@ int main(int argc, char** argv) {
     }
     GTEST_FLAG_SET(filter, filter);
   }
+  testing::UnitTest::GetInstance()->listeners().Append(new SlowestTests);  // GoogleTest owns it
   const int status = RUN_ALL_TESTS();
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);

@@ -86,6 +86,7 @@ class [[nodiscard]] Expected {
   T&& value() && { return std::move(*checked()); }
   T& operator*() & { return *checked(); }
   const T& operator*() const& { return *checked(); }
+  T&& operator*() && { return std::move(*checked()); }
   T* operator->() { return &*checked(); }
   const T* operator->() const { return &*checked(); }
   T value_or(T other) const& { return ok() ? *value_ : std::move(other); }

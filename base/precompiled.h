@@ -1,0 +1,21 @@
+// What most files of the libraries and the command line include, compiled once per library (strew_precompile in cmake/strew_settings.cmake).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "strew/status.h"
