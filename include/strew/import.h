@@ -70,7 +70,7 @@ enum class ComputeOp : uint8_t {
   concatenate,  ///< along dim dims[0]
 };
 /// What compiler/import/fold did with a Compute.
-enum class ComputeFate : uint8_t {
+enum class ComputeDisposition : uint8_t {
   interpreted,
   folded,  ///< merged into the op of kernel `kernel`: its policy, indices or init
   fused,   ///< merged into the expression graph of kernel `kernel`
@@ -84,7 +84,7 @@ struct Compute {
   std::vector<TensorType> results;
   Expr function;
   std::vector<int64_t> dims, strides;
-  ComputeFate fate = ComputeFate::interpreted;
+  ComputeDisposition disposition = ComputeDisposition::interpreted;
   int kernel = -1;
 };
 
