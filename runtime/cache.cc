@@ -1,14 +1,20 @@
-// Table: open addressing at most half full, slots written once and then published; a full table is replaced by one of twice the size.
-// Readers announce themselves in one of 16 stripes (a cache line each, picked by thread), in one of the stripe's two counters; the
-// announcement and the table's pointer are sequentially consistent on both sides. So whoever reads a replaced table announced itself before
-// the replacement, and once every counter has been zero since, nobody does. Writers look at the counters and go on: what is still read is
-// freed by a later write. Two counters, because one alone need never be zero while readers overlap: new readers take the counter that
-// parity_ names, the other one only drains, and when it is empty parity_ changes. Two uncontended atomics and one reference count per
-// look-up, about 20 ns. There is no eviction: kernels are a few KiB; clear() drops them all.
+// See cache.h. KernelTable uses open addressing and is at most half full. A slot is written once and then published. A
+// full table is replaced by one of twice the size.
 //
-// BuiltKernels is asked only where a handle is missing, so locks do: one for the map, one per symbol while it is built.
+// Reclamation of replaced tables: a reader increments a counter before it loads the table's pointer, and decrements it
+// when done. The counters lie in 16 stripes, a cache line each, chosen by thread. The increment, the load and the
+// writer's exchange of the pointer are sequentially consistent, so a reader of a replaced table incremented its counter
+// before the replacement. Once every counter has been zero after the replacement, nobody reads the table any more.
+// Writers look at the counters and never wait: a table that may still be read is freed by a later write. Every stripe
+// has two counters, because a single one might never be zero while readers overlap: new readers use the counter that
+// parity_ names, the other one only drains, and when it is zero in all stripes, parity_ changes. A look-up costs two
+// uncontended atomic operations and one reference count, about 20 ns.
 //
-// Flight: the first to miss builds with no lock held, the rest wait on its flight. Tested by tests/unit/cache_test.cc.
+// There is no eviction: kernels take a few KiB, and clear() drops them all.
+//
+// A Flight is a build in progress: the first thread that misses builds without holding the lock; the others wait on its
+// Flight. BuiltKernels is asked only if a handle is missing, so plain locks are fast enough: one for the map, and one
+// per symbol during its build. Tested by tests/unit/cache_test.cc.
 #include "runtime/cache.h"
 
 #include <algorithm>
@@ -31,7 +37,7 @@ struct KernelTable::Slots {
   size_t used = 0;
   const std::unique_ptr<Slot[]> list;
 
-  /// The slot of `key`, or the empty one where it belongs.
+  /// The slot of `key`, or the empty slot in which it would be put.
   Slot& probe(Hash128 key) const {
     for (size_t i = key.low & mask;; i = (i + 1) & mask) {
       Slot& slot = list[i];
@@ -93,8 +99,8 @@ uint32_t KernelTable::empty_counters() const {
   return empty;
 }
 
-/// Frees the replaced tables that nobody reads. A reader that took a counter before parity_ changed may announce itself late, but it then
-/// finds a table newer than those that this counter was watched for.
+/// Frees the replaced tables that nobody reads. A reader that loaded parity_ before it changed may increment its counter
+/// late. It then loads a newer table than those replaced ones for which this counter has already been seen at zero.
 void KernelTable::free_unread() {
   constexpr uint32_t kStripesOfOne = (uint32_t{1} << kStripes) - 1, kAll = kStripesOfOne << kStripes | kStripesOfOne;
   for (int turn = 0; turn < 2 && !retired_.empty(); ++turn) {
@@ -150,11 +156,11 @@ Expected<Kernel> KernelCache::get(Hash128 key, const Build& build) {
   misses_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
 
-  Expected<Kernel> answer = unsupported("build: out of memory");  // made while there is memory
+  Expected<Kernel> answer = unsupported("build: out of memory");  // made now, while there is memory
   try {
     answer = build();
   } catch (const std::bad_alloc&) {
-    // that is the answer
+    // `answer` is the out-of-memory Status already
   } catch (const std::exception& e) {
     answer = internal_error(std::string("build: ") + e.what());
   }
@@ -164,7 +170,7 @@ Expected<Kernel> KernelCache::get(Hash128 key, const Build& build) {
   try {
     if (answer.ok()) table_.insert(key, *answer);
   } catch (const std::bad_alloc&) {
-    // a kernel that is not remembered
+    // the kernel is returned but not remembered
   }
   flight->answer.emplace(std::move(answer));
   flights_.erase(key);

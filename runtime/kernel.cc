@@ -1,7 +1,8 @@
-// Kernel: the handle's accessors, run(), and how an artifact becomes a state.
+// Kernel: the handle's accessors, run(), and how the state of a handle is made from an artifact.
 //
-// run() is the callable's (runtime/call) but where a call needs the op: interpreted kernels, hints that are to be checked, and STREW_VERIFY's
-// replay of every n-th call (runtime/replay). Tested by tests/unit/kernel_test.cc.
+// run() is Callable::run (runtime/call), except for calls that need the op: of interpreted kernels, with hints to
+// check, and every n-th call under STREW_VERIFY, which is replayed (runtime/replay). Tested by
+// tests/unit/kernel_test.cc.
 #include <new>
 
 #include "backends/modules.h"
@@ -19,7 +20,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Puts the object into memory, where its descriptor is.
+/// Loads the object into memory and takes the descriptor from there.
 Status link_artifact(BuiltKernel& kernel) {
   STREW_TRY(machine_can_run(kernel.compiled.target));
   STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
@@ -28,7 +29,7 @@ Status link_artifact(BuiltKernel& kernel) {
   return {};
 }
 
-/// A call that takes more than the callable.
+/// run() for calls that need the op, and for empty handles.
 [[gnu::noinline]] Status run_watched(const Kernel::State* state, std::span<const TensorView> tensors, strew_fault* fault) {
   if (state == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
   try {

@@ -1,6 +1,7 @@
-// quick_key walks every field into a word buffer (lists with their length first, so neighbours cannot run together) and hashes that;
-// kernel_key hashes text. The structured bindings name every field on purpose: a field added to an op does not compile until it is
-// keyed here. Cost: 100-200 ns, against microseconds of printing. Tested by tests/unit/cache_test.cc.
+// quick_key writes every field into a buffer of words and hashes the buffer. Lists begin with their length, so that
+// adjacent lists cannot be confused. The structured bindings name every field on purpose: after a field is added to an
+// op, this file does not compile until the key contains the field. Cost: 100-200 ns; printing the op for kernel_key
+// takes microseconds. Tested by tests/unit/cache_test.cc.
 #include "runtime/op_key.h"
 
 #define XXH_INLINE_ALL
@@ -15,7 +16,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Words on the stack, on the heap beyond 256. Whatever belongs together is put with one test of the room left.
+/// A buffer of words: the first 256 on the stack, the others on the heap. One put() tests once whether its words fit.
 class Words {
  public:
   template <class... Word>
@@ -52,7 +53,7 @@ class Words {
     return more(count);
   }
   [[gnu::noinline]] uint64_t* more(size_t count) {
-    limit_ = count_;  // what follows goes there too, so that the order of words is kept
+    limit_ = count_;  // all later words go to the heap too, so that they stay in order
     more_.resize(more_.size() + count);
     return more_.data() + more_.size() - count;
   }
@@ -155,9 +156,10 @@ Hash128 quick_key(const Op& op, const KernelOptions& options) {
 
 KernelKey kernel_key(const Op& op, const KernelOptions& options) {
   const auto target = parse_target(options.target);
-  // A target that does not parse never has a kernel; its text keeps the key well defined.
+  // A target that does not parse has no kernel; its text is used so that the key is well defined.
   const std::string target_text = target.ok() ? print(*target) : options.target;
-  // Of two targets with one text, only the machine's own has its cores and caches (include/strew/target.h).
+  // `native` and a named target may have the same text, but only `native` has this machine's cores and caches, which
+  // the heuristic reads.
   const bool is_native = options.target.find("native") != std::string::npos;
   return {hash_text(print(op) + "\n" + options.backend + "\n" + options.schedule + "\n" + target_text +
                     (is_native ? "\nnative\n" : "\n") + std::to_string(options.threads))};

@@ -1,4 +1,5 @@
-// Keys of ops: the stable one (of the text) and the quick one (of the fields).
+// quick_key: the key under which Runtime::get looks first. kernel_key (strew/runtime.h), a hash of the op's text, is
+// the second key; it takes longer to compute.
 #pragma once
 
 #include "strew/op.h"
@@ -7,8 +8,8 @@
 
 namespace strew::inline v0 {
 
-/// 128-bit hash of the fields of an op and its options: what get() looks up first, without printing. Equal ops and options give equal
-/// keys within one process; nothing may store it.
+/// 128-bit hash of the fields of an op and of the options, computed without printing the op. Equal ops with equal
+/// options have equal keys within one process; the key may differ between processes, so nothing may store it.
 Hash128 quick_key(const Op& op, const KernelOptions& options);
 
 }  // namespace strew::inline v0

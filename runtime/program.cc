@@ -1,4 +1,4 @@
-// See program.h: the kernels of compiler/program come from a Runtime. Tested by tests/unit/program_test.cc and tests/oracle/*.
+// run_program(): compiler/program with the kernels of a Runtime. Tested by tests/unit/program_test.cc and tests/oracle/*.
 #include "strew/program.h"
 
 #include "compiler/program/program.h"

@@ -1,6 +1,6 @@
-// The call's results (and the operands they may be) are copied before the call; afterwards the reference runs on the copies and every
-// element is compared, NaNs as one class (semantics.md section 2). Costs a copy and a slow run: a mode for hunting bugs. Tested by
-// tests/unit/kernel_test.cc.
+// See replay.h. Results and operands are copied before the call, because a result may share its operand's buffer. After
+// the call, the reference runs on the copies, and every element is compared; any two NaNs count as equal
+// (docs/semantics.md section 2). Costs the copies and a slow run. Tested by tests/unit/kernel_test.cc.
 #include "runtime/replay.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The number of the first element that differs, or -1.
+/// The row-major number of the first element that differs; -1: none.
 int64_t first_difference(const TensorView& view, const void* a, const void* b) {
   const int rank = view.rank;
   const DType dtype = view.dtype;

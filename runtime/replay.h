@@ -1,4 +1,4 @@
-// STREW_VERIFY: a call, and the same call on the reference.
+// Replay: under STREW_VERIFY, runs a call and repeats it on the reference, to find bugs of the code generators.
 #pragma once
 
 #include <span>
@@ -7,7 +7,8 @@
 
 namespace strew::inline v0 {
 
-/// As run_phases; then an internal error with the op's text where the reference's answer or bits differ.
+/// Runs the call and returns its status. Fails with Code::internal and the op's text if the reference returns another
+/// status or other result bits.
 Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
 
 }  // namespace strew::inline v0

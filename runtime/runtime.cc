@@ -1,7 +1,7 @@
-// Runtime: the cache in front of the pipeline (backends/pipeline.h). get() looks up the fields' hash first, then the text's. Only a request that
-// was never made before is planned: that gives the symbol, under which a kernel may have been built for another spelling of the op or another
-// number of threads; its handle is then remembered for this request too.
-// Tested by tests/unit/cache_test.cc and kernel_test.cc.
+// Runtime: the cache in front of the pipeline (backends/pipeline.h). get() first looks up the hash of the op's fields,
+// then the hash of its text. Only a new request is planned, which yields the symbol. If a kernel with this symbol
+// exists, built for another spelling of the op or another number of threads, it is shared; otherwise it is built. The
+// handle is then remembered for this request. Tested by tests/unit/cache_test.cc and kernel_test.cc.
 #include "strew/runtime.h"
 
 #include <chrono>
@@ -25,9 +25,9 @@ struct Runtime::Impl {
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
 
-  /// What the quick key did not find. Not inline: looking up a kernel that is there pays for nothing of this.
+  /// get() if the quick key finds nothing. It is not inline, so that a look-up that finds its kernel does not pay for this code.
   [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Hash128 quick);
-  /// A handle for a request that was not seen before; the kernel may have been built for another one.
+  /// A handle for a new request; its kernel may have been built for another request.
   Expected<Kernel> make(const Op& op, const KernelOptions& options);
   static Expected<BuiltKernels::Built> build(Compiled planned);
 };

@@ -20,7 +20,8 @@ enum class EntryKind : uint8_t {
 };
 STREW_API std::string_view name(EntryKind kind);
 
-/// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; and those of its strategy.
+/// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; and those of
+/// its strategy.
 STREW_API std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
 }  // namespace strew::inline v0

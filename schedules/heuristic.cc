@@ -1,9 +1,10 @@
-// choose_schedule: the default schedule of a plan, by the decision table of README.md. Its numbers are the plan's, the target's, or those
-// of schedules/thresholds.h, which gives the origin of each.
+// choose_schedule: the default schedule of a plan, by the decision table of README.md. Its numbers are the plan's, the
+// target's, or those of schedules/thresholds.h, which gives the origin of each.
 //
-// Only static extents count. A dynamic extent is taken as large, because the executor decides at the call how many threads the call is
-// worth (runtime/call/executor). Whether a table is in cache at the call is not known here, so a table larger than the last-level cache
-// counts as cold. The tuner's choice takes precedence. Tested by tests/unit/schedule_test.cc.
+// Only static extents count. A dynamic extent is taken as large, because the executor decides at the call how many
+// threads the call is worth (runtime/call/executor). Whether a table is in cache at the call is not known here, so a
+// table larger than the last-level cache counts as cold. Knobs that the caller sets take precedence
+// (backends/pipeline). Tested by tests/unit/schedule_test.cc.
 #include <algorithm>
 #include <limits>
 
@@ -70,8 +71,8 @@ struct Choice {
   std::string why;
 };
 
-/// Strategy private pays with many updates per element and tables that fit in cache. If the number of tables decides the bits, the answer
-/// must not depend on threads or cores.
+/// Strategy private pays with many updates per element and tables that fit in cache. If the number of tables decides
+/// the bits, the answer must not depend on threads or cores.
 bool private_pays(const Plan& plan, const Facts& f, const Target& target, int threads) {
   if (f.positions == kUnknown || f.moved_bytes == kUnknown || f.table_bytes == kUnknown || !legal_private_tables(plan).ok())
     return false;
@@ -80,9 +81,9 @@ bool private_pays(const Plan& plan, const Facts& f, const Target& target, int th
          f.moved_bytes >= times(kUpdatesPerElement, f.table_bytes);
 }
 
-/// Are owners faster than one thread? Scanning the key of an element costs about as much as updating the element in cache, so a table of
-/// single elements must be larger than the cache; narrow rows pay as soon as the table exceeds the private cache. Wide rows are cut into
-/// columns instead, which needs no work on indices.
+/// Are owners faster than one thread? Scanning the key of an element costs about as much as updating the element in
+/// cache, so a table of single elements must be larger than the cache; narrow rows pay as soon as the table exceeds the
+/// private cache. Wide rows are cut into columns instead, which needs no work on indices.
 bool owners_pay(const Plan& plan, const Facts& f, const Target& target, int threads) {
   const bool narrow = f.window_bytes != kUnknown && f.window_bytes / threads < kWideShare;
   const int64_t cached = plan.kind == PlanKind::element ? target.l3_bytes / kCachedElementShare : target.l2_bytes;
@@ -133,8 +134,8 @@ bool choose_nontemporal(const Plan& plan, const Facts& f, const Target& target, 
   // Updated slices are read again soon (KV caches).
   const int64_t cached = plan.kind == PlanKind::slice_update ? target.l3_bytes : target.l3_bytes / kStreamingRowShare - 1;
   if (f.table_bytes == kUnknown || f.table_bytes <= cached) return false;
-  // Slice updates: many runs (decode), or more bytes than the private caches hold (prefill, slabs). Other kinds: both. Rows of 256 to 1023
-  // bytes on one thread take the same time with and without streaming stores.
+  // Slice updates: many runs (decode), or more bytes than the private caches hold (prefill, slabs). Other kinds: both.
+  // Rows of 256 to 1023 bytes on one thread take the same time with and without streaming stores.
   const int64_t runs = f.moved_bytes / f.run_bytes;
   const bool beyond_private = f.moved_bytes > times(target.l2_bytes, threads);
   return plan.kind == PlanKind::slice_update ? runs >= kStreamingRuns || beyond_private

@@ -1,7 +1,6 @@
-// check_schedule: is this schedule legal for this plan on this target? The values that a knob may have are in its row of
-// schedules/knobs.cc; this file checks what depends on the plan and the target. It decides legality only, heuristic.cc what is fast. Every
-// message starts with the knob and its value, so a schedule from a user, from wisdom and from the tuner gets the same answer. Tested by
-// tests/unit/schedule_test.cc.
+// check_schedule: is this schedule legal for this plan on this target? The values that a knob may have are in its row
+// of schedules/knobs.cc; this file checks what depends on the plan and the target. It decides legality only,
+// heuristic.cc what is fast. Every message starts with the knob and its value. Tested by tests/unit/schedule_test.cc.
 #include "schedules/schedule.h"
 
 #include "schedules/knobs.h"

@@ -1,4 +1,5 @@
-// Schedules within the compiler: the default schedule of a plan, which schedules are legal, and the schedule's text as users write it.
+// Schedules within the compiler: the default schedule of a plan, which schedules are legal, and the schedule's text as
+// users write it.
 #pragma once
 
 #include <string>
@@ -15,9 +16,9 @@ namespace strew::inline v0 {
 /// Does the strategy need the entries keys and list?
 inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner || strategy == Strategy::radix; }
 
-/// The default schedule for a plan on a target, for calls of at most `max_threads` threads (0: as many as the target has cores). A schedule
-/// does not say how many threads a call uses; their number decides only which strategy pays. `why`, if given, gets the reason for the
-/// strategy.
+/// The default schedule for a plan on a target, for calls of at most `max_threads` threads (0: as many as the target
+/// has cores). A schedule does not say how many threads a call uses; their number decides only which strategy pays.
+/// `why`, if given, gets the reason for the strategy.
 Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why = nullptr);
 /// For wide accumulation: may a call have fewer than two updates per element of the result?
 bool updates_may_be_few(const Plan& fold);

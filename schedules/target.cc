@@ -1,9 +1,10 @@
 // Text of targets: parsing and printing, and the traits that follow from a set of features.
 //
-// Grammar: [ARCH-]CPU{(+|-)FEATURE}, or an NPU. CPU names contain '-' themselves, so the longest known name that is followed by the end or
-// a sign is taken. A feature brings what it implies ("+avx512bw" switches avx2 on) and takes with it what implies it ("-avx" switches avx2
-// off). The text lists only what differs from the CPU's own features, sorted, so equal targets print equal text. Cores and caches are the
-// machine's for `native` and those of the CPU's row otherwise. Tested by tests/unit/target_test.cc.
+// Grammar: [ARCH-]CPU{(+|-)FEATURE}, or an NPU. CPU names contain '-' themselves, so the longest known name that is
+// followed by the end or a sign is taken. A feature brings what it implies ("+avx512bw" switches avx2 on) and takes
+// with it what implies it ("-avx" switches avx2 off). The text lists only what differs from the CPU's own features,
+// sorted, so equal targets print equal text. Cores and caches are the machine's for `native` and those of the CPU's row
+// otherwise. Tested by tests/unit/target_test.cc.
 #include "schedules/target.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Picks the arithmetic of a dtype's kind, and compares. Comparisons go through exact values: integers by their signedness, floats
-// as IEEE 754 has it (a NaN is only ever `ne`), complex numbers by parts and only for equality.
+// Dispatches by the dtype's kind, and compares. Comparisons use exact values: integers by their signedness, floats as
+// in IEEE 754 (of a NaN, only `ne` is true), complex numbers by their parts and only for equality. Tested by
+// tests/unit/reference_arithmetic_test.cc.
 #include "compiler/evaluate/arithmetic.h"
 
 #include <cmath>

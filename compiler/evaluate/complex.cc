@@ -1,5 +1,5 @@
-// Complex numbers by the formulas of semantics.md section 4, spelled out so that no library chooses another; every step rounds to
-// the dtype of the parts.
+// Complex numbers by the formulas of docs/semantics.md section 4. They are written out because std::complex leaves its
+// formulas open. Every step is rounded to the dtype of the parts. Tested by tests/unit/reference_arithmetic_test.cc.
 #include <bit>
 #include <cmath>
 
@@ -31,7 +31,7 @@ Parts<T> multiply(Parts<T> a, Parts<T> b) {
   return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
 }
 
-/// Smith's division.
+/// Smith's algorithm, as docs/semantics.md has it.
 template <class T>
 Parts<T> divide(Parts<T> a, Parts<T> b) {
   if (std::fabs(b.re) >= std::fabs(b.im)) {

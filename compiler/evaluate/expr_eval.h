@@ -1,4 +1,4 @@
-// Evaluates an expression graph on scalars, node by node, each rounded to its own dtype.
+// ExprEvaluator: evaluates an expression graph on scalars, node by node, each rounded to its own dtype.
 #pragma once
 
 #include <span>
@@ -10,6 +10,7 @@ namespace strew::inline v0::evaluate {
 
 class ExprEvaluator {
  public:
+  /// `expr` must be verified and outlive the evaluator. An evaluator is not thread-safe.
   explicit ExprEvaluator(const Expr& expr) : expr_(expr), values_(expr.nodes.size()) {}
 
   void run(std::span<const Scalar> current, std::span<const Scalar> update, std::span<const Scalar> extra);
@@ -18,7 +19,7 @@ class ExprEvaluator {
 
  private:
   const Expr& expr_;
-  std::vector<Scalar> values_;  // of the nodes; kept between runs so that a run allocates nothing
+  std::vector<Scalar> values_;  // per node; kept between runs so that a run allocates nothing
 };
 
 }  // namespace strew::inline v0::evaluate

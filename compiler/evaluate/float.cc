@@ -1,5 +1,6 @@
-// Floats: f32 and narrower are evaluated in f32, f64 in f64, and the result is rounded to the dtype. This file relies on the
-// compiler for one thing, that float and double operations are IEEE 754's, one rounding each (-ffp-contract=off, SSE or better).
+// Floats: f32 and narrower dtypes are evaluated in f32, f64 in f64, and the result is rounded to the dtype. The file
+// relies on the C++ compiler to round every float and double operation once, as IEEE 754 says: it is compiled with
+// -ffp-contract=off, for SSE or newer. Tested by tests/unit/reference_arithmetic_test.cc.
 #include <cmath>
 #include <limits>
 
@@ -26,7 +27,7 @@ T table(const MathFunction& function, T x, T y) {
     return function.binary_f64(x, y);
 }
 
-/// IEEE 754-2019 minimum: a NaN wins, -0 < +0.
+/// IEEE 754-2019 minimum: NaN if an argument is NaN; -0 < +0.
 template <class T>
 T minimum(T a, T b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();

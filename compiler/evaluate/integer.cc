@@ -1,5 +1,6 @@
-// Integers and bool. Two's complement that wraps: every result is computed where it cannot overflow, then cut to the width.
-// Division by zero gives all bits, x rem 0 is x; shifts take their amount as unsigned, so a negative one is beyond the width.
+// Integers and bool. Arithmetic is two's complement and wraps: a result is computed in a type in which it cannot
+// overflow, then truncated to the width. x / 0 has all bits set, and x rem 0 is x. Shift amounts are unsigned, so a
+// negative amount counts as larger than the width. Tested by tests/unit/reference_arithmetic_test.cc.
 #include <algorithm>
 #include <bit>
 
@@ -9,7 +10,7 @@
 namespace strew::inline v0::evaluate {
 namespace {
 
-/// The value, of whatever signedness.
+/// The value of an integer of either signedness.
 __int128 value_of(const Scalar& x) {
   if (x.dtype == DType::u64) return static_cast<__int128>(x.bits[0]);
   return decode_i64(x.dtype, x.bits[0]);
@@ -20,10 +21,10 @@ Scalar cut(DType dtype, __int128 value) { return cut(dtype, static_cast<uint64_t
 
 Scalar shift(ExprOp op, const Scalar& a, const Scalar& b) {
   const int width = bits(a.dtype);
-  const uint64_t amount = b.bits[0];  // bits, so unsigned
+  const uint64_t amount = b.bits[0];  // read as unsigned
   const bool beyond = amount >= static_cast<uint64_t>(width);
   if (op == ExprOp::shift_right_arithmetic) {
-    // Sign fill whatever the signedness of the dtype: the top bit of the width is the sign.
+    // Fills with the top bit of the width, for unsigned dtypes too.
     const int unused = 64 - width;
     const int64_t extended = static_cast<int64_t>(a.bits[0] << unused) >> unused;
     return cut(a.dtype, static_cast<uint64_t>(extended >> (beyond ? 63 : amount)));

@@ -1,4 +1,5 @@
-// See access_dims.h. Each list of the op is read once, into tables by dim; whatever is no dim of its tensor is left out there.
+// See access_dims.h. The constructor reads each list of the op once and enters it into tables by dim. It skips entries
+// that are not dims of their tensor.
 #include "compiler/op/access_dims.h"
 
 namespace strew::inline v0 {

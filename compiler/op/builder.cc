@@ -1,5 +1,5 @@
-// Builders collect an op and complete it: results that were not named, strides, the graph of a combiner's name, dtypes of expression nodes.
-// Everything else is left to verify(). Covered by tests/unit/builder_test.cc.
+// See builder.h. build() completes the op (results that were left out, the graph of the combiner's name) and verifies
+// it. ExprBuilder derives the dtypes of nodes. Tested by tests/unit/builder_test.cc.
 #include "strew/builder.h"
 
 #include "compiler/op/access_dims.h"
@@ -21,7 +21,7 @@ Expected<Scatter> ScatterBuilder::build(const VerifyOptions& options) const {
   return op;
 }
 
-/// Where the lists make no sense the shape is wrong in some way that verify() names.
+/// If the dimension numbers are wrong, so is the type, and verify() reports it.
 TensorType GatherBuilder::derived_result() const {
   const AccessDims dims(op_);
   TensorType result{op_.operand.dtype, dims.slices_extents(dims.position_extents(op_.indices.dims), dims.window_extents()), {}};

@@ -1,6 +1,6 @@
-// See combiner.h. Recognition is exact: current and update may change places only where the result's bits do not depend on it (a NaN's payload
-// is unspecified anyway), so subtract(update, current) stays a graph. The update may come through the conversion to the element type that
-// promotion puts there (tests/unit/stablehlo_region_test.cc).
+// See combiner.h. operator_of() accepts swapped arguments only of operators that commute, so subtract(update, current)
+// stays a graph. It accepts an update that is converted to the result's dtype, because StableHLO's promotion inserts
+// this conversion. Tested by tests/unit/combiner_test.cc and tests/unit/stablehlo_region_test.cc.
 #include "compiler/op/combiner.h"
 
 #include <array>
@@ -16,7 +16,7 @@ using E = ExprOp;
 using K = CombinerKind;
 using D = CombinerDomain;
 
-// A difference takes updates away: its folds begin with 0 and hold what is taken, so they merge by addition.
+// A partial result of sub starts from 0 and is minus the sum of its updates, so partial results are merged by add.
 constexpr std::array kTable{
     //             op          name        domain      commutes order-free merges by
     CombinerTraits{E::add, K::add, D::all, true, false, E::add},
@@ -30,7 +30,8 @@ constexpr std::array kTable{
     CombinerTraits{E::bit_xor, K::bit_xor, D::bitwise, true, true, E::bit_xor},
 };
 
-/// The largest value, or the smallest: an infinity; in a narrow dtype without infinities the last code before the NaNs.
+/// The largest or smallest value of a float dtype: an infinity, or, in a dtype without infinities, the last bit pattern
+/// before the NaNs.
 uint64_t extreme(DType dtype, bool largest) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto is_nan = [&](uint64_t code) { return std::isnan(decode(dtype, code)); };
@@ -67,7 +68,7 @@ bool is_current(const Expr& expr, int32_t node, int32_t pair) {
   return at(expr, node).op == ExprOp::current && at(expr, node).index == pair;
 }
 
-/// The pair's update that the node is or, as `dtype`, converts; null: it is something else.
+/// The pair's update if `node` is this update or its conversion to `dtype`; otherwise null.
 const ExprNode* update_of(const Expr& expr, int32_t node, int32_t pair, DType dtype) {
   const ExprNode* n = &at(expr, node);
   if (n->op == ExprOp::convert && n->dtype == dtype) n = &at(expr, n->args[0]);
@@ -84,7 +85,7 @@ int32_t input(Expr& graph, ExprOp op, int index, DType from, DType to) {
   return from == to ? node : push(graph, {ExprOp::convert, to, {node}, 0, {}});
 }
 
-/// result = current op update, the update converted.
+/// Appends the result `current op update`, with the update converted to the result's dtype.
 void add_fold(Expr& graph, ExprOp op, DType update, DType result) {
   const auto index = static_cast<int>(graph.results.size());
   const int32_t converted = input(graph, ExprOp::update, index, update, result);
@@ -92,9 +93,9 @@ void add_fold(Expr& graph, ExprOp op, DType update, DType result) {
   graph.results.push_back(push(graph, {op, result, {current, converted}, 0, {}}));
 }
 
-/// How a result is made of its pair's current value and update.
+/// A result that is `op` of its pair's current value and update.
 struct Fold {
-  ExprOp op;  ///< update: without the current value
+  ExprOp op;  ///< ExprOp::update: the result is the update
   DType update, result;
 };
 

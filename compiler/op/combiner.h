@@ -1,13 +1,14 @@
-// Combiners: what is known of the operators that fold an update into a destination, in one table, and the graph that a combiner is.
+// Combiners: one table of the operators that combine an update with a destination's value, and functions on combiner graphs.
 //
-// A combiner is an expression graph over current values, updates and extras (expr.h); the empty graph is assign. Some operators have a name of
-// their own in builders and canonical text (CombinerKind): it stands for `operator(current, update)` on every pair, the update converted to the
-// result's dtype. spelled() writes that graph and combiner_kind() recognises it, node by node. Everything else asks the graph's
-// operators: planning and strategies whether updates may be regrouped and with what an empty fold starts, imports whether operands may
-// change places, verification which dtypes an operator is for.
+// A combiner is an expression graph over current values, updates and extras (expr.h); the empty graph is assign. A
+// CombinerKind is a name, in builders and canonical text, for the graph that computes `operator(current, update)` on
+// every pair, with the update converted to the result's dtype. spelled() writes that graph, and combiner_kind()
+// recognises it node by node. All other code asks for the properties of the graph's operators: planning and strategies,
+// whether updates may be regrouped and what the identity element is; imports, whether arguments may be swapped;
+// verification, which dtypes an operator takes.
 //
-// Adding a named combiner is a row of the table and a CombinerKind. Tested by tests/unit/combiner_test.cc, which proves every row by trying
-// all values of small dtypes.
+// A new named combiner needs a row of the table and a CombinerKind. Tested by tests/unit/combiner_test.cc, which checks
+// every row on all values of small dtypes.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace strew::inline v0 {
 
-/// The dtypes an operator folds, all of them with arithmetic.
+/// The dtypes that an operator takes, among those with arithmetic.
 enum class CombinerDomain : uint8_t {
   all,
   numbers,  ///< not bool
@@ -31,41 +32,46 @@ struct CombinerTraits {
   ExprOp op;
   CombinerKind kind;
   CombinerDomain domain;
-  bool commutes;    ///< a op b and b op a are the same number
-  bool order_free;  ///< floats, too: any order and grouping of the updates gives the same number
-  ExprOp
-      merges_by;  ///< combines what two folds that began with the identity give; the operator itself unless updates are taken away
+  bool commutes;    ///< a op b == b op a
+  bool order_free;  ///< any order and grouping of the updates gives the same number, of floats too
+  /// The operator that merges two partial results, each of which started from the identity element. It is `op` itself,
+  /// except that partial results of sub, whose identity is 0, are merged by add.
+  ExprOp merges_by;
 };
 
 /// The table.
 STREW_API std::span<const CombinerTraits> combiner_traits();
-/// The row of an operator or of a name; null: it has none (assign and expr have no row).
+/// The row of an operator or of a name; null if there is none (the names assign and expr have no row).
 STREW_API const CombinerTraits* find_combiner(ExprOp op);
 STREW_API const CombinerTraits* find_combiner(CombinerKind kind);
 
-/// Whether the operator's domain has the dtype.
+/// Is the dtype in the operator's domain?
 bool takes(const CombinerTraits& row, DType dtype);
-/// Does any order and any grouping of the updates give the same bits? Integers and bool where the operator can be merged at all; float min
-/// and max.
+/// Does any order and any grouping of the updates give the same bits? True of integers and bool for every operator
+/// whose partial results can be merged, and of float min and max.
 bool regroups_exactly(ExprOp op, DType dtype);
-/// Bits of the value e for which `e op x` merged into any y is `y op x`: the start of an empty fold; -0 for float sums. None for operators
-/// that cannot be folded apart, and for complex dtypes, which do not fit.
+/// Bits of the identity element e, from which a partial result starts: merging `e op x` into any y gives `y op x`. It
+/// is -0 for float sums. None for operators whose partial results cannot be merged, and for complex dtypes, whose
+/// elements do not fit 64 bits.
 STREW_API std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
-/// What combines two partial results of it.
+/// The operator that merges two partial results of `op` (CombinerTraits::merges_by).
 STREW_API ExprOp merge_of(ExprOp op);
 
-/// The graph that the name stands for on the op's dtypes; empty for assign. `kind` is not expr. The op need not be verified.
+/// The graph that `kind` stands for with the op's dtypes; empty for assign. `kind` must not be expr. The op need not be verified.
 Expr spelled(const Scatter& op, CombinerKind kind);
-/// The name whose graph on the op's dtypes is the op's combiner, node by node; else expr. The op need not be verified.
+/// The name of the op's combiner: its graph with the op's dtypes equals the combiner node by node. Otherwise expr. The
+/// op need not be verified.
 STREW_API CombinerKind combiner_kind(const Scatter& op);
 
-/// The combiner of any op as an expression graph with every convert written out, assign too, so that code generators know one form.
+/// The combiner of a scatter or the expression of a gather as a graph that is never empty: assign and a plain gather
+/// are written out with their converts, so that code generators see one form.
 Expr combine_graph(const Op& op);
-/// The operator by which the graph makes result `pair` of that pair's current value and update (perhaps converted to the result's dtype),
-/// either way round where it commutes; ExprOp::update: it is the update. None: any other graph.
+/// The operator, if result `pair` of the graph is `operator(current, update)` of that pair, with the update possibly
+/// converted to the result's dtype, and with the arguments swapped if the operator commutes. ExprOp::update if the
+/// result is the update itself. None of other graphs.
 std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair);
-/// Where the graph is one operator on every pair as operator_of() sees it: the graph that the operator's name stands for, empty for the
-/// update. Else the graph itself.
+/// If operator_of() gives the same operator for every pair, the graph that the operator's name stands for (empty for
+/// ExprOp::update); otherwise the graph itself.
 STREW_API Expr named_combiner(Expr graph);
 
 }  // namespace strew::inline v0

@@ -1,6 +1,6 @@
-// The table of expression nodes: spelling and arity. Spellings are StableHLO's where it has the operation (exp2, log2, trunc, and
-// the comparisons by direction are ours; erf is CHLO's). Adding a node is a row here, its rule in verify_expr.cc, and a case in
-// the reference and the code generators. Covered by tests/unit/op_test.cc.
+// The table of expression operations: name and arity. Names are StableHLO's where StableHLO has the operation; erf is
+// CHLO's name; exp2, log2, trunc and one comparison per direction are strew's. A new operation needs a row here, its
+// rule in verify_expr.cc, and a case in the reference and in the code generators. Tested by tests/unit/op_test.cc.
 #include "strew/expr.h"
 
 namespace strew::inline v0 {

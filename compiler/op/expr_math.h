@@ -1,4 +1,4 @@
-// Which nodes of an expression are calls of the table of transcendental functions (base/math).
+// Maps operations of expressions to the table of transcendental functions (base/math).
 #pragma once
 
 #include "base/math/math.h"
@@ -7,8 +7,8 @@
 
 namespace strew::inline v0 {
 
-/// The row of `op`, or null: arithmetic, comparisons, sqrt and the roundings to integers are exact or correctly rounded
-/// instructions.
+/// The function that computes `op`. Null for arithmetic, comparisons, sqrt and roundings to integers, which are exact
+/// or correctly rounded instructions and call no function.
 STREW_API const MathFunction* find_math_function(ExprOp op);
 
 }  // namespace strew::inline v0

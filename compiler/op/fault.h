@@ -1,4 +1,5 @@
-// An out_of_bounds failure of an op, as a sentence: what base/fault_text needs, read off the op.
+// The message about an out-of-bounds index, for an op: extracts from the op what base/fault_text needs. Tested by
+// tests/unit/kernel_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace strew::inline v0 {
 
 FaultRule fault_rule(const Op& op);
-/// `index_dims` and `operand_dims` are those of the call.
+/// The status with code out_of_bounds for `fault`. `index_dims` and `operand_dims`: extents at the call.
 Status fault_status(const Op& op, const strew_fault& fault, std::span<const int64_t> index_dims,
                     std::span<const int64_t> operand_dims);
 

@@ -1,9 +1,11 @@
-// Dimension numbers of the familiar forms. Each function states one row of semantics.md section 7; shapes that do not fit are found by
-// verify() when the builder builds, so only what cannot be written as dimension numbers at all fails here.
+// See forms.h. Each function writes the dimension numbers of one row of docs/semantics.md section 7. A function records
+// a failure in its builder only if no dimension numbers describe its arguments; shapes that do not fit are found by
+// verify(), which build() calls.
 //
-// A dim that is indexed one element at a time is inserted (scatter) or collapsed (gather). A gather's full window over a dynamic dim takes its
-// size from the result at the call (slice size ?); a collapsed dim of size 0 has slice size 0, as C21 wants.
-// Covered by tests/unit/builder_test.cc.
+// A dim that is indexed one element at a time becomes an inserted dim (scatter) or a collapsed dim (gather). A gather's
+// full window over a dynamic dim has slice size `?`, which the result gives at the call. A collapsed dim of extent 0
+// has slice size 0, because constraint C21 requires a slice size that is not larger than the dim. Tested by
+// tests/unit/builder_test.cc.
 #include "strew/forms.h"
 
 #include <algorithm>
@@ -36,10 +38,10 @@ Status bad_axis(const char* form, int64_t axis, int64_t rank) {
                           " to " + std::to_string(rank - 1) + " for an operand of rank " + std::to_string(rank));
 }
 
-/// Slice size of a dim indexed one element at a time.
+/// Slice size of a dim that is indexed one element at a time.
 int64_t unit(const TensorType& operand, int64_t dim) { return operand.dims[static_cast<size_t>(dim)] == 0 ? 0 : 1; }
 
-/// Number of components of index vectors along the last dim of indices; a failure if that is not known or more than the operand can take.
+/// Extent of the last dim of indices, which holds the index vectors. Fails if the extent is dynamic or larger than `most`.
 Expected<int64_t> last_extent(const char* form, const TensorType& indices, int64_t most) {
   const std::string what = std::string(form) + ": the last dim of indices, the length of its index vectors, ";
   if (indices.dims.empty()) return invalid_argument(what + "is missing: indices has rank 0; expected at least 1");

@@ -1,5 +1,5 @@
-// How large an op may be. Far above anything real; they keep hostile text and files from costing more than their size.
-// parse_op() and verify() (label op_limits) both hold them.
+// The largest ops that are accepted. The limits are far above what real ops need; they bound the memory and time that a
+// hostile text or file can cost. parse_op() and verify() (label op_limits) both enforce them.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Op: the order in which tensors are bound, and the names of its enums as canonical text writes them.
 //
-// tensor_slots() is the only place that knows the binding order; the runtime, the backends and the command line all ask it.
-// Covered by tests/unit/op_test.cc.
+// Only tensor_slots() knows the binding order; the runtime, the backends and the command line ask it. Tested by
+// tests/unit/op_test.cc.
 #include "strew/op.h"
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The name of enumerator `value` in a table in enum order.
+/// The name of enumerator `value` in `names`, which is in enum order.
 template <class Enum, size_t N>
 std::string_view at(const std::array<std::string_view, N>& names, Enum value) {
   const auto i = static_cast<size_t>(value);

@@ -1,9 +1,11 @@
-// Specialise: walk the slots in binding order, hold each buffer against its type, and write extents and strides into a copy of the op.
+// See specialise.h. Compares each buffer with the type of its slot, in binding order, and writes its extents and
+// strides into a copy of the op.
 //
-// What has no slot follows: operands of a scatter in place or with fill take their results' extents (and in place their strides), a gather's
-// dynamic slice sizes the result's. A stride is compared only where it can be felt: in tensors with elements, for extents above 1. A collapsed
-// or batching slice of 1 becomes 0 when its dynamic dim turns out empty, so that C21 still holds and the policy decides.
-// Covered by tests/unit/specialise_test.cc.
+// Tensors without a slot take their numbers from others: operands of a scatter with init in_place or fill have their
+// results' extents (and with in_place the strides), and a gather's dynamic slice sizes are extents of the result. A
+// stride is compared only if it matters: the tensor has elements and the extent is above 1. The slice size 1 of a
+// collapsed or batching dim becomes 0 if that dynamic dim is empty, so that constraint C21 still holds and the policy
+// decides what happens. Tested by tests/unit/specialise_test.cc.
 #include "compiler/op/specialise.h"
 
 #include <algorithm>
@@ -20,7 +22,7 @@ class Binder {
  public:
   explicit Binder(std::span<const TensorView> bound) : bound_(bound) {}
 
-  /// Specialises `type` to the next buffer.
+  /// Writes the extents and strides of the next buffer into `type`.
   Status bind(Role role, size_t index, TensorType& type) {
     const TensorView& view = bound_[next_++];
     name_ = std::string(name(role)) + "[" + std::to_string(index) + "]";
@@ -88,7 +90,7 @@ Status bind_extras(Binder& binder, std::vector<Extra>& extras) {
   return {};
 }
 
-/// An operand without a buffer of its own looks like its result.
+/// An operand without a buffer has the extents of its result.
 Status follow_result(size_t index, const TensorType& result, InitKind init, TensorType& operand) {
   const std::string name = "operand[" + std::to_string(index) + "]";
   if (operand.dims.size() != result.dims.size()) {
@@ -104,7 +106,7 @@ Status follow_result(size_t index, const TensorType& result, InitKind init, Tens
   if (init == InitKind::in_place) {
     operand.strides = result.strides;
   } else {
-    operand.strides.clear();  // nothing is read
+    operand.strides.clear();  // the operand is not read
   }
   return {};
 }
@@ -129,7 +131,7 @@ void specialise_slice_sizes(Gather& g, const TensorType& declared_operand) {
     const AccessDims::OperandDim& dim = dims.operand[d];
     const bool is_window = dim.kind == OperandDimKind::window;
     if (!is_window && declared_operand.dims[d] == kDynamic && g.operand.dims[d] == 0) g.slice_sizes[d] = 0;
-    // No dim of the result: verify() says why.
+    // slices_dim < 0: the op names a wrong dim, which verify() reports.
     if (is_window && dim.slices_dim >= 0 && g.slice_sizes[d] == kDynamic)
       g.slice_sizes[d] = g.result.dims[static_cast<size_t>(dim.slices_dim)];
   }

@@ -1,8 +1,9 @@
-// Canonical text, the reading half: whatever print() writes, with spaces allowed between any two tokens and fields in any order.
+// Parses the canonical text of an op (docs/op_text.md has the grammar): whatever print() writes, with spaces between
+// any two tokens and with the fields in any order.
 //
-// The text may come from anywhere (a wisdom file, a command line), so nothing here recurses, every list is bounded, integers are
-// checked for overflow, and an error names the offset, what stands there and what was expected. The op is not verified.
-// The grammar is docs/op_text.md. Covered by tests/unit/op_text_test.cc.
+// The text may come from a hostile file, so the parser does not recurse, every list is bounded, and integers are
+// checked for overflow. An error names the offset, the text found there and what was expected. The op is not verified.
+// Tested by tests/unit/op_text_test.cc.
 #include <charconv>
 #include <string>
 #include <system_error>
@@ -88,7 +89,7 @@ class Cursor {
   size_t at_ = 0;
 };
 
-/// item,item,... up to and including `close`; `item` appends one.
+/// Reads "item,item,…" up to and including `close`; `item` reads and appends one.
 template <class Item>
 Status read_items(Cursor& c, char close, int most, std::string_view what, const Item& item) {
   if (c.accept(close)) return {};
@@ -139,7 +140,7 @@ Status read_types(Cursor& c, std::vector<TensorType>& out) {
   return read_items(c, ']', kMaxPairs, "tensors", [&] { return read_type(c, out.emplace_back()); });
 }
 
-/// The enumerator whose name stands here. Enumerators are 0..last.
+/// Reads the name of an enumerator of 0..last.
 template <class Enum>
 Status read_enum(Cursor& c, Enum last, Enum& out) {
   c.skip_space();
@@ -203,7 +204,7 @@ Status read_reference(Cursor& c, int32_t& out) {
   return c.integer(out);
 }
 
-/// add(%0,%1):f32
+/// Reads a node: "add(%0,%1):f32".
 Status read_node(Cursor& c, ExprNode& node) {
   c.skip_space();
   const size_t begin = c.offset();
@@ -235,7 +236,7 @@ Status read_node(Cursor& c, ExprNode& node) {
   return node.op == ExprOp::literal ? read_scalar(c, literal, literal_at, node.dtype, node.value) : Status();
 }
 
-/// {%0=current(0):f32; ...; return %0, %1}
+/// Reads a graph: "{%0=current(0):f32; ...; return %0, %1}".
 Status read_expr(Cursor& c, Expr& out) {
   STREW_TRY(c.expect('{'));
   while (c.peek() == '%') {
@@ -263,7 +264,7 @@ struct Field {
   bool required = false;
 };
 
-/// A scatter while it is read: what a combiner's name stands for depends on dtypes that may follow it.
+/// A scatter that is being read. The combiner's name is kept, because its graph depends on dtypes that may follow in the text.
 struct ScatterText : Scatter {
   CombinerKind kind = CombinerKind::assign;
 };
@@ -314,7 +315,7 @@ constexpr Field<Gather> kGatherFields[] = {
     {"indices_are_sorted", [](Cursor& c, Gather& g) { return read_flag(c, g.indices_are_sorted); }},
 };
 
-/// The fields up to the closing parenthesis, which ends the text.
+/// Reads the fields up to the closing parenthesis, which must end the text.
 template <class T, size_t N>
 Status read_fields(Cursor& c, const Field<T> (&fields)[N], T& out, bool (&seen)[N]) {
   STREW_TRY(c.expect('('));
@@ -341,7 +342,7 @@ Status read_fields(Cursor& c, const Field<T> (&fields)[N], T& out, bool (&seen)[
   return c.at_end() ? Status() : c.fail("the end of the text");
 }
 
-/// The combiner's name becomes its graph.
+/// Replaces the combiner's name by its graph.
 Status spell_out(const Cursor& c, ScatterText& s) {
   const bool has_graph = s.combiner != Expr{}, takes_graph = s.kind == CombinerKind::expr;
   if (has_graph != takes_graph) {

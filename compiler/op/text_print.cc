@@ -1,10 +1,11 @@
-// Canonical text, the writing half: one line, fields in the order of the structs in op.h, fields at their default left out.
+// Prints the canonical text of an op: one line, with the fields in the order of the structs in op.h; fields at their
+// default are left out.
 //
 //   strew1.scatter(operand=f32[8,128] indices=i32[4] updates=f32[4,128] update_window_dims=[1] inserted_window_dims=[0]
 //   scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)
 //
-// The text is the op's identity, so any change here changes every cache key: then the version in the first token changes too. The
-// grammar is docs/op_text.md. Covered by tests/unit/op_text_test.cc.
+// The text is the op's identity, so a change here changes every cache key and symbol; the version in the first token
+// then changes too. docs/op_text.md has the grammar. Tested by tests/unit/op_text_test.cc.
 #include <string>
 
 #include "compiler/op/combiner.h"
@@ -15,7 +16,7 @@ namespace {
 
 std::string extent(int64_t value) { return value == kDynamic ? "?" : std::to_string(value); }
 
-/// open item,item close
+/// "open item,item close", without spaces.
 template <class List, class Item>
 std::string joined(const List& list, std::string_view open, std::string_view close, const Item& item) {
   std::string out(open);
@@ -29,7 +30,7 @@ std::string joined(const List& list, std::string_view open, std::string_view clo
   return out;
 }
 
-/// One item bare, any other number in brackets.
+/// A list of one item as the item, any other list in brackets.
 template <class List, class Item>
 std::string one_or_list(const List& list, const Item& item) {
   return list.size() == 1 ? item(list.front()) : joined(list, "[", "]", item);
@@ -55,7 +56,7 @@ std::string print_node(const ExprNode& node) {
   return out + "):" + std::string(name(node.dtype));
 }
 
-/// Collects ` key=value` for the fields that are not at their default.
+/// Collects " key=value" for the fields that are not at their default.
 class Fields {
  public:
   void text(std::string_view key, const std::string& value) {

@@ -1,10 +1,11 @@
-// One element as text, and back, bit for bit.
+// Prints and parses a Scalar, bit for bit.
 //
-// Integers are decimal, bool is true or false, floats are the shortest decimal that reads back as the same bits, complex values
-// are (re,im). Whatever has no such decimal (NaN, infinities, hif8, e8m0, strings, a bool that is neither 0 nor 1) is 0x and the
-// bits, all digits of the dtype's width. The reader takes 0x bits for every dtype, and inf, -inf and nan where the dtype has
-// them. Narrow floats are read through double, so a decimal with more than 17 digits may round twice; what print() writes never
-// does. Covered by tests/unit/op_text_test.cc.
+// Integers are decimal, bool is true or false, floats are the shortest decimal that reads back as the same bits,
+// complex numbers are (re,im). Values without such a decimal (NaN, infinities, hif8, e8m0, strings, a bool that is
+// neither 0 nor 1) are written as 0x and the bits, with all digits of the dtype's width. The parser takes 0x and bits
+// for every dtype, and inf, -inf and nan for dtypes that have them. Narrow floats are parsed through double, so a
+// decimal of more than 17 digits may be rounded twice; print() writes no such decimals. Tested by
+// tests/unit/op_text_test.cc.
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -21,7 +22,7 @@ namespace {
 
 uint64_t low_mask(int width) { return width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1; }
 
-/// Does the value use only the bits its dtype has?
+/// Are all bits beyond the dtype's width zero?
 bool fits(const Scalar& s) {
   const int width = bits(s.dtype);
   return (s.bits[0] & ~low_mask(width)) == 0 && (width > 64 ? true : s.bits[1] == 0);
@@ -30,7 +31,7 @@ bool fits(const Scalar& s) {
 std::string hex(const Scalar& s) {
   static constexpr char kDigits[] = "0123456789abcdef";
   int digits = (bits(s.dtype) + 3) / 4;
-  if (!fits(s)) digits = 32;  // not a value of the dtype: show all of it; the reader refuses it
+  if (!fits(s)) digits = 32;  // not a value of the dtype: print all bits, which the parser refuses
   std::string out = "0x";
   for (int d = digits - 1; d >= 0; --d) out += kDigits[(s.bits[static_cast<size_t>(d / 16)] >> (d % 16 * 4)) & 15];
   return out;
@@ -43,7 +44,7 @@ std::string shortest(T value) {
   return {buffer, r.ptr};
 }
 
-/// Floats that are written in decimal at all.
+/// Are finite values of this float dtype printed as decimals?
 bool has_decimal(DType dtype) {
   const FloatCodes codes = info(dtype).codes;
   return codes != FloatCodes::none && codes != FloatCodes::e8m0 && codes != FloatCodes::opaque;
@@ -123,7 +124,7 @@ Expected<Scalar> parse_native(std::string_view text, DType dtype) {
   return Scalar{dtype, {b, 0}};
 }
 
-/// inf, -inf, nan: where the dtype has them.
+/// Parses inf, -inf and nan, if the dtype has them.
 Expected<Scalar> parse_special(std::string_view text, DType dtype) {
   const DTypeInfo& row = info(dtype);
   const bool wants_nan = text == "nan";
@@ -187,7 +188,7 @@ Expected<Scalar> parse_scalar(std::string_view text, DType dtype) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   if (text.size() > 512) return bad(text, dtype, "at most 512 characters");
   if (text.substr(0, 2) == "0x") return parse_hex(text, dtype);
-  const FpEnvironment environment(is_float(dtype) || is_complex(dtype));  // from_chars rounds as the caller's environment says
+  const FpEnvironment environment(is_float(dtype) || is_complex(dtype));  // from_chars obeys the caller's rounding mode
   const int width = bits(dtype);
   switch (info(dtype).kind) {
     case DTypeKind::boolean:

@@ -1,6 +1,5 @@
-// Checks shared by the verifiers: one tensor, lists of dims, dtypes. A dynamic extent or stride agrees with everything here; verify()
-// runs again on the specialised op once the caller's buffers are known (specialise.h), so nothing is lost.
-// Covered by tests/unit/verify_scatter_test.cc and verify_gather_test.cc.
+// See verify_common.h. A dynamic extent or stride agrees with everything here; each call checks it by the constraints of
+// the descriptor (backends/descriptor.cc). Tested by tests/unit/verify_scatter_test.cc and verify_gather_test.cc.
 #include "compiler/op/verify_common.h"
 
 #include <algorithm>
@@ -15,8 +14,8 @@ namespace {
 bool multiply(int64_t a, int64_t b, int64_t& out) { return !__builtin_mul_overflow(a, b, &out); }
 bool add_to(int64_t& total, int64_t more) { return !__builtin_add_overflow(total, more, &total); }
 
-/// Elements counted as if every empty or dynamic dim had one, so that partial products are safe too; and the bits from the lowest to the
-/// highest address. False if either passes int64.
+/// Do the number of elements and the distance in bits between the lowest and the highest address fit int64? Empty and
+/// dynamic dims count as extent 1, so that products of any of the dims fit too.
 bool size_fits(const TensorType& type) {
   int64_t count = 1;
   for (int64_t dim : type.dims) {

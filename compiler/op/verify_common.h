@@ -1,5 +1,6 @@
-// What verify_scatter.cc, verify_gather.cc and verify_expr.cc share: checks of one tensor, of lists of dims, of dtypes. Each takes the
-// label its error begins with and the field's name. Not for other rooms.
+// Checks that verify_scatter.cc, verify_gather.cc and verify_expr.cc share: of one tensor, of lists of dims, of dtypes.
+// Each takes the label with which its error begins (or has the labels that its comment names) and the name of the
+// field. For use in this folder only.
 #pragma once
 
 #include <string>
@@ -19,49 +20,52 @@ std::string show(const std::vector<int64_t>& list);
 /// "operand[1]"
 std::string field_of(std::string_view name, size_t index);
 
-/// A number that is one of DType's: op_dtype.
+/// Label op_dtype: the number is one of the enum's.
 Status check_dtype(const std::string& field, DType dtype);
-/// A dtype, extents and strides that make sense and do not overflow: op_dtype, op_limits, op_dims, op_strides, op_size.
+/// Labels op_dtype, op_limits, op_dims, op_strides, op_size: dtype, rank, extents and strides are legal, and the size
+/// does not overflow.
 Status check_tensor(const std::string& field, const TensorType& type);
-/// op_strides: no two elements of a result share an address, as far as dims and strides are static.
+/// Label op_strides: no two elements of a result share an address, as far as dims and strides are static.
 Status check_result_strides(const std::string& field, const TensorType& type);
-/// i4..i64 or u4..u64.
+/// The dtype is one of i4..i64 and u4..u64.
 Status check_index_dtype(std::string_view label, const TensorType& indices);
 
 inline bool dims_agree(int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; }
-/// Same rank, and equal wherever both are static. `expected` says whose dims `want` are.
+/// The type has the rank of `want`, and equal extents wherever both are static. `expected` says in the message whose
+/// dims `want` are.
 Status check_dims(std::string_view label, const std::string& field, const TensorType& type, const std::vector<int64_t>& want,
                   const std::string& expected);
 
-/// Every entry in [0, end); `expected` names `end`.
+/// Every entry is in [0, end); `expected` names `end` in the message.
 Status check_range(std::string_view label, std::string_view field, const std::vector<int64_t>& list, int64_t end,
                    std::string_view expected);
 Status check_sorted(std::string_view label, std::string_view field, const std::vector<int64_t>& list);
-/// No entry twice, in `list` and `other` together.
+/// No dim occurs twice in `list` and `other` together.
 Status check_unique(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
                     std::string_view other_field = {}, const std::vector<int64_t>& other = {});
-/// A list of indices batching dims: without index_vector_dim.
+/// The list, of batching dims of indices, does not contain index_vector_dim.
 Status check_not_vector_dim(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
                             int64_t index_vector_dim);
 Status check_vector_dim(std::string_view label, const TensorType& indices, int64_t index_vector_dim);
-/// One entry per component of the index vector.
+/// `map` has one entry per component of the index vector.
 Status check_components(std::string_view label, std::string_view field, const std::vector<int64_t>& map,
                         const TensorType& indices, int64_t index_vector_dim);
 
-/// Operand batching dims against those of indices: equal, or with the relaxation not larger than the operand's.
+/// Extents of the batching dims of indices are those of the operand (`equal`), or at most those of the operand.
 Status check_batching_sizes(std::string_view label, const TensorType& operand, const std::vector<int64_t>& operand_dims,
                             const TensorType& indices, const std::vector<int64_t>& indices_dims, bool equal);
 
-/// Whether values of `from` may become `to`: the same dtype, or both have arithmetic and no imaginary part is lost.
+/// Is there a conversion: are the dtypes the same, or do both have arithmetic without an imaginary part being lost?
 bool converts(DType from, DType to);
 Status check_converts(std::string_view label, const std::string& from_field, DType from, const std::string& to_field, DType to);
-/// A fill value or literal: of `dtype`, no bits beyond its width, and no address in it.
+/// A fill value or literal has dtype `dtype`, no bits beyond the width, and is not a string (which would hold an address).
 Status check_scalar(std::string_view label, const std::string& field, const Scalar& scalar, DType dtype);
 
-/// Shapes of extra inputs. `element`, `position`, `window`: what the three kinds must look like.
+/// Shapes of extra inputs. `element`, `position`, `window`: the dims that the kinds per_element, per_position and
+/// per_window must have.
 Status check_extras(std::string_view label, const std::vector<Extra>& extras, const std::vector<int64_t>& element,
                     const std::vector<int64_t>& position, const std::vector<int64_t>& window);
-/// Inputs of the graph have the dtypes of the tensors they read.
+/// The inputs of the graph have the dtypes of the tensors that they read.
 Status check_expr_inputs(std::string_view label, const Expr& expr, const std::vector<DType>& currents,
                          const std::vector<TensorType>& updates, const std::vector<Extra>& extras);
 

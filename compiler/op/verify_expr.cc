@@ -1,8 +1,9 @@
-// Verifies an expression graph on its own: references go backwards, arities hold, and each node's dtypes are ones its operation has a
-// meaning for (semantics.md section 4). A node also has nothing set that its operation does not use, so that equal graphs are equal text.
+// Verifies an expression graph on its own: arguments are earlier nodes, arities are right, and every operation is
+// defined for its dtypes (docs/semantics.md section 4). Fields that an operation does not use must be at their default,
+// so that equal graphs have equal texts.
 //
-// Labels: op_limits, expr_form (shape of a node), expr_inputs (which current, update, extra), expr_types, expr_results.
-// Covered by tests/unit/verify_expr_test.cc.
+// Labels: op_limits, expr_form (fields of a node), expr_inputs (numbers of current, update, extra), expr_types,
+// expr_results. Tested by tests/unit/verify_expr_test.cc.
 #include <string>
 
 #include "compiler/op/limits.h"
@@ -12,7 +13,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Families of dtypes an operation accepts.
+/// Families of dtypes, as a set.
 enum : unsigned { kBool = 1, kSigned = 2, kUnsigned = 4, kFloat = 8, kComplex = 16, kInteger = kSigned | kUnsigned };
 
 unsigned family(DType dtype) {
@@ -48,7 +49,7 @@ std::string show_families(unsigned families) {
   return out;
 }
 
-/// The dtypes the arguments of `op` may have.
+/// The dtypes that the arguments of `op` may have.
 unsigned accepted(ExprOp op) {
   using E = ExprOp;
   switch (op) {
@@ -94,7 +95,7 @@ unsigned accepted(ExprOp op) {
   }
 }
 
-/// Comparisons and is_finite: a bool, whatever the arguments are.
+/// Comparisons and is_finite, whose result is a bool.
 bool is_predicate(ExprOp op) { return op >= ExprOp::is_finite && op <= ExprOp::ge; }
 
 class ExprChecker {
@@ -181,7 +182,8 @@ class ExprChecker {
     }
   }
 
-  /// A bool is 0 or 1 and f6 leaves two bits of its byte unused, so neither may take just any bits; strings hold addresses.
+  /// Only dtypes of which every bit pattern is a value take part in a bitcast: not bool, which is 0 or 1, not f6, which
+  /// leaves bits of its byte unused, and not strings, which hold addresses.
   Status check_bitcast(const ExprNode& n) const {
     const auto whole = [](DType d) {
       return d != DType::boolean && d != DType::string && d != DType::f6e2m3 && d != DType::f6e3m2 && !is_complex(d);

@@ -1,9 +1,10 @@
-// Verifies a gather: StableHLO's C1-C23 under their own labels (gather_c22: ...), then what is strew's: gather_index_dtype, gather_extras,
-// gather_fill, gather_policy, gather_empty, and the op_* labels of verify_common.cc. docs/op_text.md lists them.
+// Verifies a gather: StableHLO's constraints C1-C23, labelled gather_c1 to gather_c23, and strew's own:
+// gather_index_dtype, gather_extras, gather_fill, gather_policy, gather_empty, and the op_* labels of verify_common.cc.
+// docs/op_text.md lists all labels.
 //
-// Wider than StableHLO: the result may have another dtype (C23), an indices batching dim may be smaller than the operand's (C17), and a
-// slice size may be known at the call only. Order matters: lists are in range before they index anything.
-// Covered by tests/unit/verify_gather_test.cc, one test per label.
+// strew accepts more than StableHLO: the result may have another dtype (C23), an indices batching dim may be smaller
+// than the operand's (C17), and a slice size may be known only at the call. The checks have an order: a list is checked
+// to be in range before other checks index with it. Tested by tests/unit/verify_gather_test.cc, one test per label.
 #include <string>
 
 #include "compiler/op/access_dims.h"
@@ -60,7 +61,7 @@ Status check_dim_lists(const Gather& g, const VerifyOptions& options) {
   return check_range("gather_c19", "start_index_map", d.start_index_map, operand.rank(), "the rank of operand");
 }
 
-/// Slice sizes of dims that have no dim in the result: 0 or 1, and not left to the call.
+/// Slice sizes of dims that have no dim in the result are 0 or 1, and static.
 Status check_unit_slices(std::string_view label, const Gather& g, std::string_view field, const std::vector<int64_t>& dims) {
   for (int64_t d : dims) {
     const int64_t size = g.slice_sizes[static_cast<size_t>(d)];
@@ -100,8 +101,9 @@ Status check_result_shape(const Gather& g, const AccessDims& dims) {
                     "from indices " + print(g.indices) + " and slice_sizes " + show(g.slice_sizes));
 }
 
-/// A dim without extent in the window still contributes one coordinate; an empty slice of it has none to give. Policies that answer without
-/// reading (fill, error) allow it where the operand's dim is empty.
+/// A collapsed or batching dim contributes one coordinate to every element of the result, which a slice size of 0 does
+/// not provide. So slice size 0 is legal only if the result has no elements, or if the operand's dim is empty and the
+/// policy (fill, error) does not read the operand.
 Status check_empty(const Gather& g) {
   for (int64_t dim : g.result.dims) {
     if (dim == 0 || dim == kDynamic) return {};

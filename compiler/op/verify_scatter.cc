@@ -1,10 +1,11 @@
-// Verifies a scatter: StableHLO's C1-C25 under their own labels (scatter_c4: ...), then what is strew's: scatter_index_dtype,
-// scatter_combiner, scatter_extras, scatter_in_place, scatter_fill, scatter_policy, scatter_accumulate, and the op_* labels of
-// verify_common.cc. docs/op_text.md lists them.
+// Verifies a scatter: StableHLO's constraints C1-C25, labelled scatter_c1 to scatter_c25, and strew's own:
+// scatter_index_dtype, scatter_combiner, scatter_extras, scatter_in_place, scatter_fill, scatter_policy,
+// scatter_accumulate, and the op_* labels of verify_common.cc. docs/op_text.md lists all labels.
 //
-// Two constraints are wider than StableHLO's: dtypes may differ wherever a conversion exists (C6, C23), and an indices batching dim may be
-// smaller than the operand's (C18) unless VerifyOptions says otherwise. Order matters: lists are in range before they index anything.
-// Covered by tests/unit/verify_scatter_test.cc, one test per label.
+// strew accepts more than StableHLO: dtypes may differ wherever a conversion exists (C6, C23), and an indices batching
+// dim may be smaller than the operand's (C18) unless VerifyOptions forbids it. The checks have an order: a list is
+// checked to be in range before other checks index with it. Tested by tests/unit/verify_scatter_test.cc, one test per
+// label.
 #include <string>
 
 #include "compiler/op/access_dims.h"
@@ -116,7 +117,7 @@ Status check_update_shape(const Scatter& s, const AccessDims& dims) {
   return {};
 }
 
-/// What a dtype would have to be for the operator to mean something on it; nothing if it does.
+/// The dtypes that the operator takes, for a message; empty if `dtype` is one of them.
 std::string_view combiner_needs(CombinerKind kind, DType dtype) {
   const CombinerTraits* const row = find_combiner(kind);
   if (row == nullptr || takes(*row, dtype)) return {};
@@ -133,7 +134,7 @@ std::string_view combiner_needs(CombinerKind kind, DType dtype) {
   return "a bool or integer dtype";
 }
 
-/// A graph without a name: it stands by itself, and reads what the op has.
+/// A combiner graph without a name: the graph is valid, and its inputs exist in the op.
 Status check_graph(const Scatter& s) {
   const int n = static_cast<int>(s.operands.size());
   STREW_TRY(verify(s.combiner, n, n, static_cast<int>(s.extras.size())));
@@ -142,7 +143,7 @@ Status check_graph(const Scatter& s) {
   return check_expr_inputs("scatter_c23", s.combiner, currents, s.updates, s.extras);
 }
 
-/// Result i of a graph without a name.
+/// Result i of a combiner graph without a name.
 Status check_returned(const Scatter& s, size_t i) {
   const DType result = s.results[i].dtype;
   const DType given = s.combiner.nodes[static_cast<size_t>(s.combiner.results[i])].dtype;
@@ -151,7 +152,7 @@ Status check_returned(const Scatter& s, size_t i) {
                                      std::string(name(result)) + ", its dtype");
 }
 
-/// Result i of a combiner with a name, whose graph is what the dtypes make of the name.
+/// Result i of a combiner with a name.
 Status check_named(const Scatter& s, CombinerKind kind, size_t i) {
   const DType result = s.results[i].dtype;
   STREW_TRY(check_converts("scatter_c6", field_of("updates", i), s.updates[i].dtype, field_of("result", i), result));

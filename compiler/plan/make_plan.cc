@@ -1,9 +1,9 @@
-// make_plan: dimension numbers become loops, strides and components.
+// make_plan: translates an op's dimension numbers to loops, strides and index components.
 //
-// Idea: give every tensor one stride per (position loop, window loop, component), all from one place that knows which dims are
-// the same number (shape.h), then drop loops of extent 1 and merge neighbours that walk memory as one. What the positions may do
-// to each other (kind, facts) follows from the dimension numbers before merging. Cost: a few microseconds. Tested by
-// tests/golden/plan_test.cc and, against the reference that never sees a plan, by tests/differential.
+// It makes a loop per dim of positions and window, with a stride per tensor; shape.h has the extents and strides as
+// terms in which equal extents share a symbol. The kind and the facts follow from these loops. Then loops of extent 1
+// are dropped, and adjacent loops that are contiguous in every tensor are merged. Cost: a few microseconds. Tested by
+// tests/golden/plan_test.cc, and by tests/differential against the reference, which does not use plans.
 #include <algorithm>
 #include <numeric>
 
@@ -15,7 +15,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Is every result just its update (gather: the gathered element) in the same dtype? Then bytes move and nothing is computed.
+/// Is every result its update (gather: the gathered element), without a conversion?
 bool is_pure_move(const Expr& graph, int pairs, bool gather) {
   if (static_cast<int>(graph.results.size()) != pairs) return false;
   for (int i = 0; i < pairs; ++i) {
@@ -68,7 +68,7 @@ class Planner {
   const AccessDims dims_;
   ShapeTerms shape_;
   Plan plan_;
-  bool all_positions_batched_ = true;  // every index dim but those of extent 1 is a batching dim
+  bool all_positions_batched_ = true;  // every position dim is a batching dim or has extent 1
 };
 
 void Planner::describe() {
@@ -205,7 +205,7 @@ void Planner::classify() {
   plan_.checks_first = plan_.oob == OobPolicy::error && !plan_.components.empty();
 }
 
-/// Drops loops of extent 1, then merges each loop into its outer neighbour where every tensor walks the two as one.
+/// Drops loops of extent 1, then merges each loop into the next outer loop if the two are contiguous in every tensor.
 void Planner::simplify(std::vector<Loop>& loops) const {
   std::erase_if(loops, [](const Loop& l) { return l.extent.is(1); });
   for (size_t i = loops.size(); i-- > 1;) {
@@ -237,7 +237,7 @@ int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan
 
 bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   if (plan.gather || !plan.pure_move || !plan.unique.holds) return false;
-  // A clamped window as long as its dim can only start at 0.
+  // If the window covers its dim, clamp makes every start 0.
   const bool fills_dims = std::all_of(plan.components.begin(), plan.components.end(),
                                       [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
   const bool all_apply = plan.in_bounds.holds || plan.checks_first || (plan.oob == OobPolicy::clamp && fills_dims);

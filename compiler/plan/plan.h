@@ -1,16 +1,17 @@
-// Plan: what an op does to addresses. The only thing code generators read (with a Schedule and a Target).
+// Plan: an op as loops, strides and index components. Code generators read only a Plan, a Schedule and a Target.
 //
-// An op's dimension numbers become two loop nests, positions x window, in which every tensor has a stride per loop, and a list of
-// index components that move the indexed tensor (result of a scatter, operand of a gather) by a value read from `indices`:
+// The op's dimension numbers become two loop nests, positions and window. Every tensor has a stride per loop. Index
+// components move the indexed tensors (results of a scatter, operand of a gather) by values read from `indices`:
 //
 //   for p in positions:                         row-major, in order
 //     start[k] = policy(indices[p, k])          one per component
 //     for w in window:
 //       indexed address = sum p*stride + sum start[k]*component stride + sum w*stride
 //
-// Strides are in elements (bytes cannot hold i4), each a constant times a product of symbols; a symbol is a dim or stride known
-// only at the call. Loops that walk memory as one are already merged and loops of extent 1 are gone. Golden tests (tests/golden)
-// pin print(); `strew explain` shows it.
+// Strides are in elements, because an i4 has no stride in bytes. A stride or extent is a Term: a constant times a
+// product of symbols; a symbol is an extent or stride that is known only at the call. A Plan has no loops of extent 1,
+// and adjacent loops that are contiguous in every tensor are merged. `strew explain` prints plans. Tested by
+// tests/golden/plan_test.cc and tests/differential.
 #pragma once
 
 #include <cstdint>
@@ -23,19 +24,20 @@
 
 namespace strew::inline v0 {
 
-/// A number known only at the call: dim `dim` of a bound tensor, or its stride in that dim. Slot s of strew_args.dyn.
+/// A number that is known only at the call: the extent of dim `dim` of a bound tensor, or its stride in that dim.
+/// Symbol number s is strew_args.dyn[s].
 struct Symbol {
   Role role = Role::operand;
-  int index = 0;  ///< which of the N
+  int index = 0;  ///< number among the tensors of that role
   int dim = 0;
   bool is_stride = false;
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
-/// factor * product of symbols. The canonical zero has no symbols.
+/// factor * product of symbols. Zero has no symbols, so that equal terms compare equal.
 struct Term {
   int64_t factor = 0;
-  std::vector<int> symbols;  ///< sorted, with repeats
+  std::vector<int> symbols;  ///< numbers in Plan::symbols, sorted, with repeats
 
   bool is_static() const { return symbols.empty(); }
   bool is(int64_t value) const { return symbols.empty() && factor == value; }
@@ -43,51 +45,54 @@ struct Term {
 };
 STREW_API Term constant(int64_t value);
 STREW_API Term operator*(const Term& a, const Term& b);
-/// Its value; `dyn` holds one number per symbol. Static terms may pass null.
+/// The term's value. `dyn`: one number per symbol; may be null if the term is static.
 int64_t evaluate(const Term& term, const int64_t* dyn);
 
-/// One tensor of strew_args.data, in that order.
+/// A tensor of the op. Tensor number t is strew_args.data[t].
 struct PlanTensor {
   Role role = Role::result;
   int index = 0;
   DType dtype = DType::f32;
   ExtraKind extra = ExtraKind::scalar;  ///< role extra
-  bool bound = true;                    ///< false: the slot is null (operand of an in_place or fill scatter)
+  bool bound = true;                    ///< false: null in strew_args.data (operand of a scatter with init in_place or fill)
 };
 
+/// A loop over positions, over a window, or over a result that init writes. The fields from `component` on are for window loops.
 struct Loop {
   Term extent;
-  std::vector<Term> strides;  ///< per tensor, elements
-  /// Window loops under skip_element, wrap and fill_element: the component whose start bounds this loop. Its iterations are
-  /// `scale` per step of the operand dim (inner contiguous loops merged into it). -1: all iterations always run.
+  std::vector<Term> strides;  ///< per tensor, in elements
+  /// Policies skip_element, wrap and fill_element: the component whose start decides which iterations are in bounds.
+  /// -1: all iterations run.
   int component = -1;
-  /// The component whose start moves this loop, whatever the policy: iteration i stands at operand coordinate start + i / scale. -1: none.
+  /// The component whose start moves this loop, whatever the policy: iteration i is at operand coordinate start + i /
+  /// scale. -1: none.
   int moved_by = -1;
+  /// Iterations per step of the operand dim: the extents of the inner loops that were merged into this one.
   Term scale;
-  bool touches_indexed = false;  ///< window loops: an indexed operand dim with extent > 1 is (part of) this loop
+  bool touches_indexed = false;  ///< this loop is, or contains, a window dim of extent > 1 that a component moves
 };
 
-/// One entry of the index vector.
+/// An index component: one entry of the index vector, and the operand dim that it indexes.
 struct Component {
-  Term index_offset;  ///< elements from the position's place in `indices`
+  Term index_offset;  ///< of the component in `indices`, in elements, relative to the position's offset
   int operand_dim = 0;
   Term dim;                   ///< extent of that operand dim
-  Term window;                ///< extent of the window in it (1 where inserted, collapsed)
+  Term window;                ///< extent of the window in that dim (1 if the dim is inserted or collapsed)
   std::vector<Term> strides;  ///< per tensor: nonzero only for the indexed tensors
 };
 
-/// What the index positions may do to each other; decides which strategies are legal (runtime/call/executor).
+/// How the windows of two positions can overlap. It decides which strategies are legal (schedules/strategies).
 enum class PlanKind : uint8_t {
-  slice_update,  ///< positions own disjoint slabs (batching dims) or there is one: any split is legal
-  row,           ///< windows coincide or are disjoint: window splits are legal, position splits only by destination
-  element,       ///< row with a window of one element
+  slice_update,  ///< not at all (one position, or a part per position by batching dims): any split of the work is legal
+  row,           ///< windows are the same or disjoint: the window may be split, positions only by destination
+  element,       ///< as row, with a window of one element
   general,       ///< windows may overlap partly
 };
 
-/// Something known, and why it is.
+/// A property that is known to hold, or not known to.
 struct Fact {
   bool holds = false;
-  std::string source;  ///< "hint", "one position", "batching dims cover the positions", …
+  std::string source;  ///< why it holds: "hint", "one position", "batching dims cover the positions", …
 };
 
 struct Plan {
@@ -95,11 +100,11 @@ struct Plan {
   PlanKind kind = PlanKind::general;
   std::vector<Symbol> symbols;
   std::vector<PlanTensor> tensors;
-  int pairs = 1;  ///< N
+  int pairs = 1;  ///< N: pairs of operand and updates; 1 for a gather
 
   std::vector<Loop> positions;  ///< outermost first
-  std::vector<Loop> window;     ///< outermost first; the trailing loop is the run, unit stride where memory allows
-  std::vector<Loop> init;       ///< result (and operand) walked once: init copy and fill
+  std::vector<Loop> window;     ///< outermost first; the last loop is the run, which has stride 1 if the layouts allow it
+  std::vector<Loop> init;       ///< init copy and fill: over all elements of a result (and its operand)
   std::vector<Component> components;
 
   DType index_dtype = DType::i64;
@@ -107,21 +112,20 @@ struct Plan {
   bool normalize_negative = false;
   Scalar gather_fill;
 
-  /// The combiner as a graph, always: named kinds are written out with their converts. Results are in the results' dtypes.
-  Expr combine;
-  bool pure_move = false;  ///< the graph only moves update (or gathered element) bits to the result: equal dtypes, no arithmetic
+  Expr combine;            ///< combine_graph() of the op: never empty, with every convert written out
+  bool pure_move = false;  ///< the graph only moves bits of the updates (gather: of the operand) to the results
   InitKind init_kind = InitKind::in_place;
   std::vector<Scalar> init_fill;
   Accumulate accumulate = Accumulate::native;
   Order order = Order::in_order;
 
-  Fact unique;  ///< no two positions touch one destination element
-  Fact sorted;
-  Fact in_bounds;             ///< no check is needed
+  Fact unique;                ///< no two positions write one destination
+  Fact sorted;                ///< the index vectors are sorted
+  Fact in_bounds;             ///< every index is in bounds, so no check is needed
   bool checks_first = false;  ///< policy error: the check entry runs over all positions before anything is written
 
-  // Tensor numbers in strew_args.data: results N, operands N, indices, updates N, extras E (a gather has one result, one
-  // operand).
+  // Numbers of the tensors: N results, N operands, the indices, N updates, the extras (a gather: one result, one
+  // operand, no updates).
   int result(int i) const { return i; }
   int operand(int i) const { return pairs + i; }
   int indices() const { return 2 * pairs; }
@@ -131,22 +135,25 @@ struct Plan {
   bool is_indexed(int tensor) const { return gather ? tensor == operand(0) : tensor < pairs; }
 };
 
-/// The plan of a canonicalised op (compiler/rewrite). Fails only on what no plan can hold, with the reason.
+/// The plan of a canonical op (compiler/rewrite).
 Expected<Plan> make_plan(const VerifiedOp& op);
 
 STREW_API std::string print(const Plan& plan);
 std::string_view name(PlanKind kind);
 
-/// Number of index positions; iterations of the first window loop (1 without window loops).
+/// Number of index positions, and iterations of the first window loop (1 if there is none). `dyn`: one number per symbol.
 STREW_API int64_t position_count(const Plan& plan, const int64_t* dyn);
 STREW_API int64_t split_count(const Plan& plan, const int64_t* dyn);
-/// Do the updates write every element of the results, each with bits of its own? Then nothing need be there before them. Holds as far as
-/// the facts do: a false hint of uniqueness, or an index that was promised to be inside and is not, leaves elements as they were.
+/// Do the updates replace every element of the results? Then init is not needed. The answer relies on the plan's facts:
+/// after a false hint unique_indices, or an out-of-bounds index under policy undefined, elements may keep what the
+/// buffer held.
 STREW_API bool overwrites_all(const Plan& plan, const int64_t* dyn);
-/// Leading position loops that walk the results (batching dims): positions of different iterations never meet at a destination.
+/// Number of leading position loops that move all results (loops over batching dims). Positions that differ in one of
+/// these loops write no common destination.
 size_t slab_loops(const Plan& plan);
-/// Places of the windows in the indexed tensor (result 0 of a scatter, operand of a gather) as numbers: element offsets are multiples of
-/// this. 0: its strides are dynamic, negative or, between results, differ, so there is no such number.
+/// A number of elements that divides the offset of every window in the indexed tensor (result 0 of a scatter, operand
+/// of a gather). Strategies identify a destination by the key offset / key_unit. 0: there is no such number, because
+/// strides are dynamic or negative, or differ between results.
 STREW_API int64_t key_unit(const Plan& plan);
 
 }  // namespace strew::inline v0

@@ -1,5 +1,5 @@
-// The plan as text: what `strew explain` shows and golden tests pin. One line per loop, strides by tensor name, zero strides left
-// out.
+// Prints a plan, for `strew explain` and the golden tests (tests/golden/plan_test.cc). One line per loop, with strides
+// by the tensor's name; zero strides are left out.
 #include <string>
 
 #include "compiler/plan/plan.h"

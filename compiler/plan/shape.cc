@@ -1,4 +1,4 @@
-// See shape.h. Static numbers win over symbols wherever any of the tensors that share a dim knows it.
+// See shape.h. If one of the tensors that share an extent has it static, the term is that number.
 #include "compiler/plan/shape.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Term ShapeTerms::dim(const TensorType& type, Role role, int index, int d) {
 void ShapeTerms::scatter_dims(const Scatter& op) {
   const int rank = op.operands[0].rank();
   for (int d = 0; d < rank; ++d) {
-    // The operand may not be bound (in_place, fill); the result always is.
+    // A symbol is read from the result, because the operand may not be bound (init in_place, fill).
     const TensorType* known = &op.results[0];
     for (const auto* list : {&op.operands, &op.results})
       for (const TensorType& type : *list)
@@ -85,7 +85,7 @@ void ShapeTerms::gather_dims(const Gather& op) {
   }
 }
 
-/// The slices and the indices share the dim; `known`: what the slices say of it.
+/// The slices and the indices share the extent; `known`: the extent in the slices' type.
 void ShapeTerms::position_dim(size_t slices_dim, int64_t known) {
   Term& term = indices_dims_[static_cast<size_t>(access_.slices[slices_dim].indices_dim)];
   if (!term.is_static() && known != kDynamic) term = constant(known);

@@ -1,7 +1,8 @@
-// ShapeTerms: every dim and stride of an op's tensors as a Term, with dims that must be equal sharing one symbol.
+// ShapeTerms: every extent and stride of an op's tensors as a Term. Extents that must be equal are the same Term.
 //
-// The dims of results and operands are one set, those of updates (result of a gather) are dims of indices and of the window. So a
-// dynamic plan can still see that two loops are contiguous, and the run-time binder reads each number once.
+// Results and operands share their extents; each dim of the slices (updates, or a gather's result) shares the extent of
+// a position dim or of a window dim. So planning can prove that two loops are contiguous although their extents are
+// dynamic, and a call reads each number once. Tested by tests/golden/plan_test.cc.
 #pragma once
 
 #include <vector>
@@ -25,7 +26,7 @@ class ShapeTerms {
   /// Stride of a bound tensor in its own dim d.
   const Term& stride(int tensor, int64_t d) const { return strides_[static_cast<size_t>(tensor)][static_cast<size_t>(d)]; }
 
-  bool has_slices_shape(int tensor) const;  ///< has the shape of updates (scatter) or of the result (gather)
+  bool has_slices_shape(int tensor) const;  ///< does the tensor have the shape of updates (gather: of the result)?
   bool is_per_position(int tensor) const { return has_extra_kind(tensor, ExtraKind::per_position); }
   bool is_per_window(int tensor) const { return has_extra_kind(tensor, ExtraKind::per_window); }
 

@@ -1,5 +1,5 @@
-// Terms: a constant times a product of symbols. Closed under multiplication, compared structurally, so that "these two loops walk
-// memory as one" is decidable for dynamic shapes too. Tested by tests/golden/plan_test.cc, whose plans have dynamic shapes.
+// Terms: a constant times a product of symbols. Terms can be multiplied and compared exactly, which is all that
+// planning needs to decide whether two loops over dynamic extents are contiguous. Tested by tests/golden/plan_test.cc.
 #include <algorithm>
 
 #include "compiler/plan/plan.h"

@@ -1,11 +1,11 @@
-// Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the kernels through
-// compiler/program/interpret), gives each kernel its tensors in the order of tensor_slots(op), and collects the outputs. It is serial and
-// simple on purpose: one kernel runs at a time, and every intermediate is kept until the end. It serves the command line and tests
-// (include/strew/program.h); applications run kernels themselves.
+// Runs an imported file: marks the kernels that the outputs need, evaluates values in order (operations around the
+// kernels through compiler/program/interpret), gives each kernel its tensors in the order of tensor_slots(op), and
+// collects the outputs. It is serial and simple on purpose: one kernel runs at a time, and every intermediate is kept
+// until the end. It serves the command line and tests (include/strew/program.h); applications run kernels themselves.
 //
-// A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather; a slice size that
-// nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in that layout
-// (compiler/program/strided). Tested by tests/unit/program_test.cc and tests/oracle/*.
+// A result whose dims the op leaves open gets them from the operand (scatter), or from indices and slice sizes (gather;
+// a slice size that nothing gives is the operand's whole dim). An op with static strides gets copies of its tensors in
+// that layout (compiler/program/strided). Tested by tests/unit/program_test.cc and tests/oracle/*.
 #include "compiler/program/program.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class Runner {
     return invalid_argument("kernel '" + only_ + "' is not in the file");
   }
 
-  /// Marks the kernels that the outputs need, walking back from these; visits each value and kernel once.
+  /// Marks the kernels that the outputs need. Walks back from the outputs and visits each value and kernel once.
   Status mark_needed() {
     needed_.assign(imported_.kernels.size(), false);
     std::vector<bool> seen(imported_.values.size(), false);
@@ -150,7 +150,8 @@ class Runner {
     return values_[v];
   }
 
-  /// Evaluates computes[c] after those it reads. It does not recurse, since files may make chains as long as they like.
+  /// Evaluates computes[c] after the Computes that it reads. It does not recurse, because a file may contain a chain of
+  /// any length.
   Status evaluate_computes(int c) {
     computed_.resize(imported_.computes.size());
     std::vector<int> open{c};
@@ -345,8 +346,8 @@ class Runner {
     return dims;
   }
 
-  /// The dims of a gather's result: offset dims from the slice sizes, the others from the dims of indices without the index vector, in
-  /// order.
+  /// The dims of a gather's result: offset dims from the slice sizes, the others from the dims of indices without the
+  /// index vector, in order.
   Expected<std::vector<int64_t>> gather_dims(const ImportedKernel& kernel, const Gather& gather, std::vector<int64_t> dims) {
     std::vector<int64_t> sizes = gather.slice_sizes;
     if (kernel.slice_sizes >= 0) {
@@ -374,7 +375,8 @@ class Runner {
     return dims;
   }
 
-  /// Results are moved out, so that a large one is in memory only once. If a tensor is more than one output, all but the last get copies.
+  /// Results are moved out, so that a large one is in memory only once. If a tensor is more than one output, all but
+  /// the last get copies.
   Expected<std::vector<Tensor>> collect() {
     std::vector<const Tensor*> from;
     for (const Output& output : outputs_) {

@@ -1,5 +1,5 @@
-// Compares inputs with their types. A pointer has no shape, so a tensor given for one may have more or fewer dims of extent 1 than the
-// type, anywhere, if all other extents agree in order. Tested by tests/unit/program_test.cc.
+// Compares inputs with their types. A pointer has no shape, so a tensor given for one may have more or fewer dims of
+// extent 1 than the type, anywhere, if all other extents agree in order. Tested by tests/unit/program_test.cc.
 #include "compiler/program/program_input.h"
 
 namespace strew::inline v0 {

@@ -8,8 +8,8 @@
 
 namespace strew::inline v0 {
 
-/// Fails unless `tensor` fits `input`, which is input `number` of the file. If the input is memory (a pointer), the tensor gets the type's
-/// dims.
+/// Fails unless `tensor` fits `input`, which is input `number` of the file. If the input is memory (a pointer), the
+/// tensor gets the type's dims.
 Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number);
 
 std::string shape_text(const std::vector<int64_t>& dims);               ///< [3,?]

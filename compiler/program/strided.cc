@@ -1,5 +1,6 @@
-// Layouts: files of the command line are contiguous, but the tensors of an op need not be. Elements are copied one by one, since the speed
-// of this code does not matter. Gaps between elements are filled with 0xA5, so a kernel that reads them gives visibly wrong bits.
+// Layouts: files of the command line are contiguous, but the tensors of an op need not be. Elements are copied one by
+// one, since the speed of this code does not matter. Gaps between elements are filled with 0xA5, so a kernel that reads
+// them gives visibly wrong bits.
 //
 // If any stride of a type is dynamic, the tensor is laid out contiguously. Tested by tests/unit/program_test.cc.
 #include "compiler/program/strided.h"
@@ -87,8 +88,8 @@ Expected<StridedTensor> lay_out(const Tensor& tensor, const TensorType& type) {
   int64_t low = 0, high = 0;
   STREW_TRY(extent_of(tensor.dims, type.strides, low, high));
   out.strides = type.strides;
-  // Element 0 must begin at a byte, also for dtypes below 8 bits. So the space before it, which negative offsets need, is rounded up to 8
-  // elements.
+  // Element 0 must begin at a byte, also for dtypes below 8 bits. So the space before it, which negative offsets need,
+  // is rounded up to 8 elements.
   const int64_t first = (-low + 7) / 8 * 8;
   STREW_ASSIGN(out.buffer, Buffer::allocate(storage_bytes(tensor.dtype, first + high + 1)));
   std::memset(out.buffer.data(), 0xA5, static_cast<size_t>(out.buffer.size()));

@@ -1,4 +1,4 @@
-// StridedTensor: a contiguous tensor in the layout of an op's type, if that type has static strides.
+// StridedTensor: the elements of a contiguous tensor in the layout that an op's type asks for.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,15 @@
 
 namespace strew::inline v0 {
 
-/// Copies `count` consecutive elements; positions count elements. For dtypes below 8 bits the neighbours in a byte are kept.
+/// Copies `count` consecutive elements, from element number `from_at` of `from` to element number `to_at` of `to`.
+/// Other elements in the same byte are kept.
 void copy_elements(DType dtype, int64_t count, const std::byte* from, int64_t from_at, std::byte* to, int64_t to_at);
 
-/// Either a view of a contiguous tensor, which must live as long, or a copy of it in another layout.
+/// A view of a contiguous tensor, which must outlive the view, or a copy of the tensor in another layout.
 struct StridedTensor {
   DType dtype = DType::f32;
-  std::vector<int64_t> dims, strides;  ///< strides empty: contiguous
-  Buffer buffer;                       ///< empty: `data` belongs to the contiguous tensor
+  std::vector<int64_t> dims, strides;  ///< strides empty: contiguous, a view
+  Buffer buffer;                       ///< of a copy; empty: `data` belongs to the contiguous tensor
   void* data = nullptr;
   TensorView view() const;
 };

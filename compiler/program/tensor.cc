@@ -1,8 +1,10 @@
-// Owned tensors. Their memory is a mapped file, or is allocated with calloc and aligned by hand to 64 bytes (the widest vector register and
-// a cache line). calloc gives zero pages of the system, so a large result is not written once before a kernel fills it.
+// Tensors that own their memory. The memory is a mapped file, or comes from calloc and is aligned to 64 bytes (a cache
+// line, and the widest vector register). calloc returns zero pages of the system, so a large result is not written
+// before a kernel fills it.
 //
-// Sizes come from files, so every product is checked, and no more is allocated than the machine has memory: with overcommit the allocation
-// would succeed and the process would die later. Tested by tests/unit/program_test.cc and tests/error/cli_test.cc.
+// Sizes come from files, so every product is checked, and an allocation larger than the machine's memory is refused:
+// where the system overcommits, it would succeed, and the process would be killed later. Tested by
+// tests/unit/program_test.cc and tests/error/cli_test.cc.
 #include "strew/tensor.h"
 
 #include <unistd.h>
@@ -19,10 +21,10 @@ namespace strew::inline v0 {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-// With fewer elements than this, the size in bits fits 63 bits for every dtype (complex128 and string are 128 bits wide).
+// The size in bits of so many elements fits 63 bits for every dtype (complex128 and string are 128 bits wide).
 constexpr int64_t kMaxElements = std::numeric_limits<int64_t>::max() / 256;
 
-/// An element of a string tensor, 16 bytes (semantics.md section 4).
+/// An element of a string tensor, 16 bytes (docs/semantics.md section 4).
 struct StringView {
   const char* data;
   int64_t size;

@@ -1,5 +1,4 @@
-// See drop_idle_normalise.h. Adding the dim once before a floor-mod by the dim changes nothing. Tested by
-// tests/golden/plan_test.cc.
+// See drop_idle_normalise.h. Tested by tests/golden/plan_test.cc.
 #include "compiler/rewrite/drop_idle_normalise.h"
 
 namespace strew::inline v0 {

@@ -1,9 +1,10 @@
-// drop_idle_normalise: normalize_negative means nothing for unsigned indices, and nothing under wrap (floor-mod already folds
-// negatives). Dropping it lets ops that mean the same share a kernel.
+// drop_idle_normalise: clears normalize_negative where it has no effect: for unsigned indices, and under policy wrap,
+// whose floor-mod maps negative indices already. Ops with and without it then share a kernel.
 #pragma once
 
 #include "strew/op.h"
 
 namespace strew::inline v0 {
+/// Returns whether the op changed.
 bool drop_idle_normalise(Op& op);
 }  // namespace strew::inline v0

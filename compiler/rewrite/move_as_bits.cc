@@ -1,4 +1,4 @@
-// See move_as_bits.h. Widths without an unsigned dtype (sub-byte, 16 bytes) keep theirs. Tested by tests/golden/plan_test.cc.
+// See move_as_bits.h. Elements of less than a byte and of 16 bytes keep their dtype. Tested by tests/golden/plan_test.cc.
 #include "compiler/rewrite/move_as_bits.h"
 
 #include <optional>
@@ -21,7 +21,7 @@ std::optional<DType> bits_dtype(DType dtype) {
   }
 }
 
-/// Retypes all the tensors of one pair if they agree; true if anything changed.
+/// Retypes all tensors of one pair if they have one dtype. Returns whether anything changed.
 bool retype(std::initializer_list<TensorType*> types, Scalar* fill) {
   const DType dtype = (*types.begin())->dtype;
   for (const TensorType* type : types)

@@ -1,10 +1,11 @@
-// move_as_bits: an op that only moves elements (assign or plain gather, one dtype, no arithmetic) is retyped to the unsigned
-// integer of the same width, so f32, i32 and u32 share one kernel and no float register ever sees the data (signalling NaNs
-// survive).
+// move_as_bits: replaces the dtype of elements that are only moved (assign or a gather without expression, no
+// conversion) by the unsigned integer of the same width. Generated code then uses no floating-point operations on them,
+// so signalling NaNs keep their bits.
 #pragma once
 
 #include "strew/op.h"
 
 namespace strew::inline v0 {
+/// Returns whether the op changed.
 bool move_as_bits(Op& op);
 }  // namespace strew::inline v0

@@ -1,5 +1,6 @@
-// See name_combiner.h. The expression is compared with the graph of each name (compiler/op/combiner), both with their nodes in one order, but
-// with arguments where they stand: a sum of two NaNs may take its bits from either. Tested by tests/unit/identity_test.cc.
+// See name_combiner.h. The graph is compared with the graph of each name (compiler/op/combiner) after the nodes of both
+// were brought into one order. Arguments are not swapped, because the bits of a sum of two NaNs may depend on their
+// order. Tested by tests/unit/identity_test.cc.
 #include "compiler/rewrite/name_combiner.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// `plain` computes what `graph` says.
+/// Does `plain` verify, and is its combiner, with the nodes in order, equal to `graph`?
 bool means(const Op& plain, const Expr& graph) { return ordered(combine_graph(plain)) == graph && verify(plain).ok(); }
 
 }  // namespace
@@ -27,7 +28,7 @@ bool name_combiner(Op& op) {
   }
   auto& s = std::get<Scatter>(op);
   if (!s.extras.empty() || combiner_kind(s) != CombinerKind::expr) return false;
-  if (s.combiner.nodes.size() > 4 * s.results.size()) return false;  // update, convert, current and what combines them
+  if (s.combiner.nodes.size() > 4 * s.results.size()) return false;  // per result: update, convert, current, operator
   const Expr graph = ordered(s.combiner);
   const auto is_named = [&](CombinerKind kind) {
     Scatter plain = s;

@@ -1,5 +1,5 @@
-// See order_expression.h. No recursion: an expression may be as deep as it has nodes. Equal nodes are found by their fields in a map. Tested by
-// tests/unit/identity_test.cc.
+// See order_expression.h. The walk does not recurse, because an expression may be as deep as it has nodes. A map from
+// the fields of a node finds equal nodes. Tested by tests/unit/identity_test.cc.
 #include "compiler/rewrite/order_expression.h"
 
 #include <map>
@@ -20,7 +20,7 @@ class Ordering {
       const int32_t node = open.back();
       const ExprNode& at = from_.nodes[static_cast<size_t>(node)];
       const size_t before = open.size();
-      // The last argument lies deepest, so that the first one is placed first.
+      // Pushes the last argument first, so that the first argument is taken first.
       for (size_t i = at.args.size(); place(node) < 0 && i-- > 0;)
         if (place(at.args[i]) < 0) open.push_back(at.args[i]);
       if (open.size() > before) continue;

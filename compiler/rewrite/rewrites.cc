@@ -1,4 +1,4 @@
-// The list, in the order it runs. Adding a rewrite: one pair of files, one line here, one golden in tests/golden.
+// See rewrites.h. A new rewrite needs a pair of files, a line in the list below, and a case in tests/golden/plan_test.cc.
 #include "compiler/rewrite/rewrites.h"
 
 #include "compiler/rewrite/drop_idle_normalise.h"
@@ -22,7 +22,7 @@ const std::vector<Rewrite>& rewrites() {
 
 namespace {
 
-/// After the rewrites of one kind.
+/// The op after the rewrites that keep the binding, or after the others. Appends to `applied` those that changed it.
 Expected<VerifiedOp> rewritten(const VerifiedOp& op, bool keeps_binding, std::vector<const Rewrite*>& applied) {
   const size_t before = applied.size();
   Op changed = *op;

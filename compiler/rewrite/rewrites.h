@@ -1,11 +1,12 @@
-// Canonicalisation: the ordered list of small named rewrites that every op passes through before planning.
+// Canonicalisation: an ordered list of small named rewrites that every op passes through before planning.
 //
-// Each rewrite is one pair of files, takes a verified op and returns whether it changed it; the meaning never changes. The list
-// is run in order, once. `strew explain` prints the names of those that applied.
+// Each rewrite is a pair of files. It takes a verified op and returns whether it changed the op; it never changes what
+// the op means. The list is run in order, once. `strew explain` prints the names of the rewrites that applied.
 //
-// The rewrites that stand first change only how an op is spelled: the tensors that a call binds, the constraints between them and every
-// message stay what they were. What they lead to is the op's identity, and ops of one identity share kernel, symbol and cache entry. The
-// others change what is bound (dtypes), so they are for plans only.
+// The first rewrites change only the spelling of an op: the tensors that a call binds, the constraints between them and
+// all messages stay the same. Their outcome is the op's identity; ops with one identity share kernel, symbol and cache
+// entry. The other rewrites change the dtypes of tensors, so only plans are made from their outcome. Tested by
+// tests/golden/plan_test.cc and tests/unit/identity_test.cc.
 #pragma once
 
 #include <string_view>
@@ -19,16 +20,17 @@ struct Rewrite {
   std::string_view name;
   std::string_view what;  ///< one sentence for `strew explain`
   bool (*apply)(Op& op);
-  bool keeps_binding;  ///< see above; those that do come first
+  bool keeps_binding;  ///< changes only the spelling; such rewrites come first in the list
 };
+/// The list, in the order in which it runs.
 const std::vector<Rewrite>& rewrites();
 
 struct Canonical {
   VerifiedOp identity;                  ///< after the rewrites that keep the binding
-  VerifiedOp op;                        ///< after all of them
-  std::vector<const Rewrite*> applied;  ///< those that changed it
+  VerifiedOp op;                        ///< after all rewrites
+  std::vector<const Rewrite*> applied;  ///< the rewrites that changed the op
 };
-/// Applies them all. Fails (Code::internal) only if a rewrite left an op that does not verify.
+/// Applies all rewrites. Fails (Code::internal) only if a rewrite made an op that does not verify.
 Expected<Canonical> canonicalise(const VerifiedOp& op);
 
 }  // namespace strew::inline v0

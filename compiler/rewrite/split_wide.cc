@@ -1,5 +1,6 @@
-// See split_wide.h. The fold's updates convert straight to the wide dtype, as semantics.md section 2 has it. Comparing bits, not values,
-// keeps signalling NaNs and the sign of zero of untouched elements. Tested by tests/unit/split_wide_test.cc and tests/differential.
+// See split_wide.h. The fold converts updates directly to the wide dtype (docs/semantics.md section 2). Narrow compares
+// bits instead of values, so that untouched elements keep signalling NaNs and the sign of zero. Tested by
+// tests/unit/split_wide_test.cc and tests/differential.
 #include "compiler/rewrite/split_wide.h"
 
 #include <numeric>
@@ -10,7 +11,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// current: the element, update: its accumulator.
+/// Appends the graph of one result of narrow. current: the element; update: its accumulator.
 void add_narrowing(Expr& graph, int pair, DType dtype, DType wide) {
   const DType bits_dtype = wide == DType::f64 ? DType::u64 : DType::u32;
   const auto push = [&](ExprOp op, DType type, std::vector<int32_t> args, int index = 0) {
@@ -23,14 +24,15 @@ void add_narrowing(Expr& graph, int pair, DType dtype, DType wide) {
   const int32_t start_bits = push(ExprOp::bitcast, bits_dtype, {start});
   const int32_t end_bits = push(ExprOp::bitcast, bits_dtype, {sum});
   const int32_t same = push(ExprOp::eq, DType::boolean, {start_bits, end_bits});
-  // A NaN stays one whatever is added to it, and two conversions of it (a fill's is done here) may differ in payload.
+  // A NaN stays a NaN whatever is added to it, so the element may be kept. The bits do not tell: two conversions of a
+  // NaN (a fill value is converted here, not by the kernel) may differ in payload.
   const int32_t is_nan = push(ExprOp::ne, DType::boolean, {start, start});
   const int32_t untouched = push(ExprOp::bit_or, DType::boolean, {same, is_nan});
   const int32_t rounded = push(ExprOp::convert, dtype, {sum});
   graph.results.push_back(push(ExprOp::select, dtype, {untouched, current, rounded}));
 }
 
-/// One position whose window is the whole result.
+/// Makes `part` a scatter of one position whose window is the whole result.
 void whole_window(Scatter& part, const Scatter& original) {
   part.accumulate = Accumulate::native;
   part.order = Order::in_order;
@@ -43,7 +45,7 @@ void whole_window(Scatter& part, const Scatter& original) {
   std::iota(part.dims.update_window_dims.begin(), part.dims.update_window_dims.end(), 0);
 }
 
-/// results = operands, converted. Written once: what was there before is not read.
+/// Start: results = operands, converted. Every element is written, so init in_place reads nothing that was not written.
 Scatter start_of(const Scatter& s) {
   Scatter start = s;
   whole_window(start, s);

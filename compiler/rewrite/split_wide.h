@@ -1,10 +1,13 @@
-// split_wide: a scatter with wide accumulation as two ordinary scatters, so that every backend and strategy serves it.
+// split_wide: splits a scatter with wide accumulation into ordinary scatters, so that every backend and strategy can run it.
 //
-//   fold    result' (wide dtype, contiguous scratch) = init converted, then the updates folded in the wide dtype
-//   narrow  result = one position whose window is everything: keep the element where the accumulator still has the bits it started
-//           with (no update, or none that mattered), else round the accumulator once
+//   start   (only if an operand's dtype differs from its result's) scratch of the results' dtype = operands, converted
+//   fold    accumulators (wide dtype, contiguous scratch) = operands or start's scratch, converted, then the updates folded
+//           in the wide dtype
+//   narrow  a scatter with one position whose window is the whole result: keeps an element whose accumulator still has the
+//           bits it started with (no update changed it), and otherwise rounds the accumulator to the result
 //
-// Not one of the list in rewrites.h: it makes two ops of one, so backends/pipeline calls it.
+// It makes several ops of one, so it is not in the list of rewrites.h; backends/pipeline calls it. Tested by
+// tests/unit/split_wide_test.cc.
 #pragma once
 
 #include <optional>
@@ -14,14 +17,16 @@
 namespace strew::inline v0 {
 
 struct WideSplit {
-  Scatter fold;    ///< operands: the original's operands, or its results under in_place; results: the scratch
-  Scatter narrow;  ///< results and init as the original's; updates: the scratch; indices: i32[0]
-  /// Where an operand's dtype is not its result's, the fold starts from what the result would hold, in scratch of its own: results: that
-  /// scratch, which the fold has as operands; updates: the original's operands; indices: i32[0].
+  /// Operands: the op's operands; of init in_place, the op's results; if there is a start, start's results. Results: the
+  /// accumulators.
+  Scatter fold;
+  Scatter narrow;  ///< results and init: the op's; updates: the accumulators; indices: i32[0]
+  /// Updates: the op's operands; results: scratch of the results' dtype, so that the fold starts from what the results
+  /// would hold; indices: i32[0].
   std::optional<Scatter> start;
 };
 
-/// Nothing if the op does not accumulate wide.
+/// The parts; none if the op is not a scatter with wide accumulation.
 std::optional<WideSplit> split_wide(const VerifiedOp& op);
 
 }  // namespace strew::inline v0

@@ -1,10 +1,17 @@
-/* The binary interface between generated code and whoever calls it. C, no dependencies: pre-generated libraries include it too.
+/* The binary interface between generated code and its callers. It is plain C without dependencies.
  *
- * An object exports one symbol per kernel, a constant strew_kernel: what a call has to know (tensors, symbols, constraints between dims,
- * the work and how it may be shared out) and the entries, which are functions over a range of that work. runtime/call runs any kernel from
- * its descriptor alone. Kernels never start threads, allocate or print.
+ * An object exports one symbol per kernel: a constant strew_kernel, the kernel's descriptor. The descriptor holds all
+ * that a call has to know: tensors, symbols (extents and strides that only the call knows), constraints between dims,
+ * the work and how it may be divided among threads, and the entries, which are functions over a range of that work.
+ * libstrew_rt runs any kernel from its descriptor alone. Entries never start threads, allocate or print.
  *
- * Counts stand before the arrays they count. An array of no elements may be null. Texts are UTF-8, never null. */
+ * Words (docs/architecture.md): an index position is one index vector; its window is the block of elements that this
+ * vector places. The indexed tensor is a scatter's results or a gather's operand. All structs of the descriptor are
+ * constants of the object; nobody frees them. An array of no elements may be null. Texts are UTF-8, end with a zero
+ * byte and are never null.
+ *
+ * A change of a struct, of a number or of a meaning raises STREW_ABI_VERSION (docs/versioning.md). Tested by
+ * tests/unit/object_test.cc and tests/runtime_only. */
 #pragma once
 
 #include <stdint.h>
@@ -19,33 +26,40 @@ enum { STREW_OK = 0, STREW_FAULT = 1 };
 
 /* ---- Entries ---------------------------------------------------------------------------------------------------------------------- */
 
-enum { STREW_STREAM = 1 }; /* strew_args.flags, of init: the result is larger than the caches, so store past them */
+/* strew_args.flags, read by the init entry: the result is larger than the caches, so write it with non-temporal stores. */
+enum { STREW_STREAM = 1 };
 
-/* Where the first bad index stands, as the user gave it. position: row-major number of the index position; component: which entry of
- * the index vector; value: the index before normalisation (for u64 indices its bits); bound: the largest legal value. */
+/* The first index that is out of bounds. position: row-major number of its index position; component: which entry of
+ * the index vector; value: the index as the caller gave it, before normalisation of negatives (u64 indices: its bits);
+ * bound: the largest legal value. */
 typedef struct strew_fault {
   int64_t position, component, value, bound;
 } strew_fault;
 
 typedef struct strew_args {
-  uint32_t abi;       /* STREW_ABI_VERSION */
-  uint32_t flags;     /* STREW_STREAM or 0 */
-  void* const* data;  /* element [0,...,0] of: results N, operands N, indices, updates N, extras E; unbound operands are null */
+  uint32_t abi;   /* STREW_ABI_VERSION */
+  uint32_t flags; /* STREW_STREAM or 0 */
+  /* Addresses of element [0,...,0] of the N results, N operands, the indices, N updates and E extras (a gather has one
+   * result, one operand and no updates). An operand that is not bound (init in_place or fill) is null. */
+  void* const* data;
   const int64_t* dyn; /* the values of strew_kernel.symbols */
-  const void* pos;    /* list: (position - n_list, less than 2^31) | key << 32 (uint64_t) */
-  const void* key;    /* keys writes: destinations (uint32_t, in units of strew_kernel.key_bytes; all bits set = dropped) */
-  int64_t n_list;     /* keys: the position that key[0] belongs to; list: the position that stands as 0 */
-  int64_t w0, w1;     /* range, clip: sub-range of the plan's first window loop; [0, extent) is everything */
-  int64_t k0, k1; /* clip: operand coordinates of the dim whose index moves that loop (if one does); [0, extent) is everything.
-                         merge: bytes from one result's private table to the next in k0 */
-  void* scratch;  /* merge: the private table of result 0 */
+  const void* pos;    /* list reads: uint64_t values (position - n_list) | key << 32; the difference is less than 2^31 */
+  const void* key;    /* keys writes: uint32_t destinations in units of strew_kernel.key_bytes; all bits set: dropped */
+  int64_t n_list;     /* keys: the position whose destination is key[0]; list: the position that `pos` counts from */
+  int64_t w0, w1;     /* range, clip: iterations [w0, w1) of the first window loop; all: [0, strew_kernel.splits) */
+  /* clip: coordinates [k0, k1) in the operand dim whose index moves the first window loop; all: [0, strew_kernel.clip_extent).
+   * merge: k0 is the distance in bytes from one result's private table to the next. */
+  int64_t k0, k1;
+  void* scratch; /* merge: the private table of result 0 */
 } strew_args;
 
-/* begin, end: index positions (range, clip, check, keys), entries of pos and key (list), elements of the result's init loop (init).
- * STREW_OK or STREW_FAULT with *fault filled. */
+/* begin, end: index positions (range, clip, check, keys), entries of `pos` (list), elements of a result in the order of
+ * the init loop (init), elements of a private table (merge). Returns STREW_OK, or STREW_FAULT with *fault filled;
+ * `fault` is never null. Re-entrant: threads may run an entry at the same time if they write no common destination
+ * (merge: no common element). */
 typedef int32_t (*strew_entry)(const strew_args* args, int64_t begin, int64_t end, strew_fault* fault);
 
-/* The kinds of entries: places in strew_kernel.entries. STREW_ENTRIES(F) is F(kind, what it does) for each. */
+/* The kinds of entries, which number strew_kernel.entries. STREW_ENTRIES(F) expands to F(kind, what the entry does) for each. */
 #define STREW_ENTRIES(F)                                      \
   F(range, "applies index positions")                         \
   F(check, "finds the smallest bad position, then component") \
@@ -63,7 +77,8 @@ enum {
 
 /* ---- The descriptor --------------------------------------------------------------------------------------------------------------- */
 
-/* factor times the product of the symbols whose numbers are strew_kernel.factors[first, first + count). */
+/* A number that may depend on the call: factor times the product of the symbols whose numbers are strew_kernel.factors[first] to
+ * factors[first + count - 1]. */
 typedef struct strew_term {
   int64_t factor;
   uint32_t first, count;
@@ -71,58 +86,62 @@ typedef struct strew_term {
 
 enum { STREW_RESULT, STREW_OPERAND, STREW_INDICES, STREW_UPDATES, STREW_EXTRA }; /* roles, in binding order */
 
-/* An extent or stride that the call says. */
+/* Stands for an extent or stride that only the call knows. */
 #define STREW_OPEN INT64_MIN
 
-/* A tensor that a call binds. Tensors stand in binding order. */
+/* A tensor that a call binds: one argument. strew_kernel.tensors lists them in the order of the arguments. */
 typedef struct strew_tensor_rule {
-  const char* name;       /* in messages: "updates 0" */
+  const char* name;       /* for messages: "updates 0" */
   const char* dtype_name; /* "bf16" */
-  uint8_t dtype;          /* DType */
-  uint8_t role;
-  uint8_t is_open; /* some extent or stride is the call's */
-  uint8_t bits;    /* of an element, 2 to 128 */
+  uint8_t dtype;          /* DType (dtype.h) as a number */
+  uint8_t role;           /* STREW_RESULT to STREW_EXTRA */
+  uint8_t is_open;        /* some extent or stride is STREW_OPEN */
+  uint8_t bits;           /* size of an element, 2 to 128 */
   uint32_t rank;
-  uint32_t data;          /* its place in strew_args.data */
-  int32_t may_be;         /* result of init copy: the operand whose buffer it may be; else -1 */
-  const int64_t* dims;    /* rank extents */
-  const int64_t* strides; /* rank strides in elements, or null: row-major */
+  uint32_t data;          /* the tensor's index in strew_args.data */
+  int32_t may_be;         /* result with init copy: number of the operand tensor whose buffer the result may share; else -1 */
+  const int64_t* dims;    /* rank extents in elements, or STREW_OPEN */
+  const int64_t* strides; /* rank strides in elements, or STREW_OPEN; null: row-major */
 } strew_tensor_rule;
 
-/* dyn[i]: an extent or stride of a bound tensor. */
+/* Where strew_args.dyn[i] is read: the extent, or the stride if is_stride is not 0, of dim `dim` of tensor `tensor`. */
 typedef struct strew_symbol {
   uint32_t tensor, dim, is_stride;
 } strew_symbol;
 
 enum {
-  STREW_EQUAL,     /* the dim is the other dim */
-  STREW_AT_MOST,   /* ... or less */
-  STREW_NOT_EMPTY, /* the dim has an extent, unless tensor `other` has no elements */
-  STREW_EMPTY,     /* the dim is 0, unless tensor `other` has no elements */
+  STREW_EQUAL,     /* extent of the dim == extent of the other dim */
+  STREW_AT_MOST,   /* extent of the dim <= extent of the other dim */
+  STREW_NOT_EMPTY, /* extent of the dim > 0, unless tensor `other` has no elements */
+  STREW_EMPTY,     /* extent of the dim == 0, unless tensor `other` has no elements */
   STREW_NOTHING,   /* the tensor has no elements */
-  STREW_DISTINCT   /* the tensor's elements lie at different addresses */
+  STREW_DISTINCT   /* no two elements of the tensor share an address */
 };
-/* What must hold between the extents of a call. Constraints that hold for every call are left out. */
+/* A condition on the extents of a call, between dim `dim` of tensor `tensor` and dim `other_dim` of tensor `other`.
+ * Conditions between static extents were checked when the op was verified; the descriptor leaves them out. */
 typedef struct strew_constraint {
-  const char* label; /* in messages: "scatter_c4" (docs/op_text.md) */
+  const char* label; /* of the verifier's rule, for messages: "scatter_c4" (docs/op_text.md) */
   uint32_t kind;
   uint32_t tensor, dim, other, other_dim;
 } strew_constraint;
 
-/* A loop of positions or components that moves the result: keys reach `step` times `extent` - 1, in units of key_bytes. */
+/* How far one position loop or index component can move a destination: by `step` * (`extent` - 1) units of key_bytes.
+ * The sum over all of strew_kernel.reaches is the largest key. */
 typedef struct strew_reach {
   strew_term extent;
   int64_t step;
 } strew_reach;
 
-/* A window and the dim it moves in. */
+/* The extent of the window in an operand dim that an index component moves, and the extent of that dim. The window
+ * covers the dim if the two are equal. */
 typedef struct strew_cover {
   strew_term window, dim;
 } strew_cover;
 
 enum { STREW_IN_PLACE, STREW_COPY, STREW_FILL }; /* what the result holds before the updates */
 
-/* strew_kernel.strategy: how apply is shared out over threads. STREW_STRATEGIES(F) is F(number, name in texts). */
+/* strew_kernel.strategy: how the updates are divided among threads (Strategy in schedule.h describes each).
+ * STREW_STRATEGIES(F) expands to F(enumerator, name in texts) for each. */
 #define STREW_STRATEGIES(F)   \
   F(sequential, "sequential") \
   F(positions, "positions")   \
@@ -139,19 +158,21 @@ enum {
       STREW_STRATEGY_COUNT
 };
 
-/* Wide accumulation: the parts that a kernel is made of. */
+/* The parts of a kernel with wide accumulation, each a kernel of its own: fold applies the updates to the accumulators,
+ * narrow rounds the accumulators to the results, start converts the operands to the results (absent where their dtypes
+ * are equal). */
 enum { STREW_FOLD, STREW_NARROW, STREW_START, STREW_PART_COUNT };
 
 typedef struct strew_kernel {
   uint32_t abi;         /* STREW_ABI_VERSION */
   uint32_t size;        /* of this struct, bytes */
   const char* name;     /* the symbol of this descriptor */
-  const char* identity; /* the text of the op (docs/op_text.md), the same for all its spellings */
-  const char* features; /* the CPU features that the entries use: "avx2,fma"; "" none beyond the architecture's first version */
+  const char* identity; /* canonical text of the op (docs/op_text.md), the same for all spellings of the op */
+  const char* features; /* CPU features that the entries use, "avx2,fma"; "": none beyond the architecture's baseline */
 
   /* Tensors and shapes. */
   uint32_t tensor_count;
-  uint32_t data_count; /* places in strew_args.data */
+  uint32_t data_count; /* elements of strew_args.data */
   uint32_t result_count;
   uint32_t symbol_count;
   uint32_t constraint_count;
@@ -162,45 +183,46 @@ typedef struct strew_kernel {
   const uint32_t* factors;
 
   /* Work. */
-  strew_term positions; /* index positions */
+  strew_term positions; /* number of index positions */
   strew_term window;    /* elements of a window */
-  strew_term splits;    /* iterations of the first window loop, 1 where there is none */
-  strew_term init;      /* elements of a result */
+  strew_term splits;    /* iterations of the first window loop; 1: there is no window loop */
+  strew_term init;      /* elements of a result that init copy or fill writes */
   uint8_t is_gather;
-  uint8_t init_kind;
+  uint8_t init_kind;       /* STREW_IN_PLACE, STREW_COPY or STREW_FILL */
   uint8_t checks_first;    /* policy error: the check entry runs over all positions before anything is written */
-  uint8_t computes_floats; /* needs the default floating-point environment */
-  uint8_t may_overwrite;   /* init is needless where positions * window == init and every cover is whole */
+  uint8_t computes_floats; /* the entries need the default floating-point environment */
+  uint8_t may_overwrite;   /* a call may skip init if positions * window == init and, in every cover, the window covers the dim */
   uint8_t packs_results;   /* a result has elements of less than a byte */
-  uint8_t regroups;        /* private: any grouping of the updates gives the same bits */
-  uint8_t widens_touched;  /* wide accumulation: the parts are such that only what updates touch need be widened */
-  uint8_t strategy;
-  uint32_t tables;      /* private: most tables */
-  uint32_t scratch_mib; /* most scratch of a call */
+  uint8_t regroups;        /* strategy private: any grouping of the updates gives the same bits */
+  uint8_t widens_touched;  /* wide accumulation: a call may widen and round only the blocks of the result that updates reach */
+  uint8_t strategy;        /* STREW_STRATEGY_... */
+  uint32_t tables;         /* strategy private: the schedule's number of tables */
+  uint32_t scratch_mib;    /* the most scratch memory of a call, MiB */
   uint32_t cover_count;
   uint32_t reach_count;
   const strew_cover* covers;
 
-  /* How chunks may be cut: a border in the result at every multiple of these strides (elements of result 0). */
-  strew_term position_stride; /* of the innermost position loop; 0: positions do not lie side by side */
-  strew_term slab;            /* positions that stay together; factor 0: any chunk of positions may be cut */
-  strew_term window_stride;   /* of the first window loop */
-  strew_term clip_extent;     /* of the operand dim that an index moves the first window loop in; 1: none does */
-  strew_term clip_stride;
-  int64_t key_bytes; /* of the result per unit of a key */
+  /* How the work may be cut into chunks. Strides are in elements of result 0: a chunk that begins at iteration i begins
+   * at i times the stride, from which the runtime computes cuts at borders of cache lines. */
+  strew_term position_stride; /* of the innermost position loop; 0: consecutive positions are not at a fixed distance */
+  strew_term slab; /* positions i * slab to (i + 1) * slab - 1 may share destinations, so chunks end at multiples; 0: anywhere */
+  strew_term window_stride; /* of the first window loop */
+  strew_term clip_extent;   /* extent of the operand dim in which an index moves the first window loop; 1: no index moves it */
+  strew_term clip_stride;   /* of that operand dim */
+  int64_t key_bytes;        /* bytes of result 0 per unit of a key */
   const strew_reach* reaches;
-  const uint64_t* identities; /* private: per result, the bits that combine with any x to x */
+  const uint64_t* identities; /* strategy private: per result, the bits of the combiner's identity element */
 
-  /* Policy error: how a bad index is told. */
-  uint32_t index_tensor, table_tensor; /* places in tensors */
-  uint32_t index_vector_dim;           /* of the indices; their rank: none */
+  /* Policy error: what the message about a bad index needs. */
+  uint32_t index_tensor, table_tensor; /* numbers in `tensors` of the indices and of the indexed tensor */
+  uint32_t index_vector_dim;           /* dim of the indices; their rank: each index is a vector of one component */
   uint32_t component_count;
-  const uint32_t* component_dims; /* dims of the table */
+  const uint32_t* component_dims; /* per component, the dim of the indexed tensor that it indexes */
   uint8_t counts_from_end;        /* a negative index v stands for v + extent */
   uint8_t index_is_u64;
 
-  /* Wide accumulation: parts with their own descriptors, and no entries here. */
-  uint8_t wide_dtype; /* of the accumulators */
+  /* Wide accumulation: the parts have descriptors of their own, and this kernel has no entries. */
+  uint8_t wide_dtype; /* DType of the accumulators */
   uint8_t part_count; /* 0, 2 (no start) or 3 */
   const struct strew_kernel* parts[STREW_PART_COUNT];
 

@@ -1,11 +1,13 @@
-// Builders: how C++ writes an op.
+// Builders: write an op in C++.
 //
 //   using namespace strew::types;
 //   Expected<Scatter> op = scatter_rows(f32({50000, 512}), i64({4096}), bf16({4096, 512}))
 //                              .combine(CombinerKind::add).in_place().oob(OobPolicy::error).build();
 //
-// A factory knows the dimension numbers of one familiar form (semantics.md section 7) and returns a builder, so everything else can
-// still be said. build() fills in what follows from the rest (results, strides) and verifies. Front ends use the same factories.
+// A form (forms.h: scatter_rows, gather, ...) returns a builder with the dimension numbers of a common operation filled
+// in; every field can still be set. A builder can also be filled from nothing, with StableHLO's dimension numbers.
+// build() derives the results that were left out and verifies the op. Builders own what they are given; a builder is
+// not thread-safe. Tested by tests/unit/builder_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,8 @@
 
 namespace strew::inline v0 {
 
-/// f32({8, kDynamic}), i64({}), ... for the dtypes one writes most; tensor() for all.
+/// Tensor types in short: f32({8, kDynamic}), i64({}). Dims and strides are in elements; without strides the tensor is
+/// contiguous and row-major. tensor() takes any dtype.
 namespace types {
 using Dims = std::vector<int64_t>;
 inline TensorType tensor(DType dtype, Dims dims, Dims strides = {}) { return {dtype, std::move(dims), std::move(strides)}; }
@@ -42,10 +45,11 @@ class ScatterBuilder {
  public:
   using Dims = std::vector<int64_t>;
 
-  /// One per pair, in order: call them N times.
+  /// Append the type of one pair's operand or updates; a scatter of N pairs calls each N times, in the order of the pairs.
   ScatterBuilder& operand(TensorType type) { return op_.operands.push_back(std::move(type)), *this; }
   ScatterBuilder& updates(TensorType type) { return op_.updates.push_back(std::move(type)), *this; }
-  /// Left out: the operands' dims and dtypes, contiguous; in place: the operands' types.
+  /// Appends the type of one pair's result. Without results, build() takes the operands' dims and dtypes, contiguous;
+  /// with init in_place, the operands' types with their strides.
   ScatterBuilder& result(TensorType type) { return op_.results.push_back(std::move(type)), *this; }
   ScatterBuilder& indices(TensorType type) { return op_.indices = std::move(type), *this; }
   ScatterBuilder& extra(ExtraKind kind, TensorType type) { return op_.extras.push_back({kind, std::move(type)}), *this; }
@@ -62,7 +66,7 @@ class ScatterBuilder {
   }
   ScatterBuilder& index_vector_dim(int64_t dim) { return op_.dims.index_vector_dim = dim, *this; }
 
-  /// By name (not expr) or by graph, of which the empty one is assign.
+  /// The combiner by name (any but CombinerKind::expr), or as an expression graph; the empty graph is assign.
   ScatterBuilder& combine(CombinerKind kind) { return combiner_ = kind, *this; }
   ScatterBuilder& combine(Expr expr) {
     combiner_ = CombinerKind::expr;
@@ -70,7 +74,7 @@ class ScatterBuilder {
     return *this;
   }
   ScatterBuilder& in_place() { return op_.init = InitKind::in_place, *this; }
-  /// init fill: one value per pair.
+  /// Sets init fill: one value per pair, in the results' dtypes.
   ScatterBuilder& fill(std::vector<Scalar> values) {
     op_.init = InitKind::fill;
     op_.fill = std::move(values);
@@ -83,17 +87,18 @@ class ScatterBuilder {
   ScatterBuilder& indices_are_sorted(bool on = true) { return op_.indices_are_sorted = on, *this; }
   ScatterBuilder& unique_indices(bool on = true) { return op_.unique_indices = on, *this; }
 
-  /// A factory that cannot name dimension numbers leaves the reason here; build() returns the first.
+  /// Records a failure; build() returns the first one. A form uses it where its arguments have no dimension numbers.
   ScatterBuilder& fail(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
     return *this;
   }
 
+  /// The op, complete and verified; otherwise the recorded failure, or what verify() says.
   STREW_API Expected<Scatter> build(const VerifyOptions& options = {}) const;
 
  private:
   Scatter op_;
-  CombinerKind combiner_ = CombinerKind::assign;  ///< spelled out when the dtypes are known; expr: op_ holds the graph
+  CombinerKind combiner_ = CombinerKind::assign;  ///< expr: op_ holds the graph; else build() writes it
   Status failure_;
 };
 
@@ -103,7 +108,8 @@ class GatherBuilder {
 
   GatherBuilder& operand(TensorType type) { return op_.operand = std::move(type), *this; }
   GatherBuilder& indices(TensorType type) { return op_.indices = std::move(type), *this; }
-  /// Left out: the dims that indices and slice_sizes give, the operand's dtype (or what expr returns), contiguous.
+  /// The result's type. Without it, build() derives the dims from indices and slice_sizes and the dtype from expr, or
+  /// from the operand if there is no expr; contiguous.
   GatherBuilder& result(TensorType type) {
     op_.result = std::move(type);
     has_result_ = true;
@@ -124,7 +130,7 @@ class GatherBuilder {
 
   GatherBuilder& expr(Expr expr) { return op_.expr = std::move(expr), *this; }
   GatherBuilder& oob(OobPolicy policy) { return op_.oob = policy, *this; }
-  /// oob fill_element or fill_window, with the value gathered instead.
+  /// Sets policy fill_element or fill_window, and the value that an out-of-bounds element or window gets, in the operand's dtype.
   GatherBuilder& fill(OobPolicy policy, Scalar value) {
     op_.oob = policy;
     op_.fill = value;
@@ -133,11 +139,13 @@ class GatherBuilder {
   GatherBuilder& normalize_negative(bool on = true) { return op_.normalize_negative = on, *this; }
   GatherBuilder& indices_are_sorted(bool on = true) { return op_.indices_are_sorted = on, *this; }
 
+  /// Records a failure; build() returns the first one.
   GatherBuilder& fail(Status status) {
     if (failure_.ok()) failure_ = std::move(status);
     return *this;
   }
 
+  /// The op, complete and verified; otherwise the recorded failure, or what verify() says.
   STREW_API Expected<Gather> build(const VerifyOptions& options = {}) const;
 
  private:
@@ -148,7 +156,8 @@ class GatherBuilder {
   Status failure_;
 };
 
-/// An expression graph, node by node; every call returns the node's number.
+/// Builds an expression graph (expr.h) node by node. Every call appends a node and returns its number, which later
+/// calls take as argument.
 ///
 ///   ExprBuilder e;
 ///   const int32_t weight = e.extra(0, DType::f32);
@@ -156,7 +165,8 @@ class GatherBuilder {
 ///   const int32_t sum = e.add(e.current(0, DType::f32), term);
 ///   Expr weighted_add = e.returns({sum});
 ///
-/// At most one nested call per statement: C++ does not order the arguments of a call, and the order of nodes is part of the op's text.
+/// Write at most one nested call per statement: C++ leaves the order in which arguments are evaluated open, and the
+/// order of the nodes is part of the op's text. Nothing is checked here; verify() checks the graph as part of the op.
 class ExprBuilder {
  public:
   STREW_API int32_t current(int32_t index, DType dtype);
@@ -165,12 +175,13 @@ class ExprBuilder {
   STREW_API int32_t literal(const Scalar& value);
   STREW_API int32_t convert(int32_t value, DType dtype);
   STREW_API int32_t bitcast(int32_t value, DType dtype);
-  /// Any operation; the dtype of the result follows from the arguments.
+  /// Any operation on earlier nodes; the dtype of the node follows from its arguments.
   STREW_API int32_t apply(ExprOp op, std::vector<int32_t> args);
   int32_t add(int32_t a, int32_t b) { return apply(ExprOp::add, {a, b}); }
   int32_t sub(int32_t a, int32_t b) { return apply(ExprOp::sub, {a, b}); }
   int32_t mul(int32_t a, int32_t b) { return apply(ExprOp::mul, {a, b}); }
 
+  /// The graph. `results`: the node of each result, N for a scatter and 1 for a gather.
   STREW_API Expr returns(std::vector<int32_t> results) const;
 
  private:

@@ -1,9 +1,11 @@
-// CompiledKernel: runs a kernel that `strew compile --emit obj` wrote into an object file. The library libstrew_rt is enough for it; no compiler
-// is needed.
+// CompiledKernel: runs a kernel that `strew compile --emit obj` wrote into an object file. Its program links the object
+// and libstrew_rt, the library without the compiler.
 //
 //   extern "C" const strew_kernel embedding_grad;                // the symbol that the object exports
 //   auto kernel = strew::CompiledKernel::make(embedding_grad);   // once; checks the version of the interface and the CPU
 //   strew::Status s = kernel->run(views);                        // binds, checks, runs; from any thread
+//
+// tests/runtime_only/main.cc is a whole program.
 #pragma once
 
 #include <memory>
@@ -21,18 +23,20 @@ class Callable;
 
 class CompiledKernel {
  public:
-  /// Prepares calls. `kernel` must outlive the result. `threads`: the most threads that a call may use, 1..1024; 0: all of the executor's.
-  /// `executor`: null stands for process_executor(). Fails if another version of strew compiled the object, or if this machine lacks a CPU feature that its code
-  /// uses; the message names it.
+  /// Prepares calls of `kernel`, which must outlive the result. `threads`: the most threads that a call may use,
+  /// 1..1024; 0: all of the executor's. `executor`: null stands for process_executor(). Fails if the object has another
+  /// version of the binary interface, or if this machine lacks a CPU feature that the code uses; the message names what
+  /// differs.
   STREW_API static Expected<CompiledKernel> make(const strew_kernel& kernel, int threads = 0,
                                                  std::shared_ptr<Executor> executor = nullptr);
   STREW_API CompiledKernel(CompiledKernel&&) noexcept;
   STREW_API CompiledKernel& operator=(CompiledKernel&&) noexcept;
   STREW_API ~CompiledKernel();
 
-  /// Runs the kernel on the tensors of descriptor().tensors, in that order: results, operands, indices, updates, extras. First checks rank, dtype,
-  /// dims, null pointers and overlap (docs/semantics.md section 6), and the indices under policy `error`; on any error nothing is written. With
-  /// code out_of_bounds, `fault`, if given, holds the details. Thread-safe; the calling thread takes part in the work.
+  /// Runs the kernel on the tensors of descriptor().tensors, in that order: results, operands, indices, updates,
+  /// extras. First checks rank, dtype, dims, null pointers and overlap (docs/semantics.md section 6) and, under policy
+  /// `error`, the indices; if a check fails, nothing is written. With code out_of_bounds, `fault`, if given, is filled.
+  /// Thread-safe; the calling thread takes part in the work.
   STREW_API Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
   /// run() with the tensors in any order, each with the name of its slot, as in Kernel::run_by_name.
   STREW_API Status run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault = nullptr) const;

@@ -1,7 +1,8 @@
-// DType: the element types of semantics.md section 5, and the one table of their traits.
+// DType: the element types (docs/semantics.md section 5), and one table of their traits.
 //
-// Everything that depends on a dtype (storage, names, which arithmetic is meaningful, the layout of a narrow float) reads this
-// table. Adding a dtype is a row here and in dtype.cc, plus its cases in the reference and the code generators.
+// Whatever depends on a dtype (storage, name, legal arithmetic, layout of a narrow float) reads that table.
+// CONTRIBUTING.md has the recipe for a new dtype. All functions are thread-safe. Tested by
+// tests/unit/dtype_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -25,28 +26,28 @@ inline constexpr int kDTypeCount = static_cast<int>(DType::string) + 1;
 
 enum class DTypeKind : uint8_t { boolean, signed_integer, unsigned_integer, floating, complex, string };
 
-/// How a binary float spends its top codes.
+/// Which bit patterns of a binary float are infinities and NaNs.
 enum class FloatCodes : uint8_t {
   none,    ///< not a float
   ieee,    ///< infinities and NaNs, as in IEEE 754
-  fn,      ///< no infinity; the all-ones code is NaN (both signs)
-  fnuz,    ///< no infinity, no -0; the code of -0 is the only NaN
+  fn,      ///< no infinity; exponent and mantissa of all ones are NaN (either sign)
+  fnuz,    ///< no infinity, no -0; the bit pattern of -0 is the only NaN
   finite,  ///< no infinity, no NaN: f4, f6
   e8m0,    ///< exponent only, unsigned, 0xff is NaN
-  opaque,  ///< not binary floating point as above (hif8): movement only
+  opaque,  ///< another encoding (hif8), whose elements are only moved
 };
 
 struct DTypeInfo {
   DType dtype;
   std::string_view name;  ///< as written in canonical text and on the command line
   DTypeKind kind;
-  int bits;         ///< storage of one element; < 8 means packed, low bits first
-  bool arithmetic;  ///< combiners other than assign are meaningful
+  int bits;         ///< storage of one element; less than 8: several per byte, the first in the low bits
+  bool arithmetic;  ///< combiners other than assign are legal
   FloatCodes codes;
   int exponent_bits, mantissa_bits, bias;  ///< floats only
 };
 
-/// The row of the traits table. Never fails for a DType that exists.
+/// The dtype's row of the traits table.
 STREW_API const DTypeInfo& info(DType dtype);
 
 inline std::string_view name(DType dtype) { return info(dtype).name; }
@@ -59,7 +60,8 @@ inline bool is_unsigned_integer(DType d) { return info(d).kind == DTypeKind::uns
 inline bool is_float(DType d) { return info(d).kind == DTypeKind::floating; }
 inline bool is_complex(DType d) { return info(d).kind == DTypeKind::complex; }
 
-/// Bytes that hold `count` consecutive elements starting on a byte boundary. `count` >= 0 and the product must fit (callers check).
+/// Bytes of `count` consecutive elements that start on a byte boundary. The caller makes sure that `count` >= 0 and
+/// count * bits fits int64_t.
 inline int64_t storage_bytes(DType dtype, int64_t count) { return (count * bits(dtype) + 7) / 8; }
 
 /// The dtype spelled `name` in canonical text ("f32", "bool", "f8e4m3fn"), or nothing.

@@ -1,5 +1,6 @@
-// STREW_API marks what the shared libraries export. All other symbols are hidden (-fvisibility=hidden); cmake/exported_symbols.txt lists the
-// exported ones, and the test exported_symbols compares the list with the libraries.
+// STREW_API marks what the shared libraries export. All other symbols are hidden (-fvisibility=hidden);
+// cmake/exported_symbols.txt lists the exported ones, and the test exported_symbols compares the list with the
+// libraries.
 #pragma once
 
 #if defined(__GNUC__)

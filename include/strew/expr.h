@@ -1,8 +1,9 @@
-// Expr: an expression graph over scalars, the general form of a combiner (semantics.md section 1).
+// Expr: an expression graph over scalars, the general form of a combiner (docs/semantics.md section 1).
 //
-// A graph is a list of nodes in evaluation order; a node refers only to earlier nodes. Inputs of a scatter graph are the N current
-// values, the N updates and the extras; of a gather graph the gathered element and the extras. Every node is rounded to its own
-// dtype (semantics.md section 4). Types never convert implicitly: `convert` is a node.
+// A graph is a list of nodes in evaluation order; a node refers only to earlier nodes. The inputs of a scatter's graph
+// are the N current values, the N updates and the extras; those of a gather's graph are the gathered element and the
+// extras. Every node is rounded to its own dtype (docs/semantics.md section 4). There are no implicit conversions:
+// `convert` is a node. ExprBuilder (builder.h) writes graphs.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,12 @@
 namespace strew::inline v0 {
 // clang-format off
 enum class ExprOp : uint8_t {
-  current,  ///< scatter: value `index` of the destination (0..N-1). gather: the gathered element (index 0)
-  update,   ///< scatter: update `index` (0..N-1), in the update tensor's dtype
-  extra,    ///< extra input `index`
-  literal,  ///< `value`
-  convert,  ///< to `dtype`, one rounding
-  bitcast,  ///< same width, bits kept
+  current,  ///< scatter: the destination's value in result `index` (0..N-1). gather: the gathered element (index 0)
+  update,   ///< scatter: the element of updates `index` (0..N-1), in the dtype of those updates
+  extra,    ///< the element of extra input `index`
+  literal,  ///< the constant `value`
+  convert,  ///< the argument converted to `dtype`, rounded once
+  bitcast,  ///< the argument's bits as a `dtype` of the same width
   // two arguments of the node's dtype
   add, sub, mul, div, rem, min, max, pow, atan2, bit_and, bit_or, bit_xor, shift_left, shift_right_logical, shift_right_arithmetic,
   // one argument of the node's dtype
@@ -38,23 +39,23 @@ enum class ExprOp : uint8_t {
 // clang-format on
 struct ExprNode {
   ExprOp op = ExprOp::literal;
-  DType dtype = DType::f32;   ///< of the result
-  std::vector<int32_t> args;  ///< earlier nodes
-  int32_t index = 0;          ///< current, update, extra: which one
-  Scalar value;               ///< literal
+  DType dtype = DType::f32;   ///< of the node's value
+  std::vector<int32_t> args;  ///< numbers of earlier nodes
+  int32_t index = 0;          ///< current, update, extra: which input
+  Scalar value;               ///< literal: the constant
 
   friend bool operator==(const ExprNode&, const ExprNode&) = default;
 };
 
 struct Expr {
   std::vector<ExprNode> nodes;
-  std::vector<int32_t> results;  ///< node of each result: N for a scatter, 1 for a gather
+  std::vector<int32_t> results;  ///< number of each result's node: N for a scatter, 1 for a gather
 
   bool empty() const { return nodes.empty(); }
   friend bool operator==(const Expr&, const Expr&) = default;
 };
 
-/// What an ExprOp looks like: its spelling in canonical text (StableHLO's where StableHLO has one) and its number of arguments.
+/// The name of an operation in canonical text (StableHLO's name where StableHLO has the operation), and its number of arguments.
 struct ExprOpInfo {
   ExprOp op;
   std::string_view name;
@@ -62,7 +63,7 @@ struct ExprOpInfo {
 };
 STREW_API const ExprOpInfo& info(ExprOp op);
 inline std::string_view name(ExprOp op) { return info(op).name; }
-/// All of them, in enum order.
+/// The rows of all operations, in enum order.
 STREW_API const std::vector<ExprOpInfo>& expr_ops();
 
 }  // namespace strew::inline v0

@@ -1,7 +1,9 @@
-// Forms: the familiar spellings of a scatter or gather, as builders with their dimension numbers and policies filled in (semantics.md
-// section 7). Shared by every front end; what a caller adds (combiner, init, another policy) is said on the builder.
+// Forms: the scatters and gathers of common frameworks. Each function returns a builder with the form's dimension
+// numbers and policy filled in (docs/semantics.md section 7); the caller sets the rest (combiner, init, another policy)
+// on the builder. All front ends use these functions.
 //
-// `indices` arguments are whole tensor types; `axis` may be negative and then counts from the end.
+// Arguments are the types of whole tensors. A negative `axis` counts from the end. Arguments that no dimension numbers
+// describe are reported by build(), not here. Tested by tests/unit/builder_test.cc.
 #pragma once
 
 #include "strew/builder.h"
@@ -14,27 +16,31 @@ STREW_API ScatterBuilder dynamic_update_slice(const TensorType& operand, const T
 /// The window of `slice_sizes` at one start, clamped. indices: one vector, [rank].
 STREW_API GatherBuilder dynamic_slice(const TensorType& operand, const TensorType& indices, std::vector<int64_t> slice_sizes);
 
-/// ONNX TensorScatter: batch element b of `updates` is written into batch element b of `operand` from indices[b] along `axis` (not 0).
-/// linear: error where it does not fit; circular: wraps around. That a start is not negative is the caller's to check in circular mode.
+/// ONNX TensorScatter: batch element b of `updates` is written into batch element b of `operand` from indices[b] along
+/// `axis` (not 0). Linear: policy error, if the update does not fit. Circular: policy wrap, which also wraps negative
+/// starts; ONNX forbids these, so the caller checks for them.
 STREW_API ScatterBuilder tensor_scatter(const TensorType& operand, const TensorType& indices, const TensorType& updates,
                                         int64_t axis = -2, bool circular = false);
 
-/// operand[indices[i...]] (a row: everything but dim 0) = updates[i...]. A rank-1 operand makes rows elements. StableHLO's default policy.
+/// operand[indices[i...]] = updates[i...], where operand[r] is a row: all dims but dim 0 (a single element if the
+/// operand has rank 1). The policy is the op's default: skip_element for a scatter, clamp for a gather.
 STREW_API ScatterBuilder scatter_rows(const TensorType& operand, const TensorType& indices, const TensorType& updates);
 STREW_API GatherBuilder gather_rows(const TensorType& operand, const TensorType& indices);
 
-/// ONNX ScatterElements, Scatter: operand[i0.. indices[i] ..ik] = updates[i]. Negatives count from the end; error outside.
+/// ONNX ScatterElements and Scatter: operand[i0.. indices[i] ..ik] = updates[i], with the index in dim `axis`. Negative
+/// indices count from the end; policy error.
 STREW_API ScatterBuilder scatter_elements(const TensorType& operand, const TensorType& indices, const TensorType& updates,
                                           int64_t axis = 0);
 STREW_API GatherBuilder gather_elements(const TensorType& operand, const TensorType& indices, int64_t axis = 0);
 
-/// ONNX ScatterND, TFLite SCATTER_ND: the last dim of indices is an index vector over the first operand dims. Negatives count from the
-/// end; error outside.
+/// ONNX ScatterND, TFLite SCATTER_ND: the last dim of indices is an index vector over the first dims of the operand.
+/// Negative indices count from the end; policy error.
 STREW_API ScatterBuilder scatter_nd(const TensorType& operand, const TensorType& indices, const TensorType& updates);
 STREW_API GatherBuilder gather_nd(const TensorType& operand, const TensorType& indices, int64_t batch_dims = 0);
 
-/// ONNX Gather, TFLite GATHER, numpy.take: `axis` of operand is replaced by the dims of indices (without its first batch_dims, which
-/// pair with the operand's). Negatives count from the end; error outside.
+/// ONNX Gather, TFLite GATHER, numpy.take: dim `axis` of the operand is replaced by the dims of indices. The first
+/// `batch_dims` dims of indices are batching dims, paired with those of the operand. Negative indices count from the
+/// end; policy error.
 STREW_API GatherBuilder gather(const TensorType& operand, const TensorType& indices, int64_t axis = 0, int64_t batch_dims = 0);
 
 }  // namespace strew::inline v0

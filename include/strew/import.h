@@ -1,9 +1,10 @@
-// Importing: import_file() reads a model or program file and gives its scatters and gathers as kernels, with all values that they need.
-// compiler/import has one folder per format.
+// Importing: import_file() reads a model or program file and returns its scatters and gathers as kernels, with all values
+// that they need. compiler/import has one folder per format.
 //
-// A file's functions or nodes become kernels (ImportedKernel). A kernel reads values (Value): inputs of the file, constants in the file,
-// results of earlier kernels, rank-1 tensors made of scalars (stack), and results of the operations around the kernels (Compute).
-// Imported is plain data; compiler/program runs it. Tested by tests/unit/*_import_test.cc and tests/error/*_error_test.cc.
+// A kernel (ImportedKernel) reads values (Value): inputs of the file, constants in the file, results of earlier kernels,
+// rank-1 tensors made of scalars (stack), and results of the operations around the kernels (Compute). An Imported owns its
+// data; its parts refer to each other by number: "value 3" is values[3]. run_program (program.h) runs an Imported. Tested
+// by tests/unit/*_import_test.cc and tests/error/*_error_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,8 @@ namespace strew::inline v0 {
 enum class ValueKind : uint8_t {
   input,     ///< graph input `index`
   constant,  ///< constants[index]
-  zeros,     ///< zeros of `type` (an optional input that is left out); `like` gives the extent of a dynamic dim
-  stack,     ///< rank-0 `parts`, in order, as one rank-1 tensor (DYNAMIC_UPDATE_SLICE's start indices)
+  zeros,     ///< zeros of `type`, for an optional input that the file leaves out; `like` gives the extent of a dynamic dim
+  stack,     ///< the rank-0 values `parts`, in order, as one rank-1 tensor (start indices of DYNAMIC_UPDATE_SLICE)
   result,    ///< result `result` of kernel `index`
   compute,   ///< result `result` of computes[index]
   extent,    ///< the extent of dim `like_dim` of value `like`, as a rank-0 i64
@@ -35,14 +36,15 @@ struct Value {
   int index = 0;
   int result = 0;
   std::vector<int> parts;  ///< stack: value numbers
-  /// A value whose dim `like_dim` gives an extent. zeros: that of its only dynamic dim. extent: the value itself. A rank-0 input: the value
-  /// it has if the caller leaves it out.
+  /// Number of another value. Its dim `like_dim` gives, for kind zeros, the extent of the only dynamic dim, and for
+  /// kind extent, the value. If the caller leaves out a rank-0 input, the input's value is that extent. -1: none.
   int like = -1;
   int like_dim = 0;
 };
 
-/// The elements of a constant: contiguous, row-major, packed as its dtype says. The text of string elements lies in `strings`. Elements that
-/// are stored in a file beside the model may be mapped instead of read; then `data` is empty, and `mapped` is valid as long as `file` lives.
+/// The elements of a constant: contiguous and row-major; elements of less than a byte are packed (dtype.h). The text of
+/// string elements lies in `strings`. Elements that are stored in a file beside the model may be mapped instead of
+/// read: then `data` is empty, and `mapped` is valid as long as `file` lives.
 struct Constant {
   TensorType type;
   std::vector<std::byte> data;
@@ -56,35 +58,37 @@ struct Constant {
 /// The operations of a file that are not indexed and become no kernels. compiler/program/interpret evaluates them.
 enum class ComputeOp : uint8_t {
   map,  ///< applies `function` to each element. Argument i is its extra i; a rank-0 argument is used with every element
-  /// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in row-major order, from the
-  /// initial values in the other N arguments.
+  /// Reduces `dims` of the first N arguments by `function` (current: the value so far, update: the element), in
+  /// row-major order, from the initial values in the other N arguments.
   reduce,
-  iota,       ///< counts along dim dims[0]
+  iota,       ///< each element is its coordinate in dim dims[0]
   broadcast,  ///< dim d of the argument becomes dim dims[d] of the result; an extent of 1 is repeated
   reshape,    ///< open dims come from a second argument, or from the number of elements if one dim is open
   transpose,  ///< dim d of the result is dim dims[d] of the argument
-  slice,  ///< in dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. More arguments: as in update
-  /// The first argument with the second written into it, in dim d from dims[d] on. Further arguments are rank-0 integers, one per dim, which
-  /// are added to `dims`.
+  /// In dim d every strides[d]-th element from dims[d] on; an open dim reaches to the end. Arguments beyond the first
+  /// are as in update.
+  slice,
+  /// The first argument with the second written into it, in dim d from dims[d] on. Further arguments are rank-0
+  /// integers, one per dim, which are added to `dims`.
   update,
   concatenate,  ///< along dim dims[0]
 };
 /// What compiler/import/fold did with a Compute.
-enum class ComputeFate : uint8_t {
-  interpreted,
-  folded,  ///< merged into the op of kernel `kernel`: its policy, indices or init
-  fused,   ///< merged into the expression graph of kernel `kernel`
-  unused,  ///< nothing reads it
+enum class ComputeDisposition : uint8_t {
+  interpreted,  ///< left alone: compiler/program/interpret evaluates it
+  folded,       ///< merged into the op of kernel `kernel`: its policy, indices or init
+  fused,        ///< merged into the expression graph of kernel `kernel`
+  unused,       ///< nothing reads its results
 };
 struct Compute {
   ComputeOp op = ComputeOp::map;
   std::string location;        ///< "FILE:LINE: stablehlo.add"
   std::vector<int> arguments;  ///< value numbers
-  /// One type (reduce: N). Open dims are those of the arguments, but not in iota, broadcast, reshape.
+  /// One type (reduce: N). Open dims have the extents of the arguments, except in iota, broadcast and reshape.
   std::vector<TensorType> results;
   Expr function;
   std::vector<int64_t> dims, strides;
-  ComputeFate fate = ComputeFate::interpreted;
+  ComputeDisposition disposition = ComputeDisposition::interpreted;
   int kernel = -1;
 };
 
@@ -95,8 +99,9 @@ struct ImportedInput {
   bool memory = false;    ///< a pointer to memory: the caller's tensor may have more or fewer dims of extent 1 than the type
 };
 
-/// Two extents that the source's operator requires to be equal, whereas our op does not (the window of ScatterND is always whole). `a` ("dim
-/// 1 of updates") and `b` name them in the message. Checked before anything runs.
+/// Two extents that must be equal because the source's operator requires it, although the op does not (the window of
+/// ONNX ScatterND is always as large as the operand's dims). `a` ("dim 1 of updates") and `b` name the extents in the
+/// message. Checked before anything runs.
 struct EqualExtents {
   int value = 0, dim = 0, other = 0, other_dim = 0;
   std::string a, b;
@@ -115,11 +120,11 @@ struct ImportedKernel {
   std::string name;      ///< unique in the file, chosen with `--kernel NAME`
   std::string location;  ///< FILE:LINE or FILE:node
   VerifiedOp op;
-  /// The value of each tensor of tensor_slots(op) but the results, in that order. With init in_place the N operands come first: they are
-  /// what the result buffers hold before the call.
+  /// The value of each tensor of tensor_slots(op) but the results, in that order. With init in_place the N operands
+  /// come first: they are what the result buffers hold before the call.
   std::vector<int> arguments;
-  /// Values whose elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps above, not below).
-  /// Checked before anything runs, like indices under policy `error`.
+  /// Values whose elements must not be negative, whatever the op's policy is (the circular mode of TensorScatter wraps
+  /// above, not below). Checked before anything runs, like indices under policy `error`.
   std::vector<int> non_negative;
   std::vector<EqualExtents> equal_extents;
   std::vector<EqualScalars> equal_scalars;
@@ -130,7 +135,7 @@ struct ImportedKernel {
 
 struct ImportedOutput {
   std::string name;
-  int value = 0;  ///< a value number, usually of a kernel's result
+  int value = 0;  ///< number of a value, usually a kernel's result
 };
 
 struct Imported {
@@ -144,11 +149,12 @@ struct Imported {
 };
 
 struct ImportOptions {
-  int64_t max_file_bytes = 0;  ///< `--max-file-bytes`: the largest file that is accepted; 0: Importer::max_bytes
-  /// Replace policy `undefined`, whether the source has it or `oob`, by `error`: `strew run` does not trust indices in files.
+  int64_t max_file_bytes = 0;  ///< `--max-file-bytes`: the largest file that is accepted; 0: the format's default
+  /// Replace policy `undefined`, whether it comes from the source or from `oob`, by `error`: `strew run` does not trust
+  /// indices in files.
   bool check_undefined = false;
-  bool fold = true;           ///< merge operations around the kernels into them where results keep every bit; tests switch it off
-  bool override_oob = false;  ///< `--oob`: replace the source's policy
+  bool fold = true;           ///< merge operations around the kernels into the kernels where no bit changes; off in some tests
+  bool override_oob = false;  ///< `--oob`: replace the source's policy by `oob`
   OobPolicy oob = OobPolicy::undefined;
   std::string fill;  ///< `--oob fill_element:V`: V, parsed in the gathered dtype; empty: zero
   bool override_order = false;
@@ -157,8 +163,9 @@ struct ImportOptions {
   Accumulate accumulate = Accumulate::native;  ///< `--accumulate`
 };
 
-/// Reads `path`, a regular file, whose ending determines the format (.onnx .tflite .mlir .pto .strew; cli.md). Every op is verified. Error
-/// messages start with "FILE:LINE: op: " as far as these are known, and name what is wrong, the value and what was expected.
+/// Reads `path`, a regular file, whose ending determines the format (.onnx .tflite .mlir .pto .strew; docs/cli.md).
+/// Every op is verified. Error messages start with "FILE:LINE: op: " as far as these are known, and name what is wrong,
+/// the value and what was expected. Thread-safe.
 STREW_API Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
 
 }  // namespace strew::inline v0

@@ -1,7 +1,8 @@
-// Kernel: a compiled op that can be called. Runtime::get (include/strew/runtime.h) makes kernels.
+// Kernel: a compiled op that can be called. Runtime::get (runtime.h) makes kernels.
 //
-// A Kernel is a reference-counted handle. Copies are cheap, calls are re-entrant, and the machine code lives as long as a handle or the
-// runtime's cache holds it.
+// A Kernel is a reference-counted handle: a copy is cheap and shares the code. Member functions are thread-safe. The
+// machine code lives as long as a handle or the runtime's cache holds it. A default-constructed Kernel is empty: run()
+// fails, and the accessors must not be called. Tested by tests/unit/kernel_test.cc.
 #pragma once
 
 #include <memory>
@@ -27,29 +28,34 @@ class Kernel {
   Kernel() = default;
   explicit operator bool() const { return state_ != nullptr; }
 
-  /// Runs on the tensors of tensor_slots(op), in that order: results, operands, indices, updates, extras. First checks rank, dtype, dims, null
-  /// pointers and overlap (docs/semantics.md section 6), and the indices under policy `error`; on any error nothing is written. With code
-  /// out_of_bounds, `fault`, if given, holds the details. Thread-safe; the calling thread takes part in the work.
+  /// Runs on the tensors of tensor_slots(op), in that order: results, operands, indices, updates, extras. First checks
+  /// rank, dtype, dims, null pointers and overlap (docs/semantics.md section 6) and, under policy `error`, the indices;
+  /// if a check fails, nothing is written. With code out_of_bounds, `fault`, if given, is filled. Thread-safe; the
+  /// calling thread takes part in the work.
   STREW_API Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
-  /// run() with the tensors in any order, each with the name of its slot: "result 0", "operand 0", "indices", "updates 0", "extra 0". A slot
-  /// that is the only one of its role may leave out the number. A name that is unknown, missing or given twice is an error.
+  /// run() with the tensors in any order, each with the name of its slot: "result 0", "operand 0", "indices", "updates
+  /// 0", "extra 0". A slot that is the only one of its role may leave out the number. A name that is unknown, missing
+  /// or given twice is an error.
   STREW_API Status run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault = nullptr) const;
 
-  /// The op as this handle's user gave it. Handles for other spellings of it (compiler/rewrite) share code and descriptor with this one.
+  // What the functions below refer to lives as long as the code: as long as a handle or the runtime's cache holds it.
+
+  /// The op as it was given to Runtime::get. Handles of other spellings of the op (docs/architecture.md, "Identity")
+  /// share code and descriptor.
   STREW_API const VerifiedOp& op() const;
   STREW_API const std::string& op_text() const;
   /// What the op does to addresses: loops, strides and index components, as `strew explain` prints them. For people; the format may change.
   STREW_API std::string plan_text() const;
   STREW_API const Plan& plan() const;  ///< for tools of strew's own, since the type is internal
   STREW_API const Schedule& schedule() const;
-  STREW_API int threads() const;  ///< most that a call of this handle uses
+  STREW_API int threads() const;  ///< the most threads that a call of this handle uses
   STREW_API const Target& target() const;
   STREW_API std::string_view backend() const;
   STREW_API const std::string& symbol() const;
   STREW_API int64_t compile_nanoseconds() const;
-  /// What a call reads, its entries included (null where absent, all of them when interpreted). Lives as long as a handle or the cache does.
+  /// The kernel's descriptor. An entry that the kernel does not have is null; an interpreted kernel has none.
   STREW_API const strew_kernel& descriptor() const;
-  /// descriptor().entries[kind], for callers that bind strew_args themselves.
+  /// descriptor().entries[kind], for callers that fill strew_args themselves.
   strew_entry entry(int kind) const { return descriptor().entries[kind]; }
 
   struct State;
@@ -57,7 +63,7 @@ class Kernel {
 
  private:
   std::shared_ptr<const State> state_;
-  const Callable* plain_ = nullptr;  ///< the state's, where it does all that a call needs: saves looking it up there
+  const Callable* plain_ = nullptr;  ///< the state's Callable if a call needs nothing else; else null. Saves a call one load
 };
 
 }  // namespace strew::inline v0

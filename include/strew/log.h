@@ -1,5 +1,6 @@
-// The log: lines about what the library does, for a program that wants to read them. The library itself prints nothing. Without a sink, or at
-// level off, logging costs one load in the calls that copy a whole operand and nothing in the others.
+// The log: lines about what the library does, given to a function that the program sets. The library itself prints
+// nothing. Without a sink, or at level off, logging costs one load in a call that copies a whole operand and nothing in
+// other calls. Tested by tests/unit/log_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,12 @@ enum class LogLevel : uint8_t {
   call = 2,     ///< the same, and a line per call that copied a whole operand, with the bytes
 };
 
-/// Gets each line, without a newline, on the thread that the line is about; several threads may call it at once. It must not throw, and it must
-/// not call strew. The text is valid during the call only.
+/// Receives each line, without a newline, on the thread whose work the line reports; several threads may call the sink
+/// at once. It must not throw and must not call strew. The text is valid only during the call.
 using LogSink = void (*)(LogLevel level, std::string_view line);
 
-/// Sets the sink of the process; null removes it. Thread-safe. A line that another thread is writing may still reach the previous sink.
+/// Sets the sink of the process; null removes it. Thread-safe. A line that another thread is writing may still reach
+/// the previous sink.
 STREW_API void set_log(LogSink sink, LogLevel level = LogLevel::compile);
 
 }  // namespace strew::inline v0

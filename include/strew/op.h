@@ -1,8 +1,8 @@
-// Op: the one canonical descriptor of an indexed write (Scatter) or read (Gather).
+// Op: the canonical form of an indexed write (Scatter) or an indexed read (Gather).
 //
-// Every front end translates into this value and nothing else; the meaning of each field is semantics.md (docs/semantics.md), bit
-// for bit. Field names are StableHLO's. An Op is a plain value: copy it, compare it, print it (text.h), hash it (text.h), verify it
-// (verify.h). Nothing here allocates kernels or looks at buffers.
+// Every front end translates into an Op. docs/semantics.md defines the meaning of each field, bit for bit; field names
+// are StableHLO's. An Op is a plain value: copy it, compare it, print and hash it (text.h), verify it (verify.h).
+// builder.h writes ops. Tested by tests/unit/op_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@
 
 namespace strew::inline v0 {
 
-/// A dimension, stride or slice size that is known only when the kernel is called; written `?` in text.
+/// An extent, stride or slice size that is known only when the kernel is called; canonical text writes `?`.
 inline constexpr int64_t kDynamic = std::numeric_limits<int64_t>::min();
 
-/// Shape and storage of one tensor.
+/// Element type, shape and layout of a tensor.
 struct TensorType {
   DType dtype = DType::f32;
   std::vector<int64_t> dims;     ///< extents in elements, >= 0 or kDynamic; outermost first
-  std::vector<int64_t> strides;  ///< empty: contiguous, row-major. Else one per dim, in elements, may be 0, negative or kDynamic
+  std::vector<int64_t> strides;  ///< empty: contiguous, row-major. Else one per dim, in elements; may be 0, negative or kDynamic
 
   int rank() const { return static_cast<int>(dims.size()); }
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
-/// Which element of an extra input an update sees.
+/// The shape of an extra input, a tensor that the expression graph reads beside updates and current values.
 enum class ExtraKind : uint8_t {
-  per_element,   ///< shape of updates (scatter) or of the result (gather): one element each
-  per_position,  ///< shape of indices without index_vector_dim: one element per index position (a row's weight)
-  per_window,    ///< shape of the window (update_window_dims or offset_dims of it, in order): a bias
-  scalar,        ///< rank 0
+  per_element,   ///< shape of updates (scatter) or of the result (gather): one element for each of theirs
+  per_position,  ///< shape of indices without index_vector_dim: one element per index position, such as a row's weight
+  per_window,    ///< shape of the window (update_window_dims of updates, offset_dims of the result, in order), such as a bias
+  scalar,        ///< rank 0: one element for all
 };
 struct Extra {
   ExtraKind kind = ExtraKind::scalar;
@@ -43,35 +43,39 @@ struct Extra {
   friend bool operator==(const Extra&, const Extra&) = default;
 };
 
-/// What builders and canonical text call a combiner; an op holds the graph that the name stands for (combiner.h). A name applies to each of
-/// the N pairs: result = name(current, update converted to the result's dtype). `expr`: any other graph.
+/// Names of common combiners in builders and canonical text; an op holds the graph that the name stands for
+/// (compiler/op/combiner.h). A name applies to each of the N pairs: result = name(current, update converted to the
+/// result's dtype). `expr`: a graph without a name.
 enum class CombinerKind : uint8_t { assign, add, sub, mul, div, min, max, bit_and, bit_or, bit_xor, expr };
 
 enum class InitKind : uint8_t {
-  copy,      ///< result = operand (converted where dtypes differ), then the updates
-  in_place,  ///< the result buffer is the operand buffer
-  fill,      ///< result = fill value, operand not read (and not bound)
+  copy,      ///< the result starts as the operand, converted if the dtypes differ
+  in_place,  ///< the result's buffer holds the operand; the operand is not bound
+  fill,      ///< the result starts as the fill value; the operand is not bound
 };
 
-/// Out-of-bounds policy, semantics.md section 3. The fill policies are gather's, the skip policies scatter's.
+/// What happens to an index that is out of bounds (docs/semantics.md section 3). The fill policies are for gathers, the
+/// skip policies for scatters.
 enum class OobPolicy : uint8_t { undefined, skip_element, skip_window, clamp, wrap, error, fill_element, fill_window };
 
+/// Order of the updates that go to one destination: row-major, or, for float and complex sums and products, one that
+/// the schedule chooses (docs/semantics.md section 2).
 enum class Order : uint8_t { in_order, relaxed };
 
 enum class Accumulate : uint8_t {
   native,    ///< round after every combine
-  wide,      ///< f16, bf16, f8 fold in f32, rounded once at the end; add and sub only
-  wide_f64,  ///< the same for f32 in f64, on request
+  wide,      ///< add and sub of f16, bf16, f8: sum in f32, round once at the end
+  wide_f64,  ///< add and sub of f32: sum in f64, round once at the end
 };
 
-/// StableHLO's scatter dimension numbers. All lists are dims of the tensor their name says.
+/// StableHLO's scatter dimension numbers. Each list holds dims of the tensor that its comment names.
 struct ScatterDims {
   std::vector<int64_t> update_window_dims;             ///< of updates, sorted
   std::vector<int64_t> inserted_window_dims;           ///< of operand, sorted
   std::vector<int64_t> input_batching_dims;            ///< of operand, sorted
   std::vector<int64_t> scatter_indices_batching_dims;  ///< of indices, pairwise with input_batching_dims
   std::vector<int64_t> scatter_dims_to_operand_dims;   ///< operand dim of each index component
-  int64_t index_vector_dim = 0;                        ///< of indices; == rank(indices) means indices are scalars
+  int64_t index_vector_dim = 0;                        ///< of indices; == rank(indices): index vectors of one component
   friend bool operator==(const ScatterDims&, const ScatterDims&) = default;
 };
 
@@ -82,25 +86,27 @@ struct GatherDims {
   std::vector<int64_t> operand_batching_dims;        ///< of operand, sorted
   std::vector<int64_t> start_indices_batching_dims;  ///< of indices, pairwise with operand_batching_dims
   std::vector<int64_t> start_index_map;              ///< operand dim of each index component
-  int64_t index_vector_dim = 0;                      ///< of indices
+  int64_t index_vector_dim = 0;                      ///< of indices; == rank(indices): index vectors of one component
   friend bool operator==(const GatherDims&, const GatherDims&) = default;
 };
 
+/// A scatter of N pairs of operand and updates, which share the indices.
 struct Scatter {
-  std::vector<TensorType> operands;  ///< N >= 1, same dims. With init fill they give the shape and dtype only
+  std::vector<TensorType> operands;  ///< N >= 1, same dims; with init fill only their types matter
   TensorType indices;                ///< integer dtype
   std::vector<TensorType> updates;   ///< N, same dims
   std::vector<Extra> extras;
   std::vector<TensorType> results;  ///< N, the operands' dims; dtype and strides of their own
   ScatterDims dims;
-  Expr combiner;  ///< over current values, updates and extras; empty: assign, the update converted to the result's dtype
+  Expr combiner;  ///< of current values, updates and extras; empty: assign (the update converted to the result's dtype)
   InitKind init = InitKind::copy;
   std::vector<Scalar> fill;  ///< with init fill: N values, in the results' dtypes
   OobPolicy oob = OobPolicy::skip_element;
-  bool normalize_negative = false;  ///< add the dim once to a negative index component (NumPy)
+  bool normalize_negative = false;  ///< add the dim's extent once to a negative index component, as NumPy does
   Order order = Order::in_order;
   Accumulate accumulate = Accumulate::native;
-  bool indices_are_sorted = false;  ///< hints: a false one may give wrong values, never a stray access
+  // Hints: a hint that is false may give wrong values, never an access outside the buffers.
+  bool indices_are_sorted = false;
   bool unique_indices = false;
   friend bool operator==(const Scatter&, const Scatter&) = default;
 };
@@ -112,11 +118,11 @@ struct Gather {
   TensorType result;
   GatherDims dims;
   std::vector<int64_t> slice_sizes;  ///< per operand dim; kDynamic: taken from the result's dim at the call (dynamic_gather)
-  Expr expr;                         ///< over the gathered element (or the fill value) and extras; empty: convert to the result
+  Expr expr;                         ///< of the gathered element (or fill value) and extras; empty: convert to the result's dtype
   OobPolicy oob = OobPolicy::clamp;
-  Scalar fill;  ///< with fill_element, fill_window: the value gathered instead, in the operand's dtype
-  bool normalize_negative = false;
-  bool indices_are_sorted = false;
+  Scalar fill;                      ///< policies fill_element, fill_window: the value gathered instead, in the operand's dtype
+  bool normalize_negative = false;  ///< as in Scatter
+  bool indices_are_sorted = false;  ///< a hint, as in Scatter
   friend bool operator==(const Gather&, const Gather&) = default;
 };
 
@@ -127,17 +133,18 @@ inline const TensorType& indices_of(const Op& op) {
   return is_scatter(op) ? std::get<Scatter>(op).indices : std::get<Gather>(op).indices;
 }
 
-/// The tensors of an op in the order every caller binds them, which is also the order of strew_args.data (include/strew/abi.h):
-/// results, operands, indices, updates, extras. Operands of a scatter with init fill or in_place are not bound (in_place: the
-/// result buffer holds the operand); their slots are left out here and null in strew_args.
+/// The tensors of an op in the order in which a call binds them: results, operands, indices, updates, extras. Operands
+/// of a scatter with init fill or in_place are not bound: they are left out here, and null in strew_args.data (abi.h),
+/// which otherwise has the same order.
 enum class Role : uint8_t { result, operand, indices, updates, extra };
 struct TensorSlot {
   Role role;
-  int index;               ///< which of the N (or which extra)
-  const TensorType* type;  ///< points into the op
+  int index;               ///< number among the tensors of that role
+  const TensorType* type;  ///< points into the op, which must outlive it
 };
 STREW_API std::vector<TensorSlot> tensor_slots(const Op& op);
 
+/// Names as canonical text spells them.
 STREW_API std::string_view name(Role role);
 STREW_API std::string_view name(CombinerKind kind);
 STREW_API std::string_view name(OobPolicy policy);

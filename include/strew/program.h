@@ -1,4 +1,4 @@
-// Program: runs the kernels of an imported file on real tensors. The command line and the tests' oracles stand on it.
+// Program: runs an imported file, its kernels and the operations around them, on tensors. Tested by tests/unit/program_test.cc.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,18 @@ namespace strew::inline v0 {
 
 struct ProgramOptions {
   KernelOptions kernel;
-  std::string only;  ///< kernel name: run that one and return its results; its inputs must be graph inputs or constants
-  /// Called after each kernel has run, with what it was bound to, in the order of tensor_slots (`strew run --time`, `--verify`).
-  /// A failure ends the run.
+  /// Name of a kernel: run only this kernel and return its results. It may read only inputs and constants of the file.
+  /// Empty: run all.
+  std::string only;
+  /// Called after each kernel with the tensors that it ran on, in the order of tensor_slots (`strew run --time`,
+  /// `--verify`). The views are valid during the call. A failure that it returns ends the run.
   std::function<Status(const ImportedKernel&, const Kernel&, std::span<const TensorView>)> after_kernel;
 };
 
-/// Runs everything the outputs need. `inputs` as in imported.inputs; an absent input (optional, or not needed) is an empty pointer.
-/// Dims are checked against the imported types. Returns one tensor per output (with `only`, per result of that kernel), whose string
-/// views point into strings the tensor owns.
+/// Runs whatever the outputs need and returns one tensor per output (with `only`: per result of that kernel). `inputs`:
+/// one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
+/// needed. Fails if dtype, rank or a static dim of an input differs from its imported type. The results own their
+/// elements and, of string tensors, the strings.
 STREW_API Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported,
                                                     std::vector<std::unique_ptr<Tensor>> inputs, const ProgramOptions& options);
 

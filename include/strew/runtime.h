@@ -4,7 +4,8 @@
 //   auto kernel = runtime.get(op);         // compiled by the first request, found by later ones
 //   strew::Status s = kernel->run(views);  // binds, checks, runs
 //
-// All member functions are thread-safe. A runtime owns its cache; kernels may outlive it. Runtimes share the process's threads unless they are given others.
+// All member functions are thread-safe. A runtime owns its cache; kernels may outlive the runtime. Runtimes share the
+// process's threads (executor.h) unless they are given others. Tested by tests/unit/kernel_test.cc and tests/unit/cache_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@
 
 namespace strew::inline v0 {
 
-/// What Runtime::get was asked for: the text of the op as given, and the options. Cheap to make, for Runtime::find; kernels are shared beyond
-/// it, by symbol.
+/// Identifies a request to Runtime::get for Runtime::find: a hash of the op's text and of the options. Requests with
+/// different keys may share code (docs/architecture.md, "Identity").
 struct KernelKey {
   Hash128 hash;
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
@@ -40,21 +41,25 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// The process-wide one. Tests construct their own.
+  /// The runtime of the process, which is never destroyed.
   STREW_API static Runtime& process();
 
-  /// Verifies, plans, compiles and links, or finds the kernel in memory. Built once however many threads ask at the same time, and
-  /// however the op is spelled or many threads a call may use (docs/architecture.md, "Identity"); failures are not remembered.
+  /// The kernel of the op: verifies, plans, compiles and links the op, or finds the kernel in the cache. Threads that
+  /// ask for one kernel at the same time wait for one build. Spellings of one op, and handles with different numbers of
+  /// threads, share the code (docs/architecture.md, "Identity"). Fails if the op does not verify, the options are
+  /// wrong, or no backend can build the op; failures are not remembered.
   STREW_API Expected<Kernel> get(const Op& op, const KernelOptions& options = {});
-  /// Only looks for what get() was asked for with these words: an empty handle when absent. Tens of nanoseconds, no lock held while others compile.
+  /// The kernel that get() returned for the request with this key; an empty handle if there is none. Takes tens of
+  /// nanoseconds and no lock, also while other threads compile.
   STREW_API Kernel find(const KernelKey& key) const;
 
   struct Stats {
-    uint64_t hits = 0, misses = 0;  ///< of requests; one that finds a kernel built for another request is a miss
+    uint64_t hits = 0, misses = 0;  ///< requests; a request that finds a kernel built for another request is a miss
     uint64_t built = 0;             ///< kernels
     uint64_t failed = 0;            ///< requests
   };
   STREW_API Stats stats() const;
+  /// Empties the cache. Kernels that handles refer to stay.
   STREW_API void clear();
 
  private:

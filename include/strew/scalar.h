@@ -1,6 +1,7 @@
-// Scalar: one element of any dtype as its storage bits. Fill values, literals of expression graphs and test data are Scalars.
+// Scalar: one element of any dtype as its storage bits, such as a fill value or a literal of an expression graph.
 //
-// Bits, not a double: a signalling NaN, a 64-bit integer and half of a complex128 all survive a round trip through canonical text.
+// It holds bits instead of a double so that every value survives a round trip through canonical text: a signalling NaN,
+// a 64-bit integer, a complex128.
 #pragma once
 
 #include <array>
@@ -34,17 +35,19 @@ constexpr DType dtype_of() {
 
 struct Scalar {
   DType dtype = DType::f32;
-  /// Storage bits, low word first; bits past the dtype's width are zero. complex: real part in the low half.
+  /// Storage bits, low word first; bits beyond the dtype's width are zero. A complex number has its real part in the low half.
   std::array<uint64_t, 2> bits{0, 0};
 
-  /// A C++ value as an element of its dtype, bit for bit: of(1.5f) is f32, of(int64_t{3}) is i64. Other dtypes: of(dtype, number).
+  /// A C++ value as an element of its dtype, bit for bit: of(1.5f) is f32, of(int64_t{3}) is i64. Other dtypes:
+  /// of(dtype, number).
   template <class T>
   static Scalar of(T value) {
     Scalar scalar{dtype_of<T>()};
     std::memcpy(scalar.bits.data(), &value, sizeof value);  // little-endian, as everything here
     return scalar;
   }
-  /// The element of a real dtype nearest to `number`, with that dtype's rules for overflow and NaN (docs/semantics.md); complex: its real part.
+  /// `number` converted to `dtype` as docs/semantics.md section 4 says. Of a complex dtype, `number` is the real part
+  /// and 0 the imaginary part.
   STREW_API static Scalar of(DType dtype, double number);
 
   friend bool operator==(const Scalar&, const Scalar&) = default;

@@ -1,5 +1,6 @@
-// Schedule: how a kernel is generated and run. A schedule changes only the speed, never the result (except that `checked` reports false
-// hints). docs/ and schedules/README.md describe every knob. All functions here are thread-safe.
+// Schedule: how a kernel is generated and run. A schedule changes only the speed, never the result (except that
+// `checked` reports false hints). schedules/README.md describes every knob. All functions here are thread-safe. Tested
+// by tests/unit/schedule_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,17 @@
 namespace strew::inline v0 {
 
 /// How work is divided among threads (runtime/call/strategies). Numbers and names: STREW_STRATEGIES of strew/abi.h.
-///   sequential  one thread
-///   positions   disjoint chunks of index positions; legal for slice updates, gathers and unique destinations
-///   window      chunks of the first window loop; every thread walks all positions
-///   owner       every thread owns pieces of the result, reads all indices and applies, in order, the positions that go there
-///   radix       a stable parallel radix partition of the positions by destination: every index is read once, for many threads
-///   runs        chunks of sorted positions, cut where the destination changes
-///   clip        every thread walks all positions and applies what falls into its range of the operand dim that moves the first window loop
-///   private     a table per chunk of positions, combined at the end; for combiners that may be regrouped
+///   sequential  one thread applies all updates
+///   positions   each thread takes chunks of index positions; legal for slice updates, gathers and unique destinations
+///   window      each thread takes chunks of the first window loop and walks all positions
+///   owner       each thread owns pieces of the result, reads all indices, and applies the updates to its pieces in order
+///   radix       a stable parallel radix partition sorts the positions by destination, so every index is read once: for many
+///               threads
+///   runs        each thread takes chunks of sorted positions, cut where the destination changes
+///   clip        each thread has a range of coordinates in the operand dim in which an index moves the first window loop; it
+///               walks all positions and applies the part of each window that falls into its range
+///   private     each chunk of positions is applied to a private table, and the tables are combined at the end; for combiners
+///               whose updates may be regrouped
 enum class Strategy : uint8_t {
 #define STREW_STRATEGY_VALUE(strategy, text) strategy,
   STREW_STRATEGIES(STREW_STRATEGY_VALUE)
@@ -36,17 +40,18 @@ struct Schedule {
   Strategy strategy = Strategy::sequential;
   int vector_bytes = 32;     ///< vector register width, 16, 32 or 64; <= the target's
   int unroll = 4;            ///< vectors per iteration of a run loop, positions per iteration of an element loop: 1, 2, 4, 8
-  int prefetch = 0;          ///< how many positions ahead the destination (gather: the source) is prefetched, 0..256
-  bool nontemporal = false;  ///< streaming stores to the result; only for pure movement
-  int tables = 8;            ///< strategy private: how many tables (exact combiners: at most, one per thread), 2..64
-  /// The most scratch of a call: private and wide tables, the partition of strategy radix; 1..65536.
+  int prefetch = 0;          ///< how many positions ahead destinations (of a gather: sources) are prefetched, 0..256; 0: none
+  bool nontemporal = false;  ///< non-temporal stores to the result; legal if the op computes nothing
+  int tables = 8;            ///< strategy private: number of tables, 2..64; if regrouping keeps every bit, at most one per thread
+  /// The most scratch memory of a call, MiB, 1..65536: private tables, wide accumulators, the partition of strategy radix.
   int scratch_mib = 256;
-  bool checked = false;  ///< every call checks first whether the op's hints are true; slow
+  bool checked = false;  ///< every call first checks that the op's hints are true, and fails if not; slow
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-STREW_API std::string print(const Schedule& schedule);  ///< strategy=positions,vector_bytes=32,…
-/// Parses knobs; those that `text` does not name keep their value in `base`.
+/// All knobs as text, "strategy=positions,vector_bytes=32,…"; parse_schedule() reads it.
+STREW_API std::string print(const Schedule& schedule);
+/// `base` with the knobs that `text` names. Fails on an unknown knob and on a value out of range; the message names it.
 STREW_API Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base);
 STREW_API std::string_view name(Strategy strategy);
 

@@ -1,9 +1,10 @@
-// Status and Expected: how every fallible call of strew answers.
+// Status and Expected: what every function of strew that can fail returns.
 //
-// A Status is one pointer wide; success is the null pointer, so returning it costs nothing on the hot path. A failure carries a
-// code, which says whose fault it was, and one sentence that names the field, its value and what was expected. The library never
-// prints, throws across a border, aborts or exits: it returns one of these. Reading the value of an Expected that has none is a bug of the
-// caller's: builds with assertions (no NDEBUG) end the process there and print the message. Tested by tests/unit/status_test.cc.
+// A Status is one pointer wide; success is the null pointer, so returning it costs nothing on the hot path. A failure
+// has a code, which says whose fault it was, and one sentence that names the field, its value and what was expected.
+// The library never prints, aborts or exits, and no exception leaves it: a function returns one of these. Reading the
+// value of an Expected without a value is a bug of the caller; a program that is compiled without NDEBUG then prints
+// the message and aborts. Tested by tests/unit/status_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ enum class Code : uint8_t {
   unsupported,       ///< legal, but this backend, dtype or build cannot do it; the message gives the reason
   out_of_bounds,     ///< an index failed under policy `error`; nothing was written
   io,                ///< a file could not be read or written
-  internal,          ///< a bug of ours
+  internal,          ///< a bug in strew
 };
 
 class [[nodiscard]] Status {
@@ -49,7 +50,7 @@ class [[nodiscard]] Status {
     static const std::string empty;
     return rep_ ? rep_->message : empty;
   }
-  /// The same failure with "PREFIX: " before its message, such as the file that it is about; success stays success.
+  /// The same failure with "PREFIX: " before its message, such as the name of a file; of a success, success.
   Status with_prefix(std::string_view prefix) const {
     return ok() ? Status() : Status(code(), std::string(prefix) + ": " + message());
   }
@@ -78,7 +79,7 @@ class [[nodiscard]] Expected {
   }
 
   bool ok() const { return value_.has_value(); }
-  /// ok(), but not for Expected<bool>, where it would be taken for the value.
+  /// ok(). Expected<bool> does not have it, because `if (expected)` would look like a test of the value.
   explicit operator bool() const requires(!std::is_same_v<T, bool>) { return ok(); }
   const Status& status() const { return status_; }
   T& value() & { return *checked(); }
@@ -111,7 +112,8 @@ class [[nodiscard]] Expected {
   Status status_;
 };
 
-// STREW_TRY(expr): return the failure of a Status expression. STREW_ASSIGN(decl, expr): the same for an Expected, else bind its value.
+// STREW_TRY(expr): returns from the function with the Status `expr` if it is a failure. STREW_ASSIGN(decl, expr):
+// returns the failure of the Expected `expr`; otherwise initialises the declaration `decl` with its value.
 #define STREW_CONCAT_(a, b) a##b
 #define STREW_CONCAT(a, b) STREW_CONCAT_(a, b)
 #define STREW_TRY(expr)                                                                    \

@@ -1,4 +1,5 @@
-// The whole C++ interface of strew. Programs that only run objects of `strew compile` include strew/compiled_kernel.h instead and link libstrew_rt.
+// Includes the whole C++ interface of strew. A program that only runs objects of `strew compile` includes
+// strew/compiled_kernel.h instead and links libstrew_rt.
 #pragma once
 
 #include "strew/abi.h"

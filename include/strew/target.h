@@ -1,11 +1,14 @@
 // Target: the machine for which a kernel is compiled, as a value.
 //
-// detect_target() describes the machine of this process (cpuid, affinity mask, cache sizes from /sys); parse_target() reads the text of
-// `--target`. A named CPU has the cores and caches of its row in base/cpus.cc, whatever machine compiles, so a named target gives the same
-// object everywhere. An NPU is a target too; programs for it are texts, which the backend of the same name writes.
+// detect_target() describes the machine of this process (cpuid, affinity mask, cache sizes from /sys); parse_target()
+// reads the text of `--target`. A named CPU has the cores and caches of its row in base/cpus.cc, whatever machine
+// compiles, so a named target gives the same object everywhere. An NPU is a target too; the backend of the same name
+// writes programs for it as text.
 //
-// Code generators read only what the text contains: arch, CPU, features and what follows from them. Cores and caches are for the heuristic
-// (schedules/heuristic), whose choice is part of the schedule. So a symbol, which contains op, schedule and this text, identifies the code.
+// Code generators read only what the target's text contains: arch, CPU, features, and what follows from these. Cores
+// and caches are for the heuristic (schedules/heuristic), whose choice is part of the schedule. A kernel's symbol is a
+// hash of op, schedule, this text and the backend, so it identifies the code. All functions are thread-safe. Tested by
+// tests/unit/target_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +33,11 @@ struct Target {
 
 /// The machine of this process (base/machine).
 STREW_API Target detect_target();
-/// Parses "native", "CPU", "CPU+feature-feature", "npu-a3" or "npu-a5". A feature is added to or removed from those of the CPU; `native` is
-/// detect_target(). Errors name the unknown part.
+/// Parses "native", "CPU", "CPU+feature-feature", "npu-a3" or "npu-a5". A feature is added to or removed from those of
+/// the CPU; `native` is detect_target(). Errors name the unknown part.
 STREW_API Expected<Target> parse_target(std::string_view text);
-/// The canonical text: arch-cpu and the features that differ from the CPU's own. Cores and caches are not part of it, since they do not
-/// change the code.
+/// The canonical text: arch-cpu and the features that differ from the CPU's own. Cores and caches are not part of it,
+/// since they do not change the code.
 STREW_API std::string print(const Target& target);
 inline bool is_npu(const Target& target) { return target.arch == "npu"; }
 

@@ -1,4 +1,5 @@
-// Tensor: a tensor with its memory, for callers without memory of their own (the command line, tests, tools).
+// Tensor: a tensor that owns its memory, for callers without buffers of their own. run_program (program.h) takes and
+// returns Tensors.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +16,17 @@
 
 namespace strew::inline v0 {
 
-/// Shared bytes: 64-byte aligned memory, zero at first, or the contents of a mapped file. Released with the last buffer that shares them.
+/// Reference-counted bytes: allocated memory, 64-byte aligned and zero at first, or the contents of a mapped file. The
+/// bytes are released with the last buffer that shares them.
 class Buffer {
  public:
   Buffer() = default;
   /// Fails if the memory cannot be allocated.
   STREW_API static Expected<Buffer> allocate(int64_t bytes);
-  /// A buffer of `bytes`, which live as long as `owner`. Nothing is copied, and the bytes must not be written.
+  /// A buffer of `bytes`, which must live as long as `owner`; the buffer holds a reference to `owner`. Copies nothing.
+  /// The bytes must not be written.
   STREW_API static Buffer share(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
-  /// Another buffer of the same bytes.
+  /// Another buffer of the same bytes, for reading only.
   Buffer share() const { return share({data_, static_cast<size_t>(size_)}, owner_); }
   Buffer(Buffer&&) = default;
   Buffer& operator=(Buffer&&) = default;
@@ -40,8 +43,9 @@ class Buffer {
   bool read_only_ = false;
 };
 
-/// A tensor that owns its elements: contiguous, row-major, packed as its dtype says. The elements of a string tensor are 16-byte views of
-/// `strings`, or of the strings of a tensor that lives as long.
+/// A tensor that owns its elements: contiguous, row-major; elements of less than a byte are packed (dtype.h). The
+/// elements of a string tensor are 16-byte {pointer, length} views of `strings`, or of the strings of another tensor,
+/// which must then outlive this one.
 struct Tensor {
   DType dtype = DType::f32;
   std::vector<int64_t> dims;
@@ -51,20 +55,22 @@ struct Tensor {
   STREW_API int64_t elements() const;
 };
 
-/// May the `bytes` bytes at `offset` of a file be mapped as elements of `dtype`? If not, they must be read. Integers may not: another
-/// process can change a mapped file, and an index must not change between its check and its use. Nor may few bytes or unaligned ones.
+/// May `bytes` bytes at `offset` of a file be mapped as elements of `dtype`? Otherwise they are read. Integers are
+/// never mapped, because another process can change a mapped file, and an index must not change between its check and
+/// its use. Few or unaligned bytes are not mapped either.
 STREW_API bool can_map(DType dtype, int64_t offset, int64_t bytes);
-/// Makes a tensor of zeros (of empty strings). Fails if an extent is negative, the size does not fit 63 bits, or the memory cannot be
-/// allocated.
+/// A tensor of zeros (dtype string: of empty strings). Fails if an extent is negative, the size does not fit 63 bits,
+/// or the memory cannot be allocated.
 STREW_API Expected<Tensor> make_tensor(DType dtype, std::vector<int64_t> dims);
 /// Fails if this machine has less memory than `bytes`.
 STREW_API Status check_memory(int64_t bytes);
-/// The text of one element of a string tensor.
+/// The text of element number `element`, in row-major order, of a string tensor; valid as long as the strings.
 STREW_API std::string_view string_at(const Tensor& tensor, int64_t element);
-/// Makes `strings`, one per element, the contents of a string tensor.
+/// Sets the elements of a string tensor, which takes over `strings`: one per element, in row-major order.
 STREW_API void set_strings(Tensor& tensor, std::vector<std::string> strings);
 
-/// The product of the extents. Fails if an extent is negative, or if as many elements of the widest dtype would not fit 63 bits.
+/// The product of the extents. Fails if an extent is negative, or if the size in bits of so many elements of the widest
+/// dtype exceeds 63 bits.
 STREW_API Expected<int64_t> element_count(const std::vector<int64_t>& dims);
 
 }  // namespace strew::inline v0

@@ -1,7 +1,8 @@
 // TensorView: a caller's buffer with its dtype, dims and strides, described the way DLPack describes one.
 //
-// A view owns nothing: the buffer, the dims and the strides must live as long as the call that gets the view. Constructors from a pointer to
-// const make a view of an input: a call reads it, and a kernel refuses it as a result.
+// A view owns nothing: the buffer, the dims and the strides must live until the call that takes the view returns. A
+// view made from a pointer to const can only be an input: a call that binds it to a result fails. Constructors check
+// nothing but the number of strides; calls check the rest.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +17,10 @@
 namespace strew::inline v0 {
 
 struct TensorView {
-  void* data = nullptr;  ///< element [0, ..., 0]. What inputs point to is never written
+  void* data = nullptr;  ///< address of element [0, ..., 0]. Inputs are never written
   DType dtype = DType::f32;
-  bool read_only = false;  ///< only for inputs: binding the view to a result is an error
-  /// How many dims there are; kWrongStrides if the constructor got another number of strides than of dims.
+  bool read_only = false;  ///< the view can only be an input: binding it to a result is an error
+  /// Number of dims; kWrongStrides if the constructor was given strides, but not as many as dims, which every call refuses.
   int32_t rank = 0;
   const int64_t* dims = nullptr;     ///< rank extents, in elements
   const int64_t* strides = nullptr;  ///< rank strides, in elements; null: contiguous, row-major
@@ -28,13 +29,13 @@ struct TensorView {
 
   constexpr TensorView() = default;
 
-  /// A tensor whose elements are C++ objects: TensorView(weights, dims) with `float* weights` has dtype f32. Without `strides` it is
-  /// contiguous and row-major.
+  /// A tensor whose elements are C++ objects: TensorView(weights, dims) with `float* weights` has dtype f32. Without
+  /// `strides` it is contiguous and row-major.
   template <class T>
   requires(!std::is_void_v<T>) TensorView(T* data, std::span<const int64_t> dims, std::span<const int64_t> strides = {})
       : TensorView(data, dtype_of<std::remove_const_t<T>>(), dims, strides) {}
 
-  /// A tensor of any dtype (bf16, i4, ...), in packed elements of that dtype.
+  /// A tensor of any dtype. `data` points to its elements as dtype.h says: those of less than a byte are packed.
   TensorView(void* data, DType dtype, std::span<const int64_t> dims, std::span<const int64_t> strides = {})
       : TensorView(data, dtype, rank_of(dims, strides), dims.data(), strides.empty() ? nullptr : strides.data()) {}
   TensorView(const void* data, DType dtype, std::span<const int64_t> dims, std::span<const int64_t> strides = {})
@@ -52,7 +53,8 @@ struct TensorView {
   }
 };
 
-/// A view and the name of the slot that it is for: "result 0", "operand 0", "indices", "updates 0", "extra 0" (Kernel::run_by_name).
+/// A view and the name of the slot that it is for: "result 0", "operand 0", "indices", "updates 0", "extra 0"
+/// (Kernel::run_by_name).
 struct NamedTensor {
   std::string_view name;
   TensorView view;

@@ -1,7 +1,8 @@
-// The canonical text of an op and its hash: the op's identity everywhere (cache key, symbol, dump file, wisdom key, benchmark name).
+// The canonical text of an op, and its hash: cache keys, symbols and benchmark names are made from them.
 //
-// parse(print(op)) == op for every op, and print(parse(text)) is canonical. The grammar is in docs/op_text.md; its version is the
-// first token. One op is one line; fields at their default are left out, so equal ops print equal text.
+// parse_op(print(op)) == op for every op. An op is one line of text; fields at their default are left out, so equal ops
+// have equal texts. docs/op_text.md has the grammar, whose version is the first token of the text. All functions are
+// thread-safe. Tested by tests/unit/op_text_test.cc.
 #pragma once
 
 #include <array>
@@ -16,15 +17,16 @@
 namespace strew::inline v0 {
 
 STREW_API std::string print(const Op& op);
-STREW_API std::string print(const TensorType& type);  ///< f32[2,?,4] or f32[2,3]{3,1} with strides
+STREW_API std::string print(const TensorType& type);  ///< f32[2,?,4], or with strides f32[2,3]{3,1}
 STREW_API std::string print(const Expr& expr);
-STREW_API std::string print(const Scalar& scalar);  ///< decimal where that is exact and round-trips, else 0x followed by the bits
+STREW_API std::string print(const Scalar& scalar);  ///< decimal if that reads back as the same bits, else 0x and the bits
 
-/// The op written as `text`. Errors name the offset, what stands there and what was expected. The op is not verified.
+/// Parses an op; does not verify it. Errors name the offset, the text found there and what was expected.
 STREW_API Expected<Op> parse_op(std::string_view text);
 STREW_API Expected<Scalar> parse_scalar(std::string_view text, DType dtype);
 
-/// 128-bit hash (XXH3) of canonical text. The same on every machine, process and version with the same grammar version.
+/// 128-bit hash (XXH3) of canonical text. It is the same in every process, on every machine, and in every version of
+/// strew that has the same version of the grammar.
 struct Hash128 {
   uint64_t low = 0, high = 0;
   friend bool operator==(const Hash128&, const Hash128&) = default;

@@ -1,9 +1,9 @@
 // VerifiedOp: an Op together with the proof that verify() has accepted it.
 //
-// Dimension numbers, slice sizes and expression references of an Op are plain integers that anyone may set. Code that indexes with them
-// (folding, canonicalisation, planning, every backend) takes a VerifiedOp, so that an op which nobody verified does not compile there.
-// The only way to make one is VerifiedOp::of(), and its op cannot be changed: a step that rewrites an op copies it, changes the copy and
-// asks of() again. Tested by tests/unit/verified_test.cc.
+// Dimension numbers, slice sizes and expression references of an Op are plain integers that anyone may set. Functions
+// that index with them (folding, canonicalisation, planning, every backend) take a VerifiedOp, so passing an op that
+// was not verified is a compile error. Only VerifiedOp::of() makes one, and its op cannot be changed: a step that
+// rewrites an op copies it, changes the copy and calls of() again. Tested by tests/unit/verified_test.cc.
 #pragma once
 
 #include <utility>
@@ -24,7 +24,7 @@ class VerifiedOp {
 
   const Op& operator*() const { return op_; }
   const Op* operator->() const { return &op_; }
-  operator const Op&() const { return op_; }  // NOLINT(google-explicit-constructor): whoever only reads an op takes an Op
+  operator const Op&() const { return op_; }  // NOLINT(google-explicit-constructor): functions that only read an op take an Op
   friend bool operator==(const VerifiedOp&, const VerifiedOp&) = default;
 
  private:

@@ -1,8 +1,9 @@
-// verify(): every constraint an op must hold before anything is planned or compiled.
+// verify(): checks every constraint that an op must satisfy before it is planned or compiled. Later stages do not check again.
 //
-// Each error starts with the constraint's label (StableHLO's scatter_c1..c25, gather_c1..c23, or strew's own, named in
-// docs/op_text.md), then names the field, its value and what was expected. An op that verifies can be planned and run by the
-// reference: later stages do not check again.
+// Each error starts with the constraint's label (StableHLO's scatter_c1..c25 and gather_c1..c23, or strew's own, which
+// docs/op_text.md lists), then names the field, its value and what was expected. Dynamic extents and strides agree with
+// everything here; a call checks them. Tested by tests/unit/verify_scatter_test.cc, verify_gather_test.cc and
+// verify_expr_test.cc.
 #pragma once
 
 #include "strew/export.h"
@@ -12,14 +13,16 @@
 namespace strew::inline v0 {
 
 struct VerifyOptions {
-  /// StableHLO's C18 / C17: an indices batching dim equals the operand's. Off: it may be smaller (ONNX ScatterElements).
+  /// On: an indices batching dim must equal the operand's, as StableHLO's C18 (scatter) and C17 (gather) say. Off: it
+  /// may be smaller, as in ONNX ScatterElements.
   bool equal_batching_dims = false;
 };
 
 STREW_API Status verify(const Op& op, const VerifyOptions& options = {});
 STREW_API Status verify(const Scatter& scatter, const VerifyOptions& options = {});
 STREW_API Status verify(const Gather& gather, const VerifyOptions& options = {});
-/// Types and references of an expression graph on its own.
+/// Checks a graph without an op: dtypes of the nodes, references to earlier nodes, and inputs, of which there are
+/// `currents`, `updates` and `extras`.
 STREW_API Status verify(const Expr& expr, int currents, int updates, int extras);
 
 }  // namespace strew::inline v0

@@ -1,5 +1,5 @@
-// The version of strew: of the headers a program is compiled with, and of the library it runs with. For C and C++. docs/versioning.md says
-// what each number promises. CMakeLists.txt reads the three numbers from here.
+// The version of strew: of the headers that a program is compiled with, and of the library that it runs with. For C and C++.
+// docs/versioning.md says what each number promises. CMakeLists.txt reads the three numbers from here.
 #pragma once
 
 #include "strew/export.h"
@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/// The version of the loaded library, "0.1.0". Both libstrew and libstrew_rt have it. The text is static; never null; thread-safe.
+/// The version of the loaded library, such as "0.1.0". Both libstrew and libstrew_rt export it. The text is static and
+/// never null. Thread-safe.
 STREW_API const char* strew_version(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-// run() is bind, then the phases of the executor. Tested by tests/unit/kernel_test.cc and tests/runtime_only.
+// See callable.h. run() binds the tensors, then runs the phases of the executor, or, for small calls, the entries
+// directly. Tested by tests/unit/kernel_test.cc and tests/runtime_only.
 #include "runtime/call/callable.h"
 
 #include <algorithm>
@@ -37,15 +38,15 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   return made;
 }
 
-/// May this call go through run_at_once()? Its result needs no making, its check, if it has one, is not worth threads, and its updates are
-/// applied by one thread.
+/// May this call use run_at_once()? It may if there is no init to do, the check (if any) is too small for several
+/// threads, and one thread applies the updates.
 inline bool Callable::is_direct(const Call& call) const {
   if (call.init != 0 && !call.result_is_operand) return false;
   if (check_at_once != nullptr && call.positions > checked_alone) return false;
   return is_sequential || (may_be_alone && apply_nanoseconds(*this, call) < 2 * limits->thread_nanoseconds);
 }
 
-/// The same as run_phases() for such calls: the check, if there is one, and one call of the range entry.
+/// Does what run_phases() does for such calls, in less time: calls the check entry, if there is one, and the range entry once.
 inline Status Callable::run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
   const int64_t positions = call.positions;
   if (positions == 0) return {};

@@ -1,4 +1,5 @@
-// Descriptors (strew/abi.h): is this one ours, and what do its terms come to?
+// Functions on descriptors (strew/abi.h): whether this program can run the kernel, and the values of terms in a call. Tested by
+// tests/unit/descriptor_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,12 @@
 
 namespace strew::inline v0 {
 
-/// Ok, or why this program cannot run the kernel: another version of the interface. Of a kernel that is part of another, too.
+/// Fails if this program cannot run the kernel or one of its parts: another version of the binary interface, a CPU
+/// feature that this machine lacks, or a tensor of too high a rank.
 Status check_descriptor(const strew_kernel& kernel);
 
-/// The term's value; saturates. `dyn`: one number per symbol of the kernel, none below zero where the term counts something.
+/// The term's value, saturated to the largest int64_t. `dyn`: the values of the kernel's symbols. Extents among them
+/// must not be negative.
 inline int64_t evaluate(const strew_kernel& kernel, const strew_term& term, const int64_t* dyn) {
   int64_t value = term.factor;
   for (uint32_t i = 0; i < term.count; ++i)
@@ -20,19 +23,20 @@ inline int64_t evaluate(const strew_kernel& kernel, const strew_term& term, cons
   return value;
 }
 
-/// Bytes of an element of a result, at least one.
+/// Bytes of an element of a result; 1 if the element is smaller than a byte.
 inline int64_t result_bytes(const strew_kernel& kernel, uint32_t result = 0) {
   const int64_t bytes = kernel.tensors[result].bits / 8;
   return bytes == 0 ? 1 : bytes;
 }
 
-/// Iterations of a loop that moves result 0 by `stride` between two borders of `line_bytes` in it. 1 where it moves by a line or more, or
-/// not at all.
+/// For a loop that moves by `stride` elements of result 0 per iteration: the smallest number of iterations that moves
+/// by a multiple of `line_bytes` bytes. Chunks that are cut at multiples of this number share no cache line. 1 if an
+/// iteration moves by a line or more, or not at all.
 int64_t line_unit(const strew_kernel& kernel, const strew_term& stride, const int64_t* dyn, int64_t line_bytes);
 
-/// The largest key that a destination of this call may have; saturates.
+/// The largest key that a destination of this call can have, saturated.
 int64_t last_key(const strew_kernel& kernel, const int64_t* dyn);
-/// Do the keys of this call's destinations fit 32 bits? All bits set stand for none.
+/// Do the keys of this call's destinations fit 32 bits? The key with all bits set is reserved for dropped updates.
 inline bool keys_fit(const strew_kernel& kernel, const int64_t* dyn) {
   return last_key(kernel, dyn) < std::numeric_limits<uint32_t>::max();
 }

@@ -1,7 +1,9 @@
-// One pass over the views: dtype, rank, dims, strides and addresses against the packed slots, then symbols and constraints (of kernels that
-// have them), then overlap. A static tensor is compared with numbers that make() worked out; an open one is measured on the way, about a
-// nanosecond per dim. Kernels without symbols have a shorter way, bind_static(). Tested by tests/unit/bind_test.cc; timed by bench/overhead
-// (call/...).
+// See packed_rules.h. bind() passes once over the views: it compares dtype, rank, dims and strides with the packed
+// slots and computes the bytes that each tensor occupies; then it reads symbols and checks constraints, if the kernel
+// has any; then it checks for overlap. The bytes of a static tensor were computed by make(); those of an open tensor
+// (some extent or stride is known only at the call) are computed on the way, at about a nanosecond per dim.
+// bind_static() is a shorter path for kernels without symbols. Tested by tests/unit/bind_test.cc; timed by
+// bench/overhead (call/...).
 #include "runtime/call/packed_rules.h"
 
 #include <algorithm>
@@ -15,12 +17,12 @@
 
 namespace strew::inline v0 {
 
-/// A tensor. Its dims follow, rank numbers, and then as many strides: of a static tensor always, of an open one unless it is row-major.
+/// A tensor's rule. `rank` dims follow it in memory, and then `rank` strides, except for open tensors that are row-major.
 struct PackedRules::Slot {
   uint8_t dtype, rank, data, bits;
-  int8_t may_be;   ///< result of init copy: the operand whose buffer it may be; else -1
-  bool is_open;    ///< some extent or stride is the call's; lo and hi are unused
-  bool row_major;  ///< static: strides may be left out; open: they must be those of the dims
+  int8_t may_be;   ///< result with init copy: number of the operand whose buffer it may share; else -1
+  bool is_open;    ///< some extent or stride is known only at the call; lo and hi are unused
+  bool row_major;  ///< static: a view may leave out its strides; open: the strides must be row-major
   bool is_empty;
   int64_t lo, hi;  ///< bytes touched, relative to the data pointer: [lo, hi)
 
@@ -47,7 +49,8 @@ struct PackedRules::Constraint {
   std::array<uint8_t, 3> unused;
 };
 
-/// Of each tensor: [begin, end). Two arrays, because GCC would compute pairs in vector registers, which takes longer.
+/// The bytes [begin, end) that each tensor occupies. These are two arrays, because GCC would compute pairs in vector
+/// registers, which is slower.
 struct PackedRules::Bytes {
   std::array<uintptr_t, Call::kFewTensors> begin, end;
 };
@@ -56,7 +59,7 @@ namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 54;  ///< of 128 bits: their number in bits fits an int64_t
 
-/// Two numbers at a time: a branch for each takes longer.
+/// Are the `count` numbers equal? Compares two at a time, because a branch per number is slower.
 inline bool same(const int64_t* a, const int64_t* b, int count) {
   int i = 0;
   for (; i + 1 < count; i += 2)
@@ -64,7 +67,7 @@ inline bool same(const int64_t* a, const int64_t* b, int count) {
   return i == count || a[i] == b[i];
 }
 
-/// Fits a call's arrays, and its terms a packed Term's.
+/// Do the kernel's tensors and symbols fit the arrays of a Call, and the factors of its terms a packed Term?
 bool is_small(const strew_kernel& kernel, uint32_t most_factors) {
   if (kernel.data_count > Call::kFewTensors || kernel.symbol_count > Call::kFewSymbols) return false;
   if (kernel.constraint_count > UINT16_MAX || kernel.cover_count > UINT16_MAX / 2) return false;
@@ -83,7 +86,7 @@ class PackedRules::Packer {
  public:
   explicit Packer(const strew_kernel& kernel) : kernel_(kernel), strides_(kernel.tensor_count), extents_(kernel.tensor_count) {}
 
-  /// What follows from each tensor's rule alone.
+  /// Computes strides and byte extents of the static tensors. Fails if one is larger than memory can be.
   Status measure_tensors() {
     for (uint32_t i = 0; i < kernel_.tensor_count; ++i) {
       const strew_tensor_rule& rule = kernel_.tensors[i];
@@ -121,7 +124,7 @@ class PackedRules::Packer {
     }
   }
 
-  /// Where they stand.
+  /// Returns the offset of the terms.
   uint32_t put_terms() {
     while (bytes_.size() % alignof(Term) != 0) put(std::byte{});
     const auto at = static_cast<uint32_t>(bytes_.size());
@@ -139,7 +142,7 @@ class PackedRules::Packer {
     return lines;
   }
 
-  /// Every result and its operand are static and of one layout.
+  /// Are every result and its operand static and of one layout?
   bool operands_share() const {
     bool share = kernel_.init_kind == STREW_COPY;
     for (uint32_t r = 0; r < kernel_.result_count && share; ++r) {
@@ -216,7 +219,7 @@ inline const PackedRules::Term* PackedRules::terms() const {
   return reinterpret_cast<const Term*>(reinterpret_cast<const std::byte*>(lines_.get()) + terms_at_);
 }
 
-/// Dtype, rank, dims and strides are exactly the slot's.
+/// Does the view of a static tensor have exactly the dtype, rank, dims and strides of the slot?
 inline bool PackedRules::fits_static(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
   const int rank = slot.rank;
   if (view.rank != rank) return false;
@@ -228,11 +231,12 @@ inline bool PackedRules::fits_static(const Slot& slot, const TensorView& view, u
   const uintptr_t begin = base + static_cast<uintptr_t>(slot.lo), end = base + static_cast<uintptr_t>(slot.hi);
   bytes.begin[i] = begin;
   bytes.end[i] = end;
-  // The dtype not beside the rank: compilers would load both at once, which waits for a caller who has just stored them one by one.
+  // The dtype is compared here and not together with the rank: compilers would load both at once, and such a load
+  // stalls if the caller has just stored the two one by one (no store forwarding).
   return static_cast<uint8_t>(view.dtype) == slot.dtype && begin <= base && base <= end && (base != 0 || slot.is_empty);
 }
 
-/// The bytes from `lo` up to `hi`, offsets from the view's data. False if the address space has no such bytes.
+/// Enters the bytes [lo, hi), relative to the view's data. Returns false if they are not in the address space.
 inline bool PackedRules::set_bytes(const TensorView& view, int64_t lo, int64_t hi, uint32_t i, Bytes& bytes) {
   const auto base = reinterpret_cast<uintptr_t>(view.data);
   const uintptr_t begin = base + static_cast<uintptr_t>(lo), end = base + static_cast<uintptr_t>(hi);
@@ -241,8 +245,8 @@ inline bool PackedRules::set_bytes(const TensorView& view, int64_t lo, int64_t h
   return base != 0 && begin <= base && base <= end;
 }
 
-/// A row-major tensor with extents of the call's. False also for views without elements. Its elements lie side by side from the data on, so
-/// only their number has to be computed.
+/// Does the view fit a row-major tensor with open extents? Returns false for views without elements too. The elements
+/// are contiguous from the data pointer on, so only their number is computed.
 inline bool PackedRules::fits_row_major(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
   const int rank = slot.rank;
   if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
@@ -259,7 +263,8 @@ inline bool PackedRules::fits_row_major(const Slot& slot, const TensorView& view
   return set_bytes(view, 0, (elements * slot.bits + 7) / 8, i, bytes);
 }
 
-/// A tensor with strides of the call's, and possibly extents. False also for views without elements.
+/// Does the view fit a tensor with strides, some of which, or some extents, are open? Returns false for views without
+/// elements too.
 [[gnu::noinline]] bool PackedRules::fits_strided(const Slot& slot, const TensorView& view, uint32_t i, Bytes& bytes) {
   const int rank = slot.rank;
   if (view.rank != rank || static_cast<uint8_t>(view.dtype) != slot.dtype) return false;
@@ -280,7 +285,7 @@ inline bool PackedRules::fits_row_major(const Slot& slot, const TensorView& view
   return set_bytes(view, (lo * slot.bits - 7) / 8, ((hi + 1) * slot.bits + 7) / 8, i, bytes);
 }
 
-/// Saturates, as runtime/call/descriptor's evaluate() does.
+/// The term's value, saturated as by evaluate() of runtime/call/descriptor.h.
 inline int64_t PackedRules::evaluate(const Term& term, const int64_t* dyn) {
   int64_t value = term.factor;
   for (uint32_t i = 0; i < term.count; ++i)
@@ -304,7 +309,7 @@ inline void PackedRules::clear_unbound(void** data) const {
   for (uint32_t places = unbound_; places != 0; places &= places - 1) data[__builtin_ctz(places)] = nullptr;
 }
 
-/// Some result has a byte in common with another tensor.
+/// Does a result have a byte in common with another tensor?
 inline bool PackedRules::results_overlap(const Bytes& bytes) const {
   const uint32_t count = tensors_, results = results_;
   bool overlap = false;
@@ -314,7 +319,7 @@ inline bool PackedRules::results_overlap(const Bytes& bytes) const {
   return overlap;
 }
 
-/// Whether the overlap is allowed: the result is its own operand. `same_buffers`: how many results are.
+/// Is every overlap allowed, because the result shares the buffer of its operand? Counts such results in `same_buffers`.
 [[gnu::noinline]] bool PackedRules::may_overlap(const TensorView* tensors, const Bytes& bytes, uint32_t& same_buffers) const {
   const Slot* slot = slots();
   for (uint32_t r = 0; r < results_; ++r, slot = slot->next()) {
@@ -330,7 +335,7 @@ inline bool PackedRules::results_overlap(const Bytes& bytes) const {
 
 bool PackedRules::bind_static(const TensorView* tensors, Call& call) const {
   Bytes bytes;  // NOLINT: the loop fills what is read
-  // A local, because what is written to `call` could be any of it for all the compiler knows.
+  // A local copy of the pointer, because the compiler assumes that a store through it may change any member of `call`.
   void** const data = call.few_data.data();
   const uint32_t count = tensors_;
   if (writes_read_only(tensors)) return false;
@@ -375,13 +380,13 @@ bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
   for (uint32_t i = 0; i < symbols; ++i) {
     const TensorView& view = tensors[symbol[i].tensor];
     const int64_t* const numbers = symbol[i].is_stride != 0 ? view.strides : view.dims;
-    if (numbers == nullptr) return false;  // a stride that the view leaves out
+    if (numbers == nullptr) return false;  // the view leaves out its strides
     dyn[i] = numbers[symbol[i].dim];
   }
   const auto* const constraint = reinterpret_cast<const Constraint*>(symbol + symbols);
   for (uint32_t i = 0; i < constraints_; ++i) {
     const Constraint& rule = constraint[i];
-    // Nearly all constraints are equalities, and holds() is large enough that the compiler would call it.
+    // Nearly all constraints are equalities. They are compared here, because the compiler does not inline holds().
     const bool is_met = rule.kind == STREW_EQUAL ? tensors[rule.tensor].dims[rule.dim] == tensors[rule.other].dims[rule.other_dim]
                                                  : holds(rule, tensors);
     if (!is_met) return false;

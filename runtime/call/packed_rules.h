@@ -1,8 +1,9 @@
-// PackedRules: the part of a descriptor (strew/abi.h) that binding reads, in one block of memory and in the order in which a call reads it.
+// PackedRules: the part of a descriptor (strew/abi.h) that binding reads, in one block of memory and in the order in
+// which a call reads it.
 //
-// A descriptor consists of arrays that point to arrays: thirty cache lines for a kernel of four tensors, most of which other data has
-// pushed out of the first-level cache by the next call. The packed rules take five to eight adjacent lines, which the processor prefetches.
-// The layout is private to packed_rules.cc.
+// A descriptor consists of arrays that point to arrays: thirty cache lines for a kernel of four tensors, most of which
+// other data has pushed out of the first-level cache by the next call. The packed rules take five to eight adjacent
+// lines, which the processor prefetches. The layout is private to packed_rules.cc.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,10 @@ class PackedRules {
   /// False if the kernel has more tensors, symbols or dims than the packed form has room for; then bind() must not be called.
   bool is_usable() const { return is_usable_; }
 
-  /// Returns true, with `call` filled, if every tensor fits and no result overlaps another tensor except its own operand. Returns false if
-  /// a tensor does not fit, or fits in a way that these rules do not decide (strides of extents of 1, no elements, interleaved buffers);
-  /// then Binder decides. `tensors` must have as many elements as the kernel has tensors.
+  /// Returns true, with `call` filled, if every tensor fits its rule and no result overlaps another tensor except its
+  /// own operand. Returns false if a tensor does not fit, and in cases that this class leaves to Binder: strides of
+  /// dims of extent 1, tensors without elements, interleaved buffers. Binder then decides. `tensors` must have as many
+  /// elements as the kernel has tensors.
   bool bind(const TensorView* tensors, Call& call) const {
     return is_static_ ? bind_static(tensors, call) : bind_open(tensors, call);
   }
@@ -59,7 +61,7 @@ class PackedRules {
 
   /// Per tensor a Slot with its dims and strides; then an array each of Symbol, Constraint and Term.
   std::unique_ptr<Line[]> lines_;  // NOLINT(modernize-avoid-c-arrays): one pointer, so that all members fit a cache line
-  // The counts of a kernel without symbols; other kernels compute them from terms.
+  // The counts of a Call of a kernel without symbols; for other kernels, each call evaluates the terms.
   int64_t positions_ = 0, splits_ = 0, window_ = 0, init_ = 0;
   uint8_t tensors_ = 0, results_ = 0, symbols_ = 0;
   bool is_usable_ = false;
@@ -68,7 +70,7 @@ class PackedRules {
   bool makes_result_ = false, may_overwrite_ = false;
   uint16_t unbound_ = 0;  ///< bit i: entry i of strew_args.data has no tensor
   uint16_t constraints_ = 0, covers_ = 0;
-  uint32_t terms_at_ = 0;  ///< offset in bytes from the first line
+  uint32_t terms_at_ = 0;  ///< offset of the terms in bytes from the first line
 };
 
 }  // namespace strew::inline v0

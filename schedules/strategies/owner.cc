@@ -1,5 +1,6 @@
-// Strategy owner: every destination has one owner, a thread that reads all indices and applies the updates of its destinations in order.
-// This file also has the rule that owner, radix and runs share. Tested by tests/unit/schedule_test.cc and tests/unit/owner_test.cc.
+// Strategy owner: every destination has one owner, a thread that reads all indices and applies the updates of its
+// destinations in order. This file also has the rule that owner, radix and runs share. Tested by
+// tests/unit/schedule_test.cc and tests/unit/owner_test.cc.
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 

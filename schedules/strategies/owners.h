@@ -6,8 +6,8 @@
 
 namespace strew::inline v0 {
 
-/// Ok for scatters whose windows coincide or are disjoint (plan kinds row and element) and whose results have whole-byte elements and
-/// equal, static, non-negative strides: then a destination's offset is its key.
+/// Ok for scatters whose windows coincide or are disjoint (plan kinds row and element) and whose results have
+/// whole-byte elements and equal, static, non-negative strides: then a destination's offset is its key.
 Status legal_owners(const Plan& plan, Strategy strategy);
 
 }  // namespace strew::inline v0

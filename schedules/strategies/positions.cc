@@ -1,7 +1,9 @@
-// Strategy positions: cuts the index positions into chunks. Legal if no destination can be written from two positions: gathers, slice
-// updates (batching dims give each position its own slab), destinations known to be unique, or slabs of positions that stay together
-// because batching dims lead. So the order of updates per destination never matters, and the bits do not depend on the number of chunks. No
-// thread repeats work on indices; where this strategy is legal, no other is faster. Tested by tests/unit/schedule_test.cc.
+// Strategy positions: cuts the index positions into chunks. Legal if no destination can be written from two chunks: in
+// gathers; in slice updates (batching dims give each position a part of its own); if destinations are known to be
+// unique; and if the leading position loops are over batching dims, because chunks are then cut between their
+// iterations. So updates of one destination keep their order, and the bits do not depend on the number of chunks. No
+// thread repeats work on indices; where this strategy is legal, no other is faster. Tested by
+// tests/unit/schedule_test.cc.
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {

@@ -1,4 +1,4 @@
-// What strategy private requires of the combiners of a plan. What it requires of an operator is in the table of compiler/op/combiner.h.
+// What strategy private has to know of a plan's combiners. compiler/op/combiner.h has the properties of single operators.
 #pragma once
 
 #include "compiler/op/combiner.h"
@@ -7,8 +7,8 @@
 
 namespace strew::inline v0 {
 
-/// Does every grouping of the updates give the same bits? It does for integers, bool, and float min and max. Otherwise the number of tables
-/// decides the bits, so it must not depend on the number of threads.
+/// Does every grouping of the updates give the same bits? It does for integers, bool, and float min and max. Otherwise
+/// the number of tables decides the bits, so it must not depend on the number of threads.
 bool combines_exactly(const Plan& plan);
 
 /// The combiner of result i, for plans for which strategy private is legal.

@@ -1,7 +1,8 @@
-// The planning part of a strategy: is it legal for a plan, and which entries does it need? runtime/call/strategies has the running part.
+// The planning part of a strategy: is it legal for a plan, and which entries does it need? runtime/call/strategies has
+// the running part.
 //
-// To add a strategy, add its line in STREW_STRATEGIES (strew/abi.h), its file here, which defines legal_NAME and entries_NAME, and its
-// running file.
+// To add a strategy, add its line in STREW_STRATEGIES (strew/abi.h), its file here, which defines legal_NAME and
+// entries_NAME, and its running file.
 #pragma once
 
 #include "compiler/plan/plan.h"
@@ -24,8 +25,8 @@ STREW_STRATEGIES(STREW_DECLARE_STRATEGY)
 Status legal(Strategy strategy, const Plan& plan);
 std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan);
 
-/// Ok if results have whole-byte elements. Results with packed elements cannot be cut at every element, since elements share bytes. Most
-/// strategies require this.
+/// Ok if results have whole-byte elements. Results with packed elements cannot be cut at every element, since elements
+/// share bytes. Most strategies require this.
 Status whole_bytes(const Plan& plan, Strategy strategy);
 
 /// The component that moves the first window loop; null if none does.

@@ -1,7 +1,8 @@
-// Strategy window: cuts the first window loop into chunks. Legal if two iterations of that loop never write one destination: rows (windows
-// coincide or are disjoint), slice updates, gathers, and general windows whose first loop is over a dim that no index moves. Every thread
-// visits the positions in order, so the order per destination is kept. The work on indices is done once per thread; the strategy pays from
-// about 64 bytes of window per thread on, and skew does not slow it. Tested by tests/unit/schedule_test.cc.
+// Strategy window: cuts the first window loop into chunks. Legal if two iterations of that loop never write one
+// destination: rows (windows coincide or are disjoint), slice updates, gathers, and general windows whose first loop is
+// over a dim that no index moves. Every thread visits the positions in order, so the order per destination is kept. The
+// work on indices is done once per thread; the strategy pays from about 64 bytes of window per thread on, and skew does
+// not slow it. Tested by tests/unit/schedule_test.cc.
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {

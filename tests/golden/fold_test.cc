@@ -39,10 +39,10 @@ std::string summary(const Imported& imported) {
     out += "kernel " + kernel.name + " " + print(kernel.op) + "\n";
     for (const std::string& note : kernel.notes) out += "  " + note + "\n";
   }
-  static constexpr const char* kFates[] = {"interpreted", "folded", "fused", "unused"};
+  static constexpr const char* kDispositions[] = {"interpreted", "folded", "fused", "unused"};
   for (const Compute& compute : imported.computes) {
-    const bool joined = compute.fate == ComputeFate::folded || compute.fate == ComputeFate::fused;
-    out += std::string(kFates[static_cast<size_t>(compute.fate)]) +
+    const bool joined = compute.disposition == ComputeDisposition::folded || compute.disposition == ComputeDisposition::fused;
+    out += std::string(kDispositions[static_cast<size_t>(compute.disposition)]) +
            (joined ? " into " + imported.kernels[static_cast<size_t>(compute.kernel)].name : "") + ", line " +
            place(compute.location) + "\n";
   }

@@ -37,7 +37,7 @@ std::string folded(const std::string& text) {
   std::string out;
   for (const ImportedKernel& kernel : folded->kernels) out += print(kernel.op) + "\n";
   int left = 0;
-  for (const Compute& compute : folded->computes) left += compute.fate == ComputeFate::interpreted ? 1 : 0;
+  for (const Compute& compute : folded->computes) left += compute.disposition == ComputeDisposition::interpreted ? 1 : 0;
   return out + "left " + std::to_string(left);
 }
 

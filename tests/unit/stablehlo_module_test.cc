@@ -72,7 +72,8 @@ TEST(StablehloModule, FillModeRunsWhole) {
   ASSERT_EQ(imported->kernels.size(), 1u);
   ASSERT_EQ(imported->computes.size(), 9u);
   EXPECT_EQ(imported->computes[0].op, ComputeOp::broadcast);
-  for (const Compute& compute : imported->computes) EXPECT_EQ(compute.fate, ComputeFate::folded) << compute.location;
+  for (const Compute& compute : imported->computes)
+    EXPECT_EQ(compute.disposition, ComputeDisposition::folded) << compute.location;
   EXPECT_EQ(imported->values[static_cast<size_t>(imported->outputs[0].value)].kind, ValueKind::result);
 }
 

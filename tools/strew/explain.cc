@@ -202,18 +202,18 @@ std::string text_of(const Explanation& e) {
 }
 
 /// "folded into main", "interpreted".
-std::string fate_of(const Compute& compute, const Imported& imported) {
+std::string disposition_of(const Compute& compute, const Imported& imported) {
   const auto into = [&](const char* how) {
     return fmt::format("{} into {}", how, imported.kernels[static_cast<size_t>(compute.kernel)].name);
   };
-  switch (compute.fate) {
-    case ComputeFate::folded:
+  switch (compute.disposition) {
+    case ComputeDisposition::folded:
       return into("folded");
-    case ComputeFate::fused:
+    case ComputeDisposition::fused:
       return into("fused");
-    case ComputeFate::unused:
+    case ComputeDisposition::unused:
       return "unused";
-    case ComputeFate::interpreted:
+    case ComputeDisposition::interpreted:
       break;
   }
   return "interpreted";
@@ -223,14 +223,14 @@ std::string fate_of(const Compute& compute, const Imported& imported) {
 std::string computes_text(const Imported& imported) {
   std::string out;
   for (const Compute& c : imported.computes)
-    out += fmt::format("  {:<11} {} {}\n", printable(fate_of(c, imported)), printable(c.location), print(c.results[0]));
+    out += fmt::format("  {:<11} {} {}\n", printable(disposition_of(c, imported)), printable(c.location), print(c.results[0]));
   return out.empty() ? out : "\naround the kernels\n" + out;
 }
 
 Json computes_json(const Imported& imported) {
   Json out = Json::array();
   for (const Compute& c : imported.computes)
-    out.push_back({{"location", c.location}, {"result", print(c.results[0])}, {"became", fate_of(c, imported)}});
+    out.push_back({{"location", c.location}, {"result", print(c.results[0])}, {"became", disposition_of(c, imported)}});
   return out;
 }
 

@@ -112,7 +112,7 @@ void fold_fill_mask(const FoldContext& context, int compute) {
   kernel.fixed_policy = true;
   kernel.notes.emplace_back(
       "folded: a mask fills windows that are not inside, so the policy is fill_window: --oob does not apply");
-  context.uses.becomes_result(result, number, ComputeFate::folded);
+  context.uses.becomes_result(result, number, ComputeDisposition::folded);
 }
 
 void fold_operand(const FoldContext& context, int kernel) {
@@ -133,7 +133,7 @@ void fold_operand(const FoldContext& context, int kernel) {
   if (!folded.ok()) return;
   context.kernel(kernel).op = std::move(folded).value();
   context.kernel(kernel).notes.emplace_back("folded: the operand is one value everywhere, with which the result is filled");
-  context.uses.rewire(kernel, std::move(arguments), ComputeFate::folded);
+  context.uses.rewire(kernel, std::move(arguments), ComputeDisposition::folded);
 }
 
 }  // namespace strew::inline v0::fold

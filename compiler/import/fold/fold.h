@@ -6,8 +6,8 @@
 
 namespace strew::inline v0::fold {
 
-/// Sets `fate` and `kernel` of each Compute, changes the ops and arguments of kernels, and adds to a kernel's notes what was merged into
-/// it. A Compute that no fold takes is evaluated by compiler/program/interpret.
+/// Sets `disposition` and `kernel` of each Compute, changes the ops and arguments of kernels, and adds to a kernel's notes
+/// what was merged into it. A Compute that no fold takes is evaluated by compiler/program/interpret.
 void fold_computes(Imported& imported, const ImportOptions& options);
 
 }  // namespace strew::inline v0::fold

@@ -98,7 +98,7 @@ void fuse_updates(const FoldContext& context, int number) {
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
   context.kernel(number).op = std::move(folded).value();
   context.kernel(number).notes.push_back("fused: " + operations(count) + " on the updates");
-  context.uses.rewire(number, std::move(arguments), ComputeFate::fused);
+  context.uses.rewire(number, std::move(arguments), ComputeDisposition::fused);
 }
 
 size_t fuse_result(const FoldContext& context, int compute) {
@@ -134,8 +134,8 @@ size_t fuse_result(const FoldContext& context, int compute) {
   arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
   context.kernel(number).op = std::move(folded).value();
   context.kernel(number).notes.push_back("fused: " + operations(region.values.size()) + " on what is gathered");
-  context.uses.rewire(number, std::move(arguments), ComputeFate::fused);
-  context.uses.becomes_result(root, number, ComputeFate::fused);
+  context.uses.rewire(number, std::move(arguments), ComputeDisposition::fused);
+  context.uses.becomes_result(root, number, ComputeDisposition::fused);
   return seen;
 }
 

@@ -255,7 +255,7 @@ class IndexFold {
     }
     if (in_place) kernel.notes.emplace_back("folded: index vectors are read where they lie");
     kernel.op = std::move(folded).value();
-    context_.uses.rewire(kernel_, std::move(arguments), ComputeFate::folded);
+    context_.uses.rewire(kernel_, std::move(arguments), ComputeDisposition::folded);
   }
 
   /// Batching dims and the vector's dim are numbers of the indices' dims: renumbers them for the tensor that is read in place, which has

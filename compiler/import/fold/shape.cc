@@ -49,7 +49,7 @@ void fold_result_shape(const FoldContext& context, int compute) {
   if (!folded.ok()) return;
   context.kernel(number).op = std::move(folded).value();
   context.kernel(number).notes.emplace_back("folded: dims of 1 are left out of the result");
-  context.uses.becomes_result(context.uses.value_of(compute), number, ComputeFate::folded);
+  context.uses.becomes_result(context.uses.value_of(compute), number, ComputeDisposition::folded);
 }
 
 }  // namespace strew::inline v0::fold

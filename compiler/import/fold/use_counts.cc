@@ -18,7 +18,7 @@ UseCounts::UseCounts(Imported& imported)
     last_kernel_.push_back(last_kernel_of(value));
     if (value.kind == ValueKind::compute && value.result == 0) values_[static_cast<size_t>(value.index)] = static_cast<int>(v);
   }
-  for (Compute& compute : imported.computes) compute.fate = ComputeFate::unused;
+  for (Compute& compute : imported.computes) compute.disposition = ComputeDisposition::unused;
   for (const ImportedOutput& output : imported.outputs) acquire(output.value);
   for (const ImportedKernel& kernel : imported.kernels) {
     for (int value : kernel.arguments) acquire(value);
@@ -60,12 +60,12 @@ void UseCounts::acquire(int value) {
     const Value& v = imported_.values[static_cast<size_t>(current)];
     if (v.kind != ValueKind::compute || live_[static_cast<size_t>(v.index)]++ > 0) continue;
     Compute& compute = imported_.computes[static_cast<size_t>(v.index)];
-    compute.fate = ComputeFate::interpreted;
+    compute.disposition = ComputeDisposition::interpreted;
     for (int argument : compute.arguments) need(argument);
   }
 }
 
-void UseCounts::release(int value, ComputeFate fate, int kernel) {
+void UseCounts::release(int value, ComputeDisposition disposition, int kernel) {
   std::vector<int> open{value};
   while (!open.empty()) {
     const int current = open.back();
@@ -76,7 +76,7 @@ void UseCounts::release(int value, ComputeFate fate, int kernel) {
     const Value& v = imported_.values[static_cast<size_t>(current)];
     if (v.kind != ValueKind::compute || --live_[static_cast<size_t>(v.index)] > 0) continue;
     Compute& compute = imported_.computes[static_cast<size_t>(v.index)];
-    compute.fate = fate;
+    compute.disposition = disposition;
     compute.kernel = kernel;
     for (int argument : compute.arguments) drop(argument);
   }
@@ -94,20 +94,20 @@ int UseCounts::add_compute(Compute compute) {
   value.kind = ValueKind::compute;
   value.type = compute.results[0];
   value.index = static_cast<int>(imported_.computes.size());
-  compute.fate = ComputeFate::unused;
+  compute.disposition = ComputeDisposition::unused;
   imported_.computes.push_back(std::move(compute));
   live_.push_back(0);
   values_.push_back(static_cast<int>(imported_.values.size()));
   return add_value(std::move(value));
 }
 
-void UseCounts::rewire(int kernel, std::vector<int> arguments, ComputeFate fate) {
+void UseCounts::rewire(int kernel, std::vector<int> arguments, ComputeDisposition disposition) {
   for (int value : arguments) acquire(value);
   const std::vector<int> before = std::exchange(imported_.kernels[static_cast<size_t>(kernel)].arguments, std::move(arguments));
-  for (int value : before) release(value, fate, kernel);
+  for (int value : before) release(value, disposition, kernel);
 }
 
-void UseCounts::becomes_result(int value, int kernel, ComputeFate fate) {
+void UseCounts::becomes_result(int value, int kernel, ComputeDisposition disposition) {
   Value& v = imported_.values[static_cast<size_t>(value)];
   const int number = v.index;
   v.kind = ValueKind::result;
@@ -116,9 +116,9 @@ void UseCounts::becomes_result(int value, int kernel, ComputeFate fate) {
   last_kernel_[static_cast<size_t>(value)] = kernel;
   live_[static_cast<size_t>(number)] = 0;
   Compute& compute = imported_.computes[static_cast<size_t>(number)];
-  compute.fate = fate;
+  compute.disposition = disposition;
   compute.kernel = kernel;
-  for (int argument : compute.arguments) release(argument, fate, kernel);
+  for (int argument : compute.arguments) release(argument, disposition, kernel);
 }
 
 }  // namespace strew::inline v0::fold

@@ -23,17 +23,17 @@ class UseCounts {
   int add_value(Value value);
   /// Adds `compute` and the value that holds its result. Its arguments must already be values of the program.
   int add_compute(Compute compute);
-  /// Makes `arguments` the kernel's arguments. Computes that nobody reads after that get `fate` and this kernel.
-  void rewire(int kernel, std::vector<int> arguments, ComputeFate fate);
-  /// Makes `value`, so far the result of a Compute, result 0 of the kernel. That Compute, and those that only it read, get `fate` and this
-  /// kernel.
-  void becomes_result(int value, int kernel, ComputeFate fate);
+  /// Makes `arguments` the kernel's arguments. Computes that nobody reads after that get `disposition` and this kernel.
+  void rewire(int kernel, std::vector<int> arguments, ComputeDisposition disposition);
+  /// Makes `value`, so far the result of a Compute, result 0 of the kernel. That Compute, and those that only it read, get
+  /// `disposition` and this kernel.
+  void becomes_result(int value, int kernel, ComputeDisposition disposition);
 
  private:
   template <class Use>
   void each_source(int value, Use use) const;
   void acquire(int value);
-  void release(int value, ComputeFate fate, int kernel);
+  void release(int value, ComputeDisposition disposition, int kernel);
   int last_kernel_of(const Value& value) const;
 
   Imported& imported_;

@@ -47,7 +47,7 @@ int Builder::compute(ComputeOp op, std::vector<int> arguments, TensorType type, 
   return add_value(std::move(value));
 }
 
-Whole Builder::reshaped(const Whole& from, const std::vector<Poly>& dims, const std::string& where, int like) {
+ShapedValue Builder::reshaped(const ShapedValue& from, const std::vector<Poly>& dims, const std::string& where, int like) {
   if (from.dims == dims) return from;
   const TensorType type{imported_.values[from.value].type.dtype, static_dims(dims), {}};
   const bool several = std::count(type.dims.begin(), type.dims.end(), kDynamic) > 1;
@@ -68,7 +68,8 @@ std::vector<int64_t> Builder::starts(const std::vector<Poly>& begin, std::vector
   return out;
 }
 
-Whole Builder::part(const Whole& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims, const std::string& where) {
+ShapedValue Builder::part(const ShapedValue& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims,
+                          const std::string& where) {
   if (from.dims == dims && std::all_of(begin.begin(), begin.end(), [](const Poly& p) { return p.is(0); })) return from;
   std::vector<int> inputs{from.value};
   std::vector<int64_t> first = starts(begin, inputs, where);
@@ -76,7 +77,8 @@ Whole Builder::part(const Whole& from, const std::vector<Poly>& begin, const std
   return {compute(ComputeOp::slice, std::move(inputs), type, std::move(first), where), dims};
 }
 
-Whole Builder::placed(const Whole& into, const Whole& part, const std::vector<Poly>& begin, const std::string& where) {
+ShapedValue Builder::placed(const ShapedValue& into, const ShapedValue& part, const std::vector<Poly>& begin,
+                            const std::string& where) {
   if (into.dims == part.dims) return part;
   std::vector<int> inputs{into.value, part.value};
   std::vector<int64_t> first = starts(begin, inputs, where);
@@ -84,7 +86,7 @@ Whole Builder::placed(const Whole& into, const Whole& part, const std::vector<Po
   return {compute(ComputeOp::update, std::move(inputs), type, std::move(first), where), into.dims};
 }
 
-Whole Builder::as_u32(const Whole& from, DType dtype, const std::string& where) {
+ShapedValue Builder::as_u32(const ShapedValue& from, DType dtype, const std::string& where) {
   if (dtype == DType::u32) return from;
   const int value = compute(ComputeOp::map, {from.value}, {DType::u32, static_dims(from.dims), {}}, {}, where);
   Expr& expr = imported_.computes.back().function;

@@ -11,7 +11,7 @@
 namespace strew::inline v0::pto {
 
 /// A value of the imported program, with its extents as polynomials.
-struct Whole {
+struct ShapedValue {
   int value = -1;
   std::vector<Poly> dims;
 };
@@ -29,13 +29,14 @@ class Builder {
   int add_value(Value value);
   int input(TensorType type);  ///< an input whose index in the file finish() sets
   /// `from` with other dims and the same elements in the same order. If more than one extent is open, the value `like` has those extents.
-  Whole reshaped(const Whole& from, const std::vector<Poly>& dims, const std::string& where, int like = -1);
+  ShapedValue reshaped(const ShapedValue& from, const std::vector<Poly>& dims, const std::string& where, int like = -1);
   /// The part of `from` that begins at `begin`; in a dim whose extent is no constant it reaches to the end.
-  Whole part(const Whole& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims, const std::string& where);
+  ShapedValue part(const ShapedValue& from, const std::vector<Poly>& begin, const std::vector<Poly>& dims,
+                   const std::string& where);
   /// `into` with `part` written into it, from `begin` on.
-  Whole placed(const Whole& into, const Whole& part, const std::vector<Poly>& begin, const std::string& where);
+  ShapedValue placed(const ShapedValue& into, const ShapedValue& part, const std::vector<Poly>& begin, const std::string& where);
   /// A tensor of 32-bit integers with the same bits as u32.
-  Whole as_u32(const Whole& from, DType dtype, const std::string& where);
+  ShapedValue as_u32(const ShapedValue& from, DType dtype, const std::string& where);
 
   /// The value of `poly` as a rank-0 i64. `poly` may contain no symbols but arguments, whose values are in `arguments`.
   int scalar(const Poly& poly, const std::string& where);

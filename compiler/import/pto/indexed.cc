@@ -72,7 +72,7 @@ Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const TileCo
 }
 
 /// Everything the tiles cover, as one value.
-Whole Lifter::whole(const Statement& s, const Content& content, const Cover& cover) {
+ShapedValue Lifter::covered_value(const Statement& s, const Content& content, const Cover& cover) {
   if (content.memory < 0) return *content.from;
   const Memory& memory = memories_[static_cast<size_t>(content.memory)];
   const std::string where = build_.location(s.at, "part of %" + memory.name);
@@ -154,18 +154,18 @@ Status Lifter::check_table(const Pair& p) const {
 }
 
 /// The op's table: row mode's rows, or element mode's line.
-Expected<Whole> Lifter::table_part(const Pair& p, const Cover& cover) {
+Expected<ShapedValue> Lifter::table_part(const Pair& p, const Cover& cover) {
   const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
   const std::string where = build_.location(p.statement->at, "table %" + memory.name);
   const Poly rows = cover.spans[0].extent, cols = cover.spans[1].extent;
-  const Whole part = build_.part(Whole(current(p.table.memory)), pick(memory, cover.spans[0].begin, cover.spans[1].begin),
-                                 pick(memory, rows, cols), where);
+  const ShapedValue part = build_.part(ShapedValue(current(p.table.memory)),
+                                       pick(memory, cover.spans[0].begin, cover.spans[1].begin), pick(memory, rows, cols), where);
   if (p.rows) return build_.reshaped(part, {rows, cols}, where);
   return build_.reshaped(part, {scalars_.multiply(rows, cols)}, where);
 }
 
 /// Padding between whole rows stays where it is.
-TensorType Lifter::table_type(const Pair& p, const Whole& part) const {
+TensorType Lifter::table_type(const Pair& p, const ShapedValue& part) const {
   TensorType out = type_of(memories_[static_cast<size_t>(p.table.memory)].element.dtype, part.dims);
   const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
   const std::optional<int64_t> stride = p.table.row_stride.constant();
@@ -232,11 +232,12 @@ Status Lifter::check_indices(const Pair& p, const Cover& indices, const Slot& da
 }
 
 /// The indices of all tiles. Those that a maximum with 0 brought up are signed ones, which clamp that way.
-Expected<Whole> Lifter::index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob) {
+Expected<ShapedValue> Lifter::index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list,
+                                         std::string_view oob) {
   const Statement& s = *p.statement;
   const Content& content = *p.indices->content;
   const std::string where = build_.location(s.at, "indices as u32");
-  const Whole values = build_.reshaped(whole(s, content, indices), list, where);
+  const ShapedValue values = build_.reshaped(covered_value(s, content, indices), list, where);
   if (!content.floored) return build_.as_u32(values, p.indices->type.element.dtype, where);
   if (oob == "clamp") return values;
   return fail(s, "indices that pto.tmaxs brings up to 0 meet " + (oob.empty() ? "no mode" : std::string(oob)) +
@@ -262,9 +263,10 @@ Status Lifter::scatter(const Pair& p) {
 
   const Poly rows = data.spans[0].extent, cols = data.spans[1].extent;
   const std::vector<Poly> list = p.rows ? std::vector<Poly>{rows} : std::vector<Poly>{rows, cols};
-  STREW_ASSIGN(const Whole index_values, index_list(p, indices, list, s.attribute("scatterOob")));
-  const Whole updates = build_.reshaped(whole(s, data_content, data), {rows, cols}, build_.location(s.at, "updates"));
-  STREW_ASSIGN(const Whole part, table_part(p, table));
+  STREW_ASSIGN(const ShapedValue index_values, index_list(p, indices, list, s.attribute("scatterOob")));
+  const ShapedValue updates =
+      build_.reshaped(covered_value(s, data_content, data), {rows, cols}, build_.location(s.at, "updates"));
+  STREW_ASSIGN(const ShapedValue part, table_part(p, table));
   Scatter op;
   op.operands = op.results = {table_type(p, part)};
   op.indices = type_of(p.indices->content->floored ? DType::i32 : DType::u32, list);
@@ -302,8 +304,8 @@ Status Lifter::gather(const Pair& p) {
 
   const Poly rows = result.spans[0].extent, cols = result.spans[1].extent;
   const std::vector<Poly> list = p.rows ? std::vector<Poly>{rows} : std::vector<Poly>{rows, cols};
-  STREW_ASSIGN(const Whole index_values, index_list(p, indices, list, s.attribute("gatherOob")));
-  STREW_ASSIGN(const Whole part, table_part(p, table));
+  STREW_ASSIGN(const ShapedValue index_values, index_list(p, indices, list, s.attribute("gatherOob")));
+  STREW_ASSIGN(const ShapedValue part, table_part(p, table));
   Gather op;
   op.operand = table_type(p, part);
   op.indices = type_of(p.indices->content->floored ? DType::i32 : DType::u32, list);
@@ -324,7 +326,7 @@ Status Lifter::gather(const Pair& p) {
   value.index = static_cast<int>(imported_.kernels.size()) - 1;
   value.type = type_of(memories_[static_cast<size_t>(p.table.memory)].element.dtype, {rows, cols});
   Content out;
-  out.from = Whole{build_.add_value(std::move(value)), {rows, cols}};
+  out.from = ShapedValue{build_.add_value(std::move(value)), {rows, cols}};
   const Slot& columns = p.rows ? p.table.slots[1] : content.slots[1];
   out.slots[0] = {scalars_.subtract(content.slots[along].offset, result.spans[0].begin), content.slots[along].size};
   out.slots[1] = {scalars_.subtract(columns.offset, result.spans[1].begin), columns.size};

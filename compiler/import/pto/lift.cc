@@ -304,7 +304,7 @@ Status Lifter::store(const Statement& s, const Region& region, const TileContent
         s, "the tile and what is stored move apart in dim " + std::to_string(d) + ", expected the same size and the same loops");
   }
   STREW_TRY(check_loops(s, target, false));
-  return put(s, region.memory, target, whole(s, content, source));
+  return put(s, region.memory, target, covered_value(s, content, source));
 }
 
 Status Lifter::loop(const Statement& s) {

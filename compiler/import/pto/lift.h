@@ -25,7 +25,7 @@ struct Memory {
   Poly rows, cols;
   int rank = 2;    ///< 1: the views of it have one dim
   int input = -1;  ///< the value that the caller gives; -1: the program writes the memory before it reads it, if it does
-  std::optional<Whole> now;
+  std::optional<ShapedValue> now;
   bool written = false;
   struct Access {
     int loop = -1;  ///< number of the outermost loop that contains the access; -1: none
@@ -52,10 +52,10 @@ struct SourceView {
 
 /// What a tile holds: part of a memory or of a gather's result.
 struct Content {
-  int memory = -1;            ///< the tile was loaded from this memory, or else
-  std::optional<Whole> from;  ///< the memory's value when it was loaded, or a gather's result
-  std::array<Slot, 2> slots;  ///< which part
-  bool floored = false;       ///< negative elements were replaced by 0: indices of policy clamp
+  int memory = -1;                  ///< the tile was loaded from this memory, or else
+  std::optional<ShapedValue> from;  ///< the memory's value when it was loaded, or a gather's result
+  std::array<Slot, 2> slots;        ///< which part
+  bool floored = false;             ///< negative elements were replaced by 0: indices of policy clamp
 };
 
 /// A tile: its type, the extents of its valid part, and what it holds.
@@ -111,27 +111,27 @@ class Lifter {
   Expected<Cover> covered(const Statement& s, const std::array<Slot, 2>& slots, const std::string& what);
   Expected<Cover> covered_content(const Statement& s, const TileContent& tile, const std::string& what, bool indices = false);
   Status floor(const Statement& s);
-  Expected<Whole> index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob);
-  Whole whole(const Statement& s, const Content& content, const Cover& cover);
+  Expected<ShapedValue> index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list, std::string_view oob);
+  ShapedValue covered_value(const Statement& s, const Content& content, const Cover& cover);
   Status check_loops(const Statement& s, const Cover& cover, bool writes) const;
   Status check_order(const Pair& p, const Cover& cover) const;
   /// Do two tiles cover their dims in the same order? `a` and `b` are the tiles' slots, with what each covers.
   bool alike(const Slot& a, const Span& covered_a, const Slot& b, const Span& covered_b);
   size_t list_dim(const TileContent& indices) const;
-  Expected<Whole> table_part(const Pair& p, const Cover& cover);
-  TensorType table_type(const Pair& p, const Whole& part) const;
+  Expected<ShapedValue> table_part(const Pair& p, const Cover& cover);
+  TensorType table_type(const Pair& p, const ShapedValue& part) const;
   Expected<ImportedKernel*> add_kernel(const Statement& s, Op op, std::vector<int> arguments);
   void note_cover(ImportedKernel& kernel, const Cover& cover, bool scatters) const;
 
   // memory.cc: keeps track of memories.
   Status set_extents(const Statement& s, int memory, const Poly& rows, const Poly& cols, int rank);
   Status touch(const Statement& s, int memory, bool write);
-  const Whole& current(int memory);
+  const ShapedValue& current(int memory);
   std::vector<Poly> shape_of(const Memory& memory) const;
   static std::vector<Poly> pick(const Memory& memory, const Poly& rows, const Poly& cols);
   Status assume_cores(const Statement& s, Span& span, const Poly& extent);
   Status fit(const Statement& s, int memory, Cover& cover);
-  Status put(const Statement& s, int memory, const Cover& cover, const Whole& value);
+  Status put(const Statement& s, int memory, const Cover& cover, const ShapedValue& value);
   Status finish();
   void add_requirements();
 

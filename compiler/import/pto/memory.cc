@@ -44,12 +44,12 @@ std::vector<Poly> Lifter::pick(const Memory& memory, const Poly& rows, const Pol
 
 std::vector<Poly> Lifter::shape_of(const Memory& memory) const { return pick(memory, memory.rows, memory.cols); }
 
-const Whole& Lifter::current(int number) {
+const ShapedValue& Lifter::current(int number) {
   Memory& memory = memories_[static_cast<size_t>(number)];
   if (!memory.now) {
     const std::vector<Poly> dims = shape_of(memory);
     memory.input = build_.input({memory.element.dtype, Builder::static_dims(dims), {}});
-    memory.now = Whole{memory.input, dims};
+    memory.now = ShapedValue{memory.input, dims};
   }
   return *memory.now;
 }
@@ -89,16 +89,16 @@ Status Lifter::fit(const Statement& s, int number, Cover& cover) {
   return {};
 }
 
-Status Lifter::put(const Statement& s, int number, const Cover& cover, const Whole& value) {
+Status Lifter::put(const Statement& s, int number, const Cover& cover, const ShapedValue& value) {
   Memory& memory = memories_[static_cast<size_t>(number)];
   memory.written = true;
   const std::string where = build_.location(s.at, "put into %" + memory.name);
-  const Whole shaped = build_.reshaped(value, pick(memory, cover.spans[0].extent, cover.spans[1].extent), where,
-                                       memory.now ? memory.now->value : -1);
+  const ShapedValue shaped = build_.reshaped(value, pick(memory, cover.spans[0].extent, cover.spans[1].extent), where,
+                                             memory.now ? memory.now->value : -1);
   const bool all = cover.spans[0].extent == memory.rows && cover.spans[1].extent == memory.cols;
   memory.now =
-      all ? Whole{shaped.value, shape_of(memory)}
-          : build_.placed(Whole(current(number)), shaped, pick(memory, cover.spans[0].begin, cover.spans[1].begin), where);
+      all ? ShapedValue{shaped.value, shape_of(memory)}
+          : build_.placed(ShapedValue(current(number)), shaped, pick(memory, cover.spans[0].begin, cover.spans[1].begin), where);
   return {};
 }
 

@@ -8,7 +8,8 @@
 
 namespace strew::inline v0 {
 
-/// The results of `compute` for `arguments`. Fails if their dims or dtypes do not fit. Error messages have no location; the caller adds it.
+/// The results of `compute` for `arguments`. Fails if their dims or dtypes do not fit. Error messages have no location;
+/// the caller adds it.
 Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments);
 
 // One function per family of operations: map.cc, reduce.cc, move.cc.

@@ -1,6 +1,6 @@
-// iota, and the operations that only move elements. Each of these is one walk over the result, in which the source address is a sum of one
-// stride per dim. Rows along the last dim are copied by element width, so an element costs a load and a store; elements below 8 bits go
-// through load_element. Tested by tests/unit/interpret_test.cc.
+// iota, and the operations that only move elements. Each of these is one walk over the result, in which the source
+// address is a sum of one stride per dim. Rows along the last dim are copied by element width, so an element costs a
+// load and a store; elements below 8 bits go through load_element. Tested by tests/unit/interpret_test.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -96,7 +96,8 @@ Expected<Tensor> broadcast(const Compute& compute, const Tensor& from) {
   return to;
 }
 
-/// The dims of a reshape. Open dims are those of the second argument; without one, a single open dim follows from the number of elements.
+/// The dims of a reshape. Open dims are those of the second argument; without one, a single open dim follows from the
+/// number of elements.
 Dims reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   Dims dims = compute.results[0].dims;
   uint64_t known = 1;

@@ -1,5 +1,6 @@
-// reduce: combines elements with their results in row-major order of the operand, as strew's scatters do. The combiner is the region's
-// graph, so every region of elementwise operations is supported (argmax has two operands). Tested by tests/unit/interpret_test.cc.
+// reduce: combines elements with their results in row-major order of the operand, as strew's scatters do. The combiner
+// is the region's graph, so every region of elementwise operations is supported (argmax has two operands). Tested by
+// tests/unit/interpret_test.cc.
 #include <algorithm>
 
 #include "base/number.h"

@@ -1,5 +1,6 @@
-// Share: the chunks of a phase that one thread begins with. Its owner takes them from the front, threads that have nothing left take them from
-// the back. Each share lies on cache lines of its own, so an owner that nobody helps shares no line with other threads.
+// Share: the chunks of a phase that are assigned to one thread, its owner. The owner takes chunks from the front;
+// threads that have finished their own share steal from the back. Each share is on cache lines of its own, so until
+// somebody steals, its owner shares no line with other threads. Tested by tests/unit/share_test.cc.
 #pragma once
 
 #include <atomic>
@@ -9,9 +10,9 @@ namespace strew::inline v0 {
 
 class alignas(128) Share {  // two lines, because processors fetch them in pairs
  public:
-  /// Chunks [begin, end). Before the threads that take from it know of it.
+  /// Sets the chunks to [begin, end). Must be called before other threads can see the share.
   void set(int begin, int end) { left_.store(pack(begin, end), std::memory_order_relaxed); }
-  /// A chunk that nobody else gets, or -1: none is left.
+  /// Take a chunk, which no other thread gets, from the front or from the back. -1: none is left.
   int take_first() {
     uint64_t left = left_.load(std::memory_order_relaxed);
     while (begin_of(left) < end_of(left))
