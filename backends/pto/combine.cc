@@ -1,8 +1,10 @@
-// Atomics where the chip and the reader of the text have them for the element type and their order does not matter (or is kept: see
-// rows.cc); everything else reads the current values, folds and writes back, which is right for updates that cannot meet: unique ones,
-// or one row at a time on the core that owns it. Graphs are evaluated node by node on tiles, each rounded to its own type as
-// semantics.md wants; nodes whose tile instruction means something else (integer division) are refused.
-// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
+// See combine.h. The combiner is an atomic of mscatter if the chip, and ptoas where it reads the text, have one for the
+// element type; where the order of updates matters, rows.cc keeps it. All other combiners read the current values,
+// compute, and write back. That is correct only if no two updates of a tile share a destination: they are unique, or
+// the tile has one row on the core that owns it (plan_program.cc, row_limit). The expression graph is evaluated node by
+// node on tiles, and each node is rounded to its own type, as docs/semantics.md requires. A node whose tile instruction
+// computes something else (integer division) is refused. Tested by tests/golden/pto_program_test.cc,
+// tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include "backends/pto/combine.h"
 
 #include <bit>
@@ -13,7 +15,7 @@
 namespace strew::inline v0::pto {
 namespace {
 
-/// bf16 that the chip computes with as f32 only.
+/// Must the node's bf16 arithmetic be done in f32, because the chip has the instruction for f32 only?
 bool through_f32(const Frame& frame, const ExprNode& node) {
   const Operator* const row = find_operator(node.op);
   const Reader reader = reader_of(frame.options.output);
@@ -21,6 +23,7 @@ bool through_f32(const Frame& frame, const ExprNode& node) {
          allows(*info(row->tile).legality, frame.chip, reader, DType::f32);
 }
 
+/// Evaluates the expression graph with tile instructions.
 class Graph {
  public:
   Graph(Frame& frame, const CombineTiles& tiles) : frame_(frame), tiles_(tiles), values_(frame.plan.combine.nodes.size()) {}
@@ -41,6 +44,7 @@ class Graph {
                              tiles_.valid_cols);
   }
 
+  /// Ok if the chip and the reader of the text allow the instruction on this type.
   Status can(Opcode opcode, DType dtype) const {
     const Legality* legality = info(opcode).legality;
     if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.travels(dtype))) return {};
@@ -71,7 +75,7 @@ class Graph {
     }
   }
 
-  /// A number as a tile of it.
+  /// An extra input as a tile: a scalar is broadcast.
   Expected<Named> everywhere(const Named& extra, DType dtype) {
     if (extra.type.kind == TypeKind::tile) return extra;
     STREW_TRY(can(Opcode::texpands, dtype));
@@ -105,7 +109,8 @@ class Graph {
     const Opcode opcode = row->tile;
     const Named &a = value(node.args[0]), &c = value(node.args[1]);
     if (through_f32(frame_, node)) {
-      // Rounded twice, which for bf16 is once: f32 has more than twice its digits.
+      // Rounding to f32 and then to bf16 gives the bits of rounding once, because f32 has more than twice as many
+      // significant bits as bf16.
       const Named left = converted(a, DType::f32), right = converted(c, DType::f32), wide = tile("combined", DType::f32);
       frame_.build.run(opcode, {left.name, right.name, wide.name});
       return converted(wide, node.dtype);
@@ -154,17 +159,19 @@ Expected<Combine> choose_combine(const Frame& frame) {
   if (plan.accumulate != Accumulate::native && !plan.unique.holds)
     return unsupported("accumulate is " + std::string(name(plan.accumulate)) +
                        " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
-  // One update per destination: rounding twice changes nothing where both have the narrow type.
+  // Here every destination has one update at most. Wide accumulation then rounds once, as native accumulation does, if
+  // all types are the same.
   const auto dtype_of = [&](int tensor) { return plan.tensors[static_cast<size_t>(tensor)].dtype; };
   if (plan.accumulate != Accumulate::native && !same_types(plan))
     return unsupported("accumulate is " + std::string(name(plan.accumulate)) + " over updates of " +
                        std::string(name(dtype_of(plan.update(0)))) + ", expected " + std::string(name(dtype_of(plan.result(0)))) +
                        " as the result has; accumulate native would work");
-  // What is computed element by element may only travel as the type it has here: i8 for a truth, whose sum is another one.
+  // Scalar arithmetic needs the types of Frame::travels(). An atomic on them would be wrong: a bool travels as i8, and
+  // a sum of i8 is not a sum of bools.
   if (frame.one_by_one()) return out;
   const Operator* const combiner = combiner_operator(plan);
   if (combiner == nullptr || combiner->atomic.empty() || !same_types(plan) || has_extras(plan)) return out;
-  // Every pair by the same way: they share the index tiles and the loops.
+  // All pairs combine in the same way, because they share the index tiles and the loops.
   const std::string atomic(combiner->atomic);
   bool any_order = true;
   for (int pair = 0; pair < plan.pairs; ++pair) {

@@ -1,12 +1,18 @@
-// A statement waits, just before it runs, for those statements of other pipes that wrote what it reads or writes, or read what it writes:
-// set_flag of their pipe, wait_flag of its own. One flag covers everything its pipe was given before, so a pair of pipes gets a flag only
-// where something new is to be waited for. Vector instructions on a3 overlap in their own pipe: there a pipe barrier stands instead.
+// See flags.h. Dependences within a body. A statement depends on earlier statements of other pipes that wrote what it
+// reads or writes, or read what it writes. Just before it, a set_flag of their pipe and a wait_flag of its own pipe are
+// inserted. A set_flag takes effect after everything that its pipe was given before, so one flag covers all earlier
+// statements of that pipe, and a pair of pipes gets a new flag only for a dependence that no earlier flag covers.
+// Vector instructions on a3, and stores on both chips, overlap within their own pipe: there a barrier of that pipe is
+// inserted instead.
 //
-// A loop's next turn meets the last one. What it would have to wait for becomes a flag that is set before the loop, waited for at the top
-// of the body, set again at its end, and waited for after the loop. Inner loops are statements of the outer loop with everything they
-// touch, and get flags of their own inside: two tiles in a turn (double buffering) run side by side that way. Plain flags use
-// events 0 to 3 in turn, flags between turns 4 to 7, so that they never meet.
-// Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated program.
+// Loop-carried dependences, between an iteration and the next. Such a dependence becomes a flag that is set before the
+// loop, waited for in the body before the first statement concerned, set again after the last one, and waited for after
+// the loop. For the flags of an outer loop, an inner loop is one statement that touches everything its body touches;
+// inside, it has flags of its own. So the two tiles of an iteration (double buffering) can overlap. Flags within a body
+// use events 0 to 3 in turn, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
+//
+// Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
+// program.
 #include "backends/pto/flags.h"
 
 #include <algorithm>
@@ -21,8 +27,9 @@
 namespace strew::inline v0::pto {
 namespace {
 
+/// A read or write by one pipe.
 struct Touch {
-  int what = 0;  ///< a tile, or the pointer behind a view, by number
+  int what = 0;  ///< the number of a tile, or of the pointer behind a view
   Pipe pipe = Pipe::none;
   bool write = false;
 };
@@ -51,7 +58,7 @@ class FlagWriter {
   }
 
  private:
-  /// What views and their parts lie in.
+  /// Gives every view, and every partition of one, the number of the pointer behind it.
   void names(const std::vector<Statement>& statements) {
     for (const Statement& s : statements) {
       if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
@@ -61,7 +68,7 @@ class FlagWriter {
   }
   int number_of(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
 
-  /// Everything a statement does, with what is inside of it.
+  /// Everything that a statement reads and writes, including the statements of its body.
   std::vector<Touch> touches(const Statement& s) {
     std::vector<Touch> out;
     const Instruction& row = info(s.opcode);
@@ -76,26 +83,29 @@ class FlagWriter {
     return out;
   }
 
+  /// Must `later` come after `earlier`?
   static bool meets(const Touch& earlier, const Touch& later) {
     return earlier.what == later.what && (earlier.write || later.write) && earlier.pipe != Pipe::none && later.pipe != Pipe::none;
   }
-  /// Do statements of one pipe wait for each other by themselves?
+  /// Does the pipe execute this access after its own earlier ones without a barrier?
   bool in_turn(const Touch& touch) const {
     if (touch.pipe == Pipe::mte3) return touch.what < apart_numbers_;
     return touch.pipe != Pipe::v || chip_ != Chip::a3;
   }
 
   struct Placed {
-    size_t at = 0;  ///< statement of the body
+    size_t at = 0;  ///< the statement's number in the body
     Touch touch;
   };
+  /// A loop-carried flag.
   struct Carried {
     PipePair pipes;
-    size_t first = 0, last = 0;  ///< waits before the one, is set after the other
+    size_t first = 0, last = 0;  ///< the wait stands before statement `first`, the set after statement `last`
     int event = 0;
   };
 
-  /// Writes the flags of `statements`; `drained`: for each of them that is a loop, what its own flags cover.
+  /// Inserts the flags into `statements`. `drained`: receives, for each statement that is a loop, the pipe pairs of its
+  /// loop-carried flags.
   void body(std::vector<Statement>& statements, std::vector<std::vector<PipePair>>* drained = nullptr) {
     std::vector<Placed> seen;
     std::map<PipePair, size_t> covered;  // statements before this number have been waited for
@@ -113,7 +123,7 @@ class FlagWriter {
       ++number;
       if (drained != nullptr) drained->emplace_back();
       if (s.opcode == Opcode::loop) {
-        // What its turns waited for at the end covers everything before, too.
+        // The waits after the loop cover everything before it, too.
         const std::vector<PipePair> waited = loop(s, out);
         for (const PipePair& pipes : waited) covered[pipes] = number;
         if (drained != nullptr) drained->back() = waited;
@@ -149,16 +159,17 @@ class FlagWriter {
     out.push_back(flag(Opcode::wait_flag, pipes, event));
   }
 
-  /// A loop's body as it was: what each statement touches, and which flags stand in front of it now.
+  /// One iteration of a loop: the statements of its body before flags were inserted, and which flags stand before each
+  /// of them now.
   struct Turn {
     std::vector<std::vector<Touch>> touched;
-    std::vector<bool> loops, barriers;
-    std::vector<size_t> starts;                  ///< in the body with flags: where the statement with its flags begins
-    std::vector<std::vector<PipePair>> flagged;  ///< pairs waited for in front of it
-    std::vector<std::vector<PipePair>> drained;  ///< loops: pairs waited for at its top and its end
+    std::vector<bool> loops, barriers;           ///< is the statement a loop or an `if`? is it a barrier of all pipes?
+    std::vector<size_t> starts;                  ///< where the statement and the flags before it begin, in the body with flags
+    std::vector<std::vector<PipePair>> flagged;  ///< the pipe pairs of the wait_flags before it
+    std::vector<std::vector<PipePair>> drained;  ///< for a loop: the pipe pairs of its own loop-carried flags
   };
 
-  /// Does something in every turn make `later` wait for `earlier` of the turn before?
+  /// Do the flags and barriers within the body already make `later` wait for `earlier` of the iteration before?
   static bool covered_between(const Turn& turn, const Placed& earlier, const Placed& later, PipePair pipes) {
     const auto has = [&](const std::vector<PipePair>& list) { return std::find(list.begin(), list.end(), pipes) != list.end(); };
     for (size_t i = 0; i < turn.loops.size(); ++i) {
@@ -169,7 +180,7 @@ class FlagWriter {
     return false;
   }
 
-  /// The flags between one turn of the loop and the next.
+  /// The loop-carried flags that the loop needs.
   std::vector<Carried> carried(const Turn& turn) {
     std::vector<Placed> all;
     const size_t size = turn.loops.size();
@@ -188,7 +199,8 @@ class FlagWriter {
         if (covered_between(turn, earlier, later, pipes)) continue;
         const bool inner = turn.loops[later.at], from_inner = turn.loops[earlier.at];
         const size_t first = inner ? later.at : first_leaf, last = from_inner ? earlier.at : last_leaf;
-        // Statements of the body itself share one flag; an inner loop has its own.
+        // A dependence that starts or ends in an inner loop has a flag of its own there; all others of the body share
+        // one flag.
         const size_t key = inner ? later.at + 1 : from_inner ? size + earlier.at + 1 : 0;
         Carried& c = found[{pipes.first, pipes.second, key}];
         if (c.pipes.first == Pipe::none) c = {pipes, first, last, 0};
@@ -204,14 +216,14 @@ class FlagWriter {
     return out;
   }
 
-  /// Writes the flags inside of a body and says what became of it.
+  /// Inserts the flags within a loop's body, and returns the body's description.
   Turn turn_of(std::vector<Statement>& statements) {
     Turn turn;
     for (size_t i = 0; i < statements.size(); ++i) {
       turn.touched.push_back(touches(statements[i]));
       turn.loops.push_back(statements[i].opcode == Opcode::loop || statements[i].opcode == Opcode::branch);
       turn.barriers.push_back(statements[i].opcode == Opcode::barrier);
-      statements[i].at.line = -1;  // what was there before the flags came
+      statements[i].at.line = -1;  // marks the statements that were there before body() inserts flags
     }
     std::vector<std::vector<PipePair>> drained;
     body(statements, &drained);
@@ -230,7 +242,7 @@ class FlagWriter {
     return turn;
   }
 
-  /// Returns the pairs whose flags stand around it.
+  /// Appends the loop with all its flags to `out`, and returns the pipe pairs of its loop-carried flags.
   std::vector<PipePair> loop(Statement& s, std::vector<Statement>& out) {
     std::vector<Statement> inner = std::move(s.body);
     const Turn turn = turn_of(inner);
@@ -257,7 +269,7 @@ class FlagWriter {
     return pairs;
   }
 
-  /// Instructions of `pipe` in one turn and the next that meet and overlap.
+  /// Is there a loop-carried dependence between instructions of `pipe` that the pipe itself does not order?
   bool meet_in(Pipe pipe, const Turn& turn) const {
     for (size_t i = 0; i < turn.touched.size(); ++i)
       for (const auto& other : turn.touched)
@@ -269,7 +281,7 @@ class FlagWriter {
 
   Chip chip_;
   std::unordered_map<std::string, int> numbers_;
-  int apart_numbers_ = 0;  ///< what lies below is memory whose stores never meet
+  int apart_numbers_ = 0;  ///< smaller numbers are the pointers `apart` of write_flags()
   std::map<PipePair, int> plain_, carried_;
 };
 

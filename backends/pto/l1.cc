@@ -1,10 +1,12 @@
-// Gathers into L1. What lies there is in fractals (NZ): block columns of 32 bytes one after another, each as many rows as the tile. So
-// the result in memory is a tensor [C, R, 32 bytes], of rows [C, 32 bytes] of a table that lies in rows: the cube core turns them as it
-// loads them. One block column is a matrix in rows, and so elements come as rows of 32 bytes, by way of scratch memory.
+// See l1.h. Tiles in L1 are in fractals (layout NZ): block columns of 32 bytes one after another, each with as many
+// rows as the tile. So the result in memory is a tensor [C, R, 32 bytes], gathered from a table of rows [C, 32 bytes];
+// the cube core reorders them while it loads. A matrix of one block column is an ordinary matrix of rows of 32 bytes,
+// so gathers of elements produce such rows, by way of scratch memory.
 //
-// The cube core reads indices where they lie, and computes with none: the chip's own modes are what there is. a3 stores L1 itself; a5's
-// cube core hands each tile to the vector core beside it. ptoas takes memory in fractals for memory in rows, so this is written as C++.
-// Tested by tests/unit/pto_l1_test.cc and tests/golden/pto_program_test.cc.
+// The cube core reads indices directly from memory and cannot compute with them, so only the modes of the chip's
+// instruction are available. On a3 the cube core stores its tile to memory itself; on a5 it hands each tile to the
+// vector core beside it. The output is C++ only, because ptoas takes memory in fractals for memory in rows. Tested by
+// tests/unit/pto_l1_test.cc and tests/golden/pto_program_test.cc.
 #include "backends/pto/l1.h"
 
 #include "compiler/pto/types.h"
@@ -88,7 +90,7 @@ class L1Writer {
 
   bool run() {
     const int64_t count = walk_.axis.extent.factor, rows = walk_.elements ? count / each_ : count, tall = frame_.attempt.rows;
-    // Scratch memory is as large as the tile whatever of it is valid.
+    // The instruction needs scratch memory for the whole tile even if only a part of the tile is valid.
     if (walk_.elements && rows % tall != 0) return false;
     make_views(rows);
     const Number step = b_.number(tall);
@@ -144,7 +146,7 @@ class L1Writer {
   Frame& frame_;
   const RowWalk& walk_;
   ProgramBuilder& b_;
-  const int64_t each_, cols_;  ///< words of 32 bytes, and of a tile's row
+  const int64_t each_, cols_;  ///< how many words 32 bytes have, and a row of a tile
   Named table_, indices_, result_, scratch_;
 };
 

@@ -1,5 +1,6 @@
-// See spread.h. Slabs are iterations of the outermost batching loop. An a3 writes elements through a cache of 64-byte lines, which two cores must
-// not share. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// See spread.h. A slab is the part of the destinations that one iteration of the outermost batching loop writes. a3
+// writes single elements through a cache of 64-byte lines, so two cores must not write elements of one line. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/spread.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 namespace strew::inline v0::pto {
 namespace {
 
-/// Do the iterations of a loop cover a tensor of that many elements, one part each, by numbers known now?
+/// Do the iterations of the loop divide the tensor into equal parts that cover all its elements? False if the numbers
+/// are not static.
 bool covers(const Loop& loop, size_t tensor, int64_t elements) {
   return !loop.strides[tensor].is(0) && loop.strides[tensor].is_static() && loop.extent.is_static() &&
          loop.strides[tensor].factor * loop.extent.factor == elements;
@@ -37,9 +39,9 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   const bool enough = around * 4 >= frame.build.planned_cores() || plan.oob == OobPolicy::wrap;
   const bool slabs = !walk.outer.empty() && covers(walk.outer[0], table, elements) && enough &&
                      (!lines || walk.outer[0].strides[table].factor * bits(plan.tensors[table].dtype) / 8 % kCacheLine == 0);
-  // PTO-AS makes all of a result at once.
+  // PTO-AS initialises a whole result at once.
   if (slabs) return makes && frame.options.output == Output::pto_as ? Spread::single : Spread::slab;
-  // Skipping what is not owned is in the way of a chip mode that keeps everything; one tile is not worth sharing.
+  // Ranges need the mode `skip`, so they exclude the mode `wrap`. A single tile is not worth sharing.
   const bool one_tile = walk.outer.empty() && walk.window.empty() && !makes && walk.axis.extent.is_static() && tiles <= 1;
   return plan.oob == OobPolicy::wrap || one_tile ? Spread::single : Spread::ranges;
 }
@@ -53,7 +55,7 @@ Spread spread_windows(Frame& frame, const WindowWalk& walk) {
   const bool whole = slabs && covers(plan.positions[0], table, elements);
   if (!frame.scatter() && !one) return Spread::outer;
   if (one && !makes) {
-    // A window that is one piece is one core's.
+    // If the window is a single tile, one core copies it.
     const bool pieces = walk.has_axis || !walk.run.extent.is_static() || walk.run.extent.factor > walk.cols;
     return pieces ? Spread::tiles : Spread::single;
   }

@@ -1,7 +1,8 @@
-// PTO-AS has no loops. This is what the chip's own modes do without index code, in whole tiles, any number of them: one component that names
-// rows, policies undefined and skip, and clamp, wrap and zero where indices are unsigned as the chip reads them. Ops of a few tiles are
-// written out, longer ones become one tile's step with an `.arg %row0`. All else is planned as for other outputs and unrolled (unroll.h).
-// Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
+// See straight.h. This covers ops for which the modes of the chip's instructions suffice, without index code: one index
+// component that selects rows; policies undefined, skip and fill of 0; clamp and wrap of unsigned indices, because the
+// chip reads indices as u32. Up to kMostTiles tiles are written one after another; for more tiles the program is one
+// tile's step with the argument `.arg %row0`. All other ops are planned as for the other outputs and then unrolled
+// (unroll.h). Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
 #include "backends/pto/straight.h"
 
 #include "backends/pto/combine.h"
@@ -35,7 +36,7 @@ class Line {
   void tile(const std::string& row, int64_t first, int64_t rows, const std::string& number);
   std::string position(const std::string& row, int64_t first);
   Statement load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols, Type type) const;
-  /// Is the number of rows known at the call only? Then a tile's step is written, which the caller repeats.
+  /// Is the number of rows known only at the call? The program is then one tile's step, which the caller repeats.
   bool steps() const {
     return !walk_.axis.extent.is_static() && frame_.extent(frame_.table(0)).is_static() &&
            (walk_.elements || walk_.window.empty());
