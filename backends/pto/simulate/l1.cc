@@ -1,9 +1,10 @@
-// mgather into the cube core's L1, and what becomes of its tile. The scalar unit reads indices where they lie in memory; rows come through
-// MTE2, elements by way of scratch memory that the scalar unit fills in the tile's own order. Both chips: the capacity of row mode is all
-// dims before the last, the distance of rows the view's stride. Under `zero` what is out of bounds is 0.
+// Simulates mgather into the cube core's L1, and the move of the tile to the vector core. The scalar unit reads the
+// indices from memory. MTE2 loads rows; elements go by way of scratch memory, which the scalar unit fills in the order
+// of the tile. On both chips the number of rows of row mode is the product of all dims before the last, and the
+// distance of rows is the view's stride. With mode `zero`, elements out of bounds are 0.
 //
-// a5 hands tiles on: the cube core's MTE1 copies one to the vector core beside it, whose MTE3 stores it; flags between these two are
-// signals between cores, which this takes for flags. Tested by tests/unit/pto_l1_test.cc.
+// On a5 the cube core's MTE1 copies a tile to the vector core beside it, whose MTE3 stores it. The two synchronise by
+// signals between cores, which are simulated as flags. Tested by tests/unit/pto_l1_test.cc.
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {
