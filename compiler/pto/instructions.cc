@@ -1,6 +1,7 @@
-// The table. Attribute spellings are those ptoas 0.60 and 0.46 read; PTO-AS has suffixes instead (mscatter.row.skip.atomic_add).
-// `.atomic_max` and `.atomic_min` are printed nowhere and follow from `.atomic_add`; `.add` is an older spelling of it.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// See instructions.h. The attributes are spelled as ptoas 0.46 to 0.60 read them; PTO-AS has suffixes instead
+// (mscatter.row.skip.atomic_add). Of these, `.add` is an older spelling of `.atomic_add`, and `.atomic_max` and
+// `.atomic_min` are in no published text: they are formed like `.atomic_add`. Tested by tests/unit/pto_text_test.cc and
+// tests/error/pto_error_test.cc.
 #include "compiler/pto/instructions.h"
 
 #include <array>
@@ -54,9 +55,10 @@ constexpr AttributeRule kCompareAttributes[] = {{"cmpMode", "cmp", false, kCompa
 constexpr AttributeRule kConvertAttributes[] = {{"rmode", "round_mode", false, kRound, kRoundCpp},
                                                 {"satmode", "saturation_mode", false, kSaturation, kSaturationCpp}};
 
-// --- element types ---------------------------------------------------------------------------------------------------------------
-// Headers: what their static assertions take. ptoas 0.60, measured: it takes unsigned tiles wherever it takes signed ones (a3's headers do
-// not), and hardly ever a number of an unsigned type.
+// --- element types ---
+// The types of the headers are those that their static assertions admit. The types of ptoas 0.60 were measured: it
+// accepts unsigned tiles wherever it accepts signed ones (a3's headers do not), and scalars of unsigned types almost
+// nowhere.
 
 using D = DType;
 constexpr DTypes kI8 = set_of({D::i8}), kU8 = set_of({D::u8}), kI16 = set_of({D::i16}), kU16 = set_of({D::u16}),
@@ -69,7 +71,7 @@ constexpr DTypes kPlain = kSigned | kUnsigned | kFloats | kBf16;
 constexpr DTypes kWide = kI16 | kU16 | kI32 | kU32 | kFloats, kIntegers = kSigned | kUnsigned;
 constexpr DTypes kLong = kI64 | kU64, kNumbers = kSigned | kFloats | kBf16;
 
-// Each: the headers of a3 and a5, then ptoas for a3 and a5.
+// The columns are those of Legality: the headers of a3 and of a5, then ptoas for a3 and for a5.
 constexpr Legality kMoved = {kPlain, kPlain | kEight, kPlain, kPlain | kEight};
 constexpr Legality kCopied = {kPlain | kLong, kPlain | kLong | kEight, kPlain | kLong, kPlain | kLong | kEight};
 constexpr Legality kAtomicAdd = {kSigned | kFloats | kBf16, kI32 | kU32 | kFloats | kBf16, kI32 | kU32 | kFloats,
@@ -98,7 +100,7 @@ constexpr Legality kScalarMove = {kPlain | kLong, kPlain | kLong, kPlain | kLong
 constexpr Legality kTileElement = {kPlain | kI64, kPlain | kI64, kNumbers | kI64, kNumbers | kI64};
 constexpr Legality kConverted = {kPlain | kI64, kPlain | kI64, kPlain | kI64, kPlain | kI64};
 
-// --- operands --------------------------------------------------------------------------------------------------------------------
+// --- operands ---
 
 using K = Kind;
 using A = Access;
@@ -129,6 +131,10 @@ constexpr Operand kAsGather[] = {{K::memref, A::read}, {K::indices, A::read}};
 constexpr Operand kGatherL1[] = {{K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}};
 constexpr Operand kGatherL1Elem[] = {
     {K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}, {K::partition, A::write}};
+
+// --- the table ---
+// The columns are the members of Instruction: opcode, name, form, operands, ins, attributes, segments, pipe on a3, pipe
+// on a5, element types, computation, C++.
 
 // clang-format off
 using O = Opcode;

@@ -353,8 +353,7 @@ Status Core::implicit_tile(const Statement& s) {
   return {};
 }
 
-// --- memory and order
-// --------------------------------------------------------------------------------------------------------------
+// --- memory and order ---
 
 Event Core::issue(const Statement& s, size_t group) { return pipes_.issue(s, pipe_of(s, machine_.chip(), group)); }
 
