@@ -39,7 +39,10 @@ constexpr AttributeRule kViewAttributes[] = {{"layout", "layout", true, kLayout}
 constexpr AttributeRule kStoreAttributes[] = {{"layout", "layout", true, kLayout},
                                               {"atomicType", "atomic_type", false, kAtomicType}};
 constexpr AttributeRule kFlagAttributes[] = {
-    {"src_pipe", "pipe", true, kPipe}, {"dst_pipe", "pipe", true, kPipe}, {"event_id", "event", true, kEvent}};
+    {"src_pipe", "pipe", true, kPipe},
+    {"dst_pipe", "pipe", true, kPipe},
+    {"event_id", "event", true, kEvent},
+};
 constexpr AttributeRule kBarrierAttributes[] = {{"pipe", "pipe", true, kPipe}};
 
 constexpr string_view kPredicate[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"};
@@ -121,7 +124,8 @@ constexpr Operand kConvert[] = {{K::tile, A::read}, {K::other, A::write}};
 constexpr Operand kCompareTiles[] = {{K::tile, A::read}, {K::tile, A::read}, {K::mask, A::write}};
 constexpr Operand kCompareNumber[] = {{K::tile, A::read}, {K::number}, {K::mask, A::write}};
 constexpr Operand kSelect[] = {
-    {K::mask, A::read}, {K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write}};
+    {K::mask, A::read}, {K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write},
+};
 constexpr Operand kGetValue[] = {{K::tile, A::read}, {K::index}}, kSetValue[] = {{K::tile, A::write}, {K::index}, {K::number}};
 constexpr Operand kLoadScalar[] = {{K::pointer, A::read}, {K::index}};
 constexpr Operand kStoreScalar[] = {{K::pointer, A::write}, {K::index}, {K::number}};
@@ -130,7 +134,11 @@ constexpr Operand kAsLoad[] = {{K::memref, A::read}, {K::index}},
 constexpr Operand kAsGather[] = {{K::memref, A::read}, {K::indices, A::read}};
 constexpr Operand kGatherL1[] = {{K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}};
 constexpr Operand kGatherL1Elem[] = {
-    {K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}, {K::partition, A::write}};
+    {K::partition, A::read},
+    {K::places, A::read},
+    {K::tile, A::write},
+    {K::partition, A::write},
+};
 
 // --- the table ---
 // The columns are the members of Instruction: opcode, name, form, operands, ins, attributes, segments, pipe on a3, pipe
