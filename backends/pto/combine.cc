@@ -40,14 +40,15 @@ class Graph {
   const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
 
   Named tile(const std::string& hint, DType dtype) {
-    return frame_.build.tile(hint, {frame_.travels(dtype), false}, tiles_.rows, tiles_.cols, tiles_.valid_rows,
+    return frame_.build.tile(hint, {frame_.carrier_type(dtype), false}, tiles_.rows, tiles_.cols, tiles_.valid_rows,
                              tiles_.valid_cols);
   }
 
   /// Ok if the chip and the reader of the text allow the instruction on this type.
-  Status can(Opcode opcode, DType dtype) const {
+  Status check_allowed(Opcode opcode, DType dtype) const {
     const Legality* legality = info(opcode).legality;
-    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.travels(dtype))) return {};
+    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.carrier_type(dtype)))
+      return {};
     return unsupported("the combiner needs " + std::string(name(opcode)) + " on " + std::string(name(dtype)) + ", which " +
                        std::string(name(frame_.chip)) + (frame_.options.output == Output::pto_ir ? " through ptoas" : "") +
                        " does not have, expected f32 or i32");
@@ -61,11 +62,12 @@ class Graph {
       case ExprOp::update:
         return tiles_.update;
       case ExprOp::extra:
-        return everywhere(tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
+        return broadcast(tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
       case ExprOp::literal: {
-        STREW_TRY(can(Opcode::texpands, node.dtype));
+        STREW_TRY(check_allowed(Opcode::texpands, node.dtype));
         const Named out = tile("literal", node.dtype);
-        b.run(Opcode::texpands, {b.constant({frame_.travels(node.dtype), false}, literal_value(frame_, node)).name, out.name});
+        b.run(Opcode::texpands,
+              {b.constant({frame_.carrier_type(node.dtype), false}, literal_value(frame_, node)).name, out.name});
         return out;
       }
       case ExprOp::convert:
@@ -76,9 +78,9 @@ class Graph {
   }
 
   /// An extra input as a tile: a scalar is broadcast.
-  Expected<Named> everywhere(const Named& extra, DType dtype) {
+  Expected<Named> broadcast(const Named& extra, DType dtype) {
     if (extra.type.kind == TypeKind::tile) return extra;
-    STREW_TRY(can(Opcode::texpands, dtype));
+    STREW_TRY(check_allowed(Opcode::texpands, dtype));
     const Named out = tile("everywhere", dtype);
     frame_.build.run(Opcode::texpands, {extra.name, out.name});
     return out;
@@ -115,7 +117,7 @@ class Graph {
       frame_.build.run(opcode, {left.name, right.name, wide.name});
       return converted(wide, node.dtype);
     }
-    STREW_TRY(can(opcode, node.dtype));
+    STREW_TRY(check_allowed(opcode, node.dtype));
     const Named out = tile("combined", node.dtype);
     if (opcode == Opcode::txor) {
       const Named room = tile("room", node.dtype);
@@ -135,7 +137,7 @@ class Graph {
 
 int64_t literal_value(const Frame& frame, const ExprNode& node) {
   const auto word = static_cast<uint64_t>(node.value.bits[0]);
-  if (!is_signed_integer(frame.travels(node.dtype))) return static_cast<int64_t>(word);
+  if (!is_signed_integer(frame.carrier_type(node.dtype))) return static_cast<int64_t>(word);
   const int shift = 64 - bits(node.dtype);
   return static_cast<int64_t>(word << shift) >> shift;
 }
@@ -166,8 +168,8 @@ Expected<Combine> choose_combine(const Frame& frame) {
     return unsupported("accumulate is " + std::string(name(plan.accumulate)) + " over updates of " +
                        std::string(name(dtype_of(plan.update(0)))) + ", expected " + std::string(name(dtype_of(plan.result(0)))) +
                        " as the result has; accumulate native would work");
-  // Scalar arithmetic needs the types of Frame::travels(). An atomic on them would be wrong: a bool travels as i8, and
-  // a sum of i8 is not a sum of bools.
+  // Scalar arithmetic needs the types of Frame::carrier_type(). An atomic on them would be wrong: a bool travels as i8,
+  // and a sum of i8 is not a sum of bools.
   if (frame.one_by_one()) return out;
   const Operator* const combiner = combiner_operator(plan);
   if (combiner == nullptr || combiner->atomic.empty() || !same_types(plan) || has_extras(plan)) return out;
@@ -177,7 +179,7 @@ Expected<Combine> choose_combine(const Frame& frame) {
   for (int pair = 0; pair < plan.pairs; ++pair) {
     const DType dtype = dtype_of(plan.result(pair));
     any_order &= combiner->reorders(dtype);
-    const DType moved = frame.travels(dtype);
+    const DType moved = frame.carrier_type(dtype);
     if (allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) continue;
     if (allows(atomic_legality(atomic), frame.chip, Reader::headers, moved) && !plan.unique.holds)
       return unsupported("atomic " + atomic + " of " + std::string(name(dtype)) + ": " + std::string(name(frame.chip)) +
@@ -195,7 +197,8 @@ Status check_computes(const Frame& frame, const Combine& combine) {
   for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
     const PlanTensor& tensor = frame.plan.tensors[t];
     const Words& words = frame.words(static_cast<int>(t));
-    if (tensor.role == Role::indices || !tensor.bound || (words.count == 1 && words.element.dtype == frame.travels(tensor.dtype)))
+    if (tensor.role == Role::indices || !tensor.bound ||
+        (words.count == 1 && words.element.dtype == frame.carrier_type(tensor.dtype)))
       continue;
     return unsupported("arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) +
                        " only moves; " + (is_integer(tensor.dtype) ? "i32 or f32" : "f32") + " would work" +

@@ -48,7 +48,7 @@ Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles)
 /// The same with scalar instructions, element by element, for combiners that Frame::one_by_one() names (scalars.cc).
 Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tiles);
 
-/// The value of a literal's bits in the type Frame::travels() of its type.
+/// The value of a literal's bits in the type Frame::carrier_type() of its type.
 int64_t literal_value(const Frame& frame, const ExprNode& node);
 
 /// Whose rules of element types hold: those of ptoas or those of the headers alone.

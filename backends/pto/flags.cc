@@ -9,7 +9,7 @@
 // loop, waited for in the body before the first statement concerned, set again after the last one, and waited for after
 // the loop. For the flags of an outer loop, an inner loop is one statement that touches everything its body touches;
 // inside, it has flags of its own. So the two tiles of an iteration (double buffering) can overlap. Flags within a body
-// use events 0 to 3 in turn, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
+// use events 0 to 3 in iteration, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
 //
 // Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
 // program.
@@ -84,11 +84,11 @@ class FlagWriter {
   }
 
   /// Must `later` come after `earlier`?
-  static bool meets(const Touch& earlier, const Touch& later) {
+  static bool depends(const Touch& earlier, const Touch& later) {
     return earlier.what == later.what && (earlier.write || later.write) && earlier.pipe != Pipe::none && later.pipe != Pipe::none;
   }
   /// Does the pipe execute this access after its own earlier ones without a barrier?
-  bool in_turn(const Touch& touch) const {
+  bool ordered_by_pipe(const Touch& touch) const {
     if (touch.pipe == Pipe::mte3) return touch.what < apart_numbers_;
     return touch.pipe != Pipe::v || chip_ != Chip::a3;
   }
@@ -137,9 +137,9 @@ class FlagWriter {
 
   void wait(const Placed& earlier, const Touch& later, size_t number, std::map<PipePair, size_t>& covered,
             std::vector<Statement>& out) {
-    if (!meets(earlier.touch, later)) return;
+    if (!depends(earlier.touch, later)) return;
     const PipePair pipes{earlier.touch.pipe, later.pipe};
-    if (pipes.first == pipes.second && in_turn(later)) return;
+    if (pipes.first == pipes.second && ordered_by_pipe(later)) return;
     size_t& until = covered[pipes];
     if (until > earlier.at) return;
     until = number;
@@ -161,7 +161,7 @@ class FlagWriter {
 
   /// One iteration of a loop: the statements of its body before flags were inserted, and which flags stand before each
   /// of them now.
-  struct Turn {
+  struct Iteration {
     std::vector<std::vector<Touch>> touched;
     std::vector<bool> loops, barriers;           ///< is the statement a loop or an `if`? is it a barrier of all pipes?
     std::vector<size_t> starts;                  ///< where the statement and the flags before it begin, in the body with flags
@@ -170,24 +170,24 @@ class FlagWriter {
   };
 
   /// Do the flags and barriers within the body already make `later` wait for `earlier` of the iteration before?
-  static bool covered_between(const Turn& turn, const Placed& earlier, const Placed& later, PipePair pipes) {
+  static bool covered_between(const Iteration& iteration, const Placed& earlier, const Placed& later, PipePair pipes) {
     const auto has = [&](const std::vector<PipePair>& list) { return std::find(list.begin(), list.end(), pipes) != list.end(); };
-    for (size_t i = 0; i < turn.loops.size(); ++i) {
-      if (turn.barriers[i] && (i > earlier.at || i < later.at)) return true;
-      if (i <= later.at && has(turn.flagged[i])) return true;
-      if ((i >= earlier.at || i <= later.at) && has(turn.drained[i])) return true;
+    for (size_t i = 0; i < iteration.loops.size(); ++i) {
+      if (iteration.barriers[i] && (i > earlier.at || i < later.at)) return true;
+      if (i <= later.at && has(iteration.flagged[i])) return true;
+      if ((i >= earlier.at || i <= later.at) && has(iteration.drained[i])) return true;
     }
     return false;
   }
 
   /// The loop-carried flags that the loop needs.
-  std::vector<Carried> carried(const Turn& turn) {
+  std::vector<Carried> carried(const Iteration& iteration) {
     std::vector<Placed> all;
-    const size_t size = turn.loops.size();
+    const size_t size = iteration.loops.size();
     size_t first_leaf = size, last_leaf = 0;
     for (size_t i = 0; i < size; ++i) {
-      for (const Touch& t : turn.touched[i]) all.push_back({i, t});
-      if (turn.loops[i] || turn.touched[i].empty()) continue;
+      for (const Touch& t : iteration.touched[i]) all.push_back({i, t});
+      if (iteration.loops[i] || iteration.touched[i].empty()) continue;
       first_leaf = std::min(first_leaf, i);
       last_leaf = i;
     }
@@ -195,9 +195,9 @@ class FlagWriter {
     for (const Placed& earlier : all) {
       for (const Placed& later : all) {
         const PipePair pipes{earlier.touch.pipe, later.touch.pipe};
-        if (pipes.first == pipes.second || !meets(earlier.touch, later.touch)) continue;
-        if (covered_between(turn, earlier, later, pipes)) continue;
-        const bool inner = turn.loops[later.at], from_inner = turn.loops[earlier.at];
+        if (pipes.first == pipes.second || !depends(earlier.touch, later.touch)) continue;
+        if (covered_between(iteration, earlier, later, pipes)) continue;
+        const bool inner = iteration.loops[later.at], from_inner = iteration.loops[earlier.at];
         const size_t first = inner ? later.at : first_leaf, last = from_inner ? earlier.at : last_leaf;
         // A dependence that starts or ends in an inner loop has a flag of its own there; all others of the body share
         // one flag.
@@ -217,47 +217,47 @@ class FlagWriter {
   }
 
   /// Inserts the flags within a loop's body, and returns the body's description.
-  Turn turn_of(std::vector<Statement>& statements) {
-    Turn turn;
+  Iteration iteration_of(std::vector<Statement>& statements) {
+    Iteration iteration;
     for (size_t i = 0; i < statements.size(); ++i) {
-      turn.touched.push_back(touches(statements[i]));
-      turn.loops.push_back(statements[i].opcode == Opcode::loop || statements[i].opcode == Opcode::branch);
-      turn.barriers.push_back(statements[i].opcode == Opcode::barrier);
+      iteration.touched.push_back(touches(statements[i]));
+      iteration.loops.push_back(statements[i].opcode == Opcode::loop || statements[i].opcode == Opcode::branch);
+      iteration.barriers.push_back(statements[i].opcode == Opcode::barrier);
       statements[i].at.line = -1;  // marks the statements that were there before body() inserts flags
     }
     std::vector<std::vector<PipePair>> drained;
     body(statements, &drained);
-    turn.drained = std::move(drained);
-    turn.starts.push_back(0);
-    turn.flagged.emplace_back();
+    iteration.drained = std::move(drained);
+    iteration.starts.push_back(0);
+    iteration.flagged.emplace_back();
     for (size_t i = 0; i < statements.size(); ++i) {
       Statement& s = statements[i];
       if (s.opcode == Opcode::wait_flag && s.at.line >= 0)
-        turn.flagged.back().emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
+        iteration.flagged.back().emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
       if (s.at.line >= 0) continue;
       s.at = {};
-      turn.starts.push_back(i + 1);
-      turn.flagged.emplace_back();
+      iteration.starts.push_back(i + 1);
+      iteration.flagged.emplace_back();
     }
-    return turn;
+    return iteration;
   }
 
   /// Appends the loop with all its flags to `out`, and returns the pipe pairs of its loop-carried flags.
   std::vector<PipePair> loop(Statement& s, std::vector<Statement>& out) {
     std::vector<Statement> inner = std::move(s.body);
-    const Turn turn = turn_of(inner);
-    const std::vector<Carried> flags = carried(turn);
+    const Iteration iteration = iteration_of(inner);
+    const std::vector<Carried> flags = carried(iteration);
     std::vector<Statement> marked;
-    for (size_t i = 0; i < turn.loops.size(); ++i) {
+    for (size_t i = 0; i < iteration.loops.size(); ++i) {
       for (const Carried& c : flags)
         if (c.first == i) marked.push_back(flag(Opcode::wait_flag, c.pipes, c.event));
-      const size_t end = i + 1 == turn.loops.size() ? inner.size() : turn.starts[i + 1];
-      for (size_t at = turn.starts[i]; at < end; ++at) marked.push_back(std::move(inner[at]));
+      const size_t end = i + 1 == iteration.loops.size() ? inner.size() : iteration.starts[i + 1];
+      for (size_t at = iteration.starts[i]; at < end; ++at) marked.push_back(std::move(inner[at]));
       for (const Carried& c : flags)
         if (c.last == i) marked.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     }
     for (const Pipe pipe : {Pipe::v, Pipe::mte3})
-      if (meet_in(pipe, turn)) emit({pipe, pipe}, marked);
+      if (carries_dependence_in(pipe, iteration)) emit({pipe, pipe}, marked);
     s.body = std::move(marked);
     for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     out.push_back(std::move(s));
@@ -270,12 +270,12 @@ class FlagWriter {
   }
 
   /// Is there a loop-carried dependence between instructions of `pipe` that the pipe itself does not order?
-  bool meet_in(Pipe pipe, const Turn& turn) const {
-    for (size_t i = 0; i < turn.touched.size(); ++i)
-      for (const auto& other : turn.touched)
-        for (const Touch& a : turn.touched[i])
+  bool carries_dependence_in(Pipe pipe, const Iteration& iteration) const {
+    for (size_t i = 0; i < iteration.touched.size(); ++i)
+      for (const auto& other : iteration.touched)
+        for (const Touch& a : iteration.touched[i])
           for (const Touch& b : other)
-            if (a.pipe == pipe && b.pipe == pipe && meets(a, b) && !in_turn(b)) return true;
+            if (a.pipe == pipe && b.pipe == pipe && depends(a, b) && !ordered_by_pipe(b)) return true;
     return false;
   }
 

@@ -86,7 +86,7 @@ Frame::Frame(std::span<const TensorSlot> tensors, const Plan& the_plan, Chip the
 
 /// Does the program fill tiles of this type with a value, though the chip has no fill instruction for the type? Nothing
 /// computes with the elements then, so the signed type of the same width takes its place.
-bool Frame::fills(const TensorType& type) const {
+bool Frame::needs_signed_fill(const TensorType& type) const {
   const bool puts =
       scatter() ? plan.init_kind == InitKind::fill : plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
   return (plan.gather || assigns(plan)) && puts &&
@@ -191,9 +191,9 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
     // stand for.
     const int64_t size = bits(argument.dtype);
     words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{size == 16 ? DType::i16 : DType::i8, false}, 1};
-  } else if (one_by_one_ || travels(argument.dtype) != argument.dtype) {
-    words_[t] = {{travels(argument.dtype), false}, 1};
-  } else if (fills(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
+  } else if (one_by_one_ || carrier_type(argument.dtype) != argument.dtype) {
+    words_[t] = {{carrier_type(argument.dtype), false}, 1};
+  } else if (needs_signed_fill(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
     words_[t] = {{signed_of(argument.dtype), false}, 1};
   } else if (!words_of(chip, argument.dtype, words_[t])) {
     return unsupported(argument.name + " is " + std::string(name(argument.dtype)) + ", expected elements of 8 bits or more" +

@@ -50,7 +50,7 @@ class Frame {
   /// The element type in which numbers of `dtype` are moved and computed: usually `dtype` itself; the signed type of
   /// the same width for unsigned numbers whose results have the same bits and for which the chip lacks instructions;
   /// and i8 for a bool that scalars compute.
-  DType travels(DType dtype) const {
+  DType carrier_type(DType dtype) const {
     const bool other = is_unsigned_integer(dtype) || (one_by_one_ && dtype == DType::boolean);
     return signed_instead_ && other ? signed_of(dtype) : dtype;
   }
@@ -66,7 +66,7 @@ class Frame {
   /// The term's value for cost estimates: every open extent counts as kAssumedExtent.
   int64_t assumed(const Term& term) const;
   /// The assumed number of iterations of a loop over `extent` in steps of `each`.
-  int64_t turns(const Term& extent, int64_t each) const { return (assumed(extent) + each - 1) / each; }
+  int64_t assumed_trips(const Term& extent, int64_t each) const { return (assumed(extent) + each - 1) / each; }
   /// The bits of the widest element that is moved.
   int widest() const;
   /// The table of a pair: the indexed tensor, a scatter's result or a gather's operand.
@@ -83,7 +83,7 @@ class Frame {
   Number guarded(const Number& bound) { return build.mul(bound, allowed, "bound"); }
 
  private:
-  bool fills(const TensorType& type) const;
+  bool needs_signed_fill(const TensorType& type) const;
   bool computes_signed() const;
   bool computes_one_by_one() const;
   static DType signed_of(DType dtype);

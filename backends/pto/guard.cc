@@ -231,14 +231,14 @@ class Guard {
   void add_zero(std::vector<Statement>& head, const std::string& name, const Type& type, const std::string& core) {
     const auto same = [&](const Statement& s) { return s.opcode == Opcode::constant && s.value == 0 && s.type == type; };
     const auto known = std::find_if(function_.body.begin(), function_.body.end(), same);
-    std::string nought;
+    std::string zero_constant;
     if (known != function_.body.end()) {
-      nought = known->result;
+      zero_constant = known->result;
     } else {
-      nought = fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
-      function_.body.insert(function_.body.begin(), make(Opcode::constant, nought, type, {}));
+      zero_constant = fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
+      function_.body.insert(function_.body.begin(), make(Opcode::constant, zero_constant, type, {}));
     }
-    head.push_back(make(Opcode::minsi, name, type, {{core}, {nought}}));
+    head.push_back(make(Opcode::minsi, name, type, {{core}, {zero_constant}}));
     head.back().note.text = "0, which ptoas does not know: a sum with it stands in parentheses wherever ptoas 0.60 writes it";
   }
 

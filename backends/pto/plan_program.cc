@@ -114,7 +114,7 @@ class Attempts {
       Expected<Program> plain = straight();
       return plain.ok() || plain.status().code() != Code::unsupported ? std::move(plain) : written_out();
     }
-    if (moves_nothing(plan_)) return nothing();
+    if (moves_nothing(plan_)) return initial_values();
     STREW_ASSIGN(Program best, search());
     STREW_TRY(complete(best));
     return best;
@@ -131,7 +131,7 @@ class Attempts {
       if (best && rows < kShortTile) break;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, false}));
       if (!tried) {
-        tallest = fitting(rows);
+        tallest = tallest_fitting(rows);
         continue;
       }
       // With decreasing height the estimate falls at first, because more cores get a share of the tiles, and then only
@@ -144,7 +144,7 @@ class Attempts {
           "tiles of " + std::to_string(options_.tile_rows) +
           " rows do not fit the buffer, or would lose the order of updates; without a height the planner takes one that does");
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
-    if (options_.double_buffer && !options_.through_l1 && best->tiles.mode != "copy" && turns(*best) >= 4)
+    if (options_.double_buffer && !options_.through_l1 && best->tiles.mode != "copy" && tiles_per_core(*best) >= 4)
       STREW_TRY(try_buffers(*best));
     return std::move(*best);
   }
@@ -213,7 +213,7 @@ class Attempts {
 
   /// After tiles of `rows` rows did not fit: an upper bound of the heights that can, because the bytes grow with the
   /// rows.
-  int64_t fitting(int64_t rows) const {
+  int64_t tallest_fitting(int64_t rows) const {
     return last_bytes_ == 0 ? rows
                             : static_cast<int64_t>(static_cast<double>(rows) * static_cast<double>(safe_buffer_bytes(chip_)) /
                                                    static_cast<double>(last_bytes_));
@@ -253,14 +253,14 @@ class Attempts {
   }
 
   /// The program of an op that moves nothing: it writes the initial values of the results.
-  Expected<Program> nothing() {
-    STREW_ASSIGN(Program program, made_only());
+  Expected<Program> initial_values() {
+    STREW_ASSIGN(Program program, initial_values_unfinished());
     STREW_TRY(complete(program));
     return program;
   }
 
   /// The same without flags and requirements.
-  Expected<Program> made_only() {
+  Expected<Program> initial_values_unfinished() {
     if (plan_.checks_first && !has_zero(plan_.positions))
       return unsupported(
           "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
@@ -292,7 +292,7 @@ class Attempts {
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.double_buffer = false;
-    STREW_ASSIGN(Program program, moves_nothing(plan_) ? made_only() : search());
+    STREW_ASSIGN(Program program, moves_nothing(plan_) ? initial_values_unfinished() : search());
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
   }
@@ -322,7 +322,7 @@ class Attempts {
   }
 
   /// About how many tiles a core processes.
-  static double turns(const Program& p) {
+  static double tiles_per_core(const Program& p) {
     const int64_t tile = p.tiles.rows * p.tiles.cols;
     return tile == 0 ? 0 : static_cast<double>(p.cost.scattered_bytes) / static_cast<double>(tile * 4);
   }
@@ -335,7 +335,7 @@ class Attempts {
       if (rows > tallest) continue;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, true}));
       if (!tried) {
-        tallest = fitting(rows);
+        tallest = tallest_fitting(rows);
         continue;
       }
       // ptoas would give the two tiles of an iteration the same addresses if they were allocated inside the loop.

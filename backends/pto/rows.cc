@@ -47,7 +47,7 @@ class RowWriter {
   void make_grids();
   Number table_rows();
   void own_range();
-  Status make_results();
+  Status initialise_rows();
   void check_indices();
   Status axis(TilePlace& place);
   void tile(const Number& first, const Number& last, TilePlace& place);
@@ -103,7 +103,7 @@ class RowAccess final : public TileAccess {
 
   void put(int pair, const Named& data) override {
     ProgramBuilder& b = frame_.build;
-    if (!frame_.scatter()) return b.store(data, tiles_.part("result_part", side(frame_.plan, pair), at_));
+    if (!frame_.scatter()) return b.store(data, tiles_.part("result_part", slices_of(frame_.plan, pair), at_));
     const bool assigns = combine_.way != CombineWay::atomic;
     std::vector<Attribute> modes = {
         coalesce(), {"scatterAtomicOp", assigns ? "none" : combine_.atomic}, {"scatterOob", rows_.mode}};
@@ -128,13 +128,13 @@ void RowWriter::make_grids() {
   if (walk_.fractals > 0) {
     const Number rows = frame_.number(plan_.components[0].dim);
     tiles_.add_matrix(frame_.table(0), rows);
-    tiles_.add_matrix(side(plan_, 0), frame_.number(walk_.axis.extent));
+    tiles_.add_matrix(slices_of(plan_, 0), frame_.number(walk_.axis.extent));
     return;
   }
   const auto pitch = [&](int tensor) { return walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(tensor)]; };
   for (int pair = 0; pair < plan_.pairs; ++pair) {
     tiles_.add(frame_.table(pair), constant(walk_.width));
-    tiles_.add(side(plan_, pair), pitch(side(plan_, pair)));
+    tiles_.add(slices_of(plan_, pair), pitch(slices_of(plan_, pair)));
   }
   for (size_t t = 0; t < plan_.tensors.size(); ++t)
     if (plan_.tensors[t].role == Role::extra && plan_.tensors[t].extra != ExtraKind::scalar)
@@ -149,7 +149,7 @@ TileAt RowWriter::at(const TilePlace& place) const {
 }
 
 /// Initialises the rows that this core owns. A row of a matrix in fractals has a part in every block column.
-Status RowWriter::make_results() {
+Status RowWriter::initialise_rows() {
   if (plan_.init_kind == InitKind::in_place) return {};
   const Number width = b_.number(walk_.width), first = b_.mul(begin_, width, "first_element"),
                last = b_.mul(end_, width, "last_element");
@@ -213,12 +213,12 @@ void RowWriter::tile(const Number& first, const Number& last, TilePlace& place) 
 
 Status RowWriter::axis(TilePlace& place) {
   const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
-  const bool mine = spread_ == Spread::tiles;
-  const Number from = mine ? b_.mul(b_.core(), rows, "first_tile") : b_.number(0);
-  const Number step = mine ? b_.mul(b_.cores(), rows, "stride") : rows;
+  const bool is_split = spread_ == Spread::tiles;
+  const Number from = is_split ? b_.mul(b_.core(), rows, "first_tile") : b_.number(0);
+  const Number step = is_split ? b_.mul(b_.cores(), rows, "stride") : rows;
   const Number bound = frame_.guarded(extent);
   const double tiles = std::max<double>(
-      1, static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows)) / (mine ? b_.planned_cores() : 1));
+      1, static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows)) / (is_split ? b_.planned_cores() : 1));
   if (!frame_.attempt.buffered) {
     b_.loop("first", from, bound, step, tiles, [&](const Number& first) { tile(first, extent, place); });
     return failed_;
@@ -253,7 +253,7 @@ void RowWriter::check_indices() {
   }
   TilePlace place;
   write_nest(frame_, walk_.outer, "around", place.outer, [&] {
-    const double tiles = static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows));
+    const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
     b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
       place.first = first;
       place.count = count_from(first, extent, whole);
@@ -302,7 +302,7 @@ Status RowWriter::run() {
   if (plan_.checks_first) check_indices();
   if (spread_ == Spread::ranges) {
     own_range();
-    STREW_TRY(make_results());
+    STREW_TRY(initialise_rows());
   }
   TilePlace place;
   const PositionLoops loops{walk_.outer, spread_, "slab", "around"};

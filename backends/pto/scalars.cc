@@ -58,7 +58,7 @@ class ScalarGraph {
 
  private:
   const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
-  Type type(DType dtype) const { return make_scalar(wide_ ? DType::i64 : frame_.travels(dtype)); }
+  Type type(DType dtype) const { return make_scalar(wide_ ? DType::i64 : frame_.carrier_type(dtype)); }
 
   /// The value of a narrower type as an i64.
   Named widened(const Named& from, DType dtype) {
@@ -69,7 +69,8 @@ class ScalarGraph {
   /// The low bits of an i64 as the element type of its tile.
   Named narrowed(const Named& from, DType dtype) {
     if (bits(dtype) == 64) return from;
-    return frame_.build.give(Opcode::trunci, "as_" + std::string(name(dtype)), make_scalar(frame_.travels(dtype)), {from.name});
+    return frame_.build.give(Opcode::trunci, "as_" + std::string(name(dtype)), make_scalar(frame_.carrier_type(dtype)),
+                             {from.name});
   }
 
   /// The element of a tile, or the scalar that holds for all elements.
@@ -80,7 +81,7 @@ class ScalarGraph {
   }
 
   Named literal(const ExprNode& node) {
-    if (!wide_) return frame_.build.constant({frame_.travels(node.dtype), false}, literal_value(frame_, node));
+    if (!wide_) return frame_.build.constant({frame_.carrier_type(node.dtype), false}, literal_value(frame_, node));
     const int shift = 64 - bits(node.dtype);
     const uint64_t top = node.value.bits[0] << shift;
     return frame_.build.constant({DType::i64, false}, is_signed_integer(node.dtype) ? static_cast<int64_t>(top) >> shift
@@ -150,8 +151,8 @@ Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tile
   const int result = frame.plan.combine.results[static_cast<size_t>(pair)];
   const DType dtype = frame.plan.combine.nodes[static_cast<size_t>(result)].dtype;
   Named into = tiles.current;
-  if (into.type.element.dtype != frame.travels(dtype))
-    into = b.tile("combined", {frame.travels(dtype), false}, tiles.rows, tiles.cols, tiles.valid_rows, tiles.valid_cols);
+  if (into.type.element.dtype != frame.carrier_type(dtype))
+    into = b.tile("combined", {frame.carrier_type(dtype), false}, tiles.rows, tiles.cols, tiles.valid_rows, tiles.valid_cols);
   b.note(std::string(name(dtype)) + ": tiles have no arithmetic for this here, scalars have");
   b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
     b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols), [&](const Number& col) {

@@ -28,7 +28,7 @@ Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine);
 Spread spread_windows(Frame& frame, const WindowWalk& walk);
 
 /// Does the program initialise the results before the updates?
-bool makes_results(const Frame& frame);
+bool initialises_results(const Frame& frame);
 
 /// Writes the loops, outermost first, each from 0 to its extent. `at` holds their variables while `body` is written.
 void write_nest(Frame& frame, const std::vector<Loop>& loops, const char* hint, std::vector<Number>& at,

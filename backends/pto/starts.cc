@@ -63,7 +63,7 @@ Number StartCode::load_index(size_t k) {
 }
 
 /// Drops the window if there is no coordinate at which it could start.
-void StartCode::exists(const Number& places) {
+void StartCode::drop_if_no_place(const Number& places) {
   if (places.value && *places.value > 0) return;
   valid = b_.mul(valid, b_.max(b_.min(places, b_.number(1), "any"), b_.number(0), "any"), "valid");
 }
@@ -101,12 +101,12 @@ void StartCode::bound(size_t k, const Number& value) {
     case OobPolicy::clamp:
       at = b_.min(b_.max(value, zero, "clamped"), last, "clamped");
       if (!last.value) at = b_.max(at, zero, "clamped");
-      exists(b_.add(last, b_.number(1), "places"));
+      drop_if_no_place(b_.add(last, b_.number(1), "places"));
       break;
     case OobPolicy::wrap: {
       const Number by = divisor(k), rest = b_.remainder(value, by, "rest");
       at = b_.remainder(b_.add(rest, by, "raised"), by, "wrapped");
-      exists(dim);
+      drop_if_no_place(dim);
       break;
     }
     case OobPolicy::skip_window:

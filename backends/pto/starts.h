@@ -32,7 +32,7 @@ class StartCode {
  private:
   Number packed_index(int width, const Number& at, const std::string& hint);
   Number load_index(size_t k);
-  void exists(const Number& places);
+  void drop_if_no_place(const Number& places);
   Number divisor(size_t k);
   Number start(size_t k);
   void bound(size_t k, const Number& value);

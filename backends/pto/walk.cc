@@ -115,7 +115,7 @@ void find_fractals(const Frame& frame, RowWalk& walk) {
   const Plan& plan = frame.plan;
   if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.components.size() != 1) return;
   const Component& c = plan.components[0];
-  const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(side(plan, 0));
+  const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(slices_of(plan, 0));
   const Expected<Combine> combine = choose_combine(frame);
   const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute);
   const Words& words = frame.words(static_cast<int>(table));
@@ -175,7 +175,7 @@ std::optional<std::string> own_mode(const Plan& plan) {
   return std::nullopt;
 }
 
-int side(const Plan& plan, int pair) { return plan.gather ? plan.result(0) : plan.update(pair); }
+int slices_of(const Plan& plan, int pair) { return plan.gather ? plan.result(0) : plan.update(pair); }
 
 bool in_tiles(const PlanTensor& tensor) {
   return tensor.role == Role::extra && (tensor.extra == ExtraKind::per_element || tensor.extra == ExtraKind::per_window);
@@ -234,7 +234,7 @@ WindowWalk window_walk(const Frame& frame) {
   const auto moved = [&](const Loop& loop) {
     for (int pair = 0; pair < plan.pairs; ++pair)
       if (!loop.strides[static_cast<size_t>(frame.table(pair))].is(1) ||
-          !loop.strides[static_cast<size_t>(side(plan, pair))].is(1))
+          !loop.strides[static_cast<size_t>(slices_of(plan, pair))].is(1))
         return false;
     for (size_t t = 0; t < plan.tensors.size(); ++t)
       if (in_tiles(plan.tensors[t]) && !loop.strides[t].is(1)) return false;

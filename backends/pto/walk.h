@@ -49,7 +49,7 @@ struct WindowWalk {
 WindowWalk window_walk(const Frame& frame);
 
 /// The slices tensor of a pair: a scatter's updates, or a gather's result.
-int side(const Plan& plan, int pair);
+int slices_of(const Plan& plan, int pair);
 /// Does the extra input have a value for each element of a window, so that it is loaded as tiles?
 bool in_tiles(const PlanTensor& tensor);
 

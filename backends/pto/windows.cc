@@ -91,7 +91,7 @@ class WindowAccess final : public TileAccess {
 
   void put(int pair, const Named& data) override {
     const bool scatter = frame_.scatter();
-    const int into = scatter ? frame_.table(pair) : side(frame_.plan, pair);
+    const int into = scatter ? frame_.table(pair) : slices_of(frame_.plan, pair);
     frame_.build.store(data, tiles_.part(scatter ? "table_part" : "result_part", into, at_));
   }
 
@@ -109,7 +109,7 @@ void WindowWriter::make_grids() {
   };
   for (int pair = 0; pair < plan_.pairs; ++pair) {
     add(frame_.table(pair));
-    add(side(plan_, pair));
+    add(slices_of(plan_, pair));
   }
   for (size_t t = 0; t < plan_.tensors.size(); ++t)
     if (in_tiles(plan_.tensors[t])) add(static_cast<int>(t));
@@ -152,15 +152,15 @@ void WindowWriter::around(size_t depth) {
 void WindowWriter::rows() {
   const Span left = span(walk_.axis);
   const Number height = b_.number(frame_.attempt.rows);
-  const bool mine = spread_ == Spread::tiles && walk_.has_axis;
+  const bool is_split = spread_ == Spread::tiles && walk_.has_axis;
   const bool even = left.from.is(0) && left.to.value && *left.to.value % frame_.attempt.rows == 0;
   // Rows are counted from the window's start, which may lie before the table; the loop begins at the first row that is
   // not dropped.
   const Number to = b_.mul(frame_.guarded(left.to), at_.valid, "upper");
-  const Number from = mine ? b_.add(left.from, b_.mul(b_.core(), height, "first_tile"), "first_row") : left.from;
-  const Number step = mine ? b_.mul(b_.cores(), height, "stride") : height;
-  const double tiles = static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows));
-  b_.loop("row", from, to, step, std::max(1.0, mine ? tiles / b_.planned_cores() : tiles),
+  const Number from = is_split ? b_.add(left.from, b_.mul(b_.core(), height, "first_tile"), "first_row") : left.from;
+  const Number step = is_split ? b_.mul(b_.cores(), height, "stride") : height;
+  const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
+  b_.loop("row", from, to, step, std::max(1.0, is_split ? tiles / b_.planned_cores() : tiles),
           [&](const Number& first) { columns(first, even ? height : b_.min(b_.sub(left.to, first, "left"), height, "count")); });
 }
 
@@ -172,12 +172,12 @@ void WindowWriter::columns(const Number& first, const Number& count) {
   for (size_t i = 0; i < walk_.around.size(); ++i) at.movers.push_back({around_at_[i], walk_.around[i].strides});
   for (size_t k = 0; k < plan_.components.size(); ++k) at.movers.push_back({at_.starts[k], plan_.components[k].strides});
   if (left.from.is(0) && left.to.is(wide)) return move(at);
-  const bool mine = spread_ == Spread::tiles && !walk_.has_axis;
+  const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
   const Number step = b_.number(wide);
   const bool even = left.from.is(0) && left.to.value && *left.to.value % wide == 0;
-  const Number from = mine ? b_.add(left.from, b_.mul(b_.core(), step, "first_piece"), "first_col") : left.from;
-  const Number stride = mine ? b_.mul(b_.cores(), step, "col_stride") : step;
-  const double turns = static_cast<double>(frame_.turns(walk_.run.extent, wide)) / (mine ? b_.planned_cores() : 1);
+  const Number from = is_split ? b_.add(left.from, b_.mul(b_.core(), step, "first_piece"), "first_col") : left.from;
+  const Number stride = is_split ? b_.mul(b_.cores(), step, "col_stride") : step;
+  const double turns = static_cast<double>(frame_.assumed_trips(walk_.run.extent, wide)) / (is_split ? b_.planned_cores() : 1);
   b_.loop("col", from, left.to, stride, std::max(1.0, turns), [&](const Number& col) {
     at.col = col;
     at.width = even ? step : b_.min(b_.sub(left.to, col, "cols_left"), step, "width");
@@ -231,7 +231,7 @@ Status WindowWriter::run() {
   if (spread_ == Spread::single) {
     b_.note("one core does it all");
     b_.when(b_.equal(b_.core(), b_.number(0)), [&] {
-      if (makes_results(frame_)) failed_ = write_init(frame_, b_.number(0), frame_.elements(frame_.table(0)));
+      if (initialises_results(frame_)) failed_ = write_init(frame_, b_.number(0), frame_.elements(frame_.table(0)));
       if (failed_.ok()) failed_ = all();
     });
   } else {

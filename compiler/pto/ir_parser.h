@@ -17,7 +17,7 @@ class IrParser : public Parser {
   Expected<Function> function();
   Status function_attributes(Function& function);
   Expected<std::string> kernel_kind();
-  void see_l1(Statement& s);
+  void choose_l1_opcode(Statement& s);
   /// Parses statements up to `}` or, in a function, up to `return`; does not consume that token.
   Status body(std::vector<Statement>& out, int depth);
   Expected<Statement> statement(int depth);

@@ -24,7 +24,7 @@ class AsParser : public Parser {
   Status constant(Function& function);
   Status instruction(Function& function);
   Status computes(const Instruction& row, Statement s, Function& function);
-  Status words(const Instruction& row, Statement& s);
+  Status word_attributes(const Instruction& row, Statement& s);
   Status suffixes(std::string_view text, std::span<const Suffix> known, Statement& s);
   Status load(Statement& s);
   Status store(Statement& s);
@@ -176,7 +176,7 @@ Status AsParser::computes(const Instruction& row, Statement s, Function& functio
     STREW_TRY(operand(s, number ? TypeKind::scalar : TypeKind::tile, number ? "a number" : "a tile"));
   }
   if (accept_mark("{")) {
-    STREW_TRY(words(row, s));
+    STREW_TRY(word_attributes(row, s));
   }
   if (!at_mark(":")) return fail("':' and the types: a tile's type stands nowhere else");
   lexer().advance();
@@ -200,7 +200,7 @@ Status AsParser::computes(const Instruction& row, Statement s, Function& functio
 }
 
 /// `rmode = RINT}`: attributes whose values are plain words, in the order of the instruction's row.
-Status AsParser::words(const Instruction& row, Statement& s) {
+Status AsParser::word_attributes(const Instruction& row, Statement& s) {
   for (const AttributeRule& rule : row.attributes) {
     if (!at_word(rule.name)) continue;
     lexer().advance();

@@ -31,7 +31,7 @@ Status IrParser::generic(Statement& s, int depth) {
     if (properties) STREW_TRY(expect_mark(">"));
   }
   STREW_TRY(split_operands(row, names, segments, at, s));
-  see_l1(s);
+  choose_l1_opcode(s);
   if (row.form == Form::section) STREW_TRY(generic_body(s, depth));
   if ((row.form == Form::flags || row.form == Form::barrier) && s.attributes.size() != row.attributes.size())
     return fail_at(at, "it has " + std::to_string(s.attributes.size()) + " attributes, expected all of its " +

@@ -521,12 +521,12 @@ Status IrParser::moves(const Instruction& row, Statement& s) {
   STREW_TRY(ins_or_outs("ins", static_cast<size_t>(row.ins), s, computes ? &row : nullptr));
   STREW_TRY(ins_or_outs("outs", row.groups() - static_cast<size_t>(row.ins), s));
   if (s.opcode == Opcode::mgather && s.operands.size() == 4) std::swap(s.operands[2], s.operands[3]);
-  see_l1(s);
+  choose_l1_opcode(s);
   return computes ? Status() : braced_attributes(row, s);
 }
 
 /// Replaces the opcode of an mgather or tmov with a tile in L1, for which the instruction table has other rows.
-void IrParser::see_l1(Statement& s) {
+void IrParser::choose_l1_opcode(Statement& s) {
   const auto in_l1 = [&](size_t group) {
     const Type& type = type_of(s.operands[group][0]);
     return type.kind == TypeKind::tile && type.tile.location == "mat";

@@ -57,13 +57,13 @@ std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kerne
   return out;
 }
 
-/// PTO programs: can all inputs like this one be left out together, without an `-` for each? The tensors behind
-/// pointers determine such optional inputs.
-bool follows(const ImportedInput& input) { return input.optional && input.memory; }
+/// Is the input a scalar of a PTO program that a tensor's extent determines, or that the program does not use? All such
+/// inputs may be left out together, without a `-` for each.
+bool can_be_left_out(const ImportedInput& input) { return input.optional && input.memory; }
 std::vector<int> without_optional(const Imported& imported, const std::vector<int>& inputs) {
   std::vector<int> out;
   for (const int i : inputs)
-    if (!follows(imported.inputs[static_cast<size_t>(i)])) out.push_back(i);
+    if (!can_be_left_out(imported.inputs[static_cast<size_t>(i)])) out.push_back(i);
   return out;
 }
 
@@ -212,7 +212,7 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
 
 /// The kernel to run alone; -1: run the whole file; -2: a usage error was reported.
 int choose_kernel(const Options& options, const Imported& imported, int& exit_status) {
-  const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), follows);
+  const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), can_be_left_out);
   const bool whole =
       options.kernel_name.empty() && options.inputs.size() >= imported.inputs.size() - static_cast<size_t>(optional);
   if (options.kernel_name.empty() && (whole || imported.kernels.size() == 1)) return -1;

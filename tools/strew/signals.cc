@@ -23,7 +23,7 @@ namespace {
 constexpr int kEnding[] = {SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2,
                            SIGXCPU, SIGPROF, SIGVTALRM, SIGABRT, SIGSEGV, SIGILL,  SIGFPE,  SIGSYS};
 
-void end_by(int signal) {
+void end_process_by(int signal) {
   remove_pending_files();
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
@@ -44,7 +44,7 @@ void write_all(const char* text) {
 
 void end_by_bus_error(int signal, siginfo_t* info, void*) {
   const char* file = mapped_file_at(info->si_addr);
-  if (file == nullptr) return end_by(signal);
+  if (file == nullptr) return end_process_by(signal);
   remove_pending_files();
   // Control characters of the name become '?': to escape them as in other messages would need memory.
   std::array<char, 4096> name = {};
@@ -68,7 +68,7 @@ void handle_signals() {
     struct sigaction before = {};
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
     struct sigaction handler = {};
-    handler.sa_handler = end_by;
+    handler.sa_handler = end_process_by;
     handler.sa_flags = SA_ONSTACK;
     sigfillset(&handler.sa_mask);
     sigaction(signal, &handler, nullptr);

@@ -30,7 +30,7 @@ std::vector<int64_t> packed_strides(const std::vector<int64_t>& shape) {
 }
 
 /// The bytes of a core's vector buffer.
-int64_t room_of(const Machine& machine) {
+int64_t buffer_size(const Machine& machine) {
   const int64_t asked = machine.options.buffer_bytes;
   if (machine.module.spelling == Spelling::as && asked == 0) {
     // The tiles of PTO-AS have no addresses, and each gets memory of its own here. The planner checks the size of the
@@ -59,7 +59,7 @@ Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> argum
       block_(block),
       check_sync_(machine.options.check_sync && machine.module.spelling == Spelling::ir),
       pipes_(machine.chip()),
-      buffer_(room_of(machine)),
+      buffer_(buffer_size(machine)),
       l1_(machine.function.kernel_kind == "cube" ? l1_bytes() : 0),
       histories_(machine.memories.size()) {
   int memory = 0;
