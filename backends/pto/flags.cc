@@ -9,7 +9,7 @@
 // loop, waited for in the body before the first statement concerned, set again after the last one, and waited for after
 // the loop. For the flags of an outer loop, an inner loop is one statement that touches everything its body touches;
 // inside, it has flags of its own. So the two tiles of an iteration (double buffering) can overlap. Flags within a body
-// use events 0 to 3 in iteration, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
+// use events 0 to 3 in turn, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
 //
 // Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
 // program.
