@@ -1,6 +1,7 @@
-// See descriptor.h. Builder fills a strew_kernel and the arrays that it points to; Writer lays them out as an image; Shapes collects the tensors
-// and the constraints between their dims. Constraints are verify()'s rules about dims that are known at a call only. A rule between two static
-// dims was checked by verify(), so it is left out. Tested by tests/unit/descriptor_test.cc, and by every test that binds arguments.
+// See descriptor.h. Builder fills a strew_kernel and the arrays that it points to; Writer lays them out as an image;
+// Shapes collects the tensors and the constraints between their dims. The constraints are those rules of verify() that
+// concern open dims: dims whose extent is known only at a call. verify() has checked the rules between two static dims.
+// Tested by tests/unit/descriptor_test.cc, and by every test that binds arguments.
 #include "backends/descriptor.h"
 
 #include <algorithm>
@@ -23,8 +24,8 @@ class Writer {
  public:
   Writer() { image_.bytes.resize(sizeof(strew_kernel)); }
 
-  /// Appends a list and returns its offset. `used`: the bytes of an element before the padding at its end. The padding is zero in the image, so
-  /// that every build of a kernel gives the same bytes.
+  /// Appends a list and returns its offset. `used`: the bytes of an element before the padding at its end. The padding
+  /// is zero in the image, so that every build of a kernel gives the same bytes.
   template <class T, size_t used = sizeof(T)>
   uint32_t add(std::span<const T> list) {
     static_assert(std::is_trivially_copyable_v<T> && (std::has_unique_object_representations_v<T> || used < sizeof(T)));
@@ -72,7 +73,7 @@ class Shapes {
   }
   const std::vector<TensorSlot>& slots() const { return slots_; }
   const AccessDims& access() const { return dims_; }
-  /// The tensor's type, with every extent that follows from the op.
+  /// The tensor's type, in which open extents that follow from the op are filled in.
   const TensorType& type(size_t tensor) const { return types_[tensor]; }
   const std::vector<strew_constraint>& constraints() const { return constraints_; }
   const std::vector<std::string>& labels() const { return labels_; }
@@ -83,6 +84,7 @@ class Shapes {
   }
 
  private:
+  /// Is the extent known only at a call?
   bool open(uint32_t tensor, int64_t dim) const { return types_[tensor].dims[static_cast<size_t>(dim)] == kDynamic; }
   int64_t rank(uint32_t tensor) const { return types_[tensor].rank(); }
 
@@ -98,6 +100,8 @@ class Shapes {
   void equal_dims(const char* label, uint32_t tensor, uint32_t other) {
     for (int64_t d = 0; d < rank(tensor); ++d) relate(label, STREW_EQUAL, tensor, d, other, d);
   }
+  /// A result with strides, some dims or strides of which are open: the call checks that no two elements share an
+  /// address.
   void distinct(const char* label, uint32_t result) {
     const TensorType& type = types_[result];
     const auto has_open = [](const std::vector<int64_t>& list) {
@@ -107,7 +111,8 @@ class Shapes {
       add(label, STREW_DISTINCT, result, 0, result, 0);
   }
 
-  /// An operand that has no buffer of its own (init fill or in place) has its result's dims, so the static dims of its type hold for the result.
+  /// An operand that has no buffer of its own (init fill or in place) has its result's dims, so the static dims of its
+  /// type hold for the result.
   void follow_operands(const Scatter& s) {
     if (s.init == InitKind::copy) return;
     for (size_t i = 0; i < s.results.size(); ++i) {
@@ -168,15 +173,17 @@ class Shapes {
     distinct("op_result_strides", 0);
     constrain_batching("gather_c17", operand);
     constrain_positions("gather_c22", 0);
-    const bool answers = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
+    // Policies that are defined even for a gather from an operand without elements; the others need an operand dim that
+    // is not empty.
+    const bool allows_empty = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
     for (int64_t d = 0; d < rank(operand); ++d) {
       const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
       if (dims_.in_window(d)) {
         relate("gather_c21", STREW_AT_MOST, 0, dim.slices_dim, operand, d);
       } else if (dim.window == 0) {
-        if (answers && open(operand, d)) add("gather_empty", STREW_EMPTY, operand, d, 0, 0);
-        if (!answers) add("gather_empty", STREW_NOTHING, 0, 0, operand, d);
-      } else if (open(operand, d) && !answers) {
+        if (allows_empty && open(operand, d)) add("gather_empty", STREW_EMPTY, operand, d, 0, 0);
+        if (!allows_empty) add("gather_empty", STREW_NOTHING, 0, 0, operand, d);
+      } else if (open(operand, d) && !allows_empty) {
         add("gather_empty", STREW_NOT_EMPTY, operand, d, 0, 0);
       }
     }
@@ -240,6 +247,8 @@ class Builder {
     return out;
   }
 
+  /// The tensor's place in strew_args.data: results, operands, indices, updates, extras, with a place even for operands
+  /// that are not bound.
   uint32_t data_index(const TensorSlot& slot) const {
     const int pairs = scatter_ != nullptr ? static_cast<int>(scatter_->operands.size()) : 1;
     const int extras_at = scatter_ != nullptr ? 3 * pairs + 1 : 3;

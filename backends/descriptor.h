@@ -1,6 +1,7 @@
-// Descriptors: strew_kernel (strew/abi.h) of an op, its plan and its schedule, as bytes with places for addresses.
-//
-// An image becomes a constant of an object file (backends/llvm), or, materialised, one in this process's memory.
+// make_descriptor(): lays out the strew_kernel (strew/abi.h) of an op, its plan and its schedule as an image: bytes,
+// and a list of the places in them that hold addresses (relocations). A code generator makes the image a constant of
+// its object file (backends/llvm); materialise() makes it a strew_kernel in this process's memory. Tested by
+// tests/unit/descriptor_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,8 @@ struct DescriptorImage {
   struct Pointer {
     uint32_t at, to;
   };
-  /// bytes[at, at + 8) is the address of a symbol outside: an entry, a part's descriptor.
+  /// bytes[at, at + 8) is the address of a symbol that the image does not define: an entry, or the descriptor of a
+  /// part.
   struct External {
     uint32_t at;
     std::string symbol;
@@ -35,19 +37,21 @@ struct DescriptorImage {
 
 struct DescriptorRequest {
   const VerifiedOp& op;
-  const Plan& plan;  ///< of the op's canonical form; empty where none could be made: then calls can be bound, not run
+  const Plan& plan;  ///< of the op's canonical form; an empty plan makes a descriptor with which calls can be bound but not run
   const Schedule& schedule;
-  std::string symbol;  ///< of the descriptor; entries are SYMBOL_range, …
+  std::string symbol;  ///< of the descriptor; the symbols of the entries are SYMBOL_range, …
   std::string identity;
   std::string features = {};  ///< strew_kernel.features
-  bool has_entries = true;    ///< entries_of(plan, schedule); false: interpreted, or made of parts
+  /// The kernel has the entries entries_of(plan, schedule); false: it is interpreted, or made of parts
+  bool has_entries = true;
   std::vector<std::string> parts =
-      {};  ///< wide accumulation: the symbols of the parts' descriptors, in the order of STREW_FOLD, …
-  bool widens_touched = false;
+      {};                       ///< wide accumulation: the symbols of the parts' descriptors, in the order of STREW_FOLD, …
+  bool widens_touched = false;  ///< wide accumulation: a call may use sparse widening (runtime/call/wide_sparse)
 };
 DescriptorImage make_descriptor(const DescriptorRequest& request);
 
-/// A copy at an address of its own. `resolve` gives the address of an external symbol, or null.
+/// Copies the image to memory of its own and fills in the addresses. `resolve` returns the address of an external
+/// symbol, or null.
 STREW_API std::shared_ptr<const strew_kernel> materialise(const DescriptorImage& image,
                                                           const std::function<const void*(const std::string&)>& resolve);
 

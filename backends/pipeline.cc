@@ -1,8 +1,9 @@
-// See pipeline.h. plan_kernel() has the stages of the picture in docs/architecture.md. The knobs in a schedule's text replace those that the
-// heuristic chose. A backend that the caller names must be able to build the kernel; `auto` takes the first that can, and the reference always
-// can. A wide accumulation is a kernel made of two or three parts (compiler/rewrite/split_wide.h): fold (updates into a wide accumulator), narrow
-// (the accumulator into the result, rounded once) and, if operand and result differ in dtype, start (the initial values of the accumulator). The
-// parts pass through the same stages and end in the same object. Tested by tests/unit/kernel_test.cc.
+// See pipeline.h. plan_kernel() has the stages of the picture in docs/architecture.md. The knobs in a schedule's text
+// replace those that the heuristic chose. A backend that the caller names must be able to build the kernel; `auto`
+// takes the first that can, and the reference always can. A wide accumulation is a kernel made of two or three parts
+// (compiler/rewrite/split_wide.h): fold (updates into a wide accumulator), narrow (the accumulator into the result,
+// rounded once) and, if operand and result differ in dtype, start (the initial values of the accumulator). The parts
+// pass through the same stages and end in the same object. Tested by tests/unit/kernel_test.cc.
 #include "backends/pipeline.h"
 
 #include <algorithm>
@@ -16,9 +17,10 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Is sparse widening legal for these parts: may a call widen only the blocks of the result that updates reach (runtime/call/wide_sparse)? In
-/// addition, fold must be scheduled with an owner strategy, and narrow with strategy window.
-bool touched_legal(const Plan& fold, const Plan& narrow) {
+/// Is sparse widening legal for these parts: may a call widen only the blocks of the result that updates reach
+/// (runtime/call/wide_sparse)? In addition, fold must be scheduled with an owner strategy, and narrow with strategy
+/// window.
+bool sparse_widening_legal(const Plan& fold, const Plan& narrow) {
   if (fold.pairs != 1 || !legal(Strategy::owner, fold).ok() || fold.accumulate != Accumulate::native) return false;
   // The window of a key must be the `unit` elements from the key on, and narrow must be one run over all elements.
   const int64_t unit = key_unit(fold);
@@ -38,7 +40,8 @@ std::string feature_text(const Target& target) {
   return text;
 }
 
-/// Runs the stages up to the schedule. `wanted`: the schedule to take; null: the heuristic's, with the knobs that the options set.
+/// Runs the stages up to the schedule. `wanted`: the schedule to take; null: the heuristic's, with the knobs that the
+/// options set.
 Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, const KernelOptions& options,
                                    const Schedule* wanted) {
   Compiled out(op);
@@ -72,8 +75,9 @@ Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, c
   return out;
 }
 
-/// Runs the stages up to the schedule for one part of a wide accumulation. The accumulator has other strides than the result, so a schedule that
-/// is legal for the whole op may be illegal for a part; that part falls back to strategy `sequential`.
+/// Runs the stages up to the schedule for one part of a wide accumulation. The accumulator has other strides than the
+/// result, so a schedule that is legal for the whole op may be illegal for a part; that part falls back to strategy
+/// `sequential`.
 Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const KernelOptions& options, const Schedule* wanted) {
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
   STREW_ASSIGN(Compiled part, schedule_kernel(verified, whole.target, options, wanted));
@@ -83,8 +87,8 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
   return part;
 }
 
-/// Schedules the parts of a wide accumulation. If a call may have few updates for the size of the result, fold takes strategy owner and narrow
-/// strategy window, which sparse widening needs (runtime/call/wide_sparse).
+/// Schedules the parts of a wide accumulation. If a call may have few updates for the size of the result, fold takes
+/// strategy owner and narrow strategy window, which sparse widening needs (runtime/call/wide_sparse).
 Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
   KernelOptions plain = options;
   plain.threads = out.threads;
@@ -99,7 +103,8 @@ Status schedule_parts(const WideSplit& split, const KernelOptions& options, Comp
     if (!check_schedule(part.schedule, part.plan, part.target).ok())
       part.schedule.strategy = before == strategy ? Strategy::sequential : before;
   };
-  if (!is_given && touched_legal(fold.plan, narrow.plan) && updates_may_be_few(fold.plan)) set_strategy(fold, Strategy::owner);
+  if (!is_given && sparse_widening_legal(fold.plan, narrow.plan) && updates_may_be_few(fold.plan))
+    set_strategy(fold, Strategy::owner);
   set_strategy(narrow, Strategy::window);
   out.parts.push_back(std::move(fold));
   out.parts.push_back(std::move(narrow));
@@ -116,7 +121,8 @@ std::string backend_names() {
   return list;
 }
 
-/// Asks the backend. Backends that interpret take a wide accumulation whole; others build its parts.
+/// Asks the backend whether it can build the kernel. Backends that interpret take a wide accumulation whole; others
+/// build its parts.
 Status can_build(const Backend& backend, const Compiled& kernel) {
   BuildRequest request = kernel.request();
   if (backend.interprets()) request.parts.clear();
@@ -151,7 +157,7 @@ void choose_backend(const std::string& wanted, Compiled& out) {
   if (out.chosen.ok()) out.backend = backend;
 }
 
-/// Makes the symbol and the descriptor, of the parts first.
+/// Makes the symbol and the descriptor of the kernel, after those of its parts.
 void describe(Compiled& out) {
   const bool interpreted = out.backend->interprets();
   if (interpreted) out.parts.clear();
@@ -169,7 +175,7 @@ void describe(Compiled& out) {
   if (out.parts.size() == STREW_START) {
     const Compiled &fold = out.parts[STREW_FOLD], &narrow = out.parts[STREW_NARROW];
     request.widens_touched = uses_owners(fold.schedule.strategy) && narrow.schedule.strategy == Strategy::window &&
-                             touched_legal(fold.plan, narrow.plan);
+                             sparse_widening_legal(fold.plan, narrow.plan);
   }
   out.descriptor = make_descriptor(request);
 }

@@ -1,13 +1,15 @@
-// .npy format 1, 2 and 3: magic, version, length of a header that is a Python dict literal, the items.
+// See npy.h. A .npy file of format 1, 2 or 3 has a magic number, a version, the length of a header, the header (a
+// Python dict literal), and the items.
 //
-// A file is never in memory beside its tensor. Items in the layout of a tensor are mapped (floats of a megabyte and more) or read straight
-// into it; others pass through a block of memory on their way, in the file's order. Writing goes the same way back. Integers are never
-// mapped: they may be indices, and a mapped file can change between an index's check and its use.
+// File and tensor are never both in memory. Items that have the layout of the tensor are mapped (floats of a megabyte
+// or more) or read directly into the tensor; other items are converted block by block. Writing works the same way.
+// Integers are never mapped: they may be indices, and a mapped file can change after an index was checked.
 //
-// How a dtype is stored: NumPy's own types as NumPy does; bf16 as V2 and the 8-bit floats as |u1 (any raw item of the size is read:
-// V, u, i); types below 8 bits as one |i1 or |u1 item per element, value in the low bits, the rest the type's extension, ignored when
-// read; strings as <U (|S when they are not UTF-8). Big-endian items are swapped, Fortran order is converted. The header's claims are
-// checked against the size of the file before anything is allocated. Tested by tests/unit/npy_test.cc and tests/error/hostile_test.cc.
+// Dtypes that NumPy has are stored as NumPy stores them; bf16 is stored as V2, and the 8-bit floats as |u1 (a reader
+// accepts any raw item of the right size: V, u, i). Types below 8 bits have one |i1 or |u1 item per element, with the
+// value sign- or zero-extended; a reader ignores the high bits. Strings are stored as <U, or as |S if one of them is
+// not UTF-8. A reader swaps big-endian items and converts Fortran order. It compares the header with the size of the
+// file before it allocates anything. Tested by tests/unit/npy_test.cc and tests/error/hostile_test.cc.
 #include "tools/npy.h"
 
 #include <algorithm>
@@ -28,7 +30,7 @@ constexpr size_t kBlock = size_t{1} << 20;  ///< bytes of items that are convert
 struct Header {
   char order = '|';  ///< < > | =
   char kind = 0;     ///< b i u f c V U S
-  int64_t size = 0;  ///< of descr: bytes, for U characters
+  int64_t size = 0;  ///< the number in descr: the bytes of an item; for U its characters
   bool fortran = false;
   std::vector<int64_t> shape;
   size_t data_at = 0;
@@ -144,7 +146,7 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-/// `bytes`: the beginning of a file of `file_bytes`, all of it or more than the longest header.
+/// `bytes`: a file of `file_bytes`, or its beginning, which must be longer than the longest header.
 Expected<Header> parse_header(std::string_view bytes, size_t file_bytes, const std::string& what) {
   if (bytes.size() < 10 || bytes.substr(0, kMagic.size()) != kMagic) {
     return invalid_argument(what + ": not an npy file: the first bytes are not \\x93NUMPY");
@@ -188,7 +190,7 @@ std::string descr_of(DType dtype) {
   return std::string(1, size == 1 || kind == 'V' ? '|' : '<') + kind + std::to_string(size);
 }
 
-/// True for types NumPy has: their items must be of that very type. The others are raw items of the right size.
+/// Does NumPy have the type? Its items must then be of that type; items of other types are raw items of the right size.
 bool is_numpy_type(DType dtype) {
   switch (dtype) {
     case DType::boolean:
@@ -237,7 +239,7 @@ void append_utf8(std::string& out, uint32_t c) {
   }
 }
 
-/// The code points of UTF-8 text; false when it is not.
+/// Appends the code points of UTF-8 text to `out`. Returns false if the text is not UTF-8.
 bool to_code_points(std::string_view text, std::vector<uint32_t>& out) {
   for (size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
@@ -281,14 +283,14 @@ Expected<std::string> string_item(const Header& header, const char* item, const 
   return out;
 }
 
-/// Walks the elements of a tensor in the order in which the file holds them.
+/// Enumerates the elements of a tensor in the order of the file's items.
 class FileOrder {
  public:
   explicit FileOrder(const Header& header) : shape_(header.shape), fortran_(header.fortran), at_(shape_.size(), 0) {
     stride_.assign(shape_.size(), 1);
     for (size_t d = shape_.size(); d-- > 1;) stride_[d - 1] = stride_[d] * shape_[d];
   }
-  /// The number, in C order, of the element the next item is.
+  /// The element of the next item, as its number in C order.
   int64_t next() {
     const int64_t element = element_;
     if (!fortran_) return element_++;
@@ -331,7 +333,7 @@ void store_item(Tensor& tensor, int64_t i, const char* item, bool swap) {
   for (int64_t at = 0; at < size; at += part) std::reverse(data + i * size + at, data + i * size + at + part);
 }
 
-/// Where the items come from: bytes in memory, or a file.
+/// The source of the items: bytes in memory, or a file.
 class Source {
  public:
   virtual ~Source() = default;
@@ -359,7 +361,7 @@ class FileSource final : public Source {
   const InputFile& file_;
 };
 
-/// Are the items, one after another, what a tensor of `dtype` holds?
+/// Are the bytes of the items the bytes of a tensor of `dtype`?
 bool is_tensor_layout(const Header& header, DType dtype) {
   const bool swapped = header.order == '>' && header.item_bytes() > 1;
   return !header.fortran && !swapped && bits(dtype) >= 8 && dtype != DType::boolean && dtype != DType::string;
@@ -393,7 +395,7 @@ Status read_items(const Header& header, const Source& source, int64_t count, Ten
   return {};
 }
 
-/// One byte per element below 8 bits, from element `begin` on: the value, extended as its type extends.
+/// The items of the elements [begin, end) of a type below 8 bits: one byte each, with the value sign- or zero-extended.
 std::string narrow_items(const Tensor& tensor, int64_t begin, int64_t end) {
   std::string out;
   const int width = bits(tensor.dtype);
@@ -409,7 +411,8 @@ std::string narrow_items(const Tensor& tensor, int64_t begin, int64_t end) {
   return out;
 }
 
-/// How the strings of a tensor are stored: `<U` and the characters of the longest, or `|S` and its bytes where one is not UTF-8.
+/// How the strings of a tensor are stored: as `<U` and the characters of the longest string, or, if one is not UTF-8,
+/// as `|S` and its bytes.
 struct StringItems {
   bool unicode = true;
   size_t longest = 1;
@@ -441,7 +444,7 @@ std::string string_item(const StringItems& items, std::string_view text) {
   return out;
 }
 
-/// Everything before the items, which start at a multiple of 64 bytes; the header ends in a newline.
+/// The part of the file before the items: it ends in a newline, and its length is a multiple of 64 bytes.
 std::string header_of(const Tensor& tensor, const std::string& descr) {
   std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (int64_t d : tensor.dims) header += std::to_string(d) + ", ";
@@ -460,7 +463,7 @@ std::string header_of(const Tensor& tensor, const std::string& descr) {
   return out + header;
 }
 
-/// The number of items, and that the file of `file_bytes` holds them and no more.
+/// The number of items. Fails unless the file of `file_bytes` has exactly these items.
 Expected<int64_t> count_items(const Header& header, DType dtype, size_t file_bytes, const std::string& what) {
   STREW_TRY(check_items(header, dtype, what));
   const Expected<int64_t> counted = element_count(header.shape);

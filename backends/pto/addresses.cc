@@ -1,5 +1,6 @@
-// One tile after the other, on 32 bytes. No place is given twice: tiles are few, and flags need not know of places that way.
-// Tested by tests/golden/pto_program_test.cc.
+// See addresses.h. A bump allocator: tiles get consecutive addresses, aligned to 32 bytes. Memory is never reused,
+// because programs have few tiles, and because flags.cc may then assume that different tiles do not overlap. Tested by
+// tests/golden/pto_program_test.cc.
 #include "backends/pto/addresses.h"
 
 #include <set>
@@ -55,7 +56,7 @@ class Placer {
 
   bool write_;
   int64_t ub_ = 0, l1_ = 0;
-  std::set<std::pair<bool, int64_t>> addresses_;  ///< in L1?
+  std::set<std::pair<bool, int64_t>> addresses_;  ///< the addresses in use: (is it in L1?, address)
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Addresses: where each tile lies in the vector buffer, or in the cube core's L1.
+// place_tiles(): gives every tile an address in the vector core's unified buffer (UB), or in the cube core's L1.
+// Tested by tests/golden/pto_program_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +8,13 @@
 
 namespace strew::inline v0::pto {
 
-/// Bytes that tiles take.
+/// How many bytes the tiles take in each memory.
 struct PlacedBytes {
   int64_t ub = 0, l1 = 0;
 };
 
-/// Gives every tile of a function a place. `write`: as `addr` operands, as ptoas' level3 and C++ want them.
+/// Computes the addresses of all tiles of a function. `write`: also writes them into the statements as `addr` operands,
+/// which ptoas' level3 and C++ need; without them ptoas places the tiles itself, and only the sizes are of interest.
 PlacedBytes place_tiles(Function& function, bool write);
 
 }  // namespace strew::inline v0::pto

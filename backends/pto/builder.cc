@@ -1,6 +1,6 @@
-// See builder.h. An `index` that is known folds away; what is left over is computed where it is asked for, so callers ask outside of the
-// loops that do not change it. Constants are named for their value (%c16, %c16_i32) and stand first, in the order of their first use.
-// Tested by tests/golden/pto_program_test.cc.
+// See builder.h. Arithmetic that does not fold is appended where the caller asks for it; nothing hoists it out of
+// loops, so callers compute loop-invariant numbers outside. Constants are named after their value (%c16, %c16_i32) and
+// stand in the order of their first use. Tested by tests/golden/pto_program_test.cc.
 #include "backends/pto/builder.h"
 
 #include <algorithm>
@@ -47,7 +47,8 @@ void ProgramBuilder::scalar(const std::string& name) {
 std::string ProgramBuilder::fresh(const std::string& hint) {
   std::string name = hint;
   if (names_.insert(name).second) return name;
-  // Names are never given back, so that the search goes on where it ended: a large expression has thousands of one hint.
+  // Names are never freed, so the search continues where the last one ended: a large expression uses one hint thousands
+  // of times.
   int& next = next_number_.try_emplace(hint, 2).first->second;
   do name = hint + "_" + std::to_string(next++);
   while (!names_.insert(name).second);
@@ -88,7 +89,7 @@ Named ProgramBuilder::constant(Element element, int64_t value) {
   type.element = element;
   const std::string digits = value < 0 ? "m" + std::to_string(value).substr(1) : std::to_string(value);
   const bool floating = is_float(element.dtype);
-  // ptoas reads finite numbers only; others are their bits.
+  // ptoas reads finite float constants only, so an infinity or a NaN is a bitcast of an integer constant.
   const int mantissa = info(element.dtype).mantissa_bits, exponent = info(element.dtype).exponent_bits;
   const int64_t top = ((int64_t{1} << exponent) - 1) << mantissa;
   if (floating && (value & top) == top) {
@@ -106,7 +107,7 @@ Named ProgramBuilder::constant(Element element, int64_t value) {
 }
 
 Named ProgramBuilder::i32(const Number& number) {
-  // As an index_cast leaves it: the low 32 bits.
+  // The low 32 bits, as index_cast leaves them.
   if (number.value) return constant({DType::i32, false}, static_cast<int32_t>(*number.value));
   const auto found = narrow_.find(number.name);
   if (found != narrow_.end()) return {found->second, make_scalar(DType::i32)};
@@ -334,8 +335,8 @@ Named ProgramBuilder::allocate(const std::string& hint, Type type, const Number&
 
 void ProgramBuilder::count_up(const Named& tile, const Number& from) {
   if (chip_ != Chip::a3 || one_core_) return run(Opcode::tci, {i32(from).name, tile.name});
-  // a3's header counts with scalar stores where it has no scratch tile, ptoas gives it one, and both call that by one name: so it is
-  // written out, which is the same work.
+  // a3's TCI writes the numbers with scalar stores if it gets no scratch tile. ptoas passes one, strew's C++ does not,
+  // so one name would mean two different things. A loop of scalar stores is the same work and means the same for both.
   const int64_t valid = tile.type.tile.valid_cols;
   const auto found = open_cols_.find(tile.name);
   const Number count = valid == kDynamic ? Number{found->second, {}} : number(valid);
@@ -371,7 +372,7 @@ void ProgramBuilder::barrier() { run(Opcode::barrier, {}, {{"pipe", "PIPE_ALL"}}
 
 void ProgramBuilder::loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
                           const std::function<void(const Number&)>& body) {
-  // One turn needs no loop.
+  // One iteration needs no loop.
   if (from.value && to.value && step.value && *from.value < *to.value && *to.value - *from.value <= *step.value)
     return body(from);
   Statement s;
@@ -396,7 +397,8 @@ void ProgramBuilder::loop(const std::string& hint, const Number& from, const Num
   into_->push_back(std::move(s));
 }
 
-/// Adds a statement to the cost report: what its tiles hold, as often as its loops run it.
+/// Adds a statement to the cost report: the bytes of its tiles' valid parts, times the iterations of the loops around
+/// it.
 void ProgramBuilder::account(const Statement& s) {
   const auto bytes = [&](const std::string& name) {
     const Type& type = types_.at(name);

@@ -1,5 +1,6 @@
-// ProgramBuilder: writes the tree of one program, statement after statement. Numbers known now fold, constants come first and once,
-// names are unique and stable.
+// ProgramBuilder: builds the syntax tree of one program, statement after statement. Arithmetic on numbers that are
+// known when the program is planned folds away. Every constant is written once, before all other statements. Names are
+// unique, and the same in every run. Tested by tests/golden/pto_program_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,34 +17,35 @@
 
 namespace strew::inline v0::pto {
 
-/// An `index` of the program: a number known now, or the name of a value.
+/// A number of type `index`: known when the program is planned, or the name of a value that the program computes.
 struct Number {
   std::string name;
   std::optional<int64_t> value;
   bool is(int64_t wanted) const { return value == wanted; }
 };
 
-/// A value with its type: a view, a part of one, a tile, or an i32.
+/// A value of the program and its type: a view of memory, a partition of a view, a tile, or a scalar.
 struct Named {
   std::string name;
   Type type;
 };
 
-/// Most calls write a statement or a constant. Where two arguments of one call would, they are named first: C++ does not order arguments,
-/// and the text must not depend on the compiler.
+/// Most methods append a statement or a constant. If two arguments of one call would do so, the caller evaluates them
+/// in statements of their own first: C++ does not order the evaluation of arguments, and the program's text must not
+/// depend on the C++ compiler.
 class ProgramBuilder {
  public:
   ProgramBuilder(Chip chip, int cores);
 
-  // Parameters, in order: pointers first.
+  // The function's parameters, in order; pointers come first.
   void pointer(const std::string& name, Element element);
   void scalar(const std::string& name);
 
   // Numbers.
   static Number number(int64_t value) { return {"", value}; }
-  Number argument(const std::string& scalar);  ///< an i32 parameter as index
-  Number core();
-  Number cores();
+  Number argument(const std::string& scalar);  ///< an i32 parameter, converted to index
+  Number core();                               ///< the number of the core that runs the program: get_block_idx
+  Number cores();                              ///< how many cores run it: get_block_num
   Number add(const Number& a, const Number& b, const char* hint = "at");
   Number sub(const Number& a, const Number& b, const char* hint = "left");
   Number mul(const Number& a, const Number& b, const char* hint = "scaled");
@@ -51,67 +53,74 @@ class ProgramBuilder {
   Number max(const Number& a, const Number& b, const char* hint = "most");
   Number ceil_div(const Number& a, const Number& b, const char* hint = "pieces");
   Number remainder(const Number& a, const Number& b, const char* hint = "rest");
-  Number divide(const Number& a, const Number& b, const char* hint = "quotient");  ///< of what is not negative
-  /// The same as an i32 value.
+  Number divide(const Number& a, const Number& b, const char* hint = "quotient");  ///< `a` must not be negative
+  /// The number converted to i32; high bits are dropped.
   Named i32(const Number& number);
   Named i32(int64_t value) { return i32(this->number(value)); }
-  /// A constant of another type, by its bits (floats) or value.
+  /// A constant of an element type. `value`: the bits of a float, the value of an integer.
   Named constant(Element element, int64_t value);
 
   // Memory and tiles.
   Named view(const std::string& hint, const std::string& pointer, const Number& rows, const Number& cols,
              const Number& row_stride);
+  /// The partition_view of `rows` x `cols` elements of a view, from [row, col] on.
   Named part(const std::string& hint, const Named& view, const Number& row, const Number& col, const Number& rows,
              const Number& cols);
-  /// One column of `count` elements that lie side by side, and a part of it.
+  /// A view of `count` adjacent elements as one column (layout dn).
   Named column_view(const std::string& hint, const std::string& pointer, const Number& count);
-  /// A matrix in fractals: blocks of 16 rows of `fractal` elements (32 bytes), block columns `rows` * fractal elements apart.
+  /// A view of a matrix in fractals (layout nz): blocks of 16 rows of `fractal` elements (32 bytes); a block column
+  /// starts `rows` * `fractal` elements after the one before it.
   Named fractal_view(const std::string& hint, const std::string& pointer, const Number& rows, int64_t cols, int64_t fractal);
-  /// All columns of rows [row, row + rows), both multiples of 16.
+  /// The partition of rows [row, row + rows) of a view in fractals, with all columns. Both numbers are multiples of 16.
   Named fractal_part(const std::string& hint, const Named& view, const Number& row, const Number& rows);
-  /// `rows` x `cols` as they lie in the buffer; cols are rounded up to 32 bytes. Valid parts known now stand in the type.
+  /// A row-major tile of `rows` x `cols` elements; `cols` is rounded up to 32 bytes. The valid part is in the tile's
+  /// type if it is known when the program is planned, otherwise it is an operand of alloc_tile.
   Named tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows,
              const Number& valid_cols);
-  /// Tiles made from here on have rows that are as long in elements of `bytes` as in their own: what is converted stays in step.
+  /// Later tiles round the number of their columns up as if elements had `bytes` bytes, if their own are wider. So
+  /// tiles of different element types have the same physical shape, which conversions between them need.
   void align_tiles(int64_t bytes) { narrowest_ = bytes; }
-  /// The same as a column, or in fractals.
+  /// A tile of one column; a tile in fractals.
   Named column_tile(const std::string& hint, Element element, int64_t rows, const Number& valid_rows);
   Named fractal_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows);
-  /// In fractals in L1, which makes the program one of the cube cores.
+  /// A tile in fractals in L1. A program with such a tile runs on cube cores.
   Named l1_tile(const std::string& hint, Element element, int64_t rows, int64_t cols, const Number& valid_rows);
-  /// `from`, from + 1, .. along a tile of one row of i32.
+  /// Fills a tile of one row of i32 with from, from + 1, ….
   void count_up(const Named& tile, const Number& from);
   void load(const Named& part, const Named& tile);
   void store(const Named& tile, const Named& part);
-  /// A statement without a result.
+  /// Appends a statement without a result.
   void run(Opcode opcode, const std::vector<std::string>& operands, std::vector<Attribute> attributes = {});
-  /// A statement with one.
+  /// Appends a statement with a result.
   Named give(Opcode opcode, const std::string& hint, Type type, const std::vector<std::string>& operands,
              std::vector<Attribute> attributes = {});
-  void barrier();
+  void barrier();  ///< of all pipes
 
-  /// `body` runs with the loop's variable; `trips`: how often a core runs it, for the cost report.
+  /// Appends a loop; `body` appends its statements and gets the loop's variable. `trips`: about how many iterations a
+  /// core executes, for the cost report.
   void loop(const std::string& hint, const Number& from, const Number& to, const Number& step, double trips,
             const std::function<void(const Number&)>& body);
-  /// `body` runs where the condition, an i1, holds.
+  /// Appends an `if` on the condition, an i1; `body` appends its statements.
   void when(const Named& condition, const std::function<void()>& body);
-  /// a < b, a == b as i1.
+  /// The comparisons a < b and a == b, as i1.
   Named less(const Number& a, const Number& b);
   Named equal(const Number& a, const Number& b);
-  /// Statements of `body` stand before everything else: for what depends on parameters only.
+  /// Statements that `body` appends go to the head of the function, before all loops. They may depend on parameters
+  /// only.
   void at_head(const std::function<void()>& body);
-  /// Says something about the next statement.
+  /// Attaches a comment to the next statement.
   void note(std::string text) { note_ = std::move(text); }
-  /// One core, whose number is known; and what PTO-AS has where chips differ.
+  /// The program runs on one core, for PTO-AS: core() is 0, cores() is 1, and count_up() is always the instruction tci.
   void one_core() { one_core_ = true; }
-  /// Tiles of a known shape made from here on stand before the loops, so that they are alive together.
+  /// While on, tiles with a known valid part are allocated before the loops, so that they do not share memory.
   void hoist_tiles(bool on) { hoist_ = on; }
 
-  /// The name of a number; makes its constant.
+  /// The name of a number, for an operand. Writes a constant for a known number.
   std::string use(const Number& number);
   Chip chip() const { return chip_; }
   int planned_cores() const { return cores_planned_; }
-  /// Names and everything else go into `program`.
+  /// Moves the function into program.module, and fills the program's name, chip and cost. The builder is empty
+  /// afterwards.
   void finish(Program& program, const std::string& kernel);
 
  private:
@@ -131,15 +140,17 @@ class ProgramBuilder {
   std::vector<Statement>* into_ = &body_;
   std::map<std::string, Type> types_;
   std::set<std::string> names_;
-  std::map<std::string, int> next_number_;                       ///< of a hint: where to look for a free name
-  std::map<std::string, Number> casts_;                          ///< of parameters and the core's numbers
-  std::map<std::string, std::string> narrow_;                    ///< i32 of an index, while in scope
-  std::map<std::string, std::string> open_cols_;                 ///< valid_col of tiles that have one
-  std::map<std::string, std::pair<int64_t, int64_t>> fractals_;  ///< of a fractal view: block columns, elements of one
+  std::map<std::string, int> next_number_;  ///< for each hint: the next number to try as a suffix
+  /// Values at the head: casts of parameters, of core() and of cores()
+  std::map<std::string, Number> casts_;
+  std::map<std::string, std::string> narrow_;     ///< for each index in scope: its i32, if there is one
+  std::map<std::string, std::string> open_cols_;  ///< for each tile whose valid columns are computed: their number
+  /// For each view in fractals: block columns, elements of a fractal's row
+  std::map<std::string, std::pair<int64_t, int64_t>> fractals_;
   std::string note_;
   bool hoist_ = false, one_core_ = false, cube_ = false;
-  int64_t narrowest_ = 32;
-  double trips_ = 1;
+  int64_t narrowest_ = 32;  ///< see align_tiles()
+  double trips_ = 1;        ///< about how often a core executes the statement that is appended next
   double loaded_ = 0, stored_ = 0, scattered_ = 0, instructions_ = 0;
 };
 

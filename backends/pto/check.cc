@@ -1,5 +1,6 @@
-// Every core looks at every index and keeps what it found in its own buffer, so that all come to the same answer and none has to wait for
-// another; all write the same words to `fault`. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// See check.h. Every core checks all indices and keeps the result in its own buffer, so all cores get the same result
+// and none waits for another. All of them store the same words to `fault`. Tested by tests/golden/pto_program_test.cc
+// and tests/differential/npu.
 #include "backends/pto/check.h"
 
 #include "compiler/pto/types.h"

@@ -1,15 +1,17 @@
-// Policy error: what a program's check of every index has in common, whichever way the op is walked.
+// Policy error: the parts of the check of all indices that programs of rows (rows.h) and of windows (windows.h) share.
+// The check keeps a tile of i32, the cell: its element 0 becomes 1 if an index is out of bounds. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include "backends/pto/frame.h"
 
 namespace strew::inline v0::pto {
 
-/// A tile whose first element counts as 0: no fault seen.
+/// Allocates the cell and sets it to 0.
 Named start_check(Frame& frame);
-/// Remembers a fault where `found`, an i32, is not 0.
+/// Makes the cell the maximum of itself and `found`, an i32 that is 1 for an index out of bounds and 0 otherwise.
 void add_fault(Frame& frame, const Named& cell, const Named& found);
-/// Writes the cell to `fault`, and makes frame.allowed 0 where there was one.
+/// Stores the cell to the argument `fault`, and sets frame.allowed: 1 if no index was out of bounds, else 0.
 void finish_check(Frame& frame, const Named& cell);
 
 }  // namespace strew::inline v0::pto

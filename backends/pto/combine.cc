@@ -1,8 +1,10 @@
-// Atomics where the chip and the reader of the text have them for the element type and their order does not matter (or is kept: see
-// rows.cc); everything else reads the current values, folds and writes back, which is right for updates that cannot meet: unique ones,
-// or one row at a time on the core that owns it. Graphs are evaluated node by node on tiles, each rounded to its own type as
-// semantics.md wants; nodes whose tile instruction means something else (integer division) are refused.
-// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
+// See combine.h. The combiner is an atomic of mscatter if the chip, and ptoas where it reads the text, have one for the
+// element type; where the order of updates matters, rows.cc keeps it. All other combiners read the current values,
+// compute, and write back. That is correct only if no two updates of a tile share a destination: they are unique, or
+// the tile has one row on the core that owns it (plan_program.cc, row_limit). The expression graph is evaluated node by
+// node on tiles, and each node is rounded to its own type, as docs/semantics.md requires. A node whose tile instruction
+// computes something else (integer division) is refused. Tested by tests/golden/pto_program_test.cc,
+// tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include "backends/pto/combine.h"
 
 #include <bit>
@@ -13,7 +15,7 @@
 namespace strew::inline v0::pto {
 namespace {
 
-/// bf16 that the chip computes with as f32 only.
+/// Must the node's bf16 arithmetic be done in f32, because the chip has the instruction for f32 only?
 bool through_f32(const Frame& frame, const ExprNode& node) {
   const Operator* const row = find_operator(node.op);
   const Reader reader = reader_of(frame.options.output);
@@ -21,6 +23,7 @@ bool through_f32(const Frame& frame, const ExprNode& node) {
          allows(*info(row->tile).legality, frame.chip, reader, DType::f32);
 }
 
+/// Evaluates the expression graph with tile instructions.
 class Graph {
  public:
   Graph(Frame& frame, const CombineTiles& tiles) : frame_(frame), tiles_(tiles), values_(frame.plan.combine.nodes.size()) {}
@@ -37,13 +40,15 @@ class Graph {
   const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
 
   Named tile(const std::string& hint, DType dtype) {
-    return frame_.build.tile(hint, {frame_.travels(dtype), false}, tiles_.rows, tiles_.cols, tiles_.valid_rows,
+    return frame_.build.tile(hint, {frame_.carrier_type(dtype), false}, tiles_.rows, tiles_.cols, tiles_.valid_rows,
                              tiles_.valid_cols);
   }
 
-  Status can(Opcode opcode, DType dtype) const {
+  /// Ok if the chip and the reader of the text allow the instruction on this type.
+  Status check_allowed(Opcode opcode, DType dtype) const {
     const Legality* legality = info(opcode).legality;
-    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.travels(dtype))) return {};
+    if (legality == nullptr || allows(*legality, frame_.chip, reader_of(frame_.options.output), frame_.carrier_type(dtype)))
+      return {};
     return unsupported("the combiner needs " + std::string(name(opcode)) + " on " + std::string(name(dtype)) + ", which " +
                        std::string(name(frame_.chip)) + (frame_.options.output == Output::pto_ir ? " through ptoas" : "") +
                        " does not have, expected f32 or i32");
@@ -57,11 +62,12 @@ class Graph {
       case ExprOp::update:
         return tiles_.update;
       case ExprOp::extra:
-        return everywhere(tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
+        return broadcast(tiles_.extras[static_cast<size_t>(node.index)], node.dtype);
       case ExprOp::literal: {
-        STREW_TRY(can(Opcode::texpands, node.dtype));
+        STREW_TRY(check_allowed(Opcode::texpands, node.dtype));
         const Named out = tile("literal", node.dtype);
-        b.run(Opcode::texpands, {b.constant({frame_.travels(node.dtype), false}, literal_value(frame_, node)).name, out.name});
+        b.run(Opcode::texpands,
+              {b.constant({frame_.carrier_type(node.dtype), false}, literal_value(frame_, node)).name, out.name});
         return out;
       }
       case ExprOp::convert:
@@ -71,10 +77,10 @@ class Graph {
     }
   }
 
-  /// A number as a tile of it.
-  Expected<Named> everywhere(const Named& extra, DType dtype) {
+  /// An extra input as a tile: a scalar is broadcast.
+  Expected<Named> broadcast(const Named& extra, DType dtype) {
     if (extra.type.kind == TypeKind::tile) return extra;
-    STREW_TRY(can(Opcode::texpands, dtype));
+    STREW_TRY(check_allowed(Opcode::texpands, dtype));
     const Named out = tile("everywhere", dtype);
     frame_.build.run(Opcode::texpands, {extra.name, out.name});
     return out;
@@ -105,12 +111,13 @@ class Graph {
     const Opcode opcode = row->tile;
     const Named &a = value(node.args[0]), &c = value(node.args[1]);
     if (through_f32(frame_, node)) {
-      // Rounded twice, which for bf16 is once: f32 has more than twice its digits.
+      // Rounding to f32 and then to bf16 gives the bits of rounding once, because f32 has more than twice as many
+      // significant bits as bf16.
       const Named left = converted(a, DType::f32), right = converted(c, DType::f32), wide = tile("combined", DType::f32);
       frame_.build.run(opcode, {left.name, right.name, wide.name});
       return converted(wide, node.dtype);
     }
-    STREW_TRY(can(opcode, node.dtype));
+    STREW_TRY(check_allowed(opcode, node.dtype));
     const Named out = tile("combined", node.dtype);
     if (opcode == Opcode::txor) {
       const Named room = tile("room", node.dtype);
@@ -130,7 +137,7 @@ class Graph {
 
 int64_t literal_value(const Frame& frame, const ExprNode& node) {
   const auto word = static_cast<uint64_t>(node.value.bits[0]);
-  if (!is_signed_integer(frame.travels(node.dtype))) return static_cast<int64_t>(word);
+  if (!is_signed_integer(frame.carrier_type(node.dtype))) return static_cast<int64_t>(word);
   const int shift = 64 - bits(node.dtype);
   return static_cast<int64_t>(word << shift) >> shift;
 }
@@ -154,23 +161,25 @@ Expected<Combine> choose_combine(const Frame& frame) {
   if (plan.accumulate != Accumulate::native && !plan.unique.holds)
     return unsupported("accumulate is " + std::string(name(plan.accumulate)) +
                        " and updates may meet, which would round in between; unique_indices or accumulate native would allow it");
-  // One update per destination: rounding twice changes nothing where both have the narrow type.
+  // Here every destination has one update at most. Wide accumulation then rounds once, as native accumulation does, if
+  // all types are the same.
   const auto dtype_of = [&](int tensor) { return plan.tensors[static_cast<size_t>(tensor)].dtype; };
   if (plan.accumulate != Accumulate::native && !same_types(plan))
     return unsupported("accumulate is " + std::string(name(plan.accumulate)) + " over updates of " +
                        std::string(name(dtype_of(plan.update(0)))) + ", expected " + std::string(name(dtype_of(plan.result(0)))) +
                        " as the result has; accumulate native would work");
-  // What is computed element by element may only travel as the type it has here: i8 for a truth, whose sum is another one.
+  // Scalar arithmetic needs the types of Frame::carrier_type(). An atomic on them would be wrong: a bool travels as i8,
+  // and a sum of i8 is not a sum of bools.
   if (frame.one_by_one()) return out;
   const Operator* const combiner = combiner_operator(plan);
   if (combiner == nullptr || combiner->atomic.empty() || !same_types(plan) || has_extras(plan)) return out;
-  // Every pair by the same way: they share the index tiles and the loops.
+  // All pairs combine in the same way, because they share the index tiles and the loops.
   const std::string atomic(combiner->atomic);
   bool any_order = true;
   for (int pair = 0; pair < plan.pairs; ++pair) {
     const DType dtype = dtype_of(plan.result(pair));
     any_order &= combiner->reorders(dtype);
-    const DType moved = frame.travels(dtype);
+    const DType moved = frame.carrier_type(dtype);
     if (allows(atomic_legality(atomic), frame.chip, reader_of(frame.options.output), moved)) continue;
     if (allows(atomic_legality(atomic), frame.chip, Reader::headers, moved) && !plan.unique.holds)
       return unsupported("atomic " + atomic + " of " + std::string(name(dtype)) + ": " + std::string(name(frame.chip)) +
@@ -188,7 +197,8 @@ Status check_computes(const Frame& frame, const Combine& combine) {
   for (size_t t = 0; t < frame.plan.tensors.size(); ++t) {
     const PlanTensor& tensor = frame.plan.tensors[t];
     const Words& words = frame.words(static_cast<int>(t));
-    if (tensor.role == Role::indices || !tensor.bound || (words.count == 1 && words.element.dtype == frame.travels(tensor.dtype)))
+    if (tensor.role == Role::indices || !tensor.bound ||
+        (words.count == 1 && words.element.dtype == frame.carrier_type(tensor.dtype)))
       continue;
     return unsupported("arithmetic on " + std::string(name(tensor.dtype)) + ", which " + std::string(name(frame.chip)) +
                        " only moves; " + (is_integer(tensor.dtype) ? "i32 or f32" : "f32") + " would work" +

@@ -1,4 +1,6 @@
-// Combine: how a program folds updates into the table: the instruction's own atomics, or gather, compute, scatter on tiles.
+// Combine: how a program combines updates with the table: by the atomic of mscatter, or by reading the current values,
+// computing on tiles, and writing the result back. Tested by tests/golden/pto_program_test.cc,
+// tests/error/pto_program_error_test.cc and tests/differential/npu.
 #pragma once
 
 #include <string>
@@ -9,44 +11,47 @@
 namespace strew::inline v0::pto {
 
 enum class CombineWay : uint8_t {
-  assign,   ///< updates replace
-  atomic,   ///< mscatter's scatterAtomicOp
-  compute,  ///< current values are fetched, combined on tiles and written back
+  assign,   ///< updates replace the current values
+  atomic,   ///< mscatter combines them: its attribute scatterAtomicOp
+  compute,  ///< current values are read, combined with the updates on tiles or scalars, and written back
 };
 
 struct Combine {
   CombineWay way = CombineWay::assign;
-  std::string atomic = "none";  ///< add, max, min
-  bool any_order = false;       ///< the result does not depend on the order of updates
+  std::string atomic = "none";  ///< add, max or min for CombineWay::atomic
+  bool any_order = false;       ///< the order of updates does not matter: the result is the same, or the op allows any order
 };
 
-/// Which way, or why none: the op's combiner, element type, order and hints against the chip.
+/// Chooses the way for the op's combiner, element types, order and hints on this chip. Fails with the reason if there
+/// is none.
 Expected<Combine> choose_combine(const Frame& frame);
 
-/// Tiles of one place: the current values, the updates of each pair, and the per-element extras.
+/// The inputs of the combiner for one tile of the table.
 struct CombineTiles {
   Named current, update;
-  std::vector<Named> extras;  ///< per extra: a tile, or a number for all of it
+  std::vector<Named> extras;  ///< for each extra input: a tile, or a scalar that holds for the whole tile
   int64_t rows = 0, cols = 0;
   Number valid_rows, valid_cols;
 };
 
-/// Elements travel as what they are wherever something is computed with them.
+/// Fails if the combiner computes on elements that the program can only move, as words of another type (frame.h,
+/// Words).
 Status check_computes(const Frame& frame, const Combine& combine);
 
-/// ptoas converts between tiles of one physical shape only: where something is converted, rows are made to fit every type.
+/// If the combiner converts, makes rows of all tiles equally long in elements: ptoas converts only between tiles of one
+/// physical shape.
 void align_conversions(Frame& frame, const Combine& combine);
 
-/// Computes the plan's graph for `pair` and returns the tile that holds the result.
+/// Writes the evaluation of the plan's expression graph for `pair`, and returns the tile that holds the result.
 Expected<Named> write_combine(Frame& frame, int pair, const CombineTiles& tiles);
 
-/// The same for what the scalar unit computes (Frame::one_by_one), element by element.
+/// The same with scalar instructions, element by element, for combiners that Frame::one_by_one() names (scalars.cc).
 Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tiles);
 
-/// A literal's bits, as wide as its type, in the type that it travels as.
+/// The value of a literal's bits in the type Frame::carrier_type() of its type.
 int64_t literal_value(const Frame& frame, const ExprNode& node);
 
-/// Who reads the output.
+/// Whose rules of element types hold: those of ptoas or those of the headers alone.
 Reader reader_of(Output output);
 
 }  // namespace strew::inline v0::pto

@@ -1,12 +1,18 @@
-// A statement waits, just before it runs, for those statements of other pipes that wrote what it reads or writes, or read what it writes:
-// set_flag of their pipe, wait_flag of its own. One flag covers everything its pipe was given before, so a pair of pipes gets a flag only
-// where something new is to be waited for. Vector instructions on a3 overlap in their own pipe: there a pipe barrier stands instead.
+// See flags.h. Dependences within a body. A statement depends on earlier statements of other pipes that wrote what it
+// reads or writes, or read what it writes. Just before it, a set_flag of their pipe and a wait_flag of its own pipe are
+// inserted. A set_flag takes effect after everything that its pipe was given before, so one flag covers all earlier
+// statements of that pipe, and a pair of pipes gets a new flag only for a dependence that no earlier flag covers.
+// Vector instructions on a3, and stores on both chips, overlap within their own pipe: there a barrier of that pipe is
+// inserted instead.
 //
-// A loop's next turn meets the last one. What it would have to wait for becomes a flag that is set before the loop, waited for at the top
-// of the body, set again at its end, and waited for after the loop. Inner loops are statements of the outer loop with everything they
-// touch, and get flags of their own inside: two tiles in a turn (double buffering) run side by side that way. Plain flags use
-// events 0 to 3 in turn, flags between turns 4 to 7, so that they never meet.
-// Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated program.
+// Loop-carried dependences, between an iteration and the next. Such a dependence becomes a flag that is set before the
+// loop, waited for in the body before the first statement concerned, set again after the last one, and waited for after
+// the loop. For the flags of an outer loop, an inner loop is one statement that touches everything its body touches;
+// inside, it has flags of its own. So the two tiles of an iteration (double buffering) can overlap. Flags within a body
+// use events 0 to 3 in turn, loop-carried flags events 4 to 7, so neither kind is mistaken for the other.
+//
+// Tested by tests/unit/pto_flags_test.cc and, through the simulator's check for missing flags, by every simulated
+// program.
 #include "backends/pto/flags.h"
 
 #include <algorithm>
@@ -21,8 +27,9 @@
 namespace strew::inline v0::pto {
 namespace {
 
+/// A read or write by one pipe.
 struct Touch {
-  int what = 0;  ///< a tile, or the pointer behind a view, by number
+  int what = 0;  ///< the number of a tile, or of the pointer behind a view
   Pipe pipe = Pipe::none;
   bool write = false;
 };
@@ -51,7 +58,7 @@ class FlagWriter {
   }
 
  private:
-  /// What views and their parts lie in.
+  /// Gives every view, and every partition of one, the number of the pointer behind it.
   void names(const std::vector<Statement>& statements) {
     for (const Statement& s : statements) {
       if (s.opcode == Opcode::make_tensor_view || s.opcode == Opcode::partition_view)
@@ -61,7 +68,7 @@ class FlagWriter {
   }
   int number_of(const std::string& name) { return numbers_.try_emplace(name, static_cast<int>(numbers_.size())).first->second; }
 
-  /// Everything a statement does, with what is inside of it.
+  /// Everything that a statement reads and writes, including the statements of its body.
   std::vector<Touch> touches(const Statement& s) {
     std::vector<Touch> out;
     const Instruction& row = info(s.opcode);
@@ -76,26 +83,29 @@ class FlagWriter {
     return out;
   }
 
-  static bool meets(const Touch& earlier, const Touch& later) {
+  /// Must `later` come after `earlier`?
+  static bool depends(const Touch& earlier, const Touch& later) {
     return earlier.what == later.what && (earlier.write || later.write) && earlier.pipe != Pipe::none && later.pipe != Pipe::none;
   }
-  /// Do statements of one pipe wait for each other by themselves?
-  bool in_turn(const Touch& touch) const {
+  /// Does the pipe execute this access after its own earlier ones without a barrier?
+  bool ordered_by_pipe(const Touch& touch) const {
     if (touch.pipe == Pipe::mte3) return touch.what < apart_numbers_;
     return touch.pipe != Pipe::v || chip_ != Chip::a3;
   }
 
   struct Placed {
-    size_t at = 0;  ///< statement of the body
+    size_t at = 0;  ///< the statement's number in the body
     Touch touch;
   };
+  /// A loop-carried flag.
   struct Carried {
     PipePair pipes;
-    size_t first = 0, last = 0;  ///< waits before the one, is set after the other
+    size_t first = 0, last = 0;  ///< the wait stands before statement `first`, the set after statement `last`
     int event = 0;
   };
 
-  /// Writes the flags of `statements`; `drained`: for each of them that is a loop, what its own flags cover.
+  /// Inserts the flags into `statements`. `drained`: receives, for each statement that is a loop, the pipe pairs of its
+  /// loop-carried flags.
   void body(std::vector<Statement>& statements, std::vector<std::vector<PipePair>>* drained = nullptr) {
     std::vector<Placed> seen;
     std::map<PipePair, size_t> covered;  // statements before this number have been waited for
@@ -113,7 +123,7 @@ class FlagWriter {
       ++number;
       if (drained != nullptr) drained->emplace_back();
       if (s.opcode == Opcode::loop) {
-        // What its turns waited for at the end covers everything before, too.
+        // The waits after the loop cover everything before it, too.
         const std::vector<PipePair> waited = loop(s, out);
         for (const PipePair& pipes : waited) covered[pipes] = number;
         if (drained != nullptr) drained->back() = waited;
@@ -127,9 +137,9 @@ class FlagWriter {
 
   void wait(const Placed& earlier, const Touch& later, size_t number, std::map<PipePair, size_t>& covered,
             std::vector<Statement>& out) {
-    if (!meets(earlier.touch, later)) return;
+    if (!depends(earlier.touch, later)) return;
     const PipePair pipes{earlier.touch.pipe, later.pipe};
-    if (pipes.first == pipes.second && in_turn(later)) return;
+    if (pipes.first == pipes.second && ordered_by_pipe(later)) return;
     size_t& until = covered[pipes];
     if (until > earlier.at) return;
     until = number;
@@ -149,34 +159,35 @@ class FlagWriter {
     out.push_back(flag(Opcode::wait_flag, pipes, event));
   }
 
-  /// A loop's body as it was: what each statement touches, and which flags stand in front of it now.
-  struct Turn {
+  /// One iteration of a loop: the statements of its body before flags were inserted, and which flags stand before each
+  /// of them now.
+  struct Iteration {
     std::vector<std::vector<Touch>> touched;
-    std::vector<bool> loops, barriers;
-    std::vector<size_t> starts;                  ///< in the body with flags: where the statement with its flags begins
-    std::vector<std::vector<PipePair>> flagged;  ///< pairs waited for in front of it
-    std::vector<std::vector<PipePair>> drained;  ///< loops: pairs waited for at its top and its end
+    std::vector<bool> loops, barriers;           ///< is the statement a loop or an `if`? is it a barrier of all pipes?
+    std::vector<size_t> starts;                  ///< where the statement and the flags before it begin, in the body with flags
+    std::vector<std::vector<PipePair>> flagged;  ///< the pipe pairs of the wait_flags before it
+    std::vector<std::vector<PipePair>> drained;  ///< for a loop: the pipe pairs of its own loop-carried flags
   };
 
-  /// Does something in every turn make `later` wait for `earlier` of the turn before?
-  static bool covered_between(const Turn& turn, const Placed& earlier, const Placed& later, PipePair pipes) {
+  /// Do the flags and barriers within the body already make `later` wait for `earlier` of the iteration before?
+  static bool covered_between(const Iteration& iteration, const Placed& earlier, const Placed& later, PipePair pipes) {
     const auto has = [&](const std::vector<PipePair>& list) { return std::find(list.begin(), list.end(), pipes) != list.end(); };
-    for (size_t i = 0; i < turn.loops.size(); ++i) {
-      if (turn.barriers[i] && (i > earlier.at || i < later.at)) return true;
-      if (i <= later.at && has(turn.flagged[i])) return true;
-      if ((i >= earlier.at || i <= later.at) && has(turn.drained[i])) return true;
+    for (size_t i = 0; i < iteration.loops.size(); ++i) {
+      if (iteration.barriers[i] && (i > earlier.at || i < later.at)) return true;
+      if (i <= later.at && has(iteration.flagged[i])) return true;
+      if ((i >= earlier.at || i <= later.at) && has(iteration.drained[i])) return true;
     }
     return false;
   }
 
-  /// The flags between one turn of the loop and the next.
-  std::vector<Carried> carried(const Turn& turn) {
+  /// The loop-carried flags that the loop needs.
+  std::vector<Carried> carried(const Iteration& iteration) {
     std::vector<Placed> all;
-    const size_t size = turn.loops.size();
+    const size_t size = iteration.loops.size();
     size_t first_leaf = size, last_leaf = 0;
     for (size_t i = 0; i < size; ++i) {
-      for (const Touch& t : turn.touched[i]) all.push_back({i, t});
-      if (turn.loops[i] || turn.touched[i].empty()) continue;
+      for (const Touch& t : iteration.touched[i]) all.push_back({i, t});
+      if (iteration.loops[i] || iteration.touched[i].empty()) continue;
       first_leaf = std::min(first_leaf, i);
       last_leaf = i;
     }
@@ -184,11 +195,12 @@ class FlagWriter {
     for (const Placed& earlier : all) {
       for (const Placed& later : all) {
         const PipePair pipes{earlier.touch.pipe, later.touch.pipe};
-        if (pipes.first == pipes.second || !meets(earlier.touch, later.touch)) continue;
-        if (covered_between(turn, earlier, later, pipes)) continue;
-        const bool inner = turn.loops[later.at], from_inner = turn.loops[earlier.at];
+        if (pipes.first == pipes.second || !depends(earlier.touch, later.touch)) continue;
+        if (covered_between(iteration, earlier, later, pipes)) continue;
+        const bool inner = iteration.loops[later.at], from_inner = iteration.loops[earlier.at];
         const size_t first = inner ? later.at : first_leaf, last = from_inner ? earlier.at : last_leaf;
-        // Statements of the body itself share one flag; an inner loop has its own.
+        // A dependence that starts or ends in an inner loop has a flag of its own there; all others of the body share
+        // one flag.
         const size_t key = inner ? later.at + 1 : from_inner ? size + earlier.at + 1 : 0;
         Carried& c = found[{pipes.first, pipes.second, key}];
         if (c.pipes.first == Pipe::none) c = {pipes, first, last, 0};
@@ -204,48 +216,48 @@ class FlagWriter {
     return out;
   }
 
-  /// Writes the flags inside of a body and says what became of it.
-  Turn turn_of(std::vector<Statement>& statements) {
-    Turn turn;
+  /// Inserts the flags within a loop's body, and returns the body's description.
+  Iteration iteration_of(std::vector<Statement>& statements) {
+    Iteration iteration;
     for (size_t i = 0; i < statements.size(); ++i) {
-      turn.touched.push_back(touches(statements[i]));
-      turn.loops.push_back(statements[i].opcode == Opcode::loop || statements[i].opcode == Opcode::branch);
-      turn.barriers.push_back(statements[i].opcode == Opcode::barrier);
-      statements[i].at.line = -1;  // what was there before the flags came
+      iteration.touched.push_back(touches(statements[i]));
+      iteration.loops.push_back(statements[i].opcode == Opcode::loop || statements[i].opcode == Opcode::branch);
+      iteration.barriers.push_back(statements[i].opcode == Opcode::barrier);
+      statements[i].at.line = -1;  // marks the statements that were there before body() inserts flags
     }
     std::vector<std::vector<PipePair>> drained;
     body(statements, &drained);
-    turn.drained = std::move(drained);
-    turn.starts.push_back(0);
-    turn.flagged.emplace_back();
+    iteration.drained = std::move(drained);
+    iteration.starts.push_back(0);
+    iteration.flagged.emplace_back();
     for (size_t i = 0; i < statements.size(); ++i) {
       Statement& s = statements[i];
       if (s.opcode == Opcode::wait_flag && s.at.line >= 0)
-        turn.flagged.back().emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
+        iteration.flagged.back().emplace_back(pipe_from_name(s.attribute("src_pipe")), pipe_from_name(s.attribute("dst_pipe")));
       if (s.at.line >= 0) continue;
       s.at = {};
-      turn.starts.push_back(i + 1);
-      turn.flagged.emplace_back();
+      iteration.starts.push_back(i + 1);
+      iteration.flagged.emplace_back();
     }
-    return turn;
+    return iteration;
   }
 
-  /// Returns the pairs whose flags stand around it.
+  /// Appends the loop with all its flags to `out`, and returns the pipe pairs of its loop-carried flags.
   std::vector<PipePair> loop(Statement& s, std::vector<Statement>& out) {
     std::vector<Statement> inner = std::move(s.body);
-    const Turn turn = turn_of(inner);
-    const std::vector<Carried> flags = carried(turn);
+    const Iteration iteration = iteration_of(inner);
+    const std::vector<Carried> flags = carried(iteration);
     std::vector<Statement> marked;
-    for (size_t i = 0; i < turn.loops.size(); ++i) {
+    for (size_t i = 0; i < iteration.loops.size(); ++i) {
       for (const Carried& c : flags)
         if (c.first == i) marked.push_back(flag(Opcode::wait_flag, c.pipes, c.event));
-      const size_t end = i + 1 == turn.loops.size() ? inner.size() : turn.starts[i + 1];
-      for (size_t at = turn.starts[i]; at < end; ++at) marked.push_back(std::move(inner[at]));
+      const size_t end = i + 1 == iteration.loops.size() ? inner.size() : iteration.starts[i + 1];
+      for (size_t at = iteration.starts[i]; at < end; ++at) marked.push_back(std::move(inner[at]));
       for (const Carried& c : flags)
         if (c.last == i) marked.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     }
     for (const Pipe pipe : {Pipe::v, Pipe::mte3})
-      if (meet_in(pipe, turn)) emit({pipe, pipe}, marked);
+      if (carries_dependence_in(pipe, iteration)) emit({pipe, pipe}, marked);
     s.body = std::move(marked);
     for (const Carried& c : flags) out.push_back(flag(Opcode::set_flag, c.pipes, c.event));
     out.push_back(std::move(s));
@@ -257,19 +269,19 @@ class FlagWriter {
     return pairs;
   }
 
-  /// Instructions of `pipe` in one turn and the next that meet and overlap.
-  bool meet_in(Pipe pipe, const Turn& turn) const {
-    for (size_t i = 0; i < turn.touched.size(); ++i)
-      for (const auto& other : turn.touched)
-        for (const Touch& a : turn.touched[i])
+  /// Is there a loop-carried dependence between instructions of `pipe` that the pipe itself does not order?
+  bool carries_dependence_in(Pipe pipe, const Iteration& iteration) const {
+    for (size_t i = 0; i < iteration.touched.size(); ++i)
+      for (const auto& other : iteration.touched)
+        for (const Touch& a : iteration.touched[i])
           for (const Touch& b : other)
-            if (a.pipe == pipe && b.pipe == pipe && meets(a, b) && !in_turn(b)) return true;
+            if (a.pipe == pipe && b.pipe == pipe && depends(a, b) && !ordered_by_pipe(b)) return true;
     return false;
   }
 
   Chip chip_;
   std::unordered_map<std::string, int> numbers_;
-  int apart_numbers_ = 0;  ///< what lies below is memory whose stores never meet
+  int apart_numbers_ = 0;  ///< smaller numbers are the pointers `apart` of write_flags()
   std::map<PipePair, int> plain_, carried_;
 };
 

@@ -1,4 +1,5 @@
-// Flags: set_flag and wait_flag between the pipes of a core, from what each statement reads and writes.
+// write_flags(): inserts the synchronisation between the pipes of a core (set_flag, wait_flag, barriers of one pipe),
+// from what each statement reads and writes. Tested by tests/unit/pto_flags_test.cc.
 #pragma once
 
 #include <set>
@@ -8,8 +9,8 @@
 
 namespace strew::inline v0::pto {
 
-/// Writes the flags and pipe barriers of a function that has none (only barriers of all pipes, which stay). `apart`: pointers behind
-/// which no two writes meet.
+/// Inserts flags and barriers into a function that has none but barriers of all pipes, which stay. `apart`: names of
+/// pointers whose memory no two statements write at the same place, so that stores to it need no order.
 void write_flags(Function& function, Chip chip, const std::set<std::string>& apart = {});
 
 }  // namespace strew::inline v0::pto

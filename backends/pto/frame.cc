@@ -1,6 +1,7 @@
-// See frame.h. Elements the chip does not compute with, or wider than its own, travel as words of the same bits: a row of 64 i64 is a row
-// of 128 i32. Indices are always declared i32, whatever their sign: the chip reads them as u32 and index code is written for both.
-// Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
+// See frame.h. Elements of a type that the chip has no instructions for are moved as words with the same bits: a row of
+// 64 i64 is a row of 128 i32. Indices of 32 bits or more are declared as i32, signed or not: the chip reads them as
+// u32, and index code (indices.h) handles both. Tested by tests/golden/pto_program_test.cc and
+// tests/error/pto_program_error_test.cc.
 #include "backends/pto/frame.h"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ ArgumentRole role_of(Role role) {
   return ArgumentRole::extra;
 }
 
-/// Elements of `dtype` as words: themselves where the chip moves them.
+/// Finds the words of an element of `dtype`: the element itself if the chip can move it. False if there are none.
 bool words_of(Chip chip, DType dtype, Words& out) {
   if (allows(*info(Opcode::mscatter).legality, chip, Reader::ptoas, dtype)) {
     out = {{dtype, false}, 1};
@@ -83,8 +84,9 @@ Frame::Frame(std::span<const TensorSlot> tensors, const Plan& the_plan, Chip the
       build(the_chip, the_options.blocks),
       slots_(tensors) {}
 
-/// Does the program put a value into tiles of this type that the chip only has for other types of the width? Nothing computes then.
-bool Frame::fills(const TensorType& type) const {
+/// Does the program fill tiles of this type with a value, though the chip has no fill instruction for the type? Nothing
+/// computes with the elements then, so the signed type of the same width takes its place.
+bool Frame::needs_signed_fill(const TensorType& type) const {
   const bool puts =
       scatter() ? plan.init_kind == InitKind::fill : plan.oob == OobPolicy::fill_element || plan.oob == OobPolicy::fill_window;
   return (plan.gather || assigns(plan)) && puts &&
@@ -108,7 +110,7 @@ DType Frame::signed_of(DType dtype) {
 
 namespace {
 
-/// What a node that scalars compute may be.
+/// Can the scalar unit compute this node?
 bool scalars_have(const ExprNode& node) {
   const bool truth = node.dtype == DType::boolean;
   if ((!is_integer(node.dtype) && !truth) || bits(node.dtype) < 8) return false;
@@ -129,7 +131,8 @@ bool scalars_have(const ExprNode& node) {
 
 }  // namespace
 
-/// Integers that no tile instruction and no atomic combines on this chip, or that are converted: the scalar unit does, one by one.
+/// Must the scalar unit combine the updates, element by element? So it is for integers that neither a tile instruction
+/// nor an atomic of this chip combines, and for integers that are converted.
 bool Frame::computes_one_by_one() const {
   if (options.output == Output::pto_as || plan.pure_move) return false;
   const Operator* const combiner = combiner_operator(plan);
@@ -157,15 +160,15 @@ bool Frame::computes_one_by_one() const {
     const bool computes = row != nullptr || node.op == ExprOp::literal;
     needed |= bits(node.dtype) == 64 || node.dtype == DType::boolean || node.op == ExprOp::convert;
     needed |= computes && !legal(node.dtype) && !legal(moved);
-    // Where all is done as with signed numbers the fill is one, too.
+    // If signed arithmetic is used for all numbers, the fill value is signed, too.
     needed |= fills && !as_signed && is_unsigned_integer(node.dtype) &&
               !allows(*info(Opcode::texpands).legality, chip, reader, node.dtype);
   }
   return needed;
 }
 
-/// Sums, differences, products and bit by bit: the same for signed and unsigned. a3 has few instructions of unsigned elements, and ptoas
-/// fills no tiles of them.
+/// May signed arithmetic replace unsigned arithmetic? Sums, differences, products and bitwise operators have the same
+/// bits for both. a3 has few instructions on unsigned elements, and ptoas fills no tiles of them.
 bool Frame::computes_signed() const {
   if (plan.gather || has_extras(plan) || (chip != Chip::a3 && plan.init_kind != InitKind::fill)) return false;
   const Operator* const combiner = combiner_operator(plan);
@@ -184,12 +187,13 @@ Status Frame::add_tensor(const TensorSlot& slot, int tensor) {
   argument.dtype = slot.type->dtype;
   argument.dims = slot.type->dims;
   if (slot.role == Role::indices) {
-    // Read as signed words, which ptoas has scalars of; index code knows what they stand for.
+    // Indices are read as signed words, because ptoas has no unsigned scalars. Index code knows the type that they
+    // stand for.
     const int64_t size = bits(argument.dtype);
     words_[t] = size >= 32 ? Words{{DType::i32, false}, size / 32} : Words{{size == 16 ? DType::i16 : DType::i8, false}, 1};
-  } else if (one_by_one_ || travels(argument.dtype) != argument.dtype) {
-    words_[t] = {{travels(argument.dtype), false}, 1};
-  } else if (fills(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
+  } else if (one_by_one_ || carrier_type(argument.dtype) != argument.dtype) {
+    words_[t] = {{carrier_type(argument.dtype), false}, 1};
+  } else if (needs_signed_fill(*slot.type) && bits(argument.dtype) >= 8 && bits(argument.dtype) <= 32) {
     words_[t] = {{signed_of(argument.dtype), false}, 1};
   } else if (!words_of(chip, argument.dtype, words_[t])) {
     return unsupported(argument.name + " is " + std::string(name(argument.dtype)) + ", expected elements of 8 bits or more" +
@@ -230,7 +234,7 @@ Status Frame::start() {
     for (size_t t = 0; t < plan.tensors.size(); ++t) {
       const PlanTensor& tensor = plan.tensors[t];
       if (tensor.role == symbol.role && tensor.index == symbol.index) scalar.tensor = places[t];
-      // An operand that is not bound has its result's dims.
+      // An operand that is not bound has the dims of its result.
       if (scalar.tensor < 0 && symbol.role == Role::operand && tensor.role == Role::result) scalar.tensor = places[t];
     }
     if (scalar.tensor < 0)
@@ -290,7 +294,7 @@ Term Frame::extent(int tensor) const {
     std::sort(all.symbols.begin(), all.symbols.end());
     return all;
   }
-  // The results share their dims, whichever of them says so, and the symbols of those that are open.
+  // All results have the same dims: an extent that one of them leaves open may be static in another.
   std::vector<int64_t> dims = type_of(tensor).dims;
   for (const TensorSlot& slot : slots_)
     for (size_t d = 0; scatter() && slot.role == Role::result && d < dims.size(); ++d)

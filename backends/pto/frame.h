@@ -1,4 +1,6 @@
-// Frame: what every part of the planner shares: the plan, the parameters, how elements travel, and the builder.
+// Frame: the state that all parts of the planner share while they write one program: the plan, the function's
+// parameters, the types in which elements are moved and computed, and the builder. Tested by
+// tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
 #pragma once
 
 #include <map>
@@ -13,22 +15,25 @@
 
 namespace strew::inline v0::pto {
 
-/// How an element of a tensor travels: as `count` words of an element type the chip moves.
+/// The form in which a program moves the elements of a tensor: each as `count` words of an element type that the chip
+/// can move.
 struct Words {
   Element element;
   int64_t count = 1;
 };
 
-/// What one attempt to write the program was asked for.
+/// The parameters that the planner tries: a program is written for each of them, and the cheapest is taken
+/// (plan_program.cc).
 struct Attempt {
-  int64_t rows = 8;  ///< of a data tile
-  bool buffered = false;
+  int64_t rows = 8;       ///< the height of a data tile
+  bool buffered = false;  ///< double buffering: two tiles per iteration
 };
 
 class Frame {
  public:
   Frame(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options, const Attempt& attempt);
-  /// Parameters of the function, or why there can be none.
+  /// Decides the element types and declares the parameters of the function. Fails with the reason if the op's tensors
+  /// cannot be parameters.
   Status start();
 
   const Plan& plan;
@@ -38,45 +43,47 @@ class Frame {
   ProgramBuilder build;
   Program program;
 
-  /// A term of the plan; makes the scalar parameters' values.
+  /// The value of a term of the plan; the products of its symbols are computed at the head of the function.
   Number number(const Term& term);
   /// `term` / `divisor`, which must divide it.
   Number number(const Term& term, int64_t divisor);
-  /// The element type that numbers of `dtype` are computed in: the signed one of the width where that is the same and the chip lacks
-  /// the unsigned one.
-  DType travels(DType dtype) const {
+  /// The element type in which numbers of `dtype` are moved and computed: usually `dtype` itself; the signed type of
+  /// the same width for unsigned numbers whose results have the same bits and for which the chip lacks instructions;
+  /// and i8 for a bool that scalars compute.
+  DType carrier_type(DType dtype) const {
     const bool other = is_unsigned_integer(dtype) || (one_by_one_ && dtype == DType::boolean);
     return signed_instead_ && other ? signed_of(dtype) : dtype;
   }
-  /// Are updates combined with scalar arithmetic, element by element?
+  /// Does the scalar unit combine the updates, element by element (scalars.cc)?
   bool one_by_one() const { return one_by_one_; }
   const Words& words(int tensor) const { return words_[static_cast<size_t>(tensor)]; }
   const std::string& pointer(int tensor) const { return pointers_[static_cast<size_t>(tensor)]; }
-  /// Elements of a tensor.
+  /// The number of elements of a tensor.
   Term extent(int tensor) const;
   Number elements(int tensor) { return number(extent(tensor)); }
-  /// The last place where a component's window may start.
+  /// The last coordinate at which a component's window may start.
   Number last_start(const Component& component);
-  /// What an open extent counts as in the cost report, and where tiles are chosen.
+  /// The term's value for cost estimates: every open extent counts as kAssumedExtent.
   int64_t assumed(const Term& term) const;
-  /// How many turns a loop over that many takes, `each` at a time.
-  int64_t turns(const Term& extent, int64_t each) const { return (assumed(extent) + each - 1) / each; }
-  /// Bits of the widest element that moves.
+  /// The assumed number of iterations of a loop over `extent` in steps of `each`.
+  int64_t assumed_trips(const Term& extent, int64_t each) const { return (assumed(extent) + each - 1) / each; }
+  /// The bits of the widest element that is moved.
   int widest() const;
-  /// The tensor whose places the indices name.
+  /// The table of a pair: the indexed tensor, a scatter's result or a gather's operand.
   int table(int pair) const { return plan.gather ? plan.operand(0) : plan.result(pair); }
   bool scatter() const { return !plan.gather; }
 
-  /// PTO-AS: rows that results are seen in, so that a memory has one shape; 0: as one line.
+  /// PTO-AS: the length of the rows as which all statements view a result, because a memref has one shape there; 0: the
+  /// result is one line.
   Term pitch = constant(0);
 
-  /// 1 where the checks found nothing, and what loops multiply their bounds with; 1 without checks.
+  /// Policy error: 0 if the check found an index out of bounds, else 1. Without a check it is 1.
   Number allowed = ProgramBuilder::number(1);
-  /// `bound`, or 0 where an index was out of bounds.
+  /// The bound of a loop that must not run after a fault: `bound` times `allowed`.
   Number guarded(const Number& bound) { return build.mul(bound, allowed, "bound"); }
 
  private:
-  bool fills(const TensorType& type) const;
+  bool needs_signed_fill(const TensorType& type) const;
   bool computes_signed() const;
   bool computes_one_by_one() const;
   static DType signed_of(DType dtype);
@@ -92,8 +99,9 @@ class Frame {
   std::map<std::pair<int64_t, std::vector<int>>, Number> numbers_;
 };
 
-/// A term divided by a number, or false where it does not divide.
+/// Does the number divide the term's constant factor?
 bool divides(const Term& term, int64_t divisor);
+/// term / divisor; the number must divide the term.
 Term divided(Term term, int64_t divisor);
 
 }  // namespace strew::inline v0::pto

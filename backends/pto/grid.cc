@@ -1,5 +1,5 @@
-// See grid.h. Tensors are contiguous, so strides divide one another: a step that the pitch divides moves rows, a smaller one columns.
-// Tested by tests/golden/pto_program_test.cc.
+// See grid.h. Tensors are contiguous, so of any two strides one divides the other: a step that the pitch divides moves
+// rows, a smaller step moves columns. Tested by tests/golden/pto_program_test.cc.
 #include "backends/pto/grid.h"
 
 #include <algorithm>
@@ -26,7 +26,8 @@ Grid::Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch)
     return;
   }
   const Number wide = build.mul(frame.number(pitch_), words, "pitch");
-  // An open extent may be 0 at the call; then nothing is moved, but the rows are still counted.
+  // An open extent may be 0 at the call. Nothing is moved then, but the program still divides by the pitch to count the
+  // rows.
   const Number divisor = wide.value ? wide : build.max(wide, build.number(1), "pitch");
   view_ = build.view(hint, frame.pointer(tensor), build.ceil_div(all, divisor, "rows"), wide, wide);
 }

@@ -1,4 +1,5 @@
-// Grid: a tensor as rows along one loop, so that any other loop's step lands on a row or a column of it.
+// Grid: a view of a contiguous tensor as a matrix whose row length is the stride of one loop. A step along any other
+// loop is then a number of whole rows, or a number of columns. Tested by tests/golden/pto_program_test.cc.
 #pragma once
 
 #include <utility>
@@ -11,18 +12,18 @@ namespace strew::inline v0::pto {
 /// A loop's variable and its step in elements of a tensor.
 using Step = std::pair<Number, Term>;
 
-/// The quotient of two terms, or false where the second does not divide the first.
+/// Sets `out` to a / b. Returns false if `b` does not divide `a`.
 bool divide(const Term& a, const Term& b, Term& out);
 
-/// A tensor seen as rows `pitch` elements apart.
+/// A view of a tensor as rows of `pitch` elements.
 class Grid {
  public:
-  /// `pitch` is the tensor's stride along the rows of a tile; 0 (no rows): the whole tensor is one row.
+  /// `pitch`: the tensor's stride from one row of a tile to the next; 0: the whole tensor is one row.
   Grid(Frame& frame, int tensor, const std::string& hint, const Term& pitch);
-  /// `rows` x `cols` elements from `first_row` along the rows, moved by `steps` and `col` more elements.
+  /// The partition of `rows` x `cols` elements that starts at row `first_row` and column `col`, moved by `steps`.
   Named part(const std::string& hint, const Number& first_row, const std::vector<Step>& steps, const Number& col,
              const Number& rows, const Number& cols) const;
-  /// One row of `count` elements; the pitch must be 0.
+  /// The partition of `count` elements that starts at element `first`, moved by `steps`. The pitch must be 0.
   Named line(const std::string& hint, const Number& first, const std::vector<Step>& steps, const Number& count) const;
 
  private:

@@ -1,6 +1,7 @@
-// See guard.h. One walk collects how every value is written and who reads it, a second one puts in the sums.
+// See guard.h. A first walk over the function collects the operator of every value and the values that expressions
+// read; a second walk finds the torn operands; a third inserts the sums. The number of readers of a value is ignored:
+// ptoas merges equal statements, so two readers may become one.
 //
-// How many readers a value has does not matter here: ptoas merges equal statements, so that two readers may become one.
 // Tested by tests/unit/ptoas_arithmetic_test.cc with the real ptoas, and by the programs in tests/golden/programs.
 #include "backends/pto/guard.h"
 
@@ -17,11 +18,11 @@
 namespace strew::inline v0::pto {
 namespace {
 
-/// How a value stands in C++.
+/// How ptoas writes a value in C++, by precedence.
 enum class Shape : uint8_t {
-  whole,  ///< a variable, or a cast of everything
-  tight,  ///< / or %, which bind more tightly than the sum of a view's offsets
-  loose,  ///< a conditional, a comparison or a shift, which do not
+  whole,  ///< a variable, or a cast of the whole expression: safe as any operand
+  tight,  ///< / or %, which bind more tightly than +: safe in the sum of a view's offsets
+  loose,  ///< a conditional, a comparison or a shift, which bind less tightly than +: never safe
 };
 
 Shape shape_of(Opcode opcode) {
@@ -48,7 +49,7 @@ Shape shape_of(Opcode opcode) {
   }
 }
 
-/// Is the statement an operator of C++ expressions, whose operands may be written inside of it?
+/// Does ptoas write the statement as a C++ expression, into which it may inline the operands?
 bool is_expression(Opcode opcode) {
   switch (info(opcode).form) {
     case Form::cast:
@@ -62,7 +63,7 @@ bool is_expression(Opcode opcode) {
   }
 }
 
-/// Operators that read each operand twice, so that those are variables.
+/// Does the C++ of the operator read each operand twice? ptoas makes such operands variables.
 bool reads_twice(Opcode opcode) {
   switch (opcode) {
     case Opcode::ceildivsi:
@@ -77,12 +78,12 @@ bool reads_twice(Opcode opcode) {
   }
 }
 
-/// Operators that cast each operand and the result: ((uint64_t) a + (uint64_t) b).
+/// Does ptoas cast each operand and the result, as in ((uint64_t) a + (uint64_t) b)?
 bool casts_all(Opcode opcode) { return info(opcode).form == Form::binary && shape_of(opcode) == Shape::whole; }
 
 bool is_narrow(const Type& type) { return type.kind == TypeKind::scalar && bits(type.element.dtype) < 64; }
 
-/// `visit` for every statement, bodies after the statement they belong to.
+/// Calls `visit` for every statement, and for the statements of its bodies after it.
 void each(std::vector<Statement>& statements, const std::function<void(Statement&)>& visit) {
   for (Statement& s : statements) {
     visit(s);
@@ -127,11 +128,12 @@ class Guard {
     return found == made_.end() ? Shape::whole : shape_of(found->second.opcode);
   }
 
-  /// `visit` for the operands of `s` that ptoas might write without the parentheses they need.
+  /// Calls `visit` for the torn operands of `s`: those that ptoas may write without the parentheses they need.
   void each_torn(Statement& s, const std::function<void(std::string&)>& visit) {
     if (!is_expression(s.opcode) || reads_twice(s.opcode) || casts_all(s.opcode)) return;
     const bool view = s.opcode == Opcode::partition_view;
-    // A cast that no expression reads begins one, and what begins an expression has its operands in parentheses.
+    // A cast that no expression reads is the root of an expression, and ptoas writes the operands of a root in
+    // parentheses.
     if (info(s.opcode).form == Form::cast && !in_expressions_.contains(s.result)) return;
     for (size_t g = 0; g < s.operands.size(); ++g) {
       if (view && g != 1) continue;  // offsets are summed, sizes are not
@@ -156,7 +158,7 @@ class Guard {
                           " inside of arithmetic, expected i64 or index: ptoas would write it without parentheses");
   }
 
-  /// The sum right behind the value, and its readers.
+  /// Inserts the sum right after each torn value, and makes the torn operands read it.
   void insert(std::vector<Statement>& statements) {
     for (size_t i = 0; i < statements.size(); ++i) {
       each_torn(statements[i], [&](std::string& operand) { operand = sums_.at(operand); });
@@ -185,7 +187,7 @@ class Guard {
     return name;
   }
 
-  /// A statement of the function's outermost level that `is` holds for, taken out of it.
+  /// Removes the first statement of the function's outermost level for which `is` holds, and returns it.
   template <class Is>
   std::optional<Statement> take(const Is& is) {
     const auto found = std::find_if(function_.body.begin(), function_.body.end(), is);
@@ -204,7 +206,8 @@ class Guard {
     return out;
   }
 
-  /// In front, so that every sum may read them: the core's number, which the program may have already, and min(core, 0).
+  /// Puts the zeros, min(core, 0), before everything that may read them, and with them the core's number, which the
+  /// program may read already.
   void make_zeros() {
     std::vector<Statement> head;
     std::optional<Statement> wide = take([](const Statement& s) { return s.opcode == Opcode::get_block_idx; });
@@ -228,14 +231,14 @@ class Guard {
   void add_zero(std::vector<Statement>& head, const std::string& name, const Type& type, const std::string& core) {
     const auto same = [&](const Statement& s) { return s.opcode == Opcode::constant && s.value == 0 && s.type == type; };
     const auto known = std::find_if(function_.body.begin(), function_.body.end(), same);
-    std::string nought;
+    std::string zero_constant;
     if (known != function_.body.end()) {
-      nought = known->result;
+      zero_constant = known->result;
     } else {
-      nought = fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
-      function_.body.insert(function_.body.begin(), make(Opcode::constant, nought, type, {}));
+      zero_constant = fresh(type.kind == TypeKind::index ? "c0" : "c0_i64");
+      function_.body.insert(function_.body.begin(), make(Opcode::constant, zero_constant, type, {}));
     }
-    head.push_back(make(Opcode::minsi, name, type, {{core}, {nought}}));
+    head.push_back(make(Opcode::minsi, name, type, {{core}, {zero_constant}}));
     head.back().note.text = "0, which ptoas does not know: a sum with it stands in parentheses wherever ptoas 0.60 writes it";
   }
 

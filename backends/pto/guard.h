@@ -1,12 +1,15 @@
-// Guard: keeps ptoas from writing wrong C++ for the scalar arithmetic of a program.
+// guard_arithmetic(): works around a defect of ptoas 0.60, which writes wrong C++ for some nested scalar expressions.
 //
-// ptoas 0.60 writes a value that is read once into the C++ expression of its reader, and forgets parentheses in one case: where a
-// subexpression stands in parentheses itself, its own operands get none. `a + min(b, c)` as the last offset of a view becomes
-// `(.. + a + b < c ? b : c)`, and `(x >> y) % z` inside of a sum becomes `(x >> y % z)`. A sum, a difference, a product and the bitwise
-// operators are written as a cast of everything they compute, `(int64_t) ((uint64_t) b + (uint64_t) c)`, which no place can tear apart.
+// The defect: ptoas inlines a value that has one reader into the C++ expression of that reader. If this expression is
+// itself in parentheses, ptoas writes none around its operands. So `a + min(b, c)` as the last offset of a view becomes
+// `(.. + a + b < c ? b : c)`, and `(x >> y) % z` inside a sum becomes `(x >> y % z)`. Sums, differences, products and
+// bitwise operators are safe as operands: ptoas writes them as a cast of the whole expression, `(int64_t) ((uint64_t) b
+// + (uint64_t) c)`.
 //
-// So: where the result of another operator (minimum, maximum, selection, comparison, shift, division) is an operand in such a place,
-// a sum of it and 0 is put between the two. The 0 is min(core, 0), which ptoas does not know to be 0 and therefore keeps.
+// The workaround: if the result of an operator that is not safe (minimum, maximum, selection, comparison, shift,
+// division) is an operand at such a place, the operand becomes a sum of that result and 0. The 0 is min(core, 0), which
+// ptoas cannot fold away. An operand at such a place is called torn in guard.cc. Tested by
+// tests/unit/ptoas_arithmetic_test.cc.
 #pragma once
 
 #include "compiler/pto/ast.h"
@@ -14,8 +17,9 @@
 
 namespace strew::inline v0::pto {
 
-/// Puts the sums into `function`, which ptoas will read. Fails with Code::internal on arithmetic that a sum cannot keep whole: a
-/// comparison as a number, or what is narrower than 64 bits and made wider afterwards. No planner writes that.
+/// Inserts the sums into `function`, which ptoas will read. Fails with Code::internal on arithmetic that a sum cannot
+/// protect: a comparison used as a number, or a number narrower than 64 bits that is widened afterwards. The planner
+/// writes neither.
 Status guard_arithmetic(Function& function);
 
 }  // namespace strew::inline v0::pto

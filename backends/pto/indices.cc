@@ -1,10 +1,12 @@
-// Index code is written with what both chips have for i32 tiles: add, subtract, multiply, maximum, minimum, with a tile or a number. So a
-// sign is min(max(x, -1), 0), and whether x lies in [0, n] is the distance between x, first brought to [-1, n + 1] where nothing
-// overflows, and x brought to [0, n]. Nothing here branches.
+// See indices.h. Index code uses the instructions that both chips have for tiles of i32: add, subtract, multiply,
+// maximum and minimum, with a tile or a scalar. There are no branches. So the sign of x is min(max(x, -1), 0). Whether
+// x lies in [0, n] is computed in two steps: x is clamped to [-1, n + 1], so that nothing overflows later; the distance
+// of that from x clamped to [0, n] is 0 for x inside and 1 or -1 outside.
 //
-// 64-bit indices are fetched as two words each and brought to i32: those that do not fit go to its ends, which are out of bounds as
-// they were. A u32 from 2^31 on goes to the end too, unless the chip's own modes, which read u32, take it as it is.
-// Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// 64-bit indices are read as two words each and narrowed to i32. A value that does not fit becomes an end of the range
+// of i32, which is out of bounds too. A u32 of 2^31 or more also becomes the largest i32, unless the instruction's own
+// mode handles it: the chip reads indices as u32. Tested by tests/golden/pto_program_test.cc and
+// tests/differential/npu.
 #include "backends/pto/indices.h"
 
 #include <limits>
@@ -34,13 +36,13 @@ Named IndexCode::scratch(const char* hint, const Named& like) {
   return b.tile(hint, {DType::i32, false}, 1, frame_.attempt.rows, b.number(1), count);
 }
 
-/// tile = tile `opcode` by, in place.
+/// Applies `opcode` with a scalar to the tile, in place.
 void IndexCode::scale(const Named& tile, Opcode opcode, const Number& by) {
   if ((opcode == Opcode::tadds && by.is(0)) || (opcode == Opcode::tmuls && by.is(1))) return;
   frame_.build.run(opcode, {tile.name, frame_.build.i32(by).name, tile.name});
 }
 
-/// -1 where the tile is negative, else 0.
+/// A tile with -1 for every negative element, else 0.
 Named IndexCode::sign(const Named& tile, const char* hint) {
   ProgramBuilder& b = frame_.build;
   const Named out = scratch(hint, tile);
@@ -49,8 +51,8 @@ Named IndexCode::sign(const Named& tile, const char* hint) {
   return out;
 }
 
-/// Words of the indices, `stride` apart from `at` + `offset` on, fetched by an mgather of their own. The tile of places is counted up
-/// once for all that a tile of positions needs, and then moved from offset to offset.
+/// The words of the indices at at + offset, at + offset + stride, …, read by an mgather. The tile of these places is
+/// computed once for a tile of positions; for other offsets (components, high words) it is only shifted.
 Named IndexCode::words(const char* hint, const TilePlace& place, const WordPlace& from) {
   ProgramBuilder& b = frame_.build;
   const Element i32{DType::i32, false};
@@ -68,7 +70,7 @@ Named IndexCode::words(const char* hint, const TilePlace& place, const WordPlace
   return out;
 }
 
-/// Indices of 64 bits.
+/// A tile of 64-bit indices, narrowed to i32.
 Named IndexCode::widened(const TilePlace& place, const WordPlace& from) {
   ProgramBuilder& b = frame_.build;
   const Number two = b.number(2);
@@ -80,7 +82,7 @@ Named IndexCode::widened(const TilePlace& place, const WordPlace& from) {
   const Named high = words("high", place, word);
   const Named low_sign = sign(low, "low_sign");
   if (is_signed_integer(frame_.plan.index_dtype)) {
-    // high - sign(low) is 0 where the value fits, else its sign says which end is meant.
+    // high - sign(low) is 0 if the value fits i32; otherwise it has the value's sign.
     scale(high, Opcode::tmaxs, b.number(-2));
     scale(high, Opcode::tmins, b.number(1));
     b.run(Opcode::tsub, {high.name, low_sign.name, high.name});
@@ -93,7 +95,7 @@ Named IndexCode::widened(const TilePlace& place, const WordPlace& from) {
     b.run(Opcode::tmul, {low_sign.name, low_sign.name, low_sign.name});
     b.run(Opcode::tmax, {high.name, low_sign.name, high.name});
   }
-  // low * (1 - high * high) + high * end
+  // high is now -1, 0 or 1, and the result is low * (1 - high * high) + high * kEnd.
   b.run(Opcode::tmul, {high.name, high.name, low_sign.name});
   scale(low_sign, Opcode::tmuls, b.number(-1));
   scale(low_sign, Opcode::tadds, b.number(1));
@@ -149,7 +151,7 @@ void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
   const Named off = scratch("off", tile);
   b.run(Opcode::tmaxs, {tile.name, b.i32(0).name, off.name});
   scale(off, Opcode::tmins, limit);
-  // Both tiles are needed: the distance, and the place that is in bounds.
+  // Both the distance (for `bad`) and the clamped value (for `tile`) are needed.
   const Named distance = scratch("distance", tile);
   b.run(Opcode::tsub, {tile.name, off.name, distance.name});
   b.run(Opcode::tmul, {distance.name, distance.name, distance.name});
@@ -161,7 +163,7 @@ void IndexCode::bound(const Named& tile, const Number& limit, Named& bad) {
   }
 }
 
-/// u32 from 2^31 on to the end of i32.
+/// u32 indices: replaces values of 2^31 or more, which are negative as i32, by the largest i32.
 void IndexCode::saturate(const Named& tile) {
   if (frame_.plan.index_dtype != DType::u32 || checked_) return;
   ProgramBuilder& b = frame_.build;
@@ -206,7 +208,8 @@ Named IndexCode::rows(const TilePlace& place, const Number& base, const Number& 
     } else if (plan.oob == OobPolicy::skip_window || plan.oob == OobPolicy::fill_window) {
       bound(tile, last, bad);
     } else if (plan.oob == OobPolicy::skip_element || plan.oob == OobPolicy::fill_element) {
-      // The window's step in this dim first: each row is dropped by itself. Off the ends of i32, where adding could turn around.
+      // Each row of the window is dropped by itself, so the row's step in this dim is added before the check. The
+      // minimum with kEnd / 2 keeps the sum from overflowing.
       Number step = b.number(0);
       for (size_t w = 0; w < walk_.window.size(); ++w)
         if (walk_.window[w].component == static_cast<int>(k)) step = b.add(step, place.window[w]);
@@ -259,7 +262,8 @@ Named IndexCode::slab_rows(const TilePlace& place, const Number& base, bool owne
     if (owned) scale(tile, Opcode::tmins, b.sub(dim, b.number(1), "last_place"));
   }
   if (frame_.plan.oob == OobPolicy::wrap && !as_u32) {
-    // The chip wraps u32. Negative ones get the multiple of dim that makes them what they are congruent to.
+    // The chip computes the remainder of u32. Adding a multiple of the extent makes a negative index positive and keeps
+    // its remainder.
     b.note("negative indices: up by a multiple of the extent, so that the chip's u32 remainder is the one wanted");
     const Named negative = sign(tile, "negative");
     const Number lift = b.mul(b.ceil_div(b.number(kEnd + 1), dim, "times"), dim, "lift");

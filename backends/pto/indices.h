@@ -1,4 +1,6 @@
-// IndexCode: the index tiles of a program in rows: loaded, narrowed, normalised, checked and added up on the device.
+// IndexCode: writes the instructions that make index tiles for programs of rows (rows.h): load the indices, narrow
+// 64-bit ones to i32, normalise negative ones, check bounds, and sum the components to a row number. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <vector>
@@ -8,38 +10,41 @@
 
 namespace strew::inline v0::pto {
 
-/// A tile's place among the positions.
+/// Where a tile is in the iteration space (walk.h, RowWalk).
 struct TilePlace {
-  Number first, count;         ///< along the axis
-  std::vector<Number> outer;   ///< variables of the loops around
-  std::vector<Number> window;  ///< and of the window loops; empty outside of them
-  Number base;                 ///< rows of the table before the part that is written, inside of a slab
+  Number first, count;         ///< its positions along the axis
+  std::vector<Number> outer;   ///< the variables of the position loops around the axis
+  std::vector<Number> window;  ///< the variables of the window loops; empty outside of them
+  Number base;                 ///< the row of the slab at which the partition starts that the tile is written to
 };
 
 class IndexCode {
  public:
   IndexCode(Frame& frame, const RowWalk& walk);
 
-  /// The component's tile at `place`: i32, negative where the value was, at the ends of i32 where it did not fit.
+  /// Component `k` of the indices at `place`, normalised, as a tile of i32. A value that does not fit becomes an end of
+  /// the range of i32.
   Named component(size_t k, const TilePlace& place);
-  /// From here on every index is known to be in bounds.
+  /// All indices were checked: later index tiles are known to be in bounds.
   void set_checked() { checked_ = true; }
-  /// A tile of 1 where a component is out of bounds at `place`, else 0.
+  /// A tile with 1 for every position of which a component is out of bounds, else 0.
   Named faults(const TilePlace& place);
-  /// Row numbers of the table, counted from `base`; what the policy drops is negative or not below `rows`.
+  /// The row numbers of the table, minus `base`. Positions that the policy drops get a row outside [0, total).
   Named rows(const TilePlace& place, const Number& base, const Number& total);
-  /// Slabs: the component by the policy, counted from `base`. `owned`: rows outside of [base, base + rows of the part) are dropped.
+  /// RowWalk::slab: the rows in the slab, minus `base`, with as much of the policy as the chip does not do itself.
+  /// `owned`: the core applies only the updates of its own range of rows; the mode `skip` drops the others.
   Named slab_rows(const TilePlace& place, const Number& base, bool owned);
 
-  /// What the instruction is told to do with an index that is out of bounds.
+  /// The attribute scatterOob or gatherOob: what the instruction does with an index that is out of bounds.
   const char* mode(bool owned) const;
-  /// Can index tiles be columns? The chip computes with rows of them only.
+  /// Can index tiles be columns (ProgramOptions::index_column)? Only if the program does not compute with them: the
+  /// chip computes on rows only.
   Status check_column(bool owned) const;
 
  private:
   Named scratch(const char* hint, const Named& like);
   void scale(const Named& tile, Opcode opcode, const Number& by);
-  /// Where a component's words lie: `at` + `offset`, at + offset + stride, ..
+  /// Where a component's words are in memory: at + offset, at + offset + stride, ….
   struct WordPlace {
     Number at, offset, stride;
   };
@@ -47,7 +52,7 @@ class IndexCode {
   Named words(const char* hint, const TilePlace& place, const WordPlace& from);
   void normalise(size_t k, const Named& tile);
   Named sign(const Named& tile, const char* hint);
-  /// Leaves `tile` inside [0, limit] and marks in `bad` what was not.
+  /// Clamps `tile` to [0, limit], and makes the elements of `bad` 1 that were outside.
   void bound(const Named& tile, const Number& limit, Named& bad);
   void saturate(const Named& tile);
   bool drops() const;
@@ -56,10 +61,10 @@ class IndexCode {
   const RowWalk& walk_;
   Grid grid_;
   Number count_;
-  Named column_;  ///< the indices as a column, where they are loaded as one
-  Named whole_;   ///< all words, where they are gathered
-  Named where_;   ///< the tile of places of the positions at hand, and what offset it is at
-  Number where_offset_;
+  Named column_;         ///< ProgramOptions::index_column: the indices as one column
+  Named whole_;          ///< all words of the indices as one line, if words() gathers them
+  Named where_;          ///< words(): the tile of the places from which it gathered last
+  Number where_offset_;  ///< the offset at which `where_` is
   bool checked_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Results are copied or filled as one long line, a tile of up to 16 KiB at a time, whatever their shape is.
+// See init.h. A result of any shape is copied or filled as one line of memory, a tile of up to 16 KiB at a time.
 // Tested by tests/golden/pto_program_test.cc.
 #include "backends/pto/init.h"
 
@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kTileBytes = 16 << 10;
 constexpr int64_t kScalarTileBytes = 1 << 10;  ///< of tiles that are filled element by element
 
-/// Word `w` of a value, as a number of its type.
+/// Word `w` of an element, as a number of the word's type.
 int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
   const int width = bits(dtype);
   const uint64_t all = value.bits[static_cast<size_t>(w * width / 64)] >> (w * width % 64);
@@ -24,7 +24,7 @@ int64_t word_of(const Scalar& value, DType dtype, int64_t w) {
   return static_cast<int64_t>(word << shift) >> shift;
 }
 
-/// Has the chip an instruction that fills a tile with the value? Else single elements are written.
+/// Can one instruction fill a tile with the value? If not, its elements are written one by one.
 bool fills_at_once(const Frame& frame, const Words& words, const Scalar& value) {
   for (int64_t w = 1; w < words.count; ++w)
     if (word_of(value, words.element.dtype, w) != word_of(value, words.element.dtype, 0)) return false;
@@ -48,7 +48,8 @@ Status check(const Frame& frame, int pair) {
                      "to, expected init copy or in_place, a signed type, or output pto-cpp");
 }
 
-/// All of a result in the rows that updates see it in: PTO-AS has one shape of a memory.
+/// PTO-AS: initialises a whole result in the rows as which updates view it (Frame::pitch), because a memref has one
+/// shape there.
 Status write_in_rows(Frame& frame, int pair) {
   ProgramBuilder& b = frame.build;
   const int result = frame.plan.result(pair);

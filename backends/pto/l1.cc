@@ -1,10 +1,12 @@
-// Gathers into L1. What lies there is in fractals (NZ): block columns of 32 bytes one after another, each as many rows as the tile. So
-// the result in memory is a tensor [C, R, 32 bytes], of rows [C, 32 bytes] of a table that lies in rows: the cube core turns them as it
-// loads them. One block column is a matrix in rows, and so elements come as rows of 32 bytes, by way of scratch memory.
+// See l1.h. Tiles in L1 are in fractals (layout NZ): block columns of 32 bytes one after another, each with as many
+// rows as the tile. So the result in memory is a tensor [C, R, 32 bytes], gathered from a table of rows [C, 32 bytes];
+// the cube core reorders them while it loads. A matrix of one block column is an ordinary matrix of rows of 32 bytes,
+// so gathers of elements produce such rows, by way of scratch memory.
 //
-// The cube core reads indices where they lie, and computes with none: the chip's own modes are what there is. a3 stores L1 itself; a5's
-// cube core hands each tile to the vector core beside it. ptoas takes memory in fractals for memory in rows, so this is written as C++.
-// Tested by tests/unit/pto_l1_test.cc and tests/golden/pto_program_test.cc.
+// The cube core reads indices directly from memory and cannot compute with them, so only the modes of the chip's
+// instruction are available. On a3 the cube core stores its tile to memory itself; on a5 it hands each tile to the
+// vector core beside it. The output is C++ only, because ptoas takes memory in fractals for memory in rows. Tested by
+// tests/unit/pto_l1_test.cc and tests/golden/pto_program_test.cc.
 #include "backends/pto/l1.h"
 
 #include "compiler/pto/types.h"
@@ -14,47 +16,47 @@ namespace {
 
 constexpr int64_t kMostTileRows = 2048;
 
-Status no(const std::string& why) { return unsupported("gather-to l1: " + why); }
+Status refuse(const std::string& why) { return unsupported("gather-to l1: " + why); }
 
 int64_t word_bytes(const Frame& frame) { return bits(frame.words(frame.table(0)).element.dtype) / 8; }
 
 Status check_indices(const Frame& frame, const RowWalk& walk) {
   const Plan& plan = frame.plan;
   if (bits(plan.index_dtype) != 32 || plan.normalize_negative || !walk.axis.strides[static_cast<size_t>(plan.indices())].is(1))
-    return no("indices are " + std::string(name(plan.index_dtype)) +
-              (plan.normalize_negative ? " that may count from the end" : "") +
-              ", expected i32 or u32 side by side as they are: the cube core computes nothing with them");
+    return refuse("indices are " + std::string(name(plan.index_dtype)) +
+                  (plan.normalize_negative ? " that may count from the end" : "") +
+                  ", expected i32 or u32 side by side as they are: the cube core computes nothing with them");
   if (own_mode(plan)) return {};
-  return no("policy " + std::string(name(plan.oob)) + " of " + std::string(name(plan.index_dtype)) +
-            " indices needs index code, which the cube core has none of, expected u32 indices, undefined or a fill of 0");
+  return refuse("policy " + std::string(name(plan.oob)) + " of " + std::string(name(plan.index_dtype)) +
+                " indices needs index code, which the cube core has none of, expected u32 indices, undefined or a fill of 0");
 }
 
 }  // namespace
 
 Status check_l1(const ProgramOptions& options) {
   if (options.output == Output::pto_cpp) return {};
-  if (options.output == Output::pto_as) return no("pto-as has tiles of the vector buffer only; pto-cpp would work");
-  return no("ptoas takes a view in fractals for one in rows, and what it writes then does not compile; pto-cpp would work");
+  if (options.output == Output::pto_as) return refuse("pto-as has tiles of the vector buffer only; pto-cpp would work");
+  return refuse("ptoas takes a view in fractals for one in rows, and what it writes then does not compile; pto-cpp would work");
 }
 
 Status find_l1(const Frame& frame, RowWalk& walk) {
   const Plan& plan = frame.plan;
   if (!plan.gather || !plan.pure_move)
-    return no("the op is no gather that only moves, expected one: L1 is read into, and nothing is computed there");
+    return refuse("the op is no gather that only moves, expected one: L1 is read into, and nothing is computed there");
   STREW_TRY(check_indices(frame, walk));
   const auto table = static_cast<size_t>(frame.table(0)), result = static_cast<size_t>(plan.result(0));
   const Component& c = plan.components[0];
   const Term& count = walk.axis.extent;
   if (plan.components.size() != 1 || !c.window.is(1) || !walk.outer.empty() || walk.window.size() > 1 || !count.is_static() ||
       !c.dim.is_static() || !walk.axis.strides[table].is(0))
-    return no("more than one loop names rows, or extents are open, expected one index per row and numbers");
+    return refuse("more than one loop names rows, or extents are open, expected one index per row and numbers");
   const int64_t each = kFractalBytes / word_bytes(frame);
   if (walk.elements) {
     if (!walk.window.empty() || !c.strides[table].is(1) || !frame.extent(frame.table(0)).is(c.dim.factor))
-      return no("elements of a table of more than one dim, expected operand [N] and one index per element");
+      return refuse("elements of a table of more than one dim, expected operand [N] and one index per element");
     if (count.factor % (kFractalRows * each) != 0)
-      return no(std::to_string(count.factor) + " elements, expected a multiple of " + std::to_string(kFractalRows * each) +
-                ": fractals are whole");
+      return refuse(std::to_string(count.factor) + " elements, expected a multiple of " + std::to_string(kFractalRows * each) +
+                    ": fractals are whole");
     walk.l1 = 1;
     return {};
   }
@@ -65,10 +67,10 @@ Status find_l1(const Frame& frame, RowWalk& walk) {
       (walk.window.empty() ||
        (walk.window[0].strides[table].is(walk.width) && walk.window[0].strides[result].is(count.factor * walk.width)));
   if (!shaped)
-    return no("expected rows [C, " + std::to_string(each) + "] of 32 bytes each and a result [C, rows, " + std::to_string(each) +
-              "], which is what fractals are in memory; without gather-to l1 any rows work");
+    return refuse("expected rows [C, " + std::to_string(each) + "] of 32 bytes each and a result [C, rows, " +
+                  std::to_string(each) + "], which is what fractals are in memory; without gather-to l1 any rows work");
   if (count.factor % kFractalRows != 0)
-    return no(std::to_string(count.factor) + " rows, expected a multiple of 16: fractals are whole");
+    return refuse(std::to_string(count.factor) + " rows, expected a multiple of 16: fractals are whole");
   walk.l1 = across;
   walk.window.clear();
   walk.slab = true;
@@ -88,7 +90,7 @@ class L1Writer {
 
   bool run() {
     const int64_t count = walk_.axis.extent.factor, rows = walk_.elements ? count / each_ : count, tall = frame_.attempt.rows;
-    // Scratch memory is as large as the tile whatever of it is valid.
+    // The instruction needs scratch memory for the whole tile even if only a part of the tile is valid.
     if (walk_.elements && rows % tall != 0) return false;
     make_views(rows);
     const Number step = b_.number(tall);
@@ -144,7 +146,7 @@ class L1Writer {
   Frame& frame_;
   const RowWalk& walk_;
   ProgramBuilder& b_;
-  const int64_t each_, cols_;  ///< words of 32 bytes, and of a tile's row
+  const int64_t each_, cols_;  ///< how many words 32 bytes have, and a row of a tile
   Named table_, indices_, result_, scratch_;
 };
 

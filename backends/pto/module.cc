@@ -1,5 +1,6 @@
-// libstrew_pto's one exported function: programs planned, written as text and simulated. A call is simulated on a few cores that take turns after
-// every statement. Tested by tests/unit/npu_backend_test.cc.
+// The one function that libstrew_pto exports. It returns a table of functions (PtoModule in backends/modules.h) that
+// plan programs, write them as text, and simulate calls. A call is simulated on at most kMostCores cores that take
+// turns after every statement. Tested by tests/unit/npu_backend_test.cc.
 #include "base/module.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace strew::inline v0 {
 namespace {
 
 constexpr int kMostCores = 8;
-constexpr uint64_t kEachInTurn = 2;
+constexpr uint64_t kEachInTurn = 2;  // SimulateOptions::seed: the cores execute one statement each in turn
 
 Expected<bool> simulate_call(const pto::Program& program, std::span<const TensorView> tensors) {
   pto::SimulateOptions options;

@@ -1,5 +1,5 @@
-// See operators.h. Division is there on tiles of floats only: integers that divide by 0 have a meaning here that no chip gives them.
-// Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// See operators.h. Division exists on tiles of floats only: strew defines integer division by 0, and no chip computes
+// that result. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/operators.h"
 
 namespace strew::inline v0::pto {
@@ -53,7 +53,7 @@ std::vector<int32_t> evaluation_order(const Expr& graph, int32_t root) {
 
 namespace {
 
-/// Is it the update of `pair`, or a conversion of it?
+/// Is node `at` the update of `pair`, or a conversion of it?
 bool is_update(const Expr& graph, int32_t at, int pair) {
   const ExprNode* node = &graph.nodes[static_cast<size_t>(at)];
   if (node->op == ExprOp::convert) node = &graph.nodes[static_cast<size_t>(node->args[0])];

@@ -1,4 +1,5 @@
-// Operators: what a chip has for each arithmetic operator of a combiner, in one table.
+// Operators: one table of the instructions that compute each arithmetic operator of a combiner, and questions about a
+// plan's combiner. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <optional>
@@ -13,24 +14,26 @@ namespace strew::inline v0::pto {
 
 struct Operator {
   ExprOp op;
-  Opcode tile;                                    ///< on tiles
-  std::optional<Opcode> number, unsigned_number;  ///< on integers, one by one; none: the scalar unit has it not, or not alike
-  std::string_view atomic;                        ///< scatterAtomicOp; empty: none
-  bool by_sign = false;                           ///< signed and unsigned integers give different bits
+  Opcode tile;  ///< the instruction on tiles
+  /// On scalars, signed and unsigned; none: scalars lack it, or compute something else
+  std::optional<Opcode> number, unsigned_number;
+  std::string_view atomic;  ///< the value of scatterAtomicOp; empty: there is no atomic
+  bool by_sign = false;     ///< the result's bits depend on whether integers are signed
+  /// Do updates of this type combine to the same bits in any order?
   bool reorders(DType dtype) const { return by_sign ? number.has_value() : number.has_value() && is_integer(dtype); }
 };
 
 /// The row of an operator, or null.
 const Operator* find_operator(ExprOp op);
 
-/// The nodes that `root` needs and itself, in the order in which a recursive evaluation would finish them: arguments first, left to
-/// right, each node once. No recursion: a graph is as deep as it has nodes.
+/// `root` and the nodes that it depends on, in postorder: arguments first, left to right, each node once. It is
+/// computed without recursion, because a graph may be as deep as it has nodes.
 std::vector<int32_t> evaluation_order(const Expr& graph, int32_t root);
 
-/// Of a scatter that folds every pair by the same operator, `current op update` with the update converted where dtypes differ; null:
-/// another expression, or a gather.
+/// The operator of a scatter that combines every pair by the same operator, as `current op update`, where the update is
+/// converted if dtypes differ. Null for all other expressions and for gathers.
 const Operator* combiner_operator(const Plan& plan);
-/// A scatter whose updates replace what is there, converted where dtypes differ.
+/// Is the op a scatter whose updates replace the current values, converted if dtypes differ?
 bool assigns(const Plan& plan);
 /// Have operand, update and result of each pair one dtype?
 bool same_types(const Plan& plan);

@@ -1,6 +1,8 @@
-// plan_program: an op is walked in rows where it can be (rows.h), else window by window (windows.h); of the tile heights that fit the safe
-// part of the buffer the one with the least estimated time is taken. A program is written once per height tried, which costs
-// microseconds; then come addresses, flags and the verifier, so that nothing illegal ever leaves.
+// plan_program(): plans the program of an op. If possible, the program moves rows of many positions at a time (rows.h),
+// otherwise one window after another (windows.h). It is written once for each tile height tried, which takes
+// microseconds, and the height with the lowest estimated time is taken, of those whose tiles fit the safe part of the
+// buffer. Then come addresses and flags. The verifier checks the finished program; a program that breaks a rule is an
+// internal error.
 //
 // Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include <algorithm>
@@ -27,16 +29,18 @@ namespace {
 
 constexpr int64_t kMostRows = 2048, kShortTile = 16;
 constexpr int64_t kMostRowBytes = 32 << 10;
-/// Vector cores of the largest parts; a launch may have fewer or more.
+/// The number of vector cores of the largest chips; a launch may use fewer or more.
 constexpr int kCoresA3 = 48, kCoresA5 = 64, kVectorPerCube = 2;
-/// Of the estimate: bytes a core moves in the time one instruction takes to start. Their ratio is all that matters.
+/// How many bytes a core moves in the time that one instruction takes to start.
 constexpr double kBytesPerInstruction = 4096;
 
+/// The estimated time of a program, in instruction starts.
 double estimate(const Program& p) {
   const auto bytes = static_cast<double>(p.cost.loaded_bytes + p.cost.stored_bytes + p.cost.scattered_bytes);
   return bytes / kBytesPerInstruction + static_cast<double>(p.cost.instructions);
 }
 
+/// Are tiles allocated inside a loop or an `if`?
 bool has_open_tiles(const std::vector<Statement>& statements, bool inside) {
   return std::any_of(statements.begin(), statements.end(), [&](const Statement& s) {
     return (inside && s.opcode == Opcode::alloc_tile) || has_open_tiles(s.body, true);
@@ -56,7 +60,7 @@ Status check_options(const ProgramOptions& options) {
   return {};
 }
 
-/// What the caller must see to, beside the arguments.
+/// What the caller must guarantee, besides passing the arguments (Program::requirements).
 std::vector<std::string> requirements_of(const Program& program, const Plan& plan, const ProgramOptions& options) {
   std::vector<std::string> out = {"every tensor is contiguous, row-major, and starts on 32 bytes",
                                   "no other program touches the same memory while this one runs"};
@@ -81,13 +85,14 @@ bool has_zero(const std::vector<Loop>& loops) {
   return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return loop.extent.is(0); });
 }
 
-/// Is there nothing to move, whatever the indices are?
+/// Does the op move nothing, whatever the indices are?
 bool moves_nothing(const Plan& plan) {
   const bool no_place =
       std::any_of(plan.components.begin(), plan.components.end(), [](const Component& c) { return c.dim.is(0); });
   return has_zero(plan.positions) || has_zero(plan.window) || (no_place && !plan.gather);
 }
 
+/// Plans one op: tries tile heights and keeps the cheapest program.
 class Attempts {
  public:
   Attempts(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip, const ProgramOptions& options)
@@ -104,31 +109,33 @@ class Attempts {
       if (c.dim.is(0) && plan_.gather && !has_zero(plan_.positions))
         return unsupported("an indexed dim is 0, expected one that has places to gather from");
     if (options_.output == Output::pto_as) {
-      // The chip's own modes in tiles of any number where they do, else all that one core does, written out.
+      // If the modes of the chip's instructions implement the op, a straight line of any number of tiles; otherwise a
+      // program of one core, unrolled.
       Expected<Program> plain = straight();
       return plain.ok() || plain.status().code() != Code::unsupported ? std::move(plain) : written_out();
     }
-    if (moves_nothing(plan_)) return nothing();
+    if (moves_nothing(plan_)) return initial_values();
     STREW_ASSIGN(Program best, search());
     STREW_TRY(complete(best));
     return best;
   }
 
  private:
-  /// The cheapest height's program, as far as its size and cost go.
+  /// The cheapest program over all heights. Flags and requirements are still missing (complete()).
   Expected<Program> search() {
     std::optional<Program> best;
     int64_t tallest = kMostRows;
     for (const int64_t rows : heights()) {
       if (rows > tallest) continue;
-      // Short tiles are for what nothing else fits or keeps the order of.
+      // Short tiles are tried only if no taller ones fit the buffer or keep the order of updates.
       if (best && rows < kShortTile) break;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, false}));
       if (!tried) {
-        tallest = fitting(rows);
+        tallest = tallest_fitting(rows);
         continue;
       }
-      // Shorter tiles are better for a while, where cores share them, and then worse for good.
+      // With decreasing height the estimate falls at first, because more cores get a share of the tiles, and then only
+      // rises.
       if (best && estimate(*tried) >= estimate(*best)) break;
       best = std::move(tried);
     }
@@ -137,12 +144,12 @@ class Attempts {
           "tiles of " + std::to_string(options_.tile_rows) +
           " rows do not fit the buffer, or would lose the order of updates; without a height the planner takes one that does");
     if (!best) return unsupported("no tile of a row fits " + std::to_string(safe_buffer_bytes(chip_)) + " bytes of buffer");
-    if (options_.double_buffer && !options_.through_l1 && best->tiles.mode != "copy" && turns(*best) >= 4)
+    if (options_.double_buffer && !options_.through_l1 && best->tiles.mode != "copy" && tiles_per_core(*best) >= 4)
       STREW_TRY(try_buffers(*best));
     return std::move(*best);
   }
 
-  /// Tallest first. What the op's own extents are counts too: a tile that all rows fit in has none left over.
+  /// The tile heights to try, tallest first: powers of two, and the op's own extents, for which no tile is partial.
   std::vector<int64_t> heights() const {
     if (options_.tile_rows > 0) return {options_.tile_rows};
     std::vector<int64_t> out;
@@ -156,7 +163,7 @@ class Attempts {
     return out;
   }
 
-  /// The program with tiles of that height, or nothing where it does not fit.
+  /// The program for one tile height, or nothing if its tiles do not fit the buffer.
   Expected<std::optional<Program>> attempt(const Attempt& wanted) {
     last_bytes_ = 0;
     Frame frame(tensors_, plan_, chip_, options_, wanted);
@@ -181,7 +188,7 @@ class Attempts {
                          walk.status().message() + "), expected layout row");
     const Status windows = write_windows(frame);
     if (windows.ok()) return measured(frame);
-    // Where there are no rows to name, what keeps windows from being copied is all there is to say.
+    // If the op could never be a program of rows, only the reason why windows cannot be copied is of use.
     const bool never_rows = plan_.components.empty() || plan_.positions.empty() || bits(plan_.index_dtype) < 32;
     if (never_rows) return windows;
     return unsupported(windows.message() + "; nor can rows be scattered or gathered: " + walk.status().message());
@@ -196,21 +203,23 @@ class Attempts {
     return written ? measured(frame) : std::optional<Program>();
   }
 
-  /// Bytes of the buffer that a row of data and its index take at least: taller tiles need not be written to see that they do not fit.
+  /// A lower bound of the bytes that one row of a tile and its index take in the buffer: it rules out tall tiles
+  /// without writing the program.
   static int64_t row_bytes(const Frame& frame, const RowWalk& walk) {
     const Words& words = frame.words(frame.table(0));
     const int64_t bytes = walk.width * words.count * std::max<int64_t>(1, walk.fractals) * bits(words.element.dtype) / 8;
     return bytes + 4;
   }
 
-  /// After tiles of `rows` did not fit: no taller ones than these can, as bytes grow with rows.
-  int64_t fitting(int64_t rows) const {
+  /// After tiles of `rows` rows did not fit: an upper bound of the heights that can, because the bytes grow with the
+  /// rows.
+  int64_t tallest_fitting(int64_t rows) const {
     return last_bytes_ == 0 ? rows
                             : static_cast<int64_t>(static_cast<double>(rows) * static_cast<double>(safe_buffer_bytes(chip_)) /
                                                    static_cast<double>(last_bytes_));
   }
 
-  /// Rows a tile may have for the order of updates to be kept.
+  /// The most rows that a tile may have if the order of updates is to be kept.
   int64_t row_limit(const Frame& frame) const {
     const Expected<Combine> combine = choose_combine(frame);
     if (!combine.ok() || combine->any_order || combine->way == CombineWay::assign) return kMostRows;
@@ -218,7 +227,7 @@ class Attempts {
     return 1;
   }
 
-  /// The program as far as its size and cost go, or nothing where it does not fit.
+  /// The written program with its size and cost, or nothing if its tiles do not fit.
   std::optional<Program> measured(Frame& frame) {
     Program program = std::move(frame.program);
     frame.build.finish(program, options_.kernel);
@@ -229,7 +238,7 @@ class Attempts {
     return program;
   }
 
-  /// What the program that was chosen still needs.
+  /// Adds to the chosen program what it still lacks: guarded arithmetic, flags and requirements. Verifies it.
   Status complete(Program& program) const {
     if (options_.output == Output::pto_ir) STREW_TRY(guard_arithmetic(program.module.functions[0]));
     std::set<std::string> apart;
@@ -243,14 +252,15 @@ class Attempts {
                           " breaks a rule of the chip: " + legal.message());
   }
 
-  /// What the results hold before updates, and no updates.
-  Expected<Program> nothing() {
-    STREW_ASSIGN(Program program, made_only());
+  /// The program of an op that moves nothing: it writes the initial values of the results.
+  Expected<Program> initial_values() {
+    STREW_ASSIGN(Program program, initial_values_unfinished());
     STREW_TRY(complete(program));
     return program;
   }
 
-  Expected<Program> made_only() {
+  /// The same without flags and requirements.
+  Expected<Program> initial_values_unfinished() {
     if (plan_.checks_first && !has_zero(plan_.positions))
       return unsupported(
           "an extent is 0, so that nothing is moved, and policy error looks at the indices all the same, expected another "
@@ -272,7 +282,7 @@ class Attempts {
     return std::move(*program);
   }
 
-  /// PTO-AS: the program of one core without its loops.
+  /// PTO-AS: the program of one core with all loops unrolled.
   Expected<Program> written_out() {
     if (plan_.checks_first)
       return unsupported(
@@ -282,12 +292,12 @@ class Attempts {
     options_.blocks = 1;
     options_.sync = Sync::tool;
     options_.double_buffer = false;
-    STREW_ASSIGN(Program program, moves_nothing(plan_) ? made_only() : search());
+    STREW_ASSIGN(Program program, moves_nothing(plan_) ? initial_values_unfinished() : search());
     STREW_TRY(unroll(program, chip_));
     return finished(std::move(program));
   }
 
-  /// PTO-AS: what its callers and readers want to know, and whether it is legal.
+  /// PTO-AS: adds name, chip and requirements to the program, and verifies it.
   Expected<Program> finished(Program program) const {
     program.kernel = options_.kernel;
     program.chip = program.module.chip = chip_;
@@ -298,11 +308,11 @@ class Attempts {
     const Status legal = verify(program.module, {Reader::headers, false});
     if (!legal.ok())
       return internal_error("the PTO-AS program planned for " + std::string(name(chip_)) + " breaks a rule: " + legal.message());
-    program.module.chip = Chip::any;  // the text does not say
+    program.module.chip = Chip::any;  // PTO-AS text does not name a chip
     return program;
   }
 
-  /// PTO-AS: one core, no loops.
+  /// PTO-AS: a straight line of whole tiles (straight.h).
   Expected<Program> straight() {
     Frame frame(tensors_, plan_, chip_, options_, {});
     STREW_TRY(frame.start());
@@ -311,12 +321,13 @@ class Attempts {
     return finished(std::move(program));
   }
 
-  /// How many tiles a core takes, about.
-  static double turns(const Program& p) {
+  /// About how many tiles a core processes.
+  static double tiles_per_core(const Program& p) {
     const int64_t tile = p.tiles.rows * p.tiles.cols;
     return tile == 0 ? 0 : static_cast<double>(p.cost.scattered_bytes) / static_cast<double>(tile * 4);
   }
 
+  /// Replaces `best` by a program with double buffering, with tiles down to a quarter of its height, if one fits.
   Status try_buffers(Program& best) {
     const int64_t height = best.tiles.mode == "elem" ? best.tiles.cols : best.tiles.rows;
     int64_t tallest = height;
@@ -324,10 +335,10 @@ class Attempts {
       if (rows > tallest) continue;
       STREW_ASSIGN(std::optional<Program> tried, attempt({rows, true}));
       if (!tried) {
-        tallest = fitting(rows);
+        tallest = tallest_fitting(rows);
         continue;
       }
-      // Tiles made inside of loops would be placed over each other by ptoas.
+      // ptoas would give the two tiles of an iteration the same addresses if they were allocated inside the loop.
       if (options_.sync != Sync::addresses && has_open_tiles(tried->module.functions[0].body, false)) return {};
       best = std::move(*tried);
       return {};
@@ -339,7 +350,7 @@ class Attempts {
   const Plan& plan_;
   Chip chip_;
   ProgramOptions options_;
-  int64_t last_bytes_ = 0;  ///< of the buffer that the last attempt takes; 0: it was not written
+  int64_t last_bytes_ = 0;  ///< how many bytes of the buffer the last attempt needs; 0: unknown
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
-// Programs in pto-isa C++: no tool between the text and the vendor's compiler, flags and addresses written out. Instructions come from the
-// table's own templates, {0} an operand, {coalesce} an attribute as the headers spell it, {tile 1} and {number 0} types; the modes of
-// mscatter and mgather are always all there (those an a3 has no parameter for are left out with their comma).
+// print_cpp(): writes programs as C++ over the pto-isa headers, with flags and addresses, for the vendor's compiler.
 //
-// A view is its pointer and pitches; a part of it is a GlobalTensor with as much of its shape in the type as is known. Everything that
-// is `index` is int64_t. Tested by tests/unit/pto_cpp_test.cc.
+// Calls are written from the templates of the instruction table (Instruction::cpp): {0} is an operand, {coalesce} the
+// C++ spelling of an attribute, {tile 1} and {number 0} are the types of operands. An attribute that the statement does
+// not have is left out together with its comma, as scatterConflict is on a3.
+//
+// A view produces no C++; each partition of it becomes a GlobalTensor whose type has the extents that are known. The
+// type `index` is int64_t. Tested by tests/unit/pto_cpp_test.cc.
 #include <algorithm>
 #include <unordered_map>
 
@@ -48,7 +50,8 @@ std::string element_name(const Element& element) {
   }
 }
 
-/// a5's cube cores have the vector cores beside them store what lies in L1.
+/// Is the program a mixed kernel, for cube and vector cores? On a5 a cube core has the vector core beside it store the
+/// tiles of L1.
 bool is_mixed(const Program& program) { return program.chip == Chip::a5 && program.module.functions[0].kernel_kind == "cube"; }
 
 constexpr std::string_view kMixed = R"(
@@ -153,15 +156,16 @@ class CppPrinter {
     }
   }
 
-  /// Of a mixed kernel, who runs a statement.
+  /// Which core of a mixed kernel executes a statement.
   enum class Side : uint8_t { cube, vector };
   void sided(size_t indent, Side side, const std::string& text) {
     if (!mixed_) return line(indent, text + ";");
     line(indent, std::string(side == Side::cube ? "STREW_CUBE(" : "STREW_VECTOR(") + text + ")");
   }
 
-  /// Flags between the cube core's MTE1 and the vector core's MTE3 are signals between cores: in programs through L1 nothing but MTE1 hands
-  /// anything to MTE3.
+  /// Mixed kernels: a flag between MTE1 of the cube core and MTE3 of the vector core becomes a signal between the two
+  /// cores. In these programs only MTE1 passes anything to MTE3, so all flags of MTE3 are such flags. Returns false for
+  /// other flags.
   bool signal(const Statement& s, size_t indent) {
     const bool to_vector = s.attributes[1].value == "PIPE_MTE3", sets = s.opcode == Opcode::set_flag;
     if (!to_vector && s.attributes[0].value != "PIPE_MTE3") return false;
@@ -206,7 +210,7 @@ class CppPrinter {
       case Opcode::shrsi:
         return binary(">>");
       case Opcode::ceildivsi:
-        // Divisors are extents and cores: above 0.
+        // Divisors are extents or the number of cores, so they are positive.
         return "(" + operand(s, 0) + " > 0) ? (" + operand(s, 0) + " - 1) / " + operand(s, 1) + " + 1 : " + operand(s, 0) +
                " / " + operand(s, 1);
       case Opcode::minsi:
@@ -258,7 +262,8 @@ class CppPrinter {
       if (d + 1 < s.type.dims.size() || layout == "dn") at += " + " + s.operands[1][d] + " * " + pitch[d];
     }
     if (layout != "dn") at += " + " + s.operands[1].back();
-    // Five of each; those in front of a matrix are its size.
+    // Shape and Stride have five dims. A matrix has three leading dims of extent 1, whose stride is the size of the
+    // matrix.
     const std::string front = s.type.dims.size() == 2 ? "1, 1, 1, " : "";
     const std::string all = layout == "dn" ? pitch[1] : s.operands[2][0] + " * " + pitch[0];
     std::string types = "-1, -1, -1, -1, 1", values = all + ", " + all + ", " + all + ", " + pitch[0];
@@ -292,7 +297,7 @@ class CppPrinter {
     line(indent, "TASSIGN(" + s.result + ", " + operand(s, 0) + ");");
   }
 
-  /// The table's template with its places filled.
+  /// The call: the instruction's template (Instruction::cpp) with all placeholders replaced.
   std::string call(const Statement& s) const {
     const Instruction& row = info(s.opcode);
     std::string out;
@@ -305,12 +310,13 @@ class CppPrinter {
       out += filled(s, row, row.cpp.substr(at + 1, end - at - 1));
       at = end;
     }
-    // What an instruction has no value for takes its comma with it.
+    // A placeholder without a value is empty: its comma goes, too.
     for (size_t gap = out.find(", >"); gap != std::string::npos; gap = out.find(", >")) out.erase(gap, 2);
     for (size_t gap = out.find(", )"); gap != std::string::npos; gap = out.find(", )")) out.erase(gap, 2);
     return out;
   }
 
+  /// The text for one placeholder.
   std::string filled(const Statement& s, const Instruction& row, std::string_view place) const {
     const auto group_of = [](std::string_view text) { return static_cast<size_t>(text.back() - '0'); };
     if (place.substr(0, 5) == "tile ") return tile_type(types_.at(operand(s, group_of(place))));

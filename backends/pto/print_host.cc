@@ -1,5 +1,6 @@
-// Host stubs: for each program a C++ function over the Ascend runtime's stream, in the words of the side-car: parameters in the kernel's
-// order with role and shape, what must hold, how many cores. It compiles with the device compiler, which knows <<<..>>>.
+// print_host(): writes a header with a C++ function per program that launches the kernel on a stream of the Ascend
+// runtime. Its comments repeat the program's JSON description: the parameters in the kernel's order with role and
+// shape, the requirements, and the number of cores. The header is for the device compiler, which accepts <<<..>>>.
 // Tested by tests/unit/pto_cpp_test.cc.
 #include "backends/pto/text.h"
 #include "compiler/pto/instructions.h"

@@ -1,8 +1,10 @@
-// Program: one op as a PTO program, in the tree of compiler/pto, with what a caller has to know to launch it.
+// Program: a PTO program that performs one op, as a syntax tree (compiler/pto), and what a caller must know to launch
+// it.
 //
-// The planner (plan_program) makes it, the printers of compiler/pto and print_cpp write it, the simulator (backends/pto/simulate) runs
-// it. Its module holds one function whose parameters are `arguments` in order: pointers to global memory first, then scalars. A
-// program is right for any number of cores (blocks); `blocks` is what it was planned for.
+// The planner (plan_program) makes programs, the printers (compiler/pto and print_cpp) write them as text, and the
+// simulator (backends/pto/simulate) runs them. The module has one function. Its parameters are `arguments` in order:
+// pointers to global memory first, then scalars. A program is correct on any number of cores (blocks); `blocks` is the
+// number that it was planned for. Tested by tests/golden/pto_program_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +19,17 @@
 
 namespace strew::inline v0::pto {
 
-/// What a parameter is to the op. With init in_place the one table is a result.
+/// What a parameter of the program is to the op. A scatter in place has a result and no operand.
 enum class ArgumentRole : uint8_t {
   result,
   operand,
   indices,
   updates,
   extra,
-  /// Memory of the program's own. One named `fault` (policy error): its word 0 is not 0 afterwards where an index was out of bounds,
-  /// and then nothing was written.
+  /// Memory for the program's own use. The one named `fault` (policy error) is also a result: if an index was out of
+  /// bounds, its word 0 is not 0 after the program, and nothing was written.
   scratch,
-  scalar,  ///< i32: an extent of a tensor, or a number
+  scalar,  ///< an i32: the extent of a tensor, or another number
 };
 inline std::string_view name(ArgumentRole role) {
   switch (role) {
@@ -53,19 +55,19 @@ inline std::string_view name(ArgumentRole role) {
 struct ProgramArgument {
   std::string name;
   ArgumentRole role = ArgumentRole::result;
-  int index = 0;  ///< which of the N results, operands, updates, or which extra
+  int index = 0;  ///< its number among the arguments of its role
   DType dtype = DType::f32;
-  std::vector<int64_t> dims;     ///< kDynamic: given by a scalar. Empty for scalars
-  std::optional<int64_t> value;  ///< scalars: fixed by the op
-  int tensor = -1, dim = -1;     ///< scalars that are an extent: dim `dim` of arguments[tensor]
+  std::vector<int64_t> dims;     ///< a tensor's extents; kDynamic: a scalar argument gives the extent
+  std::optional<int64_t> value;  ///< the value of a scalar that the op fixes
+  int tensor = -1, dim = -1;     ///< for a scalar that is an extent: of dim `dim` of arguments[tensor]
   friend bool operator==(const ProgramArgument&, const ProgramArgument&) = default;
 };
 
 /// How the cores share the work.
 enum class CoreSplit : uint8_t {
-  single,        ///< one core does it all
-  updates,       ///< core b takes every tile b, b + cores, ..: no two tiles meet, or atomics make meeting safe
-  destinations,  ///< every core sees every update and keeps those of the destinations it owns: order is kept
+  single,        ///< one core does all of it
+  updates,       ///< core b takes the tiles b, b + cores, …: no two tiles share a destination, or atomics make that safe
+  destinations,  ///< every core owns a part of the destinations and applies all updates to it in order
 };
 inline std::string_view name(CoreSplit split) {
   switch (split) {
@@ -79,39 +81,41 @@ inline std::string_view name(CoreSplit split) {
   return "destinations";
 }
 
-/// The tiles chosen.
+/// The tiles that the planner chose.
 struct TilePlan {
-  std::string mode;  ///< "row", "elem" or "copy"
+  std::string mode;  ///< "row" or "elem": mscatter or mgather of rows or elements; "copy": plain copies of windows
   CoreSplit split = CoreSplit::single;
-  int64_t rows = 0, cols = 0;  ///< of a data tile
-  /// nz (a3, pto_cpp): table and tiles in fractals of 16 rows of 32 bytes; l1: tables in rows, tiles in fractals in L1.
+  int64_t rows = 0, cols = 0;  ///< the shape of a data tile
+  /// nd: table and tiles in rows; nz (a3, pto_cpp): both in fractals of 16 rows of 32 bytes; l1: table in rows, tiles
+  /// in fractals in L1.
   std::string layout = "nd";
   int buffers = 1;  ///< 2: double buffering
 };
 
-/// What a launch costs, per core, where the extents are known (dynamic ones count as kAssumedExtent); the planner's own model.
+/// The planner's estimate of the cost of a launch, per core. Open extents count as kAssumedExtent.
 struct CostReport {
-  int64_t loaded_bytes = 0;     ///< MTE2: global memory to the buffer
-  int64_t stored_bytes = 0;     ///< MTE3: buffer to global memory
-  int64_t scattered_bytes = 0;  ///< moved by mscatter and mgather
-  int64_t instructions = 0;     ///< tile instructions executed
-  int64_t ub_peak = 0;          ///< bytes of the vector buffer
+  int64_t loaded_bytes = 0;     ///< by tload (MTE2), from global memory to the buffer
+  int64_t stored_bytes = 0;     ///< by tstore (MTE3), from the buffer to global memory
+  int64_t scattered_bytes = 0;  ///< by mscatter and mgather
+  int64_t instructions = 0;     ///< tile instructions that are executed
+  int64_t ub_peak = 0;          ///< bytes of the vector buffer that tiles take
 };
 inline constexpr int64_t kAssumedExtent = 4096;
 
 struct Program {
   Module module;
   Chip chip = Chip::a5;
-  std::string kernel;  ///< name of the function
-  int blocks = 1;      ///< cores to launch
-  int64_t ub_bytes = 0;
+  std::string kernel;    ///< the name of the function
+  int blocks = 1;        ///< how many cores to launch
+  int64_t ub_bytes = 0;  ///< bytes of the vector buffer that tiles take
   std::vector<ProgramArgument> arguments;
-  std::vector<std::string> requirements;  ///< what the caller must guarantee, a sentence each
+  std::vector<std::string> requirements;  ///< what the caller must guarantee, one sentence each
   TilePlan tiles;
   CostReport cost;
 };
 
-/// Who reads the text: what the chip's headers allow and what ptoas lets through differ (bf16 add).
+/// The form of the text. It matters to the planner, because ptoas, which reads pto_ir, refuses some of what the chip's
+/// headers allow (bf16 add).
 enum class Output : uint8_t { pto_as, pto_ir, pto_cpp };
 inline std::string_view name(Output output) {
   switch (output) {
@@ -125,11 +129,11 @@ inline std::string_view name(Output output) {
   return "pto-cpp";
 }
 
-/// Who keeps the pipes of a core in order.
+/// Who inserts the flags between a core's pipes, and who places the tiles.
 enum class Sync : uint8_t {
-  flags,      ///< flags are written out, tiles are placed by ptoas (its level2, the default)
-  addresses,  ///< flags and addresses are written out (its level3); pto_cpp always
-  tool,       ///< neither: ptoas --enable-insert-sync
+  flags,      ///< the program has flags; ptoas places the tiles (its level2, the default)
+  addresses,  ///< the program has flags and addresses (ptoas' level3); always so for pto_cpp
+  tool,       ///< the program has neither; ptoas inserts flags (--enable-insert-sync) and places the tiles
 };
 inline std::string_view name(Sync sync) {
   switch (sync) {
@@ -146,18 +150,21 @@ inline std::string_view name(Sync sync) {
 struct ProgramOptions {
   Output output = Output::pto_ir;
   std::string kernel = "kernel";  ///< the function's name: a C identifier
-  int blocks = 0;                 ///< cores to plan for; 0: all the chip has
+  int blocks = 0;                 ///< cores to plan for; 0: all cores of the chip
   Sync sync = Sync::flags;
-  bool double_buffer = true;
-  int64_t tile_rows = 0;  ///< 0: chosen by cost
-  /// How index tiles of row mode lie: one row of them, or (a5) one column, [R, 1] col_major. Tiles that are computed with are rows.
+  bool double_buffer = true;  ///< process two tiles per iteration where it pays
+  int64_t tile_rows = 0;      ///< the height of tiles; 0: the planner chooses
+  /// Index tiles of row mode are columns, [R, 1] col_major (a5 only), instead of rows. It needs a program that does not
+  /// compute with indices.
   bool index_column = false;
-  /// A gather goes through the cube core's L1, whose tiles are in fractals, and not through the vector buffer (pto_cpp).
+  /// A gather goes through the cube core's L1, whose tiles are in fractals, instead of the vector buffer (pto_cpp
+  /// only).
   bool through_l1 = false;
 };
 
-/// The program of a plan. `tensors`: what a call binds, as the user gave it: the program's parameters have those types and dims. Fails with
-/// Code::unsupported where the chip or the output cannot do it: the reason and the nearest thing that would work.
+/// Plans the program of a plan. `tensors`: the tensors that a call binds, as the user gave them; the program's
+/// parameters have their types and dims. Fails with Code::unsupported if the chip or the output cannot express the
+/// program; the message has the reason and the nearest thing that would work.
 Expected<Program> plan_program(std::span<const TensorSlot> tensors, const Plan& plan, Chip chip,
                                const ProgramOptions& options = {});
 

@@ -1,11 +1,13 @@
-// A scatter or gather as mscatter and mgather of rows. The loops of a program, from outside in: position loops around the axis, tiles along
-// it (one row per position), window loops outside of a row.
+// See rows.h. The loops of a program, from the outermost to the innermost: the position loops around the axis; the
+// tiles along the axis, with one row per position; the window loops outside a row.
 //
-// Cores share them as spread.h says. Where a core owns a range of the table's rows it sees every update, and `skip` drops what is not its own,
-// which keeps the order. Ranges are multiples of 64 bytes, since a3 writes elements through a cache of such lines.
+// spread.h decides how the cores share these loops. A core that owns a range of the table's rows processes all updates
+// in order, and the mode `skip` drops those of other ranges. Ranges are multiples of 64 bytes, because a3 writes
+// elements through a cache with such lines.
 //
-// Order inside one mscatter: a3 takes rows in turn; a5 does for assignments (scatterConflict last) and for nothing else, so that sums of
-// floats whose order counts go row by row there. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// The order within one mscatter: a3 processes the rows one after another. a5 keeps the order for assignments only
+// (scatterConflict last), so tiles of float sums whose order matters have one row there. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/rows.h"
 
 #include <algorithm>
@@ -45,7 +47,7 @@ class RowWriter {
   void make_grids();
   Number table_rows();
   void own_range();
-  Status make_results();
+  Status initialise_rows();
   void check_indices();
   Status axis(TilePlace& place);
   void tile(const Number& first, const Number& last, TilePlace& place);
@@ -61,17 +63,17 @@ class RowWriter {
   IndexCode code_;
   TileWriter tiles_;
   Spread spread_ = Spread::tiles;
-  Number total_;                ///< rows of the table
-  Number begin_, end_, owned_;  ///< Spread::ranges: rows of this core: from, to, how many
+  Number total_;                ///< the number of rows of the table
+  Number begin_, end_, owned_;  ///< Spread::ranges: this core owns the `owned_` rows [begin_, end_)
   Status failed_;
 };
 
-/// A tile of rows that an index tile names.
+/// Reads and writes a tile of rows of the table by mgather and mscatter, with an index tile.
 class RowAccess final : public TileAccess {
  public:
   struct Rows {
     Named indices, table;
-    const char* mode;  ///< what happens to an index that is out of bounds
+    const char* mode;  ///< the instruction's mode for an index that is out of bounds
   };
   RowAccess(Frame& frame, const RowWalk& walk, const Combine& combine, const TileWriter& writer, const TileAt& at)
       : frame_(frame), walk_(walk), combine_(combine), tiles_(writer), at_(at) {}
@@ -89,7 +91,7 @@ class RowAccess final : public TileAccess {
 
   Named extra(int tensor) override {
     if (frame_.plan.tensors[static_cast<size_t>(tensor)].extra != ExtraKind::scalar) return tiles_.load("extra", tensor, at_);
-    // A tile of one number, which lies in memory.
+    // A scalar in memory is broadcast to a tile.
     ProgramBuilder& b = frame_.build;
     const Type type = make_scalar(frame_.words(tensor).element.dtype);
     const std::string& pointer = frame_.pointer(tensor);
@@ -101,11 +103,11 @@ class RowAccess final : public TileAccess {
 
   void put(int pair, const Named& data) override {
     ProgramBuilder& b = frame_.build;
-    if (!frame_.scatter()) return b.store(data, tiles_.part("result_part", side(frame_.plan, pair), at_));
+    if (!frame_.scatter()) return b.store(data, tiles_.part("result_part", slices_of(frame_.plan, pair), at_));
     const bool assigns = combine_.way != CombineWay::atomic;
     std::vector<Attribute> modes = {
         coalesce(), {"scatterAtomicOp", assigns ? "none" : combine_.atomic}, {"scatterOob", rows_.mode}};
-    // Where nothing meets, `default` spares a5 the search for the last writer.
+    // If no two rows share a destination, mode `default` saves a5 the search for the last writer.
     const bool apart = frame_.plan.unique.holds || frame_.attempt.rows == 1;
     if (assigns && frame_.chip == Chip::a5) modes.push_back({"scatterConflict", apart ? "default" : "last"});
     b.run(Opcode::mscatter, {data.name, rows_.indices.name, rows_.table.name}, modes);
@@ -126,13 +128,13 @@ void RowWriter::make_grids() {
   if (walk_.fractals > 0) {
     const Number rows = frame_.number(plan_.components[0].dim);
     tiles_.add_matrix(frame_.table(0), rows);
-    tiles_.add_matrix(side(plan_, 0), frame_.number(walk_.axis.extent));
+    tiles_.add_matrix(slices_of(plan_, 0), frame_.number(walk_.axis.extent));
     return;
   }
   const auto pitch = [&](int tensor) { return walk_.elements ? constant(0) : walk_.axis.strides[static_cast<size_t>(tensor)]; };
   for (int pair = 0; pair < plan_.pairs; ++pair) {
     tiles_.add(frame_.table(pair), constant(walk_.width));
-    tiles_.add(side(plan_, pair), pitch(side(plan_, pair)));
+    tiles_.add(slices_of(plan_, pair), pitch(slices_of(plan_, pair)));
   }
   for (size_t t = 0; t < plan_.tensors.size(); ++t)
     if (plan_.tensors[t].role == Role::extra && plan_.tensors[t].extra != ExtraKind::scalar)
@@ -146,8 +148,8 @@ TileAt RowWriter::at(const TilePlace& place) const {
   return out;
 }
 
-/// What this core's rows hold before updates; those of a matrix in fractals lie in every block column.
-Status RowWriter::make_results() {
+/// Initialises the rows that this core owns. A row of a matrix in fractals has a part in every block column.
+Status RowWriter::initialise_rows() {
   if (plan_.init_kind == InitKind::in_place) return {};
   const Number width = b_.number(walk_.width), first = b_.mul(begin_, width, "first_element"),
                last = b_.mul(end_, width, "last_element");
@@ -163,7 +165,7 @@ Status RowWriter::make_results() {
   return made;
 }
 
-/// Everything about one tile of positions at one place of the window loops.
+/// Moves one tile: of one range of positions, at one iteration of the window loops.
 void RowWriter::move(TilePlace& place) {
   Number base = b_.number(0), rows = total_;
   const bool ranges = spread_ == Spread::ranges;
@@ -176,7 +178,8 @@ void RowWriter::move(TilePlace& place) {
     rows = frame_.number(plan_.components[0].dim);
   }
   if (ranges) {
-    // The part of a slab that the core owns; where there is one slab only, and where rows are counted in the whole table, all it owns.
+    // With several slabs: the part of this slab that the core owns. With one slab, or row numbers of the whole table:
+    // everything that it owns.
     const bool part = walk_.slab && !(rows.value == total_.value && rows.name == total_.name);
     const Number until = part ? b_.min(b_.add(base, rows, "slab_end"), end_, "until") : end_;
     const Number from = part ? b_.max(base, begin_, "from") : begin_;
@@ -196,7 +199,7 @@ void RowWriter::move(TilePlace& place) {
   }
 }
 
-/// How many rows the tile at `first` has.
+/// The number of valid rows of the tile at `first`. `whole`: all tiles are full.
 Number RowWriter::count_from(const Number& first, const Number& last, bool whole) {
   const Number rows = b_.number(frame_.attempt.rows);
   return whole ? rows : b_.min(b_.sub(last, first, "left"), rows, "count");
@@ -210,12 +213,12 @@ void RowWriter::tile(const Number& first, const Number& last, TilePlace& place) 
 
 Status RowWriter::axis(TilePlace& place) {
   const Number extent = frame_.number(walk_.axis.extent), rows = b_.number(frame_.attempt.rows);
-  const bool mine = spread_ == Spread::tiles;
-  const Number from = mine ? b_.mul(b_.core(), rows, "first_tile") : b_.number(0);
-  const Number step = mine ? b_.mul(b_.cores(), rows, "stride") : rows;
+  const bool is_split = spread_ == Spread::tiles;
+  const Number from = is_split ? b_.mul(b_.core(), rows, "first_tile") : b_.number(0);
+  const Number step = is_split ? b_.mul(b_.cores(), rows, "stride") : rows;
   const Number bound = frame_.guarded(extent);
   const double tiles = std::max<double>(
-      1, static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows)) / (mine ? b_.planned_cores() : 1));
+      1, static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows)) / (is_split ? b_.planned_cores() : 1));
   if (!frame_.attempt.buffered) {
     b_.loop("first", from, bound, step, tiles, [&](const Number& first) { tile(first, extent, place); });
     return failed_;
@@ -231,8 +234,8 @@ Status RowWriter::axis(TilePlace& place) {
   return failed_;
 }
 
-/// Policy error: tile by tile. Whole tiles are folded into one of ones and zeros, which is looked through in the end; the elements of
-/// tiles that may be partial are looked at right away.
+/// Policy error: checks all indices, tile by tile. If all tiles are full, the tiles of faults are combined by maximum,
+/// and one loop over the result follows at the end. Otherwise a loop follows each tile.
 void RowWriter::check_indices() {
   b_.note("check every index before anything is written");
   const Named cell = start_check(frame_);
@@ -250,7 +253,7 @@ void RowWriter::check_indices() {
   }
   TilePlace place;
   write_nest(frame_, walk_.outer, "around", place.outer, [&] {
-    const double tiles = static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows));
+    const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
     b_.loop("first", b_.number(0), extent, rows, tiles, [&](const Number& first) {
       place.first = first;
       place.count = count_from(first, extent, whole);
@@ -299,7 +302,7 @@ Status RowWriter::run() {
   if (plan_.checks_first) check_indices();
   if (spread_ == Spread::ranges) {
     own_range();
-    STREW_TRY(make_results());
+    STREW_TRY(initialise_rows());
   }
   TilePlace place;
   const PositionLoops loops{walk_.outer, spread_, "slab", "around"};

@@ -1,7 +1,9 @@
-// Integers that tiles have no arithmetic for: 64 bits, truth values, conversions, what a chip's tiles or ptoas lack. Each element is read from its
-// tile, goes through the combiner's graph on the scalar unit, and is written back: slow, and right everywhere. Unsigned numbers travel as
-// signed ones of their width; what depends on the sign says so by its instruction. Truth values are bytes of 0 and 1.
-// Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// combine_scalars(): combines integers for which there are no tile instructions: 64-bit integers, bools, conversions
+// between integers, and whatever the chip's tiles or ptoas lack. Each element is read from its tile, the scalar unit
+// evaluates the combiner's expression graph for it, and the result is written back to the tile. This is slow, and
+// available on every chip. Unsigned numbers are moved as signed ones of the same width; operators that depend on the
+// sign have different instructions for the two. Bools are bytes of 0 and 1. Tested by tests/golden/pto_program_test.cc
+// and tests/differential/npu.
 #include <algorithm>
 #include <map>
 
@@ -12,7 +14,7 @@
 namespace strew::inline v0::pto {
 namespace {
 
-/// Does the graph convert what it has computed?
+/// Does the graph convert a computed value (and not only inputs)?
 bool converts_computed(const Expr& graph) {
   std::vector<bool> computed(graph.nodes.size());
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -35,7 +37,7 @@ class ScalarGraph {
         wide_(converts_computed(frame.plan.combine)),
         values_(frame.plan.combine.nodes.size()) {}
 
-  /// The value of `root` in the type that its tile has.
+  /// Writes the evaluation of `root`; the result has the element type of its tile.
   Named run(int32_t root) {
     const Expr& graph = frame_.plan.combine;
     for (const int32_t node : evaluation_order(graph, root))
@@ -44,7 +46,7 @@ class ScalarGraph {
     return wide_ ? narrowed(value(root), dtype) : value(root);
   }
 
-  /// The element's place in a tile: rows of tiles are as long as their types make them.
+  /// The element's number in a tile, which depends on the length of the tile's physical rows.
   std::string place(const Named& tile) {
     const auto [found, fresh] = places_.try_emplace(tile.type.dims[1]);
     if (fresh) {
@@ -56,20 +58,22 @@ class ScalarGraph {
 
  private:
   const Named& value(int32_t node) const { return values_[static_cast<size_t>(node)]; }
-  Type type(DType dtype) const { return make_scalar(wide_ ? DType::i64 : frame_.travels(dtype)); }
+  Type type(DType dtype) const { return make_scalar(wide_ ? DType::i64 : frame_.carrier_type(dtype)); }
 
-  /// A value of i64 that holds the number of a narrower type.
+  /// The value of a narrower type as an i64.
   Named widened(const Named& from, DType dtype) {
     if (!wide_ || bits(dtype) == 64) return from;
     return frame_.build.give(is_signed_integer(dtype) ? Opcode::extsi : Opcode::extui, "wide", make_scalar(DType::i64),
                              {from.name});
   }
-  /// The low bits of an i64 as the type that its tile has.
+  /// The low bits of an i64 as the element type of its tile.
   Named narrowed(const Named& from, DType dtype) {
     if (bits(dtype) == 64) return from;
-    return frame_.build.give(Opcode::trunci, "as_" + std::string(name(dtype)), make_scalar(frame_.travels(dtype)), {from.name});
+    return frame_.build.give(Opcode::trunci, "as_" + std::string(name(dtype)), make_scalar(frame_.carrier_type(dtype)),
+                             {from.name});
   }
 
+  /// The element of a tile, or the scalar that holds for all elements.
   Named element(const char* hint, const Named& from, DType dtype) {
     if (from.type.kind != TypeKind::tile) return widened(from, dtype);
     Type number = make_scalar(from.type.element.dtype);
@@ -77,7 +81,7 @@ class ScalarGraph {
   }
 
   Named literal(const ExprNode& node) {
-    if (!wide_) return frame_.build.constant({frame_.travels(node.dtype), false}, literal_value(frame_, node));
+    if (!wide_) return frame_.build.constant({frame_.carrier_type(node.dtype), false}, literal_value(frame_, node));
     const int shift = 64 - bits(node.dtype);
     const uint64_t top = node.value.bits[0] << shift;
     return frame_.build.constant({DType::i64, false}, is_signed_integer(node.dtype) ? static_cast<int64_t>(top) >> shift
@@ -105,12 +109,12 @@ class ScalarGraph {
     const bool is_signed = is_signed_integer(node.dtype);
     const Named out =
         frame_.build.give(is_signed ? *row.number : *row.unsigned_number, "then", type(node.dtype), {a.name, c.name});
-    // Sums and products in 64 bits have more digits than the type.
+    // In 64 bits, sums, differences and products may exceed the type: they are cut to its width.
     const bool carries = op == ExprOp::add || op == ExprOp::sub || op == ExprOp::mul;
     return wide_ && carries && bits(node.dtype) < 64 ? widened(narrowed(out, node.dtype), node.dtype) : out;
   }
 
-  /// Sums and maxima of truth values are `or`, products and minima `and`.
+  /// For bools, sums and maxima are `or`, products and minima are `and`.
   static ExprOp of_truth(ExprOp op) {
     if (op == ExprOp::add || op == ExprOp::max) return ExprOp::bit_or;
     return op == ExprOp::mul || op == ExprOp::min ? ExprOp::bit_and : op;
@@ -133,7 +137,8 @@ class ScalarGraph {
   Frame& frame_;
   const CombineTiles& tiles_;
   const Number &row_, &col_;
-  /// All in i64: ptoas 0.60 loses the parentheses that cut a narrow sum to its width where a wider type reads it (guard.h).
+  /// All arithmetic is in i64. Otherwise ptoas 0.60 would drop the parentheses that cut a narrow sum to its width
+  /// before a wider type reads it (guard.h).
   const bool wide_;
   std::vector<Named> values_;
   std::map<int64_t, Number> places_;
@@ -146,8 +151,8 @@ Expected<Named> combine_scalars(Frame& frame, int pair, const CombineTiles& tile
   const int result = frame.plan.combine.results[static_cast<size_t>(pair)];
   const DType dtype = frame.plan.combine.nodes[static_cast<size_t>(result)].dtype;
   Named into = tiles.current;
-  if (into.type.element.dtype != frame.travels(dtype))
-    into = b.tile("combined", {frame.travels(dtype), false}, tiles.rows, tiles.cols, tiles.valid_rows, tiles.valid_cols);
+  if (into.type.element.dtype != frame.carrier_type(dtype))
+    into = b.tile("combined", {frame.carrier_type(dtype), false}, tiles.rows, tiles.cols, tiles.valid_rows, tiles.valid_cols);
   b.note(std::string(name(dtype)) + ": tiles have no arithmetic for this here, scalars have");
   b.loop("each_row", b.number(0), tiles.valid_rows, b.number(1), static_cast<double>(tiles.rows), [&](const Number& row) {
     b.loop("each", b.number(0), tiles.valid_cols, b.number(1), static_cast<double>(tiles.cols), [&](const Number& col) {

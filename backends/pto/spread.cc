@@ -1,5 +1,6 @@
-// See spread.h. Slabs are iterations of the outermost batching loop. An a3 writes elements through a cache of 64-byte lines, which two cores must
-// not share. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// See spread.h. A slab is the part of the destinations that one iteration of the outermost batching loop writes. a3
+// writes single elements through a cache of 64-byte lines, so two cores must not write elements of one line. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/spread.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@
 namespace strew::inline v0::pto {
 namespace {
 
-/// Do the iterations of a loop cover a tensor of that many elements, one part each, by numbers known now?
+/// Do the iterations of the loop divide the tensor into equal parts that cover all its elements? False if the numbers
+/// are not static.
 bool covers(const Loop& loop, size_t tensor, int64_t elements) {
   return !loop.strides[tensor].is(0) && loop.strides[tensor].is_static() && loop.extent.is_static() &&
          loop.strides[tensor].factor * loop.extent.factor == elements;
@@ -23,42 +25,42 @@ CoreSplit split_of(Spread spread) {
   return spread == Spread::slab || spread == Spread::ranges ? CoreSplit::destinations : CoreSplit::updates;
 }
 
-bool makes_results(const Frame& frame) { return frame.scatter() && frame.plan.init_kind != InitKind::in_place; }
+bool initialises_results(const Frame& frame) { return frame.scatter() && frame.plan.init_kind != InitKind::in_place; }
 
 Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine) {
   const Plan& plan = frame.plan;
   const auto table = static_cast<size_t>(frame.table(0));
-  const bool makes = makes_results(frame);
+  const bool initialises = initialises_results(frame);
   const bool lines = frame.scatter() && walk.elements && frame.chip == Chip::a3;
   const int64_t around = walk.outer.empty() ? 1 : frame.assumed(walk.outer[0].extent);
-  const int64_t tiles = frame.turns(walk.axis.extent, frame.attempt.rows);
-  if (!frame.scatter() || (combine.any_order && !makes && !lines)) return around > tiles ? Spread::outer : Spread::tiles;
+  const int64_t tiles = frame.assumed_trips(walk.axis.extent, frame.attempt.rows);
+  if (!frame.scatter() || (combine.any_order && !initialises && !lines)) return around > tiles ? Spread::outer : Spread::tiles;
   const int64_t elements = frame.elements(frame.table(0)).value.value_or(-1);
   const bool enough = around * 4 >= frame.build.planned_cores() || plan.oob == OobPolicy::wrap;
   const bool slabs = !walk.outer.empty() && covers(walk.outer[0], table, elements) && enough &&
                      (!lines || walk.outer[0].strides[table].factor * bits(plan.tensors[table].dtype) / 8 % kCacheLine == 0);
-  // PTO-AS makes all of a result at once.
-  if (slabs) return makes && frame.options.output == Output::pto_as ? Spread::single : Spread::slab;
-  // Skipping what is not owned is in the way of a chip mode that keeps everything; one tile is not worth sharing.
-  const bool one_tile = walk.outer.empty() && walk.window.empty() && !makes && walk.axis.extent.is_static() && tiles <= 1;
+  // PTO-AS initialises a whole result at once.
+  if (slabs) return initialises && frame.options.output == Output::pto_as ? Spread::single : Spread::slab;
+  // Ranges need the mode `skip`, so they exclude the mode `wrap`. A single tile is not worth sharing.
+  const bool one_tile = walk.outer.empty() && walk.window.empty() && !initialises && walk.axis.extent.is_static() && tiles <= 1;
   return plan.oob == OobPolicy::wrap || one_tile ? Spread::single : Spread::ranges;
 }
 
 Spread spread_windows(Frame& frame, const WindowWalk& walk) {
   const Plan& plan = frame.plan;
-  const bool makes = makes_results(frame), one = plan.positions.empty();
+  const bool initialises = initialises_results(frame), one = plan.positions.empty();
   const auto table = static_cast<size_t>(frame.table(0));
   const int64_t elements = frame.elements(frame.table(0)).value.value_or(-1);
   const bool slabs = !one && !plan.positions[0].strides[table].is(0);
   const bool whole = slabs && covers(plan.positions[0], table, elements);
   if (!frame.scatter() && !one) return Spread::outer;
-  if (one && !makes) {
-    // A window that is one piece is one core's.
+  if (one && !initialises) {
+    // If the window is a single tile, one core copies it.
     const bool pieces = walk.has_axis || !walk.run.extent.is_static() || walk.run.extent.factor > walk.cols;
     return pieces ? Spread::tiles : Spread::single;
   }
-  if ((whole && !(makes && frame.options.output == Output::pto_as)) || (slabs && !makes)) return Spread::slab;
-  return !makes && plan.unique.holds && !one ? Spread::outer : Spread::single;
+  if ((whole && !(initialises && frame.options.output == Output::pto_as)) || (slabs && !initialises)) return Spread::slab;
+  return !initialises && plan.unique.holds && !one ? Spread::outer : Spread::single;
 }
 
 void write_nest(Frame& frame, const std::vector<Loop>& loops, const char* hint, std::vector<Number>& at,
@@ -87,14 +89,14 @@ Status write_positions(Frame& frame, const PositionLoops& positions, std::vector
       failed = body();
       return;
     }
-    const bool mine = depth == 0 && (spread == Spread::outer || spread == Spread::slab);
+    const bool is_split = depth == 0 && (spread == Spread::outer || spread == Spread::slab);
     const Loop& loop = positions.loops[depth];
     const Number extent = frame.number(loop.extent);
-    const double trips = static_cast<double>(frame.assumed(loop.extent)) / (mine ? b.planned_cores() : 1);
-    const Number step = mine ? b.cores() : b.number(1), first = mine ? b.core() : b.number(0);
+    const double trips = static_cast<double>(frame.assumed(loop.extent)) / (is_split ? b.planned_cores() : 1);
+    const Number step = is_split ? b.cores() : b.number(1), first = is_split ? b.core() : b.number(0);
     b.loop(depth == 0 ? positions.outer : positions.inner, first, extent, step, std::max(1.0, trips),
            [&](const Number& variable) {
-             if (mine && spread == Spread::slab && makes_results(frame)) {
+             if (is_split && spread == Spread::slab && initialises_results(frame)) {
                const Number each = frame.number(loop.strides[static_cast<size_t>(frame.table(0))]);
                const Number start = b.mul(variable, each, "slab_start");
                failed = write_init(frame, start, b.add(start, each, "slab_stop"));

@@ -1,4 +1,5 @@
-// Spread: the second pass of the planner. Which iterations the cores share, and the loops that share them.
+// Spread: the second pass of the planner decides which iterations the cores divide among themselves, and writes these
+// loops. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <functional>
@@ -10,34 +11,37 @@
 namespace strew::inline v0::pto {
 
 enum class Spread : uint8_t {
-  single,  ///< one core does it all, in order
-  tiles,   ///< core b takes every tile b, b + cores, ..
-  outer,   ///< and every iteration b, b + cores, .. of the outermost position loop
-  slab,    ///< the same where each iteration owns a slab of the destinations: order is kept inside of it
-  ranges,  ///< each core owns a range of the table's rows and sees every update
+  single,  ///< one core does everything, in order
+  tiles,   ///< core b takes the tiles b, b + cores, …
+  outer,   ///< core b takes the iterations b, b + cores, … of the outermost position loop
+  slab,    ///< as `outer`, and every iteration has destinations of its own (a slab), so their updates are applied in order
+  ranges,  ///< each core owns a range of the table's rows, processes all updates, and applies those of its rows
 };
 CoreSplit split_of(Spread spread);
 
-/// A gather, and a scatter whose updates cannot meet or may in any order, is spread by tiles. Where order counts, or the result is made from an
-/// operand first, destinations are owned: by slab where there are enough, else by ranges of rows.
+/// Programs of rows. A gather is spread by tiles or iterations, and so is a scatter whose updates have different
+/// destinations or may be applied in any order. If the order matters, or the program initialises the result first,
+/// cores own destinations: slabs if there are enough of them, otherwise ranges of rows.
 Spread spread_rows(Frame& frame, const RowWalk& walk, const Combine& combine);
-/// A scatter by slab, a gather by position, a single window by its tiles; everything else is one core's.
+/// Programs of windows. A scatter is spread by slab, a gather by position, a single window by its tiles; one core does
+/// everything else.
 Spread spread_windows(Frame& frame, const WindowWalk& walk);
 
-/// Does the program make the results before the updates?
-bool makes_results(const Frame& frame);
+/// Does the program initialise the results before the updates?
+bool initialises_results(const Frame& frame);
 
-/// Writes `loops` from 0 to their extents, outermost first. `at`: their variables, while the body is written.
+/// Writes the loops, outermost first, each from 0 to its extent. `at` holds their variables while `body` is written.
 void write_nest(Frame& frame, const std::vector<Loop>& loops, const char* hint, std::vector<Number>& at,
                 const std::function<void()>& body);
 
-/// The position loops, the outermost one spread over the cores where `spread` says so; a slab's destinations are made first. `outer` and `inner`:
-/// hints of the loops' variables.
+/// The position loops, as write_positions() writes them.
 struct PositionLoops {
   const std::vector<Loop>& loops;
   Spread spread;
-  const char *outer, *inner;
+  const char *outer, *inner;  ///< hints for the names of the loops' variables
 };
+/// Writes the position loops. The cores share the outermost loop if `spread` is outer or slab; with slabs, an iteration
+/// first initialises its destinations if the program has to.
 Status write_positions(Frame& frame, const PositionLoops& positions, std::vector<Number>& at,
                        const std::function<Status()>& body);
 

@@ -1,18 +1,18 @@
-// See starts.h. Numbers are 64 bits wide; a start is brought to where it cannot overflow before anything is added to it. Tested by
-// tests/golden/pto_program_test.cc and tests/differential/npu.
+// See starts.h. Numbers have 64 bits. A start is clamped to a range in which nothing can overflow before anything is
+// added to it. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/starts.h"
 
 #include "compiler/pto/types.h"
 
 namespace strew::inline v0::pto {
 
-/// An index of `width` bits, several to a byte, the first lowest.
+/// Index number `at` of indices of `width` bits, several of which share a byte; the first has the lowest bits.
 Number StartCode::packed_index(int width, const Number& at, const std::string& hint) {
   const Number each = b_.number(8 / width), range = b_.number(int64_t{1} << width);
   const Named byte = b_.give(Opcode::load_scalar, hint + "_byte", make_scalar(DType::i8),
                              {frame_.pointer(plan_.indices()), b_.use(b_.divide(at, each, "byte_at"))});
   const Number all{b_.give(Opcode::index_castui, hint + "_bits", make_index(), {byte.name}).name, {}};
-  // The ones in front of it: so many times divided by what one takes.
+  // Shift out the indices before it in the byte.
   const Number place = b_.mul(b_.remainder(at, each, "place"), b_.number(width), "shift");
   const Number shifted{b_.give(Opcode::shrsi, "shifted", make_index(), {all.name, b_.use(place)}).name, {}};
   const Number value = b_.remainder(shifted, range, hint.c_str());
@@ -21,7 +21,7 @@ Number StartCode::packed_index(int width, const Number& at, const std::string& h
   return b_.sub(value, b_.mul(half, range, "range"), hint.c_str());
 }
 
-/// The element `k` of the index vector at this position, as index.
+/// Component `k` of the index vector at `position`, as a number.
 Number StartCode::load_index(size_t k) {
   const auto indices = static_cast<size_t>(plan_.indices());
   Number at = frame_.number(plan_.components[k].index_offset);
@@ -41,12 +41,13 @@ Number StartCode::load_index(size_t k) {
     const Opcode cast = is_signed_integer(dtype) ? Opcode::index_cast : Opcode::index_castui;
     return {b_.give(cast, hint, make_index(), {read(at, hint + "_word").name}).name, {}};
   }
-  // Low word plus 2^32 times the high one.
+  // The value is the low word plus 2^32 times the high word.
   const Number low_at = b_.mul(at, b_.number(2), "low_at");
   const Named low = read(low_at, hint + "_low"), high = read(b_.add(low_at, b_.number(1), "high_at"), hint + "_high");
   const Number low_part{b_.give(Opcode::index_castui, hint + "_low_part", make_index(), {low.name}).name, {}};
   if (!is_signed_integer(dtype) && plan_.oob == OobPolicy::wrap) {
-    // Beyond what an index holds, and only its remainder is wanted: low + (high mod dim) * (2^32 mod dim).
+    // A u64 may not fit an index. Policy wrap needs only its remainder by dim, which low + (high mod dim) * (2^32 mod
+    // dim) has, too.
     const Number dim = divisor(k), two = b_.number(int64_t{1} << 32);
     const Number high_part{b_.give(Opcode::index_castui, hint + "_high_part", make_index(), {high.name}).name, {}};
     const Number word_rest = b_.remainder(two, dim, "word_rest"), high_rest = b_.remainder(high_part, dim, "high_rest");
@@ -55,18 +56,19 @@ Number StartCode::load_index(size_t k) {
   const Number high_part{b_.give(Opcode::index_cast, hint + "_high_part", make_index(), {high.name}).name, {}};
   const Number value = b_.add(low_part, b_.mul(high_part, b_.number(int64_t{1} << 32), "high_value"), hint.c_str());
   if (is_signed_integer(dtype)) return value;
-  // From 2^63 on: the largest there is. 0 or -1 by the sign, then the maximum of both readings.
+  // A u64 of 2^63 or more is negative as i64: it is replaced by 2^62, which is out of bounds, too. `sign` is -1 for it
+  // and 0 otherwise.
   const Number sign = b_.min(b_.max(value, b_.number(-1), "sign"), b_.number(0), "sign");
   return b_.max(value, b_.mul(sign, b_.number(-(int64_t{1} << 62)), "large"), hint.c_str());
 }
 
-/// Where there are no places, nothing is written.
-void StartCode::exists(const Number& places) {
+/// Drops the window if there is no coordinate at which it could start.
+void StartCode::drop_if_no_place(const Number& places) {
   if (places.value && *places.value > 0) return;
   valid = b_.mul(valid, b_.max(b_.min(places, b_.number(1), "any"), b_.number(0), "any"), "valid");
 }
 
-/// What wrap divides by: the extent, which may be 0 where nothing is written.
+/// The divisor of policy wrap: the extent, or 1 for an extent of 0, for which nothing is written.
 Number StartCode::divisor(size_t k) { return b_.max(frame_.number(plan_.components[k].dim), b_.number(1), "divisor"); }
 
 Number StartCode::start(size_t k) {
@@ -79,7 +81,7 @@ Number StartCode::start(size_t k) {
   return value;
 }
 
-/// Brings a start in bounds by the policy and says what of the window is left.
+/// Applies the policy to a component's start, and computes which part of the window is left.
 void StartCode::bound(size_t k, const Number& value) {
   const Component& c = plan_.components[k];
   const Number dim = frame_.number(c.dim), window = frame_.number(c.window), zero = b_.number(0);
@@ -87,7 +89,8 @@ void StartCode::bound(size_t k, const Number& value) {
   Number at = value;
   Span left{zero, window};
   const auto drop_outside = [&](const Number& limit) {
-    // The distance from [0, limit], taken where it cannot overflow, is 0 or 1 at either side.
+    // `near` is the value clamped to [-1, limit + 1], so that nothing overflows. Its distance from [0, limit] is 0
+    // inside and 1 or -1 outside.
     const Number beyond = b_.add(limit, b_.number(1), "beyond");
     const Number near = b_.min(b_.max(value, b_.number(-1), "near"), beyond, "near");
     at = b_.min(b_.max(near, zero, "inside"), limit, "inside");
@@ -98,12 +101,12 @@ void StartCode::bound(size_t k, const Number& value) {
     case OobPolicy::clamp:
       at = b_.min(b_.max(value, zero, "clamped"), last, "clamped");
       if (!last.value) at = b_.max(at, zero, "clamped");
-      exists(b_.add(last, b_.number(1), "places"));
+      drop_if_no_place(b_.add(last, b_.number(1), "places"));
       break;
     case OobPolicy::wrap: {
       const Number by = divisor(k), rest = b_.remainder(value, by, "rest");
       at = b_.remainder(b_.add(rest, by, "raised"), by, "wrapped");
-      exists(dim);
+      drop_if_no_place(dim);
       break;
     }
     case OobPolicy::skip_window:
@@ -126,7 +129,6 @@ void StartCode::bound(size_t k, const Number& value) {
   spans.push_back(left);
 }
 
-/// 1 where a component is out of bounds at the position, else 0.
 Number StartCode::faults() {
   Number faults = b_.number(0);
   for (size_t k = 0; k < plan_.components.size(); ++k) {

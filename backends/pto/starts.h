@@ -1,4 +1,6 @@
-// Starts: where a window starts at one position. Index components are read as scalars and brought in bounds by the policy.
+// StartCode: writes the scalar instructions that compute where the window of one position starts, for programs of
+// windows (windows.h): read the index components from memory and apply the policy. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <string>
@@ -8,7 +10,7 @@
 
 namespace strew::inline v0::pto {
 
-/// What is left of a loop's iterations.
+/// The iterations [from, to) of a window loop that the policy does not drop.
 struct Span {
   Number from, to;
 };
@@ -17,20 +19,20 @@ class StartCode {
  public:
   explicit StartCode(Frame& frame) : frame_(frame), plan_(frame.plan), b_(frame.build) {}
 
-  /// Reads every component at `position` and fills what follows.
+  /// Reads all components at `position` and sets `starts`, `spans` and `valid`.
   void read_all();
-  /// Policy error: a number that is not 0 where a component is out of bounds at `position`.
+  /// Policy error: 1 if a component is out of bounds at `position`, else 0.
   Number faults();
 
-  std::vector<Number> position;  ///< variables of the position loops
-  std::vector<Number> starts;    ///< per component, in bounds
-  std::vector<Span> spans;       ///< per component: which of the window's coordinates remain
-  Number valid;                  ///< 0: the whole window is dropped
+  std::vector<Number> position;  ///< the variables of the position loops; the caller sets them
+  std::vector<Number> starts;    ///< for each component: the coordinate at which the window starts, after the policy
+  std::vector<Span> spans;       ///< for each component: the window's coordinates that the policy does not drop
+  Number valid;                  ///< 0: the policy drops the whole window; else 1
 
  private:
   Number packed_index(int width, const Number& at, const std::string& hint);
   Number load_index(size_t k);
-  void exists(const Number& places);
+  void drop_if_no_place(const Number& places);
   Number divisor(size_t k);
   Number start(size_t k);
   void bound(size_t k, const Number& value);

@@ -1,7 +1,8 @@
-// PTO-AS has no loops. This is what the chip's own modes do without index code, in whole tiles, any number of them: one component that names
-// rows, policies undefined and skip, and clamp, wrap and zero where indices are unsigned as the chip reads them. Ops of a few tiles are
-// written out, longer ones become one tile's step with an `.arg %row0`. All else is planned as for other outputs and unrolled (unroll.h).
-// Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
+// See straight.h. This covers ops for which the modes of the chip's instructions suffice, without index code: one index
+// component that selects rows; policies undefined, skip and fill of 0; clamp and wrap of unsigned indices, because the
+// chip reads indices as u32. Up to kMostTiles tiles are written one after another; for more tiles the program is one
+// tile's step with the argument `.arg %row0`. All other ops are planned as for the other outputs and then unrolled
+// (unroll.h). Tested by tests/golden/pto_program_test.cc and tests/error/pto_program_error_test.cc.
 #include "backends/pto/straight.h"
 
 #include "backends/pto/combine.h"
@@ -22,9 +23,9 @@ Type memref(Element element, int64_t rows, int64_t cols) {
   return type;
 }
 
-class Line {
+class StraightLine {
  public:
-  Line(Frame& frame, const RowWalk& walk, Combine combine)
+  StraightLine(Frame& frame, const RowWalk& walk, Combine combine)
       : frame_(frame), plan_(frame.plan), walk_(walk), combine_(std::move(combine)) {}
 
   Status run();
@@ -35,8 +36,8 @@ class Line {
   void tile(const std::string& row, int64_t first, int64_t rows, const std::string& number);
   std::string position(const std::string& row, int64_t first);
   Statement load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols, Type type) const;
-  /// Is the number of rows known at the call only? Then a tile's step is written, which the caller repeats.
-  bool steps() const {
+  /// Is the number of rows known only at the call? The program is then one tile's step, which the caller repeats.
+  bool is_one_step() const {
     return !walk_.axis.extent.is_static() && frame_.extent(frame_.table(0)).is_static() &&
            (walk_.elements || walk_.window.empty());
   }
@@ -58,10 +59,10 @@ class Line {
   Function function_;
 };
 
-Status Line::check() const {
+Status StraightLine::check() const {
   if (plan_.pairs != 1 || !walk_.slab || !walk_.outer.empty())
     return unsupported("pto-as: row numbers need arithmetic, which the grammar does not have; pto-ir would work");
-  if (!plan_.symbols.empty() && !steps())
+  if (!plan_.symbols.empty() && !is_one_step())
     return unsupported(
         "pto-as: extents beside the number of rows are known at the call only, expected numbers: the grammar has "
         "tiles and tables of one shape; pto-ir would work");
@@ -80,7 +81,7 @@ Status Line::check() const {
     return unsupported(std::string("pto-as: index layout column: ") +
                        (walk_.elements ? "elements have an index tile as wide as theirs" : "a3's header takes rows only") +
                        ", expected layout row");
-  const int64_t rows = steps() ? kIndexUnit : walk_.axis.extent.factor;
+  const int64_t rows = is_one_step() ? kIndexUnit : walk_.axis.extent.factor;
   const int64_t line = walk_.elements ? rows * bits(frame_.words(frame_.table(0)).element.dtype) / 8
                                       : words() * bits(frame_.words(frame_.table(0)).element.dtype) / 8;
   if (rows % kIndexUnit != 0 || line % 32 != 0)
@@ -89,7 +90,7 @@ Status Line::check() const {
   return {};
 }
 
-Expected<std::string> Line::oob() const {
+Expected<std::string> StraightLine::oob() const {
   const std::optional<std::string> mode = own_mode(plan_);
   if (mode) return *mode;
   if (plan_.oob == OobPolicy::error)
@@ -98,7 +99,7 @@ Expected<std::string> Line::oob() const {
                      " of signed indices needs arithmetic, expected u32 indices; pto-ir would work");
 }
 
-std::string Line::position(const std::string& row, int64_t first) {
+std::string StraightLine::position(const std::string& row, int64_t first) {
   if (!row.empty()) return row;
   const std::string name = "c" + std::to_string(first);
   for (const Statement& s : function_.body)
@@ -112,8 +113,8 @@ std::string Line::position(const std::string& row, int64_t first) {
   return name;
 }
 
-Statement Line::load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols,
-                     Type type) const {
+Statement StraightLine::load(const std::string& result, const std::string& memory, const std::string& row, bool along_cols,
+                             Type type) const {
   Statement s;
   s.opcode = Opcode::load_tile;
   s.result = result;
@@ -122,7 +123,7 @@ Statement Line::load(const std::string& result, const std::string& memory, const
   return s;
 }
 
-void Line::tile(const std::string& row, int64_t first, int64_t rows, const std::string& number) {
+void StraightLine::tile(const std::string& row, int64_t first, int64_t rows, const std::string& number) {
   position("", 0);
   const std::string at = position(row, first);
   const std::string table = frame_.pointer(frame_.table(0));
@@ -156,10 +157,10 @@ void Line::tile(const std::string& row, int64_t first, int64_t rows, const std::
   function_.body.push_back(std::move(store));
 }
 
-Status Line::run() {
+Status StraightLine::run() {
   STREW_TRY(check());
   STREW_ASSIGN(oob_, oob());
-  const bool open = steps();
+  const bool open = is_one_step();
   const int64_t count = open ? kDynamic : walk_.axis.extent.factor, safe = safe_buffer_bytes(frame_.chip);
   if (open) std::erase_if(frame_.program.arguments, [](const ProgramArgument& a) { return a.role == ArgumentRole::scalar; });
   const Element element = frame_.words(frame_.table(0)).element;
@@ -221,7 +222,7 @@ Status write_straight(Frame& frame) {
   STREW_ASSIGN(const RowWalk walk, row_walk(frame, int64_t{1} << 13));
   STREW_ASSIGN(Combine combine, choose_combine(frame));
   STREW_TRY(check_computes(frame, combine));
-  return Line(frame, walk, std::move(combine)).run();
+  return StraightLine(frame, walk, std::move(combine)).run();
 }
 
 }  // namespace strew::inline v0::pto

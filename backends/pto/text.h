@@ -1,4 +1,5 @@
-// Programs as text, in each flavour that can be asked for.
+// The text of programs, in every form that `--emit` has (docs/npu.md).
+// Tested by tests/golden/pto_program_test.cc and tests/unit/pto_cpp_test.cc.
 #pragma once
 
 #include <string>
@@ -9,14 +10,14 @@
 
 namespace strew::inline v0::pto {
 
-/// All programs of one file, which must be for one chip: pto-as (one program), pto-ir, pto-ir-generic or pto-cpp.
+/// The text of all programs of one file, which must be for the same chip. `kind`: pto-as (one program only), pto-ir,
+/// pto-ir-generic, pto-cpp or pto-host.
 Expected<std::string> program_text(const std::vector<Program>& programs, std::string_view kind);
 
-/// The programs in pto-isa C++.
+/// The programs as C++ over the pto-isa headers.
 std::string print_cpp(const std::vector<Program>& programs);
 
-/// A C++ function per program that shows a caller what to pass, how to launch and what to guarantee. `side_car`: the name of the JSON
-/// beside it.
+/// A C++ header with a function per program that launches it. Its comments say what to pass and what to guarantee.
 std::string print_host(const std::vector<Program>& programs);
 
 }  // namespace strew::inline v0::pto

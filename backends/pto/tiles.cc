@@ -94,7 +94,7 @@ Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout
   const bool computes = combine.way == CombineWay::compute;
   CombineTiles tiles = layout.shape(at);
   Named data;
-  if (frame.scatter()) data = tiles.update = layout.load("update", side(plan, pair), at);
+  if (frame.scatter()) data = tiles.update = layout.load("update", slices_of(plan, pair), at);
   const bool reads = computes || !frame.scatter();
   if (reads && (access.current_first() || !computes)) data = tiles.current = access.current(pair);
   if (computes) {

@@ -1,6 +1,7 @@
-// Tiles: the last pass of the planner. How a tile of each tensor lies, in the buffer and in memory, and what happens to one tile: its inputs
-// are loaded, folded and put where they belong. Rows and windows differ in where the table's part comes from and goes to, and say so
-// by a TileAccess.
+// Tiles: the last pass of the planner. TileWriter knows how the tiles of each tensor lie in the buffer and in memory.
+// write_tile() writes what happens to one tile: its inputs are loaded and combined, and the result is stored. Programs
+// of rows and of windows differ in how they read and write the table; each passes a TileAccess for that. Tested by
+// tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <string>
@@ -14,42 +15,43 @@
 namespace strew::inline v0::pto {
 
 enum class TileForm : uint8_t {
-  rows,      ///< rows of the tensor, one after another
-  elements,  ///< single elements that lie side by side in the tensor: one row of them
-  fractals,  ///< whole rows of a matrix in blocks of 16 rows of 32 bytes
+  rows,      ///< rows of the tensor, one below the other
+  elements,  ///< adjacent single elements of the tensor, as one row
+  fractals,  ///< whole rows of a matrix in fractals: blocks of 16 rows of 32 bytes
 };
 
-/// Something that moves a tile: a loop or an index component, and how far it moves each tensor.
+/// A loop or an index component: its current value, and its stride in each tensor.
 struct Mover {
   Number variable;
   const std::vector<Term>& strides;
 };
 
-/// Where a tile is in the tensors.
+/// The part of the tensors that a tile holds.
 struct TileAt {
-  Number first, count;  ///< rows, or elements, along the tile
-  Number col, width;    ///< elements of a row
-  std::vector<Mover> movers;
+  Number first, count;        ///< rows [first, first + count), or single elements
+  Number col, width;          ///< columns [col, col + width) of each row
+  std::vector<Mover> movers;  ///< what moves this part in each tensor
 };
 
 class TileWriter {
  public:
-  /// `lines` rows of `cols` elements: the most a tile holds.
+  /// A tile holds at most `lines` rows of `cols` elements.
   TileWriter(Frame& frame, TileForm form, int64_t lines, int64_t cols) : frame_(frame), form_(form), lines_(lines), cols_(cols) {}
-  /// Tiles of `tensor` are looked for in rows `pitch` apart (0: in one line).
+  /// Makes a view of `tensor` for its tiles, as rows of `pitch` elements (0: as one line).
   void add(int tensor, const Term& pitch);
-  /// Fractals: in a matrix of so many rows.
+  /// TileForm::fractals: makes a view of `tensor` as a matrix of that many rows.
   void add_matrix(int tensor, const Number& rows);
 
+  /// Allocates a tile for the part `at` of a tensor; the partition of the tensor's memory for it.
   Named tile(const char* hint, int tensor, const TileAt& at) const;
   Named part(const std::string& hint, int tensor, const TileAt& at) const;
-  /// Rows [first, first + rows) of the table, for instructions that index it.
+  /// The partition of rows [first, first + rows) of the table, for mscatter and mgather.
   Named table(const std::string& hint, int tensor, const Number& first, const Number& rows) const;
-  /// A tile of what is at `at` in memory.
+  /// Allocates a tile and loads the part `at` of a tensor into it.
   Named load(const char* hint, int tensor, const TileAt& at) const;
-  /// Rows and columns of tiles that are computed with.
+  /// CombineTiles with the shape of the tiles and without the tiles.
   CombineTiles shape(const TileAt& at) const;
-  /// Words of a row of the table's tile, and how the side-car calls the form.
+  /// The number of words of a tile's row.
   int64_t words(int tensor) const { return cols_ * frame_.words(tensor).count; }
   TilePlan describe(const char* mode, CoreSplit split) const;
 
@@ -64,21 +66,22 @@ class TileWriter {
   std::vector<std::pair<int, Named>> matrices_;
 };
 
-/// What differs between the ways to walk an op.
+/// How a program of rows or of windows reads and writes the parts of one tile.
 class TileAccess {
  public:
   virtual ~TileAccess() = default;
-  /// The table's elements of the tile; a gather's: what is gathered.
+  /// Reads the tile's elements of the table: a scatter's current values, or the elements that a gather reads.
   virtual Named current(int pair) = 0;
-  /// An extra input as a tile or a number.
+  /// Reads an extra input, as a tile or as a scalar for the whole tile.
   virtual Named extra(int tensor) = 0;
-  /// Stores what was computed: a scatter's into the table, a gather's into the result.
+  /// Stores the result: into a scatter's table, or a gather's result.
   virtual void put(int pair, const Named& data) = 0;
-  /// Are the table's elements read before the extra inputs?
+  /// Is current() called before extra()?
   virtual bool current_first() const = 0;
 };
 
-/// One tile of updates into the table, or of the table into the result.
+/// Writes the statements for one tile: of a scatter from the updates into the table, of a gather from the table into
+/// the result.
 Status write_tile(Frame& frame, const Combine& combine, const TileWriter& layout, const TileAt& at, int pair, TileAccess& access);
 
 }  // namespace strew::inline v0::pto

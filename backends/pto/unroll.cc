@@ -1,10 +1,11 @@
-// PTO-AS has no loops, no branches and no arithmetic on numbers, but it has arithmetic on tiles. So a program of one core whose extents are
-// known is run here as far as its numbers go: loops are written out, addresses become literals, and every write of a tile is a new value,
-// as results are named there. A tile's valid part stands in its type, behind the physical extents.
+// See unroll.h. PTO-AS has arithmetic on tiles, but no loops, no branches and no arithmetic on numbers. So this file
+// interprets all statements on numbers of a program of one core: loops are unrolled, addresses become literals, and
+// every write of a tile defines a new value (SSA). The valid part of a tile is in its type, after the physical extents.
 //
-// Not expressible, and refused with the reason: numbers read back from tiles or memory (policy error, windows placed one by one), parts of
-// a table, two shapes of one memory, infinities, and more than kMostStatements lines. Tiles alive together must fit the buffer.
-// Tested by tests/golden/pto_program_test.cc, tests/error/pto_program_error_test.cc and tests/differential/npu.
+// Refused, with the reason, is what PTO-AS cannot express: numbers read from tiles or memory (policy error, windows
+// placed one by one), parts of a table, two shapes of one memory, infinities, and more than kMostStatements lines. The
+// tiles that are alive at the same time must fit the buffer. Tested by tests/golden/pto_program_test.cc,
+// tests/error/pto_program_error_test.cc and tests/differential/npu.
 #include "backends/pto/unroll.h"
 
 #include <algorithm>
@@ -64,12 +65,13 @@ class Unroller {
     int64_t value = 0;
   };
 
-  /// Of an argument that nothing looks at.
+  /// The number of words of an argument that no statement views.
   int64_t words_of(const Argument& argument) const {
     for (const ProgramArgument& a : program_.arguments) {
       if (a.name != argument.name) continue;
       int64_t count = 1;
-      for (const int64_t dim : a.dims) count *= dim == kDynamic ? 0 : dim;  // open and never read: there are no positions
+      // An argument with an open extent that nothing reads has no positions, so it has no elements.
+      for (const int64_t dim : a.dims) count *= dim == kDynamic ? 0 : dim;
       return storage_bytes(a.dtype, count) / storage_bytes(argument.type.element.dtype, 1);
     }
     return 0;
@@ -203,7 +205,7 @@ class Unroller {
     return name;
   }
 
-  /// The value a tile of the program has now.
+  /// The PTO-AS value that a tile of the planned program holds at this point.
   Expected<std::string> read(const std::string& tile) {
     const auto found = current_.find(tile);
     if (found == current_.end()) return internal_error("pto-as: %" + tile + " is read before it is written");
@@ -217,7 +219,7 @@ class Unroller {
     return {};
   }
 
-  /// A new value for `tile`, made by `s`.
+  /// Appends `s` as the definition of a new value of `tile`.
   Status write(const std::string& tile, Statement s) {
     s.result = fresh(tile);
     s.type = types_.at(tile);
@@ -282,7 +284,7 @@ class Unroller {
     return write(s.operands.back()[0], std::move(out));
   }
 
-  /// The name of a `.const`.
+  /// The name of the `.const` with this value; appends it if it is new.
   Expected<std::string> constant(const Value& value) {
     const DType dtype = value.type.element.dtype;
     if (is_float(dtype) && !std::isfinite(decode(dtype, static_cast<uint64_t>(value.value))))
@@ -304,15 +306,15 @@ class Unroller {
   Function out_;
   std::set<std::string> names_;
   std::unordered_map<std::string, Value> values_;
-  std::unordered_map<std::string, std::string> views_;  ///< the memory behind
+  std::unordered_map<std::string, std::string> views_;  ///< for each view: the pointer behind it
   std::unordered_map<std::string, Part> parts_;
-  std::unordered_map<std::string, Shape> shapes_;         ///< of memories
-  std::unordered_map<std::string, Type> types_;           ///< of the program's tiles
-  std::unordered_map<std::string, std::string> current_;  ///< their values
+  std::unordered_map<std::string, Shape> shapes_;         ///< for each pointer: the shape in which it is viewed
+  std::unordered_map<std::string, Type> types_;           ///< of the planned program's tiles
+  std::unordered_map<std::string, std::string> current_;  ///< for each of these tiles: the value that it holds
   std::unordered_map<std::string, std::string> constants_;
 };
 
-/// The most bytes of tiles that are alive at one time.
+/// The largest number of bytes of tiles that are alive at the same time.
 int64_t peak_bytes(const Function& function) {
   std::unordered_map<std::string, size_t> last;
   for (size_t i = 0; i < function.body.size(); ++i)

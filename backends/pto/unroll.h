@@ -1,12 +1,13 @@
-// Unroll: a program whose numbers are all known, as one straight line of PTO-AS.
+// unroll(): turns a program in which all numbers are known into a straight line of PTO-AS. Tested by
+// tests/golden/pto_program_test.cc.
 #pragma once
 
 #include "backends/pto/program.h"
 
 namespace strew::inline v0::pto {
 
-/// Turns the planned program of one core into PTO-AS: loops written out, numbers computed, each write of a tile a value of its own. Fails
-/// where the grammar cannot say it.
+/// Turns the planned program of one core into PTO-AS: loops are unrolled, arithmetic on numbers is evaluated, and every
+/// write of a tile defines a new value. Fails with the reason if the grammar cannot express the program.
 Status unroll(Program& program, Chip chip);
 
 }  // namespace strew::inline v0::pto

@@ -1,5 +1,5 @@
-// See walk.h. Rows come from the longest piece that every tensor holds side by side, cut where windows may start inside of it. Tested by
-// tests/golden/pto_program_test.cc and tests/differential/npu.
+// See walk.h. A row is the longest run of elements that is contiguous in all tensors, cut into equal parts where
+// windows may start inside it. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/walk.h"
 
 #include <algorithm>
@@ -14,11 +14,12 @@
 namespace strew::inline v0::pto {
 namespace {
 
-constexpr int64_t kMostParts = 64;  // of a row that windows start inside of
-/// Elements; shorter parts of a row are not worth an instruction each.
+/// The most parts into which a row is cut if windows may start inside it.
+constexpr int64_t kMostParts = 64;
+/// The least elements of a part of a row; shorter parts are not worth an instruction each.
 constexpr int64_t kShortestPart = 8;
 
-/// A loop of one turn that moves nothing.
+/// A loop of one iteration with strides of 0.
 Loop unit_loop(size_t tensors) {
   Loop loop;
   loop.extent = constant(1);
@@ -27,7 +28,8 @@ Loop unit_loop(size_t tensors) {
   return loop;
 }
 
-/// A component's loop that steps over `scale` elements at a time, cut into the coordinate's and what is left inside.
+/// Splits every loop of a component whose coordinate advances only every `scale` iterations: into a loop over the
+/// coordinates and an inner loop of `scale` iterations.
 void split_scales(std::vector<Loop>& window) {
   for (size_t i = 0; i < window.size(); ++i) {
     Term coordinates;
@@ -43,7 +45,7 @@ void split_scales(std::vector<Loop>& window) {
   }
 }
 
-/// Rows that no step starts in the middle of: the run of the window, or equal parts of it.
+/// Cuts rows into equal parts such that no stride of the table leads into the middle of one.
 void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) {
   const auto table = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
   int64_t unit = walk.width;
@@ -59,7 +61,7 @@ void cut_rows(const Plan& plan, const std::vector<int>& tensors, RowWalk& walk) 
   walk.window.push_back(std::move(part));
 }
 
-/// Rows of at most `most` elements: the longest equal parts that fit a tile, tried by their length, because a row may have any number of them.
+/// Cuts rows into the longest equal parts of at most `most` elements.
 Status cut_to_fit(const Plan& plan, const std::vector<int>& tensors, int64_t most, RowWalk& walk) {
   if (walk.width <= most) return {};
   int64_t each = most;
@@ -73,7 +75,7 @@ Status cut_to_fit(const Plan& plan, const std::vector<int>& tensors, int64_t mos
   return {};
 }
 
-/// The tensors that rows move between: tables, and updates or the result.
+/// The tensors whose rows are moved: tables, updates or the result, and extra inputs per element.
 std::vector<int> row_tensors(const Plan& plan) {
   std::vector<int> out;
   for (size_t t = 0; t < plan.tensors.size(); ++t) {
@@ -96,6 +98,7 @@ Status check_policy(const Frame& frame, const RowWalk& walk) {
   return {};
 }
 
+/// Fails if a stride of the table is not a number of whole rows.
 Status check_steps(const Frame& frame, const RowWalk& walk) {
   const auto table = static_cast<size_t>(frame.table(0));
   const auto whole = [&](const Term& step) { return divides(step, walk.width); };
@@ -106,13 +109,13 @@ Status check_steps(const Frame& frame, const RowWalk& walk) {
   return fits ? Status() : unsupported("windows that start inside of a row of " + std::to_string(walk.width) + " elements");
 }
 
-/// A table [columns, rows, 32 bytes] indexed in its rows, updates likewise, is a matrix in fractals, which a3's header has instructions
-/// for: one moves whole rows of the matrix. ptoas has none of them.
+/// Finds matrices in fractals: a table [columns, rows, 32 bytes] indexed in its rows, and updates of the same form.
+/// a3's headers have instructions that move whole rows of such a matrix; ptoas does not.
 void find_fractals(const Frame& frame, RowWalk& walk) {
   const Plan& plan = frame.plan;
   if (frame.chip != Chip::a3 || frame.options.output != Output::pto_cpp || plan.pairs != 1 || plan.components.size() != 1) return;
   const Component& c = plan.components[0];
-  const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(side(plan, 0));
+  const auto table = static_cast<size_t>(frame.table(0)), other = static_cast<size_t>(slices_of(plan, 0));
   const Expected<Combine> combine = choose_combine(frame);
   const bool moves = combine.ok() && (plan.gather ? plan.pure_move : combine->way != CombineWay::compute);
   const Words& words = frame.words(static_cast<int>(table));
@@ -133,7 +136,7 @@ void find_fractals(const Frame& frame, RowWalk& walk) {
   walk.slab = true;
 }
 
-/// Can an extra input be had as a tile of the updates' shape? Tiles have no broadcast along rows.
+/// Fails unless the extra input can be a tile of the shape of the updates: tiles have no broadcast along rows.
 Status check_extra(const Frame& frame, const RowWalk& walk, int tensor) {
   const PlanTensor& extra = frame.plan.tensors[static_cast<size_t>(tensor)];
   const DType dtype = frame.words(tensor).element.dtype;
@@ -163,7 +166,7 @@ std::optional<std::string> own_mode(const Plan& plan) {
       return "zero";
     case OobPolicy::clamp:
     case OobPolicy::wrap:
-      // The chip reads indices as u32.
+      // The chip reads indices as u32, so its modes clamp and wrap are right for unsigned indices only.
       if (is_unsigned_integer(plan.index_dtype)) return std::string(name(plan.oob));
       return std::nullopt;
     case OobPolicy::error:
@@ -172,7 +175,7 @@ std::optional<std::string> own_mode(const Plan& plan) {
   return std::nullopt;
 }
 
-int side(const Plan& plan, int pair) { return plan.gather ? plan.result(0) : plan.update(pair); }
+int slices_of(const Plan& plan, int pair) { return plan.gather ? plan.result(0) : plan.update(pair); }
 
 bool in_tiles(const PlanTensor& tensor) {
   return tensor.role == Role::extra && (tensor.extra == ExtraKind::per_element || tensor.extra == ExtraKind::per_window);
@@ -231,7 +234,7 @@ WindowWalk window_walk(const Frame& frame) {
   const auto moved = [&](const Loop& loop) {
     for (int pair = 0; pair < plan.pairs; ++pair)
       if (!loop.strides[static_cast<size_t>(frame.table(pair))].is(1) ||
-          !loop.strides[static_cast<size_t>(side(plan, pair))].is(1))
+          !loop.strides[static_cast<size_t>(slices_of(plan, pair))].is(1))
         return false;
     for (size_t t = 0; t < plan.tensors.size(); ++t)
       if (in_tiles(plan.tensors[t]) && !loop.strides[t].is(1)) return false;
@@ -243,7 +246,7 @@ WindowWalk window_walk(const Frame& frame) {
   }
   const int64_t most = std::max<int64_t>(8, (int64_t{16} << 10) * 8 / frame.widest());
   walk.cols = std::min<int64_t>(walk.run.extent.is_static() ? std::max<int64_t>(walk.run.extent.factor, 1) : most, most);
-  // The longest loop that is left gives rows.
+  // Of the remaining loops, the longest runs along the rows of a tile.
   auto longest = walk.around.end();
   for (auto at = walk.around.begin(); at != walk.around.end(); ++at)
     if (longest == walk.around.end() || frame.assumed(at->extent) >= frame.assumed(longest->extent)) longest = at;

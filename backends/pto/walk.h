@@ -1,5 +1,6 @@
-// Walk: the first pass of the planner. The plan's loops are dealt out: which become the rows and columns of a tile, which stay loops of the
-// program. Nothing is written yet; what comes after (spread.h, tiles.h, rows.h, windows.h) reads the walk and the plan.
+// Walk: the first pass of the planner. It decides which of the plan's loops become the rows and columns of a tile
+// (tiling), and which stay loops of the program. It writes no statements; the later passes (spread.h, tiles.h, rows.h,
+// windows.h) read the walk and the plan. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #pragma once
 
 #include <optional>
@@ -10,42 +11,46 @@
 
 namespace strew::inline v0::pto {
 
-constexpr int64_t kCacheLine = 64;  ///< bytes: what an a3 writes elements through
+constexpr int64_t kCacheLine = 64;  ///< the bytes of a line of the cache through which a3 writes single elements
 constexpr int64_t kFractalRows = 16, kFractalBytes = 32;
 
-/// An op as rows: which loop a tile runs along, and which stay loops of the program.
+/// The loops of a program of rows (rows.h). The rows of a tile belong to consecutive positions along the axis.
 struct RowWalk {
   int64_t width = 1;         ///< elements of a row
-  std::vector<Loop> outer;   ///< positions around the axis, outermost first
-  Loop axis;                 ///< the innermost positions: the rows of a tile
-  std::vector<Loop> window;  ///< window loops outside of a row; a component's step by one of its coordinate
-  bool elements = false;     ///< coalesce elem: rows of one word, side by side on both sides
-  /// One component names the rows of a slab and nothing else moves inside of it: the chip's own modes do. Else index code adds up.
+  std::vector<Loop> outer;   ///< the position loops around the axis, outermost first
+  Loop axis;                 ///< the innermost position loop: a tile has one row per iteration
+  std::vector<Loop> window;  ///< the window loops outside a row; a loop of a component steps by one coordinate
+  bool elements = false;     ///< coalesce elem: rows are one word, and adjacent in all tensors but the table
+  /// A single component selects rows within a slab (the table's part of one iteration of `outer`), and no other loop
+  /// moves within it. The modes of the chip's instructions can then implement the policy. Otherwise index code computes
+  /// the rows.
   bool slab = false;
-  /// Columns of fractals, each `width` elements or 32 bytes wide, that the tables and the other side consist of; 0: they lie in rows.
+  /// If table and slices are matrices in fractals: the number of their block columns, each `width` elements (32 bytes)
+  /// wide; 0: they are in rows.
   int64_t fractals = 0;
-  /// Gathers through L1: block columns of a row there (elements: 1); 0: through the vector buffer.
+  /// Gathers through L1: the number of block columns of a row (1 for elements); 0: the program uses the vector buffer.
   int64_t l1 = 0;
 };
 
-/// What the chip does with an index that is out of bounds, where it means the policy without index code.
+/// The mode of mscatter or mgather that implements the plan's policy without index code; nothing if there is none.
 std::optional<std::string> own_mode(const Plan& plan);
 
-/// How the op walks rows, at most `most` elements each, or why it does not (then windows.h moves whole windows).
+/// The loops of a program of rows, with at most `most` elements per row. Fails with the reason if the op has no such
+/// program; windows.h then moves whole windows.
 Expected<RowWalk> row_walk(const Frame& frame, int64_t most);
 
-/// A window moved whole: which of its loops a tile runs along.
+/// The loops of a program of windows (windows.h), within one position.
 struct WindowWalk {
-  std::vector<Loop> around;  ///< window loops outside of a tile
-  Loop axis, run;            ///< rows and columns of a tile
-  bool has_axis = false;     ///< false: tiles are one row
+  std::vector<Loop> around;  ///< the window loops outside a tile
+  Loop axis, run;            ///< the window loops along the rows and the columns of a tile
+  bool has_axis = false;     ///< false: tiles have one row
   int64_t cols = 1;          ///< elements of a tile's row
 };
 WindowWalk window_walk(const Frame& frame);
 
-/// The other side of the table: the updates, or a gather's result.
-int side(const Plan& plan, int pair);
-/// Is an extra input another one for each element of a window?
+/// The slices tensor of a pair: a scatter's updates, or a gather's result.
+int slices_of(const Plan& plan, int pair);
+/// Does the extra input have a value for each element of a window, so that it is loaded as tiles?
 bool in_tiles(const PlanTensor& tensor);
 
 }  // namespace strew::inline v0::pto

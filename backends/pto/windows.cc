@@ -1,11 +1,12 @@
-// Every index position is a turn of scalar loops. Its start per component is read from memory, brought in bounds by the policy with
-// scalar arithmetic, and what the policy leaves of the window moves as tiles: tload, (combine,) tstore. The longest window loop around
-// the innermost run gives a tile its rows; the run gives its columns, as many at a time as fit.
+// See windows.h. Each position is an iteration of scalar loops: the components of its index are read from memory,
+// scalar arithmetic applies the policy, and the part of the window that the policy leaves is moved as tiles: tload,
+// perhaps combine, tstore. The columns of a tile run along the innermost contiguous loop, as many as fit; its rows run
+// along the longest of the other window loops.
 //
-// Bounds. Policies that drop elements cut loops to [lower, upper); one that drops windows makes that empty; wrap visits the window in two
-// pieces per wrapped dim. So nothing out of bounds is ever named. Cores share a scatter by slab (outermost batching loop), a gather by
-// position, a single window by its tiles; everything else is one core's, in order.
-// Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
+// Policies that drop elements restrict loops to [lower, upper); policies that drop windows make this range empty; wrap
+// visits the window in two pieces per wrapped dim. So no access is ever out of bounds. Cores share a scatter by slab
+// (outermost batching loop), a gather by position, and a single window by its tiles; one core does everything else, in
+// order. Tested by tests/golden/pto_program_test.cc and tests/differential/npu.
 #include "backends/pto/windows.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class WindowWriter {
   Status failed_;
 };
 
-/// A tile of rows that lie in memory as the tile does.
+/// Reads and writes a tile of the table by plain loads and stores.
 class WindowAccess final : public TileAccess {
  public:
   WindowAccess(Frame& frame, const TileWriter& writer, const TileAt& at, const StartCode& start, bool filling)
@@ -76,7 +77,7 @@ class WindowAccess final : public TileAccess {
   Named extra(int tensor) override {
     const auto t = static_cast<size_t>(tensor);
     if (in_tiles(frame_.plan.tensors[t])) return tiles_.load("extra", tensor, at_);
-    // A number that all of a window has in common.
+    // A scalar that holds for the whole window.
     ProgramBuilder& b = frame_.build;
     Number at = b.number(0);
     for (size_t i = 0; i < frame_.plan.positions.size(); ++i) {
@@ -90,7 +91,7 @@ class WindowAccess final : public TileAccess {
 
   void put(int pair, const Named& data) override {
     const bool scatter = frame_.scatter();
-    const int into = scatter ? frame_.table(pair) : side(frame_.plan, pair);
+    const int into = scatter ? frame_.table(pair) : slices_of(frame_.plan, pair);
     frame_.build.store(data, tiles_.part(scatter ? "table_part" : "result_part", into, at_));
   }
 
@@ -108,13 +109,13 @@ void WindowWriter::make_grids() {
   };
   for (int pair = 0; pair < plan_.pairs; ++pair) {
     add(frame_.table(pair));
-    add(side(plan_, pair));
+    add(slices_of(plan_, pair));
   }
   for (size_t t = 0; t < plan_.tensors.size(); ++t)
     if (in_tiles(plan_.tensors[t])) add(static_cast<int>(t));
 }
 
-/// A wrapped window in two pieces: up to the end of the dim, and from its beginning.
+/// Policy wrap: visits the window in two pieces per component, up to the end of the dim and from its beginning.
 void WindowWriter::pieces(size_t k) {
   if (k == plan_.components.size()) return around(0);
   const Component& c = plan_.components[k];
@@ -131,7 +132,7 @@ void WindowWriter::pieces(size_t k) {
   });
 }
 
-/// The iterations of a window loop that are left.
+/// The iterations of a window loop that the policy does not drop.
 Span WindowWriter::span(const Loop& loop) const {
   if (loop.component < 0) return {b_.number(0), frame_.number(loop.extent)};
   return at_.spans[static_cast<size_t>(loop.component)];
@@ -151,14 +152,15 @@ void WindowWriter::around(size_t depth) {
 void WindowWriter::rows() {
   const Span left = span(walk_.axis);
   const Number height = b_.number(frame_.attempt.rows);
-  const bool mine = spread_ == Spread::tiles && walk_.has_axis;
+  const bool is_split = spread_ == Spread::tiles && walk_.has_axis;
   const bool even = left.from.is(0) && left.to.value && *left.to.value % frame_.attempt.rows == 0;
-  // Rows are counted from 0, so that a start in front of the table counts from the first that is left.
+  // Rows are counted from the window's start, which may lie before the table; the loop begins at the first row that is
+  // not dropped.
   const Number to = b_.mul(frame_.guarded(left.to), at_.valid, "upper");
-  const Number from = mine ? b_.add(left.from, b_.mul(b_.core(), height, "first_tile"), "first_row") : left.from;
-  const Number step = mine ? b_.mul(b_.cores(), height, "stride") : height;
-  const double tiles = static_cast<double>(frame_.turns(walk_.axis.extent, frame_.attempt.rows));
-  b_.loop("row", from, to, step, std::max(1.0, mine ? tiles / b_.planned_cores() : tiles),
+  const Number from = is_split ? b_.add(left.from, b_.mul(b_.core(), height, "first_tile"), "first_row") : left.from;
+  const Number step = is_split ? b_.mul(b_.cores(), height, "stride") : height;
+  const double tiles = static_cast<double>(frame_.assumed_trips(walk_.axis.extent, frame_.attempt.rows));
+  b_.loop("row", from, to, step, std::max(1.0, is_split ? tiles / b_.planned_cores() : tiles),
           [&](const Number& first) { columns(first, even ? height : b_.min(b_.sub(left.to, first, "left"), height, "count")); });
 }
 
@@ -170,12 +172,12 @@ void WindowWriter::columns(const Number& first, const Number& count) {
   for (size_t i = 0; i < walk_.around.size(); ++i) at.movers.push_back({around_at_[i], walk_.around[i].strides});
   for (size_t k = 0; k < plan_.components.size(); ++k) at.movers.push_back({at_.starts[k], plan_.components[k].strides});
   if (left.from.is(0) && left.to.is(wide)) return move(at);
-  const bool mine = spread_ == Spread::tiles && !walk_.has_axis;
+  const bool is_split = spread_ == Spread::tiles && !walk_.has_axis;
   const Number step = b_.number(wide);
   const bool even = left.from.is(0) && left.to.value && *left.to.value % wide == 0;
-  const Number from = mine ? b_.add(left.from, b_.mul(b_.core(), step, "first_piece"), "first_col") : left.from;
-  const Number stride = mine ? b_.mul(b_.cores(), step, "col_stride") : step;
-  const double turns = static_cast<double>(frame_.turns(walk_.run.extent, wide)) / (mine ? b_.planned_cores() : 1);
+  const Number from = is_split ? b_.add(left.from, b_.mul(b_.core(), step, "first_piece"), "first_col") : left.from;
+  const Number stride = is_split ? b_.mul(b_.cores(), step, "col_stride") : step;
+  const double turns = static_cast<double>(frame_.assumed_trips(walk_.run.extent, wide)) / (is_split ? b_.planned_cores() : 1);
   b_.loop("col", from, left.to, stride, std::max(1.0, turns), [&](const Number& col) {
     at.col = col;
     at.width = even ? step : b_.min(b_.sub(left.to, col, "cols_left"), step, "width");
@@ -191,7 +193,7 @@ void WindowWriter::move(const TileAt& at) {
 void WindowWriter::position() {
   at_.read_all();
   if (plan_.gather && (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window)) {
-    // The value everywhere first, then what there is.
+    // First fill the whole window, then copy the part that is in bounds.
     const std::vector<Span> left = at_.spans;
     const Number valid = at_.valid;
     for (size_t k = 0; k < at_.spans.size(); ++k) at_.spans[k] = {b_.number(0), frame_.number(plan_.components[k].window)};
@@ -202,11 +204,11 @@ void WindowWriter::position() {
     at_.spans = left;
     at_.valid = valid;
   }
-  // A window dropped whole has no rows; elements dropped on both sides may leave less than none.
+  // A dropped window has no rows. Elements dropped on both sides may make a range negative, which is empty, too.
   pieces(0);
 }
 
-/// Policy error: window by window, in scalar arithmetic.
+/// Policy error: checks all positions, one after another, with scalar arithmetic.
 void WindowWriter::check_indices() {
   b_.note("check every index before anything is written");
   const Named cell = start_check(frame_);
@@ -229,7 +231,7 @@ Status WindowWriter::run() {
   if (spread_ == Spread::single) {
     b_.note("one core does it all");
     b_.when(b_.equal(b_.core(), b_.number(0)), [&] {
-      if (makes_results(frame_)) failed_ = write_init(frame_, b_.number(0), frame_.elements(frame_.table(0)));
+      if (initialises_results(frame_)) failed_ = write_init(frame_, b_.number(0), frame_.elements(frame_.table(0)));
       if (failed_.ok()) failed_ = all();
     });
   } else {
@@ -244,7 +246,7 @@ Status WindowWriter::run() {
 
 Status write_windows(Frame& frame) {
   STREW_ASSIGN(Combine combine, choose_combine(frame));
-  // Tiles are read, combined and written in turn, whatever the combiner.
+  // Tiles are read, combined and written one after another, so there are no atomics here.
   if (combine.way == CombineWay::atomic) combine.way = CombineWay::compute;
   STREW_TRY(check_computes(frame, combine));
   align_conversions(frame, combine);

@@ -1,5 +1,6 @@
-// Last in the list of backends and always able: what no code generator takes still runs, slowly and right. The artifact is empty
-// but for `interpreted`, which makes Kernel::run call run_reference on the op as the user gave it. Tested by tests/unit/kernel_test.cc.
+// See backend.h. The reference is the last backend of the list and can build everything, so an op that no code
+// generator takes still runs, slowly and correctly. Its artifact has only the flag `interpreted`, which makes
+// Kernel::run call run_reference on the op as the user gave it. Tested by tests/unit/kernel_test.cc.
 #include "backends/reference/backend.h"
 
 namespace strew::inline v0 {

@@ -1,4 +1,5 @@
-// The reference as a backend: builds anything, produces no code; the kernel interprets the op.
+// The reference as a backend: it can build every op and generates no code; a call interprets the op. Tested by
+// tests/unit/kernel_test.cc.
 #pragma once
 
 #include "backends/backend.h"

@@ -1,9 +1,9 @@
-// Every index position in row-major order with its whole window: load the operand's element, or take the fill value in its place,
-// apply the expression graph (none: convert), store.
+// Visits every index position in row-major order, and every element of its window: loads the operand's element, or
+// takes the fill value in its place, applies the expression graph (without a graph: converts), and stores the result.
 //
-// The fill value stands for the gathered element, so the graph applies to it as to any other. An element that no policy gives a
-// value (clamp or wrap where an indexed dim has extent 0, a broken `undefined` promise) is not written. Tested by
-// tests/unit/reference_gather_test.
+// The fill value stands for the gathered element, so the graph applies to it as to any other. An element to which the
+// policy gives no value is not written: clamp or wrap where an indexed dim has extent 0, or policy `undefined` with an
+// index out of bounds. Tested by tests/unit/reference_gather_test.cc.
 #include "backends/reference/gather.h"
 
 #include <vector>

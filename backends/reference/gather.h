@@ -1,4 +1,4 @@
-// Gather, as semantics.md says it.
+// Gather as docs/semantics.md defines it. Tested by tests/unit/reference_gather_test.cc.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace strew::inline v0::reference {
 
-/// Runs the op, or returns the first bad index of policy `error`, nothing written.
+/// Runs the op. Policy `error`: if an index is out of bounds, writes nothing and returns the first such index.
 std::optional<strew_fault> gather(const Gather& op, std::span<const TensorView> tensors);
 
 }  // namespace strew::inline v0::reference

@@ -1,6 +1,6 @@
-// See geometry.h. Both ops fill the same structure: a scatter's inserted_window_dims and a gather's collapsed_slice_dims play one
-// part, update_window_dims and offset_dims another. Tested by tests/unit/reference_scatter_test (the RFC's examples, index_vector_dim
-// anywhere).
+// See geometry.h. Both ops fill the same structure: a gather's collapsed_slice_dims correspond to a scatter's
+// inserted_window_dims, and its offset_dims to update_window_dims. Tested by tests/unit/reference_scatter_test.cc (the
+// examples of StableHLO's RFC, index_vector_dim anywhere).
 #include "backends/reference/geometry.h"
 
 #include <algorithm>
@@ -11,9 +11,9 @@ namespace {
 
 /// The two ops' dimension numbers under one set of names.
 struct DimNumbers {
-  const std::vector<int64_t>& window_dims;    // of the slice
-  const std::vector<int64_t>& omitted_dims;   // of the target
-  const std::vector<int64_t>& batching_dims;  // of the target
+  const std::vector<int64_t>& window_dims;    // dims of the slice
+  const std::vector<int64_t>& omitted_dims;   // dims of the target that the window does not have
+  const std::vector<int64_t>& batching_dims;  // dims of the target
   const std::vector<int64_t>& indices_batching_dims;
   const std::vector<int64_t>& index_map;
   int64_t index_vector_dim;

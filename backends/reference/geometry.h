@@ -1,6 +1,8 @@
-// Geometry: StableHLO's dimension numbers of a scatter or gather with the extents of one call, asked the way the reference walks:
-// index positions outside, window inside. `slice` is the tensor with one element per position and window element: updates of a
-// scatter, result of a gather. `target` is the indexed tensor: result of a scatter, operand of a gather.
+// Geometry: the dimension numbers of a scatter or gather (as in StableHLO) and the extents of one call, arranged for
+// the reference's loops: index positions outside, elements of a window inside. `slice` is the tensor that has one
+// element per position and window element: the updates of a scatter, the result of a gather. `target` is the indexed
+// tensor: the result of a scatter, the operand of a gather. Tested by tests/unit/reference_scatter_test.cc and
+// tests/unit/reference_gather_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +14,17 @@
 namespace strew::inline v0::reference {
 
 struct Geometry {
-  std::vector<int64_t> positions;  ///< extents of the index positions: dims of indices without index_vector_dim
+  std::vector<int64_t> positions;  ///< extents of the position dims: the dims of indices except index_vector_dim
   std::vector<int64_t> window;     ///< extents of the window dims
-  std::vector<int64_t> target;
+  std::vector<int64_t> target;     ///< extents of the indexed tensor
 
-  std::vector<int> slice_of_position, slice_of_window;  ///< the slice dim of each position dim, of each window dim
+  std::vector<int> slice_of_position, slice_of_window;  ///< the slice dim of each position dim; of each window dim
   std::vector<int> index_of_position;                   ///< the dim of indices of each position dim
-  int index_vector_dim = 0;                             ///< == rank(indices): indices are scalars
-  std::vector<int> target_of_component;
+  int index_vector_dim = 0;                             ///< rank(indices) if every index is a scalar
+  std::vector<int> target_of_component;                 ///< the target dim of each index component
 
-  /// Per target dim, or -1: its index component, the position dim that batches it, its window dim.
+  /// For each target dim, each of them -1 if there is none: its index component, the position dim that batches it, its
+  /// window dim.
   std::vector<int> component, batch, window_dim;
 
   /// Extent of the window along a target dim; 1 where the dim is inserted, collapsed or batching.
@@ -31,7 +34,8 @@ struct Geometry {
 Geometry geometry(const Scatter& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice);
 Geometry geometry(const Gather& op, const BoundTensor& target, const BoundTensor& indices, const BoundTensor& slice);
 
-/// A tensor read or written once per (position, window element): updates, extras, a gather's result. Dims it lacks have stride 0.
+/// A tensor that is read or written once per position and window element: updates, extras, a gather's result. Its
+/// stride is 0 along dims that it does not have.
 struct Stream {
   BoundTensor tensor;
   std::vector<int64_t> position_strides, window_strides;
@@ -52,7 +56,7 @@ struct Indices {
   int64_t component_stride = 0;
 
   Indices(const Geometry& g, BoundTensor indices);
-  /// Component `k` as the number the caller wrote: u64 unsigned.
+  /// Component `k` of the index vector at `position`, as a number: an index of type u64 is never negative.
   __int128 load(const Coords& position, size_t k) const;
 };
 

@@ -1,6 +1,6 @@
-// The destinations of every update are looked up in a table of those already written; starts are compared position by position, batch by
-// batch. Slow and obvious like the rest of the reference: a mode for finding out why a result is wrong. Tested by
-// tests/unit/hints_test.cc.
+// See hints.h. check_unique() keeps a hash table from each element written to the position that wrote it;
+// check_sorted() keeps the last start of each batch. Both are simple and slow like the rest of the reference: they are
+// for finding out why a result is wrong. Tested by tests/unit/hints_test.cc.
 #include "backends/reference/hints.h"
 
 #include <map>
@@ -27,7 +27,7 @@ std::string list_of(const std::vector<Number>& numbers) {
   return text + "]";
 }
 
-/// One call's indices with what is needed to walk them.
+/// The indices of one call, and what the loops over them need.
 struct Walk {
   Geometry shape;
   Indices indices;
@@ -55,7 +55,8 @@ Status check_unique(const Walk& walk) {
   const Geometry& shape = walk.shape;
   if (is_empty(shape.positions) || is_empty(shape.window)) return {};
   Policy policy(shape, walk.oob, walk.normalize_negative);
-  std::unordered_map<int64_t, int64_t> writer;  // row-major numbers: element of the result, position
+  // From an element of the result to the position that wrote it; both row-major numbers
+  std::unordered_map<int64_t, int64_t> writer;
   Coords position(shape.positions.size(), 0), in_window(shape.window.size(), 0), target(shape.target.size(), 0);
   int64_t number = 0;
   do {
@@ -81,7 +82,7 @@ Status check_sorted(const Walk& walk) {
     int64_t number;
     std::vector<__int128> start;
   };
-  std::map<Coords, Last> last;  // by batch
+  std::map<Coords, Last> last;  // for each batch, its last position so far
   Coords position(shape.positions.size(), 0);
   int64_t number = 0;
   do {

@@ -1,4 +1,5 @@
-// Are an op's hints true of a call's indices? What schedule knob `checked` asks before anything is written.
+// check_hints(): are an op's hints (unique_indices, indices_are_sorted) true of a call's indices? With schedule knob
+// `checked`, a call asks before it writes anything. Tested by tests/unit/hints_test.cc.
 #pragma once
 
 #include <span>
@@ -9,12 +10,13 @@
 
 namespace strew::inline v0 {
 
-/// unique_indices: no two updates write one element of the result (updates that the policy drops write none).
-/// indices_are_sorted: the starts, compared dim by dim of the indexed tensor, never decrease from one position to the next of the same
-/// batch. Views as run_reference takes them. A failure names the hint, the two positions, and what they share or how they compare.
+/// unique_indices: no two updates write the same element of the result; updates that the policy drops write none.
+/// indices_are_sorted: within a batch, the window starts never decrease from one position to the next; starts are
+/// compared lexicographically, in the order of the indexed tensor's dims. `tensors`: as for run_reference. The message
+/// of a failure names the hint, the two positions, and the element that both write or their two starts.
 Status check_hints(const Op& op, std::span<const TensorView> tensors);
 
-/// Does it give any?
+/// Does the op give a hint?
 bool has_hints(const Op& op);
 
 }  // namespace strew::inline v0

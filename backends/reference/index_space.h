@@ -1,4 +1,5 @@
-// Index spaces: boxes of coordinates visited in row-major order, and strided tensors addressed by coordinates.
+// Index spaces: boxes of coordinates [0, extents) visited in row-major order, and strided tensors addressed by
+// coordinates. Tested by tests/unit/reference_scatter_test.cc (strides, dims of extent 0, rank 0).
 #pragma once
 
 #include <cstdint>
@@ -12,16 +13,17 @@ namespace strew::inline v0::reference {
 
 using Coords = std::vector<int64_t>;
 
-/// No coordinate at all: some extent is 0. A box without dims has one coordinate.
+/// Has the box no coordinate, because an extent is 0? A box without dims has one coordinate.
 bool is_empty(std::span<const int64_t> extents);
-/// Steps `coord` to its row-major successor; false, with every entry 0 again, after the last.
+/// Steps `coord` to its row-major successor. After the last coordinate it returns false, and every entry is 0 again.
 bool next(std::span<const int64_t> extents, Coords& coord);
+/// The number of coordinates.
 int64_t volume(std::span<const int64_t> extents);
-/// Row-major number of a coordinate.
+/// The row-major number of a coordinate.
 int64_t linear(std::span<const int64_t> extents, std::span<const int64_t> coord);
 int64_t dot(std::span<const int64_t> coord, std::span<const int64_t> strides);
 
-/// A caller's tensor with its strides spelled out, in elements.
+/// A tensor of the caller. `strides` are in elements; a view without strides is contiguous and row-major.
 struct BoundTensor {
   DType dtype = DType::f32;
   void* data = nullptr;

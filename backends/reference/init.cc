@@ -1,5 +1,6 @@
-// See init.h; in_place needs nothing. The one shortcut of this backend is here: equal contiguous tensors are copied whole, because
-// operands are caches and tables of many megabytes while updates are small. Tested by tests/unit/reference_scatter_test.
+// See init.h. This file has the reference's only optimisation: contiguous tensors of one dtype are copied by one
+// memmove, because operands are caches and tables of many megabytes while updates are small. Tested by
+// tests/unit/reference_scatter_test.cc.
 #include "backends/reference/init.h"
 
 #include <cstring>
@@ -7,7 +8,7 @@
 namespace strew::inline v0::reference {
 namespace {
 
-/// Row-major without gaps, whole bytes per element.
+/// Is the tensor row-major without gaps, and does every element take whole bytes?
 bool is_block(const BoundTensor& tensor) {
   int64_t stride = 1;
   for (size_t d = tensor.dims.size(); d-- > 0; stride *= tensor.dims[d])

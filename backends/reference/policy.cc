@@ -1,6 +1,6 @@
-// The start of a window is resolved per index component, its elements per target dim. Whatever the policy, the last word is a
-// check of the coordinate against the extent: with `undefined` a broken promise drops the element, and dims of extent 0 hold
-// nothing. Tested by tests/unit/reference_scatter_test, every policy on both sides of both bounds.
+// See policy.h. start() resolves the start of a window for each index component, resolve() the elements for each target
+// dim. Whatever the policy is, resolve() compares the coordinate with the extent last: so policy `undefined` drops an
+// element that is out of bounds, and a dim of extent 0 has no elements. Tested by tests/unit/reference_scatter_test.cc.
 #include "backends/reference/policy.h"
 
 #include <algorithm>

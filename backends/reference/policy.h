@@ -1,4 +1,6 @@
-// Out-of-bounds policies (semantics.md section 3), in integers wide enough that nothing wraps.
+// Policy: out-of-bounds policies and normalize_negative (docs/semantics.md, section 3). It computes in 128-bit
+// integers, so nothing overflows. Tested by tests/unit/reference_scatter_test.cc, every policy on both sides of both
+// bounds.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +17,16 @@ class Policy {
  public:
   Policy(const Geometry& geometry, OobPolicy policy, bool normalize_negative);
 
-  /// The first bad index in row-major order of positions, then by component; nothing if all windows lie inside. Positions count
-  /// even where the window has no element.
+  /// The first index out of bounds, in row-major order of positions and then by component; nothing if all windows lie
+  /// inside. Positions are checked even if the window has no element.
   std::optional<strew_fault> find_fault(const Indices& indices) const;
 
-  /// Takes up an index position: its window starts there from now on.
+  /// Makes `position` the current position: computes where its window starts.
   void start(const Indices& indices, const Coords& position);
-  /// Every index component of the current position leaves the whole window inside.
+  /// Does the whole window of the current position lie inside, before the policy changes anything?
   bool window_inside() const { return window_inside_; }
-  /// The target coordinate of a window element, or false: the policy gives it none, or it would lie outside.
+  /// Computes the target coordinate of a window element. Returns false if the policy drops the element or its
+  /// coordinate lies outside.
   bool resolve(const Coords& in_window, Coords& target) const;
 
  private:
@@ -32,7 +35,7 @@ class Policy {
   const Geometry& geometry_;
   OobPolicy policy_;
   bool normalize_negative_;
-  std::vector<__int128> start_;  // per target dim
+  std::vector<__int128> start_;  // of the current window, for each target dim
   bool window_inside_ = true;
 };
 

@@ -1,4 +1,4 @@
-// Tensors come in, one of the two walks runs, a fault becomes a sentence.
+// See reference.h. Runs the scatter or the gather, and turns a fault into a Status with a message.
 #include "backends/reference/reference.h"
 
 #include <optional>

@@ -1,5 +1,7 @@
-// The reference backend: semantics.md evaluated directly on the Op, slowly and obviously. It shares nothing with the plan or the
-// code generators but the number formats and the table of transcendental functions, so that a bug of theirs cannot hide here.
+// run_reference(): evaluates docs/semantics.md directly on the Op, simply and slowly. It shares only the number formats
+// and the table of transcendental functions with the planner and the code generators, so a bug of theirs shows as a
+// difference from the reference. Tested by tests/unit/reference_scatter_test.cc and
+// tests/unit/reference_gather_test.cc.
 #pragma once
 
 #include <span>
@@ -12,9 +14,9 @@
 
 namespace strew::inline v0 {
 
-/// Runs the op on views bound in tensor_slots(op) order, whose dims take the place of every kDynamic. Policy `error`: on a
-/// bad index returns out_of_bounds, fills `fault` if given, and nothing is written. The views are trusted: runtime/call/bind checks
-/// them.
+/// Runs the op on `tensors`, which stand in the order of tensor_slots(op) and whose dims replace every kDynamic of the
+/// op. Policy `error`: if an index is out of bounds, writes nothing, fills `fault` unless it is null, and returns
+/// Code::out_of_bounds. The views are not checked here: runtime/call/bind has done that.
 STREW_API Status run_reference(const VerifiedOp& op, std::span<const TensorView> tensors, strew_fault* fault = nullptr);
 
 }  // namespace strew::inline v0

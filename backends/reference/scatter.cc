@@ -1,9 +1,9 @@
-// Check, init, then every index position in row-major order with its whole window. One destination at a time: load, combine,
-// store.
+// See scatter.h. Checks the indices (policy `error`), makes the initial values, then visits every index position in
+// row-major order and every element of its window: loads the destination, combines, stores.
 //
-// The wide accumulator is a value per touched destination, kept beside the results until the end, so destinations without an
-// update are never rewritten. Updates are converted to the accumulator's dtype directly, with one rounding. Tested by
-// tests/unit/reference_scatter_test.
+// Wide accumulation keeps a value per destination beside the results until the end. Only destinations that an update
+// reached are then stored, so all others keep their bits. Updates are converted to the accumulator's dtype directly,
+// with one rounding. Tested by tests/unit/reference_scatter_test.cc.
 #include "backends/reference/scatter.h"
 
 #include <vector>
@@ -18,13 +18,15 @@
 namespace strew::inline v0::reference {
 namespace {
 
-/// The wide accumulators of one result, by row-major number of the destination.
+/// The wide accumulators of one result; the row-major number of a destination is the subscript. `touched`: an update
+/// has reached it.
 struct Accumulators {
   DType dtype;
   std::vector<Scalar> value;
   std::vector<bool> touched;
 };
 
+/// The tensors of a call by role.
 struct Bound {
   std::vector<BoundTensor> results, operands, indices, updates, extras;
 
@@ -114,7 +116,8 @@ class ScatterRun {
           {accumulator_dtype(op_.accumulate, result.dtype), std::vector<Scalar>(count), std::vector<bool>(count, false)});
   }
 
-  /// A wide fold is by add or sub (verify_scatter.cc), the node that makes the result.
+  /// Folds one update into the wide accumulator. The combiner is a single add or sub: verify_scatter.cc admits no
+  /// other.
   void accumulate(size_t i, const Coords& target, const Scalar& update) {
     Accumulators& wide = accumulators_[i];
     const BoundTensor& result = bound_.results[i];

@@ -1,8 +1,10 @@
-// The tree of a `.pto` file: what the parsers of both spellings build and the printers write.
+// The syntax tree of a `.pto` file. The parsers build it, the printers write it, and the planner and simulator of NPU
+// programs (backends/pto) use it.
 //
-// PTO IR is MLIR text (a module of functions; pretty or generic form, which give the same tree); PTO-AS is one straight line of
-// instructions with `.arg` and `.const` lines, read as one function without a name. Types stand where values are defined only: every
-// use must agree, which the parser checks. Two trees are equal whatever the positions of their statements.
+// A file has one of two spellings. PTO IR is MLIR text: a module of functions, in pretty or generic form, which give
+// the same tree. PTO-AS is a straight line of instructions with `.arg` and `.const` lines; its tree is one function
+// without a name. The tree has the types of values at their definitions only; the parser checks that the types written
+// at uses agree. Positions and notes do not count when trees are compared. Tested by tests/unit/pto_text_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +17,13 @@
 
 namespace strew::inline v0::pto {
 
-/// Line and column, both from 1. Positions never make trees differ.
+/// Line and column, both counted from 1. All positions compare as equal.
 struct Position {
   int line = 0, column = 0;
   friend bool operator==(const Position&, const Position&) { return true; }
 };
 
-/// An element type as written: `si32` and `i32` are one dtype and two types.
+/// An element type as written: `si32` and `i32` are two types of one dtype.
 struct Element {
   DType dtype = DType::f32;
   bool marked_signed = false;  ///< si8, si16, si32, si64
@@ -30,10 +32,10 @@ struct Element {
 
 enum class TypeKind : uint8_t { none, scalar, index, ptr, tensor_view, partition_view, tile, memref };
 
-/// What a tile type says beside its element and its physical extents.
+/// The part of a tile type other than its element type and its physical extents.
 struct TileLayout {
   std::string location = "vec";
-  int64_t valid_rows = 0, valid_cols = 0;  ///< kDynamic: given by the allocation
+  int64_t valid_rows = 0, valid_cols = 0;  ///< kDynamic: an operand of the allocation
   std::string blayout = "row_major";
   std::string slayout = "none_box";
   int64_t fractal = 512;
@@ -43,13 +45,13 @@ struct TileLayout {
 
 struct Type {
   TypeKind kind = TypeKind::none;
-  Element element;            ///< of scalars: the type itself
-  std::vector<int64_t> dims;  ///< views and memrefs; tiles: rows, cols. kDynamic is `?`
-  TileLayout tile;            ///< tiles only
+  Element element;            ///< for a scalar: its type
+  std::vector<int64_t> dims;  ///< the extents of views and memrefs; the rows and columns of tiles. kDynamic is written `?`
+  TileLayout tile;            ///< for tiles only
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-/// Every statement there is. instructions.h has a row for each.
+/// All statements. instructions.h has a row for each.
 // clang-format off
 enum class Opcode : uint8_t {
   constant,  ///< arith.constant; PTO-AS .const
@@ -96,7 +98,7 @@ struct Attribute {
   friend bool operator==(const Attribute&, const Attribute&) = default;
 };
 
-/// A remark for readers, printed in front of a statement. It never makes trees differ.
+/// A comment that is printed before a statement. All notes compare as equal.
 struct Note {
   std::string text;
   friend bool operator==(const Note&, const Note&) { return true; }
@@ -105,15 +107,15 @@ struct Note {
 struct Statement {
   Opcode opcode = Opcode::constant;
   Position at;
-  std::string result;                              ///< without %, empty: none
-  Type type;                                       ///< of the result
-  std::vector<std::vector<std::string>> operands;  ///< per group of the instruction; names without %
+  std::string result;                              ///< the result's name without %; empty: no result
+  Type type;                                       ///< the result's type
+  std::vector<std::vector<std::string>> operands;  ///< for each operand group of the instruction: names without %
   std::vector<Attribute> attributes;               ///< in the order of the instruction's row
-  int64_t value = 0;                               ///< constant; of a float type: its bits
+  int64_t value = 0;                               ///< for a constant: its value; for a float its bits
   std::vector<Statement> body, otherwise;
   Note note;
 
-  /// The value of an attribute, or nothing.
+  /// The value of an attribute; empty if the statement does not have it.
   std::string_view attribute(std::string_view name) const;
   friend bool operator==(const Statement&, const Statement&) = default;
 };
@@ -130,20 +132,20 @@ struct Function {
   Position at;
   std::vector<Argument> arguments;
   bool entry = false;       ///< pto.entry
-  std::string kernel_kind;  ///< pto.kernel_kind, empty: not given
+  std::string kernel_kind;  ///< pto.kernel_kind: vector or cube; empty: not given
   std::vector<Statement> body;
   friend bool operator==(const Function&, const Function&) = default;
 };
 
 enum class Spelling : uint8_t { ir, as };
-/// What an instruction may do depends on the chip; `any`: the text does not say.
+/// The chip of a program, which decides what its instructions may do. `any`: the text does not name one.
 enum class Chip : uint8_t { any, a3, a5 };
 
 struct Module {
   Spelling spelling = Spelling::ir;
   Chip chip = Chip::any;
-  std::string backend, kernel_kind;  ///< pto.backend, pto.kernel_kind of the module as ptoas prints them; empty: not given
-  std::vector<Function> functions;   ///< PTO-AS: one
+  std::string backend, kernel_kind;  ///< the module's pto.backend and pto.kernel_kind, which ptoas prints; empty: not given
+  std::vector<Function> functions;   ///< PTO-AS has one
   friend bool operator==(const Module&, const Module&) = default;
 };
 

@@ -1,5 +1,6 @@
-// What a statement's types must say about each other: an extent that stands in a type and as a constant is the same number, elements
-// agree, an operand is there exactly where a type has a `?`. Tested by tests/error/pto_error_test.cc.
+// The checks of a statement's types (IrParser::check_types). An extent that is both in a type and a constant operand
+// must be the same number, element types must agree, and an operand for a valid extent must be present exactly if the
+// type has a `?` there. Tested by tests/error/pto_error_test.cc.
 #include <algorithm>
 
 #include "compiler/pto/ir_parser.h"
@@ -101,7 +102,7 @@ Status IrParser::check_kind(const Statement& s, size_t group, TypeKind kind, con
   return {};
 }
 
-/// The result's extents against the operands that give them.
+/// Compares the extents of the result type with the operands that give them.
 Status IrParser::check_extents(const Statement& s, size_t group) {
   for (size_t d = 0; d < s.type.dims.size(); ++d) {
     const std::string& operand = s.operands[group][d];
@@ -175,10 +176,11 @@ Status IrParser::check_select(const Statement& s) {
   return {};
 }
 
-/// Operands by the row's kinds: tiles, views, pointers and numbers of one element type.
+/// Checks the operands against the kinds in the instruction's row: tiles, views, pointers and numbers have one element
+/// type.
 Status IrParser::check_operands(const Statement& s) {
   const std::span<const Operand> rules = info(s.opcode).operands;
-  const std::string* first = nullptr;  // the operand that says the element type
+  const std::string* first = nullptr;  // the first operand with an element type, with which all others must agree
   for (size_t g = 0; g < rules.size(); ++g) {
     const Kind kind = rules[g].kind;
     const std::string& operand = s.operands[g][0];

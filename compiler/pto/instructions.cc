@@ -1,6 +1,7 @@
-// The table. Attribute spellings are those ptoas 0.60 and 0.46 read; PTO-AS has suffixes instead (mscatter.row.skip.atomic_add).
-// `.atomic_max` and `.atomic_min` are printed nowhere and follow from `.atomic_add`; `.add` is an older spelling of it.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// See instructions.h. The attributes are spelled as ptoas 0.46 to 0.60 read them; PTO-AS has suffixes instead
+// (mscatter.row.skip.atomic_add). Of these, `.add` is an older spelling of `.atomic_add`, and `.atomic_max` and
+// `.atomic_min` are in no published text: they are formed like `.atomic_add`. Tested by tests/unit/pto_text_test.cc and
+// tests/error/pto_error_test.cc.
 #include "compiler/pto/instructions.h"
 
 #include <array>
@@ -38,7 +39,10 @@ constexpr AttributeRule kViewAttributes[] = {{"layout", "layout", true, kLayout}
 constexpr AttributeRule kStoreAttributes[] = {{"layout", "layout", true, kLayout},
                                               {"atomicType", "atomic_type", false, kAtomicType}};
 constexpr AttributeRule kFlagAttributes[] = {
-    {"src_pipe", "pipe", true, kPipe}, {"dst_pipe", "pipe", true, kPipe}, {"event_id", "event", true, kEvent}};
+    {"src_pipe", "pipe", true, kPipe},
+    {"dst_pipe", "pipe", true, kPipe},
+    {"event_id", "event", true, kEvent},
+};
 constexpr AttributeRule kBarrierAttributes[] = {{"pipe", "pipe", true, kPipe}};
 
 constexpr string_view kPredicate[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"};
@@ -54,9 +58,10 @@ constexpr AttributeRule kCompareAttributes[] = {{"cmpMode", "cmp", false, kCompa
 constexpr AttributeRule kConvertAttributes[] = {{"rmode", "round_mode", false, kRound, kRoundCpp},
                                                 {"satmode", "saturation_mode", false, kSaturation, kSaturationCpp}};
 
-// --- element types ---------------------------------------------------------------------------------------------------------------
-// Headers: what their static assertions take. ptoas 0.60, measured: it takes unsigned tiles wherever it takes signed ones (a3's headers do
-// not), and hardly ever a number of an unsigned type.
+// --- element types ---
+// The types of the headers are those that their static assertions admit. The types of ptoas 0.60 were measured: it
+// accepts unsigned tiles wherever it accepts signed ones (a3's headers do not), and scalars of unsigned types almost
+// nowhere.
 
 using D = DType;
 constexpr DTypes kI8 = set_of({D::i8}), kU8 = set_of({D::u8}), kI16 = set_of({D::i16}), kU16 = set_of({D::u16}),
@@ -69,7 +74,7 @@ constexpr DTypes kPlain = kSigned | kUnsigned | kFloats | kBf16;
 constexpr DTypes kWide = kI16 | kU16 | kI32 | kU32 | kFloats, kIntegers = kSigned | kUnsigned;
 constexpr DTypes kLong = kI64 | kU64, kNumbers = kSigned | kFloats | kBf16;
 
-// Each: the headers of a3 and a5, then ptoas for a3 and a5.
+// The columns are those of Legality: the headers of a3 and of a5, then ptoas for a3 and for a5.
 constexpr Legality kMoved = {kPlain, kPlain | kEight, kPlain, kPlain | kEight};
 constexpr Legality kCopied = {kPlain | kLong, kPlain | kLong | kEight, kPlain | kLong, kPlain | kLong | kEight};
 constexpr Legality kAtomicAdd = {kSigned | kFloats | kBf16, kI32 | kU32 | kFloats | kBf16, kI32 | kU32 | kFloats,
@@ -98,7 +103,7 @@ constexpr Legality kScalarMove = {kPlain | kLong, kPlain | kLong, kPlain | kLong
 constexpr Legality kTileElement = {kPlain | kI64, kPlain | kI64, kNumbers | kI64, kNumbers | kI64};
 constexpr Legality kConverted = {kPlain | kI64, kPlain | kI64, kPlain | kI64, kPlain | kI64};
 
-// --- operands --------------------------------------------------------------------------------------------------------------------
+// --- operands ---
 
 using K = Kind;
 using A = Access;
@@ -119,7 +124,8 @@ constexpr Operand kConvert[] = {{K::tile, A::read}, {K::other, A::write}};
 constexpr Operand kCompareTiles[] = {{K::tile, A::read}, {K::tile, A::read}, {K::mask, A::write}};
 constexpr Operand kCompareNumber[] = {{K::tile, A::read}, {K::number}, {K::mask, A::write}};
 constexpr Operand kSelect[] = {
-    {K::mask, A::read}, {K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write}};
+    {K::mask, A::read}, {K::tile, A::read}, {K::tile, A::read}, {K::scratch, A::write}, {K::tile, A::write},
+};
 constexpr Operand kGetValue[] = {{K::tile, A::read}, {K::index}}, kSetValue[] = {{K::tile, A::write}, {K::index}, {K::number}};
 constexpr Operand kLoadScalar[] = {{K::pointer, A::read}, {K::index}};
 constexpr Operand kStoreScalar[] = {{K::pointer, A::write}, {K::index}, {K::number}};
@@ -128,7 +134,15 @@ constexpr Operand kAsLoad[] = {{K::memref, A::read}, {K::index}},
 constexpr Operand kAsGather[] = {{K::memref, A::read}, {K::indices, A::read}};
 constexpr Operand kGatherL1[] = {{K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}};
 constexpr Operand kGatherL1Elem[] = {
-    {K::partition, A::read}, {K::places, A::read}, {K::tile, A::write}, {K::partition, A::write}};
+    {K::partition, A::read},
+    {K::places, A::read},
+    {K::tile, A::write},
+    {K::partition, A::write},
+};
+
+// --- the table ---
+// The columns are the members of Instruction: opcode, name, form, operands, ins, attributes, segments, pipe on a3, pipe
+// on a5, element types, computation, C++.
 
 // clang-format off
 using O = Opcode;

@@ -1,6 +1,7 @@
-// Instructions as data: how each statement is spelled, what its operands are, which attributes it takes, what it may be done to on which
-// chip, where it runs there, and what it computes. Parsers, printers, the verifier and the simulator read this table; adding a
-// statement is a row, and where it computes something new an entry of Compute.
+// The instruction table: for each statement its spelling, its operands and attributes, the element types that each chip
+// allows, the pipe that executes it there, and what it computes. Parsers, printers, verifier and simulator read this
+// table. A new statement is a new row, and a new entry of Compute if it computes something new. Tested by
+// tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <span>
@@ -33,10 +34,11 @@ enum class Form : uint8_t {
   section,    ///< NAME { .. }
   loop,       ///< scf.for %r = %a to %b step %c { .. }
   branch,     ///< scf.if %c { .. } else { .. }
-  as_only,    ///< PTO-AS
+  as_only,    ///< a statement that only PTO-AS has
 };
 
-/// An attribute whose value is one of a list of words: `coalesce = #pto<coalesce row>`, or dotted: `layout = #pto.layout<nd>`.
+/// An attribute whose value is one of a list of words: `coalesce = #pto<coalesce row>`, or dotted: `layout =
+/// #pto.layout<nd>`.
 struct AttributeRule {
   std::string_view name;
   std::string_view family;
@@ -45,7 +47,8 @@ struct AttributeRule {
   std::span<const std::string_view> cpp = {};  ///< how the chips' headers spell each value
 };
 
-/// What an operand group holds. Tiles and numbers of a statement have one element type, the exceptions are named.
+/// What an operand group holds. All tiles and numbers of a statement have the same element type, except for the kinds
+/// that say otherwise.
 enum class Kind : uint8_t {
   scalar,     ///< index or an integer
   condition,  ///< i1
@@ -69,13 +72,14 @@ struct Operand {
   Access access = Access::none;
 };
 
-/// Units of a core that run side by side. `all` is every one of them.
+/// The pipes of a core: units that execute instructions in parallel. `all` stands for all of them.
 enum class Pipe : uint8_t { none, s, v, mte1, mte2, mte3, all };
 STREW_API std::string_view name(Pipe pipe);            ///< "PIPE_MTE2"
-STREW_API Pipe pipe_from_name(std::string_view name);  ///< none: not one that the programs here have
-inline constexpr int kPipes = 5, kEvents = 8;          ///< s to mte3; EVENT_ID0 to EVENT_ID7
+STREW_API Pipe pipe_from_name(std::string_view name);  ///< none: the programs here do not have such a pipe
+inline constexpr int kPipes = 5, kEvents = 8;          ///< the pipes s to mte3; the events EVENT_ID0 to EVENT_ID7
 
-/// What a tile instruction does to each element of its tiles and its numbers, in order.
+/// The computation of a tile instruction on each element. Its arguments are the elements of the tiles that are read and
+/// the numbers, in the order of the operands.
 enum class Compute : uint8_t {
   none,
   add,
@@ -99,55 +103,60 @@ enum class Compute : uint8_t {
   sequence,
 };
 
-/// Element types as a set.
+/// A set of element types, one bit each.
 using DTypes = uint64_t;
 constexpr DTypes set_of(std::initializer_list<DType> dtypes) {
   DTypes out = 0;
   for (const DType d : dtypes) out |= DTypes{1} << static_cast<int>(d);
   return out;
 }
-/// What the chips' headers take, and what ptoas 0.60 lets through (measured); a program for ptoas needs both.
+/// The element types that an instruction allows: by the headers of each chip, and by ptoas 0.60 for each chip
+/// (measured). A program for ptoas must satisfy both.
 struct Legality {
   DTypes a3 = 0, a5 = 0, ptoas_a3 = 0, ptoas_a5 = 0;
 };
-/// Who reads a program: the chips' headers (as C++), or ptoas (as PTO IR) and then the headers.
+/// Who reads a program: the chips' headers (it is C++), or ptoas and then the headers (it is PTO IR).
 enum class Reader : uint8_t { headers, ptoas };
+/// Is the element type allowed? Chip::any: on at least one chip.
 STREW_API bool allows(const Legality& legality, Chip chip, Reader reader, DType dtype);
 
 struct Instruction {
   Opcode opcode;
-  std::string_view name;  ///< in PTO IR
+  std::string_view name;  ///< the statement's name in PTO IR
   Form form;
-  std::span<const Operand> operands;  ///< a group each
-  int ins = 0;                        ///< moves, computes: how many of them stand in ins(..)
+  std::span<const Operand> operands;  ///< one for each operand group
+  int ins = 0;                        ///< Form::moves and computes: how many of the groups stand in ins(..)
   std::span<const AttributeRule> attributes;
-  std::string_view segments;  ///< generic form: operandSegmentSizes, a digit per segment, `*` as many as there are; empty: none
-  Pipe a3 = Pipe::none, a5 = Pipe::none;  ///< none: nothing runs, or it runs where scalars do
-  const Legality* legality = nullptr;     ///< of the elements; null: any
+  /// Generic form: operandSegmentSizes, a character for each segment: its size, or `*` for any size. Empty: the
+  /// statement has no such attribute.
+  std::string_view segments;
+  Pipe a3 = Pipe::none, a5 = Pipe::none;  ///< the pipe that executes it; none: it is not executed, or with the scalars
+  const Legality* legality = nullptr;     ///< the element types that are allowed; null: all
   Compute compute = Compute::none;
-  std::string_view cpp;  ///< the call in the chips' headers: {0} an operand of group 0, {cmpMode} an attribute's value
+  std::string_view cpp;  ///< the call in C++, a template: {0} is the operand of group 0, {cmpMode} the value of an attribute
   size_t groups() const { return operands.size(); }
 };
 
 STREW_API const Instruction& info(Opcode opcode);
-/// The row of a PTO IR name, or null. mgather and tmov have another one for tiles in L1, which their operands tell.
+/// The row of a PTO IR name, or null. mgather and tmov have second rows for tiles in L1 (gather_l1, move_l1), which are
+/// not found by name: the parser chooses them by the operands.
 const Instruction* find_instruction(std::string_view name);
-/// "pto.mscatter", or for what PTO-AS alone has "tload".
+/// "pto.mscatter"; for a statement that only PTO-AS has, "tload".
 STREW_API std::string_view name(Opcode opcode);
 
-/// Where a statement handles operand group `group` on a chip. All groups agree but for mgather on a3, whose indices are read by the
-/// scalar unit while rows come through MTE2.
+/// The pipe that accesses operand group `group` of a statement on a chip. It is the same for all groups, except for
+/// gathers whose indices the scalar unit reads: mgather on a3, and mgather into L1.
 STREW_API Pipe pipe_of(const Statement& statement, Chip chip, size_t group);
 
-/// What mscatter may combine by `atomic`: add, max, min.
+/// The element types that mscatter may combine by `atomic`: add, max or min.
 STREW_API const Legality& atomic_legality(std::string_view atomic);
-/// Pairs tcvt takes: {from, to}.
+/// Can tcvt convert `from` to `to`?
 STREW_API bool converts(Chip chip, DType from, DType to);
 
-/// One suffix of mscatter.row.clamp.atomic_add: what it sets.
+/// PTO-AS: one suffix of an instruction such as mscatter.row.clamp.atomic_add, and the attribute that it sets.
 struct Suffix {
   std::string_view text, attribute, value;
-  int rank;  ///< suffixes come in this order, at most one of each
+  int rank;  ///< suffixes stand in the order of their ranks, at most one of each rank
 };
 std::span<const Suffix> scatter_suffixes();
 std::span<const Suffix> gather_suffixes();

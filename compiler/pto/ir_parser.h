@@ -1,4 +1,6 @@
-// IrParser: PTO IR, pretty and generic.
+// IrParser: the parser of PTO IR, in pretty and in generic form. parse_ir.cc has the pretty form, parse_generic.cc the
+// generic form, and check_types.cc the checks of types that both share. Tested by tests/unit/pto_text_test.cc and
+// tests/error/pto_error_test.cc.
 #pragma once
 
 #include "compiler/pto/parser.h"
@@ -15,8 +17,8 @@ class IrParser : public Parser {
   Expected<Function> function();
   Status function_attributes(Function& function);
   Expected<std::string> kernel_kind();
-  void see_l1(Statement& s);
-  /// Statements up to `}` (which stays) or, in a function, `return`.
+  void choose_l1_opcode(Statement& s);
+  /// Parses statements up to `}` or, in a function, up to `return`; does not consume that token.
   Status body(std::vector<Statement>& out, int depth);
   Expected<Statement> statement(int depth);
   Status pretty(const Instruction& row, Statement& s, int depth);
@@ -33,7 +35,7 @@ class IrParser : public Parser {
   Status partition(Statement& s);
   Status alloc(Statement& s);
   Status moves(const Instruction& row, Statement& s);
-  /// `attributed`: where its attributes stand inside the parentheses, the row that has them.
+  /// `attributed`: the row whose attributes stand inside the parentheses; null: there are none.
   Status ins_or_outs(const char* word, size_t count, Statement& s, const Instruction* attributed = nullptr);
   Status compare(const Instruction& row, Statement& s);
   Status select(Statement& s);
@@ -46,7 +48,7 @@ class IrParser : public Parser {
   Status braced_attributes(const Instruction& row, Statement& s);
   Expected<Names> list(const char* what);
 
-  // check_types.cc: what every statement, however spelled, says about its operands and its result.
+  // check_types.cc: checks of the types of operands and results, for both forms.
   Status check_types(const Statement& s);
   Status check_scalars(const Statement& s);
   Status check_view(const Statement& s);

@@ -1,5 +1,5 @@
-// See lexer.h. Nothing here fails: what is no token is `bad`, and the parser says what it expected instead.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// See lexer.h. The lexer reports no errors: text that is no token becomes a token of kind `bad`, and the parser reports
+// what it expected there. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/pto/lexer.h"
 
 namespace strew::inline v0::pto {

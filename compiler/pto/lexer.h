@@ -1,4 +1,5 @@
-// Lexer of both spellings: words, %names, @names, numbers, strings and punctuation, one token ahead. `//` starts a comment.
+// Lexer: splits the text of both spellings into words, %names, @names, numbers, strings and punctuation, and holds the
+// current token. `//` starts a comment. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +11,11 @@
 namespace strew::inline v0::pto {
 
 enum class TokenKind : uint8_t {
-  end,     ///< of the text
-  word,    ///< scf.for, i32, PIPE_V; letters, digits, _ . $ -, not a digit first
+  end,     ///< the end of the text
+  word,    ///< scf.for, i32, PIPE_V: letters, digits, _ . $, and the first is no digit
   value,   ///< %name, text without the %
   symbol,  ///< @name, text without the @
-  number,  ///< digits, perhaps a minus before
+  number,  ///< digits, perhaps after a minus
   string,  ///< text without the quotes; no escapes
   mark,    ///< one character, or ->
   bad,     ///< anything else
@@ -24,7 +25,7 @@ struct Token {
   TokenKind kind = TokenKind::end;
   std::string_view text;
   Position at;
-  bool line_start = false;  ///< first on its line
+  bool line_start = false;  ///< it is the first token of its line
 };
 
 class Lexer {
@@ -33,13 +34,15 @@ class Lexer {
 
   const Token& token() const { return token_; }
   void advance();
-  /// The characters from the current token's first on; types are not made of tokens (16x64xf32).
+  /// The text from the start of the current token on. Types such as 16x64xf32 are read from it, because they are not
+  /// sequences of tokens.
   std::string_view rest() const { return text_.substr(begin_); }
-  /// Goes on `count` characters after the current token's first. They hold no line break.
+  /// Skips `count` characters from the start of the current token, none of them a line break, and reads the next token.
   void skip(size_t count);
-  /// The rest of the line from the current token on, without white space at its end; the next token is on a later line.
+  /// Returns the rest of the line from the current token on, without white space at its end, and reads the first token
+  /// of a later line.
   std::string_view take_line();
-  /// The current token as a message quotes it.
+  /// The current token in quotes, for messages.
   std::string found() const;
 
  private:
@@ -47,8 +50,8 @@ class Lexer {
   TokenKind scan(size_t& text_begin, size_t& text_end);
 
   std::string_view text_;
-  size_t at_ = 0;     ///< after the current token
-  size_t begin_ = 0;  ///< its first character
+  size_t at_ = 0;     ///< the end of the current token
+  size_t begin_ = 0;  ///< its start
   size_t line_begin_ = 0;
   int line_ = 1;
   Token token_;

@@ -1,4 +1,5 @@
-// parse(): the text of a `.pto` file as a tree; parse(print(m)) == m.
+// parse(): parses the text of a `.pto` file; parse(print(m)) == m.
+// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <string_view>
@@ -9,12 +10,12 @@
 namespace strew::inline v0::pto {
 
 inline constexpr size_t kMaxText = size_t{1} << 20;
-inline constexpr int kMaxNesting = 32;  ///< loops and sections in one another
+inline constexpr int kMaxNesting = 32;  ///< the depth of nested loops, branches and sections
 inline constexpr size_t kMaxArguments = 64, kMaxFunctions = 256;
 
-/// Both spellings: text whose first token is `module` or `func.func` is PTO IR, everything else PTO-AS. Every use of a value agrees with
-/// its definition, every attribute is known. Errors start with "LINE:COLUMN: ", name the statement, what stands there and what was
-/// expected. Rules of the chips are verify.h's.
+/// Parses both spellings: text whose first token is `module` or `func.func` is PTO IR, all other text PTO-AS. Checks
+/// that every use of a value agrees with its definition and that every attribute is known; verify() checks the rules of
+/// the chips. Error messages start with "LINE:COLUMN: " and name the statement, what was found and what was expected.
 Expected<Module> parse(std::string_view text);
 
 }  // namespace strew::inline v0::pto

@@ -1,6 +1,7 @@
-// PTO-AS: `.arg`, `.const` and instructions, one per line, in the frozen grammar; the dotted forms of mscatter and mgather name table,
-// tiles and indices in their own order, which is turned into the tree's. The grammar leaves types open; ours are !pto.memref<AxBxT> and
-// !pto.tile<RxCxT>. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// The parser of PTO-AS, whose published grammar no longer changes: `.arg`, `.const` and instructions, one per line.
+// mscatter and mgather have their operands in another order than PTO IR; the tree has the order of PTO IR. The grammar
+// does not define types; strew writes and reads !pto.memref<AxBxT> and !pto.tile<RxCxT>. Tested by
+// tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include <algorithm>
 #include <charconv>
 
@@ -23,7 +24,7 @@ class AsParser : public Parser {
   Status constant(Function& function);
   Status instruction(Function& function);
   Status computes(const Instruction& row, Statement s, Function& function);
-  Status words(const Instruction& row, Statement& s);
+  Status word_attributes(const Instruction& row, Statement& s);
   Status suffixes(std::string_view text, std::span<const Suffix> known, Statement& s);
   Status load(Statement& s);
   Status store(Statement& s);
@@ -56,7 +57,7 @@ Expected<Module> AsParser::run() {
   return out;
 }
 
-/// `%name`, which PTO-AS wants to start with a letter or `_`.
+/// Parses `%name` of a new value, which in PTO-AS starts with a letter or `_`.
 Expected<std::string> AsParser::new_name() {
   if (token().kind != TokenKind::value) return fail("a value, %name");
   std::string out(token().text);
@@ -162,7 +163,8 @@ Status AsParser::instruction(Function& function) {
   return end_line();
 }
 
-/// `%d = tadds %s, %n {..} : (T, N) -> T`. Kept as PTO IR has it, the tile that is written last: the result itself.
+/// `%d = tadds %s, %n {..} : (T, N) -> T`. As in PTO IR, the last operand in the tree is the tile that is written, here
+/// the result itself.
 Status AsParser::computes(const Instruction& row, Statement s, Function& function) {
   statement_ = token().text;
   s.opcode = row.opcode;
@@ -174,7 +176,7 @@ Status AsParser::computes(const Instruction& row, Statement s, Function& functio
     STREW_TRY(operand(s, number ? TypeKind::scalar : TypeKind::tile, number ? "a number" : "a tile"));
   }
   if (accept_mark("{")) {
-    STREW_TRY(words(row, s));
+    STREW_TRY(word_attributes(row, s));
   }
   if (!at_mark(":")) return fail("':' and the types: a tile's type stands nowhere else");
   lexer().advance();
@@ -197,8 +199,8 @@ Status AsParser::computes(const Instruction& row, Statement s, Function& functio
   return end_line();
 }
 
-/// `rmode = RINT}`: attributes as words, in the order of the row.
-Status AsParser::words(const Instruction& row, Statement& s) {
+/// `rmode = RINT}`: attributes whose values are plain words, in the order of the instruction's row.
+Status AsParser::word_attributes(const Instruction& row, Statement& s) {
   for (const AttributeRule& rule : row.attributes) {
     if (!at_word(rule.name)) continue;
     lexer().advance();
@@ -230,12 +232,12 @@ Status AsParser::suffixes(std::string_view text, std::span<const Suffix> known, 
     s.attributes.push_back({std::string(found->attribute), std::string(found->value)});
   }
   if (s.attribute("coalesce").empty()) return fail_at(s.at, "it has no mode, expected .row or .elem first");
-  // The tree's order is the row's: coalesce, scatterAtomicOp, scatterOob.
+  // The tree has the order of the instruction's row: coalesce, scatterAtomicOp, scatterOob.
   if (s.attributes.size() == 3) std::swap(s.attributes[1], s.attributes[2]);
   return {};
 }
 
-/// One operand as a group of its own.
+/// Parses one operand, which becomes a group of its own.
 Status AsParser::operand(Statement& s, TypeKind kind, const char* what) {
   const Position at = token().at;
   std::string& into = s.operands.emplace_back().emplace_back();
@@ -278,7 +280,7 @@ Status AsParser::address_types() {
   return {};
 }
 
-/// `: (T, T, T)`, which may be left out where no result needs it.
+/// `: (T, T, T)`, which may be left out if the statement has no result.
 Status AsParser::signature(std::initializer_list<const std::string*> operands) {
   if (at_mark("{")) return fail("no attributes: PTO-AS has suffixes");
   if (!accept_mark(":")) return {};
@@ -324,7 +326,7 @@ Status AsParser::store(Statement& s) {
   return expect_mark(")");
 }
 
-/// Written table, source, indices; kept source, indices, table.
+/// The text has table, source, indices; the tree has source, indices, table.
 Status AsParser::scatter(Statement& s) {
   STREW_TRY(operand(s, TypeKind::memref, "a memref: the table comes first, then the source tile, then the index tile"));
   STREW_TRY(expect_mark(","));
@@ -337,7 +339,8 @@ Status AsParser::scatter(Statement& s) {
   return same_element(table, known(source).type, "the source");
 }
 
-/// Written tile, table, indices, or with a result table, indices; kept table, indices, tile.
+/// The text has tile, table, indices, or, with a result, table, indices; the tree has table, indices, and without a
+/// result the tile.
 Status AsParser::gather(Statement& s) {
   const bool gives = !s.result.empty();
   std::string tile;

@@ -1,7 +1,8 @@
-// PTO IR in generic form: "pto.mscatter"(%s, %i, %t) <{coalesce = #pto<coalesce row>}> : (TS, TI, TV) -> (). The same tree as the
-// pretty form gives: operands are cut into groups by operandSegmentSizes, types are compared with what the operands are.
-// func, scf and arith stay pretty, as mlir-opt prints them beside statements of a dialect it does not know.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// The parser of PTO IR in generic form: "pto.mscatter"(%s, %i, %t) <{coalesce = #pto<coalesce row>}> : (TS, TI, TV) ->
+// (). It gives the same tree as the pretty form: operandSegmentSizes divides the operands into groups, and the types
+// are compared with those of the operands. Statements of the dialects func, scf and arith stay in pretty form, as
+// mlir-opt prints them beside statements of an unknown dialect. Tested by tests/unit/pto_text_test.cc and
+// tests/error/pto_error_test.cc.
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/types.h"
 
@@ -30,7 +31,7 @@ Status IrParser::generic(Statement& s, int depth) {
     if (properties) STREW_TRY(expect_mark(">"));
   }
   STREW_TRY(split_operands(row, names, segments, at, s));
-  see_l1(s);
+  choose_l1_opcode(s);
   if (row.form == Form::section) STREW_TRY(generic_body(s, depth));
   if ((row.form == Form::flags || row.form == Form::barrier) && s.attributes.size() != row.attributes.size())
     return fail_at(at, "it has " + std::to_string(s.attributes.size()) + " attributes, expected all of its " +

@@ -1,5 +1,6 @@
-// PTO IR in pretty form: `module`, `func.func`, and the statements by the form their row in instructions.cc names. A statement in
-// quotes is read by parse_generic.cc; both end in check_types.cc. Tested by tests/unit/pto_text_test.cc, tests/error/pto_error_test.cc.
+// The parser of PTO IR in pretty form: `module`, `func.func`, and statements, each by the form in its row of
+// instructions.cc. parse_generic.cc parses statements in quotes (generic form). check_types.cc checks the types of
+// both. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include <algorithm>
 #include <charconv>
 
@@ -31,7 +32,7 @@ bool gives_result(Form form) {
   }
 }
 
-/// Changes of a letter that make one word of the other.
+/// The Levenshtein distance of two words.
 size_t distance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -289,7 +290,7 @@ Status IrParser::pretty(const Instruction& row, Statement& s, int depth) {
   return internal_error("an instruction without a form");
 }
 
-/// `-3 : i32`, `1.5 : f32`, `0x7F800000 : f32`; a float's value is kept as its bits.
+/// `-3 : i32`, `1.5 : f32`, `0x7F800000 : f32`; the tree has the bits of a float.
 Status IrParser::constant(Statement& s) {
   const Position at = token().at;
   const std::string_view rest = lexer().rest();
@@ -379,7 +380,7 @@ Status IrParser::get(Statement& s) {
   return {};
 }
 
-/// `ins(%i, %v : index, T) outs(%t : T)`; kept tile, index, number.
+/// `ins(%i, %v : index, T) outs(%t : T)`; the tree has tile, index, number.
 Status IrParser::set(Statement& s) {
   STREW_TRY(ins_or_outs("ins", 2, s));
   STREW_TRY(ins_or_outs("outs", 1, s));
@@ -387,7 +388,7 @@ Status IrParser::set(Statement& s) {
   return {};
 }
 
-/// `%p[%i] : P -> T`, or `%v, %p[%i] : P, T`; kept pointer, index, number.
+/// `%p[%i] : P -> T`, or `%v, %p[%i] : P, T`; the tree has pointer, index and, for a store, number.
 Status IrParser::element(const Instruction& row, Statement& s) {
   const bool stores = row.form == Form::store;
   std::string number;
@@ -473,7 +474,7 @@ Status IrParser::partition(Statement& s) {
     STREW_ASSIGN(s.type, type());
     return {};
   }
-  // ptoas prints it without its type, which is then what the sizes say.
+  // ptoas prints a partition_view without its result type, which then follows from the sizes.
   s.type.kind = TypeKind::partition_view;
   s.type.element = type_of(s.operands[0][0]).element;
   for (const std::string& size : s.operands[2]) s.type.dims.push_back(known(size).constant.value_or(kDynamic));
@@ -494,7 +495,7 @@ Status IrParser::alloc(Statement& s) {
   return {};
 }
 
-/// `ins(%a, %b : T, T)`: `count` more operands of one group each.
+/// `ins(%a, %b : T, T)` or `outs(..)`: parses `count` operands, each of which becomes a group.
 Status IrParser::ins_or_outs(const char* word, size_t count, Statement& s, const Instruction* attributed) {
   STREW_TRY(expect_word(word));
   STREW_TRY(expect_mark("("));
@@ -502,7 +503,7 @@ Status IrParser::ins_or_outs(const char* word, size_t count, Statement& s, const
   for (size_t i = 0; i < count; ++i) {
     if (i > 0) STREW_TRY(expect_mark(","));
     STREW_TRY(use(s.operands.emplace_back().emplace_back()).status());
-    // Elements into L1 want scratch memory, too.
+    // A gather of elements into L1 has scratch memory as a third operand.
     if (s.opcode == Opcode::mgather && i == 1 && at_mark(",")) count = 3;
   }
   if (attributed != nullptr) STREW_TRY(braced_attributes(*attributed, s));
@@ -520,12 +521,12 @@ Status IrParser::moves(const Instruction& row, Statement& s) {
   STREW_TRY(ins_or_outs("ins", static_cast<size_t>(row.ins), s, computes ? &row : nullptr));
   STREW_TRY(ins_or_outs("outs", row.groups() - static_cast<size_t>(row.ins), s));
   if (s.opcode == Opcode::mgather && s.operands.size() == 4) std::swap(s.operands[2], s.operands[3]);
-  see_l1(s);
+  choose_l1_opcode(s);
   return computes ? Status() : braced_attributes(row, s);
 }
 
-/// mgather and tmov are others where a tile lies in L1.
-void IrParser::see_l1(Statement& s) {
+/// Replaces the opcode of an mgather or tmov with a tile in L1, for which the instruction table has other rows.
+void IrParser::choose_l1_opcode(Statement& s) {
   const auto in_l1 = [&](size_t group) {
     const Type& type = type_of(s.operands[group][0]);
     return type.kind == TypeKind::tile && type.tile.location == "mat";

@@ -1,6 +1,6 @@
-// What both parsers share. Types are read character by character (16x64xf32 is no sequence of tokens); an attribute is looked up in
-// its statement's row, so that a misspelt one, which ptoas drops without a word, is an error here.
-// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
+// See parser.h. Types are parsed character by character, because 16x64xf32 is not a sequence of tokens. Attributes are
+// looked up in the statement's row, so a misspelt attribute is an error here; ptoas drops it silently. Tested by
+// tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/pto/parser.h"
 
 #include <algorithm>
@@ -70,9 +70,9 @@ Expected<int64_t> Parser::number(const char* what) {
   return value;
 }
 
-// --- types -----------------------------------------------------------------------------------------------------------------------
+// --- types ---
 
-/// An element type at the current token. `bare`: a value may have it, so hif8, which is a pto type, is not one.
+/// Parses an element type. `bare`: the type of a scalar value, which excludes !pto.hif8, a type of the pto dialect.
 Expected<Element> Parser::element(bool bare) {
   Element out;
   std::string spelled;
@@ -165,7 +165,7 @@ Status Parser::tile_field(const std::string& key, Type& type, std::vector<std::s
     STREW_ASSIGN(type.element, element(false));
     return {};
   }
-  if (key == "valid") {  // valid=8x?; the last extent ends the text of a dims list, so an `x` more is not there
+  if (key == "valid") {  // valid=8x?: unlike in dims(), no `x` follows the last extent
     std::string_view rest = lexer_.rest();
     size_t used = 0;
     for (int64_t* into : {&t.valid_rows, &t.valid_cols}) {
@@ -190,7 +190,7 @@ Status Parser::tile_type(Type& type) {
   bool brief = false, first = true;
   do {
     const bool extents = token().kind == TokenKind::number || at_mark("?");
-    if (extents && !first && !brief && !has("rows")) {  // vec, 16x64xf32
+    if (extents && !first && !brief && !has("rows")) {  // the short form: vec, 16x64xf32
       brief = true;
       STREW_ASSIGN(type.dims, dims(type.element, 2));
       if (type.dims.size() != 2) return fail("two extents before, rows and cols");
@@ -203,7 +203,7 @@ Status Parser::tile_type(Type& type) {
     const std::string key(token().text);
     const Position at = token().at;
     lexer_.advance();
-    if (first && !at_mark("=")) {  // vec, in front of the short form
+    if (first && !at_mark("=")) {  // the location before the short form
       if (std::find(std::begin(kLocations), std::end(kLocations), key) == std::end(kLocations))
         return fail_at(at, "the tile is in '" + key + "', expected one of " + list_of(kLocations));
       type.tile.location = key;
@@ -219,7 +219,7 @@ Status Parser::tile_type(Type& type) {
   return tile_extents(type);
 }
 
-/// Physical extents are numbers, the valid part lies inside.
+/// Checks that the physical extents are numbers and that the valid part lies inside them.
 Status Parser::tile_extents(const Type& type) const {
   constexpr const char* kNames[][2] = {{"rows", "v_row"}, {"cols", "v_col"}};
   for (size_t d = 0; d < 2; ++d) {
@@ -234,7 +234,7 @@ Status Parser::tile_extents(const Type& type) const {
   return {};
 }
 
-/// After `!pto.`NAME`<`, up to the `>`.
+/// Parses the parameters of the type `!pto.NAME<..>`, up to the `>`.
 Status Parser::pto_type(std::string_view name, Type& type) {
   if (name == "pto.ptr") {
     type.kind = TypeKind::ptr;
@@ -293,9 +293,9 @@ Status Parser::expect_type(const Type& wanted, const std::string& of) {
   return fail_at(at, "the type of " + of + " is " + print(given) + " here, expected " + print(wanted) + " as it is defined");
 }
 
-// --- attributes ------------------------------------------------------------------------------------------------------------------
+// --- attributes ---
 
-/// `#pto<family word>` or `#pto.family<word>`, as the rule has it.
+/// `#pto<family word>`, or `#pto.family<word>` if the rule is dotted.
 Status Parser::attribute_value(const AttributeRule& rule, Attribute& attribute) {
   const std::string family(rule.family);
   const std::string form = rule.dotted ? "#pto." + family + "<..>" : "#pto<" + family + " ..>";
@@ -363,7 +363,7 @@ Expected<std::vector<Attribute>> Parser::attributes(const Instruction& row, std:
   return out;
 }
 
-// --- values ----------------------------------------------------------------------------------------------------------------------
+// --- values ---
 
 Status Parser::define(const std::string& name, Type type, Position at, std::optional<int64_t> constant) {
   const auto [place, fresh] = known_.try_emplace(name, Known{std::move(type), constant, at});

@@ -1,4 +1,5 @@
-// Parser: what the parsers of both spellings share: tokens, types, attributes, and which values are known where.
+// Parser: the common part of the parsers of both spellings: tokens, types, attributes, and the values in scope.
+// Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@
 
 namespace strew::inline v0::pto {
 
-/// "3:17: " and the message.
+/// A failure whose message starts with the position, "3:17: ".
 STREW_API Status error_at(Position at, const std::string& message);
 
 class Parser {
@@ -36,7 +37,8 @@ class Parser {
   bool at_word(std::string_view word) const { return token().kind == TokenKind::word && token().text == word; }
   bool accept_mark(std::string_view mark);
   bool accept_word(std::string_view word);
-  /// At the current token: what stands there, and what was expected. The statement being read, if any, is named.
+  /// A failure at the current token: what was found and what was expected. The message names the statement that is
+  /// being parsed.
   Status fail(const std::string& expected) const;
   Status fail_at(Position at, const std::string& message) const;
   Status expect_mark(std::string_view mark);
@@ -47,17 +49,18 @@ class Parser {
   Expected<Type> type();
   Status expect_type(const Type& wanted, const std::string& of);
 
-  // Attributes: `{a = #pto<family word>, ..}`, or `<{..}>` with operandSegmentSizes; sorted as the row has them.
+  // Attributes: `{a = #pto<family word>, ..}`, or `<{..}>` with operandSegmentSizes. The result is in the order of the
+  // instruction's row.
   Expected<std::vector<Attribute>> attributes(const Instruction& row, std::vector<int64_t>* segments);
 
   // Values.
   Status define(const std::string& name, Type type, Position at, std::optional<int64_t> constant = {});
-  Expected<const Known*> use(std::string& name);  ///< reads %name
+  Expected<const Known*> use(std::string& name);  ///< parses %name, a value in scope
   const Known& known(const std::string& name) const { return known_.at(name); }
   size_t scope() const { return order_.size(); }
   void leave_scope(size_t scope);
 
-  std::string statement_;  ///< named in messages; empty: none
+  std::string statement_;  ///< the statement that messages name; empty: none
 
  private:
   Expected<Element> element(bool bare);

@@ -1,4 +1,4 @@
-// print(): a tree as text. parse(print(m)) == m, in every form.
+// print(): writes a tree as text; parse(print(m)) == m, in every form. Tested by tests/unit/pto_text_test.cc.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace strew::inline v0::pto {
 
 enum class TextForm : uint8_t {
   pretty,   ///< PTO IR as ptoas 0.46 to 0.60 reads it
-  generic,  ///< its pto statements in quotes: what mlir-opt reads with --allow-unregistered-dialect
+  generic,  ///< PTO IR with pto statements in MLIR's generic form, which mlir-opt --allow-unregistered-dialect reads
 };
 
-/// A tree of PTO-AS prints as PTO-AS, whatever the form.
+/// A tree of PTO-AS is written as PTO-AS, whatever `form` is.
 STREW_API std::string print(const Module& module, TextForm form = TextForm::pretty);
 
 }  // namespace strew::inline v0::pto

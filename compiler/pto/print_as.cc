@@ -1,5 +1,5 @@
-// PTO-AS as text: arguments, then the statements in order. Names are what the parser took, so they are legal there.
-// Tested by tests/unit/pto_text_test.cc.
+// See print_as.h. Writes the arguments, then the statements in order. Names are written as they are: the parser, or the
+// planner, made legal ones. Tested by tests/unit/pto_text_test.cc.
 #include "compiler/pto/print_as.h"
 
 #include <charconv>
@@ -23,7 +23,7 @@ std::string suffixes_text(const Statement& s) {
   return out;
 }
 
-/// Digits with a point in them for floats: the grammar has no exponents.
+/// The number of a constant. Floats have a decimal point and no exponent, because the grammar has none.
 std::string number_text(const Statement& s) {
   if (s.type.kind != TypeKind::scalar || !is_float(s.type.element.dtype)) return std::to_string(s.value);
   char digits[1100];

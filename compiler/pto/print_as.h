@@ -1,4 +1,4 @@
-// PTO-AS as text, for print().
+// print_as(): writes PTO-AS, for print(). Tested by tests/unit/pto_text_test.cc.
 #pragma once
 
 #include <string>

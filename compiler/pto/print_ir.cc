@@ -1,5 +1,5 @@
-// PTO IR as text. A tree has types at definitions only, so the printer keeps the types of what is in scope and writes them at uses.
-// Tested by tests/unit/pto_text_test.cc.
+// See print.h. Writes PTO IR in both forms. A tree has the types of values at their definitions only, so the printer
+// keeps them to write them at the uses. Tested by tests/unit/pto_text_test.cc.
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
@@ -19,7 +19,7 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-/// Numbers that text cannot hold exactly, and what is no number, are written as their bits.
+/// The number of a constant. Infinities and NaNs are written as their bits.
 std::string constant_text(const Statement& s) {
   const DType dtype = s.type.element.dtype;
   if (s.type.kind != TypeKind::scalar || !is_float(dtype)) return std::to_string(s.value);
@@ -31,7 +31,7 @@ std::string constant_text(const Statement& s) {
                                   ? std::to_chars(text, text + 40, static_cast<float>(value), std::chars_format::scientific)
                                   : std::to_chars(text, text + 40, value, std::chars_format::scientific);
     std::string out(text, error == std::errc() ? end : text);
-    // 15e-1 is no number here: there must be a point
+    // MLIR's grammar requires a decimal point: 15e-1 is written 15.0e-1.
     if (std::abs(value) < 1e9 && value == std::nearbyint(value)) {
       out = std::to_string(static_cast<int64_t>(value)) + ".0";
       if (std::signbit(value) && value == 0) out = "-0.0";

@@ -1,5 +1,6 @@
-// The printing half of types, and element names. Tiles print in the short form, vec and 16x64xf32, where only their element, extents and
-// location say something, else in the long form: both are read by every ptoas since 0.46. Tested by tests/unit/pto_text_test.cc.
+// See types.h; the parser of types is in parser.cc. A tile type is written in the short form, `vec, 16x64xf32`, if its
+// layout is the default one for its element type, extents and location, and otherwise in the long form. Every ptoas
+// since 0.46 reads both. Tested by tests/unit/pto_text_test.cc.
 #include "compiler/pto/types.h"
 
 #include <iterator>
@@ -77,7 +78,7 @@ std::string print(const Type& type, Spelling spelling) {
       return "!pto.memref<" + dims_text(type) + ">";
     case TypeKind::tile:
       if (spelling == Spelling::ir) return tile_text(type);
-      // Types are open in the grammar; the valid part is ours.
+      // The grammar of PTO-AS does not define types. The valid part after the extents is strew's own notation.
       return "!pto.tile<" + dims_text(type) +
              (type.tile.valid_rows == type.dims[0] && type.tile.valid_cols == type.dims[1]
                   ? ""

@@ -1,4 +1,4 @@
-// Types as text.
+// Types: their text, and functions that make common ones. Tested by tests/unit/pto_text_test.cc.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace strew::inline v0::pto {
 
-/// PTO IR's spelling, which for memrefs and PTO-AS tiles is PTO-AS's.
+/// The text of a type. The spellings differ for tiles only; memrefs exist in PTO-AS only.
 STREW_API std::string print(const Type& type, Spelling spelling = Spelling::ir);
 STREW_API std::string print(const Element& element);
-/// `f32`, `si8`, `!pto.hif8`; false when the name is none.
+/// Sets `out` to the element type with this name: `f32`, `si8`, `!pto.hif8`. Returns false if there is none.
 bool element_from_name(std::string_view name, Element& out);
 
-/// A tile whose layout is the default but for its valid extents.
+/// The type of a tile in the default layout, whose valid part is the whole tile.
 STREW_API Type make_tile(Element element, int64_t rows, int64_t cols);
 STREW_API Type make_scalar(DType dtype);
 STREW_API Type make_index();

@@ -1,8 +1,10 @@
-// The chips' own rules, as their headers have them: where ptoas lets more through (max and min on a3, a misspelt attribute), the headers
-// do not compile or the text does not mean what it seems to. Element types are the table's (instructions.cc).
+// See verify.h. These are the rules of the chips' headers. ptoas accepts more (max and min on a3, a misspelt
+// attribute), but then the headers do not compile, or the program does not do what its text seems to say. The element
+// types are in the instruction table (instructions.cc).
 //
-// Tiles lie in the vector buffer, whose rows (columns, where they are column-major) are multiples of 32 bytes. What a tile holds at run
-// time is the importer's and the simulator's. Tested by tests/error/pto_error_test.cc and pto_rules_test.cc.
+// The rows of a tile (the columns of a column-major tile) are multiples of 32 bytes. Rules about values at run time are
+// checked by the importer of `.pto` files and by the simulator. Tested by tests/error/pto_error_test.cc and
+// tests/error/pto_rules_test.cc.
 #include "compiler/pto/verify.h"
 
 #include <algorithm>
@@ -106,7 +108,7 @@ class Verifier {
     return {};
   }
 
-  /// ptoas writes `+Inf.0f`, which is no C++.
+  /// ptoas writes an infinity as `+Inf.0f`, which is not C++.
   Status check_constant(const Statement& s) {
     const DType dtype = s.type.element.dtype;
     if (s.type.kind != TypeKind::scalar || !is_float(dtype) || rules_.reader != Reader::ptoas) return {};
@@ -165,7 +167,8 @@ class Verifier {
     return {};
   }
 
-  /// Where a tile lies, or, without addresses, what all tiles take together: ptoas reuses what is dead, so this is the most.
+  /// Checks a tile's address. Without addresses, checks the sum of the sizes of all tiles, which is an upper bound,
+  /// because ptoas reuses memory.
   Status check_place(const Statement& s) {
     const int64_t bytes = s.type.dims[0] * s.type.dims[1] * (bits(s.type.element.dtype) / 8),
                   most = in_l1(s.type) ? kL1Bytes : safe_buffer_bytes(module_.chip);
@@ -184,7 +187,7 @@ class Verifier {
     return {};
   }
 
-  /// Rows of a table have the tile's width; a5 takes that for their distance, too.
+  /// Checks that the rows of a table are as wide as the tile; a5 also takes this width for the distance of the rows.
   Status check_table(const Statement& s, const Type& tile, const std::string& table) {
     const bool fractals = layout_of(table) == "nz";
     if (fractals != in_fractals(tile))
@@ -236,7 +239,8 @@ class Verifier {
 
   static bool in_fractals(const Type& tile) { return tile.tile.blayout == "col_major" && tile.tile.slayout == "row_major"; }
 
-  /// A matrix in fractals of 16 rows of 32 bytes: a3's header has it for tables that are, ptoas does not.
+  /// Checks a data tile in fractals of 16 rows of 32 bytes. a3's headers have such tiles for tables in fractals; ptoas
+  /// does not.
   Status check_fractals(const Statement& s, const Type& tile) {
     const int64_t size = bits(tile.element.dtype) / 8;
     if (module_.chip != Chip::a3)
@@ -250,7 +254,7 @@ class Verifier {
     return fail(s, "the data tile is " + print(tile) + ", expected vec, fractal 512, a multiple of 16 rows and of 32 bytes");
   }
 
-  /// What a view's memory looks like.
+  /// The layout of the memory of a partition.
   std::string_view layout_of(const std::string& table) const {
     const Statement* partition = known_.at(table).statement;
     const Statement* view = partition == nullptr ? nullptr : known_.at(partition->operands[0][0]).statement;
@@ -267,7 +271,8 @@ class Verifier {
 
   static bool in_l1(const Type& tile) { return tile.tile.location == "mat"; }
 
-  /// Rows or elements of a table into L1, in fractals. The cube core reads indices where they lie.
+  /// Checks a gather of rows or elements into L1: the tile is in fractals, and the cube core reads the indices from
+  /// memory.
   Status check_gather_l1(const Statement& s) {
     const Type &tile = type_of(s.operands[2][0]), &table = type_of(s.operands[0][0]), &indices = type_of(s.operands[1][0]);
     STREW_TRY(check_element(s, info(s.opcode), tile.element));
@@ -292,7 +297,8 @@ class Verifier {
         s, "the table has " + std::to_string(columns) + " columns and the tile " + std::to_string(valid) + ", expected as many");
   }
 
-  /// a5's cube core cannot store: it hands a tile to the vector core beside it. A line of C++, no instruction of ptoas.
+  /// Checks the move of a tile from L1 to the vector core, which a5's cube core needs because it cannot store. It
+  /// exists in C++ only.
   Status check_move_l1(const Statement& s) {
     const Type &from = type_of(s.operands[0][0]), &to = type_of(s.operands[1][0]);
     if (module_.chip == Chip::a3)
@@ -304,7 +310,8 @@ class Verifier {
                 "%" + s.operands[1][0] + " is " + print(to) + ", expected the shape and fractals of " + print(from) + " in vec");
   }
 
-  /// From L1 only a3 stores, and as it lies; ptoas takes a view in fractals for one in rows, which the header then refuses.
+  /// Checks a store from L1: only a3 has one, and only to memory in fractals. ptoas takes a view in fractals for one in
+  /// rows, which the header refuses.
   Status check_store(const Statement& s) {
     const Type& tile = type_of(s.operands[0][0]);
     if (!in_l1(tile)) return {};
@@ -324,7 +331,8 @@ class Verifier {
     return fail(s, std::string(what) + " is col_major, expected row_major" + (column ? ", or one column" : ""));
   }
 
-  /// Tile arithmetic: element types by the row, tiles of one shape, row-major, in the vector buffer.
+  /// Checks tile arithmetic: the element types of the instruction's row, and row-major tiles of one valid shape in the
+  /// vector buffer.
   Status check_computes(const Statement& s, const Instruction& row) {
     const Type* shape = nullptr;
     for (size_t g = 0; g < row.operands.size(); ++g) {

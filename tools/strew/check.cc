@@ -1,5 +1,5 @@
-// strew check: import and verify only. Nothing is planned or compiled, and no heavy library is opened for ONNX and .strew files.
-// Tested by tests/error/cli_test.cc.
+// strew check: imports and verifies a file. Nothing is planned or compiled, and for ONNX and .strew files no large
+// library is opened. Tested by tests/error/cli_test.cc.
 #include <nlohmann/json.hpp>
 
 #include "strew/text.h"

@@ -1,6 +1,6 @@
-// strew compile: one kernel as text (op, plan, ll, asm) or as a relocatable object. Output goes to a temporary file first.
-//
-// Texts of NPU programs are tools/strew/npu.cc's. Tested by tests/error/cli_test.cc.
+// strew compile: writes one kernel as text (op, plan, ll, asm, halide) or as a relocatable object. The output is
+// written to a temporary file that is then renamed. tools/strew/npu.cc writes NPU programs. Tested by
+// tests/error/cli_test.cc.
 #include <algorithm>
 #include <numeric>
 #include <string_view>
@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::string_view kKinds[] = {"op", "plan", "ll", "asm", "obj", "halide"};
 
-/// What --json says of an object: the constant it exports (strew/abi.h).
+/// The fields of --json about an object: the ABI version, and the symbol of the descriptor that it exports
+/// (strew/abi.h).
 std::string describe_object(const Compiled& kernel) {
   return ", \"abi\": " + std::to_string(STREW_ABI_VERSION) + ", \"kernel\": \"" + kernel.symbol + "\"";
 }
@@ -35,7 +36,7 @@ Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
   return std::move(kernel.artifact.object);
 }
 
-/// `description`: more of it for --json.
+/// The text or object of the kernel. `description`: receives further fields for --json.
 Expected<std::string> emit(const Options& options, const ImportedKernel& imported, std::string& description) {
   KernelOptions wanted = options.kernel;
   if (options.emit == "halide" && wanted.backend == "auto") wanted.backend = "halide";

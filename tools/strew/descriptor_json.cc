@@ -1,5 +1,6 @@
-// Reads the descriptor itself, not what it was made from: what is printed is what a call will see. Entries are not there yet, nothing being
-// compiled: their places hold a mark instead. Tested by tests/golden/descriptor_test.cc.
+// See descriptor_json.h. Prints the descriptor's own fields, which a call will read, and not the plan from which they
+// were made. Nothing is compiled, so there are no addresses of entries: every entry that the kernel will have points to
+// a placeholder. Tested by tests/golden/descriptor_test.cc.
 #include "tools/strew/descriptor_json.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
-// A kernel's descriptor (strew/abi.h) in readable form, for `strew explain`.
+// A kernel's descriptor (strew/abi.h) as JSON and as one line of text, for `strew explain`. Tested by
+// tests/golden/descriptor_test.cc.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,7 +1,9 @@
-// strew explain: everything that is known about each kernel of a file before it runs, and why it came out that way. The last lines of
-// a kernel are its guarantees. Nothing is compiled and no heavy library is opened (but by the importer of .mlir files).
+// strew explain: prints, for each kernel of a file, the product of every stage up to the descriptor, the reasons for
+// the choices, and what the kernel guarantees. Nothing is compiled, and neither LLVM nor Halide is opened (the importer
+// of .mlir files opens MLIR).
 //
-// One Explanation per kernel is filled first and printed as text or JSON after, so both say the same. Tested by tests/error/cli_test.cc.
+// An Explanation per kernel is filled first and then printed as text or JSON, so both have the same content. Tested by
+// tests/error/cli_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Something that is possible or not, and the reason.
+/// A backend or a strategy, and whether it can be used: ok, or the reason why not.
 struct Choice {
   std::string name;
   Status status;
@@ -42,7 +44,7 @@ struct Explanation {
   const ImportedKernel* kernel;
   Compiled stages;
   std::vector<Choice> backends, strategies;
-  std::string chosen, why;  ///< backend that would run it, or why none can
+  std::string chosen, why;  ///< the backend that would run the kernel, or the reason why none can
   std::string schedule_source;
   std::string run_checks;  ///< what `strew run` does about policy undefined
   Guarantees guarantees;
@@ -55,10 +57,10 @@ bool float_sums(const Scatter& scatter) {
   return depends_on_order && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
 }
 
-/// The most that a call may use.
+/// The most threads that a call may use.
 int threads_of(const Compiled& stages) { return stages.threads != 0 ? stages.threads : stages.target.cores; }
 
-/// The most a call borrows; kDynamic where the shapes are.
+/// The most bytes of scratch memory that a call needs; kDynamic if they depend on open extents.
 int64_t scratch_of(const Scatter& scatter, const Compiled& stages) {
   const Schedule& schedule = stages.schedule;
   const int threads = threads_of(stages);
@@ -73,9 +75,10 @@ int64_t scratch_of(const Scatter& scatter, const Compiled& stages) {
   }
   if (stages.descriptor.bytes.empty()) return 0;
   const auto kernel = materialise(stages.descriptor, [](const std::string&) { return nullptr; });
-  // Accumulators of everything, or lists of updates within the allowance (runtime/call/wide).
+  // Either accumulators for the whole result, or lists of updates within the limit (runtime/call/wide).
   if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(*kernel, elements), allowed);
-  // The limit is compared with all tables, whose number decides the bits; each thread holds one.
+  // The limit applies to all tables together: their number decides the result's bits, so it does not depend on the
+  // threads. Each thread has one at a time.
   const int tables = kernel->regroups != 0 ? std::min(schedule.tables, threads) : schedule.tables;
   if (private_bytes(*kernel, elements, tables) > allowed) return 0;
   return private_bytes(*kernel, elements, std::min(threads, tables - 1));
@@ -108,7 +111,8 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
   return g;
 }
 
-/// Bytes of the operands that a call copies unless results are bound to them; 0: none, kDynamic: as the shapes say.
+/// The bytes of the operands that a call copies unless operand and result are one buffer; 0: nothing is copied;
+/// kDynamic: they depend on open extents.
 int64_t copied_bytes(const Op& op) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
   if (scatter == nullptr || scatter->init != InitKind::copy) return 0;
@@ -157,7 +161,7 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
 
 std::string yes_or_reason(const Status& status) { return status.ok() ? "yes" : "no: " + status.message(); }
 
-/// Wide accumulation is a kernel made of others: each with its schedule.
+/// Wide accumulation: the parts of the kernel, each with its schedule.
 std::string parts_text(const Compiled& stages) {
   static constexpr const char* kTitles[] = {"fold", "narrow", "start"};
   std::string out;
@@ -201,7 +205,7 @@ std::string text_of(const Explanation& e) {
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
 }
 
-/// "folded into main", "interpreted".
+/// What became of an operation around the kernels: "folded into main", "interpreted".
 std::string disposition_of(const Compute& compute, const Imported& imported) {
   const auto into = [&](const char* how) {
     return fmt::format("{} into {}", how, imported.kernels[static_cast<size_t>(compute.kernel)].name);
@@ -219,7 +223,7 @@ std::string disposition_of(const Compute& compute, const Imported& imported) {
   return "interpreted";
 }
 
-/// What became of the operations around the kernels, one line each.
+/// The operations around the kernels and what became of them, one line each.
 std::string computes_text(const Imported& imported) {
   std::string out;
   for (const Compute& c : imported.computes)
@@ -279,8 +283,9 @@ Json json_of(const Explanation& e) {
 
 namespace {
 
-/// Whether every kernel can be explained: found before the first is printed, so that a failure prints nothing. Only a backend that the
-/// caller insists on can fail for one kernel and not for another.
+/// Fails if a kernel cannot be explained. It is called before anything is printed, so that a failure prints nothing.
+/// With backend `auto` all kernels fail for the same reasons, so the first is enough; a backend that the caller names
+/// may fail for any kernel.
 Status check_all(const Imported& imported, const Options& options, size_t first, size_t last) {
   for (size_t k = first; k < (options.kernel.backend == "auto" ? std::min(first + 1, last) : last); ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
@@ -289,7 +294,7 @@ Status check_all(const Imported& imported, const Options& options, size_t first,
   return {};
 }
 
-/// One kernel after another goes to stdout: a file may hold tens of thousands.
+/// Prints the kernels one by one, without collecting their texts: a file may have tens of thousands.
 Status print_text(const Imported& imported, const Options& options, size_t first, size_t last) {
   for (size_t k = first; k < last; ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));

@@ -1,4 +1,5 @@
-// strew: the command line. Parses, hands over to the command, and turns what must never happen into exit status 4.
+// main() of the program strew: parses the command line, runs the command, and turns an exception that escapes
+// it into a message and an exit status. Tested by tests/error/cli_test.cc.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -21,13 +22,13 @@ constexpr Command kCommands[] = {
     {"compile", strew::cli::compile}, {"target", strew::cli::target},
 };
 
-/// --time repeats calls: then only kernels are worth a line.
+/// Writes the log to stderr with --verbose. With --time, calls are repeated and not logged; the making of kernels is.
 void start_log(const strew::cli::Options& options) {
   strew::set_log([](strew::LogLevel, std::string_view line) { strew::cli::note(line); },
                  options.time ? strew::LogLevel::compile : strew::LogLevel::call);
 }
 
-/// Something that was ignored, and why; the command goes on.
+/// Prints a warning; the command continues.
 void warn(const std::string& message) {
   const std::string line = "warning: " + strew::cli::printable(message) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);

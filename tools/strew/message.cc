@@ -1,8 +1,9 @@
-// Messages of the command line. Library code reports with Status; only here does it become text on stderr and an exit status.
+// See message.h. The library reports failures as Status; this file turns them into text on stderr and an exit status.
 //
-// Names and values come from files and may hold anything: control characters are escaped, and what is long is cut in the middle: a word
-// or a quoted text of more than kMaxWord characters (but not the file names of the command line), and the message as a whole. The report
-// of an internal error keeps the op's text. Tested by tests/error/cli_test.cc.
+// Names and values in a message come from files and may be anything. So control characters are escaped. Words and
+// quoted texts of more than kMaxWord characters are shortened in the middle, except for names that the user typed, and
+// so is a message that is too long. The report of an internal error has the whole text of the op. Tested by
+// tests/error/cli_test.cc.
 #include "tools/strew/message.h"
 
 #include <algorithm>
@@ -18,7 +19,8 @@ std::vector<std::string>& whole_names() {
   return names;
 }
 
-/// The first `start` and the last `end` characters, and how many lie between; never half of a UTF-8 character.
+/// The first `start` and the last `end` characters of a text, with the number of those between; UTF-8 characters stay
+/// whole.
 std::string cut(std::string_view text, size_t start, size_t end) {
   const auto continues = [&](size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
   size_t rest = text.size() - end;
@@ -28,8 +30,9 @@ std::string cut(std::string_view text, size_t start, size_t end) {
          std::string(text.substr(rest));
 }
 
-/// Where the word or quoted text at `at` ends: a quotation mark that follows a space or an opening bracket opens a quotation, which ends
-/// at the last such mark before a space, a comma, a colon, a semicolon, a closing bracket or the end.
+/// The end of the word or quoted text that starts at `at`. A quotation mark after a space or an opening bracket starts
+/// a quoted text; it ends at the last such mark that a space, comma, colon, semicolon, closing bracket or the end of
+/// the message follows.
 size_t end_of_word(std::string_view text, size_t at) {
   const char quote = text[at];
   if (quote == '\'' || quote == '"') {

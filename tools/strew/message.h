@@ -1,4 +1,5 @@
-// Exit statuses and messages: one line on stderr, whatever a file put into it.
+// Exit statuses and messages: a failure is one line on stderr, whatever text from a file it quotes. Tested by
+// tests/error/cli_test.cc.
 #pragma once
 
 #include <string>
@@ -11,21 +12,22 @@ namespace strew::cli {
 
 enum ExitStatus : int { kDone = 0, kBadInput = 1, kBadUsage = 2, kOutOfBounds = 3, kInternal = 4 };
 
-/// Reports a failure and returns its exit status. `op_text`, where known, goes into the report of an internal error.
+/// Prints the message of a failure and returns the exit status, which for ok is that of success. `op_text`: the op, for
+/// the report of an internal error.
 int fail(const Status& status, std::string_view op_text = {});
 int usage_error(const std::string& message);
 
-/// A line of --verbose.
+/// Prints a line of the log, for --verbose.
 void note(std::string_view line);
 
-/// Names that messages show in full, however long: the user typed them. Other words of a message, and what it quotes, are shortened: they
-/// come from files.
+/// Sets the names that messages show in full: those that the user typed. Other long words and quoted texts, which come
+/// from files, are shortened.
 void keep_whole(std::vector<std::string> names);
 
-/// Control characters written as \n, \x1b and so on, so that text from a file stays on its line.
+/// The text with control characters written as \n, \x1b and so on, so that it stays on one line.
 std::string printable(std::string_view text);
 
-/// Writes to stdout; a full disk or closed pipe is an error like any other.
+/// Writes to stdout. A full disk or a closed pipe is an error.
 Status print_out(std::string_view text);
 
 }  // namespace strew::cli

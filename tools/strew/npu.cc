@@ -1,5 +1,5 @@
-// NPU targets on the command line. A program comes out of the same pipeline as every other kernel; text and side-car
-// are written beside their places before either is renamed. Tested by tests/error/cli_test.cc.
+// See npu.h. The program comes from the same pipeline as every other kernel. Its text and its JSON description OUT.json
+// are both written to temporary files before either is renamed. Tested by tests/error/cli_test.cc.
 #include "tools/strew/npu.h"
 
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::string function_name(const std::string& name) {
     if (digit && out.empty()) out += "kernel_";
     out += letter || digit ? c : '_';
   }
-  // What C++ has a meaning for.
+  // Names that C++ or the launch code reserves.
   for (const char* taken : {"main", "kernel", "int", "float", "double", "void", "template", "default"})
     if (out == taken) out += "_kernel";
   return out.empty() ? "kernel_0" : out;
@@ -86,7 +86,8 @@ Status write_both(const std::string& path, const std::string& text, const std::s
   return done;
 }
 
-/// A negative index that the source wants refused is an error beside any policy: programs have one check only.
+/// Fails if the source demands an error for negative indices in addition to the op's policy: a program checks indices
+/// for policy error only.
 Status check_kernel(const ImportedKernel& kernel) {
   if (kernel.non_negative.empty()) return {};
   const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;

@@ -1,4 +1,4 @@
-// NPU targets: what `strew compile --emit pto-*` and `strew explain --target npu-*` do.
+// NPU targets: `strew compile --emit pto-*` and `strew explain --target npu-*`. Tested by tests/error/cli_test.cc.
 #pragma once
 
 #include <memory>
@@ -16,11 +16,12 @@ namespace strew::cli {
 bool is_program_kind(std::string_view kind);
 bool is_npu_target(std::string_view target);
 
-/// The program of one kernel, or why there is none.
+/// The program of one kernel, or the reason why there is none.
 Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& kernel, const Options& options,
                                                          pto::Output output);
 
-/// `strew compile --emit pto-*`: the text, and for files the side-car OUT.json, both or neither. Returns the exit status.
+/// `strew compile --emit pto-*`: writes the text, and if it goes to a file OUT also the JSON description OUT.json; both
+/// or neither. Returns the exit status.
 int compile_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels);
 /// `strew explain --target npu-*`.
 int explain_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels);

@@ -1,8 +1,9 @@
-// The command line's grammar. The only file that includes CLI11, which costs 3.7 s to compile.
+// See options.h. The grammar of the command line. This is the only file that includes CLI11, which takes 3.7 s to
+// compile.
 //
-// What can be said wrong here exits with 2 and one line: unknown commands and options, values outside their range, a schedule or
-// target that does not parse. Whether a backend, schedule or target suits an op is known later and exits with 1.
-// Tested by tests/error/cli_test.cc.
+// Usage errors exit with 2 and one line: unknown commands and options, values outside their range, a schedule or target
+// that does not parse. Whether a backend, schedule or target suits an op is found later, and exits with 1. Tested by
+// tests/error/cli_test.cc.
 #include "tools/strew/options.h"
 
 #include <CLI/CLI.hpp>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const char* kAbout = "strew: a kernel compiler for scatter and gather";
 constexpr int64_t kMaxScheduleBytes = 1 << 16;
-/// What `compile` makes is for other machines than the one it runs on, and the same wherever it runs.
+/// The default target of `compile`: its objects are for other machines, and are the same whichever machine makes them.
 constexpr const char* kCompileTarget = "x86-64-v3";
 
 /// Option values as typed, before check_values() turns them into Options.
@@ -29,7 +30,7 @@ struct Raw {
   int blocks = 0, tile_rows = 0, buffers = 2;
 };
 
-/// A line per knob, each after a line break.
+/// One line for each knob, each of them after a line break.
 std::string knob_lines() {
   std::string out;
   for (const Knob& knob : knobs())
@@ -150,7 +151,7 @@ Status parse_backend(const std::string& text, KernelOptions& out) {
   return invalid_argument("--backend: it is '" + text + "', expected auto, reference, portable, llvm, halide, npu-a3 or npu-a5");
 }
 
-/// By the rule, and with the range, of `threads` in a schedule's text.
+/// Parses --threads by the same rule and with the same range as `threads` in a schedule's text.
 Status parse_threads(const std::string& text, KernelOptions& out) {
   const bool is_number = text.find_first_not_of("0123456789-") == std::string::npos;
   const Expected<ScheduleText> parsed = split_threads("threads=" + text);

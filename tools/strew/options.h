@@ -1,4 +1,5 @@
-// What the command line says, parsed and checked as far as that is possible without the file.
+// Options: the parsed command line, checked as far as possible without reading the file. Tested by
+// tests/error/cli_test.cc.
 #pragma once
 
 #include <string>
@@ -25,7 +26,8 @@ struct Options {
   bool schedule_given = false, target_given = false;
 };
 
-/// Fills `options`. Returns -1 to go on, else the exit status (help, or a usage error already reported).
+/// Fills `options`. Returns -1 if the command shall run, otherwise the exit status: help, or a usage error that was
+/// reported.
 int parse_command_line(int argc, char** argv, Options& options);
 
 // The commands, one file each. They return the exit status.

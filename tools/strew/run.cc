@@ -1,7 +1,9 @@
-// strew run: import, compile, run once on real data, write the results; with --time and --verify also measure and compare.
+// strew run: imports a file, compiles its kernels, runs them once on the given tensors and writes the results; with
+// --time and --verify also measures and compares.
 //
-// Without --kernel everything the file's outputs need is run; a file whose inputs do not fit the given ones and that has several
-// kernels is told to name one. Outputs are written last. Tested by tests/error/cli_test.cc and tests/oracle/*.
+// Without --kernel the whole file runs: everything that its outputs need. If the file has several kernels and the given
+// inputs do not fit the file's, the user is asked to name a kernel. Outputs are written last. Tested by
+// tests/error/cli_test.cc and tests/oracle/*.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,14 +23,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Inputs = std::vector<std::unique_ptr<Tensor>>;
 
-/// What was learned about one kernel while it ran.
+/// What --time and --json report about one kernel.
 struct KernelReport {
   std::string name, backend, schedule, symbol;
   int64_t compile_nanoseconds = 0;
   std::vector<std::pair<std::string, CallTime>> times;
 };
 
-/// File inputs that the kernel reads, in the file's order.
+/// The inputs of the file that the kernel reads, in the file's order.
 std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kernel) {
   std::vector<bool> used(imported.inputs.size(), false);
   std::vector<bool> seen(imported.values.size(), false);
@@ -55,23 +57,24 @@ std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kerne
   return out;
 }
 
-/// What stands behind pointers says what scalars beside them are: those are left out together, and need no `-` then.
-bool follows(const ImportedInput& input) { return input.optional && input.memory; }
+/// Is the input a scalar of a PTO program that a tensor's extent determines, or that the program does not use? All such
+/// inputs may be left out together, without a `-` for each.
+bool can_be_left_out(const ImportedInput& input) { return input.optional && input.memory; }
 std::vector<int> without_optional(const Imported& imported, const std::vector<int>& inputs) {
   std::vector<int> out;
   for (const int i : inputs)
-    if (!follows(imported.inputs[static_cast<size_t>(i)])) out.push_back(i);
+    if (!can_be_left_out(imported.inputs[static_cast<size_t>(i)])) out.push_back(i);
   return out;
 }
 
-/// Which file input each --input is for. Fails (usage) when their number fits nothing.
+/// Finds the file's input for each --input. Fails with a usage error if there is no assignment for their number.
 Status match_inputs(const Options& options, const Imported& imported, int kernel, std::vector<int>& targets) {
   size_t given = options.inputs.size();
   std::vector<int> all(imported.inputs.size());
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
   const std::vector<int> own = kernel < 0 ? all : inputs_of(imported, imported.kernels[kernel]);
   const std::vector<int> needed = without_optional(imported, own);
-  // A trailing - may stand for an optional input that the file itself leaves out.
+  // A `-` at the end may stand for an optional input that the file itself does not have.
   while (given > std::max(all.size(), own.size()) && options.inputs[given - 1] == "-") --given;
   if (given == own.size()) {
     targets = own;
@@ -112,7 +115,7 @@ Inputs clone_all(const Inputs& inputs) {
   return out;
 }
 
-/// Bits are compared strictly where nothing computes.
+/// Do all kernels only move elements? The bits of NaNs are then compared, too.
 bool only_moves(const Imported& imported) {
   for (const ImportedKernel& kernel : imported.kernels) {
     const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
@@ -207,9 +210,9 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// Kernel to run alone, or -1 for the whole file; -2 when a usage error was reported.
+/// The kernel to run alone; -1: run the whole file; -2: a usage error was reported.
 int choose_kernel(const Options& options, const Imported& imported, int& exit_status) {
-  const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), follows);
+  const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), can_be_left_out);
   const bool whole =
       options.kernel_name.empty() && options.inputs.size() >= imported.inputs.size() - static_cast<size_t>(optional);
   if (options.kernel_name.empty() && (whole || imported.kernels.size() == 1)) return -1;

@@ -1,4 +1,4 @@
-// Choosing a kernel. Tested by tests/error/cli_test.cc.
+// See select.h. Tested by tests/error/cli_test.cc.
 #include "tools/strew/select.h"
 
 #include "strew/text.h"

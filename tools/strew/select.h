@@ -1,4 +1,5 @@
-// Importing FILE and choosing kernels of it, as every command does.
+// The choice of a kernel of the imported file, and short texts about kernels and types, for all commands. Tested by
+// tests/error/cli_test.cc.
 #pragma once
 
 #include <string>
@@ -8,14 +9,14 @@
 
 namespace strew::cli {
 
-/// The kernel named with --kernel, or -1 and `exit_status` set (reported). Without --kernel: the only one, else a usage error that
-/// lists them.
+/// The kernel that --kernel names; without --kernel the file's only kernel, and if there are several a usage error that
+/// lists them. After an error, which is reported, it returns -1 and sets `exit_status`.
 int select_kernel(const Options& options, const Imported& imported, int& exit_status);
 
 /// "present_k, present_v"
 std::string kernel_names(const Imported& imported);
 
-/// f32[2,?] for people.
+/// A type as messages show it: f32[2,?].
 std::string type_text(const TensorType& type);
 
 }  // namespace strew::cli

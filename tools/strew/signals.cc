@@ -1,7 +1,9 @@
-// The handlers call only what is async-signal-safe: remove_pending_files(), mapped_file_at(), write(), sigaction(), raise() and _exit().
+// See signals.h. The handlers call only async-signal-safe functions: remove_pending_files(), mapped_file_at(), write(),
+// sigaction(), raise() and _exit().
 //
-// A signal that the parent process had ignored (nohup) stays ignored. The process ends by the signal itself, so that the parent sees why.
-// Handlers run on a stack of their own, because a stack overflow raises SIGSEGV. Tested by tests/error/signal_test.cc.
+// A signal that is ignored when the process starts (nohup) stays ignored. The process ends by the signal itself, so
+// that its parent sees the reason. Handlers run on a stack of their own, because a stack overflow raises SIGSEGV.
+// Tested by tests/error/signal_test.cc.
 #include "tools/strew/signals.h"
 
 #include <unistd.h>
@@ -21,12 +23,13 @@ namespace {
 constexpr int kEnding[] = {SIGHUP,  SIGINT,  SIGQUIT,   SIGTERM, SIGPIPE, SIGALRM, SIGUSR1, SIGUSR2,
                            SIGXCPU, SIGPROF, SIGVTALRM, SIGABRT, SIGSEGV, SIGILL,  SIGFPE,  SIGSYS};
 
-void end_by(int signal) {
+void end_process_by(int signal) {
   remove_pending_files();
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   sigaction(signal, &standard, nullptr);
-  // Blocked while its handler runs: it is delivered when that returns. A fault would only happen again.
+  // The signal is blocked while its handler runs and is delivered when the handler returns. Without raise(), only a
+  // fault would occur again.
   raise(signal);
 }
 
@@ -41,9 +44,9 @@ void write_all(const char* text) {
 
 void end_by_bus_error(int signal, siginfo_t* info, void*) {
   const char* file = mapped_file_at(info->si_addr);
-  if (file == nullptr) return end_by(signal);
+  if (file == nullptr) return end_process_by(signal);
   remove_pending_files();
-  // Control characters of the name as '?': escaping it as other messages do would take memory.
+  // Control characters of the name become '?': to escape them as in other messages would need memory.
   std::array<char, 4096> name = {};
   for (size_t i = 0; i + 1 < name.size() && file[i] != 0; ++i) name[i] = static_cast<unsigned char>(file[i]) < 32 ? '?' : file[i];
   write_all("error: ");
@@ -65,7 +68,7 @@ void handle_signals() {
     struct sigaction before = {};
     if (sigaction(signal, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
     struct sigaction handler = {};
-    handler.sa_handler = end_by;
+    handler.sa_handler = end_process_by;
     handler.sa_flags = SA_ONSTACK;
     sigfillset(&handler.sa_mask);
     sigaction(signal, &handler, nullptr);

@@ -1,10 +1,11 @@
-// Signals: what ends the program leaves no temporary file behind.
+// Signals: a signal that ends the program leaves no temporary file behind. Tested by tests/error/signal_test.cc.
 #pragma once
 
 namespace strew::cli {
 
-/// Signals that end a process first remove the temporary files, then end it as they always do. SIGXFSZ becomes an error of the write that
-/// raised it. SIGBUS on a mapped input, which has become shorter, is exit status 1 with a message that names the file.
+/// Installs the handlers. A signal that ends the process first removes the temporary files and then ends the process as
+/// usual. SIGXFSZ becomes an error of the write that raised it. SIGBUS in a mapped input, which has become shorter, is
+/// exit status 1 with a message that names the file.
 void handle_signals();
 
 }  // namespace strew::cli

@@ -1,4 +1,4 @@
-// strew target: the machine kernels are compiled for. Tested by tests/error/cli_test.cc.
+// strew target: prints the machine for which kernels are compiled. Tested by tests/error/cli_test.cc.
 #include "strew/target.h"
 
 #include <fmt/format.h>

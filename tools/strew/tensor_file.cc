@@ -1,5 +1,5 @@
-// Tensor files of the command line, and the comparison of results. See tools/npy.h and compiler/import/onnx/tensor_proto.h for the
-// formats. Tested by tests/error/cli_test.cc and tests/oracle/*.
+// See tensor_file.h. The formats are in tools/npy.h and compiler/import/onnx/tensor_proto.h. Tested by
+// tests/error/cli_test.cc and tests/oracle/*.
 #include "tools/strew/tensor_file.h"
 
 #include <cstring>
@@ -16,7 +16,7 @@ namespace strew::cli {
 namespace {
 
 constexpr int64_t kMaxNpyBytes = int64_t{1} << 40;
-constexpr int64_t kMaxTensorProtoBytes = (int64_t{1} << 31) - 1;  // protobuf's own
+constexpr int64_t kMaxTensorProtoBytes = (int64_t{1} << 31) - 1;  // the limit of protobuf
 
 Expected<Tensor> from_constant(const Constant& constant, const ImportedInput& input, const std::string& path) {
   if (constant.type.dtype != input.type.dtype) {

@@ -1,4 +1,4 @@
-// Tensors from and to the files of --input and --output.
+// Reads the tensors of --input, writes those of --output, and compares tensors. Tested by tests/error/cli_test.cc.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,19 @@
 
 namespace strew::cli {
 
-/// `.npy`, or for ONNX `.pb` (TensorProto), as an element of `input`'s dtype. `max_bytes` limits the file; 0: the format's own limit.
+/// Reads a `.npy` file, or for ONNX a `.pb` file (TensorProto), as a tensor of `input`'s dtype. `max_bytes`: the
+/// largest file that is read; 0: the format's own limit.
 Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const ImportedInput& input, int64_t max_bytes);
 
-/// All or none: every file is written beside its place before the first is renamed into it.
+/// Writes all tensors or none: every tensor is written to a temporary file before the first file is renamed.
 Status write_tensors(const std::vector<Tensor>& tensors, const std::vector<std::string>& paths);
 
-/// The same elements. What is mapped from a file is shared, since nobody can write it.
+/// A copy of the tensor. A buffer that is mapped from a file is shared, because it is read-only.
 std::unique_ptr<Tensor> clone(const Tensor& tensor);
 
-/// The first difference between two tensors of equal dtype and dims, bit for bit except that any NaN equals any other (semantics.md
-/// section 2), or an empty string. `strict`: NaNs too, for pure movement.
+/// Describes the first difference between two tensors of equal dtype and dims; empty if there is none. Bits are
+/// compared, but any NaN equals any other (docs/semantics.md, section 2). `strict`: the bits of NaNs are compared, too;
+/// for ops that only move elements.
 std::string first_difference(const Tensor& a, const Tensor& b, bool strict);
 
 }  // namespace strew::cli

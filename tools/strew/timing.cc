@@ -1,9 +1,10 @@
-// Timing of one call. A sample is as many calls as take about 20 us, so that the clock's own cost vanishes; samples are taken for about
-// 0.2 s and the median is reported. Results are written to private copies, so that timing never changes what `run` stores: repeated
-// calls of an in-place add would.
+// See timing.h. A sample is the mean over as many calls as take about 20 us, so that the cost of reading the clock does
+// not matter. Samples are taken for about 0.2 s, and the median is reported. The timed calls write to private copies of
+// the results: otherwise repeated calls of an in-place add would change what `run` stores.
 //
-// Bytes count what a call must move: updates and indices read; destinations written, and read too where the combiner needs them;
-// with init copy and buffers of their own, operand and result once more. Checked by hand against bench/; no test depends on time.
+// The bytes are those that a call must move: updates and indices that are read; destinations that are written, and also
+// read if the combiner needs them; with init copy into a buffer of its own, operand and result once more. The times are
+// compared with bench/ by hand; no test depends on time.
 #include "tools/strew/timing.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ double now() {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
-/// Median nanoseconds per call of f.
+/// The median time of a call of f, in nanoseconds. `samples`: receives their number.
 template <class F>
 double median_time(F f, int& samples) {
   double start = now();
@@ -51,7 +52,7 @@ int64_t elements_of(const TensorView& view) {
 
 int64_t bytes_of(const TensorView& view) { return storage_bytes(view.dtype, elements_of(view)); }
 
-/// A private copy of the bytes a view spans; `view` then points into it.
+/// Copies the bytes that a view spans, and makes the view point into the copy.
 Expected<Buffer> privatise(TensorView& view) {
   int64_t low = 0, high = elements_of(view) - 1;
   if (view.strides != nullptr && high >= 0) {
@@ -79,7 +80,7 @@ int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool no_cop
       case Role::extra:
         total += bytes;
         break;
-      // An update is read, and as many destinations are written, and read for a combiner.
+      // An update is read, and as many bytes of destinations are written, and read if there is a combiner.
       case Role::updates:
         total += bytes * (reads ? 3 : 2);
         break;
@@ -88,7 +89,7 @@ int64_t bytes_moved(const Op& op, std::span<const TensorView> views, bool no_cop
         break;
       case Role::result:
         if (scatter == nullptr) {
-          total += 2 * bytes;  // as much of the operand is read
+          total += 2 * bytes;  // a gather reads as many bytes of its operand
         } else if (scatter->init != InitKind::in_place && !no_copy) {
           total += bytes;
         }

@@ -1,6 +1,7 @@
-// npu-a3 and npu-a5, compiled into libstrew, which opens libstrew_pto when one of them is asked. The plan becomes a program: for the target of the
-// same name as `strew compile --emit pto-ir` writes it; for a call on this machine, which simulates it, as --emit pto-cpp does. For trying a
-// program out where there is no chip: named, never chosen by `auto`. Tested by tests/unit/npu_backend_test.cc.
+// See backend.h. Both backends are compiled into libstrew and open libstrew_pto when they are first asked. They plan
+// the op as a PTO program. For the target of the same name, BuildRequest::program has the options of the program that
+// `strew compile` writes. Without it, a call on this machine simulates the program, which is planned as for output
+// pto-cpp. `auto` never chooses these backends. Tested by tests/unit/npu_backend_test.cc.
 #include "backends/pto/can_build/backend.h"
 
 #include "backends/modules.h"

@@ -1,11 +1,11 @@
-// The NPU backends as the list sees them; libstrew_pto plans and simulates their programs.
+// The NPU backends npu-a3 and npu-a5, as entries of the list of backends (backends/backends.cc). libstrew_pto plans and
+// simulates their programs. Tested by tests/unit/npu_backend_test.cc.
 #pragma once
 
 #include "backends/backend.h"
 
 namespace strew::inline v0 {
 
-/// npu-a3 and npu-a5.
 const Backend* npu_a3_backend();
 const Backend* npu_a5_backend();
 

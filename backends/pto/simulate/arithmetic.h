@@ -1,4 +1,4 @@
-// What tile instructions compute on one element, bit for bit.
+// The arithmetic of tile instructions on one element, bit for bit. Tested by tests/unit/pto_simulate_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,17 @@
 
 namespace strew::inline v0::pto {
 
-/// `a` and `b` are codes of `dtype`; one-operand computations leave `b` alone. Integers wrap; floats round once to their own type;
-/// max and min of a NaN are a NaN. Integer division by 0 gives all ones, as shifts by the width or more give 0 or the sign.
+/// Computes `what` of `a` and `b`, which are the bits of elements of `dtype`; computations of one operand ignore `b`.
+/// Integers wrap. Floats are rounded once to their own type. The maximum and the minimum of a NaN and anything are a
+/// NaN. An integer divided by 0 has all bits set. A shift by the width or more gives 0, or for signed right shifts the
+/// sign in every bit.
 uint64_t compute(Compute what, DType dtype, uint64_t a, uint64_t b);
 
-/// tcvt: `mode` is RINT, ROUND, FLOOR, CEIL or TRUNC; integers out of range saturate where `saturates`, else keep their low bits.
+/// tcvt: converts an element. `mode`, the rounding to integers, is RINT, ROUND, FLOOR, CEIL or TRUNC. `saturates`:
+/// integers out of range become the nearest end of the range; otherwise they keep their low bits.
 uint64_t convert(DType from, DType to, uint64_t code, std::string_view mode, bool saturates);
 
-/// tcmp: eq, ne, lt, gt, le, ge.
+/// tcmp: compares two elements. `mode` is eq, ne, lt, gt, le or ge.
 bool compare(std::string_view mode, DType dtype, uint64_t a, uint64_t b);
 
 }  // namespace strew::inline v0::pto

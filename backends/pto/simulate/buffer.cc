@@ -1,5 +1,5 @@
-// See buffer.h. Order is kept per block of 32 bytes, which is what the chips move. Tested by tests/unit/pto_simulate_test.cc and
-// tests/error/pto_simulate_error_test.cc.
+// See buffer.h. Accesses are recorded per block of 32 bytes, the unit in which the chips move data.
+// Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/buffer.h"
 
 #include <algorithm>

@@ -1,4 +1,6 @@
-// The vector buffer of a core, or the L1 of a cube core: tiles at addresses, who wrote what, and what nobody wrote.
+// Buffer: the vector buffer of a core, or the L1 of a cube core. It holds the bytes of tiles, and for each block which
+// tile wrote it last and which instructions accessed it, so that wrong reads and missing flags are found. Tested by
+// tests/unit/pto_simulate_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +16,14 @@
 
 namespace strew::inline v0::pto {
 
-/// A tile as it lies in the buffer.
+/// A tile at its address in the buffer.
 struct Tile {
   int64_t address = 0, rows = 0, cols = 0, valid_rows = 0, valid_cols = 0;
   DType dtype = DType::f32;
   bool column_major = false;
-  bool fractal = false;  ///< in blocks of 16 rows of 32 bytes, block columns one after another
-  bool l1 = false;       ///< in the cube core's L1
-  int identity = 0;      ///< tiles of one address, shape and element type are one
+  bool fractal = false;  ///< it is in blocks of 16 rows of 32 bytes, block columns one after another
+  bool l1 = false;       ///< it is in the cube core's L1
+  int identity = 0;      ///< tiles with the same address, shape, layout and element type have the same identity
 
   int64_t width() const { return bits(dtype) / 8; }
   int64_t bytes() const { return rows * cols * width(); }
@@ -36,13 +38,16 @@ class Buffer {
  public:
   explicit Buffer(int64_t bytes);
 
-  /// The tile of an allocation whose operands are known. No address: one of its own, whose contents are lost each time.
+  /// Makes the tile of an allocation statement. `address` null: the tile gets an address that no other statement's tile
+  /// has, and its contents are undefined after each execution of the statement.
   Expected<Tile> place(const Statement& s, const int64_t* address, int64_t valid_rows, int64_t valid_cols);
 
-  /// Registers that `now` reads or writes the valid part of a tile; `pipes` null: no check of order.
+  /// Records that the instruction `now` reads or writes the valid part of a tile, and checks with `pipes` that it comes
+  /// after the accesses that it depends on. `pipes` null: does not check.
   Status touch(const Pipes* pipes, const Event& now, const Tile& tile, const std::string& name, Access access);
 
-  /// One element. Reading what nothing wrote, or what another tile's contents replaced, is an error.
+  /// Reads or writes one element. It is an error to read an element that nothing wrote, or that a write of another tile
+  /// replaced.
   Status read(const Statement& s, const Tile& tile, int64_t row, int64_t col, const std::string& name, uint64_t& code) const;
   void write(const Tile& tile, int64_t row, int64_t col, uint64_t code);
 
@@ -51,8 +56,8 @@ class Buffer {
  private:
   struct Block {
     History history;
-    int owner = -1;
-    std::string name;  ///< of the owner
+    int owner = -1;    ///< the identity of the tile that wrote the block last; -1: none
+    std::string name;  ///< the owner's name
   };
   std::vector<std::byte> data_;
   std::vector<bool> written_;

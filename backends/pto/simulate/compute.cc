@@ -1,13 +1,13 @@
-// Instructions of the vector pipe: the row says what they compute, the kinds of its operands from what. Tested by
-// tests/unit/pto_simulate_test.cc.
+// Simulates the instructions of the vector pipe. The instruction's row (compiler/pto/instructions.h) has the
+// computation and the kinds of the operands. Tested by tests/unit/pto_simulate_test.cc.
 #include "backends/pto/simulate/arithmetic.h"
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {
 namespace {
 
-/// A mask has a bit per element, eight to a byte, rows at the mask tile's own pitch. The chips differ in how they pack them; a program
-/// cannot tell, as only tsel reads masks.
+/// The column of the mask tile with the bit of element `col`: here a mask has eight elements per byte, in the same row.
+/// The chips pack masks in other ways, but a program cannot tell, because only tsel reads masks.
 int64_t mask_byte(int64_t col) { return col / 8; }
 
 }  // namespace
@@ -33,7 +33,7 @@ void Core::set_mask(const Tile& mask, const Tile& shape, const std::vector<bool>
 Status Core::compute_tile(const Statement& s) {
   const Instruction& row = info(s.opcode);
   const Event now = issue(s, 0);
-  const std::string* result = nullptr;  // the last tile written; scratch comes before it
+  const std::string* result = nullptr;  // the last operand that is written; a scratch tile comes before it
   for (size_t g = 0; g < row.operands.size(); ++g) {
     if (row.operands[g].access == Access::none) continue;
     STREW_TRY(touch(now, s.operands[g][0], row.operands[g].access));

@@ -1,5 +1,5 @@
-// Control and scalars of a core; statements on tiles and memory are in moves.cc, indexed.cc and compute.cc. Scalars are kept as the bits
-// of their type. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// See core.h. Control flow, scalars, and the accesses to memory that all statements share. A scalar is kept as the bits
+// of its type. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/core.h"
 
 #include <algorithm>
@@ -29,10 +29,12 @@ std::vector<int64_t> packed_strides(const std::vector<int64_t>& shape) {
   return out;
 }
 
-int64_t room_of(const Machine& machine) {
+/// The bytes of a core's vector buffer.
+int64_t buffer_size(const Machine& machine) {
   const int64_t asked = machine.options.buffer_bytes;
   if (machine.module.spelling == Spelling::as && asked == 0) {
-    // Values without addresses, each here in a place of its own: what is alive together is the planner's to bound.
+    // The tiles of PTO-AS have no addresses, and each gets memory of its own here. The planner checks the size of the
+    // tiles that are alive at the same time.
     int64_t all = safe_buffer_bytes(machine.chip());
     for (const Statement& s : machine.function.body)
       if (s.type.kind == TypeKind::tile) all += storage_bytes(s.type.element.dtype, s.type.dims[0] * s.type.dims[1]) + 32;
@@ -57,7 +59,7 @@ Core::Core(Machine& machine, int block, std::span<const SimulatedArgument> argum
       block_(block),
       check_sync_(machine.options.check_sync && machine.module.spelling == Spelling::ir),
       pipes_(machine.chip()),
-      buffer_(room_of(machine)),
+      buffer_(buffer_size(machine)),
       l1_(machine.function.kernel_kind == "cube" ? l1_bytes() : 0),
       histories_(machine.memories.size()) {
   int memory = 0;
@@ -99,7 +101,7 @@ void Core::enter_loop_value(const Frame& frame) {
   v.code = low_bits(static_cast<uint64_t>(frame.value), width_of(frame.loop->type));
 }
 
-/// Leaves bodies that are over; false at the function's end.
+/// Leaves bodies that have ended, and starts the next iteration of loops. Returns false at the end of the function.
 bool Core::next_statement() {
   while (!frames_.empty()) {
     Frame& frame = frames_.back();
@@ -342,7 +344,7 @@ Status Core::alloc(const Statement& s) {
   return {};
 }
 
-/// PTO-AS has tiles without addresses: a result is one.
+/// PTO-AS: allocates the tile that is a statement's result.
 Status Core::implicit_tile(const Statement& s) {
   Value out;
   out.type = &s.type;
@@ -351,7 +353,7 @@ Status Core::implicit_tile(const Statement& s) {
   return {};
 }
 
-// --- memory and order --------------------------------------------------------------------------------------------------------------
+// --- memory and order ---
 
 Event Core::issue(const Statement& s, size_t group) { return pipes_.issue(s, pipe_of(s, machine_.chip(), group)); }
 

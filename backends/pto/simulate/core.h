@@ -1,4 +1,6 @@
-// One core: runs a function statement by statement, so that others may run in between.
+// Core: executes a function on one simulated core, one statement per step, so that the steps of several cores can be
+// interleaved. core.cc has control flow and scalars; moves.cc, indexed.cc, l1.cc and compute.cc have the statements on
+// tiles and memory. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #pragma once
 
 #include <array>
@@ -14,7 +16,7 @@
 
 namespace strew::inline v0::pto {
 
-/// Global memory behind a parameter; all cores share it.
+/// The global memory that a parameter points to. All cores share it.
 struct GlobalMemory {
   std::string name;
   DType dtype = DType::f32;
@@ -22,7 +24,7 @@ struct GlobalMemory {
   int64_t elements() const { return static_cast<int64_t>(bytes.size()) / (bits(dtype) / 8); }
 };
 
-/// What all cores share.
+/// The state that all cores share.
 struct Machine {
   const Module& module;
   const Function& function;
@@ -30,11 +32,11 @@ struct Machine {
   std::vector<GlobalMemory> memories;
   Random random;
   Chip chip() const { return module.chip == Chip::any ? Chip::a5 : module.chip; }
-  /// May a core stop in the middle of an instruction?
+  /// May another core run in the middle of an instruction?
   bool interrupts() const { return options.blocks > 1 && options.seed >= 2; }
 };
 
-/// A part of global memory: what a view, a partition or a memref says.
+/// The part of global memory that a view, a partition or a memref describes.
 struct View {
   int memory = -1;
   int64_t offset = 0;
@@ -43,37 +45,38 @@ struct View {
 
   int64_t rows() const;
   int64_t cols() const;
-  /// Where element [row, col] lies.
+  /// The number of element [row, col] in the memory.
   int64_t element(int64_t row, int64_t col) const;
 };
 
 class Core {
  public:
   Core(Machine& machine, int block, std::span<const SimulatedArgument> arguments);
-  /// One statement, or a part of one. False: it is at the end.
+  /// Executes one statement, or a part of an mscatter. Returns false at the end of the function.
   Expected<bool> step();
   const SimulationReport& report() const { return report_; }
 
  private:
   struct Value {
     const Type* type = nullptr;
-    uint64_t code = 0;  ///< scalars: bits, as many as the type has
+    uint64_t code = 0;  ///< a scalar's bits, as many as its type has; higher bits are 0
     View view;
     Tile tile;
   };
+  /// A body that is being executed.
   struct Frame {
     const std::vector<Statement>* body = nullptr;
-    size_t next = 0;
-    const Statement* loop = nullptr;
-    int64_t value = 0, upper = 0, step = 1;
+    size_t next = 0;                         ///< the number of the next statement
+    const Statement* loop = nullptr;         ///< the loop that has this body; null: an `if`, a section or the function
+    int64_t value = 0, upper = 0, step = 1;  ///< the loop's variable, bound and step
   };
-  /// An mscatter under way: (element of the table, code) in the order they are written.
+  /// An mscatter that is being executed. `writes`: (element of the table, bits) in the order in which they are written.
   struct Scatter {
     const Statement* statement = nullptr;
     Event event;
     std::vector<std::pair<int64_t, uint64_t>> writes;
     size_t next = 0;
-    std::optional<uint64_t> held;  ///< read, combined, and not yet written
+    std::optional<uint64_t> held;  ///< a value that is combined but not yet written
   };
 
   Status fail(const Statement& s, const std::string& message) const;
@@ -104,7 +107,7 @@ class Core {
   Status gather(const Statement& s, const std::string& table, const std::string& indices, const std::string& tile);
   Status scatter(const Statement& s);
   Status scatter_some();
-  /// The slot of an index: -1 none.
+  /// The slot of the table that an index selects, after the mode `oob`; -1: none.
   Expected<int64_t> slot(const Statement& s, uint64_t index, int64_t capacity, std::string_view oob) const;
   int64_t capacity_of(const View& table, bool by_row) const;
   Expected<int64_t> slot_element(const Statement& s, const View& table, int64_t slot, int64_t col, int64_t cols,
@@ -120,7 +123,7 @@ class Core {
   Status mask_bit(const Statement& s, const Tile& mask, int64_t row, int64_t col, const std::string& name, bool& bit) const;
   void set_mask(const Tile& mask, const Tile& shape, const std::vector<bool>& bits_of);
 
-  // Memory and order.
+  // Accesses to memory, and the check of their order.
   Event issue(const Statement& s, size_t group);
   Buffer& buffer_of(const Tile& tile) { return tile.l1 ? l1_ : buffer_; }
   Status touch(const Event& now, const std::string& tile, Access access);
@@ -137,7 +140,7 @@ class Core {
   std::unordered_map<std::string, Value> values_;
   std::vector<Frame> frames_;
   std::optional<Scatter> scatter_;
-  std::vector<std::unordered_map<int64_t, std::vector<History>>> histories_;  ///< per memory, by page
+  std::vector<std::unordered_map<int64_t, std::vector<History>>> histories_;  ///< for each memory: the accesses, by page
   SimulationReport report_;
 };
 

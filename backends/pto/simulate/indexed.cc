@@ -1,9 +1,12 @@
-// mscatter and mgather, by the chips' headers.
+// Simulates mscatter and mgather, as the chips' headers define them.
 //
-// An index is a u32. Row mode has a5's capacity in dim 3 of 5 and takes the tile's width, in 32 bits, for the distance of rows; a3 counts
-// all dims before the last and takes the real stride. Element mode counts elements from the table's start. Duplicates of a call: the
-// last wins on a3 and under `last`; under `default`, and for atomics, a5's threads come in any order. a3 adds elements with a scalar
-// read, add and write, between which other cores may run. Tested by tests/unit/pto_simulate_test.cc.
+// Indices are u32. Row mode: on a5 the number of rows is the extent of the dim before the last, and the distance of
+// rows is the tile's width, computed in 32 bits; on a3 the number of rows is the product of all dims before the last,
+// and the distance is the table's stride. Element mode counts elements from the table's start.
+//
+// If an mscatter has several updates for one destination: on a3, and with mode `last` on a5, the last one wins. With
+// mode `default`, and for atomics, a5's threads come in any order. a3 combines single elements by a scalar read, an
+// operation and a write, between which other cores may run. Tested by tests/unit/pto_simulate_test.cc.
 #include <algorithm>
 
 #include "backends/pto/simulate/arithmetic.h"
@@ -50,7 +53,7 @@ Expected<int64_t> Core::slot_element(const Statement& s, const View& table, int6
                                      bool by_row) const {
   int64_t element = table.offset + slot;
   if (table.fractal) {
-    // Elements are counted along the rows of the matrix, wherever they lie.
+    // Elements are counted along the rows of the matrix, whatever their order in memory is.
     element = by_row ? table.element(slot, col) : table.element(slot / table.cols(), slot % table.cols());
   } else if (by_row && machine_.chip() == Chip::a5) {
     element = table.offset + static_cast<int64_t>(static_cast<uint32_t>(slot) * static_cast<uint32_t>(cols)) + col;
@@ -131,7 +134,7 @@ Status Core::scatter(const Statement& s) {
   return scatter_some();
 }
 
-/// All writes of a call, or as many as happen before another core's turn.
+/// Executes the remaining writes of an mscatter, or some of them if another core may run in between.
 Status Core::scatter_some() {
   Scatter& call = *scatter_;
   const Statement& s = *call.statement;

@@ -1,9 +1,10 @@
-// mgather into the cube core's L1, and what becomes of its tile. The scalar unit reads indices where they lie in memory; rows come through
-// MTE2, elements by way of scratch memory that the scalar unit fills in the tile's own order. Both chips: the capacity of row mode is all
-// dims before the last, the distance of rows the view's stride. Under `zero` what is out of bounds is 0.
+// Simulates mgather into the cube core's L1, and the move of the tile to the vector core. The scalar unit reads the
+// indices from memory. MTE2 loads rows; elements go by way of scratch memory, which the scalar unit fills in the order
+// of the tile. On both chips the number of rows of row mode is the product of all dims before the last, and the
+// distance of rows is the view's stride. With mode `zero`, elements out of bounds are 0.
 //
-// a5 hands tiles on: the cube core's MTE1 copies one to the vector core beside it, whose MTE3 stores it; flags between these two are
-// signals between cores, which this takes for flags. Tested by tests/unit/pto_l1_test.cc.
+// On a5 the cube core's MTE1 copies a tile to the vector core beside it, whose MTE3 stores it. The two synchronise by
+// signals between cores, which are simulated as flags. Tested by tests/unit/pto_l1_test.cc.
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {
@@ -21,7 +22,7 @@ Status Core::gather_l1(const Statement& s) {
     return fail(s, "the table has " + std::to_string(table.cols()) + " columns and the tile " + std::to_string(tile.valid_cols) +
                        ", expected as many");
   const int64_t capacity = table.rows() * (by_row ? 1 : table.cols());
-  const Event now = issue(s, 0), looks = issue(s, 1);
+  const Event now = issue(s, 0), scalar_unit = issue(s, 1);
   const View* scratch = by_row ? nullptr : &value(s.operands[3][0]).view;
   if (scratch != nullptr && scratch->rows() * scratch->cols() < tile.rows * tile.cols)
     return fail(s, "the scratch memory has " + std::to_string(scratch->rows() * scratch->cols()) + " elements, expected the " +
@@ -31,20 +32,20 @@ Status Core::gather_l1(const Statement& s) {
     for (int64_t c = 0; c < tile.valid_cols; ++c) {
       const int64_t at = by_row ? indices.element(0, r) : indices.element(r, c);
       STREW_TRY(in_range(s, indices.memory, at));
-      STREW_TRY(touch_memory(looks, indices.memory, at, Access::read));
+      STREW_TRY(touch_memory(scalar_unit, indices.memory, at, Access::read));
       STREW_ASSIGN(const int64_t place, slot(s, load_code(indices.memory, at), capacity, s.attribute("gatherOob")));
       uint64_t code = 0;
       if (place >= 0) {
         const int64_t element = by_row ? table.element(place, c) : table.offset + place;
         STREW_TRY(in_range(s, table.memory, element));
-        STREW_TRY(touch_memory(by_row ? now : looks, table.memory, element, Access::read));
+        STREW_TRY(touch_memory(by_row ? now : scalar_unit, table.memory, element, Access::read));
         code = load_code(table.memory, element);
       }
       l1_.write(tile, r, c, code);
       if (scratch == nullptr) continue;
       const int64_t room = scratch->offset + (tile.byte_of(r, c) - tile.address) / tile.width();
       STREW_TRY(in_range(s, scratch->memory, room));
-      STREW_TRY(touch_memory(looks, scratch->memory, room, Access::write));
+      STREW_TRY(touch_memory(scalar_unit, scratch->memory, room, Access::write));
       store_code(scratch->memory, room, code);
     }
   }

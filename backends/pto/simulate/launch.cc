@@ -1,5 +1,6 @@
-// See launch.h. The parameters that are tensors of the op come in the order in which a call binds them. Inputs are copied, so that a program that writes one is found out. Tested by
-// tests/differential/npu and tests/unit/npu_backend_test.cc.
+// See launch.h. The parameters that are tensors of the op stand in the order in which a call binds them. The program
+// runs on copies of all tensors, so that a program that writes an input is found. Tested by tests/differential/npu and
+// tests/unit/npu_backend_test.cc.
 #include "backends/pto/simulate/launch.h"
 
 #include <cstring>

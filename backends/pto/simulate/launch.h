@@ -1,4 +1,5 @@
-// launch(): simulates a planned program on an op's own tensors.
+// launch(): simulates a planned program on the tensors of a call. Tested by tests/differential/npu and
+// tests/unit/npu_backend_test.cc.
 #pragma once
 
 #include <span>
@@ -14,8 +15,8 @@ struct Launched {
   bool fault = false;  ///< policy error: an index was out of bounds, and nothing was written
 };
 
-/// `module` is the program's, or its text read back. `views`: the tensors that a call binds, in that order, contiguous, extents known.
-/// Results are written once the program is over; after an error, none.
+/// `module`: the program's own, or its text parsed again. `views`: the tensors that a call binds, in that order; they
+/// are contiguous and their extents are known. The results are written when the program has ended without an error.
 Expected<Launched> launch(const Program& program, const Module& module, std::span<const TensorView> views,
                           const SimulateOptions& options);
 

@@ -1,5 +1,5 @@
-// tload, tstore and single elements: between global memory and the buffer. Tested by tests/unit/pto_simulate_test.cc and
-// tests/error/pto_simulate_error_test.cc.
+// Simulates tload, tstore, and reads and writes of single elements of tiles and of memory.
+// Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/core.h"
 
 namespace strew::inline v0::pto {
@@ -27,7 +27,7 @@ int64_t View::element(int64_t row, int64_t col) const {
   return out;
 }
 
-/// Rows of what is moved are the tile's, as the chips want it.
+/// Fails unless the view has the shape of the tile's valid part, as the chips require.
 Status Core::check_shape(const Statement& s, const View& view, const Tile& tile) const {
   if (view.fractal != tile.fractal || (view.fractal && view.shape.size() != 5))
     return fail(s, "memory and tile are not both in fractals, expected five dims and layout nz with such a tile");
@@ -37,7 +37,7 @@ Status Core::check_shape(const Statement& s, const View& view, const Tile& tile)
                      std::to_string(tile.valid_rows) + " of " + std::to_string(tile.valid_cols) + ", expected as many");
 }
 
-/// Where element [row, col] of a tile lies in memory.
+/// The element of the memory for element [row, col] of a tile.
 Expected<int64_t> Core::element_of(const Statement& s, const View& view, const Tile& tile, int64_t row, int64_t col) const {
   if (tile.valid_rows == 0 || tile.valid_cols == 0) return view.offset;
   const int64_t element = view.element(row, col);
@@ -86,7 +86,7 @@ Status Core::store(const Statement& s, const std::string& name, const View& to) 
   return {};
 }
 
-/// PTO-AS: `%memref[%row, %col]` and as much as the tile's valid part.
+/// PTO-AS: the part of `%memref[%row, %col]` that has the shape of the tile's valid part.
 View Core::address(const Statement& s, size_t group, const Tile& tile) const {
   View out = value(s.operands[group][0]).view;
   for (size_t d = 0; d < 2; ++d) out.offset += number(s.operands[group + 1][d]) * out.strides[d];
@@ -103,7 +103,7 @@ Status Core::tile_element(const Statement& s) {
                        std::to_string(tile.rows * tile.cols - 1));
   const int64_t row = tile.column_major ? index % tile.rows : index / tile.cols;
   const int64_t col = tile.column_major ? index / tile.rows : index % tile.cols;
-  Tile one = tile;  // the element alone is touched
+  Tile one = tile;  // a tile of this element alone, for the record of accesses
   one.address = tile.byte_of(row, col);
   one.rows = one.cols = one.valid_rows = one.valid_cols = 1;
   const bool gets = s.opcode == Opcode::tgetval;

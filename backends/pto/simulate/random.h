@@ -1,4 +1,4 @@
-// A stream of numbers from a seed (splitmix64), the same on every machine.
+// Random: pseudo-random numbers from a seed (splitmix64), the same on every machine.
 #pragma once
 
 #include <cstdint>

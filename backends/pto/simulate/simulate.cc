@@ -1,5 +1,5 @@
-// See simulate.h: checks what the caller gave, then lets the cores take turns. Tested by tests/unit/pto_simulate_test.cc and
-// tests/error/pto_simulate_error_test.cc.
+// See simulate.h. Checks the arguments, then executes the steps of the cores, interleaved as the seed says.
+// Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/simulate.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Status check_argument(const Argument& a, const SimulatedArgument& given) {
     return wrong("has " + std::to_string(given.memory.size()) + " bytes, expected a multiple of " + std::to_string(width) +
                  " for elements of " + print(a.type.element));
   if (a.type.kind != TypeKind::memref) return {};
-  // One extent may follow from what is given.
+  // One extent may be open: it follows from the number of bytes.
   size_t elements = 1;
   const auto open = std::count(a.type.dims.begin(), a.type.dims.end(), kDynamic);
   if (open > 1) return wrong("is " + print(a.type) + ", expected one extent to be open at most");
@@ -45,7 +45,7 @@ Status check_argument(const Argument& a, const SimulatedArgument& given) {
                std::to_string(bytes) + " of " + print(a.type));
 }
 
-/// Which core goes on, and for how many statements.
+/// The schedule of the cores: which one runs next, and for how many steps.
 class Turns {
  public:
   Turns(Machine& machine, size_t cores) : machine_(machine), cores_(cores) {}

@@ -1,9 +1,13 @@
-// simulate(): runs a function of a PTO program on data, by the rules of its chip.
+// simulate(): executes a function of a PTO program on data, by the rules of its chip, on a machine without the chip.
 //
-// A stand-in for the chip where there is none: several cores take turns in an order that a seed picks, indices are read as u32, each chip
-// folds and strides tables in its own way, what the chip leaves open (order of a5's threads, a3's element adds between cores) is
-// shuffled. It is stricter than a chip: a read of what was not waited for, of what nothing wrote, beyond the end of memory or of the
-// buffer, a flag that nothing sets or nobody waits for are errors that name the statement.
+// Several cores take turns in an order that the seed chooses. Indices are read as u32. Each chip computes the rows of a
+// table in its own way (indexed.cc). Where the chip leaves an order open (a5's threads, a3's element atomics of several
+// cores), the order is shuffled. The simulator is stricter than a chip. These are errors that name the statement: a
+// read of data that was not waited for, or that nothing wrote; an access beyond the end of memory or of the buffer; a
+// flag that nothing sets, or that nothing waits for.
+//
+// Limit: it has no timing of a chip; SimulationReport::time is only a rough measure. Tested by
+// tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -18,35 +22,38 @@
 
 namespace strew::inline v0::pto {
 
-/// What stands behind a parameter, in the function's order.
+/// The argument for one parameter of the function.
 struct SimulatedArgument {
-  std::span<std::byte> memory;  ///< pointers, memrefs, tiles: elements of the parameter's type, row-major
-  int64_t number = 0;           ///< scalars
+  std::span<std::byte> memory;  ///< for a pointer or memref: elements of the parameter's type, row-major
+  int64_t number = 0;           ///< for a scalar
 };
 
 struct SimulateOptions {
-  int blocks = 1;  ///< cores
-  /// 0: one core after another; 1: the last core first; 2: a statement each in turn; else at random, in the middle of instructions too.
+  int blocks = 1;  ///< the number of cores
+  /// The order of the cores' steps. 0: one core after another; 1: the same, the last core first; 2: one statement of
+  /// each core in turn; other seeds: random, also in the middle of instructions.
   uint64_t seed = 0;
-  bool check_sync = true;    ///< false: flags are left to ptoas, and none are needed
-  int64_t buffer_bytes = 0;  ///< of the vector buffer; 0: what is safe on the chip
+  bool check_sync = true;    ///< missing flags are errors; false: the program has no flags, because ptoas would insert them
+  int64_t buffer_bytes = 0;  ///< the size of the vector buffer; 0: safe_buffer_bytes() of the chip
   int64_t max_steps = 1 << 24;
 };
 
-/// What ran. Bytes and instructions are those of the core that has most.
+/// What was executed. Bytes and instructions are those of the core that has the most of each.
 struct SimulationReport {
   int64_t loaded_bytes = 0;     ///< by tload
   int64_t stored_bytes = 0;     ///< by tstore
   int64_t scattered_bytes = 0;  ///< by mscatter and mgather
-  int64_t instructions = 0;     ///< on tiles
-  int64_t buffer_bytes = 0;     ///< of the vector buffer, in use
-  int64_t steps = 0;            ///< of all cores
-  /// In bytes: as long as pipes work side by side, as far as flags let them, and one after the other. No chip's time.
+  int64_t instructions = 0;     ///< tile instructions
+  int64_t buffer_bytes = 0;     ///< bytes of the vector buffer that tiles took
+  int64_t steps = 0;            ///< steps of all cores together
+  /// How long the pipes are busy, measured in bytes moved: `time` if they overlap as far as flags allow, `work` if they
+  /// run one after another. Neither is the time of a chip.
   int64_t time = 0, work = 0;
 };
 
-/// Runs `function` ("" : the only one); memory holds the results. Errors are Code::invalid_argument and start with "LINE:COLUMN: ";
-/// after one, memory holds what was written before.
+/// Executes `function` (empty: the module's only one); the results are in the arguments' memory. Errors are
+/// Code::invalid_argument, and their messages start with "LINE:COLUMN: "; the memory then has what was written before
+/// the error.
 Expected<SimulationReport> simulate(const Module& module, std::string_view function, std::span<const SimulatedArgument> arguments,
                                     const SimulateOptions& options = {});
 

@@ -1,5 +1,6 @@
-// See sync.h. A flag is one bit: set twice without a wait, or set and never waited for, it would meet the wrong wait.
-// Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
+// See sync.h. A flag is one bit. A flag that is set twice without a wait, or that nothing waits for, would satisfy a
+// wait that it is not meant for, so both are errors. Tested by tests/unit/pto_simulate_test.cc and
+// tests/error/pto_simulate_error_test.cc.
 #include "backends/pto/simulate/sync.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ Status fail(const Statement& s, const std::string& message) {
   return error_at(s.at, std::string(name(s.opcode)) + ": " + message);
 }
 
-/// Does the pipe start an instruction before the one before it is over?
+/// Does the pipe start an instruction before its previous one has finished?
 bool overlaps(Pipe pipe, Chip chip) { return pipe == Pipe::mte3 || (pipe == Pipe::v && chip != Chip::a5); }
 
 }  // namespace

@@ -1,9 +1,12 @@
-// Pipes: which instructions of a core are over before which others start, and what that means for what they touch.
+// Pipes: checks that flags and barriers order all accesses of a core that depend on each other (a race detector with
+// vector clocks).
 //
-// A core hands instructions to pipes that run side by side, each in order. Only flags and barriers order pipes among each other, so
-// what is known is a vector clock per pipe: how many instructions of every pipe are over. An access to bytes that an earlier
-// one touched (one of both writing) must come after it by that clock. On a3 the vector pipe overlaps its own instructions, and on
-// both chips so do stores, unless a barrier stands between: that is where ptoas puts barriers, too.
+// A core issues instructions to pipes that run in parallel; each pipe starts its instructions in order. Only flags and
+// barriers order the instructions of different pipes. So each pipe has a vector clock: how many instructions of every
+// pipe are known to have finished before its next one starts. If two instructions access the same bytes and one of them
+// writes, the earlier one must have finished by the clock of the later one's pipe. On a3 the vector pipe also overlaps
+// its own instructions, and on both chips MTE3 overlaps its stores; a barrier of the pipe orders them. ptoas inserts
+// barriers in the same places. Tested by tests/unit/pto_simulate_test.cc and tests/error/pto_simulate_error_test.cc.
 #pragma once
 
 #include <array>
@@ -16,23 +19,23 @@
 
 namespace strew::inline v0::pto {
 
-/// An instruction as others have to wait for it.
+/// One execution of an instruction: the `time`-th of its pipe.
 struct Event {
   const Statement* statement = nullptr;  ///< null: none
   Pipe pipe = Pipe::none;
   uint32_t time = 0;
 };
 
-/// Who touched some bytes last.
+/// The last accesses to some bytes: the last write, and the last read of each pipe since then.
 struct History {
   Event write;
   std::array<Event, kPipes> reads;
 };
 
-/// What is touched, for messages.
+/// What is accessed, for messages: an element of a memory, or a tile.
 struct Touched {
   std::string_view name;
-  int64_t element = -1;  ///< of memory; -1: a tile
+  int64_t element = -1;  ///< the element of the memory; -1: `name` is a tile
   std::string text() const {
     return (element < 0 ? std::string("%") : "element " + std::to_string(element) + " of %") + std::string(name);
   }
@@ -42,19 +45,20 @@ class Pipes {
  public:
   explicit Pipes(Chip chip) : chip_(chip) {}
 
+  /// Issues an instruction to a pipe.
   Event issue(const Statement& statement, Pipe pipe);
-  /// An instruction moves so many bytes: its pipe is busy for that long, others go on until a flag makes them wait.
+  /// The instruction `now` moves that many bytes: its pipe is busy for that time.
   void runs(const Event& now, int64_t bytes);
-  /// When the last pipe is done, and how long all of them would take one after the other.
+  /// See SimulationReport.
   int64_t time() const;
   int64_t work() const { return work_; }
   Status set(const Statement& s);
   Status wait(const Statement& s);
   Status barrier(const Statement& s);
-  /// At the end: flags that are still set.
+  /// At the end of the program: fails if a flag is still set.
   Status finish() const;
 
-  /// `now` reads or writes what `history` tells of, and becomes part of it.
+  /// Checks that `now` may read or write the bytes with this history, and adds it to the history.
   Status read(History& history, const Event& now, const Touched& what) const;
   Status write(History& history, const Event& now, const Touched& what) const;
 
@@ -70,11 +74,11 @@ class Pipes {
     const Statement* statement = nullptr;
     int64_t time = 0;
   };
-  static constexpr int64_t kStart = 64;  ///< bytes that could move while an instruction starts
+  static constexpr int64_t kStart = 64;  ///< the time to start an instruction, in bytes moved
   Chip chip_;
-  std::array<uint32_t, kPipes> issued_{};
-  std::array<Clock, kPipes> over_{};
-  std::array<int64_t, kPipes> busy_{};
+  std::array<uint32_t, kPipes> issued_{};  ///< for each pipe: how many instructions were issued
+  std::array<Clock, kPipes> over_{};       ///< for each pipe: its vector clock
+  std::array<int64_t, kPipes> busy_{};     ///< for each pipe: until when it is busy
   int64_t work_ = 0;
   std::unordered_map<std::string, Flag> flags_;
 };
