@@ -3,8 +3,8 @@
 //
 // Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
-#include "compiler/import/importer.h"
 
+#include "compiler/import/importer.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {

@@ -3,11 +3,11 @@
 // Names from the model appear in messages unchanged; the command line replaces unprintable characters. Tested by
 // tests/unit/onnx_import_test.cc.
 #include "compiler/import/onnx/graph.h"
-#include "compiler/import/importer.h"
 
 #include <algorithm>
 #include <set>
 
+#include "compiler/import/importer.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
 

@@ -3,8 +3,8 @@
 // first core's first. Tested by tests/unit/pto_import_test.cc and tests/unit/pto_simulated_test.cc.
 #include <algorithm>
 
-#include "compiler/import/pto/lift.h"
 #include "compiler/import/importer.h"
+#include "compiler/import/pto/lift.h"
 #include "compiler/op/combiner.h"
 #include "compiler/pto/instructions.h"
 #include "compiler/pto/types.h"

@@ -5,11 +5,11 @@
 // computed one if both are known. Names appear in messages unchanged; the command line replaces unprintable characters. Tested by
 // tests/unit/tflite_import_test.cc and tests/error/tflite_error_test.cc.
 #include "compiler/import/tflite/graph.h"
-#include "compiler/import/importer.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/import/importer.h"
 #include "compiler/import/tflite/tensor.h"
 #include "strew/text.h"
 
