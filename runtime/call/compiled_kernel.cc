@@ -14,8 +14,8 @@ CompiledKernel& CompiledKernel::operator=(CompiledKernel&&) noexcept = default;
 CompiledKernel::~CompiledKernel() = default;
 
 Expected<CompiledKernel> CompiledKernel::make(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor) {
-  STREW_ASSIGN(std::unique_ptr<const Callable> callable,
-               Callable::make(kernel, executor != nullptr ? std::move(executor) : process_executor(), threads));
+  if (executor == nullptr) executor = process_executor();
+  STREW_ASSIGN(std::unique_ptr<const Callable> callable, Callable::make(kernel, std::move(executor), threads));
   return CompiledKernel(std::move(callable));
 }
 
