@@ -87,7 +87,8 @@ function(strew_precompile target header)
   target_precompile_headers(${target} PRIVATE ${header})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # g++ 12 takes the standard library's headers for ours when they come precompiled, and then warns of std::string's own code.
-    target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-array-bounds -Wno-stringop-overflow -Wno-restrict)
+    target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
+                           -Wno-stringop-overread)
   endif()
 endfunction()
 
