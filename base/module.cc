@@ -11,42 +11,39 @@
 #include "base/module.h"
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/headroom.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// libstrew's folder with a slash at its end, or "" where the loader's path leads to no file.
+/// libstrew's folder with a slash at its end, or "" where the loader's path leads to no file. Programs that contain libstrew's objects (the
+/// tests) lie in a folder bin; the modules are in the folder lib beside it.
 std::string find_own_folder() {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<void*>(&find_own_folder), &info) || !info.dli_fname) return "";
   const std::unique_ptr<char, void (*)(void*)> resolved(realpath(info.dli_fname, nullptr), std::free);
   if (!resolved) return "";
   const std::string path = resolved.get();
-  return path.substr(0, path.rfind('/') + 1);
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  constexpr std::string_view kBin = "/bin/";
+  return folder.ends_with(kBin) ? folder.substr(0, folder.size() - kBin.size()) + "/lib/" : folder;
 }
 
 /// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts. Never destroyed,
 /// because threads may open modules while the process ends.
 const std::string& own_folder = *new std::string(find_own_folder());
 
-/// Where a module lies: in own_folder or, for programs that contain libstrew's objects (the tests), in the folder lib beside their bin.
-std::string path_of(const std::string& file) {
-  const std::string beside = own_folder + file, in_lib = own_folder + "../lib/" + file;
-  return access(beside.c_str(), F_OK) != 0 && access(in_lib.c_str(), F_OK) == 0 ? in_lib : beside;
-}
-
 }  // namespace
 
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version) {
   if (version == kModuleVersion) return {};
-  return unsupported(std::string(needed_for) + " needs " + path_of(file) + " of module version " +
+  return unsupported(std::string(needed_for) + " needs " + own_folder + file + " of module version " +
                      std::to_string(kModuleVersion) + ", and it has version " + std::to_string(version) +
                      ": install the one that was built with this libstrew");
 }
@@ -55,7 +52,7 @@ Expected<void*> open_module_symbol(const std::string& file, const char* symbol, 
   if (own_folder.empty())
     return unsupported(std::string(needed_for) + " needs " + file +
                        " from the folder of libstrew, but libstrew was loaded from a file that has no path");
-  const std::string path = path_of(file);
+  const std::string path = own_folder + file;
   STREW_TRY(check_headroom(needed_for, kModuleBytes, kModuleMappings));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
