@@ -1,0 +1,155 @@
+// See epoch.h. retire() stamps an object with the epoch that ends with it. An object may be dropped when no record
+// holds an epoch up to its stamp: a reader that began in a later epoch began after the object was unlinked.
+//
+// Why that is safe: a writer unlinks the object, increments the epoch, and calls membarrier() before it looks at the
+// records. A reader whose store is not visible then executes its loads after the barrier, so it cannot find the object.
+// A reader that stored an old epoch is merely waited for. Where the kernel has no membarrier(), and under
+// ThreadSanitizer, which does not know it, readers execute a full fence instead.
+//
+// fork(): the child has one thread. The records of the others are given up there, since their readers are gone.
+#include "runtime/epoch.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/fork_hooks.h"
+
+namespace strew::inline v0 {
+namespace epochs {
+
+std::atomic<uint64_t> current{1};
+constinit thread_local EpochRecord* own [[gnu::tls_model("initial-exec")]] = nullptr;
+
+}  // namespace epochs
+
+namespace {
+
+struct Retired {
+  uint64_t epoch = 0;
+  std::shared_ptr<const void> object;
+};
+
+/// Never destroyed: threads may end after the static destructors have run.
+struct Reclamation {
+  std::mutex mutex;  // guards retired; taken by writers only
+  std::vector<Retired> retired;
+  std::atomic<EpochRecord*> records{nullptr};
+  std::atomic<uint32_t> count{0};
+  bool has_barrier = false;
+  pthread_key_t at_thread_end{};
+
+  Reclamation() {
+#ifndef __SANITIZE_THREAD__
+    has_barrier = syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#endif
+    pthread_key_create(&at_thread_end, [](void* record) { give_back(static_cast<EpochRecord*>(record)); });
+    set_fork_hooks(ForkStage::epochs, {[] { process().mutex.lock(); }, [] { process().mutex.unlock(); }, in_child});
+  }
+
+  static Reclamation& process() {
+    static Reclamation* const made = new Reclamation;
+    return *made;
+  }
+  static void give_back(EpochRecord* record) {
+    epochs::own = nullptr;
+    record->depth = 0;
+    record->epoch.store(0, std::memory_order_release);
+    record->taken.store(false, std::memory_order_release);
+  }
+  static void in_child() {
+    for (EpochRecord* record = process().records.load(); record != nullptr; record = record->next)
+      if (record != epochs::own) {
+        record->depth = 0;
+        record->epoch.store(0);
+        record->taken.store(false);
+      }
+    process().mutex.unlock();
+  }
+
+  /// Orders the unlinking of objects before the reads of the records, and the loads of every reader after its store.
+  void barrier() const {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (has_barrier) syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  }
+  uint64_t oldest_reader() const {
+    uint64_t oldest = std::numeric_limits<uint64_t>::max();
+    for (const EpochRecord* record = records.load(std::memory_order_acquire); record != nullptr; record = record->next)
+      if (const uint64_t epoch = record->epoch.load(std::memory_order_seq_cst); epoch != 0) oldest = std::min(oldest, epoch);
+    return oldest;
+  }
+};
+
+/// How many objects may wait before retire() looks whether they can be dropped: a look costs a microsecond or more.
+constexpr size_t kBatch = 32;
+
+}  // namespace
+
+namespace epochs {
+
+EpochRecord* attach() {
+  Reclamation& all = Reclamation::process();
+  EpochRecord* record = all.records.load(std::memory_order_acquire);
+  for (; record != nullptr; record = record->next) {
+    bool taken = false;
+    if (record->taken.compare_exchange_strong(taken, true, std::memory_order_acquire)) break;
+  }
+  if (record == nullptr) {
+    record = new (std::nothrow) EpochRecord;
+    if (record == nullptr) return nullptr;
+    record->number = all.count.fetch_add(1, std::memory_order_relaxed);
+    record->needs_fence = !all.has_barrier;
+    record->next = all.records.load(std::memory_order_relaxed);
+    while (!all.records.compare_exchange_weak(record->next, record, std::memory_order_release)) {
+    }
+  }
+  pthread_setspecific(all.at_thread_end, record);  // on failure the record stays taken, and a later thread makes its own
+  return own = record;
+}
+
+void retire(std::shared_ptr<const void> object) noexcept {
+  Reclamation& all = Reclamation::process();
+  size_t waiting = 0;
+  try {
+    const std::lock_guard lock(all.mutex);
+    all.retired.emplace_back();  // may throw, so it comes first
+    all.retired.back() = {current.fetch_add(1, std::memory_order_seq_cst), std::move(object)};
+    waiting = all.retired.size();
+  } catch (const std::bad_alloc&) {
+    // Readers may be using the object, so it must not be destroyed here: its last owner is a place that is never destroyed.
+    alignas(std::shared_ptr<const void>) std::array<std::byte, sizeof object> never;
+    new (never.data()) std::shared_ptr<const void>(std::move(object));
+  }
+  if (waiting >= kBatch) collect();
+}
+
+size_t collect() {
+  Reclamation& all = Reclamation::process();
+  std::vector<Retired> dropped;  // destroyed after the lock is released: the last owner of code takes the linker's lock
+  const std::lock_guard lock(all.mutex);
+  if (all.retired.empty()) return 0;
+  all.barrier();
+  const uint64_t oldest = all.oldest_reader();
+  const auto is_kept = [&](const Retired& one) { return one.epoch >= oldest; };
+  const auto kept = std::partition(all.retired.begin(), all.retired.end(), is_kept);
+  try {
+    dropped.assign(std::make_move_iterator(kept), std::make_move_iterator(all.retired.end()));
+    all.retired.erase(kept, all.retired.end());
+  } catch (const std::bad_alloc&) {
+    // a later call finds them again
+  }
+  return all.retired.size();
+}
+
+}  // namespace epochs
+}  // namespace strew::inline v0

@@ -1,0 +1,107 @@
+// Epoch-based reclamation: an object lives as long as a reader that may have found it, and no longer.
+#include "runtime/epoch.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace strew {
+namespace {
+
+TEST(Epochs, AnObjectWithoutReadersIsDropped) {
+  auto object = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = object;
+  epochs::retire(std::move(object));
+  EXPECT_EQ(epochs::collect(), 0u);
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Epochs, AReaderKeepsWhatIsRetiredAfterItBegan) {
+  auto object = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = object;
+  {
+    const EpochReader outer;
+    {
+      const EpochReader inner;
+      epochs::retire(std::move(object));
+      EXPECT_EQ(epochs::collect(), 1u);
+    }
+    EXPECT_EQ(epochs::collect(), 1u) << "the outer reader goes on";
+    EXPECT_FALSE(watch.expired());
+  }
+  EXPECT_EQ(epochs::collect(), 0u);
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Epochs, ALaterReaderKeepsNothing) {
+  auto object = std::make_shared<int>(1);
+  const std::weak_ptr<int> watch = object;
+  epochs::retire(std::move(object));
+  const EpochReader later;
+  EXPECT_EQ(epochs::collect(), 0u);
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Epochs, ReadersThatOverlapForEverKeepLittle) {
+  std::array<std::optional<std::jthread>, 2> threads;
+  std::atomic<bool> stop{false};
+  for (auto& thread : threads)
+    thread.emplace([&] {
+      while (!stop) const EpochReader reader;
+    });
+  size_t most = 0;
+  for (int i = 0; i < 20000; ++i) {
+    epochs::retire(std::make_shared<int>(i));
+    if (i % 100 == 0) most = std::max(most, epochs::collect());
+  }
+  stop = true;
+  EXPECT_LT(most, 2000u);
+}
+
+TEST(Epochs, ReadersOnManyThreadsNeverSeeADroppedObject) {
+  struct Node {
+    std::atomic<int> alive{1};
+    ~Node() { alive = 0; }
+  };
+  std::atomic<Node*> head{nullptr};
+  auto first = std::make_shared<Node>();
+  head = first.get();
+  std::atomic<bool> stop{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::jthread> readers;
+  for (int t = 0; t < 6; ++t)
+    readers.emplace_back([&] {
+      while (!stop) {
+        const EpochReader reader;
+        wrong += head.load(std::memory_order_acquire)->alive != 1;
+      }
+    });
+  for (int i = 0; i < 20000; ++i) {
+    auto next = std::make_shared<Node>();
+    head.store(next.get(), std::memory_order_seq_cst);
+    std::swap(first, next);
+    epochs::retire(std::move(next));
+  }
+  stop = true;
+  readers.clear();
+  EXPECT_EQ(wrong, 0);
+  epochs::retire(first);
+  first.reset();
+  EXPECT_EQ(epochs::collect(), 0u);
+}
+
+TEST(Epochs, RecordsOfThreadsThatEndedAreUsedAgain) {
+  uint32_t highest = 0;
+  for (int i = 0; i < 200; ++i)
+    std::thread([&] {
+      const EpochReader reader;
+      highest = std::max(highest, reader.record()->number);
+    }).join();
+  EXPECT_LT(highest, 64u);
+}
+
+}  // namespace
+}  // namespace strew
