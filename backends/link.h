@@ -3,6 +3,7 @@
 // (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/kernel_test.cc.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ class LinkedObject {
   virtual ~LinkedObject() = default;
   /// The addresses of the symbols that link() was asked for, in their order.
   std::vector<const void*> addresses;
+  size_t code_bytes = 0;  ///< memory that code and constants take
 };
 
 /// Thread-safe.

@@ -1,215 +1,224 @@
-// See cache.h. KernelTable uses open addressing and is at most half full. A slot is written once and then published. A
-// full table is replaced by one of twice the size.
-//
-// Reclamation of replaced tables: a reader increments a counter before it loads the table's pointer, and decrements it
-// when done. The counters lie in 16 stripes, a cache line each, chosen by thread. The increment, the load and the
-// writer's exchange of the pointer are sequentially consistent, so a reader of a replaced table incremented its counter
-// before the replacement. Once every counter has been zero after the replacement, nobody reads the table any more.
-// Writers look at the counters and never wait: a table that may still be read is freed by a later write. Every stripe
-// has two counters, because a single one might never be zero while readers overlap: new readers use the counter that
-// parity_ names, the other one only drains, and when it is zero in all stripes, parity_ changes. A look-up costs two
-// uncontended atomic operations and one reference count, about 20 ns.
-//
-// There is no eviction: kernels take a few KiB, and clear() drops them all.
-//
-// A Flight is a build in progress: the first thread that misses builds without holding the lock; the others wait on its
-// Flight. BuiltKernels is asked only if a handle is missing, so plain locks are fast enough: one for the map, and one
-// per symbol during its build. Tested by tests/unit/cache_test.cc.
+// See cache.h. Kernels that are forgotten are destroyed after the lock has been released, because their destructors take the
+// linker's lock.
 #include "runtime/cache.h"
 
 #include <algorithm>
-#include <condition_variable>
+#include <chrono>
 #include <exception>
 #include <new>
-#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/fork_hooks.h"
+#include "base/log.h"
+#include "runtime/built_kernels.h"
+#include "runtime/kernel_state.h"
 
 namespace strew::inline v0 {
 
-struct KernelTable::Slots {
-  struct Slot {
-    std::atomic<bool> ready{false};
-    Hash128 key;
-    Kernel kernel;
-  };
-  explicit Slots(size_t size) : mask(size - 1), list(new Slot[size]) {}
+std::mutex KernelCache::mutex_;
 
-  const size_t mask;  // size - 1, size a power of two
-  size_t used = 0;
-  const std::unique_ptr<Slot[]> list;
-
-  /// The slot of `key`, or the empty slot in which it would be put.
-  Slot& probe(Hash128 key) const {
-    for (size_t i = key.low & mask;; i = (i + 1) & mask) {
-      Slot& slot = list[i];
-      if (!slot.ready.load(std::memory_order_acquire) || slot.key == key) return slot;
-    }
-  }
-  void put(Hash128 key, Kernel kernel) {
-    Slot& slot = probe(key);
-    if (slot.ready.load(std::memory_order_relaxed)) return;
-    slot.key = key;
-    slot.kernel = std::move(kernel);
-    slot.ready.store(true, std::memory_order_release);
-    ++used;
+/// fork() waits until no thread changes a cache. Builds in progress belong to the parent: see BuildJob::is_lost().
+struct CacheForks {
+  static void watch() {
+    static const bool once = [] {
+      const auto unlock = [] {
+        BuiltKernels::mutex_.unlock();
+        KernelCache::mutex_.unlock();
+      };
+      set_fork_hooks(ForkStage::caches, {[] {
+                                           KernelCache::mutex_.lock();
+                                           BuiltKernels::mutex_.lock();
+                                         },
+                                         unlock, unlock});
+      return true;
+    }();
+    static_cast<void>(once);
   }
 };
 
-namespace {
-constexpr size_t kFirstSize = 64;
-}  // namespace
-
-KernelTable::KernelTable() : slots_(new Slots(kFirstSize)) {}
-KernelTable::~KernelTable() { delete slots_.load(); }
-
-KernelTable::Stripe& KernelTable::own(std::array<Stripe, kStripes>& stripes) {
-  static std::atomic<size_t> next{0};
-  thread_local const size_t mine = next.fetch_add(1, std::memory_order_relaxed) % kStripes;
-  return stripes[mine];
+KernelCache::KernelCache(Build build, const Settings& settings)
+    : build_(std::move(build)),
+      capacity_(settings.capacity),
+      next_check_(settings.capacity),
+      threads_(settings.compile_threads, settings.stack_bytes) {
+  CacheForks::watch();
 }
 
-KernelTable::Reader::Reader(const KernelTable& table)
-    : stripe_(own(table.stripes_)), count_(stripe_.readers[table.parity_.load(std::memory_order_relaxed)]) {
-  count_.fetch_add(1, std::memory_order_seq_cst);
-  slots_ = table.slots_.load(std::memory_order_seq_cst);
+Kernel KernelCache::find(Hash128 key) const {
+  const EpochReader reader;
+  const KernelTable::Entry* const entry = table_.find(key, reader.record());
+  return entry == nullptr ? Kernel() : entry->kernel;
 }
 
-Kernel KernelTable::find(Hash128 key) const {
-  Kernel kernel;
+/// Waits for the job of this request, or begins one.
+KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
+  const Hash128 key = op.key().hash;
+  std::shared_ptr<BuildJob> job;
+  size_t waiter = 0;
   {
-    const Reader reader(*this);
-    const Slots::Slot& slot = reader.slots_->probe(key);
-    if (!slot.ready.load(std::memory_order_acquire) || slot.key != key) return kernel;
-    kernel = slot.kernel;
-    reader.stripe_.hits.fetch_add(1, std::memory_order_relaxed);
+    const std::lock_guard lock(mutex_);
+    misses_.fetch_add(1, std::memory_order_relaxed);
+    std::shared_ptr<BuildJob>& running = jobs_[key];
+    if (running != nullptr && !running->is_lost())
+      if (const auto joined = running->join(done, deadline)) return {running, *joined};
+    job = running = BuildJob::make(op);
+    waiter = *job->join(std::move(done), deadline);
   }
-  return kernel;
+  // If the threads drop the closure without running it, because they are stopped, the job must be answered all the same.
+  struct Answered {
+    explicit Answered(std::shared_ptr<BuildJob> given) : job(std::move(given)) {}
+    Answered(const Answered&) = delete;
+    Answered& operator=(const Answered&) = delete;
+    std::shared_ptr<BuildJob> job;
+    bool ran = false;
+    ~Answered() {
+      if (!ran) job->finish(cancelled("kernel: the runtime was destroyed, or the process ends, before it was built"));
+    }
+  };
+  const auto answered = std::make_shared<Answered>(job);
+  threads_.run([this, answered] {
+    answered->ran = true;
+    run(answered->job);
+  });
+  return {std::move(job), waiter};
 }
 
-void KernelTable::replace(std::unique_ptr<Slots> next) {
-  retired_.reserve(retired_.size() + 1);
-  retired_.push_back({std::unique_ptr<Slots>(slots_.exchange(next.release(), std::memory_order_seq_cst))});
-  free_unread();
+Expected<Kernel> KernelCache::get(const PreparedOp& op, Deadline deadline) {
+  if (Kernel kernel = find(op.key().hash)) return kernel;
+  const Ticket ticket = join(op, {}, deadline);
+  return ticket.job->wait(ticket.waiter, kNoDeadline);
 }
 
-uint32_t KernelTable::empty_counters() const {
-  uint32_t empty = 0;
-  for (size_t parity = 0; parity < 2; ++parity)
-    for (size_t i = 0; i < kStripes; ++i)
-      if (stripes_[i].readers[parity].load(std::memory_order_seq_cst) == 0) empty |= uint32_t{1} << (parity * kStripes + i);
-  return empty;
-}
-
-/// Frees the replaced tables that nobody reads. A reader that loaded parity_ before it changed may increment its counter
-/// late. It then loads a newer table than those replaced ones for which this counter has already been seen at zero.
-void KernelTable::free_unread() {
-  constexpr uint32_t kStripesOfOne = (uint32_t{1} << kStripes) - 1, kAll = kStripesOfOne << kStripes | kStripesOfOne;
-  for (int turn = 0; turn < 2 && !retired_.empty(); ++turn) {
-    const uint32_t empty = empty_counters(), idle = 1 - parity_.load(std::memory_order_relaxed);
-    for (Retired& old : retired_) old.seen_empty |= empty;
-    retired_.erase(std::remove_if(retired_.begin(), retired_.end(), [](const Retired& old) { return old.seen_empty == kAll; }),
-                   retired_.end());
-    if ((empty >> (idle * kStripes) & kStripesOfOne) == kStripesOfOne) parity_.store(idle, std::memory_order_relaxed);
+PendingKernel KernelCache::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
+  if (Kernel kernel = find(op.key().hash)) {
+    const auto job = BuildJob::make(op);
+    const size_t waiter = *job->join(std::move(done), deadline);
+    job->finish(std::move(kernel));
+    return {job, waiter};
   }
+  Ticket ticket = join(op, std::move(done), deadline);
+  return {std::move(ticket.job), ticket.waiter};
 }
 
-void KernelTable::insert(Hash128 key, Kernel kernel) {
-  if (!retired_.empty()) free_unread();
-  Slots* slots = slots_.load(std::memory_order_relaxed);
-  if (2 * (slots->used + 1) > slots->mask + 1) {
-    auto larger = std::make_unique<Slots>(2 * (slots->mask + 1));
-    for (size_t i = 0; i <= slots->mask; ++i)
-      if (slots->list[i].ready.load(std::memory_order_relaxed)) larger->put(slots->list[i].key, slots->list[i].kernel);
-    replace(std::move(larger));
-    slots = slots_.load(std::memory_order_relaxed);
-  }
-  slots->put(key, std::move(kernel));
-}
-
-void KernelTable::clear() { replace(std::make_unique<Slots>(kFirstSize)); }
-
-uint64_t KernelTable::hits() const {
-  uint64_t sum = 0;
-  for (const Stripe& stripe : stripes_) sum += stripe.hits.load(std::memory_order_relaxed);
-  return sum;
-}
-
-struct KernelCache::Flight {
-  std::condition_variable landed;
-  std::optional<Expected<Kernel>> answer;  // guarded by the cache's mutex
-};
-
-void KernelCache::remember_quick(Hash128 quick, const Kernel& kernel) {
-  const std::lock_guard lock(mutex_);
-  quick_table_.insert(quick, kernel);
-}
-
-Expected<Kernel> KernelCache::get(Hash128 key, const Build& build) {
-  std::unique_lock lock(mutex_);
-  if (Kernel kernel = table_.find(key)) return kernel;
-  if (const auto found = flights_.find(key); found != flights_.end()) {
-    const std::shared_ptr<Flight> flight = found->second;
-    flight->landed.wait(lock, [&] { return flight->answer.has_value(); });
-    return *flight->answer;
-  }
-  const auto flight = std::make_shared<Flight>();
-  flights_.emplace(key, flight);
-  misses_.fetch_add(1, std::memory_order_relaxed);
-  lock.unlock();
-
-  Expected<Kernel> answer = unsupported("build: out of memory");  // made now, while there is memory
+Expected<Kernel> KernelCache::build_now(BuildJob& job) {
+  if (!CompileThreads::works_after_fork())
+    return unsupported(
+        "build: this process was forked while a kernel was being compiled, so it cannot compile; kernels that were built before "
+        "still run; compile them before the fork, or run another program in the child (exec)");
+  if (Kernel kernel = find(job.op.key().hash)) return kernel;
   try {
-    answer = build();
+    STREW_TRY(job.go_on());
+    return build_(job);
   } catch (const std::bad_alloc&) {
-    // `answer` is the out-of-memory Status already
+    return unsupported("build: out of memory");
   } catch (const std::exception& e) {
-    answer = internal_error(std::string("build: ") + e.what());
+    return internal_error(std::string("build: ") + e.what());
   }
+}
 
-  lock.lock();
-  (answer.ok() ? built_ : failed_).fetch_add(1, std::memory_order_relaxed);
-  try {
-    if (answer.ok()) table_.insert(key, *answer);
-  } catch (const std::bad_alloc&) {
-    // the kernel is returned but not remembered
+/// On a compile thread: builds, remembers, and answers all who wait.
+void KernelCache::run(const std::shared_ptr<BuildJob>& job) {
+  const auto start = std::chrono::steady_clock::now();
+  Expected<Kernel> answer = build_now(*job);
+  const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
+  nanoseconds_.fetch_add(static_cast<uint64_t>(spent.count()), std::memory_order_relaxed);
+  const Code code = answer.status().code();
+  if (code == Code::cancelled || code == Code::deadline_exceeded)
+    cancelled_.fetch_add(1, std::memory_order_relaxed);
+  else if (!answer.ok())
+    failed_.fetch_add(1, std::memory_order_relaxed);
+  std::vector<Kernel> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    try {
+      if (answer.ok()) remember(job->op.key().hash, *answer, dropped);
+    } catch (const std::bad_alloc&) {
+      // the kernel is returned but not remembered
+    }
+    if (const auto found = jobs_.find(job->op.key().hash); found != jobs_.end() && found->second == job) jobs_.erase(found);
   }
-  flight->answer.emplace(std::move(answer));
-  flights_.erase(key);
-  flight->landed.notify_all();
-  return *flight->answer;
+  job->finish(std::move(answer));
+}
+
+// ---- Capacity ---------------------------------------------------------------------------------------------------------------------
+
+/// The caller holds the lock.
+void KernelCache::remember(Hash128 key, const Kernel& kernel, std::vector<Kernel>& dropped) {
+  if (capacity_ == 0) return;
+  const Kernel::State& state = *kernel.state();
+  uint32_t& users = users_[state.built.get()];  // 0 if the insertion fails, and then it does no harm
+  const size_t before = table_.size();
+  table_.insert(key, kernel);
+  if (table_.size() == before) return;
+  bytes_ += state.bytes();
+  if (users++ == 0) bytes_ += state.built->bytes;
+  keep_capacity(dropped);
+}
+
+/// The caller holds the lock.
+void KernelCache::forget(Hash128 key, std::vector<Kernel>& dropped) {
+  Kernel kernel = table_.remove(key);
+  const Kernel::State& state = *kernel.state();
+  bytes_ -= state.bytes();
+  if (const auto users = users_.find(state.built.get()); --users->second == 0) {
+    bytes_ -= state.built->bytes;
+    users_.erase(users);
+  }
+  dropped.push_back(std::move(kernel));
+}
+
+/// Forgets kernels until an eighth of the capacity is free, so that the next insertions need not look. If handles refer to
+/// too many kernels for that, it looks again when the memory has grown by an eighth. The caller holds the lock.
+void KernelCache::keep_capacity(std::vector<Kernel>& dropped) {
+  if (bytes_ <= next_check_) return;
+  const int64_t wanted = capacity_ - capacity_ / 8;
+  for (const KernelTable::Entry* entry : table_.by_age()) {
+    if (bytes_ <= wanted) break;
+    if (entry->kernel.state().use_count() > 1) continue;
+    if (logs(LogLevel::compile)) log(LogLevel::compile, "evicted " + entry->kernel.symbol());
+    forget(entry->key, dropped);
+    evicted_.fetch_add(1, std::memory_order_relaxed);
+  }
+  next_check_ = std::max(capacity_, bytes_ + bytes_ / 8);
+}
+
+void KernelCache::set_capacity(int64_t bytes) {
+  std::vector<Kernel> dropped;
+  {
+    const std::lock_guard lock(mutex_);
+    capacity_ = next_check_ = std::max<int64_t>(bytes, 0);
+    keep_capacity(dropped);
+  }
+  dropped.clear();
+  epochs::collect();
 }
 
 void KernelCache::clear() {
-  const std::lock_guard lock(mutex_);
-  table_.clear();
-  quick_table_.clear();
-}
-
-Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const std::function<Expected<Built>()>& build) {
-  std::shared_ptr<Place> place;
+  std::vector<Kernel> dropped;
   {
     const std::lock_guard lock(mutex_);
-    std::shared_ptr<Place>& found = places_[symbol];
-    if (found == nullptr) found = std::make_shared<Place>();
-    place = found;
+    for (const KernelTable::Entry* entry : table_.by_age()) dropped.push_back(entry->kernel);
+    table_.clear();
+    users_.clear();
+    bytes_ = 0;
+    next_check_ = capacity_;
   }
-  const std::lock_guard lock(place->building);
-  if (place->kernel != nullptr) return place->kernel;
-  STREW_ASSIGN(place->kernel, build());
-  count_.fetch_add(1, std::memory_order_relaxed);
-  return place->kernel;
-}
-
-void BuiltKernels::clear() {
-  const std::lock_guard lock(mutex_);
-  places_.clear();
+  dropped.clear();
+  epochs::collect();
 }
 
 Runtime::Stats KernelCache::stats() const {
   Runtime::Stats stats;
-  stats.hits = table_.hits() + quick_table_.hits();
+  stats.hits = table_.hits();
   stats.misses = misses_.load(std::memory_order_relaxed);
-  stats.built = built_.load(std::memory_order_relaxed);
   stats.failed = failed_.load(std::memory_order_relaxed);
+  stats.cancelled = cancelled_.load(std::memory_order_relaxed);
+  stats.evicted = evicted_.load(std::memory_order_relaxed);
+  stats.build_nanoseconds = nanoseconds_.load(std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  stats.kernels = table_.size();
+  stats.bytes = bytes_;
   return stats;
 }
 

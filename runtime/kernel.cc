@@ -29,13 +29,23 @@ Status link_artifact(BuiltKernel& kernel) {
   return {};
 }
 
+/// The memory that the products of the pipeline's stages take, roughly: texts, bytes of the descriptor, and, of ops and plans,
+/// a guess.
+int64_t size_of(const Compiled& kernel) {
+  constexpr size_t kOpAndPlan = 2048;
+  size_t bytes = kOpAndPlan + kernel.op_text.size() + kernel.identity_text.size() + kernel.why.size() + kernel.symbol.size() +
+                 kernel.descriptor.bytes.size() + kernel.artifact.object.size();
+  for (const Compiled& part : kernel.parts) bytes += static_cast<size_t>(size_of(part)) + sizeof(Compiled);
+  return static_cast<int64_t>(bytes);
+}
+
 /// run() for calls that need the op, and for empty handles.
 [[gnu::noinline]] Status run_watched(const Kernel::State* state, std::span<const TensorView> tensors, strew_fault* fault) {
   if (state == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
   try {
     Call call;
     STREW_TRY(state->callable->binder.bind(tensors, call));
-    if (state->checks_hints) STREW_TRY(check_hints(state->op, tensors));
+    if (state->checks_hints) STREW_TRY(check_hints(state->op(), tensors));
     if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0)
       return run_and_replay(*state, tensors, call, fault);
     return run_bound(*state, tensors, call, fault);
@@ -54,7 +64,7 @@ Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors
     STREW_ASSIGN(const bool ran, artifact.interpreter->run(tensors));
     if (ran) return {};
   }
-  return run_reference(state.op, tensors, fault);
+  return run_reference(state.op(), tensors, fault);
 }
 
 Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
@@ -63,10 +73,17 @@ Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
     kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
   else
     STREW_TRY(link_artifact(*kernel));
+  kernel->bytes = static_cast<int64_t>(sizeof(BuiltKernel)) + size_of(kernel->compiled) +
+                  static_cast<int64_t>(kernel->object == nullptr ? 0 : kernel->object->code_bytes);
   return kernel;
 }
 
-Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, VerifiedOp op, int threads,
+int64_t Kernel::State::bytes() const {
+  // The op's vectors and the callable's packed rules take about as much as the objects that hold them.
+  return 2 * static_cast<int64_t>(sizeof(State) + sizeof(Op) + sizeof(Callable));
+}
+
+Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
                                                     std::shared_ptr<Executor> executor,
                                                     std::shared_ptr<const ExecutionLimits> limits) {
   auto state = std::make_shared<Kernel::State>(std::move(op));
@@ -74,7 +91,7 @@ Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltK
                Callable::make(*built->descriptor, std::move(executor), threads, std::move(limits)));
   state->callable = std::move(callable);
   state->verify_every = process_options().verify_every;
-  state->checks_hints = built->compiled.schedule.checked && has_hints(state->op);
+  state->checks_hints = built->compiled.schedule.checked && has_hints(state->op());
   state->is_plain = !built->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0;
   state->built = std::move(built);
   return state;
@@ -84,7 +101,8 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
                                                      std::shared_ptr<const ExecutionLimits> limits) {
   STREW_ASSIGN(std::shared_ptr<const BuiltKernel> built, link_kernel(std::move(compiled)));
   const Compiled& made = built->compiled;
-  return make_state(built, made.op, made.threads, std::move(executor), std::move(limits));
+  STREW_ASSIGN(PreparedOp op, PreparedOp::of(*made.op));
+  return make_state(built, std::move(op), made.threads, std::move(executor), std::move(limits));
 }
 
 Kernel::Kernel(std::shared_ptr<const State> state)
@@ -100,8 +118,8 @@ Status Kernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fa
   return run(views, fault);
 }
 
-const VerifiedOp& Kernel::op() const { return state_->op; }
-const std::string& Kernel::op_text() const { return state_->op_text; }
+const VerifiedOp& Kernel::op() const { return state_->op(); }
+std::string Kernel::op_text() const { return print(*op()); }
 const Plan& Kernel::plan() const { return state_->built->compiled.plan; }
 std::string Kernel::plan_text() const { return print(plan()); }
 const Schedule& Kernel::schedule() const { return state_->built->compiled.schedule; }

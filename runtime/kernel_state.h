@@ -11,6 +11,7 @@
 #include "backends/pipeline.h"
 #include "runtime/call/callable.h"
 #include "strew/kernel.h"
+#include "strew/prepared_op.h"
 
 namespace strew::inline v0 {
 
@@ -21,10 +22,11 @@ struct BuiltKernel {
   std::shared_ptr<LinkedObject> object;  ///< null if the kernel is interpreted
   std::shared_ptr<const strew_kernel> descriptor;
   int64_t compile_nanoseconds = 0;
+  int64_t bytes = 0;  ///< memory that it takes: code and constants, and roughly what describes them
 };
 
 struct Kernel::State {
-  explicit State(VerifiedOp given) : op(std::move(given)), op_text(print(*op)) {}
+  explicit State(PreparedOp given) : prepared(std::move(given)) {}
 
   std::unique_ptr<const Callable> callable;
   bool is_plain = false;  ///< the callable alone runs a call: there is code, calls are not replayed, and hints are not checked
@@ -32,16 +34,18 @@ struct Kernel::State {
   bool checks_hints = false;  ///< the schedule has `checked`, and the op has hints
   uint64_t verify_every = 0;  ///< replay every n-th call on the reference (runtime/replay.h); 0: none
   std::shared_ptr<const BuiltKernel> built;
-  VerifiedOp op;
-  std::string op_text;
+  PreparedOp prepared;
   mutable std::atomic<uint64_t> calls{0};
+
+  const VerifiedOp& op() const { return prepared.op(); }
+  int64_t bytes() const;  ///< memory that it takes besides the built kernel, roughly
 };
 
 /// Links the artifact, if it is code; fails if this machine cannot run it.
 Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled);
 /// The state of a handle. `op`: as it was given to Runtime::get; it has the kernel's identity. `threads`: the most
 /// threads that a call may use; 0: all of the executor's. `executor` and `limits` must not be null.
-Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, VerifiedOp op, int threads,
+Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
                                                     std::shared_ptr<Executor> executor,
                                                     std::shared_ptr<const ExecutionLimits> limits = default_limits());
 /// link_kernel() and make_state(), for a kernel that no other handle shares.

@@ -1,9 +1,7 @@
-// quick_key writes every field into a buffer of words and hashes the buffer. Lists begin with their length, so that
-// adjacent lists cannot be confused. The structured bindings name every field on purpose: after a field is added to an
-// op, this file does not compile until the key contains the field. Cost: 100-200 ns; printing the op for kernel_key
-// takes microseconds. Tested by tests/unit/cache_test.cc.
-#include "runtime/op_key.h"
-
+// kernel_key() writes every field of an op and of the options into a buffer of words and hashes the buffer. Lists begin with
+// their length, so that adjacent lists cannot be confused. The structured bindings name every field on purpose: after a
+// field is added to an op, this file does not compile until the key contains the field. Nothing is printed, so it costs
+// 100 to 200 ns. Tested by tests/unit/cache_test.cc.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -11,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "strew/target.h"
+#include "strew/prepared_op.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -143,7 +141,7 @@ void put(Words& out, const Gather& op) {
 
 }  // namespace
 
-Hash128 quick_key(const Op& op, const KernelOptions& options) {
+KernelKey kernel_key(const Op& op, const KernelOptions& options) {
   const auto& [backend, schedule, target, threads] = options;
   Words words;
   std::visit([&](const auto& value) { put(words, value); }, op);
@@ -151,18 +149,13 @@ Hash128 quick_key(const Op& op, const KernelOptions& options) {
   words.put(schedule);
   words.put(target);
   words.put(threads);
-  return words.hash();
+  return {words.hash()};
 }
 
-KernelKey kernel_key(const Op& op, const KernelOptions& options) {
-  const auto target = parse_target(options.target);
-  // A target that does not parse has no kernel; its text is used so that the key is well defined.
-  const std::string target_text = target.ok() ? print(*target) : options.target;
-  // `native` and a named target may have the same text, but only `native` has this machine's cores and caches, which
-  // the heuristic reads.
-  const bool is_native = options.target.find("native") != std::string::npos;
-  return {hash_text(print(op) + "\n" + options.backend + "\n" + options.schedule + "\n" + target_text +
-                    (is_native ? "\nnative\n" : "\n") + std::to_string(options.threads))};
+Expected<PreparedOp> PreparedOp::of(Op op, const KernelOptions& options) {
+  const KernelKey key = kernel_key(op, options);
+  STREW_ASSIGN(VerifiedOp verified, VerifiedOp::of(std::move(op)));
+  return PreparedOp(std::make_shared<const Data>(Data{std::move(verified), options, key}));
 }
 
 }  // namespace strew::inline v0

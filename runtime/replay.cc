@@ -42,13 +42,13 @@ int64_t first_difference(const TensorView& view, const void* a, const void* b) {
 Status mismatch(const Kernel::State& state, const std::string& what) {
   return internal_error("STREW_VERIFY: backend " + std::string(state.built->compiled.backend->name()) +
                         " and the reference differ: " + what + "; schedule " + print(state.built->compiled.schedule) + "; op " +
-                        state.op_text);
+                        print(*state.op()));
 }
 
 }  // namespace
 
 Status run_and_replay(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
-  const std::vector<TensorSlot> slots = tensor_slots(state.op);
+  const std::vector<TensorSlot> slots = tensor_slots(state.op());
   std::vector<TensorView> copies(tensors.begin(), tensors.end());
   std::vector<std::vector<std::byte>> memory(tensors.size());
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -60,7 +60,7 @@ Status run_and_replay(const Kernel::State& state, std::span<const TensorView> te
   }
   strew_fault expected_fault{}, actual_fault{};
   Status actual = run_bound(state, tensors, call, &actual_fault);
-  const Status expected = run_reference(state.op, copies, &expected_fault);
+  const Status expected = run_reference(state.op(), copies, &expected_fault);
   if (fault) *fault = actual_fault;
   if (actual.code() != expected.code() || actual.message() != expected.message())
     return mismatch(state, "'" + actual.message() + "' against '" + expected.message() + "'");

@@ -1,39 +1,59 @@
-// Runtime: the cache in front of the pipeline (backends/pipeline.h). get() first looks up the hash of the op's fields,
-// then the hash of its text. Only a new request is planned, which yields the symbol. If a kernel with this symbol
-// exists, built for another spelling of the op or another number of threads, it is shared; otherwise it is built. The
-// handle is then remembered for this request. Tested by tests/unit/cache_test.cc and kernel_test.cc.
+// Runtime: the cache (runtime/cache.h) in front of the pipeline (backends/pipeline.h). A request that does not find its
+// kernel is planned, which yields the symbol. If a kernel with this symbol exists, built for another spelling of the op or
+// another number of threads, it is shared (runtime/built_kernels.h); otherwise it is built. The handle is then remembered
+// for this request. Tested by tests/unit/runtime_test.cc, cache_test.cc and kernel_test.cc.
 #include "strew/runtime.h"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
+#include <string>
+#include <utility>
 
 #include "backends/pipeline.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/options.h"
+#include "runtime/build_job.h"
+#include "runtime/built_kernels.h"
 #include "runtime/cache.h"
 #include "runtime/call/executor/executor.h"
 #include "runtime/kernel_state.h"
-#include "runtime/op_key.h"
 #include "schedules/can_run.h"
 #include "strew/executor.h"
+#include "strew/pending_kernel.h"
+#include "strew/prepared_op.h"
 
 namespace strew::inline v0 {
 
 struct Runtime::Impl {
-  KernelCache cache;
-  BuiltKernels kernels;
+  explicit Impl(const KernelCache::Settings& settings) : cache([this](BuildJob& job) { return make(job); }, settings) {}
+
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
+  BuiltKernels kernels;
+  KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
-  /// get() if the quick key finds nothing. It is not inline, so that a look-up that finds its kernel does not pay for this code.
-  [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Hash128 quick);
   /// A handle for a new request; its kernel may have been built for another request.
-  Expected<Kernel> make(const Op& op, const KernelOptions& options);
-  static Expected<BuiltKernels::Built> build(Compiled planned);
+  Expected<Kernel> make(BuildJob& job);
+  static Expected<BuiltKernels::Built> build(Compiled planned, BuildJob& job);
+  /// get() for a request that did not find its kernel. It is not inline, so that a look-up that does find it does not pay
+  /// for this code.
+  [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Deadline deadline);
 };
 
+namespace {
+
+KernelCache::Settings cache_settings() {
+  KernelCache::Settings settings;
+  settings.compile_threads = std::clamp(machine().cores, 1, 4);
+  return settings;
+}
+
+}  // namespace
+
 Runtime::Runtime(std::shared_ptr<Executor> executor) : Runtime(ExecutionSettings{std::move(executor), nullptr}) {}
-Runtime::Runtime(const ExecutionSettings& settings) : impl_(std::make_unique<Impl>()) {
+Runtime::Runtime(const ExecutionSettings& settings) : impl_(std::make_unique<Impl>(cache_settings())) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();
   impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
@@ -46,9 +66,11 @@ Runtime& Runtime::process() {
   return *runtime;
 }
 
-Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned) {
+Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job) {
   const auto start = std::chrono::steady_clock::now();
+  STREW_TRY(job.go_on());
   STREW_TRY(strew::build(planned));
+  STREW_TRY(job.go_on());
   STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, link_kernel(std::move(planned)));
   kernel->compile_nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
@@ -61,41 +83,63 @@ Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned) {
   return BuiltKernels::Built(kernel);
 }
 
-Expected<Kernel> Runtime::Impl::make(const Op& op, const KernelOptions& options) {
-  STREW_ASSIGN(const Target target, parse_target(options.target));
+Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
+  const PreparedOp& op = job.op;
+  STREW_ASSIGN(const Target target, parse_target(op.options().target));
   STREW_TRY(machine_can_run(target));
-  STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
-  STREW_ASSIGN(Compiled planned, plan_kernel(verified, options));
+  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), op.options()));
   STREW_TRY(planned.scheduled);
   STREW_TRY(planned.chosen);
   const std::string symbol = planned.symbol;
   const int threads = planned.threads;
-  STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] { return build(std::move(planned)); }));
-  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), verified, threads, executor, limits));
+  STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] { return build(std::move(planned), job); }));
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, threads, executor, limits));
   return Kernel(std::move(state));
 }
 
-Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Hash128 quick) {
+Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Deadline deadline) {
   try {
-    auto kernel = cache.get(kernel_key(op, options).hash, [&] { return make(op, options); });
-    if (kernel.ok()) cache.remember_quick(quick, *kernel);
-    return kernel;
+    STREW_ASSIGN(const PreparedOp prepared, PreparedOp::of(op, options));
+    return cache.get(prepared, deadline);
   } catch (const std::bad_alloc&) {
     return unsupported("build: out of memory");
   }
 }
 
-Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options) {
-  const Hash128 quick = quick_key(op, options);
-  if (Kernel kernel = impl_->cache.find_quick(quick)) return kernel;
-  return impl_->get(op, options, quick);
+Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options, Deadline deadline) {
+  if (Kernel kernel = impl_->cache.find(kernel_key(op, options).hash)) return kernel;
+  return impl_->get(op, options, deadline);
+}
+
+Expected<Kernel> Runtime::get(const PreparedOp& op, Deadline deadline) {
+  try {
+    return impl_->cache.get(op, deadline);
+  } catch (const std::bad_alloc&) {
+    return unsupported("build: out of memory");
+  }
+}
+
+PendingKernel Runtime::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
+  return impl_->cache.get_async(op, std::move(done), deadline);
 }
 
 Kernel Runtime::find(const KernelKey& key) const { return impl_->cache.find(key.hash); }
+
+LentKernel Runtime::lend(const KernelKey& key) const {
+  EpochRecord* const record = epochs::begin();
+  const KernelTable::Entry* const entry = impl_->cache.table().find(key.hash, record);
+  return {record, entry == nullptr ? nullptr : &entry->kernel};
+}
+LentKernel::~LentKernel() { epochs::end(static_cast<EpochRecord*>(record_)); }
+
 Runtime::Stats Runtime::stats() const {
   Stats stats = impl_->cache.stats();
   stats.built = impl_->kernels.count();
   return stats;
+}
+void Runtime::set_capacity(int64_t bytes) {
+  impl_->cache.set_capacity(bytes);
+  impl_->kernels.drop_unused();
 }
 void Runtime::clear() {
   impl_->cache.clear();

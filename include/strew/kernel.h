@@ -43,7 +43,7 @@ class Kernel {
   /// The op as it was given to Runtime::get. Handles of other spellings of the op (docs/architecture.md, "Identity")
   /// share code and descriptor.
   STREW_API const VerifiedOp& op() const;
-  STREW_API const std::string& op_text() const;
+  STREW_API std::string op_text() const;
   /// What the op does to addresses: loops, strides and index components, as `strew explain` prints them. For people; the format may change.
   STREW_API std::string plan_text() const;
   STREW_API const Plan& plan() const;  ///< for tools of strew's own, since the type is internal
@@ -60,6 +60,7 @@ class Kernel {
 
   struct State;
   explicit Kernel(std::shared_ptr<const State> state);
+  const std::shared_ptr<const State>& state() const { return state_; }  ///< for strew itself: the type is internal
 
  private:
   std::shared_ptr<const State> state_;

@@ -4,8 +4,10 @@
 //   auto kernel = runtime.get(op);         // compiled by the first request, found by later ones
 //   strew::Status s = kernel->run(views);  // binds, checks, runs
 //
-// All member functions are thread-safe. A runtime owns its cache; kernels may outlive the runtime. Runtimes share the
-// process's threads (executor.h) unless they are given others. Tested by tests/unit/kernel_test.cc and tests/unit/cache_test.cc.
+// All member functions are thread-safe. A runtime owns its cache and the threads that compile; kernels may outlive the
+// runtime, whose destructor waits for the builds that run. Runtimes share the process's threads for calls (executor.h)
+// unless they are given others. docs/service.md follows a request through the parts. Tested by tests/unit/runtime_test.cc,
+// kernel_test.cc, async_test.cc and cache_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +18,34 @@
 #include "strew/kernel.h"
 #include "strew/kernel_options.h"
 #include "strew/op.h"
+#include "strew/pending_kernel.h"
+#include "strew/prepared_op.h"
 #include "strew/status.h"
-#include "strew/text.h"
 
 namespace strew::inline v0 {
 
-/// Identifies a request to Runtime::get for Runtime::find: a hash of the op's text and of the options. Requests with
-/// different keys may share code (docs/architecture.md, "Identity").
-struct KernelKey {
-  Hash128 hash;
-  friend bool operator==(const KernelKey&, const KernelKey&) = default;
-};
-STREW_API KernelKey kernel_key(const Op& op, const KernelOptions& options = {});
-
 struct ExecutionSettings;
+
+/// A kernel that a runtime lends for as long as this object lives. Lending writes no memory that another thread writes, so
+/// it costs the same however many threads ask; a Kernel, in contrast, counts its references. The object must stay on the
+/// thread that made it, and must not live long: kernels that were evicted are freed when the loans that began before have
+/// ended.
+class LentKernel {
+ public:
+  STREW_API ~LentKernel();
+  LentKernel(const LentKernel&) = delete;
+  LentKernel& operator=(const LentKernel&) = delete;
+
+  explicit operator bool() const { return kernel_ != nullptr; }
+  const Kernel& operator*() const { return *kernel_; }
+  const Kernel* operator->() const { return kernel_; }
+
+ private:
+  friend class Runtime;
+  LentKernel(void* record, const Kernel* kernel) : record_(record), kernel_(kernel) {}
+  void* record_;
+  const Kernel* kernel_;
+};
 
 class Runtime {
  public:
@@ -47,22 +63,42 @@ class Runtime {
   /// The kernel of the op: verifies, plans, compiles and links the op, or finds the kernel in the cache. Threads that
   /// ask for one kernel at the same time wait for one build. Spellings of one op, and handles with different numbers of
   /// threads, share the code (docs/architecture.md, "Identity"). Fails if the op does not verify, the options are
-  /// wrong, or no backend can build the op; failures are not remembered.
-  STREW_API Expected<Kernel> get(const Op& op, const KernelOptions& options = {});
+  /// wrong, or no backend can build the op; failures are not remembered. If `deadline` passes before there is a kernel,
+  /// the answer is Code::deadline_exceeded.
+  STREW_API Expected<Kernel> get(const Op& op, const KernelOptions& options = {}, Deadline deadline = kNoDeadline);
+  STREW_API Expected<Kernel> get(const PreparedOp& op, Deadline deadline = kNoDeadline);
+  /// Asks for the kernel and returns at once. `done`, if given, is called once with the answer; a kernel that is in the
+  /// cache answers before get_async() returns. A build that everybody has given up, or that is later than the
+  /// deadlines of all who wait, is stopped before its next stage.
+  STREW_API PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done = {}, Deadline deadline = kNoDeadline);
+
   /// The kernel that get() returned for the request with this key; an empty handle if there is none. Takes tens of
   /// nanoseconds and no lock, also while other threads compile.
   STREW_API Kernel find(const KernelKey& key) const;
+  /// The same without a reference of its own.
+  STREW_API LentKernel lend(const KernelKey& key) const;
 
+  /// Counts since the runtime was made, and what it holds now.
   struct Stats {
-    uint64_t hits = 0, misses = 0;  ///< requests; a request that finds a kernel built for another request is a miss
-    uint64_t built = 0;             ///< kernels
-    uint64_t failed = 0;            ///< requests
+    uint64_t hits = 0;               ///< requests that found their kernel
+    uint64_t misses = 0;             ///< requests that did not: they waited for a build, or for the kernel of another request
+    uint64_t built = 0;              ///< kernels
+    uint64_t failed = 0;             ///< builds that ended with an error
+    uint64_t cancelled = 0;          ///< builds that everybody gave up
+    uint64_t evicted = 0;            ///< requests whose kernel was dropped to keep the capacity
+    uint64_t build_nanoseconds = 0;  ///< sum of the times of all builds
+    uint64_t kernels = 0;            ///< requests that are remembered
+    int64_t bytes = 0;               ///< memory of their kernels: code, constants and descriptions
   };
   STREW_API Stats stats() const;
+  /// How many bytes of kernels the runtime remembers. Beyond that it forgets those that were not asked for since the
+  /// longest time, as long as no handle refers to them: forgetting these would free nothing. 0: it remembers none.
+  STREW_API void set_capacity(int64_t bytes);
   /// Empties the cache. Kernels that handles refer to stay.
   STREW_API void clear();
 
  private:
+  friend class Site;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -24,11 +24,13 @@ namespace strew::inline v0 {
 /// Whose fault a failure is. The command line maps these to exit statuses (docs/cli.md).
 enum class Code : uint8_t {
   ok = 0,
-  invalid_argument,  ///< the caller's input is wrong: a file, a descriptor, a buffer
-  unsupported,       ///< legal, but this backend, dtype or build cannot do it; the message gives the reason
-  out_of_bounds,     ///< an index failed under policy `error`; nothing was written
-  io,                ///< a file could not be read or written
-  internal,          ///< a bug in strew
+  invalid_argument,   ///< the caller's input is wrong: a file, a descriptor, a buffer
+  unsupported,        ///< legal, but this backend, dtype or build cannot do it; the message gives the reason
+  out_of_bounds,      ///< an index failed under policy `error`; nothing was written
+  io,                 ///< a file could not be read or written
+  internal,           ///< a bug in strew
+  cancelled,          ///< the caller gave up what it had asked for
+  deadline_exceeded,  ///< there was no answer in the time that the caller allowed
 };
 
 class [[nodiscard]] Status {
@@ -68,6 +70,8 @@ inline Status unsupported(std::string message) { return {Code::unsupported, std:
 inline Status out_of_bounds(std::string message) { return {Code::out_of_bounds, std::move(message)}; }
 inline Status io_error(std::string message) { return {Code::io, std::move(message)}; }
 inline Status internal_error(std::string message) { return {Code::internal, std::move(message)}; }
+inline Status cancelled(std::string message) { return {Code::cancelled, std::move(message)}; }
+inline Status deadline_exceeded(std::string message) { return {Code::deadline_exceeded, std::move(message)}; }
 
 /// A value, or the Status that says why there is none.
 template <class T>

@@ -25,6 +25,8 @@ class Binder {
   Status bind(std::span<const TensorView> tensors, Call& call) const {
     return binds_plainly(tensors, call) ? Status{} : bind_step_by_step(tensors, call);
   }
+  /// Is there a fast path? Kernels with rare shapes of rules have none.
+  bool is_fast() const { return count_ != kNever; }
   /// The fast path of bind(). Returns false if bind() is needed to decide whether the tensors fit.
   bool binds_plainly(std::span<const TensorView> tensors, Call& call) const {
     return tensors.size() == count_ && rules_.bind(tensors.data(), call);

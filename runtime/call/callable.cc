@@ -70,4 +70,15 @@ Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) co
   }
 }
 
+bool Callable::run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const {
+  try {
+    Call call;
+    if (!binder.binds_plainly(tensors, call)) return false;
+    status = is_direct(call) ? run_at_once(tensors, call, fault) : run_phases(*this, tensors, call, fault);
+  } catch (const std::bad_alloc&) {
+    status = unsupported("call: out of memory; what the results hold is not specified");
+  }
+  return true;
+}
+
 }  // namespace strew::inline v0

@@ -31,6 +31,9 @@ class alignas(64) Callable {
   /// (semantics.md section 6); on any error nothing is written. For out_of_bounds `fault`, if given, gets the details. Thread-safe.
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
 
+  /// run(), if the binder's fast path accepts the tensors: then sets `status` and returns true. Otherwise does nothing.
+  bool run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const;
+
   // The members are set by make() and do not change. The first ones are those that every call reads: they lie side by side, because between
   // two calls other data pushes them out of the first-level cache.
   Binder binder;

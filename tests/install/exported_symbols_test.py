@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what strew's shared libraries export with cmake/exported_symbols.txt.
 
-    exported_symbols_test.py BUILD            exit 1 and the differences, if there are any, or if libstrew exports more than 200 symbols
+    exported_symbols_test.py BUILD            exit 1 and the differences, if there are any, or if libstrew exports more than 200 names
     exported_symbols_test.py BUILD --update   rewrites the list; look at its diff before you commit it
 
 The list has a section per library, "[libstrew.so]", and a line per symbol, demangled. STREW_API (include/strew/export.h) exports a symbol.
@@ -17,9 +17,9 @@ MOST = 200  # of libstrew.so
 
 
 def exported(library):
-    """Demangled names, sorted. A constructor or destructor has two symbols of one name; it stands twice."""
+    """Demangled names, sorted. A constructor or destructor has two symbols of one name, which stands once."""
     out = subprocess.run(["nm", "-DC", "--defined-only", library], check=True, capture_output=True, text=True).stdout
-    return sorted(line.split(" ", 2)[2] for line in out.splitlines())
+    return sorted({line.split(" ", 2)[2] for line in out.splitlines()})
 
 
 def main():
@@ -40,13 +40,13 @@ def main():
             now[library] = exported(build / "lib" / library)
     new = head + [line for library in LIBRARIES if library in now for line in ("", f"[{library}]", *now[library])]
     if len(now["libstrew.so"]) > MOST:
-        print(f"libstrew.so exports {len(now['libstrew.so'])} symbols, expected at most {MOST}")
+        print(f"libstrew.so exports {len(now['libstrew.so'])} names, expected at most {MOST}")
         return 1
     if update:
         LIST.write_text("\n".join(new) + "\n")
         return 0
     if new == old:
-        print(f"libstrew.so exports {len(now['libstrew.so'])} symbols")
+        print(f"libstrew.so exports {len(now['libstrew.so'])} names")
         return 0
     print("\n".join(difflib.unified_diff(old, new, "cmake/exported_symbols.txt", "the libraries", lineterm="")))
     print("If the change is intended: tests/install/exported_symbols_test.py BUILD --update")

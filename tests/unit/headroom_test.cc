@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <new>
@@ -20,12 +21,12 @@
 #include "tests/support/views.h"
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/// Allocations of this thread until one does not get its memory; negative: all get it. `instead`: what happens then.
-static thread_local int64_t allocations_left = -1;
+/// Allocations of the process until one does not get its memory; negative: all get it. `instead`: what happens then.
+static std::atomic<int64_t> allocations_left{-1};
 static void (*instead)() = nullptr;
 
 static void* allocate(size_t bytes, size_t alignment) {
-  if (allocations_left >= 0 && allocations_left-- == 0) instead();
+  if (allocations_left >= 0 && allocations_left.fetch_sub(1) == 0) instead();
   void* const memory = alignment == 0 ? malloc(bytes) : aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;

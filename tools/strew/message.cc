@@ -96,6 +96,8 @@ int fail(const Status& status, std::string_view op_text) {
     case Code::invalid_argument:
     case Code::unsupported:
     case Code::io:
+    case Code::cancelled:
+    case Code::deadline_exceeded:
       break;
   }
   report(status.message());

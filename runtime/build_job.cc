@@ -1,0 +1,120 @@
+// See build_job.h. Callbacks are called without the lock, so that they may ask the runtime for kernels.
+#include "runtime/build_job.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/compile_threads.h"
+
+namespace strew::inline v0 {
+namespace {
+
+Status too_late() {
+  return deadline_exceeded("kernel: the deadline passed before it was built; ask again later, or with a later deadline");
+}
+Status given_up() { return cancelled("kernel: the request was cancelled; ask again if the kernel is still wanted"); }
+Status lost() {
+  return cancelled("kernel: it was being built when this process was forked, so the parent process builds it; ask again");
+}
+
+}  // namespace
+
+BuildJob::BuildJob(PreparedOp wanted) : op(std::move(wanted)), forks_(CompileThreads::forks()) {}
+
+std::shared_ptr<BuildJob> BuildJob::make(PreparedOp op) {
+  // A lost job is never destroyed: threads that this process does not have may be waiting on its condition variable.
+  return {new BuildJob(std::move(op)), [](const BuildJob* job) {
+            if (!job->is_lost()) delete job;
+          }};
+}
+
+bool BuildJob::is_lost() const { return forks_ != CompileThreads::forks(); }
+
+std::optional<size_t> BuildJob::join(PendingKernel::Callback done, Deadline deadline) {
+  const std::lock_guard lock(mutex_);
+  if (is_given_up_) return std::nullopt;
+  waiters_.push_back({std::move(done), deadline, std::nullopt});
+  ++waiting_;
+  return waiters_.size() - 1;
+}
+
+bool BuildJob::ready(size_t waiter) const {
+  if (is_lost()) return true;
+  const std::lock_guard lock(mutex_);
+  return is_answered(waiter);
+}
+
+Expected<Kernel> BuildJob::wait(size_t waiter, Deadline until) {
+  if (is_lost()) return lost();
+  std::unique_lock lock(mutex_);
+  const auto answered = [&] { return is_answered(waiter); };
+  const Deadline own = waiters_[waiter].deadline, first = std::min(own, until);
+  if (first == kNoDeadline)
+    changed_.wait(lock, answered);
+  else
+    changed_.wait_until(lock, first, answered);
+  if (!answered() && own <= until) settle(waiters_[waiter], too_late(), lock);
+  if (!answered()) return too_late();
+  return waiters_[waiter].own ? *waiters_[waiter].own : *answer_;
+}
+
+void BuildJob::cancel(size_t waiter) {
+  if (is_lost()) return;
+  std::unique_lock lock(mutex_);
+  if (!is_answered(waiter)) settle(waiters_[waiter], given_up(), lock);
+}
+
+/// Answers one waiter with a failure of its own. Releases the lock while the callback runs.
+void BuildJob::settle(Waiter& waiter, Status why, std::unique_lock<std::mutex>& lock) {
+  waiter.own.emplace(std::move(why));
+  --waiting_;
+  const PendingKernel::Callback done = std::exchange(waiter.done, nullptr);
+  changed_.notify_all();
+  if (!done) return;
+  const Expected<Kernel> answer = *waiter.own;
+  lock.unlock();
+  done(answer);
+  lock.lock();
+}
+
+Status BuildJob::go_on() {
+  std::unique_lock lock(mutex_);
+  const Deadline now = std::chrono::steady_clock::now();
+  bool was_late = false;
+  for (size_t i = 0; i < waiters_.size(); ++i) {  // a deque: elements stay where they are while the lock is released
+    if (waiters_[i].own || waiters_[i].deadline > now) continue;
+    was_late = true;
+    settle(waiters_[i], too_late(), lock);
+  }
+  if (waiting_ > 0) return {};
+  is_given_up_ = true;
+  return was_late ? too_late() : given_up();
+}
+
+void BuildJob::finish(Expected<Kernel> answer) {
+  {
+    const std::lock_guard lock(mutex_);
+    is_given_up_ = true;
+    answer_.emplace(std::move(answer));
+    waiting_ = 0;
+    changed_.notify_all();
+  }
+  // Nobody joins or is answered any more, so the waiters do not change.
+  for (const Waiter& waiter : waiters_)
+    if (waiter.done && !waiter.own) waiter.done(*answer_);
+}
+
+// ---- The waiters' handle (strew/pending_kernel.h) --------------------------------------------------------------------------------
+
+bool PendingKernel::ready() const { return job_ == nullptr || job_->ready(waiter_); }
+
+Expected<Kernel> PendingKernel::wait(Deadline until) const {
+  if (job_ == nullptr) return invalid_argument("pending kernel: an empty handle, expected one from Runtime::get_async");
+  return job_->wait(waiter_, until);
+}
+
+void PendingKernel::cancel() {
+  if (job_ != nullptr) job_->cancel(waiter_);
+}
+
+}  // namespace strew::inline v0

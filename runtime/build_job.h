@@ -1,0 +1,56 @@
+// BuildJob: a request that is being built, and those who wait for it. It is shared by the compile thread, the cache and the
+// waiters, so it may outlive the runtime. Tested by tests/unit/async_test.cc and cache_test.cc.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "strew/pending_kernel.h"
+#include "strew/prepared_op.h"
+
+namespace strew::inline v0 {
+
+class BuildJob {
+ public:
+  static std::shared_ptr<BuildJob> make(PreparedOp op);
+
+  const PreparedOp op;
+
+  /// Adds one who waits, and returns the number for the functions below; nothing if the job has been given up, so that a new
+  /// one must be made.
+  std::optional<size_t> join(PendingKernel::Callback done, Deadline deadline);
+  bool ready(size_t waiter) const;
+  /// Until there is an answer, the waiter's deadline passes, or `until` does.
+  Expected<Kernel> wait(size_t waiter, Deadline until);
+  void cancel(size_t waiter);
+
+  /// Ok as long as somebody waits; else the reason why the build is to stop. From then on nobody can join.
+  Status go_on();
+  /// Gives the answer to all who wait, and calls their callbacks.
+  void finish(Expected<Kernel> answer);
+  /// Does nobody run this job, because it began in the process that forked this one?
+  bool is_lost() const;
+
+ private:
+  struct Waiter {
+    PendingKernel::Callback done;
+    Deadline deadline;
+    std::optional<Expected<Kernel>> own;  ///< an answer that differs from the job's: cancelled, too late
+  };
+  explicit BuildJob(PreparedOp op);
+  bool is_answered(size_t waiter) const { return answer_ || waiters_[waiter].own; }
+  void settle(Waiter& waiter, Status why, std::unique_lock<std::mutex>& lock);
+
+  const uint64_t forks_;
+  mutable std::mutex mutex_;  // guards all members below
+  std::condition_variable changed_;
+  std::deque<Waiter> waiters_;  ///< a number is an index; nobody is removed
+  size_t waiting_ = 0;          ///< waiters without an answer
+  bool is_given_up_ = false;
+  std::optional<Expected<Kernel>> answer_;
+};
+
+}  // namespace strew::inline v0

@@ -1,0 +1,40 @@
+// See built_kernels.h. Asked only for requests that are new, so plain locks are fast enough: one for the map, and one per
+// symbol during its build.
+#include "runtime/built_kernels.h"
+
+#include "runtime/kernel_state.h"
+
+namespace strew::inline v0 {
+
+std::mutex BuiltKernels::mutex_;
+
+Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const std::function<Expected<Built>()>& build) {
+  std::shared_ptr<Place> place;
+  {
+    const std::lock_guard lock(mutex_);
+    std::shared_ptr<Place>& found = places_[symbol];
+    if (found == nullptr) found = std::make_shared<Place>();
+    place = found;
+  }
+  const std::lock_guard lock(place->building);
+  if (Built kernel = place->kernel.lock()) return kernel;
+  STREW_ASSIGN(Built kernel, build());
+  place->kernel = kernel;
+  count_.fetch_add(1, std::memory_order_relaxed);
+  return kernel;
+}
+
+void BuiltKernels::clear() {
+  const std::lock_guard lock(mutex_);
+  places_.clear();
+}
+
+void BuiltKernels::drop_unused() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(places_, [](const auto& each) {
+    const std::shared_ptr<Place>& place = each.second;
+    return place.use_count() == 1 && place->kernel.expired();  // a count of 1: nobody is building
+  });
+}
+
+}  // namespace strew::inline v0

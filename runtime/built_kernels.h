@@ -1,0 +1,43 @@
+// BuiltKernels: the built kernels of a runtime by symbol, so that requests which lead to the same code share it: those that
+// differ only in the op's spelling or in the number of threads. It owns nothing: a kernel lives as long as a handle or the
+// cache refers to it. Thread-safe. Tested by tests/unit/identity_test.cc.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "strew/status.h"
+
+namespace strew::inline v0 {
+
+struct BuiltKernel;
+
+class BuiltKernels {
+ public:
+  using Built = std::shared_ptr<const BuiltKernel>;
+
+  /// The kernel of `symbol`; builds it with `build` if there is none, while other threads that ask for it wait. A failure is
+  /// not remembered.
+  Expected<Built> get(const std::string& symbol, const std::function<Expected<Built>()>& build);
+  /// From now on requests build anew, also if handles refer to the kernels.
+  void clear();
+  /// Forgets the symbols whose kernels are gone.
+  void drop_unused();
+  uint64_t count() const { return count_.load(std::memory_order_relaxed); }  ///< built so far
+
+ private:
+  struct Place {
+    std::mutex building;  ///< held while `kernel` is built
+    std::weak_ptr<const BuiltKernel> kernel;
+  };
+  static std::mutex mutex_;  ///< guards the maps of all objects, so that fork() has one mutex to lock
+  friend struct CacheForks;
+  std::unordered_map<std::string, std::shared_ptr<Place>> places_;
+  std::atomic<uint64_t> count_{0};
+};
+
+}  // namespace strew::inline v0

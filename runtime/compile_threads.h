@@ -1,0 +1,72 @@
+// CompileThreads: the threads on which a runtime compiles. Their number limits how many kernels are compiled at a time, and
+// their stacks have a known size, since code generators recurse deeply while callers may run on small stacks. A thread
+// starts when there is a job for it and ends when it was idle for a second, so a program that has stopped compiling has
+// no such thread. If the system refuses to start a thread, the caller compiles.
+//
+// fork(): a fork waits until the jobs that run have finished, at most kForkPatience, so that the child does not inherit
+// locks of a code generator that nobody will release. The child starts threads of its own; jobs that had not begun
+// belong to the parent. After a fork that could not wait, works_after_fork() is false in the child, and jobs are refused.
+//
+// exit() and unloading the library wait for the jobs that run, so that none meets destroyed static objects. Tested by
+// tests/unit/compile_threads_test.cc.
+#pragma once
+
+#include <pthread.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+namespace strew::inline v0 {
+
+class CompileThreads {
+ public:
+  using Job = std::function<void()>;
+  static constexpr std::chrono::seconds kLinger{1};         ///< how long an idle thread waits for another job
+  static constexpr std::chrono::seconds kForkPatience{20};  ///< how long a fork waits for the jobs that run
+
+  /// At most `most` threads, 1 or more, each with a stack of `stack_bytes`.
+  CompileThreads(int most, size_t stack_bytes);
+  /// Drops the jobs that have not begun and waits for those that run.
+  ~CompileThreads();
+  CompileThreads(const CompileThreads&) = delete;
+  CompileThreads& operator=(const CompileThreads&) = delete;
+
+  /// Runs the job on a thread, after the jobs submitted earlier. If no thread can be started, and on one of these threads
+  /// (whose job may wait for the new one), the job runs here, before run() returns. A job must not throw.
+  void run(Job job);
+
+  /// False in a child of a fork that happened while a job was running.
+  static bool works_after_fork();
+  /// The number of forks between the first process that compiled and this one. A job submitted at another number is one
+  /// that nobody runs.
+  static uint64_t forks();
+
+ private:
+  friend struct CompileForks;
+
+  bool start_thread();
+  void join_finished();
+  void work();
+  void stop();
+  void run_here(const Job& job);
+
+  const int most_;
+  const size_t stack_bytes_;
+  std::mutex mutex_;  // guards all members below
+  std::condition_variable changed_;
+  std::deque<Job> jobs_;
+  int threads_ = 0;  ///< that exist
+  int idle_ = 0;     ///< of them: waiting for a job
+  int running_ = 0;  ///< jobs that run, on these threads or on a caller's
+  bool stops_ = false;
+  std::vector<pthread_t> finished_;  ///< threads that have ended and are to be joined
+  CompileThreads* next_ = nullptr;   ///< in the process's list, for fork()
+};
+
+}  // namespace strew::inline v0

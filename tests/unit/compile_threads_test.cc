@@ -1,0 +1,129 @@
+// Threads that compile: how many, on which stack, what happens without them, at their end and in a forked child.
+#include "runtime/compile_threads.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <set>
+#include <thread>
+
+namespace strew {
+namespace {
+
+constexpr size_t kStack = size_t{1} << 20;
+
+size_t stack_of_this_thread() {
+  pthread_attr_t attributes;
+  size_t bytes = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstacksize(&attributes, &bytes);
+    pthread_attr_destroy(&attributes);
+  }
+  return bytes;
+}
+
+TEST(CompileThreads, RunJobsOnStacksOfTheSizeAskedFor) {
+  CompileThreads threads(2, kStack);
+  std::promise<size_t> answer;
+  threads.run([&] { answer.set_value(stack_of_this_thread()); });
+  EXPECT_EQ(answer.get_future().get(), kStack);
+}
+
+TEST(CompileThreads, NeverRunMoreJobsAtATimeThanAllowed) {
+  std::atomic<int> now{0}, most{0}, done{0};
+  {
+    CompileThreads threads(3, kStack);
+    for (int i = 0; i < 60; ++i)
+      threads.run([&] {
+        const int running = ++now;
+        for (int seen = most; running > seen && !most.compare_exchange_weak(seen, running);) {
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        --now;
+        ++done;
+      });
+    while (done < 60) std::this_thread::yield();
+  }
+  EXPECT_LE(most, 3);
+  EXPECT_GT(most, 1);
+}
+
+TEST(CompileThreads, AJobMayRunAnother) {
+  CompileThreads threads(1, kStack);
+  std::promise<bool> answer;
+  threads.run([&] {
+    bool inner = false;
+    threads.run([&] { inner = true; });  // waiting for another thread would be waiting for itself
+    answer.set_value(inner);
+  });
+  EXPECT_TRUE(answer.get_future().get());
+}
+
+TEST(CompileThreads, TheDestructorDropsWhatHasNotBegun) {
+  std::atomic<int> ran{0};
+  const auto token = std::make_shared<int>(0);
+  {
+    CompileThreads threads(1, kStack);
+    std::promise<void> began;
+    threads.run([&] {
+      began.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      ++ran;
+    });
+    began.get_future().wait();
+    for (int i = 0; i < 5; ++i) threads.run([&ran, token] { ++ran; });
+  }
+  EXPECT_EQ(ran, 1);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+TEST(CompileThreads, WithoutThreadsTheCallerCompiles) {
+  const pid_t child = fork();
+  if (child == 0) {  // a limit on processes holds for the whole user, and root has none: a stack too large does it too
+    CompileThreads threads(2, size_t{1} << 46);
+    const std::thread::id here = std::this_thread::get_id();
+    std::thread::id there;
+    threads.run([&] { there = std::this_thread::get_id(); });
+    _exit(here == there ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(CompileThreads, AForkWaitsForJobsAndTheChildRunsItsOwn) {
+  CompileThreads threads(2, kStack);
+  std::atomic<int> done{0};
+  std::promise<void> began;
+  threads.run([&] {
+    began.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ++done;
+  });
+  began.get_future().wait();
+  const pid_t child = fork();
+  if (child == 0) {
+    int failures = done == 1 ? 0 : 1;  // the job had ended
+    if (!CompileThreads::works_after_fork()) failures += 2;
+    std::promise<void> ran;
+    threads.run([&] { ran.set_value(); });
+    if (ran.get_future().wait_for(std::chrono::seconds(10)) != std::future_status::ready) failures += 4;
+    _exit(failures);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  std::promise<void> ran;
+  threads.run([&] { ran.set_value(); });
+  ran.get_future().wait();
+}
+
+}  // namespace
+}  // namespace strew

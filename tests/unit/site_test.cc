@@ -1,0 +1,165 @@
+// Call sites: they run what Runtime::get would have returned, whatever shapes alternate and whichever thread calls.
+#include "strew/site.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "strew/builder.h"
+#include "strew/forms.h"
+
+namespace strew {
+namespace {
+
+using namespace types;
+using testing::HasSubstr;
+
+Expected<Scatter> add_rows(int64_t rows, int64_t count, CombinerKind kind = CombinerKind::add) {
+  return scatter_rows(f32({rows, 4}), i32({count}), f32({count, 4})).combine(kind).in_place().oob(OobPolicy::error).build();
+}
+
+/// The tensors of add_rows(rows, count).
+struct Tensors {
+  Tensors(int64_t rows, int64_t count)
+      : dims{rows, 4},
+        index_dims{count},
+        update_dims{count, 4},
+        table(static_cast<size_t>(rows * 4)),
+        indices(static_cast<size_t>(count)),
+        updates(static_cast<size_t>(count * 4), 1.0F) {
+    for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int32_t>(i % static_cast<size_t>(rows));
+    views = {TensorView(table.data(), dims), TensorView(indices.data(), index_dims), TensorView(updates.data(), update_dims)};
+  }
+  float sum() const {
+    float total = 0;
+    for (const float value : table) total += value;
+    return total;
+  }
+  std::vector<int64_t> dims, index_dims, update_dims;
+  std::vector<float> table;
+  std::vector<int32_t> indices;
+  std::vector<float> updates;
+  std::vector<TensorView> views;
+};
+
+TEST(Site, RunsAPreparedOpAndLooksItUpOnce) {
+  Runtime runtime;
+  Site site(runtime);
+  const PreparedOp op = *PreparedOp::of(*add_rows(8, 3));
+  Tensors tensors(8, 3);
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(site.run(op, tensors.views).ok());
+  EXPECT_EQ(tensors.sum(), 120.0F);
+  EXPECT_EQ(runtime.stats().hits + runtime.stats().misses, 1u);
+}
+
+TEST(Site, FindsKernelsByTheirTensors) {
+  Runtime runtime;
+  Site site(runtime);
+  int made = 0;
+  for (int turn = 0; turn < 5; ++turn)
+    for (int64_t count : {1, 2, 3, 8}) {
+      Tensors tensors(8, count);
+      ASSERT_TRUE(site.run(tensors.views,
+                           [&] {
+                             ++made;
+                             return add_rows(8, count);
+                           })
+                      .ok());
+      EXPECT_EQ(tensors.sum(), static_cast<float>(4 * count));
+    }
+  EXPECT_EQ(made, 4);
+}
+
+TEST(Site, VariantsKeepOpsApartThatTakeTheSameTensors) {
+  Runtime runtime;
+  Site site(runtime);
+  for (int turn = 0; turn < 3; ++turn) {
+    Tensors sum(8, 3), least(8, 3);
+    ASSERT_TRUE(site.run(
+                        sum.views, [] { return add_rows(8, 3); }, nullptr, 1)
+                    .ok());
+    ASSERT_TRUE(site.run(
+                        least.views, [] { return add_rows(8, 3, CombinerKind::min); }, nullptr, 2)
+                    .ok());
+    EXPECT_EQ(sum.sum(), 12.0F);
+    EXPECT_EQ(least.sum(), 0.0F);
+  }
+}
+
+TEST(Site, MoreShapesThanItRemembersAreRightToo) {
+  Runtime runtime;
+  Site site(runtime);
+  std::vector<PreparedOp> ops;
+  for (int64_t count = 1; count <= 20; ++count) ops.push_back(*PreparedOp::of(*add_rows(8, count)));
+  for (int turn = 0; turn < 3; ++turn)
+    for (int64_t count = 1; count <= 20; ++count) {
+      Tensors by_op(8, count), by_tensors(8, count);
+      ASSERT_TRUE(site.run(ops[static_cast<size_t>(count - 1)], by_op.views).ok());
+      ASSERT_TRUE(site.run(by_tensors.views, [&] { return add_rows(8, count); }).ok());
+      EXPECT_EQ(by_op.sum(), static_cast<float>(4 * count));
+      EXPECT_EQ(by_tensors.sum(), by_op.sum());
+    }
+  EXPECT_EQ(runtime.stats().built, 20u);
+}
+
+TEST(Site, FailuresAreThoseOfTheCall) {
+  Runtime runtime;
+  Site site(runtime);
+  Tensors tensors(8, 3);
+  tensors.indices[1] = 99;
+  strew_fault fault{};
+  const PreparedOp op = *PreparedOp::of(*add_rows(8, 3));
+  for (int turn = 0; turn < 2; ++turn) {
+    const Status by_op = site.run(op, tensors.views, &fault);
+    EXPECT_EQ(by_op.code(), Code::out_of_bounds);
+    EXPECT_EQ(fault.value, 99);
+    const Status by_tensors = site.run(
+        tensors.views, [] { return add_rows(8, 3); }, &fault);
+    EXPECT_EQ(by_tensors.message(), by_op.message());
+  }
+  EXPECT_EQ(tensors.sum(), 0.0F) << "nothing was written";
+  Tensors other(9, 3);
+  EXPECT_THAT(site.run(op, other.views).message(), HasSubstr("9"));
+  EXPECT_THAT(site.run(other.views, [] { return add_rows(8, 3); }).message(), HasSubstr("9"));
+  EXPECT_THAT(site.run(other.views, []() -> Expected<Scatter> { return invalid_argument("no op"); }).message(),
+              HasSubstr("no op"));
+}
+
+TEST(Site, ThreadsShareItWhileItsWaysAreReplaced) {
+  Runtime runtime;
+  Site site(runtime);
+  std::vector<PreparedOp> ops;
+  for (int64_t count = 1; count <= 12; ++count) ops.push_back(*PreparedOp::of(*add_rows(8, count)));
+  std::atomic<int> wrong{0};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 6; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 400; ++i) {
+        const int64_t count = 1 + (i * (t + 1)) % 12;
+        Tensors tensors(8, count);
+        const Status status = i % 2 == 0 ? site.run(ops[static_cast<size_t>(count - 1)], tensors.views)
+                                         : site.run(tensors.views, [&] { return add_rows(8, count); });
+        wrong += !status.ok() || tensors.sum() != static_cast<float>(4 * count);
+      }
+    });
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Site, KeepsItsKernelsWhenTheRuntimeForgetsThem) {
+  Runtime runtime;
+  Site site(runtime);
+  const PreparedOp op = *PreparedOp::of(*add_rows(8, 3));
+  Tensors tensors(8, 3);
+  ASSERT_TRUE(site.run(op, tensors.views).ok());
+  runtime.clear();
+  ASSERT_TRUE(site.run(op, tensors.views).ok());
+  EXPECT_EQ(tensors.sum(), 24.0F);
+  EXPECT_EQ(runtime.stats().built, 1u);
+}
+
+}  // namespace
+}  // namespace strew
