@@ -48,15 +48,19 @@ std::string show(const std::vector<int64_t>& list) {
   return out + "]";
 }
 
-std::string field_of(std::string_view name, size_t index) { return std::string(name) + "[" + std::to_string(index) + "]"; }
+std::string Field::text() const {
+  std::string text(before_);
+  if (index_ >= 0) text.append(std::to_string(index_)).append(after_);
+  return text;
+}
 
-Status check_dtype(const std::string& field, DType dtype) {
+Status check_dtype(const Field& field, DType dtype) {
   if (static_cast<int>(dtype) < kDTypeCount) return {};
   return violated("op_dtype", field + " has dtype number " + std::to_string(static_cast<int>(dtype)) + "; expected 0 to " +
                                   std::to_string(kDTypeCount - 1));
 }
 
-Status check_tensor(const std::string& field, const TensorType& type) {
+Status check_tensor(const Field& field, const TensorType& type) {
   STREW_TRY(check_dtype(field, type.dtype));
   if (type.dims.size() > static_cast<size_t>(kMaxRank)) {
     return violated("op_limits",
@@ -76,7 +80,7 @@ Status check_tensor(const std::string& field, const TensorType& type) {
   return {};
 }
 
-Status check_result_strides(const std::string& field, const TensorType& type) {
+Status check_result_strides(const Field& field, const TensorType& type) {
   if (type.strides.empty()) return {};
   std::vector<int64_t> dims, strides;
   for (size_t d = 0; d < type.dims.size(); ++d) {
@@ -104,12 +108,12 @@ Status check_index_dtype(std::string_view label, const TensorType& indices) {
   return violated(label, "indices is " + print(indices) + "; expected an integer dtype from i4 to i64 or u4 to u64");
 }
 
-Status check_dims(std::string_view label, const std::string& field, const TensorType& type, const std::vector<int64_t>& want,
-                  const std::string& expected) {
+Status check_dims(std::string_view label, const Field& field, const TensorType& type, const std::vector<int64_t>& want,
+                  std::string_view expected) {
   bool same = type.dims.size() == want.size();
   for (size_t d = 0; same && d < want.size(); ++d) same = dims_agree(type.dims[d], want[d]);
   if (same) return {};
-  return violated(label, field + " is " + print(type) + "; expected dims " + show(want) + ", " + expected);
+  return violated(label, field + " is " + print(type) + "; expected dims " + show(want) + ", " + std::string(expected));
 }
 
 Status check_range(std::string_view label, std::string_view field, const std::vector<int64_t>& list, int64_t end,
@@ -129,6 +133,15 @@ Status check_sorted(std::string_view label, std::string_view field, const std::v
 
 Status check_unique(std::string_view label, std::string_view field, const std::vector<int64_t>& list,
                     std::string_view other_field, const std::vector<int64_t>& other) {
+  uint64_t seen = 0;
+  bool few = true;  // entries from 0 to 63 need no memory
+  for (const auto* each : {&list, &other})
+    for (const int64_t dim : *each) {
+      const uint64_t bit = uint64_t{1} << (static_cast<uint64_t>(dim) & 63);
+      few = few && dim >= 0 && dim < 64 && (seen & bit) == 0;
+      seen |= bit;
+    }
+  if (few) return {};
   std::vector<int64_t> all = list;
   all.insert(all.end(), other.begin(), other.end());
   std::sort(all.begin(), all.end());
@@ -179,7 +192,7 @@ bool converts(DType from, DType to) {
   return info(from).arithmetic && info(to).arithmetic && (is_complex(to) || !is_complex(from));
 }
 
-Status check_converts(std::string_view label, const std::string& from_field, DType from, const std::string& to_field, DType to) {
+Status check_converts(std::string_view label, const Field& from_field, DType from, const Field& to_field, DType to) {
   if (converts(from, to)) return {};
   std::string why = std::string(name(info(from).arithmetic ? to : from)) + " moves, but has no conversions";
   if (info(from).arithmetic && info(to).arithmetic) why = "the imaginary part would be lost";
@@ -187,7 +200,7 @@ Status check_converts(std::string_view label, const std::string& from_field, DTy
                              std::string(name(to)) + ", the dtype of " + to_field + " (" + why + ")");
 }
 
-Status check_scalar(std::string_view label, const std::string& field, const Scalar& scalar, DType dtype) {
+Status check_scalar(std::string_view label, const Field& field, const Scalar& scalar, DType dtype) {
   if (scalar.dtype != dtype) {
     return violated(label, field + " is " + print(scalar) + " of dtype " + std::string(name(scalar.dtype)) + "; expected dtype " +
                                std::string(name(dtype)));
@@ -209,7 +222,7 @@ Status check_extras(std::string_view label, const std::vector<Extra>& extras, co
     return violated("op_limits", std::to_string(extras.size()) + " extras; expected at most " + std::to_string(kMaxExtras));
   }
   for (size_t i = 0; i < extras.size(); ++i) {
-    const std::string field = field_of("extras", i);
+    const Field field("extras[", i, "]");
     STREW_TRY(check_tensor(field, extras[i].type));
     const std::string what = "for its kind is " + std::string(name(extras[i].kind));
     switch (extras[i].kind) {

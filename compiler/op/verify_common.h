@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "strew/op.h"
@@ -17,24 +18,38 @@ Status violated(std::string_view label, const std::string& message);
 
 /// "[1,2,?]"
 std::string show(const std::vector<int64_t>& list);
-/// "operand[1]"
-std::string field_of(std::string_view name, size_t index);
+/// The name of a field for messages: "indices", or "operand[1]". An op is verified each time it is prepared, so the text is
+/// made only when there is something to say.
+class Field {
+ public:
+  Field(const char* name) : before_(name) {}  // NOLINT(google-explicit-constructor): check_tensor("indices", ...)
+  /// Field("operand[", 1, "]")
+  Field(std::string_view before, size_t index, std::string_view after)
+      : before_(before), after_(after), index_(static_cast<int64_t>(index)) {}
+  std::string text() const;
+
+ private:
+  std::string_view before_, after_;
+  int64_t index_ = -1;  ///< -1: the text is before_ alone
+};
+inline std::string operator+(const Field& field, std::string_view rest) { return field.text().append(rest); }
+inline std::string operator+(std::string text, const Field& field) { return std::move(text) + field.text(); }
 
 /// Label op_dtype: the number is one of the enum's.
-Status check_dtype(const std::string& field, DType dtype);
+Status check_dtype(const Field& field, DType dtype);
 /// Labels op_dtype, op_limits, op_dims, op_strides, op_size: dtype, rank, extents and strides are legal, and the size
 /// does not overflow.
-Status check_tensor(const std::string& field, const TensorType& type);
+Status check_tensor(const Field& field, const TensorType& type);
 /// Label op_strides: no two elements of a result share an address, as far as dims and strides are static.
-Status check_result_strides(const std::string& field, const TensorType& type);
+Status check_result_strides(const Field& field, const TensorType& type);
 /// The dtype is one of i4..i64 and u4..u64.
 Status check_index_dtype(std::string_view label, const TensorType& indices);
 
 inline bool dims_agree(int64_t a, int64_t b) { return a == b || a == kDynamic || b == kDynamic; }
 /// The type has the rank of `want`, and equal extents wherever both are static. `expected` says in the message whose
 /// dims `want` are.
-Status check_dims(std::string_view label, const std::string& field, const TensorType& type, const std::vector<int64_t>& want,
-                  const std::string& expected);
+Status check_dims(std::string_view label, const Field& field, const TensorType& type, const std::vector<int64_t>& want,
+                  std::string_view expected);
 
 /// Every entry is in [0, end); `expected` names `end` in the message.
 Status check_range(std::string_view label, std::string_view field, const std::vector<int64_t>& list, int64_t end,
@@ -57,9 +72,9 @@ Status check_batching_sizes(std::string_view label, const TensorType& operand, c
 
 /// Is there a conversion: are the dtypes the same, or do both have arithmetic without an imaginary part being lost?
 bool converts(DType from, DType to);
-Status check_converts(std::string_view label, const std::string& from_field, DType from, const std::string& to_field, DType to);
+Status check_converts(std::string_view label, const Field& from_field, DType from, const Field& to_field, DType to);
 /// A fill value or literal has dtype `dtype`, no bits beyond the width, and is not a string (which would hold an address).
-Status check_scalar(std::string_view label, const std::string& field, const Scalar& scalar, DType dtype);
+Status check_scalar(std::string_view label, const Field& field, const Scalar& scalar, DType dtype);
 
 /// Shapes of extra inputs. `element`, `position`, `window`: the dims that the kinds per_element, per_position and
 /// per_window must have.

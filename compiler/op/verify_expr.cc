@@ -109,7 +109,7 @@ class ExprChecker {
                                        std::to_string(kMaxExprNodes));
     }
     for (at_ = 0; at_ < expr_.nodes.size(); ++at_) {
-      STREW_TRY(check_dtype("expr node %" + std::to_string(at_), node().dtype));
+      STREW_TRY(check_dtype(Field("expr node %", at_, ""), node().dtype));
       STREW_TRY(check_form(node()));
       STREW_TRY(check_types(node()));
     }
@@ -164,7 +164,7 @@ class ExprChecker {
       case ExprOp::extra:
         return {};
       case ExprOp::literal:
-        return check_scalar("expr_types", "expr node %" + std::to_string(at_) + ", constant,", n.value, n.dtype);
+        return check_scalar("expr_types", Field("expr node %", at_, ", constant,"), n.value, n.dtype);
       case ExprOp::convert:
         if (converts(arg(0), n.dtype)) return {};
         return fail("expr_types", "has an argument of dtype " + std::string(name(arg(0))) + ", which does not convert to it");

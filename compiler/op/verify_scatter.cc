@@ -32,17 +32,17 @@ Status check_tensors(const Scatter& s) {
     return violated("op_limits", std::to_string(n) + " operands; expected at most " + std::to_string(kMaxPairs));
   }
   for (size_t i = 0; i < n; ++i) {
-    STREW_TRY(check_tensor(field_of("operand", i), s.operands[i]));
-    STREW_TRY(check_tensor(field_of("updates", i), s.updates[i]));
-    STREW_TRY(check_tensor(field_of("result", i), s.results[i]));
+    STREW_TRY(check_tensor(Field("operand[", i, "]"), s.operands[i]));
+    STREW_TRY(check_tensor(Field("updates[", i, "]"), s.updates[i]));
+    STREW_TRY(check_tensor(Field("result[", i, "]"), s.results[i]));
   }
   STREW_TRY(check_tensor("indices", s.indices));
   STREW_TRY(check_index_dtype("scatter_index_dtype", s.indices));
   for (size_t i = 0; i < n; ++i) {
-    STREW_TRY(check_dims("scatter_c1", field_of("operand", i), s.operands[i], s.operands[0].dims, "the dims of operand[0]"));
-    STREW_TRY(check_dims("scatter_c3", field_of("updates", i), s.updates[i], s.updates[0].dims, "the dims of updates[0]"));
-    STREW_TRY(check_dims("scatter_c24", field_of("result", i), s.results[i], s.operands[i].dims, "the dims of its operand"));
-    STREW_TRY(check_result_strides(field_of("result", i), s.results[i]));
+    STREW_TRY(check_dims("scatter_c1", Field("operand[", i, "]"), s.operands[i], s.operands[0].dims, "the dims of operand[0]"));
+    STREW_TRY(check_dims("scatter_c3", Field("updates[", i, "]"), s.updates[i], s.updates[0].dims, "the dims of updates[0]"));
+    STREW_TRY(check_dims("scatter_c24", Field("result[", i, "]"), s.results[i], s.operands[i].dims, "the dims of its operand"));
+    STREW_TRY(check_result_strides(Field("result[", i, "]"), s.results[i]));
   }
   return {};
 }
@@ -148,17 +148,17 @@ Status check_returned(const Scatter& s, size_t i) {
   const DType result = s.results[i].dtype;
   const DType given = s.combiner.nodes[static_cast<size_t>(s.combiner.results[i])].dtype;
   if (given == result) return {};
-  return violated("scatter_c25", "expr returns " + std::string(name(given)) + " for " + field_of("result", i) + "; expected " +
+  return violated("scatter_c25", "expr returns " + std::string(name(given)) + " for " + Field("result[", i, "]") + "; expected " +
                                      std::string(name(result)) + ", its dtype");
 }
 
 /// Result i of a combiner with a name.
 Status check_named(const Scatter& s, CombinerKind kind, size_t i) {
   const DType result = s.results[i].dtype;
-  STREW_TRY(check_converts("scatter_c6", field_of("updates", i), s.updates[i].dtype, field_of("result", i), result));
+  STREW_TRY(check_converts("scatter_c6", Field("updates[", i, "]"), s.updates[i].dtype, Field("result[", i, "]"), result));
   const std::string_view needs = combiner_needs(kind, result);
   if (needs.empty()) return {};
-  return violated("scatter_combiner", "combiner is " + std::string(name(kind)) + " and " + field_of("result", i) + " is " +
+  return violated("scatter_combiner", "combiner is " + std::string(name(kind)) + " and " + Field("result[", i, "]") + " is " +
                                           std::string(name(result)) + "; expected " + std::string(needs));
 }
 
@@ -168,7 +168,7 @@ Status check_combiner(const Scatter& s, CombinerKind kind) {
   for (size_t i = 0; i < s.operands.size(); ++i) {
     if (s.init != InitKind::fill) {
       STREW_TRY(
-          check_converts("scatter_c23", field_of("operand", i), s.operands[i].dtype, field_of("result", i), s.results[i].dtype));
+          check_converts("scatter_c23", Field("operand[", i, "]"), s.operands[i].dtype, Field("result[", i, "]"), s.results[i].dtype));
     }
     STREW_TRY(has_name ? check_named(s, kind, i) : check_returned(s, i));
   }
@@ -191,10 +191,10 @@ Status check_init(const Scatter& s) {
     return violated("scatter_fill", "init is " + std::string(name(s.init)) + " with " + std::to_string(s.fill.size()) +
                                         " fill values; expected " + std::to_string(values));
   }
-  for (size_t i = 0; i < values; ++i) STREW_TRY(check_scalar("scatter_fill", field_of("fill", i), s.fill[i], s.results[i].dtype));
+  for (size_t i = 0; i < values; ++i) STREW_TRY(check_scalar("scatter_fill", Field("fill[", i, "]"), s.fill[i], s.results[i].dtype));
   for (size_t i = 0; s.init == InitKind::in_place && i < s.results.size(); ++i) {
     if (s.results[i] == s.operands[i]) continue;
-    return violated("scatter_in_place", field_of("result", i) + " is " + print(s.results[i]) + "; expected " +
+    return violated("scatter_in_place", Field("result[", i, "]") + " is " + print(s.results[i]) + "; expected " +
                                             print(s.operands[i]) + ", its operand's type: in place they are one buffer");
   }
   return {};
@@ -216,7 +216,7 @@ Status check_modes(const Scatter& s, CombinerKind kind) {
     const bool f64 = s.accumulate == Accumulate::wide_f64;
     const bool fits = f64 ? dtype == DType::f32 : is_float(dtype) && info(dtype).arithmetic && (width == 8 || width == 16);
     if (fits) continue;
-    return violated("scatter_accumulate", mode + " and " + field_of("result", i) + " is " + std::string(name(dtype)) +
+    return violated("scatter_accumulate", mode + " and " + Field("result[", i, "]") + " is " + std::string(name(dtype)) +
                                               "; expected " + (f64 ? "f32" : "f16, bf16, or an f8 with arithmetic"));
   }
   return {};
