@@ -52,21 +52,18 @@ Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, c
   out.applied = std::move(canonical.applied);
   out.target = target;
   STREW_ASSIGN(out.plan, make_plan(out.canonical));
-  const Expected<ScheduleText> text = split_threads(options.schedule);
-  out.threads = text.ok() && text->threads != 0 ? text->threads : options.threads;
+  out.threads = options.threads;
   if (is_npu(target)) {
     out.why = "the planner of the program chooses tiles and how cores share them";
-    if (!options.schedule.empty())
-      out.scheduled = unsupported("schedule '" + options.schedule + "': target " + target.cpu +
+    if (options.schedule != ScheduleOverrides{})
+      out.scheduled = unsupported("schedule '" + print(options.schedule) + "': target " + target.cpu +
                                   " has no such knobs, expected none: a program's are asked for as ProgramOptions");
     return out;
   }
   out.schedule = out.heuristic = choose_schedule(out.plan, out.target, out.threads, &out.why);
   if (wanted != nullptr) {
     out.schedule = *wanted;
-  } else if (!text.ok()) {
-    out.scheduled = text.status();
-  } else if (Expected<Schedule> schedule = parse_schedule(text->knobs, out.heuristic); schedule.ok()) {
+  } else if (Expected<Schedule> schedule = apply(options.schedule, out.heuristic); schedule.ok()) {
     out.schedule = *schedule;
   } else {
     out.scheduled = schedule.status();
@@ -91,10 +88,8 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
 /// strategy owner and narrow strategy window, which sparse widening needs (runtime/call/wide_sparse).
 Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
   KernelOptions plain = options;
-  plain.threads = out.threads;
-  plain.schedule.clear();  // a part takes the whole op's schedule if the user gave one, else the heuristic's for the part
-  const Expected<ScheduleText> text = split_threads(options.schedule);
-  const bool is_given = text.ok() && !text->knobs.empty();
+  plain.schedule = {};  // a part takes the whole op's schedule if the user gave one, else the heuristic's for the part
+  const bool is_given = options.schedule != ScheduleOverrides{};
   STREW_ASSIGN(Compiled fold, schedule_part(split.fold, out, plain, is_given ? &out.schedule : nullptr));
   STREW_ASSIGN(Compiled narrow, schedule_part(split.narrow, out, plain, is_given ? &out.schedule : nullptr));
   const auto set_strategy = [](Compiled& part, Strategy strategy) {
@@ -114,13 +109,6 @@ Status schedule_parts(const WideSplit& split, const KernelOptions& options, Comp
   return {};
 }
 
-std::string backend_names() {
-  std::string list = "auto";
-  for (const auto* each : {&backends(), &simulated_backends()})
-    for (const Backend* backend : *each) list += ", " + std::string(backend->name());
-  return list;
-}
-
 /// Asks the backend whether it can build the kernel. Backends that interpret take a wide accumulation whole; others
 /// build its parts.
 Status can_build(const Backend& backend, const Compiled& kernel) {
@@ -130,30 +118,27 @@ Status can_build(const Backend& backend, const Compiled& kernel) {
 }
 
 /// An NPU target has one backend, which has the target's name.
-void choose_npu_backend(const std::string& wanted, Compiled& out) {
+void choose_npu_backend(BackendChoice wanted, Compiled& out) {
   const Backend* const backend = find_backend(out.target.cpu);
   out.backends.push_back({backend, can_build(*backend, out)});
   out.chosen =
-      wanted == "auto" || wanted == out.target.cpu
+      wanted == BackendChoice::automatic || name(wanted) == out.target.cpu
           ? out.backends[0].status
-          : unsupported("backend " + wanted + ": target is " + out.target.cpu + ", expected backend auto or " + out.target.cpu);
+          : unsupported("backend " + std::string(name(wanted)) + ": target is " + out.target.cpu + ", expected backend auto or " + out.target.cpu);
   if (out.chosen.ok()) out.backend = backend;
 }
 
-void choose_backend(const std::string& wanted, Compiled& out) {
+void choose_backend(BackendChoice wanted, Compiled& out) {
   if (is_npu(out.target)) return choose_npu_backend(wanted, out);
   for (const Backend* backend : backends()) out.backends.push_back({backend, can_build(*backend, out)});
-  if (wanted == "auto") {
+  if (wanted == BackendChoice::automatic) {
     const auto first = std::find_if(out.backends.begin(), out.backends.end(), [](const Candidate& c) { return c.status.ok(); });
     if (first != out.backends.end()) out.backend = first->backend;
     if (out.backend == nullptr) out.chosen = internal_error("no backend can build the op, not even the reference");
     return;
   }
-  const Backend* const backend = find_backend(wanted);
-  if (backend == nullptr)
-    out.chosen = invalid_argument("backend: '" + wanted + "', expected one of " + backend_names());
-  else
-    out.chosen = can_build(*backend, out);
+  const Backend* const backend = find_backend(name(wanted));
+  out.chosen = can_build(*backend, out);
   if (out.chosen.ok()) out.backend = backend;
 }
 
@@ -199,7 +184,7 @@ Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& option
   const FpEnvironment environment(true);  // constants are folded with rounding to nearest, whatever the caller's rounding mode is
   if (options.threads < 0 || options.threads > 1024)
     return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0..1024");
-  STREW_ASSIGN(const Target target, parse_target(options.target, machine));
+  STREW_ASSIGN(const Target target, options.target ? Expected<Target>(*options.target) : parse_target("native", machine));
   STREW_ASSIGN(Compiled out, schedule_kernel(op, target, options, nullptr));
   out.program = program;
   if (!out.scheduled.ok()) return out;

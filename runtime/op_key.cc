@@ -7,6 +7,8 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "strew/prepared_op.h"
@@ -139,16 +141,38 @@ void put(Words& out, const Gather& op) {
   out.put(word(oob) << 32 | uint64_t{normalize} << 1 | uint64_t{sorted});
 }
 
+template <class T>
+void put(Words& out, const std::optional<T>& value) {
+  out.put(value ? uint64_t{1} << 32 | static_cast<uint32_t>(*value) : 0);
+}
+
+void put(Words& out, const ScheduleOverrides& overrides) {
+  const auto& [strategy, vector_bytes, unroll, prefetch, nontemporal, tables, scratch_mib, checked] = overrides;
+  put(out, strategy);
+  for (const auto* knob : {&vector_bytes, &unroll, &prefetch, &tables, &scratch_mib}) put(out, *knob);
+  for (const auto* knob : {&nontemporal, &checked}) put(out, *knob);
+}
+
+void put(Words& out, const std::optional<Target>& target) {
+  out.put(target.has_value());
+  if (!target) return;
+  const auto& [arch, cpu, features, vector_bytes, f16c, cores, l1d_bytes, l2_bytes, l3_bytes] = *target;
+  out.put(arch);
+  out.put(cpu);
+  out.put(features.size());
+  for (const std::string& feature : features) out.put(feature);
+  out.put(vector_bytes, f16c, cores, l1d_bytes, l2_bytes, l3_bytes);
+}
+
 }  // namespace
 
 KernelKey kernel_key(const Op& op, const KernelOptions& options) {
   const auto& [backend, schedule, target, threads] = options;
   Words words;
   std::visit([&](const auto& value) { put(words, value); }, op);
-  words.put(backend);
-  words.put(schedule);
-  words.put(target);
-  words.put(threads);
+  put(words, schedule);
+  put(words, target);
+  words.put(word(backend) << 32 | static_cast<uint32_t>(threads));
   return {words.hash()};
 }
 

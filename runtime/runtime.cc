@@ -85,8 +85,7 @@ Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& j
 
 Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
   const PreparedOp& op = job.op;
-  STREW_ASSIGN(const Target target, parse_target(op.options().target));
-  STREW_TRY(machine_can_run(target));
+  if (const auto& target = op.options().target) STREW_TRY(machine_can_run(*target));
   STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), op.options()));
   STREW_TRY(planned.scheduled);
   STREW_TRY(planned.chosen);

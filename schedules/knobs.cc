@@ -3,21 +3,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <type_traits>
 #include <vector>
 
 namespace strew::inline v0 {
 namespace {
 
 constexpr Knob kKnobs[] = {
-    {"strategy", &Schedule::strategy, "how a call is shared out over threads"},
-    {"vector_bytes", &Schedule::vector_bytes, "width of vector registers; at most the target's", 16, 64, true},
-    {"unroll", &Schedule::unroll, "vectors per iteration of a run, positions per iteration of an element loop", 1, 8, true},
-    {"prefetch", &Schedule::prefetch, "index positions to look ahead and prefetch", 0, 256},
-    {"nontemporal", &Schedule::nontemporal, "stores that bypass the caches; only where bits are moved"},
-    {"tables", &Schedule::tables, "strategy private: its tables", 2, 64},
-    {"scratch_mib", &Schedule::scratch_mib, "the most scratch of a call: private and wide tables, and what radix partitions", 1,
+    {"strategy", &Schedule::strategy, &ScheduleOverrides::strategy, "how a call is shared out over threads"},
+    {"vector_bytes", &Schedule::vector_bytes, &ScheduleOverrides::vector_bytes, "width of vector registers; at most the target's", 16, 64, true},
+    {"unroll", &Schedule::unroll, &ScheduleOverrides::unroll, "vectors per iteration of a run, positions per iteration of an element loop", 1, 8, true},
+    {"prefetch", &Schedule::prefetch, &ScheduleOverrides::prefetch, "index positions to look ahead and prefetch", 0, 256},
+    {"nontemporal", &Schedule::nontemporal, &ScheduleOverrides::nontemporal, "stores that bypass the caches; only where bits are moved"},
+    {"tables", &Schedule::tables, &ScheduleOverrides::tables, "strategy private: its tables", 2, 64},
+    {"scratch_mib", &Schedule::scratch_mib, &ScheduleOverrides::scratch_mib, "the most scratch of a call: private and wide tables, and what radix partitions", 1,
      65536},
-    {"checked", &Schedule::checked, "every call finds out first whether the op's hints are true", 0, 0, false, true},
+    {"checked", &Schedule::checked, &ScheduleOverrides::checked, "every call finds out first whether the op's hints are true", 0, 0, false, true},
 };
 
 /// Joins the values: "a, b or c".
@@ -83,6 +84,25 @@ std::string values_of(const Knob& knob) {
 
 std::string value_of(const Knob& knob, const Schedule& schedule) {
   return std::visit([&](auto field) { return print(schedule.*field); }, knob.field);
+}
+
+void set_override(const Knob& knob, const Schedule& from, ScheduleOverrides& to) {
+  std::visit(
+      [&](auto field) {
+        using Override = std::optional<std::remove_cvref_t<decltype(from.*field)>> ScheduleOverrides::*;
+        to.*std::get<Override>(knob.over) = from.*field;
+      },
+      knob.field);
+}
+
+Status apply_override(const Knob& knob, const ScheduleOverrides& overrides, Schedule& schedule) {
+  std::visit(
+      [&](auto field) {
+        using Override = std::optional<std::remove_cvref_t<decltype(schedule.*field)>> ScheduleOverrides::*;
+        if (const auto& value = overrides.*std::get<Override>(knob.over)) schedule.*field = *value;
+      },
+      knob.field);
+  return check_value(knob, schedule);
 }
 
 Status set_value(const Knob& knob, std::string_view text, Schedule& schedule) {

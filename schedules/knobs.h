@@ -1,10 +1,11 @@
 // The knobs of a schedule as one table. All code that prints, parses, checks, lists or draws knobs reads it.
 //
-// To add a knob, add a member to Schedule, a row in knobs.cc, a rule in the heuristic if its default depends on the
+// To add a knob, add a member to Schedule and one to ScheduleOverrides, a row in knobs.cc, a rule in the heuristic if its default depends on the
 // plan, the code that honours it, and a row in schedules/README.md (a test compares names and values). Rules that
 // depend on the plan or the target go into check_schedule.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ namespace strew::inline v0 {
 struct Knob {
   std::string_view name;
   std::variant<Strategy Schedule::*, int Schedule::*, bool Schedule::*> field;
+  std::variant<std::optional<Strategy> ScheduleOverrides::*, std::optional<int> ScheduleOverrides::*,
+               std::optional<bool> ScheduleOverrides::*>
+      over;  ///< the same knob where it replaces the heuristic's choice
   std::string_view meaning;  ///< one line, for help texts
   int least = 0, most = 0;   ///< bounds of an int
   bool doubles = false;      ///< an int takes the values least, 2 * least, 4 * least and so on
@@ -30,6 +34,10 @@ STREW_API std::span<const Knob> knobs();  ///< in the order in which schedules p
 STREW_API std::string values_of(const Knob& knob);
 /// The value as the schedule's text has it.
 std::string value_of(const Knob& knob, const Schedule& schedule);
+/// Copies the knob from `from`, where it has been set, to `to`.
+void set_override(const Knob& knob, const Schedule& from, ScheduleOverrides& to);
+/// Replaces the knob of `schedule`, if `overrides` has a value for it. Checks the value.
+Status apply_override(const Knob& knob, const ScheduleOverrides& overrides, Schedule& schedule);
 /// Sets the knob. If `text` is not one of its values, fails ("schedule: unroll=3, expected 1, 2, 4 or 8") and leaves the schedule
 /// unchanged.
 Status set_value(const Knob& knob, std::string_view text, Schedule& schedule);

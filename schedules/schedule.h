@@ -25,11 +25,9 @@ bool updates_may_be_few(const Plan& fold);
 /// Is the schedule legal for this plan and target? The message names the knob, its value and the reason.
 STREW_API Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target);
 
-/// A schedule as users write it: knobs, and possibly `threads=N`, which is a property of calls (KernelOptions::threads).
-struct ScheduleText {
-  std::string knobs;  ///< what parse_schedule() reads
-  int threads = 0;    ///< 1..1024; 0: not given
-};
-STREW_API Expected<ScheduleText> split_threads(std::string_view text);
+/// The knobs that have a value, "unroll=8,prefetch=0".
+std::string print(const ScheduleOverrides& overrides);
+/// `base` with the knobs that `overrides` sets. Fails if one of them is out of range.
+Expected<Schedule> apply(const ScheduleOverrides& overrides, const Schedule& base);
 
 }  // namespace strew::inline v0

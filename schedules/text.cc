@@ -1,6 +1,5 @@
 // The text of a schedule: knob=value pairs with commas, in the order of schedules/knobs, so equal schedules print equal text.
 // parse_schedule reads any of the knobs in any order. Tested by tests/unit/schedule_test.cc.
-#include <algorithm>
 #include <charconv>
 
 #include "base/machine.h"
@@ -10,10 +9,11 @@
 namespace strew::inline v0 {
 namespace {
 
-Status set_knob(std::string_view name, std::string_view value, Schedule& schedule) {
+/// The knob of that name; fails if there is none.
+Expected<const Knob*> find_knob(std::string_view name, std::string_view value) {
   std::string names;
   for (const Knob& knob : knobs()) {
-    if (knob.name == name) return set_value(knob, value, schedule);
+    if (knob.name == name) return &knob;
     names += (names.empty() ? "" : &knob == &knobs().back() ? " or " : ", ") + std::string(knob.name);
   }
   if (name == "autoscheduler")
@@ -22,6 +22,12 @@ Status set_knob(std::string_view name, std::string_view value, Schedule& schedul
         ", but Halide's autoschedulers are not used: their scatters sum in no fixed order and copy inputs, their gathers are the "
         "loops written here with unsafe ends (docs/backends.md); set vector_bytes and unroll instead");
   return invalid_argument("schedule: unknown knob '" + std::string(name) + "', expected " + names);
+}
+
+Status parse_threads(std::string_view value, int& threads) {
+  const auto [last, error] = std::from_chars(value.data(), value.data() + value.size(), threads);
+  if (error == std::errc() && last == value.data() + value.size() && threads >= 1 && threads <= kMostThreads) return {};
+  return invalid_argument("schedule: threads=" + std::string(value) + ", expected 1.." + std::to_string(kMostThreads));
 }
 
 }  // namespace
@@ -45,39 +51,53 @@ std::string print(const Schedule& schedule) {
   return text;
 }
 
-Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base) {
-  Schedule schedule = base;
+std::string print(const ScheduleOverrides& overrides) {
+  std::string text;
+  for (const Knob& knob : knobs()) {
+    const bool given = std::visit([&](auto over) { return (overrides.*over).has_value(); }, knob.over);
+    if (!given) continue;
+    Schedule schedule;
+    static_cast<void>(apply_override(knob, overrides, schedule));  // a value out of range is printed too
+    text += (text.empty() ? "" : ",") + std::string(knob.name) + "=" + value_of(knob, schedule);
+  }
+  return text;
+}
+
+Expected<ScheduleText> parse_schedule_text(std::string_view text) {
+  ScheduleText out;
+  Schedule schedule;  // a place to parse values into
   while (!text.empty()) {
     const size_t comma = text.find(',');
     const std::string_view pair = text.substr(0, comma);
     const size_t equals = pair.find('=');
     if (equals == std::string_view::npos) return invalid_argument("schedule: '" + std::string(pair) + "', expected knob=value");
-    STREW_TRY(set_knob(pair.substr(0, equals), pair.substr(equals + 1), schedule));
+    const std::string_view name = pair.substr(0, equals), value = pair.substr(equals + 1);
+    if (name == "threads") {
+      STREW_TRY(parse_threads(value, out.threads));
+    } else {
+      STREW_ASSIGN(const Knob* const knob, find_knob(name, value));
+      STREW_TRY(set_value(*knob, value, schedule));
+      set_override(*knob, schedule, out.knobs);
+    }
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
     if (text.empty()) return invalid_argument("schedule: ends with ',', expected knob=value");
   }
+  return out;
+}
+
+Expected<Schedule> apply(const ScheduleOverrides& overrides, const Schedule& base) {
+  Schedule schedule = base;
+  for (const Knob& knob : knobs()) STREW_TRY(apply_override(knob, overrides, schedule));
   return schedule;
 }
 
-Expected<ScheduleText> split_threads(std::string_view text) {
-  constexpr std::string_view kKnob = "threads=";
-  if (text.ends_with(',')) return invalid_argument("schedule: ends with ',', expected knob=value");
-  ScheduleText out;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    const std::string_view pair = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!pair.starts_with(kKnob)) {
-      out.knobs += (out.knobs.empty() ? "" : ",") + std::string(pair);
-      continue;
-    }
-    const std::string_view value = pair.substr(kKnob.size());
-    const auto [last, error] = std::from_chars(value.data(), value.data() + value.size(), out.threads);
-    if (error != std::errc() || last != value.data() + value.size() || out.threads < 1 || out.threads > kMostThreads)
-      return invalid_argument("schedule: threads=" + std::string(value) + ", expected 1.." + std::to_string(kMostThreads));
-  }
-  return out;
+Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base) {
+  STREW_ASSIGN(const ScheduleText parsed, parse_schedule_text(text));
+  if (parsed.threads != 0)
+    return invalid_argument("schedule: threads=" + std::to_string(parsed.threads) +
+                            ", but the number of threads is no knob: set KernelOptions::threads");
+  return apply(parsed.knobs, base);
 }
 
 }  // namespace strew::inline v0

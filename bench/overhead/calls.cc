@@ -47,7 +47,7 @@ struct Calls {
   Expected<Kernel> get(const std::string& text, int64_t number) {
     STREW_ASSIGN(const Op op, parse_op(text));
     KernelOptions options;
-    options.schedule = "prefetch=" + std::to_string(number);
+    options.schedule.prefetch = static_cast<int>(number);
     return runtime.get(op, options);
   }
 

@@ -72,7 +72,8 @@ Runtime& runtime() {
 
 Expected<Kernel> kernel_of(const Op& op, const std::string& strategy, int threads) {
   KernelOptions options;
-  options.schedule = fmt::format("strategy={},threads={}", strategy, threads);
+  options.schedule = parse_schedule_text(fmt::format("strategy={}", strategy)).value().knobs;
+  options.threads = threads;
   return runtime().get(op, options);
 }
 

@@ -87,12 +87,16 @@ Work::Work(const Case& c, const std::string& schedule, const std::vector<std::st
     wrong = op.status().message();
     return;
   }
-  for (const std::string& backend : backends) {
+  const Expected<ScheduleText> knobs = parse_schedule_text(schedule);
+  for (const std::string& name : backends) {
+    const Expected<BackendChoice> backend = parse_backend(name);
     for (const int threads : kThreads) {
-      KernelOptions options;
-      options.backend = backend;
-      options.threads = threads;
-      options.schedule = schedule;
+      if (!knobs.ok() || !backend.ok()) {
+        wrong = (knobs.ok() ? backend.status() : knobs.status()).message();
+        return;
+      }
+      const KernelOptions options{
+          .backend = *backend, .schedule = knobs->knobs, .threads = knobs->threads != 0 ? knobs->threads : threads};
       const Expected<Kernel> kernel = Runtime::process().get(*op, options);
       if (!kernel.ok() || (kernel->entry(STREW_ENTRY_range) == nullptr && c.mode != Mode::wide)) {
         wrong = kernel.ok() ? "no machine code was built" : kernel.status().message();

@@ -42,7 +42,8 @@ Status override_policy(Op& op, const ImportOptions& options) {
   }
   Gather& gather = std::get<Gather>(op);
   gather.oob = options.oob;
-  gather.fill = Scalar{gather.operand.dtype};
+  const bool fills = options.oob == OobPolicy::fill_element || options.oob == OobPolicy::fill_window;
+  gather.fill = fills ? Scalar{gather.operand.dtype} : Scalar{};
   if (!options.fill.empty()) {
     Expected<Scalar> fill = parse_scalar(options.fill, gather.operand.dtype);
     if (!fill.ok()) return invalid_argument("--oob: fill value '" + options.fill + "': " + fill.status().message());

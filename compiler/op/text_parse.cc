@@ -380,6 +380,8 @@ Expected<Op> parse_op(std::string_view text) {
     Gather g;
     bool seen[std::size(kGatherFields)] = {};
     STREW_TRY(read_fields(c, kGatherFields, g, seen));
+    const bool fills = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window;
+    if (fills && !g.fill.has_value()) g.fill = Scalar{DType::f32};
     return Op(std::move(g));
   }
   return c.fail_at(begin, "found \"" + std::string(kind.substr(0, 24)) + "\"; expected scatter or gather");

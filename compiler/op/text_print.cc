@@ -137,7 +137,7 @@ std::string print(const Gather& g) {
   f.ints("slice_sizes", g.slice_sizes);
   f.expr(g.expr);
   f.choice("oob", g.oob, normal.oob);
-  if (g.fill != normal.fill) f.text("fill", typed(g.fill));
+  if (g.fill.has_value() && g.fill != Scalar{DType::f32}) f.text("fill", typed(g.fill));  // the grammar's default is 0:f32
   f.flag("normalize_negative", g.normalize_negative);
   f.flag("indices_are_sorted", g.indices_are_sorted);
   return f.take("strew1.gather");

@@ -162,6 +162,7 @@ Expected<Scalar> parse_complex(std::string_view text, DType dtype) {
 }  // namespace
 
 std::string print(const Scalar& s) {
+  if (!s.has_value()) return "none";
   if (!fits(s)) return hex(s);
   const FpEnvironment environment(is_float(s.dtype) || is_complex(s.dtype));
   switch (info(s.dtype).kind) {

@@ -201,6 +201,8 @@ Status check_converts(std::string_view label, const Field& from_field, DType fro
 }
 
 Status check_scalar(std::string_view label, const Field& field, const Scalar& scalar, DType dtype) {
+  if (!scalar.has_value())
+    return violated(label, field + " has no value; expected one of dtype " + std::string(name(dtype)) + ", as from Scalar::of");
   if (scalar.dtype != dtype) {
     return violated(label, field + " is " + print(scalar) + " of dtype " + std::string(name(scalar.dtype)) + "; expected dtype " +
                                std::string(name(dtype)));

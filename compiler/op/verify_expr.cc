@@ -144,7 +144,7 @@ class ExprChecker {
       if (a >= 0 && static_cast<size_t>(a) < at_) continue;
       return fail("expr_form", "reads %" + std::to_string(a) + "; expected an earlier node");
     }
-    if (n.op != ExprOp::literal && n.value != Scalar{}) return fail("expr_form", "has a value; only a constant does");
+    if (n.op != ExprOp::literal && n.value.has_value()) return fail("expr_form", "has a value; only a constant does");
     int inputs = 0;
     if (n.op == ExprOp::current) inputs = currents_;
     if (n.op == ExprOp::update) inputs = updates_;

@@ -145,9 +145,9 @@ Status check_policy(const Gather& g) {
   if (g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window) {
     return check_scalar("gather_fill", "fill", g.fill, g.operand.dtype);
   }
-  if (g.fill == Scalar{}) return {};
+  if (!g.fill.has_value()) return {};
   return violated("gather_fill", "fill is " + print(g.fill) + " with oob " + std::string(name(g.oob)) +
-                                     "; expected none (0:f32): only fill_element and fill_window read it");
+                                     "; expected none: only fill_element and fill_window read it");
 }
 
 }  // namespace

@@ -84,17 +84,18 @@ void explain(const strew::Kernel& kernel) {
     at = end + 1;
   }
   std::printf("\nWho can build it, best first:\n");
-  for (const std::string backend : {"llvm", "halide", "reference"}) {
+  using strew::BackendChoice;
+  for (const BackendChoice backend : {BackendChoice::llvm, BackendChoice::halide, BackendChoice::reference}) {
     const strew::Expected<strew::Kernel> built = strew::Runtime::process().get(kernel.op(), {.backend = backend});
-    std::printf("  %-10s %s%s\n", backend.c_str(), built.ok() ? "yes" : ("no: " + built.status().message()).c_str(),
-                backend == kernel.backend() ? "   <- chosen: the first that can" : "");
+    std::printf("  %-10s %s%s\n", std::string(name(backend)).c_str(), built.ok() ? "yes" : ("no: " + built.status().message()).c_str(),
+                name(backend) == kernel.backend() ? "   <- chosen: the first that can" : "");
   }
   std::printf("  schedule %s, target %s\n", strew::print(kernel.schedule()).c_str(), strew::print(kernel.target()).c_str());
 }
 
 /// Runs kernel and reference on equal inputs and compares every byte of the result.
 void compare(const Job& job, const strew::Op& op, const strew::Kernel& kernel) {
-  const strew::Kernel reference = value_or_fail(strew::Runtime::process().get(op, {.backend = "reference"}));
+  const strew::Kernel reference = value_or_fail(strew::Runtime::process().get(op, {.backend = strew::BackendChoice::reference}));
   Bound ours(op), theirs(op);
   for (Bound* bound : {&ours, &theirs}) job.indices(bound->tensors[bound->indices], 0);
   ok_or_fail(kernel.run(ours.views));

@@ -34,10 +34,13 @@ constexpr DType dtype_of() {
 }
 
 struct Scalar {
-  DType dtype = DType::f32;
+  /// A default-constructed scalar holds no value: its dtype is kNone. Ops that need a value refuse it.
+  static constexpr DType kNone = static_cast<DType>(0xff);
+  DType dtype = kNone;
   /// Storage bits, low word first; bits beyond the dtype's width are zero. A complex number has its real part in the low half.
   std::array<uint64_t, 2> bits{0, 0};
 
+  bool has_value() const { return dtype != kNone; }
   /// A C++ value as an element of its dtype, bit for bit: of(1.5f) is f32, of(int64_t{3}) is i64. Other dtypes:
   /// of(dtype, number).
   template <class T>

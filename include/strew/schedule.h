@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -48,6 +49,24 @@ struct Schedule {
   bool checked = false;  ///< every call first checks that the op's hints are true, and fails if not; slow
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
+
+/// Knobs that replace those of the heuristic's choice. A knob without a value is left to the heuristic.
+struct ScheduleOverrides {
+  std::optional<Strategy> strategy;
+  std::optional<int> vector_bytes, unroll, prefetch;
+  std::optional<bool> nontemporal;
+  std::optional<int> tables, scratch_mib;
+  std::optional<bool> checked;
+  friend bool operator==(const ScheduleOverrides&, const ScheduleOverrides&) = default;
+};
+
+/// A schedule as users write it: knobs, and possibly `threads=N`, which is a property of calls (KernelOptions::threads).
+struct ScheduleText {
+  ScheduleOverrides knobs;
+  int threads = 0;  ///< 1..1024; 0: not given
+};
+/// Parses "unroll=8,prefetch=0,threads=2". Fails on an unknown knob and on a value out of range; the message names it.
+STREW_API Expected<ScheduleText> parse_schedule_text(std::string_view text);
 
 /// All knobs as text, "strategy=positions,vector_bytes=32,…"; parse_schedule() reads it.
 STREW_API std::string print(const Schedule& schedule);

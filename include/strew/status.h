@@ -82,6 +82,16 @@ class [[nodiscard]] Expected {
     if (status_.ok()) status_ = internal_error("Expected built from an ok Status");
   }
 
+  /// From an Expected of a type that converts to T: an Expected<Op> from the Expected<Scatter> of a builder.
+  template <class U>
+  requires(!std::is_same_v<U, T> && std::is_convertible_v<U, T>)
+  Expected(Expected<U> other) {  // NOLINT(google-explicit-constructor): as the value itself converts
+    if (other.ok())
+      value_.emplace(*std::move(other));
+    else
+      status_ = other.status();
+  }
+
   bool ok() const { return value_.has_value(); }
   /// ok(). Expected<bool> does not have it, because `if (expected)` would look like a test of the value.
   explicit operator bool() const requires(!std::is_same_v<T, bool>) { return ok(); }

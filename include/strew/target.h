@@ -29,6 +29,7 @@ struct Target {
   bool f16c = false;                  ///< hardware conversions between f16 and f32
   int cores = 1;                      ///< `native`: the cores that this process may use (affinity mask and CPU quota)
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
+  friend bool operator==(const Target&, const Target&) = default;
 };
 
 /// The machine of this process (base/machine).

@@ -13,6 +13,7 @@
 #include "backends/backend.h"
 #include "backends/pipeline.h"
 #include "schedules/knobs.h"
+#include "tests/support/options.h"
 #include "tests/support/plan.h"
 
 namespace strew::test {
@@ -121,29 +122,30 @@ Schedule EngineRoom::legal_schedule(Rng& rng, const std::string& backend, const 
 
 Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const KernelOptions& wanted) {
   KernelOptions options = wanted;
-  options.backend = backend;
+  options.backend = test::backend(backend);
   Expected<Kernel> kernel = runtime_->get(op, options);
   if (!kernel.ok()) {
     return internal_error(fmt::format("backend {} says it can build this for target {}, schedule '{}', but: {}", backend,
-                                      options.target, options.schedule, kernel.status().message()));
+                                      print(*options.target), print(options.schedule), kernel.status().message()));
   }
   if (kernel->backend() != backend)
     return internal_error(fmt::format("asked for backend {}, got {}", backend, kernel->backend()));
   if (++built_ % kForgetEvery == 0) runtime_->clear();
-  return Engine{backend, fmt::format("threads={},{}", kernel->threads(), print(kernel->schedule())), options.target, *kernel};
+  return Engine{backend, fmt::format("threads={},{}", kernel->threads(), print(kernel->schedule())), print(*options.target), *kernel};
 }
 
 Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::optional<Strategy> wish) {
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));
   KernelOptions options;
-  options.target = rng.pick(target_names());
+  const std::string& target_name = rng.pick(target_names());
+  STREW_ASSIGN(const Target target, parse_target(target_name));
+  options.target = target;
   options.threads = kThreadCounts[rng.below(std::size(kThreadCounts))];
-  STREW_ASSIGN(const Target target, parse_target(options.target));
   const Schedule usual = choose_schedule(plan, target, options.threads);
   // Whether a call that only checks indices may skip the phases is settled when its kernel is built.
   limits_->checked_alone = rng.chance(50) ? 0 : kDefaultLimits.checked_alone;
-  coverage_.built_for(options.target);
+  coverage_.built_for(target_name);
   std::vector<Engine> engines;
   for (const std::string& name : names_) {
     const BuildRequest request{tensor_slots(verified), plan, usual, target, "strew_probe"};
@@ -167,7 +169,7 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
       KernelOptions scheduled = options;
       // The most that a call may have; calls are made with fewer too (small_limits).
       scheduled.threads = rng.chance(75) ? kMostThreads : kThreadCounts[rng.below(std::size(kThreadCounts))];
-      scheduled.schedule = print(legal_schedule(rng, name, request, wish));
+      test::set_schedule(scheduled, print(legal_schedule(rng, name, request, wish)));
       STREW_ASSIGN(Engine engine, one(op, name, scheduled));
       engines.push_back(std::move(engine));
     }

@@ -53,7 +53,7 @@ TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "check kv.onnx --oob clamp:3"), HasSubstr("--oob: policy clamp takes no value, given '3'"));
   EXPECT_THAT(failure(2, "check kv.onnx --order random"), HasSubstr("--order: it is 'random', expected in_order or relaxed"));
   EXPECT_THAT(failure(2, "check kv.onnx --accumulate f64"), HasSubstr("--accumulate: it is 'f64', expected native or wide"));
-  EXPECT_THAT(failure(2, "explain kv.onnx --backend cuda"), HasSubstr("--backend: it is 'cuda', expected auto, reference"));
+  EXPECT_THAT(failure(2, "explain kv.onnx --backend cuda"), HasSubstr("--backend: it is 'cuda', expected one of auto, llvm"));
   EXPECT_THAT(failure(2, "explain kv.onnx --schedule speed=11"), HasSubstr("--schedule: "));
   EXPECT_THAT(failure(2, "explain kv.onnx --schedule @missing.txt"), HasSubstr("missing.txt: cannot read"));
   EXPECT_THAT(failure(2, "explain kv.onnx --target z80"), HasSubstr("--target: "));

@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "strew/program.h"
 #include "tests/fuzz/check.h"
+#include "tests/support/options.h"
 #include "tests/support/rng.h"
 
 namespace strew::fuzz {
@@ -114,7 +115,7 @@ Inputs generated_inputs(const Imported& imported, int64_t open, uint64_t seed) {
 Expected<std::vector<Tensor>> run(const Imported& imported, Inputs inputs, const std::string& backend) {
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = backend;
+  options.kernel.backend = test::backend(backend);
   options.kernel.threads = 1;
   return run_program(runtime, imported, std::move(inputs), options);
 }

@@ -13,7 +13,7 @@ extern "C" STREW_API int strew_loader_client() {
       "strew1.gather(operand=f32[4] indices=i32[2] result=f32[2] collapsed_slice_dims=[0] start_index_map=[0] index_vector_dim=1 "
       "slice_sizes=[1])");
   strew::KernelOptions options;
-  options.backend = "llvm";
+  options.backend = strew::BackendChoice::llvm;
   strew::Runtime runtime;
   const auto kernel = op.ok() ? runtime.get(*op, options) : strew::Expected<strew::Kernel>(op.status());
   std::puts(kernel.ok() ? "compiled" : kernel.status().message().c_str());

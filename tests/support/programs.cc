@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "strew/program.h"
+#include "tests/support/options.h"
 
 namespace strew::test {
 
@@ -40,7 +41,7 @@ Expected<std::vector<Tensor>> run_copy(const Imported& imported, const std::vect
   }
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = backend;
+  options.kernel.backend = test::backend(backend);
   return run_program(runtime, imported, std::move(copies), options);
 }
 

@@ -7,6 +7,7 @@
 
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 
 namespace strew::test {
 
@@ -16,7 +17,7 @@ inline std::string schedule_message(const std::string& text, const std::string& 
   EXPECT_TRUE(op.ok()) << op.status().message();
   if (!op.ok()) return {};
   KernelOptions options;
-  options.schedule = schedule;
+  test::set_schedule(options, schedule);
   return Runtime().get(*op, options).status().message();
 }
 

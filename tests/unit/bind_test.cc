@@ -35,7 +35,7 @@ struct Bench {
     const auto op = parse_op(text);
     EXPECT_TRUE(op.ok()) << op.status().message();
     KernelOptions options;
-    options.backend = "reference";
+    options.backend = BackendChoice::reference;
     auto made = runtime.get(*op, options);
     EXPECT_TRUE(made.ok()) << made.status().message();
     if (made.ok()) kernel = *made;

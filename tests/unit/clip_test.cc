@@ -9,6 +9,7 @@
 #include "schedules/strategies/strategy.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 #include "tests/support/schedules.h"
 
 namespace strew {
@@ -57,8 +58,8 @@ TEST_P(ClipPolicies, GiveTheBitsOfOneThread) {
   if (has_halide()) ways.push_back({"strategy=clip,threads=3", "halide"});
   for (const Way& way : ways) {
     KernelOptions options;
-    options.schedule = way.schedule;
-    options.backend = way.backend;
+    test::set_schedule(options, way.schedule);
+    options.backend = test::backend(way.backend);
     const Expected<Kernel> kernel = runtime.get(op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     std::vector<float>& result = results.emplace_back(1000 * 64, 0.5F);
@@ -89,7 +90,7 @@ TEST(Owners, GiveTheBitsOfOneThreadWhereARowIsHot) {
   std::vector<std::vector<float>> results;
   for (const char* schedule : {"strategy=sequential", "strategy=owner,threads=2", "strategy=radix,threads=3"}) {
     KernelOptions options;
-    options.schedule = schedule;
+    test::set_schedule(options, schedule);
     const Expected<Kernel> kernel = runtime.get(op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     EXPECT_EQ(kernel->entry(STREW_ENTRY_clip) != nullptr, std::string_view(schedule) != "strategy=sequential");

@@ -18,6 +18,7 @@
 #include "strew/verified.h"
 #include "strew/verify.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/plan.h"
 #include "tests/support/small_stack.h"
 #include "tests/support/views.h"
@@ -38,7 +39,7 @@ Expected<std::string> table_after(Runtime& runtime, const Op& op, const std::str
   for (size_t i = 0; i < updates.size(); i += size) updates[i + size - 1] = static_cast<char>(0xbf);
   int32_t indices[] = {4, 0, 4};
   KernelOptions options;
-  options.backend = backend;
+  options.backend = test::backend(backend);
   options.threads = 1;
   STREW_ASSIGN(const Kernel kernel, runtime.get(op, options));
   STREW_TRY(kernel.run(
@@ -78,8 +79,8 @@ void check_backends(const Op& op) {
 
 void check_emitted(const Op& op) {
   KernelOptions options;
-  options.backend = "llvm";
-  options.schedule = "threads=1";
+  options.backend = BackendChoice::llvm;
+  test::set_schedule(options, "threads=1");
   const Expected<Compiled> compiled = compile(op, options);
   ASSERT_TRUE(compiled.ok()) << compiled.status().message();
   const BuildRequest request{tensor_slots(compiled->op), compiled->plan, compiled->schedule, compiled->target, compiled->symbol};

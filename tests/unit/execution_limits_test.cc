@@ -10,6 +10,7 @@
 #include "runtime/call/executor/trace.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -26,7 +27,7 @@ class SmallCalls : public testing::Test {
         rest + ")");
     EXPECT_TRUE(op.ok()) << op.status().message();
     KernelOptions options;
-    options.schedule = schedule;
+    test::set_schedule(options, schedule);
     const Expected<Kernel> kernel = runtime_.get(*op, options);
     EXPECT_TRUE(kernel.ok()) << kernel.status().message();
     std::vector<int32_t> table(kRows * kColumns, 7), result(kRows * kColumns, -1), indices, updates;

@@ -11,6 +11,7 @@
 #include "strew/runtime.h"
 #include "tests/support/guarded.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -47,7 +48,7 @@ bool run(const Case& c) {
                             " scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=" + c.combiner + " oob=" + c.policy +
                             " indices_are_sorted=true unique_indices=true)");
   KernelOptions options;
-  options.schedule = "strategy=" + c.strategy + ",threads=" + std::to_string(c.threads);
+  test::set_schedule(options, "strategy=" + c.strategy + ",threads=" + std::to_string(c.threads));
   options.threads = c.threads;
   const auto kernel = Runtime::process().get(op, options);
   if (!kernel.ok()) return false;

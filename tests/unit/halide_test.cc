@@ -12,6 +12,7 @@
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/plan.h"
 #include "tests/support/views.h"
 
@@ -27,8 +28,8 @@ using testing::Not;
 
 KernelOptions with(const std::string& backend, const std::string& schedule = "") {
   KernelOptions options;
-  options.backend = backend;
-  options.schedule = schedule;
+  options.backend = test::backend(backend);
+  test::set_schedule(options, schedule);
   return options;
 }
 
@@ -58,7 +59,7 @@ std::vector<float> run_rows(Runtime& runtime, const std::string& op, const Kerne
   const auto kernel = runtime.get(op_of(op), options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};
-  EXPECT_EQ(kernel->backend(), options.backend);
+  EXPECT_EQ(kernel->backend(), name(options.backend));
   Views views;
   views.add(table.data(), DType::f32, {kRows, kWidth}).add(indices.data(), DType::i32, {kCount});
   views.add(updates.data(), DType::f32, {kCount, kWidth});

@@ -73,7 +73,7 @@ Op op_of_rows(int64_t rows) {
 
 KernelOptions on_llvm() {
   KernelOptions options;
-  options.backend = "llvm";
+  options.backend = BackendChoice::llvm;
   options.threads = 1;
   return options;
 }

@@ -6,6 +6,7 @@
 
 #include "strew/runtime.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -21,7 +22,7 @@ struct Call {
   Call(const std::string& text, std::vector<int32_t> indices, const std::string& knobs = "checked=true") {
     const Op op = op_of(text);
     KernelOptions options;
-    options.schedule = knobs;
+    test::set_schedule(options, knobs);
     const auto kernel = Runtime::process().get(op, options);
     EXPECT_TRUE(kernel.ok()) << kernel.status().message();
     std::vector<std::vector<float>> buffers;

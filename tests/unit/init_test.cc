@@ -6,6 +6,7 @@
 
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -27,7 +28,7 @@ TEST(Init, CopiesTheWholeOperandFromAnyAlignmentToAny) {
   for (const char* schedule : {"threads=1", "threads=2", "threads=3,vector_bytes=16"}) {
     Runtime runtime;
     KernelOptions options;
-    options.schedule = schedule;
+    test::set_schedule(options, schedule);
     auto kernel = runtime.get(*op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     for (const size_t shift : {0u, 4u, 60u}) {

@@ -19,7 +19,7 @@ Kernel any_kernel() {
       "strew1.scatter(operand=f32[6,4] indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1)");
   KernelOptions options;
-  options.backend = "reference";
+  options.backend = BackendChoice::reference;
   return *Runtime().get(*op, options);
 }
 

@@ -15,6 +15,7 @@
 #include "strew/runtime.h"
 #include "tests/support/bits.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/views.h"
 
 namespace strew {
@@ -27,8 +28,8 @@ using testing::StartsWith;
 
 KernelOptions with(const std::string& backend, const std::string& schedule = "", int threads = 0) {
   KernelOptions options;
-  options.backend = backend;
-  options.schedule = schedule;
+  options.backend = test::backend(backend);
+  test::set_schedule(options, schedule);
   options.threads = threads;
   return options;
 }
@@ -252,17 +253,18 @@ TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
     const auto kernel = runtime.get(op_of(data.op(rest)), options);
     return kernel.ok() ? "built by " + std::string(kernel->backend()) : kernel.status().message();
   };
-  EXPECT_EQ(message("", with("gpu")), "backend: 'gpu', expected one of auto, llvm, halide, reference, npu-a3, npu-a5");
+  EXPECT_EQ(parse_backend("gpu").status().message(),
+            "backend: 'gpu', expected one of auto, llvm, halide, reference, npu-a3, npu-a5");
   KernelOptions arm = with("llvm");
-  arm.target = "generic";
+  arm.target = test::target("generic");
   EXPECT_EQ(compile(op_of(data.op("")), arm).status().message(),
             "backend llvm: architecture aarch64 is not generated, only x86_64");
   EXPECT_THAT(message("", with("auto", "strategy=positions")),
               StartsWith("schedule: strategy positions: two positions may touch"));
   EXPECT_EQ(message("", with("auto", "", -1)), "threads: -1, expected 0..1024");
-  KernelOptions elsewhere;
-  elsewhere.target = "z80";
-  EXPECT_THAT(message("", elsewhere), StartsWith("target 'z80': unknown CPU"));
+  KernelOptions odd = with("auto");
+  odd.schedule.unroll = 3;
+  EXPECT_EQ(message("", odd), "schedule: unroll=3, expected 1, 2, 4 or 8");
 }
 
 /// Targets that this machine cannot run: other architectures, and CPUs and features it lacks (some are lacking on every machine).
@@ -285,7 +287,7 @@ TEST(Kernel, TargetsThatTheMachineLacksAreRefusedButCompiled) {
   ASSERT_GE(targets.size(), 2u);  // no machine is all of them
   for (const std::string& target : targets) {
     KernelOptions options;
-    options.target = target;
+    options.target = test::target(target);
     const std::string expected = machine_can_run(*parse_target(target)).message();
     const auto kernel = runtime.get(op, options);
     ASSERT_FALSE(kernel.ok()) << target;
@@ -295,7 +297,7 @@ TEST(Kernel, TargetsThatTheMachineLacksAreRefusedButCompiled) {
   // An object that was made all the same is refused where it would be linked.
   KernelOptions options = with("llvm");
   for (const std::string& target : targets) {
-    options.target = target;
+    options.target = test::target(target);
     auto compiled = compile(op, options);
     if (parse_target(target)->arch != detect_target().arch) continue;
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();

@@ -10,6 +10,7 @@
 #include "backends/halide/can_build/backend.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 #include "tests/support/views.h"
 
 namespace strew {
@@ -55,8 +56,8 @@ void check(int64_t rows, int64_t width, const std::string& schedule, const char*
       "indices_are_sorted=true)");
   ASSERT_TRUE(op.ok()) << op.status().message();
   KernelOptions options;
-  options.schedule = schedule;
-  options.backend = backend;
+  test::set_schedule(options, schedule);
+  options.backend = test::backend(backend);
   Runtime runtime;
   auto kernel = runtime.get(*op, options);
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
@@ -115,7 +116,7 @@ TEST(Large, HalideStridesBeyond2To31) {
                              "index_vector_dim=1 combiner=add init=in_place oob=clamp)");
     ASSERT_TRUE(op.ok()) << op.status().message();
     KernelOptions options;
-    options.backend = "halide";
+    options.backend = BackendChoice::halide;
     Runtime runtime;
     const auto kernel = runtime.get(*op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
@@ -142,7 +143,7 @@ TEST(Large, HalidePackedElementsBeyond2To32) {
   if (!has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
   constexpr int64_t kElements = (int64_t{1} << 33) + 3;
   KernelOptions options;
-  options.backend = "halide";
+  options.backend = BackendChoice::halide;
   const auto op = parse_op("strew1.scatter(operand=i4[" + std::to_string(kElements) +
                            "] indices=i64[3] updates=i4[3,5] update_window_dims=[1] scatter_dims_to_operand_dims=[0] "
                            "index_vector_dim=1 combiner=add init=in_place oob=clamp)");

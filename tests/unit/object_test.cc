@@ -14,6 +14,7 @@
 #include "strew/text.h"
 #include "tests/support/object_symbols.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/paths.h"
 
 namespace strew {
@@ -54,7 +55,7 @@ TEST_P(Object, LinksIntoACProgram) {
   const std::string backend = GetParam();
   if (backend == "halide" && !has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
   if (std::system("cc --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no C compiler";
-  const auto kernel = compile(test::op_of(kRows), {.backend = backend, .target = "x86-64-v3", .threads = 1});
+  const auto kernel = compile(test::op_of(kRows), {.backend = test::backend(backend), .target = test::target("x86-64-v3"), .threads = 1});
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
   const std::string folder = testing::TempDir() + "strew_object_" + backend;
   std::filesystem::create_directories(folder);
@@ -79,7 +80,9 @@ TEST_P(Object, ExportsItsDescriptorAlone) {
   error.replace(error.find("skip_window"), 11, "error");
   for (const std::string& text : {std::string(kRows), wide, error}) {
     for (const char* schedule : {"", "strategy=owner"}) {
-      const auto kernel = compile(test::op_of(text), {.backend = backend, .schedule = schedule, .target = "x86-64-v3"});
+      KernelOptions options{.backend = test::backend(backend), .target = test::target("x86-64-v3")};
+      test::set_schedule(options, schedule);
+      const auto kernel = compile(test::op_of(text), options);
       ASSERT_TRUE(kernel.ok()) << kernel.status().message();
       EXPECT_EQ(kernel->parts.empty(), text != wide);
       EXPECT_THAT(test::exported_symbols(kernel->artifact.object), testing::ElementsAre(kernel->symbol)) << text << schedule;

@@ -140,7 +140,7 @@ std::unique_ptr<Tensor> tensor(DType dtype, Dims dims, const std::vector<int64_t
 /// The message of a run on the reference, or "" when it went well.
 std::string run(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
   ProgramOptions options;
-  options.kernel.backend = "reference";
+  options.kernel.backend = BackendChoice::reference;
   return run_program(Runtime::process(), imported, std::move(inputs), options).status().message();
 }
 

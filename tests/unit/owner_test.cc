@@ -7,6 +7,7 @@
 #include "runtime/call/strategies/select.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 #include "tests/support/schedules.h"
 
 namespace strew {
@@ -33,7 +34,7 @@ std::vector<float> scatter_add(const std::string& schedule, int64_t width, const
   }
   Runtime runtime;
   KernelOptions options;
-  options.schedule = schedule;
+  test::set_schedule(options, schedule);
   auto kernel = runtime.get(*op, options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};
@@ -69,7 +70,7 @@ std::vector<int32_t> scatter_pairs(const std::string& schedule, const std::strin
                      (by_rows ? "1" : "0") + " init=in_place " + rest + ")");
   EXPECT_TRUE(op.ok()) << op.status().message();
   KernelOptions options;
-  options.schedule = schedule;
+  test::set_schedule(options, schedule);
   const auto kernel = Runtime::process().get(*op, options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};
@@ -120,7 +121,7 @@ TEST(Owner, TheKeysEntryDoesNotDependOnItsRange) {
         std::string(oob) + ")");
     ASSERT_TRUE(op.ok()) << op.status().message();
     KernelOptions options;
-    options.schedule = "strategy=owner,threads=2";
+    test::set_schedule(options, "strategy=owner,threads=2");
     const auto kernel = Runtime::process().get(*op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     void* data[] = {table.data(), nullptr, indices.data(), values.data()};

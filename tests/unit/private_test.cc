@@ -9,6 +9,7 @@
 #include "runtime/call/strategies/private_tables.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 #include "tests/support/schedules.h"
 
 namespace strew {
@@ -30,7 +31,7 @@ std::vector<uint32_t> fold(const std::string& text, DType dtype, const std::stri
   EXPECT_TRUE(op.ok()) << op.status().message();
   Runtime runtime;
   KernelOptions options;
-  options.schedule = schedule;
+  test::set_schedule(options, schedule);
   auto kernel = runtime.get(*op, options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};

@@ -44,7 +44,7 @@ Imported text(const std::string& ops) {
 Expected<std::vector<Tensor>> run(const Imported& imported, Inputs inputs, const std::string& only = "") {
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = "reference";
+  options.kernel.backend = BackendChoice::reference;
   options.only = only;
   return run_program(runtime, imported, std::move(inputs), options);
 }

@@ -264,7 +264,7 @@ std::vector<float> rows_of(const Tensor& t) {
 Expected<std::vector<Tensor>> run(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = "reference";
+  options.kernel.backend = BackendChoice::reference;
   return run_program(runtime, imported, std::move(inputs), options);
 }
 std::vector<int64_t> count_down() {

@@ -12,6 +12,7 @@
 #include "compiler/pto/print.h"
 #include "strew/import.h"
 #include "strew/program.h"
+#include "tests/support/options.h"
 #include "tests/support/pto_program.h"
 
 namespace strew::testing {
@@ -58,7 +59,7 @@ void run(const Imported& imported, const PtoProgram& p, const std::string& backe
   }
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = backend;
+  options.kernel.backend = test::backend(backend);
   Expected<std::vector<Tensor>> out = run_program(runtime, imported, std::move(inputs), options);
   ASSERT_TRUE(out.ok()) << out.status().message();
   ASSERT_EQ(out->size(), 1u);

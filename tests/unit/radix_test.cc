@@ -11,6 +11,7 @@
 #include "runtime/call/executor/trace.h"
 #include "strew/runtime.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/schedules.h"
 
 namespace strew {
@@ -39,7 +40,7 @@ class Radix : public testing::Test {
   /// Sums of inexact floats, in order, by a kernel of that schedule on `threads` threads that all come. keys_made is its count of keys.
   std::vector<float> sums(const std::string& schedule, int threads) {
     KernelOptions options;
-    options.schedule = schedule;
+    test::set_schedule(options, schedule);
     const auto kernel = runtime_.get(
         test::op_of("strew1.scatter(operand=f32[3000] indices=i32[60000] updates=f32[60000] inserted_window_dims=[0] "
                     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place oob=skip_element)"),

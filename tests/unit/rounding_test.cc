@@ -6,6 +6,7 @@
 
 #include "strew/runtime.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/views.h"
 
 namespace strew {
@@ -19,8 +20,8 @@ std::vector<T> rounded(const char* op, const char* dtype, const std::string& bac
                                 "expr={%0=update(0):" +
                                 d + "; %1=" + op + "(%0):" + d + "; return %1} init=in_place)");
   KernelOptions options;
-  options.backend = backend;
-  if (backend != "reference") options.target = "x86-64";
+  options.backend = test::backend(backend);
+  if (backend != "reference") options.target = test::target("x86-64");
   Runtime runtime;
   const auto kernel = runtime.get(parsed, options);
   EXPECT_TRUE(kernel.ok()) << backend << " " << op << " " << dtype << ": " << kernel.status().message();

@@ -8,6 +8,7 @@
 
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 #include "tests/support/schedules.h"
 
 namespace strew {
@@ -27,7 +28,7 @@ std::vector<float> sum(const std::string& schedule, const std::string& rest, std
   EXPECT_TRUE(op.ok()) << op.status().message();
   Runtime runtime;
   KernelOptions options;
-  options.schedule = schedule;
+  test::set_schedule(options, schedule);
   auto kernel = runtime.get(*op, options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();
   if (!kernel.ok()) return {};

@@ -22,7 +22,7 @@ namespace {
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=undefined init=in_place)");
   if (!op.ok()) std::exit(3);
   KernelOptions options;
-  options.backend = "llvm";
+  options.backend = BackendChoice::llvm;
   const Expected<Kernel> kernel = Runtime().get(*op, options);
   if (!kernel.ok() || kernel->entry(STREW_ENTRY_range) == nullptr) std::exit(4);
   std::vector<float> table(kRows * kWidth), updates(kRows * kWidth);

@@ -86,14 +86,17 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
 
 TEST(Schedule, ThreadsAreTakenOutOfAUsersText) {
   const auto split = [](std::string_view text) {
-    const auto made = split_threads(text);
-    return made.ok() ? std::to_string(made->threads) + " " + made->knobs : made.status().message();
+    const auto made = parse_schedule_text(text);
+    return made.ok() ? std::to_string(made->threads) + " " + print(made->knobs) : made.status().message();
   };
   EXPECT_EQ(split(""), "0 ");
   EXPECT_EQ(split("threads=4"), "4 ");
-  EXPECT_EQ(split("unroll=2,threads=1024,prefetch=8"), "1024 unroll=2,prefetch=8");
-  EXPECT_EQ(split("threads=3,threads=5,tile"), "5 tile");
-  EXPECT_EQ(split("threads"), "0 threads");
+  EXPECT_EQ(split("prefetch=8,threads=1024,unroll=2"), "1024 unroll=2,prefetch=8");
+  EXPECT_EQ(split("threads=3,threads=5,checked=true"), "5 checked=true");
+  EXPECT_EQ(split("threads=3,tile"), "schedule: 'tile', expected knob=value");
+  EXPECT_EQ(split("threads"), "schedule: 'threads', expected knob=value");
+  EXPECT_EQ(parse_schedule("threads=2", Schedule{}).status().message(),
+            "schedule: threads=2, but the number of threads is no knob: set KernelOptions::threads");
   EXPECT_EQ(split("threads=2,"), "schedule: ends with ',', expected knob=value");
   for (const std::string bad : {"two", "2x", "", "0", "-1", "1025", "99999999999", "99999999999999999999", "1.5", " 1"})
     EXPECT_EQ(split("threads=" + bad), "schedule: threads=" + bad + ", expected 1..1024");

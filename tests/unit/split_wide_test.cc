@@ -10,6 +10,7 @@
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -32,7 +33,7 @@ struct Buffers {
   Status run(const std::string& fields, const std::string& backend, strew_fault* fault = nullptr) {
     Runtime runtime;
     KernelOptions options;
-    options.backend = backend;
+    options.backend = test::backend(backend);
     auto kernel = runtime.get(op_of(fields), options);
     if (!kernel.ok()) return kernel.status();
     const TensorView views[] = {{table.data(), DType::bf16, 1, &eight, nullptr},
@@ -99,7 +100,7 @@ TEST(SplitWide, OperandsOfAnotherDtype) {
   for (const char* backend : {"llvm", "reference"}) {
     Runtime runtime;
     KernelOptions options;
-    options.backend = backend;
+    options.backend = test::backend(backend);
     const auto kernel = runtime.get(*op, options);
     ASSERT_TRUE(kernel.ok()) << kernel.status().message();
     std::vector<float> table{1.00390625F, 2, 3, 0.501953125F, 5, -0.0F, 7, 8};  // the first is half way to the next bf16

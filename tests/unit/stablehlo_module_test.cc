@@ -32,7 +32,7 @@ std::vector<float> run(const std::string& text, std::vector<std::unique_ptr<Tens
   if (!imported.ok()) return {};
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = "reference";
+  options.kernel.backend = BackendChoice::reference;
   const auto out = run_program(runtime, *imported, std::move(inputs), options);
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};

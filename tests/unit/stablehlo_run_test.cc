@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "strew/import.h"
 #include "strew/program.h"
+#include "tests/support/options.h"
 #include "tests/support/paths.h"
 
 namespace strew {
@@ -34,7 +35,7 @@ void run_file(const std::string& stem, const std::string& backend) {
   for (const nlohmann::json& input : data.at("inputs")) inputs.push_back(std::make_unique<Tensor>(tensor_from(input)));
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = backend;
+  options.kernel.backend = test::backend(backend);
   const auto outputs = run_program(runtime, *imported, std::move(inputs), options);
   ASSERT_TRUE(outputs.ok()) << outputs.status().message();
   ASSERT_EQ(outputs->size(), data.at("outputs").size());

@@ -6,6 +6,7 @@
 #include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/program.h"
+#include "tests/support/options.h"
 #include "tests/support/small_stack.h"
 #include "tests/unit/stablehlo_testing.h"
 
@@ -44,7 +45,7 @@ std::vector<double> run(const std::string& text, const std::vector<Data>& inputs
     for (const Data& input : inputs) copies.push_back(std::make_unique<Tensor>(tensor_from(input)));
     Runtime runtime;
     ProgramOptions options;
-    options.kernel.backend = backend;
+    options.kernel.backend = test::backend(backend);
     const auto outputs = run_program(runtime, *imported, std::move(copies), options);
     EXPECT_TRUE(outputs.ok()) << outputs.status().message();
     if (!outputs.ok()) return {};

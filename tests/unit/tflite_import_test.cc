@@ -48,7 +48,7 @@ std::unique_ptr<Tensor> tensor(DType dtype, std::vector<int64_t> dims, std::vect
 Expected<std::vector<Tensor>> run(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs) {
   Runtime runtime;
   ProgramOptions options;
-  options.kernel.backend = "reference";
+  options.kernel.backend = BackendChoice::reference;
   return run_program(runtime, imported, std::move(inputs), options);
 }
 

@@ -9,6 +9,7 @@
 
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -34,8 +35,8 @@ std::vector<uint16_t> run(const Case& c, const std::string& backend, const std::
   EXPECT_TRUE(op.ok()) << op.status().message();
   Runtime runtime;
   KernelOptions options;
-  options.backend = backend;
-  options.schedule = schedule;
+  options.backend = test::backend(backend);
+  test::set_schedule(options, schedule);
   options.threads = threads;
   auto kernel = runtime.get(*op, options);
   EXPECT_TRUE(kernel.ok()) << kernel.status().message();

@@ -39,7 +39,7 @@ Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
 /// The text or object of the kernel. `description`: receives further fields for --json.
 Expected<std::string> emit(const Options& options, const ImportedKernel& imported, std::string& description) {
   KernelOptions wanted = options.kernel;
-  if (options.emit == "halide" && wanted.backend == "auto") wanted.backend = "halide";
+  if (options.emit == "halide" && wanted.backend == BackendChoice::automatic) wanted.backend = BackendChoice::halide;
   STREW_ASSIGN(Compiled kernel, plan_kernel(imported.op, wanted));
   if (options.emit == "op") return kernel.op_text + "\n";
   if (options.emit == "plan") return print(kernel.plan);
@@ -57,8 +57,8 @@ int compile(const Options& options) {
   if (!program && !known_kind(options.emit))
     return usage_error("--emit: kind is '" + options.emit +
                        "', expected op, plan, ll, asm, obj, halide, pto-as, pto-ir, pto-ir-generic, pto-cpp or pto-host");
-  if (program && !is_npu_target(options.kernel.target))
-    return usage_error("--emit " + options.emit + ": the target is '" + options.kernel.target +
+  if (program && !is_npu(*options.kernel.target))
+    return usage_error("--emit " + options.emit + ": the target is '" + options.target +
                        "', expected --target npu-a3 or npu-a5");
   const Expected<Imported> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());

@@ -152,7 +152,7 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   }
   out.schedule_source = !options.schedule_given               ? "heuristic"
                         : stages.schedule == stages.heuristic ? "--schedule, the same as the heuristic"
-                                                              : "--schedule " + options.kernel.schedule + " over the heuristic";
+                                                              : "--schedule " + options.schedule + " over the heuristic";
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
                                          : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages);
@@ -287,9 +287,9 @@ namespace {
 /// With backend `auto` all kernels fail for the same reasons, so the first is enough; a backend that the caller names
 /// may fail for any kernel.
 Status check_all(const Imported& imported, const Options& options, size_t first, size_t last) {
-  for (size_t k = first; k < (options.kernel.backend == "auto" ? std::min(first + 1, last) : last); ++k) {
+  for (size_t k = first; k < (options.kernel.backend == BackendChoice::automatic ? std::min(first + 1, last) : last); ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
-    if (e.chosen.empty() && options.kernel.backend != "auto") return unsupported(imported.kernels[k].location + ": " + e.why);
+    if (e.chosen.empty() && options.kernel.backend != BackendChoice::automatic) return unsupported(imported.kernels[k].location + ": " + e.why);
   }
   return {};
 }
@@ -333,7 +333,7 @@ int explain(const Options& options) {
     first = static_cast<size_t>(number);
     last = first + 1;
   }
-  if (is_npu_target(options.kernel.target)) {
+  if (is_npu(*options.kernel.target)) {
     std::vector<int> numbers(last - first);
     std::iota(numbers.begin(), numbers.end(), static_cast<int>(first));
     return explain_programs(options, *imported, numbers);

@@ -98,8 +98,6 @@ Status check_kernel(const ImportedKernel& kernel) {
 }  // namespace
 
 bool is_program_kind(std::string_view kind) { return std::find(std::begin(kKinds), std::end(kKinds), kind) != std::end(kKinds); }
-bool is_npu_target(std::string_view target) { return target == "npu-a3" || target == "npu-a5"; }
-
 Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& kernel, const Options& options,
                                                          pto::Output output) {
   STREW_TRY(check_kernel(kernel));
@@ -116,7 +114,7 @@ int compile_programs(const Options& options, const Imported& imported, const std
   for (const int number : kernels) {
     const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
     const Expected<std::shared_ptr<const pto::Program>> made = program_of(kernel, options, output_of(options.emit));
-    if (!made.ok()) return fail(made.status().with_prefix(kernel.location + ": " + options.kernel.target), print(kernel.op));
+    if (!made.ok()) return fail(made.status().with_prefix(kernel.location + ": " + options.target), print(kernel.op));
     const pto::Program& program = **made;
     for (const pto::Program& other : programs)
       if (other.kernel == program.kernel)
@@ -129,7 +127,7 @@ int compile_programs(const Options& options, const Imported& imported, const std
   const Expected<std::string> text = (*module)->program_text(programs, options.emit);
   if (!text.ok()) return fail(text.status());
   if (options.output == "-") return fail(print_out(*text));
-  if (const Status status = write_both(options.output, *text, side_car(programs, options.kernel.target)); !status.ok())
+  if (const Status status = write_both(options.output, *text, side_car(programs, options.target)); !status.ok())
     return fail(status);
   if (!options.json) return kDone;
   return fail(print_out("{\"file\": \"" + printable(options.output) + "\", \"bytes\": " + std::to_string(text->size()) + "}\n"));
@@ -137,7 +135,7 @@ int compile_programs(const Options& options, const Imported& imported, const std
 
 int explain_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels) {
   Json json = {
-      {"file", options.file}, {"format", imported.format}, {"target", options.kernel.target}, {"kernels", Json::array()}};
+      {"file", options.file}, {"format", imported.format}, {"target", options.target}, {"kernels", Json::array()}};
   std::string text;
   for (const int number : kernels) {
     const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
@@ -158,7 +156,7 @@ int explain_programs(const Options& options, const Imported& imported, const std
         continue;
       }
       const pto::Program& program = **made;
-      Json report = json_of(program, options.kernel.target);
+      Json report = json_of(program, options.target);
       report["ok"] = true;
       entry["programs"][title] = std::move(report);
       const pto::TilePlan& t = program.tiles;

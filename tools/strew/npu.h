@@ -14,8 +14,6 @@ namespace strew::cli {
 
 /// Is `kind` text of a PTO program (pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host)?
 bool is_program_kind(std::string_view kind);
-bool is_npu_target(std::string_view target);
-
 /// The program of one kernel, or the reason why there is none.
 Expected<std::shared_ptr<const pto::Program>> program_of(const ImportedKernel& kernel, const Options& options,
                                                          pto::Output output);

@@ -144,23 +144,27 @@ Status parse_order(const Raw& raw, ImportOptions& out) {
 }
 
 Status parse_backend(const std::string& text, KernelOptions& out) {
-  out.backend = text;
-  for (const char* known : {"auto", "reference", "portable", "llvm", "halide", "npu-a3", "npu-a5"}) {
-    if (text == known) return {};
+  if (text == "portable") return invalid_argument("--backend: portable is a reserved name, this version has no such backend");
+  const Expected<BackendChoice> backend = strew::parse_backend(text);
+  if (backend.ok()) {
+    out.backend = *backend;
+    return {};
   }
-  return invalid_argument("--backend: it is '" + text + "', expected auto, reference, portable, llvm, halide, npu-a3 or npu-a5");
+  std::string known;
+  for (const std::string_view name : kBackendNames) known.append(known.empty() ? "" : ", ").append(name);
+  return invalid_argument("--backend: it is '" + text + "', expected one of " + known);
 }
 
 /// Parses --threads by the same rule and with the same range as `threads` in a schedule's text.
 Status parse_threads(const std::string& text, KernelOptions& out) {
   const bool is_number = text.find_first_not_of("0123456789-") == std::string::npos;
-  const Expected<ScheduleText> parsed = split_threads("threads=" + text);
+  const Expected<ScheduleText> parsed = parse_schedule_text("threads=" + text);
   if (!is_number || !parsed.ok()) return invalid_argument("--threads: it is '" + text + "', expected 1..1024");
   out.threads = parsed->threads;
   return {};
 }
 
-Status parse_schedule_option(const std::string& text, int64_t max_bytes, KernelOptions& out) {
+Status parse_schedule_option(const std::string& text, int64_t max_bytes, Options& out) {
   out.schedule = text;
   if (!text.empty() && text.front() == '@') {
     const std::string file = text.substr(1);
@@ -168,12 +172,11 @@ Status parse_schedule_option(const std::string& text, int64_t max_bytes, KernelO
     const size_t last = out.schedule.find_last_not_of(" \t\r\n");
     out.schedule.resize(last == std::string::npos ? 0 : last + 1);
   }
-  const auto check = [&]() -> Status {
-    STREW_ASSIGN(const ScheduleText split, split_threads(out.schedule));
-    return parse_schedule(split.knobs, Schedule{}).status();
-  };
-  const Status status = check();
-  return status.ok() ? status : invalid_argument("--schedule: " + status.message());
+  const Expected<ScheduleText> parsed = parse_schedule_text(out.schedule);
+  if (!parsed.ok()) return invalid_argument("--schedule: " + parsed.status().message());
+  out.kernel.schedule = parsed->knobs;
+  if (parsed->threads != 0) out.kernel.threads = parsed->threads;
+  return {};
 }
 
 Status parse_program_options(const Raw& raw, pto::ProgramOptions& out) {
@@ -199,15 +202,13 @@ Status check_values(const Raw& raw, Options& options) {
   options.schedule_given = !raw.schedule.empty();
   if (options.schedule_given) {
     const int64_t given = options.import.max_file_bytes;
-    STREW_TRY(parse_schedule_option(raw.schedule, given > 0 ? given : kMaxScheduleBytes, options.kernel));
+    STREW_TRY(parse_schedule_option(raw.schedule, given > 0 ? given : kMaxScheduleBytes, options));
   }
   options.target_given = !raw.target.empty();
-  if (options.command == "compile") options.kernel.target = kCompileTarget;
-  if (options.target_given) {
-    options.kernel.target = raw.target;
-    const Expected<Target> parsed = parse_target(raw.target);
-    if (!parsed.ok()) return invalid_argument("--target: " + parsed.status().message());
-  }
+  options.target = options.target_given ? raw.target : options.command == "compile" ? kCompileTarget : "native";
+  const Expected<Target> parsed = parse_target(options.target);
+  if (!parsed.ok()) return invalid_argument("--target: " + parsed.status().message());
+  options.kernel.target = *parsed;
   if (!raw.cache.empty() && raw.cache != "off") {
     return invalid_argument("--cache: it is '" + raw.cache + "', expected off: this build has no disk cache");
   }

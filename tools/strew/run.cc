@@ -131,8 +131,8 @@ bool only_moves(const Imported& imported) {
 
 Status verify_outputs(Runtime& runtime, const Imported& imported, Inputs inputs, ProgramOptions program,
                       const std::vector<Tensor>& outputs) {
-  program.kernel.backend = "reference";
-  program.kernel.schedule.clear();
+  program.kernel.backend = BackendChoice::reference;
+  program.kernel.schedule = {};
   program.after_kernel = nullptr;
   STREW_ASSIGN(const std::vector<Tensor> expected, run_program(runtime, imported, std::move(inputs), program));
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -12,10 +12,8 @@
 namespace strew::cli {
 
 int target(const Options& options) {
-  const Expected<Target> parsed = parse_target(options.kernel.target);
-  if (!parsed.ok()) return fail(parsed.status());
-  const Target& t = *parsed;
-  const std::string overridden = options.target_given ? "--target " + options.kernel.target : "";
+  const Target& t = *options.kernel.target;
+  const std::string overridden = options.target_given ? "--target " + options.target : "";
   if (options.json) {
     const nlohmann::ordered_json json = {{"target", print(t)},
                                          {"arch", t.arch},

@@ -36,10 +36,10 @@ std::vector<Plan> make_plans() {
 void check_schedule_text(std::string_view text) {
   static const std::vector<Plan> plans = make_plans();
   static const Target target = parse_target("x86-64-v4").value();
-  const Expected<ScheduleText> split = split_threads(text);
-  if (!split.ok()) return check_refusal(split.status());
-  const Expected<Schedule> schedule = parse_schedule(split->knobs, Schedule{});
-  if (!schedule.ok()) return check_refusal(schedule.status());
+  const Expected<ScheduleText> parsed = parse_schedule_text(text);
+  if (!parsed.ok()) return check_refusal(parsed.status());
+  const Expected<Schedule> schedule = apply(parsed->knobs, Schedule{});
+  if (!schedule.ok()) return broken("a schedule that was parsed is refused: " + schedule.status().message());
   const Expected<Schedule> again = parse_schedule(print(*schedule), Schedule{});
   if (!again.ok() || *again != *schedule) broken("a schedule reads back as another one: " + print(*schedule));
   for (const Plan& plan : plans)

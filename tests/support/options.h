@@ -1,0 +1,31 @@
+// KernelOptions from texts, for tests: a text that does not parse is a mistake of the test and ends it.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "strew/kernel_options.h"
+
+namespace strew::test {
+
+template <class T>
+T value_or_abort(Expected<T> parsed) {
+  if (!parsed.ok()) {
+    std::fprintf(stderr, "the test's options do not parse: %s\n", parsed.status().message().c_str());
+    std::abort();
+  }
+  return *std::move(parsed);
+}
+
+inline BackendChoice backend(std::string_view text) { return value_or_abort(parse_backend(text)); }
+inline Target target(std::string_view text) { return value_or_abort(parse_target(text)); }
+
+/// Sets the knobs that `text` names, and `threads` if it names that.
+inline void set_schedule(KernelOptions& options, std::string_view text) {
+  const ScheduleText parsed = value_or_abort(parse_schedule_text(text));
+  options.schedule = parsed.knobs;
+  if (parsed.threads != 0) options.threads = parsed.threads;
+}
+
+}  // namespace strew::test
