@@ -12,6 +12,7 @@
 #include "base/options.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/named_tensors.h"
+#include "runtime/call/run_many.h"
 #include "runtime/kernel_state.h"
 #include "runtime/replay.h"
 #include "schedules/can_run.h"
@@ -40,11 +41,14 @@ int64_t size_of(const Compiled& kernel) {
 }
 
 /// run() for calls that need the op, and for empty handles.
-[[gnu::noinline]] Status run_watched(const Kernel::State* state, std::span<const TensorView> tensors, strew_fault* fault) {
+[[gnu::noinline]] Status run_watched(const Kernel::State* state, std::span<const TensorView> tensors,
+                                     const CallOptions& options) {
+  strew_fault* const fault = options.fault;
   if (state == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
   try {
     Call call;
     STREW_TRY(state->callable->binder.bind(tensors, call));
+    state->callable->use(call, options);
     if (state->checks_hints) STREW_TRY(check_hints(state->op(), tensors));
     if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0)
       return run_and_replay(*state, tensors, call, fault);
@@ -109,7 +113,46 @@ Kernel::Kernel(std::shared_ptr<const State> state)
     : state_(std::move(state)), plain_(state_ != nullptr && state_->is_plain ? state_->callable.get() : nullptr) {}
 
 Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
-  return plain_ != nullptr ? plain_->run(tensors, fault) : run_watched(state_.get(), tensors, fault);
+  return plain_ != nullptr ? plain_->run(tensors, fault) : run_watched(state_.get(), tensors, {.fault = fault});
+}
+
+Status Kernel::run(std::span<const TensorView> tensors, const CallOptions& options) const {
+  return plain_ != nullptr ? plain_->run(tensors, options) : run_watched(state_.get(), tensors, options);
+}
+
+Status Kernel::run_many(std::span<const TensorView> shapes, std::span<void* const> data, const CallOptions& options) const {
+  if (plain_ != nullptr) return strew::run_many(*plain_, shapes, data, options);
+  if (state_ == nullptr) return run({}, options);
+  // The calls of a kernel that needs the op run one by one; binding is checked for all of them first.
+  const size_t tensors = state_->callable->kernel.tensor_count;
+  if (shapes.size() != tensors || data.size() % tensors != 0) return strew::run_many(*state_->callable, shapes, data, options);
+  std::vector<TensorView> views(data.size());
+  std::vector<KernelCall> calls;
+  for (size_t i = 0; i < data.size(); ++i) {
+    views[i] = shapes[i % tensors];
+    views[i].data = data[i];
+  }
+  for (size_t first = 0; first < views.size(); first += tensors)
+    calls.push_back({*this, std::span(views).subspan(first, tensors)});
+  return strew::run_many(calls, options);
+}
+
+Status run_many(std::span<const KernelCall> calls, const CallOptions& options) {
+  std::vector<BatchCall> batch;
+  bool is_plain = true;
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const Kernel::State* const state = calls[c].kernel.state().get();
+    if (state == nullptr)
+      return invalid_argument("call " + std::to_string(c) + ": kernel: an empty handle, expected one from Runtime::get");
+    batch.push_back({state->callable.get(), calls[c].tensors});
+    is_plain = is_plain && state->is_plain;
+  }
+  if (is_plain) return run_batch(batch, options);
+  STREW_TRY(check_batch(batch, options));
+  for (size_t c = 0; c < calls.size(); ++c)
+    if (const Status status = calls[c].kernel.run(calls[c].tensors, options); !status.ok())
+      return status.with_prefix("call " + std::to_string(c));
+  return {};
 }
 
 Status Kernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault) const {

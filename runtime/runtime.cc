@@ -17,7 +17,7 @@
 #include "runtime/build_job.h"
 #include "runtime/built_kernels.h"
 #include "runtime/cache.h"
-#include "runtime/call/executor/executor.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "runtime/kernel_state.h"
 #include "schedules/can_run.h"
 #include "strew/executor.h"

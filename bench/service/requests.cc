@@ -6,8 +6,6 @@
 //   prepare                         PreparedOp::of for an op that was just built
 //   first_compile                   the first kernel of a process: opens LLVM, compiles, links
 //   cold_compile/...                a kernel for a shape never seen before: CPU time of all threads
-#include "bench/service/requests.h"
-
 #include <ctime>
 #include <memory>
 #include <string>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "bench/measure.h"
+#include "bench/service/service.h"
 #include "strew/builder.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"

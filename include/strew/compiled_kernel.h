@@ -10,8 +10,10 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "strew/abi.h"
+#include "strew/call_options.h"
 #include "strew/executor.h"
 #include "strew/export.h"
 #include "strew/status.h"
@@ -21,6 +23,7 @@ namespace strew::inline v0 {
 
 class Callable;
 
+/// A handle: a copy is cheap, and shares what was prepared.
 class CompiledKernel {
  public:
   /// Prepares calls of `kernel`, which must outlive the result. `threads`: the most threads that a call may use,
@@ -29,23 +32,26 @@ class CompiledKernel {
   /// differs.
   STREW_API static Expected<CompiledKernel> make(const strew_kernel& kernel, int threads = 0,
                                                  std::shared_ptr<Executor> executor = nullptr);
-  STREW_API CompiledKernel(CompiledKernel&&) noexcept;
-  STREW_API CompiledKernel& operator=(CompiledKernel&&) noexcept;
-  STREW_API ~CompiledKernel();
 
   /// Runs the kernel on the tensors of descriptor().tensors, in that order: results, operands, indices, updates,
   /// extras. First checks rank, dtype, dims, null pointers and overlap (docs/semantics.md section 6) and, under policy
   /// `error`, the indices; if a check fails, nothing is written. With code out_of_bounds, `fault`, if given, is filled.
   /// Thread-safe; the calling thread takes part in the work.
   STREW_API Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+  /// run() with other threads, or on another executor, than the kernel's.
+  STREW_API Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
   /// run() with the tensors in any order, each with the name of its slot, as in Kernel::run_by_name.
   STREW_API Status run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault = nullptr) const;
+
+  /// Many calls at once that differ in their buffers only, as in Kernel::run_many.
+  STREW_API Status run_many(std::span<const TensorView> shapes, std::span<void* const> data,
+                            const CallOptions& options = {}) const;
 
   STREW_API const strew_kernel& descriptor() const;
 
  private:
-  explicit CompiledKernel(std::unique_ptr<const Callable> callable);
-  std::unique_ptr<const Callable> callable_;
+  explicit CompiledKernel(std::shared_ptr<const Callable> callable) : callable_(std::move(callable)) {}
+  std::shared_ptr<const Callable> callable_;  ///< never null
 };
 
 }  // namespace strew::inline v0

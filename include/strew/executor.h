@@ -1,7 +1,18 @@
-// Executor: the thread pool that runs large calls together with the calling thread. Its workers start when a call first
-// needs them and sleep between calls; small calls run on the calling thread alone. Runtimes and compiled kernels share
-// the executor of the process unless they are given another. Executors are thread-safe: calls of several threads share
-// the workers.
+// Executor: runs the parts of large calls on several threads. A program can let kernels use its own thread pool by
+// implementing this interface, or use the pool of strew: process_executor() or make_executor().
+//
+//   class HostPool final : public strew::Executor {
+//    public:
+//     int threads() const noexcept override { return pool_.size(); }
+//     void parallel_for(int count, Task task, void* context) override {
+//       pool_.parallel_for(0, count, [=](int i) { task(context, i); });
+//     }
+//     ...
+//   };
+//
+// The calling thread always takes part in the work, small calls run on it alone, and no task waits for another one, so any
+// number of threads, also none, is enough. docs/service.md, "Threads", says what an implementation must keep to, and what
+// happens if it does not. Tested by tests/unit/executor_test.cc and tests/unit/host_executor_test.cc.
 #pragma once
 
 #include <memory>
@@ -11,14 +22,32 @@
 
 namespace strew::inline v0 {
 
-class Executor;
+class ThreadPool;
 
-/// An executor of at most `threads` threads, the calling thread included: 1..1024, or 0 for as many as this process may
-/// use cores. `pins`: each worker is pinned to a core of its own. Starts no thread. Fails if `threads` is out of range.
-/// The workers end with the last reference.
+class Executor {
+ public:
+  using Task = void (*)(void* context, int index) noexcept;
+
+  virtual ~Executor() = default;
+  /// The most threads that work at a time, the calling thread included: work is cut for this many. 1: the calling thread alone.
+  virtual int threads() const noexcept = 0;
+  /// Calls task(context, i) once for each i in [0, count), on any threads, at the same time or one after another, and returns
+  /// when all calls have returned. Several threads may call it at the same time, also from inside a task.
+  virtual void parallel_for(int count, Task task, void* context) = 0;
+
+ private:
+  friend class Team;
+  /// The pool of strew itself, which lends its threads for several loops.
+  virtual ThreadPool* thread_pool() noexcept { return nullptr; }
+};
+
+/// A thread pool of at most `threads` threads, the calling thread included: 1..1024, or 0 for as many as this process may use
+/// cores. `pins`: each worker is pinned to a core of its own. Its workers start when a call first needs them, wait for a
+/// millisecond after a call for the next one, and then sleep. Fails if `threads` is out of range. The workers end with the
+/// last reference.
 STREW_API Expected<std::shared_ptr<Executor>> make_executor(int threads = 0, bool pins = false);
 
-/// The executor of kernels that were given no other: as many threads as this process may use cores. Never null.
+/// The thread pool of kernels that were given no executor: as many threads as this process may use cores. Never null.
 STREW_API const std::shared_ptr<Executor>& process_executor();
 
 }  // namespace strew::inline v0

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "strew/abi.h"
+#include "strew/call_options.h"
 #include "strew/export.h"
 #include "strew/schedule.h"
 #include "strew/status.h"
@@ -33,10 +34,20 @@ class Kernel {
   /// if a check fails, nothing is written. With code out_of_bounds, `fault`, if given, is filled. Thread-safe; the
   /// calling thread takes part in the work.
   STREW_API Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+  /// run() with other threads, or on another executor, than the kernel's.
+  STREW_API Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
   /// run() with the tensors in any order, each with the name of its slot: "result 0", "operand 0", "indices", "updates
   /// 0", "extra 0". A slot that is the only one of its role may leave out the number. A name that is unknown, missing
   /// or given twice is an error.
   STREW_API Status run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault = nullptr) const;
+
+  /// Many calls at once that differ in their buffers only: call c has the tensors `shapes`, with the addresses
+  /// data[c * shapes.size() + i]; the addresses in `shapes` are not used. Costs less than as many calls of run(): one dispatch
+  /// to threads, and one check of an index tensor that calls in a row share. All calls are checked before anything is
+  /// written; a message about a call begins with its number, "call 3: …". The memory that one call writes must not be read
+  /// or written by another call of the batch; that is checked too.
+  STREW_API Status run_many(std::span<const TensorView> shapes, std::span<void* const> data,
+                            const CallOptions& options = {}) const;
 
   // What the functions below refer to lives as long as the code: as long as a handle or the runtime's cache holds it.
 
@@ -66,5 +77,15 @@ class Kernel {
   std::shared_ptr<const State> state_;
   const Callable* plain_ = nullptr;  ///< the state's Callable if a call needs nothing else; else null. Saves a call one load
 };
+
+/// One call of a batch.
+struct KernelCall {
+  Kernel kernel;
+  std::span<const TensorView> tensors;  ///< as for Kernel::run
+};
+/// Runs calls of different kernels as one job, with the rules of Kernel::run_many. Kernels of wide accumulation, and kernels
+/// without machine code, check their indices when they run: an index out of bounds there fails the batch after other calls
+/// have been run. options.executor null: the executor of the first call's kernel.
+STREW_API Status run_many(std::span<const KernelCall> calls, const CallOptions& options = {});
 
 }  // namespace strew::inline v0

@@ -10,6 +10,8 @@
 
 namespace strew::inline v0 {
 
+class Executor;
+
 struct Call {
   static constexpr size_t kFewTensors = 16, kFewSymbols = 24;
 
@@ -27,6 +29,8 @@ struct Call {
   // left the store buffer.
   const int64_t* dyn;      ///< strew_args.dyn
   bool result_is_operand;  ///< init copy, and every result buffer is its operand's, so nothing is copied
+  Executor* executor;      ///< runs the phases of the call; not set in calls that run at once
+  int threads;             ///< the most that the call may use; not set in calls that run at once
   // Only as many of these are filled as the kernel has.
   std::array<void*, kFewTensors> few_data;
   std::array<int64_t, kFewSymbols> few_dyn;

@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "runtime/call/bind.h"
-#include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/team.h"
 #include "runtime/call/scratch.h"
 #include "strew/abi.h"
+#include "strew/call_options.h"
 #include "strew/status.h"
 #include "strew/tensor_view.h"
 
@@ -30,9 +31,23 @@ class alignas(64) Callable {
   /// Runs the kernel on the tensors of kernel.tensors, in that order. First checks rank, dtype, dims, null pointers and overlap
   /// (semantics.md section 6); on any error nothing is written. For out_of_bounds `fault`, if given, gets the details. Thread-safe.
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
+  Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
 
   /// run(), if the binder's fast path accepts the tensors: then sets `status` and returns true. Otherwise does nothing.
   bool run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const;
+
+  // The steps of run(), for batches of calls (runtime/call/run_many).
+
+  /// Sets the executor and the threads of a bound call whose phases will run.
+  void use(Call& call, const CallOptions& options) const {
+    call.executor = options.executor != nullptr ? options.executor : executor.get();
+    call.threads = options.threads != 0 ? options.threads : threads;
+  }
+  /// May this call use run_at_once()? It may if there is no init to do, the check (if any) is too small for several
+  /// threads, and one thread applies the updates.
+  bool is_direct(const Call& call) const;
+  /// Does what run_phases() does for such calls, in less time: calls the check entry, if there is one, and the range entry once.
+  Status run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
 
   // The members are set by make() and do not change. The first ones are those that every call reads: they lie side by side, because between
   // two calls other data pushes them out of the first-level cache.
@@ -57,8 +72,6 @@ class alignas(64) Callable {
 
  private:
   Callable(const strew_kernel& descriptor, Binder made) : binder(std::move(made)), kernel(descriptor) {}
-  bool is_direct(const Call& call) const;
-  Status run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
 };
 
 }  // namespace strew::inline v0

@@ -5,13 +5,9 @@
 
 #include "runtime/call/callable.h"
 #include "runtime/call/named_tensors.h"
+#include "runtime/call/run_many.h"
 
 namespace strew::inline v0 {
-
-CompiledKernel::CompiledKernel(std::unique_ptr<const Callable> callable) : callable_(std::move(callable)) {}
-CompiledKernel::CompiledKernel(CompiledKernel&&) noexcept = default;
-CompiledKernel& CompiledKernel::operator=(CompiledKernel&&) noexcept = default;
-CompiledKernel::~CompiledKernel() = default;
 
 Expected<CompiledKernel> CompiledKernel::make(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor) {
   if (executor == nullptr) executor = process_executor();
@@ -21,6 +17,15 @@ Expected<CompiledKernel> CompiledKernel::make(const strew_kernel& kernel, int th
 
 Status CompiledKernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
   return callable_->run(tensors, fault);
+}
+
+Status CompiledKernel::run(std::span<const TensorView> tensors, const CallOptions& options) const {
+  return callable_->run(tensors, options);
+}
+
+Status CompiledKernel::run_many(std::span<const TensorView> shapes, std::span<void* const> data,
+                                const CallOptions& options) const {
+  return strew::run_many(*callable_, shapes, data, options);
 }
 
 Status CompiledKernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault) const {

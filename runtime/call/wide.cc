@@ -62,16 +62,18 @@ bool prefers_sparse(const Callable& callable, const Call& fold) {
 }
 
 /// Runs the call by sparse widening. Returns false, having done nothing, if that is not for this call.
-Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault) {
+Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options) {
   // The stages are bound to an accumulator at an address where no buffer can be. run_wide_sparse replaces it by the accumulator of each
   // granule.
   const StageTensors stages(callable.kernel, tensors, reinterpret_cast<char*>(uintptr_t{1} << 62));
   const Callable &fold = *callable.parts[STREW_FOLD], &narrow = *callable.parts[STREW_NARROW];
   Call fold_call, narrow_call;
   STREW_TRY(fold.binder.bind(stages.fold, fold_call));
+  fold.use(fold_call, options);
   if (!prefers_sparse(callable, fold_call) || !keys_fit(fold.kernel, fold_call.dyn)) return false;
-  STREW_TRY(check_indices(fold, stages.fold, fold_call, fault));
+  STREW_TRY(check_indices(fold, stages.fold, fold_call, options.fault));
   STREW_TRY(narrow.binder.bind(stages.narrow, narrow_call));
+  narrow.use(narrow_call, options);
   make_result(narrow, narrow_call);
   const int64_t positions = fold_call.positions;
   if (positions == 0 || fold_call.init == 0) return true;
@@ -80,8 +82,8 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
   const int64_t unit = fold.kernel.key_bytes / result_bytes(fold.kernel);
   constexpr int64_t kBytesPerUpdate = 16;  // reading, widening, accumulating and narrowing
   const int64_t nanoseconds = estimate(positions, std::min(positions, int64_t{1} << 40) * unit * kBytesPerUpdate);
-  const int threads = threads_for(nanoseconds, fold.threads, *callable.limits);
-  Executor::Team team(*callable.executor, threads, nanoseconds);
+  const int threads = threads_for(nanoseconds, fold_call.threads, *callable.limits);
+  Team team(*fold_call.executor, threads, nanoseconds);
   return run_wide_sparse(team, callable.scratch,
                          {fold.kernel, narrow.kernel, &fold_args, &narrow_args, positions, fold_call.init,
                           int64_t{callable.kernel.scratch_mib} << 20, team.threads(), *callable.limits});
@@ -98,10 +100,10 @@ int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements) {
   return bytes;
 }
 
-Status run_wide(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault) {
+Status run_wide(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options) {
   const strew_kernel& kernel = callable.kernel;
   if (kernel.widens_touched != 0) {
-    STREW_ASSIGN(const bool done, try_sparse(callable, tensors, fault));
+    STREW_ASSIGN(const bool done, try_sparse(callable, tensors, options));
     if (done) return {};
   }
   const size_t n = kernel.result_count;
@@ -134,7 +136,7 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, s
     starts.push_back(nowhere);
     append(starts, operands);
     note_phase(*callable.limits, PhaseKind::wide_start, 0);
-    STREW_TRY(callable.parts[STREW_START]->run(starts, nullptr));
+    STREW_TRY(callable.parts[STREW_START]->run(starts, CallOptions{options.threads, options.executor}));
   } else {
     if (kernel.init_kind == STREW_IN_PLACE) append(fold, results);
     append(fold, rest);
@@ -144,9 +146,9 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, s
   append(narrow, sums);
 
   note_phase(*callable.limits, PhaseKind::wide_fold, 0);
-  STREW_TRY(callable.parts[STREW_FOLD]->run(fold, fault));
+  STREW_TRY(callable.parts[STREW_FOLD]->run(fold, options));
   note_phase(*callable.limits, PhaseKind::wide_narrow, 0);
-  return callable.parts[STREW_NARROW]->run(narrow, nullptr);
+  return callable.parts[STREW_NARROW]->run(narrow, CallOptions{options.threads, options.executor});
 }
 
 }  // namespace strew::inline v0

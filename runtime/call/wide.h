@@ -15,6 +15,6 @@ STREW_API int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t element
 
 /// Runs both stages. `tensors` are those of the whole kernel, already bound to it. The fold checks the indices first, so on an error the
 /// result is not written.
-Status run_wide(const Callable& callable, std::span<const TensorView> tensors, strew_fault* fault);
+Status run_wide(const Callable& callable, std::span<const TensorView> tensors, const CallOptions& options);
 
 }  // namespace strew::inline v0

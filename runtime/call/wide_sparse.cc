@@ -218,7 +218,7 @@ struct Work {
 
 }  // namespace
 
-bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCall& call) {
+bool run_wide_sparse(Team& team, Scratch& scratch, const SparseWidenCall& call) {
   const Layout layout(call);
   constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // limit of the list entry
   if (call.positions > kMostPositions || layout.thread_bytes * call.threads > call.scratch_bytes) return false;

@@ -18,6 +18,6 @@ struct SparseWidenCall {
 };
 /// Folds all updates and rounds every part of the result that they reach. Returns false, having done nothing, if the scratch would be too
 /// large or cannot be allocated.
-bool run_wide_sparse(Executor::Team& team, Scratch& scratch, const SparseWidenCall& call);
+bool run_wide_sparse(Team& team, Scratch& scratch, const SparseWidenCall& call);
 
 }  // namespace strew::inline v0

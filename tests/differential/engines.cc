@@ -83,7 +83,7 @@ EngineRoom::EngineRoom(EngineOptions options)
       names_(test::backend_names(options_)),
       limits_(std::make_shared<ExecutionLimits>()),
       runtime_(std::make_unique<Runtime>(
-          ExecutionSettings{std::make_shared<Executor>(ExecutorOptions{kMostThreads, false, true}), limits_})) {}
+          ExecutionSettings{std::make_shared<ThreadPool>(ThreadPoolOptions{kMostThreads, false, true}), limits_})) {}
 
 void EngineRoom::set_limits(const ExecutionLimits& limits) {
   *limits_ = limits;
@@ -131,7 +131,8 @@ Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const
   if (kernel->backend() != backend)
     return internal_error(fmt::format("asked for backend {}, got {}", backend, kernel->backend()));
   if (++built_ % kForgetEvery == 0) runtime_->clear();
-  return Engine{backend, fmt::format("threads={},{}", kernel->threads(), print(kernel->schedule())), print(*options.target), *kernel};
+  return Engine{backend, fmt::format("threads={},{}", kernel->threads(), print(kernel->schedule())), print(*options.target),
+                *kernel};
 }
 
 Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::optional<Strategy> wish) {

@@ -181,7 +181,7 @@ TEST_F(MachineCode, ElementsAreClampedAndWrappedEightAtATime) {
 }
 
 TEST_F(MachineCode, FilledElementsAreChosenNotBranchedTo) {
-  Gather op = *gather_rows(f32({4096}), i32({kUpdates})).oob(OobPolicy::fill_element).build();
+  const Op op = built(gather_rows(f32({4096}), i32({kUpdates})).fill(OobPolicy::fill_element, Scalar::of(0.0F)));
   const std::string text = code(op, EntryKind::range);
   const int chosen = count(text, "cmov\\w*");
   EXPECT_GE(chosen, 8) << text;

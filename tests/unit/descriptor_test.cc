@@ -10,6 +10,7 @@
 
 #include "base/machine.h"
 #include "runtime/call/callable.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "strew/runtime.h"
 #include "tests/support/ops.h"
 
@@ -66,7 +67,7 @@ TEST_F(Descriptors, OfAnotherVersionAreRefused) {
   copy_.size -= 8;
   EXPECT_THAT(refusal(), HasSubstr("kernel: abi is 2 of " + std::to_string(sizeof(strew_kernel) - 8) + " bytes"));
   EXPECT_FALSE(Binder::make(copy_).ok());
-  EXPECT_FALSE(Callable::make(copy_, std::make_shared<Executor>(1)).ok());
+  EXPECT_FALSE(Callable::make(copy_, std::make_shared<ThreadPool>(1)).ok());
 }
 
 TEST_F(Descriptors, ThatNeedWhatTheMachineLacksAreRefused) {
@@ -124,7 +125,7 @@ TEST_F(Descriptors, KeysFitUpTo32Bits) {
 
 TEST_F(Descriptors, CallablesRefuseThreadsOutOfRange) {
   for (const int threads : {-1, 1025})
-    EXPECT_EQ(Callable::make(copy_, std::make_shared<Executor>(1), threads).status().message(),
+    EXPECT_EQ(Callable::make(copy_, std::make_shared<ThreadPool>(1), threads).status().message(),
               "threads: " + std::to_string(threads) + ", expected 0..1024");
 }
 

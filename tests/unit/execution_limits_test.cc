@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "runtime/call/executor/trace.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
@@ -51,7 +51,7 @@ class SmallCalls : public testing::Test {
 
   PhaseTrace trace_;
   std::shared_ptr<ExecutionLimits> limits_ = std::make_shared<ExecutionLimits>();
-  Runtime runtime_{{std::make_shared<Executor>(ExecutorOptions{.threads = 5, .waits = true}), limits_}};
+  Runtime runtime_{{std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = 5, .waits = true}), limits_}};
 };
 
 TEST_F(SmallCalls, StayOnOneThreadByDefault) {

@@ -1,9 +1,9 @@
 // The executor runs every chunk exactly once, for any count, from many callers and from inside a chunk; a team counts exactly the threads that
 // come, also in a forked child and where the system gives no threads; splits cover their range; the floating-point environment of workers
 // is the default.
-#include "runtime/call/executor/executor.h"
-
 #include <gtest/gtest.h>
+
+#include "runtime/call/executor/thread_pool.h"
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -42,7 +42,7 @@ struct Counts {
 
 TEST(Executor, EveryChunkOnce) {
   for (int threads : {1, 2, 3, 8}) {
-    Executor executor(threads);
+    ThreadPool executor(threads);
     for (int chunks : {1, 2, 3, 7, 64, 65, 1000, 100000}) {
       for (int most : {1, 2, threads, 100}) {
         Counts counts(chunks);
@@ -55,7 +55,7 @@ TEST(Executor, EveryChunkOnce) {
 }
 
 TEST(Executor, ManyShortJobsInARow) {
-  Executor executor(4);
+  ThreadPool executor(4);
   for (int i = 0; i < 20000; ++i) {
     Counts counts(5);
     executor.run(5, 4, 2000, Counts::work, &counts);
@@ -64,7 +64,7 @@ TEST(Executor, ManyShortJobsInARow) {
 }
 
 TEST(Executor, CallersShareThePool) {
-  Executor executor(4);
+  ThreadPool executor(4);
   std::atomic<int> bad{0};
   std::vector<std::thread> callers;
   for (int t = 0; t < 6; ++t) {
@@ -81,9 +81,9 @@ TEST(Executor, CallersShareThePool) {
 }
 
 TEST(Executor, ChunksMayCallTheExecutor) {
-  Executor executor(4);
+  ThreadPool executor(4);
   struct Outer {
-    Executor* executor;
+    ThreadPool* executor;
     std::atomic<int> good{0};
   } outer{&executor};
   executor.run(
@@ -99,7 +99,7 @@ TEST(Executor, ChunksMayCallTheExecutor) {
 }
 
 TEST(Executor, UsesMoreThanOneThreadWhereThereIsWork) {
-  Executor executor(2);
+  ThreadPool executor(2);
   struct Seen {
     std::mutex mutex;
     std::set<std::thread::id> ids;
@@ -124,7 +124,7 @@ TEST(Executor, UsesMoreThanOneThreadWhereThereIsWork) {
   EXPECT_EQ(seen.ids.size(), 2u);
 }
 
-static_assert(!std::is_convertible_v<void (*)(void*, int), Executor::Work>, "work must not be able to throw");
+static_assert(!std::is_convertible_v<void (*)(void*, int), Team::Work>, "work must not be able to throw");
 
 /// As many chunks as the team counts threads, each of which waits for all the others: passed only if every thread counted comes.
 struct Meeting {
@@ -142,7 +142,7 @@ struct Meeting {
       std::this_thread::yield();
     }
   }
-  static bool held_by(Executor::Team& team) {
+  static bool held_by(Team& team) {
     Meeting meeting(team.threads());
     team.run(team.threads(), work, &meeting);
     return !meeting.failed && meeting.present == team.threads();
@@ -151,12 +151,12 @@ struct Meeting {
 
 TEST(Executor, ATeamCountsExactlyTheThreadsThatCome) {
   constexpr int64_t kShort = 1000;  // nanoseconds: not worth waking anybody for
-  Executor executor(4);
+  ThreadPool executor(4);
   std::set<int> sizes;
   for (int i = 0; i < 400; ++i) {
     // Pauses around the time that workers stay awake, so that teams find all, some and none of them.
     if (i % 8 != 0) std::this_thread::sleep_for(std::chrono::microseconds(700 + 10 * (i % 64)));
-    Executor::Team team(executor, 4, i % 8 == 0 ? kLong : kShort);
+    Team team(executor, 4, i % 8 == 0 ? kLong : kShort);
     ASSERT_GE(team.threads(), 1);
     ASSERT_LE(team.threads(), 4);
     EXPECT_EQ(team.has_help(), team.threads() > 1);
@@ -167,24 +167,24 @@ TEST(Executor, ATeamCountsExactlyTheThreadsThatCome) {
 }
 
 TEST(Executor, ATeamIsNeverLargerThanWhatWasAskedFor) {
-  Executor executor(5);
+  ThreadPool executor(5);
   for (const int wanted : {0, 1, 2, 3, 5, 9}) {
-    Executor::Team team(executor, wanted, kLong);
+    Team team(executor, wanted, kLong);
     EXPECT_EQ(team.threads(), std::clamp(wanted, 1, 5));
     EXPECT_TRUE(Meeting::held_by(team));
   }
 }
 
 TEST(Executor, MoreWorkersThanAWordHasBits) {
-  Executor executor({130, false, true});
-  Executor::Team team(executor, 130, 1);
+  ThreadPool executor({130, false, true});
+  Team team(executor, 130, 1);
   EXPECT_EQ(team.threads(), 130);
   EXPECT_TRUE(Meeting::held_by(team));
 }
 
 TEST(Executor, TwoTeamsDivideThePool) {
-  Executor executor(3);
-  Executor::Team first(executor, 2, kLong), second(executor, 2, kLong), third(executor, 2, kLong);
+  ThreadPool executor(3);
+  Team first(executor, 2, kLong), second(executor, 2, kLong), third(executor, 2, kLong);
   EXPECT_EQ(first.threads(), 2);
   EXPECT_EQ(second.threads(), 2);
   EXPECT_EQ(third.threads(), 1) << "there is a third worker";
@@ -194,7 +194,7 @@ TEST(Executor, TwoTeamsDivideThePool) {
 }
 
 TEST(Executor, AThreadThatIsHeldUpLosesItsShareToTheOthers) {
-  Executor executor(3);
+  ThreadPool executor(3);
   constexpr int kChunks = 300;
   struct Run {
     std::atomic<int> done{0};
@@ -202,7 +202,7 @@ TEST(Executor, AThreadThatIsHeldUpLosesItsShareToTheOthers) {
   };
   for (int attempt = 0; attempt < 5; ++attempt) {
     Run run;
-    Executor::Team team(executor, 3, kLong);
+    Team team(executor, 3, kLong);
     ASSERT_EQ(team.threads(), 3);
     // The first chunk that runs waits until all others are done: by threads that began elsewhere.
     team.run(
@@ -237,19 +237,19 @@ TEST(Executor, StartsNoMoreWorkersThanATeamWants) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     unchanged = threads() == before ? unchanged + 1 : 0;
   }
-  Executor executor(8);
-  { Executor::Team team(executor, 3, kLong); }
+  ThreadPool executor(8);
+  { Team team(executor, 3, kLong); }
   EXPECT_EQ(threads(), before + 2);
-  { Executor::Team team(executor, 5, kLong); }
+  { Team team(executor, 5, kLong); }
   EXPECT_EQ(threads(), before + 4);
 }
 #endif
 
 TEST(Executor, ThatWaitsHasAllItsThreadsForAnyJob) {
   for (const int threads : {1, 2, 3, 5, 8}) {
-    Executor executor({threads, false, true});
+    ThreadPool executor({threads, false, true});
     for (int i = 0; i < 20; ++i) {
-      Executor::Team team(executor, threads, 1);
+      Team team(executor, threads, 1);
       ASSERT_EQ(team.threads(), threads);
       ASSERT_TRUE(Meeting::held_by(team));
       struct Seen {
@@ -285,21 +285,21 @@ int in_child(const Body& body) {
 
 #if !defined(__SANITIZE_THREAD__)  // tsan lets no child of a process with threads start threads
 TEST(Executor, AForkedChildStartsItsOwnWorkers) {
-  Executor executor(3);
-  { Executor::Team(executor, 3, kLong).run(0, Counts::work, nullptr); }
+  ThreadPool executor(3);
+  { Team(executor, 3, kLong).run(0, Counts::work, nullptr); }
   const int status = in_child([&] {
-    if (Executor::Team(executor, 3, 1).has_help()) return 1;  // the parent's workers are not here, nor worth starting for this
-    Executor::Team team(executor, 3, kLong);
+    if (Team(executor, 3, 1).has_help()) return 1;  // the parent's workers are not here, nor worth starting for this
+    Team team(executor, 3, kLong);
     if (team.threads() != 3 || !Meeting::held_by(team)) return 2;
     return 0;
   });
   EXPECT_EQ(status, 0);
-  Executor::Team team(executor, 3, kLong);
+  Team team(executor, 3, kLong);
   EXPECT_TRUE(Meeting::held_by(team));  // the parent's are still there
 }
 
 TEST(Executor, AChildForkedWhileThePoolIsBusyIsNotStuck) {
-  auto executor = std::make_unique<Executor>(3);
+  auto executor = std::make_unique<ThreadPool>(3);
   struct Job {
     std::atomic<int> running{0};
     std::atomic<bool> go_on{false};
@@ -320,7 +320,7 @@ TEST(Executor, AChildForkedWhileThePoolIsBusyIsNotStuck) {
     executor->run(50, 3, kLong, Counts::work, &counts);
     if (!counts.all_once()) return 1;
     {
-      Executor::Team team(*executor, 3, kLong);
+      Team team(*executor, 3, kLong);
       if (team.threads() != 3 || !Meeting::held_by(team)) return 2;
     }
     executor.reset();  // joins the child's workers, not the parent's
@@ -332,7 +332,7 @@ TEST(Executor, AChildForkedWhileThePoolIsBusyIsNotStuck) {
 }
 
 TEST(Executor, AChildForkedFromInsideAChunkReturns) {
-  Executor executor({3, false, true});
+  ThreadPool executor({3, false, true});
   struct Context {
     std::thread::id caller = std::this_thread::get_id();
     std::atomic<pid_t> child{-1};
@@ -353,7 +353,7 @@ TEST(Executor, AChildForkedFromInsideAChunkReturns) {
       },
       &context);
   if (context.is_child) {
-    Executor::Team team(executor, 3, kLong);
+    Team team(executor, 3, kLong);
     _exit(team.threads() == 3 && Meeting::held_by(team) ? 0 : 1);
   }
   ASSERT_GT(context.child, 0);
@@ -376,18 +376,18 @@ bool limit_threads(rlim_t count) {
 TEST(Executor, WorksAloneWhereTheSystemGivesNoThreads) {
   constexpr int kCannot = 77;
   const int status = in_child([] {
-    Executor executor(4);
+    ThreadPool executor(4);
     if (!limit_threads(0)) return kCannot;
     for (int i = 0; i < 200; ++i) {
       Counts counts(8);
-      Executor::Team team(executor, 4, kLong);
+      Team team(executor, 4, kLong);
       if (team.has_help() || team.threads() != 1) return 1;
       team.run(8, Counts::work, &counts);
       if (!counts.all_once()) return 2;
     }
     if (!limit_threads(RLIM_INFINITY)) return kCannot;
     for (int i = 0; i < 200; ++i)
-      if (Executor::Team(executor, 4, kLong).threads() == 4) return 0;
+      if (Team(executor, 4, kLong).threads() == 4) return 0;
     return 3;  // it never asked again
   });
   if (status == kCannot) GTEST_SKIP() << "this process may not limit its threads";
@@ -403,7 +403,7 @@ TEST(Executor, PinnedWorkersHaveOneCoreAndTheCallerKeepsItsOwn) {
     std::thread::id caller = std::this_thread::get_id();
     std::atomic<int> most_cores{0};
   } seen;
-  Executor executor(3, true);
+  ThreadPool executor(3, true);
   for (int i = 0; i < 20; ++i) {
     executor.run(
         64, 3, 1'000'000'000,
@@ -428,7 +428,7 @@ TEST(Executor, PinnedWorkersHaveOneCoreAndTheCallerKeepsItsOwn) {
 
 TEST(Executor, WorkersComputeInTheDefaultEnvironment) {
   std::fesetround(FE_UPWARD);
-  Executor executor(2);
+  ThreadPool executor(2);
   std::atomic<int> off{0};
   struct Context {
     std::thread::id caller;

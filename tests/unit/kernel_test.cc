@@ -9,6 +9,7 @@
 
 #include "backends/pipeline.h"
 #include "base/cpus.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "runtime/kernel_state.h"
 #include "runtime/replay.h"
 #include "schedules/can_run.h"
@@ -301,7 +302,7 @@ TEST(Kernel, TargetsThatTheMachineLacksAreRefusedButCompiled) {
     auto compiled = compile(op, options);
     if (parse_target(target)->arch != detect_target().arch) continue;
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-    const auto state = make_kernel(std::move(*compiled), std::make_shared<Executor>(1));
+    const auto state = make_kernel(std::move(*compiled), std::make_shared<ThreadPool>(1));
     ASSERT_FALSE(state.ok()) << target;
     EXPECT_EQ(state.status().message(), machine_can_run(*parse_target(target)).message());
     break;  // one compilation is enough
@@ -325,7 +326,7 @@ void replace_entry(Kernel::State& state, int kind, strew_entry entry) {
 std::shared_ptr<Kernel::State> state_of(const std::string& text) {
   auto compiled = compile(op_of(text), with("llvm"));
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
-  auto state = make_kernel(std::move(*compiled), std::make_shared<Executor>(1));
+  auto state = make_kernel(std::move(*compiled), std::make_shared<ThreadPool>(1));
   EXPECT_TRUE(state.ok()) << state.status().message();
   return *state;
 }
@@ -392,7 +393,7 @@ TEST(Linker, NamesAMissingSymbolInItsStatus) {
   ASSERT_TRUE(compiled.ok());
   compiled->symbol = "strew_absent";
   testing::internal::CaptureStderr();
-  const auto state = make_kernel(std::move(*compiled), std::make_shared<Executor>(1));
+  const auto state = make_kernel(std::move(*compiled), std::make_shared<ThreadPool>(1));
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   ASSERT_FALSE(state.ok());
   EXPECT_EQ(state.status().code(), Code::internal);

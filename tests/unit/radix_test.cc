@@ -55,7 +55,7 @@ class Radix : public testing::Test {
     trace_.clear();
     limits->trace = &trace_;
     limits->thread_nanoseconds = 0;
-    const auto executor = std::make_shared<Executor>(ExecutorOptions{.threads = threads, .waits = true});
+    const auto executor = std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = threads, .waits = true});
     const auto callable = Callable::make(descriptor, executor, threads, limits);
     EXPECT_TRUE(callable.ok()) << callable.status().message();
     if (!callable.ok()) return {};

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"operand=bf16[8,16] indices=i32[4] result=f32[4,16] oob=fill_window fill=1:f32 " + kRowDims,
              "gather_fill: fill is 1 of dtype f32; expected dtype bf16"},
         Case{kRows + "oob=clamp fill=1:f32",
-             "gather_fill: fill is 1 with oob clamp; expected none (0:f32): only fill_element and fill_window read it"},
+             "gather_fill: fill is 1 with oob clamp; expected none: only fill_element and fill_window read it"},
         Case{"operand=f32[0,16] indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
              "index_vector_dim=1 slice_sizes=[0,16]",
              "gather_empty: result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[0,16] with "

@@ -42,7 +42,7 @@ void work(void* context, int chunk) noexcept {
 
 }  // namespace
 
-bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault) {
+bool run_chunks(Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault) {
   Running running{phase, phase.split, {}};
   // Chunks of the other axes each repeat the work on the indices, so there is one per thread.
   running.split.chunks = phase.axis == Axis::work ? team.threads() * limits.chunks_per_thread : team.threads();
@@ -52,10 +52,10 @@ bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase
   return false;
 }
 
-bool run_split(const Callable& callable, const Phase& phase, int64_t nanoseconds, strew_fault* fault) {
+bool run_split(const Callable& callable, const Call& call, const Phase& phase, int64_t nanoseconds, strew_fault* fault) {
   if (phase.split.total == 0) return true;
   const ExecutionLimits& limits = *callable.limits;
-  Executor::Team team(*callable.executor, threads_for(nanoseconds, callable.threads, limits), nanoseconds);
+  Team team(*call.executor, threads_for(nanoseconds, call.threads, limits), nanoseconds);
   if (team.has_help()) return run_chunks(team, limits, phase, fault);
   note_phase(limits, phase.kind, 1);
   return phase.entry(&phase.args, 0, phase.axis == Axis::work ? phase.split.total : phase.positions, fault) == STREW_OK;

@@ -27,9 +27,9 @@ struct Phase {
 
 /// Runs the phase on a team that has help, with one chunk or more per thread. Returns false if a chunk reported a fault; `fault` is then
 /// the first by position.
-bool run_chunks(Executor::Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault);
+bool run_chunks(Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault);
 /// The same on a new team if the work is worth several threads, else in one piece. For the axes work and window.
-bool run_split(const Callable& callable, const Phase& phase, int64_t nanoseconds, strew_fault* fault);
+bool run_split(const Callable& callable, const Call& call, const Phase& phase, int64_t nanoseconds, strew_fault* fault);
 
 /// estimate(): the nanoseconds that one thread would need, roughly. threads_for(): how many threads that is worth.
 inline int64_t estimate(int64_t positions, int64_t bytes) {

@@ -44,7 +44,7 @@ Status check_indices(const Callable& callable, std::span<const TensorView> tenso
   const int64_t positions = call.positions;
   strew_fault found{};
   const Phase phase{PhaseKind::check, callable.kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
-  if (run_split(callable, phase, estimate(positions, 0), &found)) return {};
+  if (run_split(callable, call, phase, estimate(positions, 0), &found)) return {};
   return bad_index_error(callable.kernel, tensors, found, fault);
 }
 
@@ -59,18 +59,18 @@ void make_result(const Callable& callable, const Call& call) {
   strew_args args = arguments_of(call);
   // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.
   const ExecutionLimits& limits = *callable.limits;
-  const int threads = threads_for(nanoseconds, callable.threads, limits);
+  const int threads = threads_for(nanoseconds, call.threads, limits);
   const int64_t cache = limits.last_level_cache_bytes != 0 ? limits.last_level_cache_bytes : callable.last_level_cache_bytes;
   if (2 * (bytes / threads) > cache / 2) args.flags = STREW_STREAM;
   // If rows of a packed result do not end on a byte, two chunks may share a byte whatever the unit is, so there is one chunk.
   const int64_t unit = kernel.packs_results != 0 ? count : limits.init_unit;
   strew_fault unused{};
-  run_split(callable, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, nanoseconds, &unused);
+  run_split(callable, call, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, nanoseconds, &unused);
 }
 
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   const FpEnvironment environment(callable.computes_floats);
-  if (!callable.parts.empty()) return run_wide(callable, tensors, fault);
+  if (!callable.parts.empty()) return run_wide(callable, tensors, {call.threads, call.executor, fault});
   STREW_TRY(check_indices(callable, tensors, call, fault));
   make_result(callable, call);
   apply(callable, call, tensors, arguments_of(call));

@@ -11,7 +11,7 @@ namespace strew::inline v0 {
 namespace {
 
 struct Traced {
-  Executor::Work work;
+  Team::Work work;
   void* context;
   std::mutex mutex;
   std::set<std::thread::id> threads;
@@ -27,8 +27,7 @@ std::string_view name(PhaseKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-void run_traced(Executor::Team& team, PhaseTrace& trace, PhaseKind kind, int chunks, int busy, Executor::Work work,
-                void* context) {
+void run_traced(Team& team, PhaseTrace& trace, PhaseKind kind, int chunks, int busy, Team::Work work, void* context) {
   Traced traced{work, context, {}, {}};
   team.run(
       chunks,

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/thread_pool.h"
 
 namespace strew::inline v0 {
 
@@ -53,15 +53,13 @@ class PhaseTrace {
 };
 
 /// Runs team.run() and adds its step to the trace; `busy` of the chunks are not empty.
-void run_traced(Executor::Team& team, PhaseTrace& trace, PhaseKind kind, int chunks, int busy, Executor::Work work,
-                void* context);
-inline void run_phase(Executor::Team& team, const ExecutionLimits& limits, PhaseKind kind, int chunks, int busy,
-                      Executor::Work work, void* context) {
+void run_traced(Team& team, PhaseTrace& trace, PhaseKind kind, int chunks, int busy, Team::Work work, void* context);
+inline void run_phase(Team& team, const ExecutionLimits& limits, PhaseKind kind, int chunks, int busy, Team::Work work,
+                      void* context) {
   if (limits.trace == nullptr) return team.run(chunks, work, context);
   run_traced(team, *limits.trace, kind, chunks, busy, work, context);
 }
-inline void run_phase(Executor::Team& team, const ExecutionLimits& limits, PhaseKind kind, int chunks, Executor::Work work,
-                      void* context) {
+inline void run_phase(Team& team, const ExecutionLimits& limits, PhaseKind kind, int chunks, Team::Work work, void* context) {
   run_phase(team, limits, kind, chunks, chunks, work, context);
 }
 /// Adds a step that the calling thread runs itself, or that the next steps are part of.

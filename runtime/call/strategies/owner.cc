@@ -62,7 +62,7 @@ class Scan {
   const int64_t block_, queue_;
 };
 
-void run_owner(Executor::Team& team, Scratch&, const OwnerCall& call) {
+void run_owner(Team& team, Scratch&, const OwnerCall& call) {
   Scan scan(call);
   run_phase(
       team, call.limits, PhaseKind::owner, call.threads,

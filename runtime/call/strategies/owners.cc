@@ -54,7 +54,7 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
 
 /// For updates that go to few destinations: cuts the columns of all windows into chunks, if a thread gets at least a cache line of the
 /// result.
-bool apply_columns(const ApplyCall& call, Executor::Team& team, const OwnerCall& owners) {
+bool apply_columns(const ApplyCall& call, Team& team, const OwnerCall& owners) {
   const strew_kernel& kernel = call.kernel();
   const strew_entry clip = call.entry(STREW_ENTRY_clip);
   if (clip == nullptr) return false;
@@ -70,9 +70,9 @@ bool apply_columns(const ApplyCall& call, Executor::Team& team, const OwnerCall&
 
 }  // namespace
 
-bool apply_by_owners(const ApplyCall& call, void (*deal)(Executor::Team&, Scratch&, const OwnerCall&)) {
+bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&)) {
   if (call.call.positions < call.limits().owner_positions || !keys_fit(call.kernel(), call.args.dyn)) return false;
-  Executor::Team team(*call.callable.executor, call.threads, call.nanoseconds);
+  Team team(*call.call.executor, call.threads, call.nanoseconds);
   if (!team.has_help()) return false;
   const OwnerCall owners = owner_call(call, team.threads());
   if (!apply_columns(call, team, owners)) deal(team, call.callable.scratch, owners);

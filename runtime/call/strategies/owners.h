@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "runtime/call/executor/executor.h"
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/thread_pool.h"
 #include "runtime/call/strategies/key_scan.h"
 #include "runtime/call/strategies/strategy.h"
 
@@ -69,6 +69,6 @@ bool is_lopsided(const OwnerCall& call);
 /// Calls `deal`, the body of a strategy, on a team that has help. If few destinations get most updates and windows are wide, cuts the
 /// windows' columns into chunks instead. Returns false, having done nothing, if the call is too small for several threads or no thread is
 /// free.
-bool apply_by_owners(const ApplyCall& call, void (*deal)(Executor::Team&, Scratch&, const OwnerCall&));
+bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&));
 
 }  // namespace strew::inline v0

@@ -21,8 +21,9 @@ int64_t unit_of(const ApplyCall& call) {
 
 bool apply_positions(const ApplyCall& call) {
   strew_fault unused{};
-  run_split(call.callable, {PhaseKind::positions, call.callable.range, call.args, {call.call.positions, unit_of(call), 1}},
-            call.nanoseconds, &unused);
+  run_split(call.callable, call.call,
+            {PhaseKind::positions, call.callable.range, call.args, {call.call.positions, unit_of(call), 1}}, call.nanoseconds,
+            &unused);
   return true;
 }
 

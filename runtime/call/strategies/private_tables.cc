@@ -102,7 +102,7 @@ int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables) 
   return share(kernel, elements) * kernel.result_count * tables;
 }
 
-bool run_private(Executor::Team& team, Scratch& scratch, const PrivateCall& call) {
+bool run_private(Team& team, Scratch& scratch, const PrivateCall& call) {
   const int wave = std::min(call.threads, call.tables), apart = std::min(wave, call.tables - 1);
   const int64_t bytes = private_bytes(call.kernel, call.elements, apart);
   const int64_t pointers = int64_t{apart} * static_cast<int64_t>(call.kernel.data_count * sizeof(void*));
@@ -147,7 +147,7 @@ bool apply_private_tables(const ApplyCall& call) {
   if (!__builtin_mul_overflow(call.call.positions, per_update, &enough) &&
       enough < elements / std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn)))
     return false;
-  Executor::Team team(*call.callable.executor, call.threads, call.nanoseconds);
+  Team team(*call.call.executor, call.threads, call.nanoseconds);
   if (exact && !team.has_help()) return false;
   const int tables = exact ? std::min(most, team.threads()) : most;
   return run_private(team, call.callable.scratch,

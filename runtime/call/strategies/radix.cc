@@ -22,7 +22,7 @@ namespace {
 
 class Rounds {
  public:
-  Rounds(Executor::Team& team, const OwnerCall& call, const PartitionLayout& layout, char* scratch)
+  Rounds(Team& team, const OwnerCall& call, const PartitionLayout& layout, char* scratch)
       : team_(team), call_(call), layout_(layout), partition_(KeyScan(call.keys, *call.args), layout, scratch) {}
 
   void run() {
@@ -76,14 +76,14 @@ class Rounds {
     call_.list(&args, partition_.bucket_begin(bucket), partition_.bucket_begin(bucket + 1), &unused);
   }
 
-  Executor::Team& team_;
+  Team& team_;
   const OwnerCall& call_;
   const PartitionLayout& layout_;
   Partition partition_;
   std::array<int, PartitionLayout::kMostBuckets> ranked_{};
 };
 
-void run_radix(Executor::Team& team, Scratch& scratch, const OwnerCall& call) {
+void run_radix(Team& team, Scratch& scratch, const OwnerCall& call) {
   const PartitionLayout layout = PartitionLayout::of(
       {call.positions, call.last_key, call.key_bytes, call.call_bytes, call.scratch_bytes, call.threads}, call.limits);
   const Scratch::Loan loan = scratch.borrow(layout.scratch_bytes());

@@ -63,7 +63,7 @@ class Runs {
   std::array<int64_t, kMostChunks + 1> borders_{};
 };
 
-void run_runs(Executor::Team& team, Scratch&, const OwnerCall& call) {
+void run_runs(Team& team, Scratch&, const OwnerCall& call) {
   Runs runs(call);
   run_phase(
       team, call.limits, PhaseKind::runs, runs.chunks(),

@@ -23,7 +23,7 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
   const strew_kernel& kernel = callable.kernel;
   if (kernel.strategy != STREW_STRATEGY_sequential) {
     const int64_t nanoseconds = apply_nanoseconds(callable, call);
-    const int threads = threads_for(nanoseconds, callable.threads, *callable.limits);
+    const int threads = threads_for(nanoseconds, call.threads, *callable.limits);
     if (kApply[kernel.strategy]({callable, call, tensors, args, threads, nanoseconds})) return;
   }
   note_phase(*callable.limits, PhaseKind::whole, 1);

@@ -8,7 +8,7 @@
 // writes one cache line per worker (its share of the chunks and the job). During the phase each thread writes only lines of its own until
 // its share is finished. A worker that has not begun when all chunks are taken is called off, so nobody waits for a thread that has lost its
 // core. Tested by tests/unit/executor_test.cc, also under tsan.
-#include "runtime/call/executor/executor.h"
+#include "runtime/call/executor/thread_pool.h"
 
 #include <algorithm>
 #include <chrono>
@@ -36,37 +36,37 @@ inline void pause() {
 
 }  // namespace
 
-/// The process's executors, so that a forked child finds them: only there is it known that their workers are gone.
+/// The process's pools, so that a forked child finds them: only there is it known that their workers are gone.
 struct Forks {
   static inline std::mutex mutex;  // guards the list; held across fork(), so that the child finds it whole
-  static inline Executor* first = nullptr;
+  static inline ThreadPool* first = nullptr;
 
-  static void add(Executor* executor) {
+  static void add(ThreadPool* executor) {
     static const int watching = pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, in_child);
     static_cast<void>(watching);  // without memory for the handler a child that forks finds sleeping workers: its calls run alone
     const std::lock_guard lock(mutex);
     executor->next_ = first;
     first = executor;
   }
-  static void remove(Executor* executor) {
+  static void remove(ThreadPool* executor) {
     const std::lock_guard lock(mutex);
-    Executor** link = &first;
+    ThreadPool** link = &first;
     while (*link != executor) link = &(*link)->next_;
     *link = executor->next_;
   }
   static void in_child() {
-    for (Executor* executor = first; executor != nullptr; executor = executor->next_) executor->forget_workers();
+    for (ThreadPool* executor = first; executor != nullptr; executor = executor->next_) executor->forget_workers();
     mutex.unlock();
   }
 };
 
-Executor::Executor(const ExecutorOptions& options)
+ThreadPool::ThreadPool(const ThreadPoolOptions& options)
     : options_{std::clamp(options.threads, 1, kMaxThreads), options.pins, options.waits},
       seats_(new Seat[static_cast<size_t>(options_.threads - 1)]) {
   Forks::add(this);
 }
 
-Executor::~Executor() {
+ThreadPool::~ThreadPool() {
   Forks::remove(this);
   stop_.store(true);
   const int count = started_.load();
@@ -78,7 +78,7 @@ Executor::~Executor() {
 }
 
 /// In a forked child, which has one thread. Nothing is allocated or freed: other threads may have held the heap's locks.
-void Executor::forget_workers() {
+void ThreadPool::forget_workers() {
   started_.store(0);
   starting_.store(false);
   idle_.clear();
@@ -88,11 +88,11 @@ void Executor::forget_workers() {
   ++forks_;
 }
 
-void Executor::notify(int id) { seats_[static_cast<size_t>(id)].state.notify_one(); }
+void ThreadPool::notify(int id) { seats_[static_cast<size_t>(id)].state.notify_one(); }
 
 // ---- Workers ----------------------------------------------------------------------------------------------------------------------------
 
-void Executor::work_as(int id) {
+void ThreadPool::work_as(int id) {
   using Clock = std::chrono::steady_clock;
   FpEnvironment::set_default();
   const uint32_t forks = forks_;  // differs in a child that was forked from inside a chunk: there nobody waits for this thread
@@ -121,7 +121,7 @@ void Executor::work_as(int id) {
 }
 
 /// Until a team wakes the worker; not at all if one has just taken it.
-void Executor::sleep_as(int id) {
+void ThreadPool::sleep_as(int id) {
   Seat& seat = seats_[static_cast<size_t>(id)];
   if (!idle_.remove(id)) return;
   seat.state.store(kAsleep);
@@ -133,7 +133,7 @@ void Executor::sleep_as(int id) {
 }
 
 /// Chunks of the job, first of the thread's own share, then of the shares of the threads beside it, until none is left.
-void Executor::take_part(Job& job, int rank) {
+void ThreadPool::take_part(Job& job, int rank) {
   const auto share_of = [&](int of) -> Share& {
     return of == 0 ? job.callers : seats_[job.ids[static_cast<size_t>(of - 1)]].share;
   };
@@ -153,7 +153,7 @@ void Executor::take_part(Job& job, int rank) {
 // ---- Teams ------------------------------------------------------------------------------------------------------------------------------
 
 /// Fewer than wanted where the system gives no more threads: fewer workers, same results. They belong to the caller's team.
-int Executor::start_workers(int wanted, uint16_t* ids) {
+int ThreadPool::start_workers(int wanted, uint16_t* ids) {
   if (started_.load(std::memory_order_relaxed) + 1 >= options_.threads || tries_.fetch_sub(1, std::memory_order_relaxed) > 0)
     return 0;
   if (starting_.exchange(true, std::memory_order_acquire)) return 0;
@@ -163,11 +163,11 @@ int Executor::start_workers(int wanted, uint16_t* ids) {
   while (started < wanted && started_.load(std::memory_order_relaxed) + 1 < options_.threads) {
     const int id = started_.load(std::memory_order_relaxed);
     Seat& seat = seats_[static_cast<size_t>(id)];
-    seat.executor = this;
+    seat.pool = this;
     seat.state.store(kSeated);
     const auto body = [](void* mine) -> void* {
       const Seat* const s = static_cast<Seat*>(mine);
-      s->executor->work_as(static_cast<int>(s - s->executor->seats_.get()));
+      s->pool->work_as(static_cast<int>(s - s->pool->seats_.get()));
       return nullptr;
     };
     if (pthread_create(&seat.thread, nullptr, body, &seat) != 0) {
@@ -183,7 +183,7 @@ int Executor::start_workers(int wanted, uint16_t* ids) {
 }
 
 /// Sleeping workers that have been taken out of asleep_: the first two here, each further one by one of them.
-void Executor::wake(const uint16_t* ids, int count) {
+void ThreadPool::wake(const uint16_t* ids, int count) {
   for (int i = 0; i < count; ++i) {
     Seat& seat = seats_[ids[i]];
     for (size_t child = 0; child < 2; ++child) {
@@ -196,7 +196,7 @@ void Executor::wake(const uint16_t* ids, int count) {
 }
 
 /// Is a worker in no team? It may be in neither set while it falls asleep.
-bool Executor::has_free_worker() const {
+bool ThreadPool::has_free_worker() const {
   for (int id = 0; id < started_.load(); ++id) {
     const uint32_t state = seats_[static_cast<size_t>(id)].state.load();
     if (state == kIdle || state == kAsleep) return true;
@@ -205,7 +205,7 @@ bool Executor::has_free_worker() const {
 }
 
 /// Takes workers that are awake, and where the work is worth it wakes and starts others. Returns how many; `ids` ascend.
-int Executor::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
+int ThreadPool::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
   int count = idle_.take(wanted, ids);
   for (int i = 0; i < count; ++i) seats_[ids[i]].state.store(kSeated, std::memory_order_relaxed);
   if (count == wanted) return count;
@@ -229,7 +229,7 @@ int Executor::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
 }
 
 /// Until the worker has done what it took of the job. One that has not begun is called off.
-void Executor::await(Seat& seat, uint32_t forks) {
+void ThreadPool::await(Seat& seat, uint32_t forks) {
   uint32_t state = kPosted;
   if (!options_.waits && seat.state.compare_exchange_strong(state, kSeated, std::memory_order_acquire)) return;
   // A child that a chunk of this thread forked has no workers to wait for.
@@ -239,37 +239,32 @@ void Executor::await(Seat& seat, uint32_t forks) {
   }
 }
 
-Executor::Team::Team(Executor& executor, int threads, int64_t nanoseconds) : executor_(executor), forks_(executor.forks_) {
-  const int wanted = std::min(threads, executor.options_.threads) - 1;
-  if (wanted > 0) helpers_ = executor.acquire(wanted, nanoseconds, ids_.data());
+void ThreadPool::give_back(const uint16_t* ids, int helpers, uint32_t forks) {
+  if (helpers == 0 || forks != forks_) return;
+  for (int i = 0; i < helpers; ++i) seats_[ids[i]].state.store(kIdle, std::memory_order_release);
+  idle_.add(ids, helpers);
 }
 
-Executor::Team::~Team() {
-  if (helpers_ == 0 || forks_ != executor_.forks_) return;
-  for (int i = 0; i < helpers_; ++i) executor_.seats_[ids_[static_cast<size_t>(i)]].state.store(kIdle, std::memory_order_release);
-  executor_.idle_.add(ids_.data(), helpers_);
-}
-
-void Executor::Team::run(int chunks, Work work, void* context) {
-  Executor& e = executor_;
-  if (helpers_ == 0 || chunks <= 1 || forks_ != e.forks_) {
+void ThreadPool::run_on(const uint16_t* ids, int helpers, uint32_t forks, int chunks, Task work, void* context) {
+  if (helpers == 0 || chunks <= 1 || forks != forks_) {
     for (int i = 0; i < chunks; ++i) work(context, i);
     return;
   }
-  const int threads = std::min(this->threads(), chunks);
+  const int threads = std::min(helpers + 1, chunks);
   const auto border = [&](int rank) { return static_cast<int>(static_cast<int64_t>(rank) * chunks / threads); };
-  Job job{work, context, threads, ids_.data(), threads, {}};
+  Job job{work, context, threads, ids, threads, {}};
   job.callers.set(0, border(1));
-  for (int rank = 1; rank < threads; ++rank)
-    e.seats_[ids_[static_cast<size_t>(rank - 1)]].share.set(border(rank), border(rank + 1));
+  for (int rank = 1; rank < threads; ++rank) seats_[ids[rank - 1]].share.set(border(rank), border(rank + 1));
   for (int rank = 1; rank < threads; ++rank) {
-    Seat& seat = e.seats_[ids_[static_cast<size_t>(rank - 1)]];
+    Seat& seat = seats_[ids[rank - 1]];
     seat.rank = rank;
     seat.job = &job;
     seat.state.store(kPosted, std::memory_order_release);
   }
-  e.take_part(job, 0);
-  for (int rank = 1; rank < threads; ++rank) e.await(e.seats_[ids_[static_cast<size_t>(rank - 1)]], forks_);
+  take_part(job, 0);
+  for (int rank = 1; rank < threads; ++rank) await(seats_[ids[rank - 1]], forks);
 }
+
+void ThreadPool::parallel_for(int count, Task task, void* context) { run(count, threads(), kWorthWaking, task, context); }
 
 }  // namespace strew::inline v0

@@ -1,0 +1,100 @@
+// One token into the key and value caches of all layers of a model: 64 tensors that share a descriptor and one index tensor.
+//
+//   run_many/64     Kernel::run_many, over a loop of memcpy of the same rows
+//   run_in_turn/64  as many calls of Kernel::run, over the same loop
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "bench/measure.h"
+#include "bench/service/service.h"
+#include "strew/forms.h"
+#include "strew/runtime.h"
+
+namespace strew::bench {
+namespace {
+
+using namespace types;
+
+constexpr int64_t kTensors = 64, kHeads = 8, kLength = 2048, kWidth = 128, kBytes = 2 * kWidth;
+
+/// The caches, [1, 8, 2048, 128] in bf16, and one token for each.
+struct Layers {
+  Layers() {
+    for (int64_t i = 0; i < kTensors; ++i) {
+      caches.push_back(std::make_unique<uint16_t[]>(kHeads * kLength * kWidth));
+      tokens.push_back(std::make_unique<uint16_t[]>(kHeads * kWidth));
+      for (int64_t e = 0; e < kHeads * kWidth; ++e) tokens.back()[static_cast<size_t>(e)] = static_cast<uint16_t>(e * 7 + i);
+      data.insert(data.end(), {caches.back().get(), &place, tokens.back().get()});
+    }
+  }
+  void copy() {
+    for (size_t i = 0; i < kTensors; ++i)
+      for (int64_t head = 0; head < kHeads; ++head)
+        std::memcpy(caches[i].get() + (head * kLength + place) * kWidth, tokens[i].get() + head * kWidth, kBytes);
+  }
+  std::vector<TensorView> views(size_t i) {
+    return {{data[3 * i], DType::bf16, dims}, {&place, place_dims}, {data[3 * i + 2], DType::bf16, token_dims}};
+  }
+  bool is_written() const {
+    for (size_t i = 0; i < kTensors; ++i)
+      for (int64_t head = 0; head < kHeads; ++head)
+        if (std::memcmp(caches[i].get() + (head * kLength + place) * kWidth, tokens[i].get() + head * kWidth, kBytes) != 0)
+          return false;
+    return true;
+  }
+  int64_t place = 77;
+  std::vector<int64_t> dims{1, kHeads, kLength, kWidth}, place_dims{1}, token_dims{1, kHeads, 1, kWidth};
+  std::vector<std::unique_ptr<uint16_t[]>> caches, tokens;
+  std::vector<void*> data;
+};
+
+void run(benchmark::State& state, bool many) {
+  Layers layers;
+  Runtime runtime;
+  const auto op = tensor_scatter(bf16({1, kHeads, kLength, kWidth}), i64({1}), bf16({1, kHeads, 1, kWidth}))
+                      .in_place()
+                      .oob(OobPolicy::error)
+                      .build();
+  if (!op.ok()) return fail(state, op.status().message());
+  const Expected<Kernel> kernel = runtime.get(*op);
+  if (!kernel.ok()) return fail(state, kernel.status().message());
+  std::vector<std::vector<TensorView>> each;
+  for (size_t i = 0; i < kTensors; ++i) each.push_back(layers.views(i));
+  const auto together = [&](int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      if (!kernel->run_many(each[0], layers.data).ok()) any_failed() = true;
+  };
+  const auto in_turn = [&](int64_t count) {
+    for (int64_t i = 0; i < count; ++i)
+      for (const std::vector<TensorView>& views : each)
+        if (!kernel->run(views).ok()) any_failed() = true;
+  };
+  const auto copy = [&](int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      layers.copy();
+      benchmark::ClobberMemory();
+    }
+  };
+  many ? together(1) : in_turn(1);
+  if (!layers.is_written()) return fail(state, "a token is not where it belongs");
+  const Medians medians = take_turns(state, {{many ? Way{"run_many", together} : Way{"in_turn", in_turn}}, {"memcpy", copy}}, 1);
+  const double limit = 1.15 * medians[1] + 1000;
+  state.counters["limit_ns"] = limit;
+  if (many) state.SetLabel(medians[0] <= limit ? "<= 1.15 x memcpy + 1 us met" : "<= 1.15 x memcpy + 1 us MISSED");
+}
+
+}  // namespace
+
+void add_run_many_benchmarks() {
+  const auto add = [](const std::string& name, bool many) {
+    benchmark::RegisterBenchmark(name.c_str(), [many](benchmark::State& state) { run(state, many); })
+        ->UseManualTime()
+        ->Iterations(201)
+        ->Unit(benchmark::kMicrosecond);
+  };
+  add("run_many/64", true);
+  add("run_in_turn/64", false);
+}
+
+}  // namespace strew::bench

@@ -1,0 +1,292 @@
+// See run_many.h. Calls of one kernel with one set of shapes are bound and checked one after another, each in some ten
+// nanoseconds; an index tensor that several calls in a row share is checked once. If they are small, they then run by their
+// range entries alone, in pieces on the threads of a team; of the arguments, only the addresses change from call to call.
+// Larger calls run one after another, each on all threads.
+#include "runtime/call/run_many.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fp_environment.h"
+#include "runtime/call/batch_overlap.h"
+#include "runtime/call/executor/phases.h"
+#include "runtime/call/executor/team.h"
+#include "runtime/call/extent.h"
+
+namespace strew::inline v0 {
+namespace {
+
+Status in_call(size_t call, const Status& status) { return status.with_prefix("call " + std::to_string(call)); }
+
+Status overlap_error(const CallOverlap& overlap, const strew_kernel& writer, const strew_kernel& other) {
+  return invalid_argument("call " + std::to_string(overlap.write.call) + ": " + writer.tensors[overlap.write.tensor].name +
+                          " overlaps " + other.tensors[overlap.other.tensor].name + " of call " +
+                          std::to_string(overlap.other.call) +
+                          "; calls of one batch may run at the same time, so make these calls one after another");
+}
+
+/// Appends the bytes of a call's tensors, except those that are no memory.
+void add_bytes(const strew_kernel& kernel, std::span<const Extent> extents, void* const* data, size_t call,
+               std::vector<CallBytes>& writes, std::vector<CallBytes>& reads) {
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) {
+    if (extents[i].empty) continue;
+    const auto base = reinterpret_cast<uintptr_t>(data[i]);
+    const CallBytes bytes{base + static_cast<uintptr_t>(extents[i].lo), base + static_cast<uintptr_t>(extents[i].hi),
+                          static_cast<uint32_t>(call), i};
+    (kernel.tensors[i].role == STREW_RESULT ? writes : reads).push_back(bytes);
+  }
+}
+
+std::vector<Extent> extents_of(const strew_kernel& kernel, std::span<const TensorView> tensors) {
+  std::vector<Extent> extents;
+  for (uint32_t i = 0; i < kernel.tensor_count; ++i) extents.push_back(extent_of(kernel.tensors[i], tensors[i]));
+  return extents;
+}
+
+/// The executor and the number of threads of a batch whose first kernel is `callable`.
+struct BatchThreads {
+  BatchThreads(const Callable& callable, const CallOptions& options)
+      : executor(options.executor != nullptr ? options.executor : callable.executor.get()),
+        most(options.threads != 0 ? options.threads : callable.threads) {}
+  Executor* executor;
+  int most;
+};
+
+/// Runs items [0, count) by run(begin, end), in pieces on a team's threads if the work is worth several.
+template <class Run>
+void spread(const BatchThreads& threads, const ExecutionLimits& limits, size_t count, int64_t nanoseconds, const Run& run) {
+  Team team(*threads.executor, threads_for(nanoseconds, threads.most, limits), nanoseconds);
+  if (!team.has_help()) return run(0, count);
+  struct Job {
+    const Run& run;
+    size_t count, chunks;
+  } job{run, count, std::min<size_t>(count, static_cast<size_t>(team.threads() * limits.chunks_per_thread))};
+  const auto work = [](void* context, int chunk) noexcept {
+    const Job& all = *static_cast<const Job*>(context);
+    const auto border = [&](int at) { return all.count * static_cast<size_t>(at) / all.chunks; };
+    all.run(border(chunk), border(chunk + 1));
+  };
+  team.run(static_cast<int>(job.chunks), work, &job);
+}
+
+/// Many calls of one kernel with one set of shapes.
+class SameShapes {
+ public:
+  SameShapes(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data)
+      : callable_(callable), kernel_(callable.kernel), views_(shapes.begin(), shapes.end()), data_(data) {}
+
+  size_t count() const { return data_.size() / views_.size(); }
+  std::span<const TensorView> tensors(size_t call) {
+    for (size_t i = 0; i < views_.size(); ++i) views_[i].data = data_[call * views_.size() + i];
+    return views_;
+  }
+
+  /// Binds and checks all calls. False: they are not direct, so they have to run one by one.
+  Expected<bool> prepare(const CallOptions& options) {
+    if (const Status status = callable_.binder.bind(tensors(0), call_); !status.ok()) return in_call(0, status);
+    if (!callable_.is_direct(call_) || kernel_.data_count > kMostAddresses) return false;
+    extents_ = extents_of(kernel_, views_);
+    if (!lies_apart()) {
+      STREW_ASSIGN(const bool direct, bind_each());
+      if (!direct) return false;
+    }
+    STREW_TRY(check_indices(options));
+    for (size_t i = 0; i < views_.size(); ++i) slots_.push_back(kernel_.tensors[i].data);
+    return true;
+  }
+
+  void run(const CallOptions& options) {
+    if (call_.positions == 0) return;
+    const auto calls = static_cast<int64_t>(count());
+    const int64_t each = apply_nanoseconds(callable_, call_);
+    const int64_t all = std::min(each, std::numeric_limits<int64_t>::max() / calls) * calls;
+    spread({callable_, options}, *callable_.limits, count(), all, [this](size_t begin, size_t end) { run_some(begin, end); });
+  }
+
+ private:
+  /// Do all results lie one after another in memory, and everything else outside of their range? Then no two tensors overlap,
+  /// in one call or in two. The buffers of layers usually lie so.
+  bool lies_apart() const {
+    const size_t tensors = views_.size();
+    uintptr_t lowest = std::numeric_limits<uintptr_t>::max(), highest = 0;
+    bool ascends = true, descends = true;
+    for (size_t i = 0; i < data_.size(); i += tensors)
+      for (size_t r = 0; r < kernel_.result_count; ++r) {
+        const auto [begin, end] = bytes(i, r);
+        if (data_[i + r] == nullptr || end < begin) return false;
+        const bool first = i + r == 0;
+        ascends = ascends && (first || begin >= highest);
+        descends = descends && (first || end <= lowest);
+        lowest = std::min(lowest, begin);
+        highest = std::max(highest, end);
+      }
+    if (!ascends && !descends) return false;
+    for (size_t i = 0; i < data_.size(); i += tensors)
+      for (size_t t = kernel_.result_count; t < tensors; ++t) {
+        const auto [begin, end] = bytes(i, t);
+        if (data_[i + t] == nullptr || end < begin || (end > lowest && begin < highest)) return false;
+      }
+    return true;
+  }
+  std::pair<uintptr_t, uintptr_t> bytes(size_t call, size_t tensor) const {
+    const auto base = reinterpret_cast<uintptr_t>(data_[call + tensor]);
+    const Extent& extent = extents_[tensor];
+    return {base + static_cast<uintptr_t>(extent.lo), base + static_cast<uintptr_t>(extent.hi)};
+  }
+
+  /// Checks the addresses of each call by binding it, and compares each with all others. False: a call is not direct, since
+  /// its result, unlike that of call 0, is not its operand.
+  Expected<bool> bind_each() {
+    std::vector<CallBytes> writes, reads;
+    for (size_t c = 0; c < count(); ++c) {
+      Call call;
+      const std::span<const TensorView> views = tensors(c);
+      if (const Status status = callable_.binder.bind(views, call); !status.ok()) return in_call(c, status);
+      if (!callable_.is_direct(call)) return false;
+      add_bytes(kernel_, extents_, data_.data() + c * views_.size(), c, writes, reads);
+    }
+    if (const auto overlap = find_overlap(writes, reads)) return overlap_error(*overlap, kernel_, kernel_);
+    return true;
+  }
+
+  Status check_indices(const CallOptions& options) {
+    if (callable_.check_at_once == nullptr) return {};
+    const void* checked = nullptr;
+    for (size_t c = 0; c < count(); ++c) {
+      void* const indices = data_[c * views_.size() + kernel_.index_tensor];
+      if (c > 0 && indices == checked) continue;
+      checked = indices;
+      call_.data[kernel_.tensors[kernel_.index_tensor].data] = indices;
+      const strew_args args = arguments_of(call_);
+      strew_fault found;
+      if (callable_.check_at_once(&args, 0, call_.positions, &found) != STREW_OK)
+        return in_call(c, bad_index_error(kernel_, tensors(c), found, options.fault));
+    }
+    return {};
+  }
+
+  /// Runs calls [begin, end): of the arguments, only the addresses change.
+  void run_some(size_t begin, size_t end) const {
+    std::array<void*, kMostAddresses> addresses;
+    std::copy_n(call_.data, kernel_.data_count, addresses.begin());
+    strew_args args = arguments_of(call_);
+    args.data = addresses.data();
+    const FpEnvironment environment(callable_.computes_floats);
+    strew_fault unused;
+    const size_t tensors = views_.size();
+    for (size_t c = begin; c < end; ++c) {
+      for (size_t i = 0; i < tensors; ++i) addresses[slots_[i]] = data_[c * tensors + i];
+      callable_.range(&args, 0, call_.positions, &unused);
+    }
+  }
+
+  static constexpr size_t kMostAddresses = 64;  ///< kernels with more tensors run call by call
+
+  const Callable& callable_;
+  const strew_kernel& kernel_;
+  std::vector<TensorView> views_;
+  std::span<void* const> data_;
+  Call call_;
+  std::vector<Extent> extents_;
+  std::vector<uint32_t> slots_;  ///< per tensor, its index in strew_args.data
+};
+
+Status check_options(const CallOptions& options) {
+  if (options.threads >= 0 && options.threads <= kMostThreads) return {};
+  return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0.." + std::to_string(kMostThreads));
+}
+
+}  // namespace
+
+Status run_many(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
+                const CallOptions& options) {
+  try {
+    STREW_TRY(check_options(options));
+    const size_t tensors = callable.kernel.tensor_count;
+    if (shapes.size() != tensors)
+      return invalid_argument("shapes: " + std::to_string(shapes.size()) + " tensors, expected " + std::to_string(tensors));
+    if (data.size() % tensors != 0)
+      return invalid_argument("data: " + std::to_string(data.size()) + " addresses, expected a multiple of " +
+                              std::to_string(tensors) + ", one per tensor of each call");
+    if (data.empty()) return {};
+    SameShapes calls(callable, shapes, data);
+    STREW_ASSIGN(const bool direct, calls.prepare(options));
+    if (direct) {
+      calls.run(options);
+      return {};
+    }
+    std::vector<TensorView> views(shapes.size() * calls.count());
+    std::vector<BatchCall> batch;
+    for (size_t c = 0; c < calls.count(); ++c) {
+      const std::span<const TensorView> of_call = calls.tensors(c);
+      std::copy(of_call.begin(), of_call.end(), views.begin() + static_cast<std::ptrdiff_t>(c * shapes.size()));
+      batch.push_back({&callable, std::span(views).subspan(c * shapes.size(), shapes.size())});
+    }
+    return run_batch(batch, options);
+  } catch (const std::bad_alloc&) {
+    return unsupported("call: out of memory; what the results hold is not specified");
+  }
+}
+
+Status check_batch(std::span<const BatchCall> calls, const CallOptions& options) {
+  try {
+    STREW_TRY(check_options(options));
+    std::vector<CallBytes> writes, reads;
+    std::vector<void*> data;
+    for (size_t c = 0; c < calls.size(); ++c) {
+      const auto& [callable, tensors] = calls[c];
+      Call call;
+      if (const Status status = callable->binder.bind(tensors, call); !status.ok()) return in_call(c, status);
+      callable->use(call, options);
+      const bool has_check = callable->kernel.entries[STREW_ENTRY_check] != nullptr;
+      if (has_check)
+        if (const Status status = check_indices(*callable, tensors, call, options.fault); !status.ok()) return in_call(c, status);
+      data.clear();
+      for (const TensorView& view : tensors) data.push_back(view.data);
+      add_bytes(callable->kernel, extents_of(callable->kernel, tensors), data.data(), c, writes, reads);
+    }
+    const auto overlap = find_overlap(writes, reads);
+    if (!overlap) return {};
+    return overlap_error(*overlap, calls[overlap->write.call].callable->kernel, calls[overlap->other.call].callable->kernel);
+  } catch (const std::bad_alloc&) {
+    return unsupported("call: out of memory; nothing was written");
+  }
+}
+
+Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
+  STREW_TRY(check_batch(calls, options));
+  if (calls.empty()) return {};
+  try {
+    // Small calls are one job; the others run one after another, each on all threads.
+    std::vector<size_t> small, large;
+    int64_t nanoseconds = 0;
+    for (size_t c = 0; c < calls.size(); ++c) {
+      Call call;
+      STREW_TRY(calls[c].callable->binder.bind(calls[c].tensors, call));
+      const bool is_small = calls[c].callable->is_direct(call);
+      (is_small ? small : large).push_back(c);
+      if (is_small) nanoseconds += std::min(apply_nanoseconds(*calls[c].callable, call), int64_t{1} << 40);
+    }
+    const auto run_small = [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        const auto& [callable, tensors] = calls[small[i]];
+        Call call;  // bound again, since a bound call refers to itself and cannot be kept in a list
+        if (callable->binder.bind(tensors, call).ok()) static_cast<void>(callable->run_at_once(tensors, call, nullptr));
+      }
+    };
+    const Callable& first = *calls[0].callable;
+    spread({first, options}, *first.limits, small.size(), nanoseconds, run_small);
+    for (const size_t c : large)
+      if (const Status status = calls[c].callable->run(calls[c].tensors, options); !status.ok()) return in_call(c, status);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return unsupported("call: out of memory; what the results hold is not specified");
+  }
+}
+
+}  // namespace strew::inline v0
