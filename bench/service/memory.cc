@@ -3,11 +3,13 @@
 //   memory/link     one object of `strew compile`, linked 10,000 times: the linker and the memory of generated code alone
 //   memory/kernels  1,000 kernels of a Runtime, of as many shapes: with plans, texts and tables
 //
-// Counters: kib_per_kernel (resident memory), mappings_more (lines of /proc/self/maps), left_percent (how much more is resident, after the drop,
-// than before), link_us (median time of a link), drop_us (mean time of dropping one).
+// Counters: kib_per_kernel (resident memory), heap_kib_per_kernel (the part of it that malloc() gave out), mappings_more (lines of
+// /proc/self/maps), left_percent (how much more is resident, after the drop, than before), left_trimmed_percent (the same after malloc_trim()),
+// link_us (median time of a link), drop_us (mean time of dropping one).
 #include "bench/service/memory.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -39,6 +41,9 @@ double resident_kib() {
   return static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / 1024;
 }
 
+/// What malloc() has given out.
+double heap_kib() { return static_cast<double>(mallinfo2().uordblks) / 1024; }
+
 double mappings() {
   std::ifstream maps("/proc/self/maps");
   return static_cast<double>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
@@ -47,9 +52,11 @@ double mappings() {
 /// The resident memory and the mappings around `count` things that are made and dropped.
 struct Cost {
   double resident_before = resident_kib(), mappings_before = mappings();
-  double resident_live = 0, mappings_live = 0;
+  double heap_before = heap_kib();
+  double resident_live = 0, mappings_live = 0, heap_live = 0;
 
   void live() {
+    heap_live = heap_kib();
     resident_live = resident_kib();
     mappings_live = mappings();
   }
@@ -59,6 +66,9 @@ struct Cost {
     state.counters["kib_per_kernel"] = each;
     state.counters["mappings_more"] = more;
     state.counters["left_percent"] = left;
+    state.counters["heap_kib_per_kernel"] = (heap_live - heap_before) / static_cast<double>(count);
+    malloc_trim(0);
+    state.counters["left_trimmed_percent"] = (resident_kib() / resident_before - 1) * 100;
     state.SetLabel("<= " + std::to_string(static_cast<int>(most_kib)) +
                    " KiB, <= " + std::to_string(static_cast<int>(most_mappings)) + " mappings, <= 5 % left" +
                    (each <= most_kib && more <= most_mappings && left <= 5 ? " met" : " MISSED"));
@@ -144,7 +154,7 @@ void make_kernels(benchmark::State& state) {
     cost.live();
     kernels.clear();
     runtime.clear();
-    cost.report(state, kCount, 16, 200);
+    cost.report(state, kCount, 8, 200);
   }
 }
 
