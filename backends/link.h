@@ -1,6 +1,6 @@
-// Linker: turns relocatable objects into running code. LLVM's ORC and JITLink do the work behind this interface (backends/llvm/link/link.cc, in
-// libstrew_llvm), and no other code includes their headers. Limit: the only external symbols that an object may use are the math table
-// (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/kernel_test.cc.
+// Linker: turns relocatable objects into running code. LLVM's JITLink does the work behind this interface (backends/llvm/link/link.cc, in
+// libstrew_llvm), and no other code includes its headers. Limit: the only external symbols that an object may use are the math table
+// (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/link_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class LinkedObject {
   virtual ~LinkedObject() = default;
   /// The addresses of the symbols that link() was asked for, in their order.
   std::vector<const void*> addresses;
-  size_t code_bytes = 0;  ///< memory that code and constants take
+  size_t code_bytes = 0;  ///< memory that code and constants take: whole pages of code, pieces of 64 bytes of constants
 };
 
 /// Thread-safe.

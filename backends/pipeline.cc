@@ -8,8 +8,10 @@
 
 #include <algorithm>
 
+#include "backends/dump.h"
 #include "base/fp_environment.h"
 #include "base/machine.h"
+#include "base/options.h"
 #include "compiler/rewrite/split_wide.h"
 #include "schedules/strategies/strategy.h"
 #include "schedules/target.h"
@@ -200,7 +202,9 @@ Status build(Compiled& kernel) {
   const FpEnvironment environment(true);
   STREW_TRY(kernel.scheduled);
   STREW_TRY(kernel.chosen);
-  STREW_ASSIGN(kernel.artifact, kernel.backend->build(kernel.request()));
+  const BuildRequest request = kernel.request();
+  STREW_ASSIGN(kernel.artifact, kernel.backend->build(request));
+  dump_kernel(process_options().dump_dir, *kernel.backend, request, kernel.artifact);
   return {};
 }
 

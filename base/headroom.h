@@ -15,6 +15,6 @@ STREW_API Status check_headroom(std::string_view what, int64_t bytes, int mappin
 
 /// What opening a module of LLVM, Halide or MLIR takes (libLLVM maps 150 MB), and what building or linking one kernel takes.
 inline constexpr int64_t kModuleBytes = int64_t{320} << 20, kBuildBytes = int64_t{64} << 20, kLinkBytes = int64_t{4} << 20;
-inline constexpr int kModuleMappings = 64, kBuildMappings = 32;
+inline constexpr int kModuleMappings = 64, kBuildMappings = 32, kLinkMappings = 6;
 
 }  // namespace strew::inline v0

@@ -16,7 +16,14 @@ struct Environment {
   std::mutex mutex;  // guards warnings
   std::vector<std::string> warnings;
 
-  Environment() { options = {number("STREW_PIN") != 0, number("STREW_PERF_MAP") != 0, number("STREW_VERIFY")}; }
+  Environment() {
+    options.pins_workers = number("STREW_PIN") != 0;
+    options.writes_perf_map = number("STREW_PERF_MAP") != 0;
+    options.jitdump = number("STREW_JITDUMP") != 0;
+    options.gdb = number("STREW_GDB") != 0;
+    options.verify_every = number("STREW_VERIFY");
+    if (const char* const folder = std::getenv("STREW_DUMP"); folder != nullptr) options.dump_dir = folder;
+  }
 
  private:
   uint64_t number(const char* variable) {

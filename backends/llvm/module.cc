@@ -12,7 +12,7 @@
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/codegen/link_bitcode.h"
 #include "backends/llvm/entries/entries.h"
-#include "backends/llvm/link/orc.h"
+#include "backends/llvm/link/linker.h"
 #include "backends/modules.h"
 #include "base/headroom.h"
 #include "base/own_stack.h"

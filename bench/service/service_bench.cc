@@ -1,10 +1,12 @@
 // What a program pays that asks for kernels at run time: `./dev bench service`. The files of this folder list what they
 // measure; targets and results are in docs/performance.md.
 #include "bench/measure.h"
+#include "bench/service/memory.h"
 #include "bench/service/service.h"
 
 int main(int argc, char** argv) {
   strew::bench::add_request_benchmarks();
   strew::bench::add_run_many_benchmarks();
+  strew::bench::add_memory_benchmarks();
   return strew::bench::run_all(argc, argv);
 }

@@ -1,201 +1,225 @@
-// The implementation of backends/link.h: links relocatable objects into this process with ORC's session and JITLink's object layer. LLJIT is
-// not used, because objects arrive compiled and its compile layer, with the target that it needs, would only cost time.
+// The implementation of backends/link.h with LLVM's JITLink: the layer below ORC, without ORC's session, whose tables of libraries and symbols
+// would stay for every kernel that was ever linked. A link has a string pool of its own and shares nothing with other links but the slabs, so
+// links run at the same time.
 //
-// Each artifact gets a JITDylib of its own. Symbols that it does not define are looked up in one shared JITDylib, `externals`, which holds the
-// math table, rounding functions and the C library's memory functions; nothing else of the process is visible to generated code. LLVM's tasks
-// run on the thread that links, so an error that the session reports arrives on that thread and becomes part of its Status instead of being
-// printed. Tested by tests/unit/kernel_test.cc.
-#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
-#include <llvm/ExecutionEngine/Orc/Core.h>
-#ifdef __SANITIZE_THREAD__
-#include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
-#endif
-#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
-#include <llvm/ExecutionEngine/Orc/SelfExecutorProcessControl.h>
-#include <llvm/ExecutionEngine/Orc/TaskDispatch.h>
-#include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <math.h>
+// Each object goes through JITLink in two steps. The first ends when JITLink has placed the object and asks where its external symbols are; the
+// second begins when all objects of the link are placed. JITLink's errors arrive in LinkContext::notifyFailed().
+//
+// An exception that passes through LLVM's frames (failures.h) leaks what they own: the graph of one object. The memory of the code is owned by
+// PlacedObject, which lies outside of these frames. Tested by tests/unit/link_test.cc and tests/unit/headroom_test.cc.
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
-#include <atomic>
-#include <cstring>
 #include <mutex>
+#include <unordered_map>
 
 #include "backends/llvm/codegen/failures.h"
-#include "backends/llvm/link/orc.h"
+#include "backends/llvm/link/externals.h"
+#include "backends/llvm/link/functions.h"
+#include "backends/llvm/link/gdb.h"
+#include "backends/llvm/link/jitdump.h"
+#include "backends/llvm/link/linker.h"
+#include "backends/llvm/link/memory_manager.h"
 #include "backends/llvm/link/perf_map.h"
+#include "backends/llvm/link/slabs.h"
+#include "base/fork_hooks.h"
 #include "base/headroom.h"
-#include "base/math/math.h"
 #include "base/options.h"
 
 namespace strew::inline v0 {
 namespace {
 
-namespace orc = llvm::orc;
+namespace jitlink = llvm::jitlink;
 
-std::string text_of(llvm::Error error) { return llvm::toString(std::move(error)); }
+/// What all links share. Never destroyed: kernels may be dropped until the process ends.
+struct Shared {
+  Slabs slabs;
+  std::mutex tools;  ///< held while a profiler's or a debugger's files and lists are written
 
-/// The errors that the session reported while this thread was linking.
-thread_local std::string reported;
-
-class OrcLinker;
-
-class OrcObject final : public LinkedObject {
- public:
-  OrcObject(OrcLinker& linker, orc::JITDylib& dylib) : linker_(linker), dylib_(dylib) {}
-  ~OrcObject() override;
-
- private:
-  OrcLinker& linker_;
-  orc::JITDylib& dylib_;
-};
-
-class OrcLinker final : public Linker {
- public:
-  static Expected<OrcLinker*> make() {
-    auto control = orc::SelfExecutorProcessControl::Create(nullptr, std::make_unique<orc::InPlaceTaskDispatcher>());
-    if (!control) return internal_error("linker: " + text_of(control.takeError()));
-    std::unique_ptr<OrcLinker> linker(new OrcLinker(std::move(*control)));
-    if (auto error = linker->define_externals()) return internal_error("linker: " + text_of(std::move(error)));
-    return linker.release();
+  static Shared& process() {
+    static Shared* const shared = new Shared;
+    return *shared;
   }
 
+ private:
+  Shared() {
+    const auto after = [] {
+      process().slabs.after_fork();
+      process().tools.unlock();
+    };
+    set_fork_hooks(ForkStage::linker, {[] {
+                                         process().tools.lock();
+                                         process().slabs.before_fork();
+                                       },
+                                       after, after});
+  }
+};
+
+/// Do profilers or a debugger want to know the names of functions?
+bool wants_names() {
+  const ProcessOptions& options = process_options();
+  return options.writes_perf_map || options.jitdump || options.gdb;
+}
+
+/// The exported symbols of the objects of one link.
+using Symbols = std::unordered_map<std::string, const void*>;
+
+/// One object of a link, from JITLink's first step on.
+struct PlacedObject {
+  explicit PlacedObject(Slabs& slabs) : memory(slabs) {}
+
+  MemoryManager memory;
+  jitlink::JITLinkContext::LookupMap wanted;                           ///< external symbols
+  std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> next_step;  ///< null: there are none, or the object failed
+  bool is_linked = false;
+  std::string failure;
+  // If wants_names():
+  std::vector<LinkedFunction> functions;
+  SectionAddresses sections;
+
+  Status status() const {
+    if (!memory.failure.ok()) return memory.failure;
+    return is_linked ? Status() : internal_error(failure);
+  }
+};
+
+/// Keeps what the object exports and what that uses, and the names of functions if somebody wants them: entries are local symbols to which
+/// relocations do not refer by name.
+llvm::Error keep_exported(jitlink::LinkGraph& graph) {
+  for (jitlink::Symbol* symbol : graph.defined_symbols())
+    if (symbol->getScope() != jitlink::Scope::Local || (wants_names() && symbol->hasName() && symbol->isCallable()))
+      symbol->setLive(true);
+  return llvm::Error::success();
+}
+
+/// JITLink's side of a PlacedObject. JITLink owns it.
+class LinkContext final : public jitlink::JITLinkContext {
+ public:
+  LinkContext(PlacedObject& object, Symbols& symbols) : JITLinkContext(nullptr), object_(object), symbols_(symbols) {}
+
+  jitlink::JITLinkMemoryManager& getMemoryManager() override { return object_.memory; }
+  jitlink::LinkGraphPassFunction getMarkLivePass(const llvm::Triple& /*triple*/) const override { return keep_exported; }
+
+  llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
+    for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
+      if (!symbol->hasName() || symbol->getScope() == jitlink::Scope::Local) continue;
+      if (!symbols_.emplace((*symbol->getName()).str(), symbol->getAddress().toPtr<const void*>()).second)
+        return llvm::createStringError("symbol " + (*symbol->getName()).str() + " is defined twice");
+    }
+    if (wants_names()) note_names(graph);
+    return llvm::Error::success();
+  }
+  void lookup(const LookupMap& symbols, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> next_step) override {
+    object_.wanted = symbols;
+    object_.next_step = std::move(next_step);
+  }
+  void notifyFailed(llvm::Error error) override { object_.failure = llvm::toString(std::move(error)); }
+  void notifyFinalized(jitlink::JITLinkMemoryManager::FinalizedAlloc allocation) override {
+    allocation.release();  // the memory belongs to object_.memory.run
+    object_.is_linked = true;
+  }
+
+ private:
+  void note_names(jitlink::LinkGraph& graph) {
+    for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
+      if (symbol->hasName() && symbol->isCallable())
+        object_.functions.push_back({(*symbol->getName()).str(), symbol->getAddress().toPtr<const char*>(), symbol->getSize()});
+    }
+    for (const jitlink::Section& section : graph.sections())
+      if (!section.blocks().empty() && section.getMemLifetime() != llvm::orc::MemLifetime::NoAlloc)
+        object_.sections[section.getName().str()] = jitlink::SectionRange(section).getStart().toPtr<const void*>();
+  }
+
+  PlacedObject& object_;
+  Symbols& symbols_;
+};
+
+/// JITLink's first step.
+Status place(const std::string& bytes, PlacedObject& object, Symbols& symbols) {
+  auto graph =
+      jitlink::createLinkGraphFromObject(llvm::MemoryBufferRef(bytes, "kernel"), std::make_shared<llvm::orc::SymbolStringPool>());
+  if (!graph) return internal_error(llvm::toString(graph.takeError()));
+  jitlink::link(std::move(*graph), std::make_unique<LinkContext>(object, symbols));
+  return object.next_step != nullptr ? Status() : object.status();
+}
+
+/// JITLink's second step, if there are external symbols.
+Status resolve(PlacedObject& object, const Symbols& symbols) {
+  if (object.next_step == nullptr) return {};
+  jitlink::AsyncLookupResult found;
+  for (const auto& [name, flags] : object.wanted) {
+    const auto own = symbols.find((*name).str());
+    const void* const address = own != symbols.end() ? own->second : find_external(*name);
+    if (address == nullptr && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
+      return internal_error("the object uses symbol " + (*name).str() + ", which generated code may not use");
+    found[name] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+  }
+  object.wanted.clear();
+  std::exchange(object.next_step, nullptr)->run(std::move(found));
+  return object.status();
+}
+
+/// Code in the slabs.
+class LinkedCode final : public LinkedObject {
+ public:
+  ~LinkedCode() override {
+    if (images_.empty()) return;
+    const std::lock_guard lock(Shared::process().tools);
+    images_.clear();
+  }
+
+  void take(PlacedObject& object, const std::string& bytes) {
+    runs_.push_back(std::move(object.memory.run));
+    code_bytes += runs_.back().bytes();
+    const ProcessOptions& options = process_options();
+    if (!wants_names()) return;
+    const std::lock_guard lock(Shared::process().tools);
+    if (options.writes_perf_map) write_perf_map(object.functions);
+    if (options.jitdump) write_jitdump(object.functions);
+    if (options.gdb) images_.push_back(std::make_unique<GdbImage>(bytes, object.sections));
+  }
+
+ private:
+  std::vector<CodeRun> runs_;
+  std::vector<std::unique_ptr<GdbImage>> images_;
+};
+
+Expected<std::shared_ptr<LinkedObject>> link_all(const std::vector<std::string>& objects,
+                                                 const std::vector<std::string>& symbols) {
+  auto linked = std::make_shared<LinkedCode>();
+  Symbols defined;
+  std::vector<std::unique_ptr<PlacedObject>> placed;
+  for (const std::string& bytes : objects) {
+    placed.push_back(std::make_unique<PlacedObject>(Shared::process().slabs));
+    STREW_TRY(place(bytes, *placed.back(), defined));
+  }
+  for (const std::unique_ptr<PlacedObject>& object : placed) STREW_TRY(resolve(*object, defined));
+  for (const std::string& symbol : symbols) {
+    const auto found = defined.find(symbol);
+    if (found == defined.end()) return internal_error("no object defines symbol " + symbol);
+    linked->addresses.push_back(found->second);
+  }
+  for (size_t i = 0; i < objects.size(); ++i) linked->take(*placed[i], objects[i]);
+  return std::shared_ptr<LinkedObject>(std::move(linked));
+}
+
+class JitLinker final : public Linker {
+ public:
   Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
                                                const std::vector<std::string>& symbols) override {
     constexpr std::string_view kWhat = "linker";
-    STREW_TRY(check_headroom(kWhat, kLinkBytes, kBuildMappings));
-    const std::lock_guard lock(mutex_);  // recursive, because remove() locks it too, and runs in here if an object fails to link
-    bool finished = false;
-    auto linked = catching(kWhat, [&] {
-      auto made = link_now(objects, symbols);
-      finished = true;
-      return made;
+    STREW_TRY(check_headroom(kWhat, kLinkBytes, kLinkMappings));
+    return catching(kWhat, [&]() -> Expected<std::shared_ptr<LinkedObject>> {
+      auto linked = link_all(objects, symbols);
+      if (!linked.ok()) return linked.status().with_prefix(kWhat);
+      return linked;
     });
-    is_broken_ = is_broken_ || !finished;
-    return linked;
   }
-
-  /// Did an exception leave LLVM in the midst of linking? Then its locks may still be held: code that was linked before keeps running, but
-  /// nothing can be linked or removed any more.
-  bool is_broken() const { return is_broken_; }
-
-  void remove(orc::JITDylib& dylib) {
-    const std::lock_guard lock(mutex_);
-    if (is_broken_) return;
-    // A destructor calls this, so an error of unmapping cannot be returned to anybody.
-    llvm::consumeError(session_.removeJITDylib(dylib));
-  }
-
- private:
-  Expected<std::shared_ptr<LinkedObject>> link_now(const std::vector<std::string>& objects,
-                                                   const std::vector<std::string>& symbols) {
-    auto dylib = session_.createJITDylib("kernel" + std::to_string(next_.fetch_add(1)));
-    if (!dylib) return internal_error("linker: " + text_of(dylib.takeError()));
-    const Leaked<std::shared_ptr<OrcObject>> owner(std::make_shared<OrcObject>(*this, *dylib));
-    const std::shared_ptr<OrcObject>& linked = *owner;
-    dylib->addToLinkOrder(*externals_);
-
-    reported.clear();
-    for (const std::string& object : objects) {
-      llvm::SmallVector<char, 0> bytes(object.begin(), object.end());
-      auto buffer = std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(bytes), dylib->getName(), false);
-      if (auto error = layer_.add(*dylib, std::move(buffer))) return failed(std::move(error));
-    }
-    orc::SymbolLookupSet wanted;
-    for (const std::string& symbol : symbols) wanted.add(session_.intern(symbol));
-    auto found = session_.lookup(orc::makeJITDylibSearchOrder({&*dylib}), std::move(wanted));
-    if (!found) return failed(found.takeError());
-    for (const std::string& symbol : symbols)
-      linked->addresses.push_back((*found)[session_.intern(symbol)].getAddress().toPtr<const void*>());
-    return std::shared_ptr<LinkedObject>(linked);
-  }
-
-  explicit OrcLinker(std::unique_ptr<orc::ExecutorProcessControl> control) : session_(std::move(control)), layer_(session_) {
-    session_.setErrorReporter([](llvm::Error error) { reported += (reported.empty() ? "" : "; ") + text_of(std::move(error)); });
-    if (process_options().writes_perf_map) layer_.addPlugin(perf_map_plugin());
-  }
-
-  llvm::Error define_externals() {
-    externals_ = &session_.createBareJITDylib("externals");
-    orc::SymbolMap map;
-    const auto add = [&](const char* symbol, const void* address) {
-      map[session_.intern(symbol)] = {orc::ExecutorAddr::fromPtr(address),
-                                      llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
-    };
-    for (const MathFunction& function : math_functions()) {
-      add(function.symbol_f32, function.address_f32());
-      add(function.symbol_f64, function.address_f64());
-    }
-    // Rounding functions, which LLVM calls for targets without rounding instructions: x86-64 has them since SSE4.1.
-#define STREW_ADD_ROUNDING(name)                                                       \
-  add(#name, reinterpret_cast<const void*>(static_cast<double (*)(double)>(&::name))); \
-  add(#name "f", reinterpret_cast<const void*>(static_cast<float (*)(float)>(&::name##f)))
-    STREW_ADD_ROUNDING(ceil);
-    STREW_ADD_ROUNDING(floor);
-    STREW_ADD_ROUNDING(trunc);
-    STREW_ADD_ROUNDING(rint);
-    STREW_ADD_ROUNDING(nearbyint);
-    STREW_ADD_ROUNDING(round);
-    STREW_ADD_ROUNDING(roundeven);
-#undef STREW_ADD_ROUNDING
-    add("memcpy", reinterpret_cast<const void*>(&std::memcpy));
-    add("memmove", reinterpret_cast<const void*>(&std::memmove));
-    add("memset", reinterpret_cast<const void*>(&std::memset));
-#ifdef __SANITIZE_THREAD__
-    add("__tsan_memcpy", reinterpret_cast<const void*>(&std::memcpy));
-    add("__tsan_memmove", reinterpret_cast<const void*>(&std::memmove));
-    add("__tsan_memset", reinterpret_cast<const void*>(&std::memset));
-    auto runtime = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
-        '\0', [](const orc::SymbolStringPtr& symbol) { return (*symbol).starts_with("__tsan_"); });
-    if (!runtime) return runtime.takeError();
-    externals_->addGenerator(std::move(*runtime));
-#endif
-    return externals_->define(orc::absoluteSymbols(std::move(map)));
-  }
-
-  static Status failed(llvm::Error error) {
-    std::string text = "linker: " + text_of(std::move(error));
-    if (!reported.empty()) text += ": " + reported;
-    return internal_error(text);
-  }
-
-  orc::ExecutionSession session_;
-  orc::ObjectLinkingLayer layer_;
-  orc::JITDylib* externals_ = nullptr;
-  std::atomic<uint64_t> next_{0};
-  // Taken before the session's own locks, which stay locked if an exception passes through LLVM's frames.
-  std::recursive_mutex mutex_;
-  std::atomic<bool> is_broken_{false};
-};
-
-OrcObject::~OrcObject() { linker_.remove(dylib_); }
-
-/// The process's linker. When an OrcLinker breaks, the next call makes a new one. Linked objects refer to the OrcLinker that made them, so none
-/// is ever destroyed.
-class CurrentLinker final : public Linker {
- public:
-  Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
-                                               const std::vector<std::string>& symbols) override {
-    STREW_ASSIGN(OrcLinker* const linker, current());
-    return linker->link(objects, symbols);
-  }
-
- private:
-  Expected<OrcLinker*> current() {
-    const std::lock_guard lock(mutex_);
-    if (linker_ != nullptr && !linker_->is_broken()) return linker_;
-    STREW_TRY(check_headroom("linker", kLinkBytes, kBuildMappings));
-    STREW_ASSIGN(linker_, catching("linker", OrcLinker::make));
-    return linker_;
-  }
-
-  std::mutex mutex_;
-  OrcLinker* linker_ = nullptr;
 };
 
 }  // namespace
 
 Linker* process_linker() {
-  static Linker* const linker = new CurrentLinker;
+  static Linker* const linker = new JitLinker;
   return linker;
 }
 

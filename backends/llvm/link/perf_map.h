@@ -1,15 +1,16 @@
-// perf_map: writes the file /tmp/perf-PID.map, from which the profiler perf learns the names of functions that were generated at run time.
-// Part of libstrew_llvm. Tested by tests/unit/perf_map_test.cc.
+// perf_map: writes the file /tmp/perf-PID.map, from which the profiler perf learns the names of functions that were generated at run time. perf
+// reads the file after the process has ended, so a kernel that was unmapped keeps its line; if another kernel was linked at the same address
+// later, perf shows the later name (jitdump.h has no such limit). Tested by tests/unit/perf_map_test.cc.
 #pragma once
 
-#include <llvm/ExecutionEngine/Orc/LinkGraphLinkingLayer.h>
+#include <span>
 
-#include <memory>
+#include "backends/llvm/link/functions.h"
 
 namespace strew::inline v0 {
 
-/// A plugin for JITLink that appends a line with address, size and name for every function that is linked. Nothing depends on the file, so if
-/// it cannot be written, or if somebody else has put a file there, the plugin silently writes nothing.
-std::shared_ptr<llvm::orc::LinkGraphLinkingLayer::Plugin> perf_map_plugin();
+/// Appends a line with address, size and name for every function. Nothing depends on the file, so if it cannot be written, or if somebody else
+/// has put a file there, nothing is written. One thread at a time.
+void write_perf_map(std::span<const LinkedFunction> functions);
 
 }  // namespace strew::inline v0
