@@ -111,7 +111,7 @@ class OrcLinker final : public Linker {
 
   explicit OrcLinker(std::unique_ptr<orc::ExecutorProcessControl> control) : session_(std::move(control)), layer_(session_) {
     session_.setErrorReporter([](llvm::Error error) { reported += (reported.empty() ? "" : "; ") + text_of(std::move(error)); });
-    if (process_options().writes_perf_map) layer_.addPlugin(perf_map_plugin());
+    if (process_options().perf_map) layer_.addPlugin(perf_map_plugin());
   }
 
   llvm::Error define_externals() {

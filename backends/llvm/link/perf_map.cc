@@ -13,9 +13,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
+
+#include "base/log.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -23,9 +27,11 @@ namespace {
 namespace orc = llvm::orc;
 namespace jitlink = llvm::jitlink;
 
-/// Opens the map file and empties it. Returns its descriptor, or -1.
+std::string map_path() { return "/tmp/perf-" + std::to_string(getpid()) + ".map"; }
+
+/// Opens the map file and empties it. Returns its descriptor, or -1 with errno; EEXIST: what is there is not ours.
 int open_map() {
-  const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
+  const std::string path = map_path();
   constexpr int kFlags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   const int made = open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600);
   if (made >= 0 || errno != EEXIST) return made;
@@ -35,13 +41,22 @@ int open_map() {
       found >= 0 && fstat(found, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_nlink == 1;
   if (ours && ftruncate(found, 0) == 0) return found;
   if (found >= 0) close(found);
+  errno = EEXIST;
   return -1;
+}
+
+void warn(const char* why) { log(LogLevel::warn, "STREW_PERF_MAP: " + map_path() + ": cannot write: " + why); }
+
+int open_map_or_warn() {
+  const int file = open_map();
+  if (file < 0) warn(errno == EEXIST ? "a file or link that is not this process's has the name" : std::strerror(errno));
+  return file;
 }
 
 llvm::Error write_map(jitlink::LinkGraph& graph) {
   static std::mutex mutex;  // threads that link at the same time must not mix their lines
   const std::lock_guard lock(mutex);
-  static const int file = open_map();
+  static int file = open_map_or_warn();
   std::ostringstream lines;
   for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
     if (symbol->hasName() && symbol->isCallable())
@@ -52,7 +67,11 @@ llvm::Error write_map(jitlink::LinkGraph& graph) {
   for (size_t at = 0; file >= 0 && at < text.size();) {
     const ssize_t n = write(file, text.data() + at, text.size() - at);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;  // the rest is not written; nothing depends on the file
+    if (n <= 0) {  // nothing depends on the file
+      warn(std::strerror(errno));
+      close(std::exchange(file, -1));
+      break;
+    }
     at += static_cast<size_t>(n);
   }
   return llvm::Error::success();
