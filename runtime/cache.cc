@@ -11,22 +11,13 @@
 
 #include "base/fork_hooks.h"
 #include "base/log.h"
+#include "runtime/build_log.h"
 #include "runtime/built_kernels.h"
 #include "runtime/kernel_state.h"
 
 namespace strew::inline v0 {
 
 std::mutex KernelCache::mutex_;
-
-namespace {
-
-/// An internal error is a bug in strew; other failures are what the request asked for, and the requester is told.
-void log_failure(const PreparedOp& op, const Status& status) {
-  const LogLevel level = status.code() == Code::internal ? LogLevel::error : LogLevel::compile;
-  if (logs(level)) log(level, "not built: " + status.message() + "; op " + print(*op.op()));
-}
-
-}  // namespace
 
 /// fork() waits until no thread changes a cache. Builds in progress belong to the parent: see BuildJob::is_lost().
 struct CacheForks {
@@ -142,7 +133,7 @@ void KernelCache::run(const std::shared_ptr<BuildJob>& job) {
     cancelled_.fetch_add(1, std::memory_order_relaxed);
   else if (!answer.ok())
     failed_.fetch_add(1, std::memory_order_relaxed);
-  if (!answer.ok()) log_failure(job->op, answer.status());
+  if (!answer.ok()) log_not_built(job->op, answer.status());
   std::vector<Kernel> dropped;
   {
     const std::lock_guard lock(mutex_);

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "backends/pipeline.h"
-#include "base/log.h"
 #include "base/machine.h"
 #include "runtime/build_job.h"
+#include "runtime/build_log.h"
 #include "runtime/built_kernels.h"
 #include "runtime/cache.h"
 #include "runtime/call/executor/executor.h"
@@ -49,29 +49,6 @@ KernelCache::Settings cache_settings() {
   return settings;
 }
 
-/// Why a kernel is interpreted: what the backends that make code answered. Empty: one of them could have built it, but the
-/// request named an interpreter.
-std::string why_interpreted(const Compiled& kernel) {
-  std::string why;
-  for (const Candidate& each : kernel.backends) {
-    if (each.backend->interprets()) continue;
-    if (each.status.ok()) return "";
-    why += (why.empty() ? "" : "; ") + std::string(each.backend->name()) + ": " + each.status.message();
-  }
-  return why;
-}
-
-void log_built(const BuiltKernel& kernel) {
-  const Compiled& made = kernel.compiled;
-  log(LogLevel::compile, "built " + made.symbol + ": backend " + std::string(made.backend->name()) + ", schedule " +
-                             print(made.schedule) + ", " + std::to_string(kernel.compile_nanoseconds / 1000) + " us; op " +
-                             made.op_text);
-  if (!made.backend->interprets()) return;
-  const std::string why = why_interpreted(made);
-  log(LogLevel::compile, made.symbol + " is interpreted" +
-                             (why.empty() ? ", as the request says" : ", because no backend makes code for it: " + why));
-}
-
 }  // namespace
 
 Runtime::Runtime(std::shared_ptr<Executor> executor) : Runtime(ExecutionSettings{std::move(executor), nullptr}) {}
@@ -96,7 +73,7 @@ Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& j
   STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, link_kernel(std::move(planned)));
   kernel->compile_nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-  if (logs(LogLevel::compile)) log_built(*kernel);
+  log_built(*kernel);
   return BuiltKernels::Built(kernel);
 }
 

@@ -33,7 +33,8 @@ struct Options {
   /// STREW_SPIN_US, 0..60000000, in microseconds: how long a worker thread without work waits on its core before it sleeps.
   /// Waking a sleeping worker takes 30 to 200 us. (process)
   int spin_microseconds = 1000;
-  /// STREW_CACHE_BYTES, 0..2^63-1, in bytes: how much of kernels a runtime keeps that no handle refers to. 0: nothing.
+  /// STREW_CACHE_BYTES, 0..2^63-1, in bytes: how much of kernels a runtime remembers. Beyond that it forgets those that no
+  /// handle refers to, the least recently used first. 0: it remembers none.
   int64_t cache_bytes = int64_t{256} << 20;
   /// STREW_COMPILE_THREADS, 0..1024: the most kernels that a runtime compiles at a time. 0: the number of cores, at most 4.
   int compile_threads = 0;

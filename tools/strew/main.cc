@@ -32,14 +32,14 @@ void show(strew::LogLevel level, std::string_view line) {
   strew::cli::note(std::string(name(level)) + ": " + std::string(line));
 }
 
-/// Shows warnings always, and more with --verbose or STREW_VERBOSE. With --time, calls are repeated and not logged; the making of
+/// Shows more than warnings with --verbose or STREW_VERBOSE. With --time, calls are repeated and not logged; the making of
 /// kernels is.
 void start_log(const strew::cli::Options& options) {
   using strew::LogLevel;
   const LogLevel asked = std::max(strew::process_options().verbose, options.verbose ? LogLevel::compile : LogLevel::off);
   shows_errors = asked != LogLevel::off;
   shows_calls = !options.time;
-  strew::set_log(show, std::max(asked, LogLevel::warn));
+  if (asked > LogLevel::warn) strew::set_log(show, asked);
 }
 
 }  // namespace
@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   strew::cli::Options options;
   try {
     strew::cli::handle_signals();
+    strew::set_log(show, strew::LogLevel::warn);  // warnings are shown always
     const int status = strew::cli::parse_command_line(argc, argv, options);
     if (status >= 0) return status;
     start_log(options);
