@@ -35,7 +35,7 @@ void dump_kernel(const std::string& folder, const Backend& backend, const BuildR
   const Status written = write_all(folder, backend, request, artifact);
   static std::atomic<bool> has_warned{false};
   if (!written.ok() && !has_warned.exchange(true))
-    log(LogLevel::compile, "environment variable STREW_DUMP: " + written.message() + "; further failures are not reported");
+    log(LogLevel::warn, "environment variable STREW_DUMP: " + written.message() + "; further failures are not reported");
 }
 
 }  // namespace strew::inline v0

@@ -178,7 +178,9 @@ BuildRequest Compiled::request() const {
 }
 
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const pto::ProgramOptions* program) {
-  return plan_kernel(op, options, machine(), program);
+  KernelOptions named = options;
+  if (!named.target) named.target = process_target();
+  return plan_kernel(op, named, machine(), program);
 }
 
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,

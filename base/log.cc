@@ -1,27 +1,94 @@
-// See log.h. Level and sink are two words: a level that is read before the sink is changed finds the new sink, or none. Tested by
-// tests/unit/log_test.cc.
+// See log.h. Level and sink are two words: a level that is read before the sink is changed finds the new sink, or none. Until
+// the log is used for the first time, the level is kUnread, which is above all others, so that one comparison tells whether
+// there is anything to do. Tested by tests/unit/log_test.cc.
 #include "base/log.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <utility>
+
+#include "base/options.h"
 
 namespace strew::inline v0 {
 namespace {
 
+constexpr LogLevel kUnread{255};
+
 std::atomic<LogSink> process_sink{nullptr};
-std::atomic<LogLevel> process_level{LogLevel::off};
+std::atomic<LogLevel> process_level{kUnread};
+
+/// Lines that nobody has received yet, the last one first. A list without a lock, which a forked child may find in any state.
+struct Kept {
+  std::string line;
+  Kept* before;
+};
+std::atomic<Kept*> kept{nullptr};
+
+/// The sink where the program has none and STREW_VERBOSE is set. Each line is one write(), so that the lines of several threads
+/// do not mix, and has no control characters, so that it stays one line.
+void write_to_stderr(LogLevel level, std::string_view line) {
+  std::string text = "strew: " + std::string(name(level)) + ": ";
+  for (const char c : line) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+  text += '\n';
+  for (size_t at = 0; at < text.size();) {
+    const ssize_t n = write(STDERR_FILENO, text.data() + at, text.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;  // nobody can be told
+    at += static_cast<size_t>(n);
+  }
+}
+
+LogSink sink_without_program() { return environment().options.verbose == LogLevel::off ? nullptr : write_to_stderr; }
+
+/// The level; reads the environment where nobody has.
+LogLevel level_now() {
+  LogLevel level = process_level.load(std::memory_order_relaxed);
+  if (level != kUnread) return level;
+  LogSink none = nullptr;
+  process_sink.compare_exchange_strong(none, sink_without_program());
+  process_level.compare_exchange_strong(level, environment().options.verbose);
+  return process_level.load();
+}
+
+/// Gives the kept lines to whoever listens.
+void log_kept() {
+  if (!logs(LogLevel::warn)) return;
+  Kept* in_order = nullptr;
+  for (Kept* each = kept.exchange(nullptr); each != nullptr;)
+    in_order = std::exchange(each, std::exchange(each->before, in_order));
+  while (in_order != nullptr) {
+    log(LogLevel::warn, in_order->line);
+    delete std::exchange(in_order, in_order->before);
+  }
+}
 
 }  // namespace
 
 void set_log(LogSink sink, LogLevel level) {
-  process_sink.store(sink);
-  process_level.store(sink != nullptr ? level : LogLevel::off);
+  process_sink.store(sink != nullptr ? sink : sink_without_program());
+  process_level.store(sink != nullptr ? std::min(level, LogLevel::dump) : environment().options.verbose);
+  process_options();  // keeps its warnings, if it has not yet
+  log_kept();
 }
 
-bool logs(LogLevel level) { return level != LogLevel::off && process_level.load(std::memory_order_relaxed) >= level; }
+bool logs(LogLevel level) {
+  if (level == LogLevel::off || process_level.load(std::memory_order_relaxed) < level) return false;
+  return level_now() >= level;
+}
 
 void log(LogLevel level, const std::string& line) {
-  const LogSink sink = process_sink.load();
-  if (sink != nullptr && logs(level)) sink(level, line);
+  if (!logs(level)) return;
+  if (const LogSink sink = process_sink.load(); sink != nullptr) sink(level, line);
+}
+
+void log_or_keep_warning(const std::string& line) {
+  Kept* const added = new Kept{line, kept.load()};
+  while (!kept.compare_exchange_weak(added->before, added)) {
+  }
+  log_kept();
 }
 
 }  // namespace strew::inline v0

@@ -1,57 +1,113 @@
-// The environment as a value. A variable that is no whole number counts as 0 (off) and leaves a warning: the library never prints. An empty
-// variable counts as absent. Tested by tests/error/cli_test.cc.
+// See options.h. All functions go through the rows of the table (base/option_rows.h). Tested by
+// tests/unit/options_test.cc, options_effect_test.cc and tests/error/cli_test.cc.
 #include "base/options.h"
 
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <mutex>
 #include <string_view>
 #include <utility>
+#include <variant>
+
+#include "base/log.h"
+#include "base/option_rows.h"
 
 namespace strew::inline v0 {
 namespace {
 
-struct Environment {
-  ProcessOptions options;
-  std::mutex mutex;  // guards warnings
-  std::vector<std::string> warnings;
+template <class Number>
+bool is_good(const OptionRow& row, Number value) {
+  return std::cmp_greater_equal(value, row.least) && std::cmp_less_equal(value, row.most);
+}
+bool is_good(const OptionRow&, bool) { return true; }
+bool is_good(const OptionRow&, LogLevel value) { return static_cast<size_t>(value) < std::size(kLogLevels); }
+bool is_good(const OptionRow& row, const std::string& value) {
+  return value.size() >= row.least && value.size() <= row.most && value.find('\0') == std::string::npos;
+}
 
-  Environment() {
-    options.pins_workers = number("STREW_PIN") != 0;
-    options.writes_perf_map = number("STREW_PERF_MAP") != 0;
-    options.jitdump = number("STREW_JITDUMP") != 0;
-    options.gdb = number("STREW_GDB") != 0;
-    options.verify_every = number("STREW_VERIFY");
-    if (const char* const folder = std::getenv("STREW_DUMP"); folder != nullptr) options.dump_dir = folder;
+template <class Number>
+bool parse(std::string_view text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+bool parse(std::string_view text, bool& out) {
+  out = text == "1";
+  return out || text == "0";
+}
+bool parse(std::string_view text, LogLevel& out) {
+  for (size_t i = 0; i < std::size(kLogLevels); ++i) {
+    out = static_cast<LogLevel>(i);
+    if (text == kLogLevels[i]) return true;
   }
+  return false;
+}
+bool parse(std::string_view text, std::string& out) {
+  out = text;
+  return true;
+}
 
- private:
-  uint64_t number(const char* variable) {
-    constexpr size_t kShown = 60;  // characters of a bad value
-    const char* text = std::getenv(variable);
-    const std::string_view view = text == nullptr ? "" : text;
-    if (view.empty()) return 0;
-    uint64_t value = 0;
-    const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
-    if (error == std::errc() && end == view.data() + view.size()) return value;
-    warnings.push_back("environment variable " + std::string(variable) + ": it is '" + std::string(view.substr(0, kShown)) +
-                       (view.size() > kShown ? "...'" : "'") + ", expected a whole number from 0 on; it counts as 0");
-    return 0;
-  }
-};
+/// Sets the row's field, if `text` is a good value.
+bool set(const OptionRow& row, std::string_view text, Options& options) {
+  return std::visit(
+      [&](const auto member) {
+        auto value = options.*member;
+        if (!parse(text, value) || !is_good(row, value)) return false;
+        options.*member = std::move(value);
+        return true;
+      },
+      row.member);
+}
 
-Environment& environment() {
-  static Environment* const read = new Environment;  // never destroyed: kernels may run until the process ends
-  return *read;
+/// A value for a message: in quotation marks, and not longer than a line.
+std::string quoted(std::string_view text) {
+  constexpr size_t kShown = 60;
+  return "'" + std::string(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
 }
 
 }  // namespace
 
-const ProcessOptions& process_options() { return environment().options; }
+Status check_values(const Options& options) {
+  for (const OptionRow& row : kOptionRows) {
+    if (std::visit([&](const auto member) { return is_good(row, options.*member); }, row.member)) continue;
+    const bool is_text = std::holds_alternative<std::string Options::*>(row.member);
+    const std::string value = text_of(row, options);
+    return invalid_argument("options: " + std::string(row.field) + " is " + (is_text ? quoted(value) : value) + ", expected " +
+                            values_of(row) +
+                            (is_text ? ", " + std::to_string(row.least) + ".." + std::to_string(row.most) + " bytes" : ""));
+  }
+  return {};
+}
 
-std::vector<std::string> take_option_warnings() {
-  const std::lock_guard lock(environment().mutex);
-  return std::exchange(environment().warnings, {});
+Environment read_environment(const char* (*value_of)(const char* variable)) {
+  Environment out;
+  for (const OptionRow& row : kOptionRows) {
+    const char* const found = value_of(row.variable);
+    const std::string_view text = found == nullptr ? "" : found;
+    if (text.empty() || set(row, text, out.options)) continue;
+    // Who sets STREW_VERBOSE wants to read something, at least this warning.
+    if (std::holds_alternative<LogLevel Options::*>(row.member)) out.options.verbose = LogLevel::warn;
+    const std::string taken = text_of(row, out.options);
+    out.warnings.push_back("environment variable " + std::string(row.variable) + ": it is " + quoted(text) + ", expected " +
+                           values_of(row) + "; it counts as " + (taken.empty() ? "not set" : taken));
+  }
+  return out;
+}
+
+const Environment& environment() {
+  // Never destroyed: kernels may run until the process ends. secure_getenv() finds nothing in a program with more rights than
+  // its user, because the user sets the variables, and some of them name files to write.
+  static const Environment& read =
+      *new Environment(read_environment([](const char* variable) -> const char* { return secure_getenv(variable); }));
+  return read;
+}
+
+const Options& process_options() {
+  static std::atomic<bool> has_warned{false};
+  const Environment& read = environment();
+  if (!has_warned.load(std::memory_order_relaxed) && !has_warned.exchange(true)) {
+    for (const std::string& warning : read.warnings) log_or_keep_warning(warning);
+  }
+  return read.options;
 }
 
 }  // namespace strew::inline v0

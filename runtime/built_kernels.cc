@@ -2,6 +2,7 @@
 // symbol during its build.
 #include "runtime/built_kernels.h"
 
+#include "base/log.h"
 #include "runtime/kernel_state.h"
 
 namespace strew::inline v0 {
@@ -17,7 +18,11 @@ Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const
     place = found;
   }
   const std::lock_guard lock(place->building);
-  if (Built kernel = place->kernel.lock()) return kernel;
+  if (Built kernel = place->kernel.lock()) {
+    if (logs(LogLevel::cache))
+      log(LogLevel::cache, "hit: " + symbol + " was built for another spelling of the op or number of threads");
+    return kernel;
+  }
   STREW_ASSIGN(Built kernel, build());
   place->kernel = kernel;
   count_.fetch_add(1, std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 
 #include "base/fork_hooks.h"
 #include "base/log.h"
+#include "runtime/build_log.h"
 #include "runtime/built_kernels.h"
 #include "runtime/kernel_state.h"
 
@@ -54,6 +55,7 @@ Kernel KernelCache::find(Hash128 key) const {
 /// Waits for the job of this request, or begins one.
 KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
   const Hash128 key = op.key().hash;
+  if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*op.op()));
   std::shared_ptr<BuildJob> job;
   size_t waiter = 0;
   {
@@ -106,7 +108,10 @@ Expected<Kernel> KernelCache::build_now(BuildJob& job) {
     return unsupported(
         "build: this process was forked while a kernel was being compiled, so it cannot compile; kernels that were built before "
         "still run; compile them before the fork, or run another program in the child (exec)");
-  if (Kernel kernel = find(job.op.key().hash)) return kernel;
+  if (Kernel kernel = find(job.op.key().hash)) {
+    if (logs(LogLevel::cache)) log(LogLevel::cache, "hit: " + kernel.symbol() + " was built while the request was on its way");
+    return kernel;
+  }
   try {
     STREW_TRY(job.go_on());
     return build_(job);
@@ -128,6 +133,7 @@ void KernelCache::run(const std::shared_ptr<BuildJob>& job) {
     cancelled_.fetch_add(1, std::memory_order_relaxed);
   else if (!answer.ok())
     failed_.fetch_add(1, std::memory_order_relaxed);
+  if (!answer.ok()) log_not_built(job->op, answer.status());
   std::vector<Kernel> dropped;
   {
     const std::lock_guard lock(mutex_);
@@ -176,7 +182,9 @@ void KernelCache::keep_capacity(std::vector<Kernel>& dropped) {
   for (const KernelTable::Entry* entry : table_.by_age()) {
     if (bytes_ <= wanted) break;
     if (entry->kernel.state().use_count() > 1) continue;
-    if (logs(LogLevel::compile)) log(LogLevel::compile, "evicted " + entry->kernel.symbol());
+    if (logs(LogLevel::cache))
+      log(LogLevel::cache, "evicted " + entry->kernel.symbol() + ": the kernels take " + std::to_string(bytes_) +
+                               " bytes, and the capacity is " + std::to_string(capacity_));
     forget(entry->key, dropped);
     evicted_.fetch_add(1, std::memory_order_relaxed);
   }

@@ -157,8 +157,7 @@ void CompileThreads::run(Job job) {
   }
   static std::once_flag once;
   std::call_once(once, [] {
-    if (logs(LogLevel::compile))
-      log(LogLevel::compile, "the system refuses to start a thread for compiling: callers of Runtime::get compile themselves");
+    log_or_keep_warning("the system refuses to start a thread for compiling: callers of Runtime::get compile themselves");
   });
   run_here(job);
 }

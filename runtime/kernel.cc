@@ -9,6 +9,7 @@
 #include "backends/reference/hints.h"
 #include "backends/reference/reference.h"
 #include "base/fp_environment.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/named_tensors.h"
@@ -40,6 +41,10 @@ int64_t size_of(const Compiled& kernel) {
   return static_cast<int64_t>(bytes);
 }
 
+void log_call(const Kernel::State& state, const char* what) {
+  if (logs(LogLevel::dispatch)) log(LogLevel::dispatch, state.built->compiled.symbol + what);
+}
+
 /// run() for calls that need the op, and for empty handles.
 [[gnu::noinline]] Status run_watched(const Kernel::State* state, std::span<const TensorView> tensors,
                                      const CallOptions& options) {
@@ -50,8 +55,12 @@ int64_t size_of(const Compiled& kernel) {
     STREW_TRY(state->callable->binder.bind(tensors, call));
     state->callable->use(call, options);
     if (state->checks_hints) STREW_TRY(check_hints(state->op(), tensors));
-    if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0)
-      return run_and_replay(*state, tensors, call, fault);
+    if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0) {
+      log_call(*state, ": the call is repeated on the reference and compared");
+      Status status = run_and_replay(*state, tensors, call, fault);
+      if (status.code() == Code::internal) log(LogLevel::error, status.message());
+      return status;
+    }
     return run_bound(*state, tensors, call, fault);
   } catch (const std::bad_alloc&) {
     return unsupported("call: out of memory; what the results hold is not specified");
@@ -63,6 +72,7 @@ int64_t size_of(const Compiled& kernel) {
 Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   const Artifact& artifact = state.built->compiled.artifact;
   if (!artifact.interpreted) return run_phases(*state.callable, tensors, call, fault);
+  log_call(state, ": the call is interpreted");
   const FpEnvironment environment(true);
   if (artifact.interpreter != nullptr) {
     STREW_ASSIGN(const bool ran, artifact.interpreter->run(tensors));

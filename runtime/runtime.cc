@@ -7,20 +7,21 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "backends/pipeline.h"
-#include "base/log.h"
 #include "base/machine.h"
-#include "base/options.h"
 #include "runtime/build_job.h"
+#include "runtime/build_log.h"
 #include "runtime/built_kernels.h"
 #include "runtime/cache.h"
 #include "runtime/call/executor/thread_pool.h"
 #include "runtime/kernel_state.h"
 #include "schedules/can_run.h"
 #include "strew/executor.h"
+#include "strew/options.h"
 #include "strew/pending_kernel.h"
 #include "strew/prepared_op.h"
 
@@ -31,6 +32,8 @@ struct Runtime::Impl {
 
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
+  int threads = 0;               ///< the most threads of a call whose request names no number; 0: all of the executor's
+  std::optional<Target> target;  ///< of requests that name none; absent: the machine of this process
   BuiltKernels kernels;
   KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
@@ -44,19 +47,29 @@ struct Runtime::Impl {
 
 namespace {
 
-KernelCache::Settings cache_settings() {
+KernelCache::Settings cache_settings(const Options& options) {
   KernelCache::Settings settings;
-  settings.compile_threads = std::clamp(machine().cores, 1, 4);
+  settings.compile_threads = options.compile_threads > 0 ? options.compile_threads : std::clamp(machine().cores, 1, 4);
+  settings.stack_bytes = static_cast<size_t>(options.compile_stack_bytes);
+  settings.capacity = options.cache_bytes;
   return settings;
 }
 
 }  // namespace
 
 Runtime::Runtime(std::shared_ptr<Executor> executor) : Runtime(ExecutionSettings{std::move(executor), nullptr}) {}
-Runtime::Runtime(const ExecutionSettings& settings) : impl_(std::make_unique<Impl>(cache_settings())) {
+Runtime::Runtime(const Options& options, std::shared_ptr<Executor> executor)
+    : Runtime(ExecutionSettings{std::move(executor), nullptr}, check(options).ok() ? options : Options{}) {}
+Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, process_options()) {}
+Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
+    : impl_(std::make_unique<Impl>(cache_settings(options))) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();
   impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
+  impl_->threads = options.threads;
+  // The process's target is what `native` means everywhere; only another one has to be named in requests.
+  if (options.target != process_options().target)
+    if (Expected<Target> target = parse_target(options.target); target.ok()) impl_->target = *target;
 }
 Runtime::~Runtime() = default;
 
@@ -74,25 +87,22 @@ Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& j
   STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, link_kernel(std::move(planned)));
   kernel->compile_nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-  if (logs(LogLevel::compile)) {
-    for (const std::string& warning : take_option_warnings()) log(LogLevel::compile, warning);
-    log(LogLevel::compile, "built " + kernel->compiled.symbol + ": backend " + std::string(kernel->compiled.backend->name()) +
-                               ", schedule " + print(kernel->compiled.schedule) + ", " +
-                               std::to_string(kernel->compile_nanoseconds / 1000) + " us; op " + kernel->compiled.op_text);
-  }
+  log_built(*kernel);
   return BuiltKernels::Built(kernel);
 }
 
 Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
   const PreparedOp& op = job.op;
   if (const auto& target = op.options().target) STREW_TRY(machine_can_run(*target));
-  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), op.options()));
+  KernelOptions options = op.options();
+  if (!options.target) options.target = target;
+  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options));
   STREW_TRY(planned.scheduled);
   STREW_TRY(planned.chosen);
   const std::string symbol = planned.symbol;
-  const int threads = planned.threads;
+  const int most = planned.threads != 0 ? planned.threads : threads;
   STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] { return build(std::move(planned), job); }));
-  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, threads, executor, limits));
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, most, executor, limits));
   return Kernel(std::move(state));
 }
 

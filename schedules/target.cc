@@ -95,11 +95,18 @@ FeatureSet features_of(const Target& target) {
 }
 
 Target detect_target() {
-  static const Target target = *parse_target("native");
+  static const Target target = *parse_target("native", machine());
   return target;
 }
 
-Expected<Target> parse_target(std::string_view text) { return parse_target(text, machine()); }
+std::string with_native(std::string_view text, std::string_view native) {
+  constexpr std::string_view kNative = "native";
+  const bool is_native =
+      text.starts_with(kNative) && (text.size() == kNative.size() || text[kNative.size()] == '+' || text[kNative.size()] == '-');
+  return is_native ? std::string(native) + std::string(text.substr(kNative.size())) : std::string(text);
+}
+
+Expected<Target> parse_target(std::string_view text) { return parse_target(with_native(text, process_native()), machine()); }
 
 Expected<Target> parse_target(std::string_view text, const Machine& machine) {
   const std::string_view whole = text;

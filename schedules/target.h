@@ -1,6 +1,7 @@
-// Targets within the compiler: a target's features as a set, and targets of another machine than this one.
+// Targets within the compiler: a target's features as a set, targets of another machine than this one, and what `native` stands for.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/cpus.h"
@@ -10,8 +11,18 @@
 
 namespace strew::inline v0 {
 
-/// parse_target() with `machine` in the place of this machine, for tests.
+/// parse_target() with `machine` in the place of this machine, whatever STREW_TARGET says.
 Expected<Target> parse_target(std::string_view text, const Machine& machine);
+/// What `native` stands for in this process: Options::target, or this machine's own where it cannot run that, which is one
+/// warning.
+const Target& process_target();
+/// The text of process_target() as Options::target has it, or "native".
+const std::string& process_native();
+/// `text` with `native`, if it begins so, replaced by another target's text: with_native("native-avx", "znver3") is "znver3-avx".
+std::string with_native(std::string_view text, std::string_view native);
+/// Ok if `text` is a target that this machine can run.
+Status check_runnable(std::string_view text);
+
 /// The target's features: those of its CPU with the added ones and without the removed ones.
 STREW_API FeatureSet features_of(const Target& target);
 

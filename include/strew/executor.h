@@ -47,7 +47,8 @@ class Executor {
 /// last reference.
 STREW_API Expected<std::shared_ptr<Executor>> make_executor(int threads = 0, bool pins = false);
 
-/// The thread pool of kernels that were given no executor: as many threads as this process may use cores. Never null.
+/// The thread pool of kernels that were given no executor: as many threads as this process may use cores, unless STREW_THREADS
+/// and STREW_PIN say otherwise (options.h). Never null.
 STREW_API const std::shared_ptr<Executor>& process_executor();
 
 }  // namespace strew::inline v0

@@ -46,8 +46,9 @@ inline Expected<BackendChoice> parse_backend(std::string_view text) {
 struct KernelOptions {
   /// `automatic`: the first backend that can build the op. Another one: get() fails if it cannot build the op.
   BackendChoice backend = BackendChoice::automatic;
-  ScheduleOverrides schedule;    ///< knobs that replace the heuristic's choice
-  std::optional<Target> target;  ///< this machine must have the target's features; absent: the machine of this process
+  ScheduleOverrides schedule;  ///< knobs that replace the heuristic's choice
+  std::optional<Target>
+      target;  ///< this machine must have the target's features; absent: STREW_TARGET's, or the machine of this process
   /// The most threads that a call may use, 1..1024; 0: as many as the runtime's executor has. The number belongs to the
   /// handle: handles with different numbers can share code.
   int threads = 0;

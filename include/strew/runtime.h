@@ -18,6 +18,7 @@
 #include "strew/kernel.h"
 #include "strew/kernel_options.h"
 #include "strew/op.h"
+#include "strew/options.h"
 #include "strew/pending_kernel.h"
 #include "strew/prepared_op.h"
 #include "strew/status.h"
@@ -51,6 +52,9 @@ class Runtime {
  public:
   /// Its calls run on `executor`; null stands for process_executor().
   STREW_API explicit Runtime(std::shared_ptr<Executor> executor = nullptr);
+  /// The same with the settings of `options` that are not the process's own: capacity, compile threads and their stacks, the
+  /// most threads of a call, the target. Fields out of range have their defaults (check them with check(options)).
+  STREW_API explicit Runtime(const Options& options, std::shared_ptr<Executor> executor = nullptr);
   /// The same with the limits from which on calls use threads (runtime/call/executor/limits.h): for strew's own tests.
   explicit Runtime(const ExecutionSettings& settings);
   STREW_API ~Runtime();
@@ -100,6 +104,7 @@ class Runtime {
  private:
   friend class Site;
   struct Impl;
+  Runtime(const ExecutionSettings& settings, const Options& options);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -15,6 +15,7 @@
 #include "strew/kernel_options.h"
 #include "strew/log.h"
 #include "strew/op.h"
+#include "strew/options.h"
 #include "strew/pending_kernel.h"
 #include "strew/prepared_op.h"
 #include "strew/program.h"

@@ -1,7 +1,7 @@
 // Target: the machine for which a kernel is compiled, as a value.
 //
 // detect_target() describes the machine of this process (cpuid, affinity mask, cache sizes from /sys); parse_target()
-// reads the text of `--target`. A named CPU has the cores and caches of its row in base/cpus.cc, whatever machine
+// reads the text of `--target`. The environment variable STREW_TARGET says what `native` stands for instead (options.h). A named CPU has the cores and caches of its row in base/cpus.cc, whatever machine
 // compiles, so a named target gives the same object everywhere. An NPU is a target too; the backend of the same name
 // writes programs for it as text.
 //
@@ -35,7 +35,7 @@ struct Target {
 /// The machine of this process (base/machine).
 STREW_API Target detect_target();
 /// Parses "native", "CPU", "CPU+feature-feature", "npu-a3" or "npu-a5". A feature is added to or removed from those of
-/// the CPU; `native` is detect_target(). Errors name the unknown part.
+/// the CPU; `native` is Options::target of the process, by default detect_target(). Errors name the unknown part.
 STREW_API Expected<Target> parse_target(std::string_view text);
 /// The canonical text: arch-cpu and the features that differ from the CPU's own. Cores and caches are not part of it,
 /// since they do not change the code.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/halide/can_build/backend.h"
+#include "base/option_rows.h"
 #include "schedules/can_run.h"
 #include "schedules/knobs.h"
 
@@ -16,6 +17,7 @@ using ::testing::AnyOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST_F(Cli, HelpShowsAnExampleOfEachCommand) {
@@ -29,6 +31,23 @@ TEST_F(Cli, HelpListsEveryKnob) {
   const std::string help = success("compile --help");
   for (const Knob& knob : knobs())
     EXPECT_THAT(help, HasSubstr(std::string(knob.name) + " (" + values_of(knob) + "): " + std::string(knob.meaning) + "\n"));
+}
+
+TEST_F(Cli, HelpListsEveryVariable) {
+  const std::string help = success("--help");
+  for (const OptionRow& row : kOptionRows) {
+    EXPECT_THAT(help, HasSubstr("  " + std::string(row.variable) + " (" + values_of(row) + "; default: "));
+    EXPECT_THAT(help, HasSubstr("): " + std::string(row.meaning) + "\n"));
+  }
+}
+
+TEST_F(Cli, TargetSaysWhatTheEnvironmentOverrides) {
+  EXPECT_THAT(success("target"), HasSubstr("overridden  nothing\n"));
+  EXPECT_THAT(success("target", "STREW_TARGET=native-avx2"), HasSubstr("overridden  STREW_TARGET=native-avx2\n"));
+  EXPECT_THAT(success("target --target x86-64", "STREW_TARGET=native-avx2"), HasSubstr("overridden  --target x86-64\n"));
+  const Outcome o = strew("target", "STREW_TARGET=npu-a5");
+  EXPECT_THAT(o.out, HasSubstr("overridden  nothing\n"));
+  EXPECT_THAT(o.err, MatchesRegex("warning: environment variable STREW_TARGET: target 'npu-a5': its architecture is npu, .*\n"));
 }
 
 TEST_F(Cli, BadUsage) {
@@ -85,13 +104,18 @@ TEST_F(Cli, BadEnvironmentVariablesAreWarnedOfOnce) {
     EXPECT_EQ(std::system(command.c_str()), 0) << variables;
     return read_file(path("err.txt"), 1 << 16).value();
   };
-  EXPECT_EQ(with("STREW_PIN=yes"),
-            "warning: environment variable STREW_PIN: it is 'yes', expected a whole number from 0 on; it counts as 0\n");
+  EXPECT_EQ(with("STREW_PIN=yes"), "warning: environment variable STREW_PIN: it is 'yes', expected 0 or 1; it counts as 0\n");
   EXPECT_EQ(with("STREW_VERIFY=-3 STREW_PERF_MAP=1x"),
-            "warning: environment variable STREW_PERF_MAP: it is '1x', expected a whole number from 0 on; it counts as 0\n"
-            "warning: environment variable STREW_VERIFY: it is '-3', expected a whole number from 0 on; it counts as 0\n");
+            "warning: environment variable STREW_PERF_MAP: it is '1x', expected 0 or 1; it counts as 0\n"
+            "warning: environment variable STREW_VERIFY: it is '-3', expected 0..9223372036854775807; it counts as 0\n");
   EXPECT_THAT(with("STREW_VERIFY=" + std::string(5000, '9')), MatchesRegex("warning: [^\n]{1,200}\n"));
   EXPECT_EQ(with("STREW_PIN= STREW_VERIFY=2 STREW_PERF_MAP=0"), "");
+  EXPECT_EQ(with("STREW_VERBOSE=warn STREW_GDB=on"),
+            "warning: environment variable STREW_GDB: it is 'on', expected 0 or 1; it counts as 0\n");
+  EXPECT_THAT(with("STREW_VERBOSE=loud"),
+              MatchesRegex("warning: environment variable STREW_VERBOSE: it is 'loud', .*; it counts as warn\n"));
+  EXPECT_THAT(with("STREW_TARGET=z80"),
+              MatchesRegex("warning: environment variable STREW_TARGET: target 'z80': unknown CPU .*; it counts as native\n"));
 }
 
 TEST_F(Cli, WrongNumbersOfFiles) {
@@ -314,7 +338,12 @@ TEST_F(Cli, VerboseSaysWhatIsBuiltAndCopied) {
   const Outcome o = strew("run kv.onnx --input past.npy update.npy indices.npy --output y.npy --verbose");
   EXPECT_EQ(o.exit, 0);
   EXPECT_THAT(o.err,
-              AllOf(HasSubstr("strew: built strew_"), HasSubstr(": the whole operand was copied to the result, 96 bytes")));
+              AllOf(HasSubstr("strew: cache: miss: op "), HasSubstr("strew: compile: built strew_"),
+                    MatchesRegex(".*strew: dispatch: strew_[0-9a-f]+: the whole operand was copied to the result, 96 bytes.*")));
+  const Outcome environment = strew("run kv.onnx --input past.npy update.npy indices.npy --output y.npy", "STREW_VERBOSE=cache");
+  EXPECT_THAT(environment.err, MatchesRegex("strew: cache: miss: op [^\n]*\n"));
+  const Outcome timed = strew(std::string(kRun) + " --verbose --time");
+  EXPECT_THAT(timed.err, AllOf(HasSubstr("strew: compile: built strew_"), Not(HasSubstr("dispatch"))));
 }
 
 TEST_F(Cli, CheckAndExplain) {

@@ -1,13 +1,22 @@
-// The verbose log: a line per kernel built, a line per copied operand, nothing when it is off.
+// The log: which level has which lines, that levels are cumulative, and that a sink gets what was said before it was set.
 #include "strew/log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "backends/pipeline.h"
+#include "base/log.h"
+#include "runtime/build_log.h"
+#include "runtime/cache.h"
 #include "strew/runtime.h"
+#include "tests/support/ops.h"
+#include "tests/support/options.h"
 #include "tests/support/views.h"
 
 namespace strew {
@@ -16,13 +25,17 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
+
+constexpr LogLevel kLevels[] = {LogLevel::off,      LogLevel::error,   LogLevel::warn, LogLevel::cache,
+                                LogLevel::dispatch, LogLevel::compile, LogLevel::dump};
 
 std::mutex mutex;
 std::vector<std::string> lines;
 
 void keep(LogLevel level, std::string_view line) {
   const std::lock_guard lock(mutex);
-  lines.push_back(std::to_string(static_cast<int>(level)) + ": " + std::string(line));
+  lines.push_back(std::string(name(level)) + ": " + std::string(line));
 }
 
 std::vector<std::string> taken() {
@@ -30,38 +43,146 @@ std::vector<std::string> taken() {
   return std::exchange(lines, {});
 }
 
-TEST(Log, SaysWhatWasBuiltAndWhatWasCopied) {
-  const auto op = parse_op(
-      "strew1.scatter(operand=f32[6,4] indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
-      "scatter_dims_to_operand_dims=[0] index_vector_dim=1)");
-  ASSERT_TRUE(op.ok()) << op.status().message();
-  std::vector<float> operand(24), result(24), updates(12);
+/// Listens at a level, and no more when it goes out of scope.
+struct Listening {
+  explicit Listening(LogLevel level) {
+    set_log(keep, level);
+    taken();
+  }
+  ~Listening() { set_log(nullptr); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+};
+
+const std::string kRest =
+    " indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+    "index_vector_dim=1";
+Op rows(const std::string& more = "") { return test::op_of("strew1.scatter(operand=f32[6,4]" + kRest + more + ")"); }
+
+KernelOptions on(BackendChoice backend) {
+  KernelOptions options;
+  options.backend = backend;
+  return options;
+}
+
+/// Buffers for calls of rows().
+struct Buffers {
+  std::vector<float> operand = std::vector<float>(24), result = std::vector<float>(24), updates = std::vector<float>(12);
   std::vector<int32_t> indices = {1, 2, 3};
-  const auto views = [&](std::vector<float>& into) {
+
+  test::Views into(std::vector<float>& out) {
     return test::Views()
-        .add(into.data(), DType::f32, {6, 4})
+        .add(out.data(), DType::f32, {6, 4})
         .add(operand.data(), DType::f32, {6, 4})
         .add(indices.data(), DType::i32, {3})
         .add(updates.data(), DType::f32, {3, 4});
-  };
+  }
+};
 
+TEST(Log, LevelsAreCumulative) {
+  for (const LogLevel at : kLevels) {
+    const Listening listening(at);
+    for (const LogLevel level : kLevels) {
+      EXPECT_EQ(logs(level), level != LogLevel::off && level <= at) << name(level) << " at " << name(at);
+      log(level, "a line");
+      const std::vector<std::string> expected =
+          level == LogLevel::off || level > at ? std::vector<std::string>{} : std::vector{std::string(name(level)) + ": a line"};
+      EXPECT_EQ(taken(), expected) << "at " << name(at);
+    }
+  }
+}
+
+/// Lines of every level but warn and dump: a request that is missed, built, run with a copy, found again by another spelling, and
+/// one whose build ends with an internal error.
+void make_lines() {
+  Buffers buffers;
   Runtime runtime;
-  set_log(keep, LogLevel::call);
-  const auto kernel = runtime.get(*op);
+  const auto kernel = runtime.get(rows(), on(BackendChoice::llvm));
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
-  EXPECT_THAT(taken(), ElementsAre(HasSubstr("1: built " + kernel->symbol() + ": backend llvm, schedule strategy=sequential")));
+  ASSERT_TRUE(kernel->run(buffers.into(buffers.operand)).ok());
+  ASSERT_TRUE(kernel->run(buffers.into(buffers.result)).ok());
+  const auto interpreted = runtime.get(rows(), on(BackendChoice::reference));
+  ASSERT_TRUE(interpreted.ok()) << interpreted.status().message();
+  ASSERT_TRUE(interpreted->run(buffers.into(buffers.operand)).ok());
+  ASSERT_TRUE(runtime.get(rows(" combiner=expr expr={%0=update(0):f32;return %0}"), on(BackendChoice::reference)).ok());
+  KernelCache broken([](BuildJob&) -> Expected<Kernel> { return internal_error("a bug"); }, {});
+  ASSERT_FALSE(broken.get(*PreparedOp::of(rows()), kNoDeadline).ok());
+}
 
-  ASSERT_TRUE(kernel->run(views(operand)).ok());
+TEST(Log, EachLevelHasItsOwnLinesAndThoseBelow) {
+  const auto matcher_of = [](const std::string& text) { return MatchesRegex(text); };
+  const std::vector<std::pair<LogLevel, std::string>> all = {
+      {LogLevel::cache, "cache: miss: op strew1\\.scatter\\(.*"},
+      {LogLevel::compile, "compile: built strew_[0-9a-f]+: backend llvm, schedule strategy=sequential.* us; op strew1.*"},
+      {LogLevel::dispatch, "dispatch: strew_[0-9a-f]+: the whole operand was copied to the result, 96 bytes"},
+      {LogLevel::cache, "cache: miss: op strew1\\.scatter\\(.*"},
+      {LogLevel::compile, "compile: built strew_[0-9a-f]+: backend reference, .*"},
+      {LogLevel::compile, "compile: strew_[0-9a-f]+ is interpreted, as the request says"},
+      {LogLevel::dispatch, "dispatch: strew_[0-9a-f]+: the call is interpreted"},
+      {LogLevel::cache, "cache: miss: op strew1\\.scatter\\(.*"},
+      {LogLevel::cache, "cache: hit: strew_[0-9a-f]+ was built for another spelling of the op or number of threads"},
+      {LogLevel::cache, "cache: miss: op strew1\\.scatter\\(.*"},
+      {LogLevel::error, "error: not built: a bug; op strew1\\.scatter\\(.*"},
+  };
+  for (const LogLevel at : kLevels) {
+    const Listening listening(at);
+    make_lines();
+    std::vector<testing::Matcher<std::string>> expected;
+    for (const auto& [level, text] : all)
+      if (level <= at) expected.emplace_back(matcher_of(text));
+    EXPECT_THAT(taken(), testing::ElementsAreArray(expected)) << "at " << name(at);
+  }
+}
+
+TEST(Log, SaysWhatWasForgotten) {
+  Runtime runtime;
+  const std::string symbol = runtime.get(rows(), on(BackendChoice::reference))->symbol();
+  const Listening listening(LogLevel::cache);
+  runtime.set_capacity(1);
+  EXPECT_THAT(taken(), ElementsAre(MatchesRegex("cache: evicted " + symbol + ": the kernels take [0-9]+ bytes, .* is 1")));
+}
+
+TEST(Log, SaysWhyNoBackendMakesCode) {
+  KernelOptions options;
+  options.target = test::target("generic");
+  auto compiled = compile(rows(), options);
+  ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+  ASSERT_TRUE(compiled->backend->interprets());
+  const Listening listening(LogLevel::compile);
+  log_built(BuiltKernel(std::move(*compiled)));
+  EXPECT_THAT(taken(),
+              ElementsAre(HasSubstr("backend reference"), HasSubstr("is interpreted, because no backend makes code for it: "
+                                                                    "backend llvm: architecture aarch64 is not generated")));
+}
+
+TEST(Log, AFailedBuildIsNoErrorOfTheLibrary) {
+  const Listening listening(LogLevel::dump);
+  log_not_built(*PreparedOp::of(rows()), unsupported("not this one"));
+  EXPECT_THAT(taken(), ElementsAre(MatchesRegex("compile: not built: not this one; op strew1.*")));
+}
+
+TEST(Log, KeepsWarningsUntilSomebodyListens) {
+  set_log(nullptr);
+  log_or_keep_warning("first");
+  log_or_keep_warning("second");
+  set_log(keep, LogLevel::error);
   EXPECT_THAT(taken(), IsEmpty());
-  ASSERT_TRUE(kernel->run(views(result)).ok());
-  EXPECT_THAT(taken(), ElementsAre("2: " + kernel->symbol() + ": the whole operand was copied to the result, 96 bytes"));
-
-  set_log(keep, LogLevel::compile);
-  ASSERT_TRUE(kernel->run(views(result)).ok());
+  set_log(keep, LogLevel::warn);
+  EXPECT_THAT(taken(), ElementsAre("warn: first", "warn: second"));
+  log_or_keep_warning("third");
+  EXPECT_THAT(taken(), ElementsAre("warn: third"));
+  set_log(keep, LogLevel::warn);
   EXPECT_THAT(taken(), IsEmpty());
   set_log(nullptr);
-  ASSERT_TRUE(Runtime().get(*op).ok());
-  EXPECT_THAT(taken(), IsEmpty());
+}
+
+TEST(Log, ALevelThatDoesNotExistIsTheHighest) {
+  set_log(keep, static_cast<LogLevel>(255));
+  EXPECT_TRUE(logs(LogLevel::dump));
+  log(LogLevel::dump, "a line");
+  EXPECT_THAT(taken(), ElementsAre("dump: a line"));
+  set_log(nullptr);
+  EXPECT_FALSE(logs(LogLevel::error));
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 // main() of the program strew: parses the command line, runs the command, and turns an exception that escapes
 // it into a message and an exit status. Tested by tests/error/cli_test.cc.
-#include <cstdio>
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
 
-#include "base/options.h"
 #include "strew/log.h"
+#include "strew/options.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/signals.h"
@@ -22,16 +22,24 @@ constexpr Command kCommands[] = {
     {"compile", strew::cli::compile}, {"target", strew::cli::target},
 };
 
-/// Writes the log to stderr with --verbose. With --time, calls are repeated and not logged; the making of kernels is.
-void start_log(const strew::cli::Options& options) {
-  strew::set_log([](strew::LogLevel, std::string_view line) { strew::cli::note(line); },
-                 options.time ? strew::LogLevel::compile : strew::LogLevel::call);
+bool shows_errors = false, shows_calls = true;
+
+/// Writes a line of the log to stderr. Errors are those of the command, which reports them itself.
+void show(strew::LogLevel level, std::string_view line) {
+  if (level == strew::LogLevel::warn) return strew::cli::warn(line);
+  if (level == strew::LogLevel::error && !shows_errors) return;
+  if (level == strew::LogLevel::dispatch && !shows_calls) return;
+  strew::cli::note(std::string(name(level)) + ": " + std::string(line));
 }
 
-/// Prints a warning; the command continues.
-void warn(const std::string& message) {
-  const std::string line = "warning: " + strew::cli::printable(message) + "\n";
-  std::fwrite(line.data(), 1, line.size(), stderr);
+/// Shows more than warnings with --verbose or STREW_VERBOSE. With --time, calls are repeated and not logged; the making of
+/// kernels is.
+void start_log(const strew::cli::Options& options) {
+  using strew::LogLevel;
+  const LogLevel asked = std::max(strew::process_options().verbose, options.verbose ? LogLevel::compile : LogLevel::off);
+  shows_errors = asked != LogLevel::off;
+  shows_calls = !options.time;
+  if (asked > LogLevel::warn) strew::set_log(show, asked);
 }
 
 }  // namespace
@@ -40,10 +48,10 @@ int main(int argc, char** argv) {
   strew::cli::Options options;
   try {
     strew::cli::handle_signals();
+    strew::set_log(show, strew::LogLevel::warn);  // warnings are shown always
     const int status = strew::cli::parse_command_line(argc, argv, options);
     if (status >= 0) return status;
-    for (const std::string& warning : strew::take_option_warnings()) warn(warning);
-    if (options.verbose) start_log(options);
+    start_log(options);
     for (const Command& command : kCommands) {
       if (options.command == command.name) return command.run(options);
     }

@@ -80,6 +80,7 @@ void keep_whole(std::vector<std::string> names) {
     if (!name.empty()) whole_names().push_back(std::move(name));
 }
 
+void warn(std::string_view message) { write_line("warning: ", printable(message)); }
 void note(std::string_view line) { write_line("strew: ", printable(line)); }
 
 int fail(const Status& status, std::string_view op_text) {

@@ -19,6 +19,8 @@ int usage_error(const std::string& message);
 
 /// Prints a line of the log, for --verbose.
 void note(std::string_view line);
+/// Prints a warning; the command goes on.
+void warn(std::string_view message);
 
 /// Sets the names that messages show in full: those that the user typed. Other long words and quoted texts, which come
 /// from files, are shortened.

@@ -12,6 +12,7 @@
 
 #include "backends/backend.h"
 #include "base/file.h"
+#include "base/option_rows.h"
 #include "schedules/knobs.h"
 #include "tools/strew/message.h"
 
@@ -35,6 +36,17 @@ std::string knob_lines() {
   std::string out;
   for (const Knob& knob : knobs())
     out += "\n" + std::string(knob.name) + " (" + values_of(knob) + "): " + std::string(knob.meaning);
+  return out;
+}
+
+/// One line for each variable of the environment, each of them after a line break.
+std::string variable_lines() {
+  std::string out;
+  for (const OptionRow& row : kOptionRows) {
+    const std::string initial = text_of(row, strew::Options{});
+    out += "\n  " + std::string(row.variable) + " (" + values_of(row) + "; default: " + (initial.empty() ? "not set" : initial) +
+           "): " + std::string(row.meaning);
+  }
   return out;
 }
 
@@ -224,7 +236,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
                       ".npy files (for ONNX also .pb), one per input, in order; - for an optional input that is left out");
   command->add_option("--output", options.outputs, ".npy files to write, one per output, in order");
   command->add_flag("--verbose", options.verbose,
-                    "write a line to stderr per kernel that is built, and per call that copies a whole operand");
+                    "write to stderr what is built, missed, copied and interpreted, as STREW_VERBOSE=compile does");
   command->add_flag(
       "--time", options.time,
       "measure compile time, time per call, bytes per second, and the time of a memcpy of the same bytes over that of the call");
@@ -260,7 +272,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   Raw raw;
   CLI::App app(kAbout, "strew");
   app.require_subcommand(1);
-  app.footer(example(""));
+  app.footer(example("") + ("\n\nVariables of the environment:" + variable_lines()));
   add_commands(app, options, raw);
   app.set_version_flag("--version", std::string(generator_version()), "print the versions of strew and of LLVM");
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));

@@ -6,14 +6,25 @@
 
 #include <nlohmann/json.hpp>
 
+#include "strew/options.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 
 namespace strew::cli {
+namespace {
+
+/// STREW_TARGET, if `target`, which is what `native` stands for, is the one it names. It is not where this machine cannot run that.
+std::string overridden_by_environment(const Target& target) {
+  const std::string& wanted = process_options().target;
+  const Expected<Target> named = parse_target(wanted);
+  return wanted != "native" && named.ok() && print(*named) == print(target) ? "STREW_TARGET=" + wanted : "";
+}
+
+}  // namespace
 
 int target(const Options& options) {
   const Target& t = *options.kernel.target;
-  const std::string overridden = options.target_given ? "--target " + options.target : "";
+  const std::string overridden = options.target_given ? "--target " + options.target : overridden_by_environment(t);
   if (options.json) {
     const nlohmann::ordered_json json = {{"target", print(t)},
                                          {"arch", t.arch},

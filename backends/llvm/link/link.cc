@@ -56,8 +56,8 @@ struct Shared {
 
 /// Do profilers or a debugger want to know the names of functions?
 bool wants_names() {
-  const ProcessOptions& options = process_options();
-  return options.writes_perf_map || options.jitdump || options.gdb;
+  const Options& options = process_options();
+  return options.perf_map || options.jitdump || options.gdb;
 }
 
 /// The exported symbols of the objects of one link.
@@ -170,10 +170,10 @@ class LinkedCode final : public LinkedObject {
   void take(PlacedObject& object, const std::string& bytes) {
     runs_.push_back(std::move(object.memory.run));
     code_bytes += runs_.back().bytes();
-    const ProcessOptions& options = process_options();
+    const Options& options = process_options();
     if (!wants_names()) return;
     const std::lock_guard lock(Shared::process().tools);
-    if (options.writes_perf_map) write_perf_map(object.functions);
+    if (options.perf_map) write_perf_map(object.functions);
     if (options.jitdump) write_jitdump(object.functions);
     if (options.gdb) images_.push_back(std::make_unique<GdbImage>(bytes, object.sections));
   }

@@ -62,7 +62,7 @@ void host_task(void* context, int) noexcept {
 }
 
 void report(std::atomic<bool>& reported, const std::string& what) {
-  if (!reported.exchange(true) && logs(LogLevel::compile)) log(LogLevel::compile, "executor of the host: " + what);
+  if (!reported.exchange(true) && logs(LogLevel::dispatch)) log(LogLevel::dispatch, "executor of the host: " + what);
 }
 
 Place* take_place() {

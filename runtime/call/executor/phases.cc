@@ -17,11 +17,11 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Logs, at LogLevel::call, that a result's buffer is not its operand's, so the operand was copied.
+/// Logs that a result's buffer is not its operand's, so the operand was copied.
 void log_copy(const strew_kernel& kernel, int64_t elements) {
   int64_t bytes = 0;
   for (uint32_t i = 0; i < kernel.result_count; ++i) bytes += (elements * kernel.tensors[i].bits + 7) / 8;
-  log(LogLevel::call,
+  log(LogLevel::dispatch,
       std::string(kernel.name) + ": the whole operand was copied to the result, " + std::to_string(bytes) + " bytes");
 }
 
@@ -54,7 +54,7 @@ void make_result(const Callable& callable, const Call& call) {
   const strew_kernel& kernel = callable.kernel;
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, result_bytes(kernel), &bytes)) bytes = int64_t{1} << 62;
-  if (kernel.init_kind == STREW_COPY && logs(LogLevel::call)) log_copy(kernel, count);
+  if (kernel.init_kind == STREW_COPY && logs(LogLevel::dispatch)) log_copy(kernel, count);
   const int64_t nanoseconds = estimate(0, bytes);
   strew_args args = arguments_of(call);
   // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.

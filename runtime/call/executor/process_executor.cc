@@ -1,4 +1,5 @@
-// Making executors: of a number of threads that is checked here, and the one that the process shares. Tested by tests/unit/executor_test.cc.
+// Making executors: of a number of threads that is checked here, and the one that the process shares. Both take from the options of the
+// process how long their workers spin. Tested by tests/unit/executor_test.cc and options_effect_test.cc.
 #include <string>
 
 #include "base/machine.h"
@@ -7,17 +8,27 @@
 #include "strew/executor.h"
 
 namespace strew::inline v0 {
+namespace {
+
+/// `threads`: 0 for as many as this process may use cores.
+std::shared_ptr<Executor> executor_of(int threads, bool pins) {
+  ThreadPoolOptions options{threads == 0 ? machine().cores : threads, pins};
+  options.spin_microseconds = process_options().spin_microseconds;
+  return std::make_shared<ThreadPool>(options);
+}
+
+}  // namespace
 
 Expected<std::shared_ptr<Executor>> make_executor(int threads, bool pins) {
   if (threads < 0 || threads > ThreadPool::kMaxThreads)
     return invalid_argument("threads: " + std::to_string(threads) + ", expected 0.." + std::to_string(ThreadPool::kMaxThreads));
-  return std::shared_ptr<Executor>(std::make_shared<ThreadPool>(threads == 0 ? machine().cores : threads, pins));
+  return executor_of(threads, pins);
 }
 
 const std::shared_ptr<Executor>& process_executor() {
   // Never destroyed: kernels and their callers may outlive any order of static destructors.
   static const auto& executor =
-      *new std::shared_ptr<Executor>(std::make_shared<ThreadPool>(machine().cores, process_options().pins_workers));
+      *new std::shared_ptr<Executor>(executor_of(process_options().threads, process_options().pin_threads));
   return executor;
 }
 

@@ -1,7 +1,7 @@
 // A pool of workers that spin between jobs. Fork and join of four threads takes 0.2 to 0.55 us while workers spin, and 30 to 200 us once they
-// sleep (measured on Zen 3). So a worker spins for kSpin after its last job and then sleeps on a futex. A job wakes sleeping workers only if
+// sleep (measured on Zen 3). So a worker spins for a while after its last job (ThreadPoolOptions::spin_microseconds) and then sleeps on a futex. A job wakes sleeping workers only if
 // that pays: if the job is long, or if many short jobs in a row found too few workers awake (the debt). It wakes no more workers than it
-// wants, and each woken worker wakes two others. kSpin is a millisecond, which covers what a program does between two calls of a loop.
+// wants, and each woken worker wakes two others. The default is a millisecond, which covers what a program does between two calls of a loop.
 //
 // A team takes its workers out of the sets of free workers, and takes those that are awake first. It knows exactly how many it got: a worker
 // that wants to sleep first removes itself from the set of idle workers, which fails if a team has taken it. To start a phase, the caller
@@ -21,7 +21,6 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr auto kSpin = std::chrono::milliseconds(1);
 constexpr int64_t kWorthWaking = 150'000;  // nanoseconds: about what waking a halted core costs
 constexpr int64_t kDebtLimit = 500'000;    // nanoseconds of work done while too few workers were awake
 constexpr int kPatience = 64;              // wake-ups between two attempts to start threads that the system refused
@@ -61,7 +60,7 @@ struct Forks {
 };
 
 ThreadPool::ThreadPool(const ThreadPoolOptions& options)
-    : options_{std::clamp(options.threads, 1, kMaxThreads), options.pins, options.waits},
+    : options_{std::clamp(options.threads, 1, kMaxThreads), options.pins, options.waits, std::max(options.spin_microseconds, 0)},
       seats_(new Seat[static_cast<size_t>(options_.threads - 1)]) {
   Forks::add(this);
 }
@@ -95,6 +94,7 @@ void ThreadPool::notify(int id) { seats_[static_cast<size_t>(id)].state.notify_o
 void ThreadPool::work_as(int id) {
   using Clock = std::chrono::steady_clock;
   FpEnvironment::set_default();
+  const std::chrono::microseconds spin(options_.spin_microseconds);
   const uint32_t forks = forks_;  // differs in a child that was forked from inside a chunk: there nobody waits for this thread
   Seat& seat = seats_[static_cast<size_t>(id)];
   Clock::time_point idle_since = Clock::now();
@@ -114,7 +114,7 @@ void ThreadPool::work_as(int id) {
     }
     for (int i = 0; i < 64 && seat.state.load(std::memory_order_relaxed) == state; ++i) pause();
     if (state != kIdle) idle_since = Clock::now();
-    if (Clock::now() - idle_since < kSpin) continue;
+    if (Clock::now() - idle_since < spin) continue;
     sleep_as(id);
     idle_since = Clock::now();
   }

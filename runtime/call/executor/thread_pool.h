@@ -29,6 +29,7 @@ struct ThreadPoolOptions {
   bool pins = false;  ///< each worker on a core of its own, as far as the affinity mask of the thread that starts them has cores
   bool waits =
       false;  ///< for tests: every team gets all its workers and waits for them, and each thread does its own share alone
+  int spin_microseconds = 1000;  ///< how long a worker without work waits on its core before it sleeps
 };
 
 class ThreadPool final : public Executor {

@@ -1,0 +1,87 @@
+// The table of all options, one row per field of Options. It drives how the environment is read, what is a good value, and what
+// the program and the documents say of each variable. All of it is in this header, because the program reads the table too, and
+// libstrew exports few names. Tested by tests/unit/options_test.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/machine.h"
+#include "strew/options.h"
+
+namespace strew::inline v0 {
+
+struct OptionRow {
+  using Member = std::variant<bool Options::*, int Options::*, int64_t Options::*, uint64_t Options::*, LogLevel Options::*,
+                              std::string Options::*>;
+  const char* variable;    ///< STREW_THREADS
+  std::string_view field;  ///< threads
+  Member member;
+  std::string_view meaning;
+  uint64_t least = 0, most = 0;  ///< of a number; of a text: bytes
+  std::string_view text = {};    ///< of a text: what it is
+};
+
+inline constexpr uint64_t kMostOfOption = std::numeric_limits<int64_t>::max();
+inline constexpr uint64_t kMostPath = 4095;  ///< bytes; what Linux takes
+
+inline constexpr auto kOptionRows = std::to_array<OptionRow>({
+    {"STREW_THREADS", "threads", &Options::threads, "the most threads that a call uses; 0: as many as this process may use cores",
+     0, kMostThreads},
+    {"STREW_PIN", "pin_threads", &Options::pin_threads, "1: ties every worker thread to one core of the process's affinity mask"},
+    {"STREW_SPIN_US", "spin_microseconds", &Options::spin_microseconds,
+     "microseconds that a worker thread without work waits on its core before it sleeps", 0, 60'000'000},
+    {"STREW_CACHE_BYTES", "cache_bytes", &Options::cache_bytes,
+     "bytes of kernels that a runtime remembers; beyond, it forgets those that no handle refers to; 0: it remembers none", 0,
+     kMostOfOption},
+    {"STREW_COMPILE_THREADS", "compile_threads", &Options::compile_threads,
+     "the most kernels that a runtime compiles at a time; 0: the number of cores, at most 4", 0, kMostThreads},
+    {"STREW_COMPILE_STACK", "compile_stack_bytes", &Options::compile_stack_bytes, "bytes of stack of a thread that compiles",
+     1 << 20, 1 << 30},
+    {"STREW_VERBOSE", "verbose", &Options::verbose,
+     "writes the log to stderr, up to this level, unless the program receives it (strew/log.h)"},
+    {"STREW_DUMP", "dump_dir", &Options::dump_dir,
+     "every kernel that is built leaves its IR, assembly and object in this folder; empty: none does", 0, kMostPath, "a folder"},
+    {"STREW_PERF_MAP", "perf_map", &Options::perf_map,
+     "1: names kernels for `perf` in /tmp/perf-PID.map; no map is written where somebody else's file or a link has that name"},
+    {"STREW_JITDUMP", "jitdump", &Options::jitdump, "1: writes the code of kernels for `perf inject --jit`"},
+    {"STREW_GDB", "gdb", &Options::gdb, "1: tells a debugger about the functions of kernels"},
+    {"STREW_VERIFY", "verify_every", &Options::verify_every,
+     "runs every n-th call of each kernel on the reference too, and compares; 0: never", 0, kMostOfOption},
+    {"STREW_TARGET", "target", &Options::target,
+     "the machine that `native` stands for; where this machine cannot run it, its own target is taken", 1, kMostPath,
+     "a target, as for --target"},
+});
+
+/// "0..1024", "0 or 1", the names of the levels, or what a text is.
+inline std::string values_of(const OptionRow& row) {
+  if (!row.text.empty()) return std::string(row.text);
+  if (std::holds_alternative<bool Options::*>(row.member)) return "0 or 1";
+  if (!std::holds_alternative<LogLevel Options::*>(row.member))
+    return std::to_string(row.least) + ".." + std::to_string(row.most);
+  std::string list;
+  for (const std::string_view each : kLogLevels)
+    list += (list.empty() ? "" : each == kLogLevels[std::size(kLogLevels) - 1] ? " or " : ", ") + std::string(each);
+  return list;
+}
+
+// A value as the environment has it.
+inline std::string text_of(bool value) { return value ? "1" : "0"; }
+inline std::string text_of(int value) { return std::to_string(value); }
+inline std::string text_of(int64_t value) { return std::to_string(value); }
+inline std::string text_of(uint64_t value) { return std::to_string(value); }
+inline std::string text_of(LogLevel value) {
+  return static_cast<size_t>(value) < std::size(kLogLevels) ? std::string(name(value))
+                                                            : "level " + std::to_string(static_cast<int>(value));
+}
+inline std::string text_of(const std::string& value) { return value; }
+
+inline std::string text_of(const OptionRow& row, const Options& options) {
+  return std::visit([&](const auto member) { return text_of(options.*member); }, row.member);
+}
+
+}  // namespace strew::inline v0

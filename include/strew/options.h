@@ -1,0 +1,67 @@
+// Options: what can be set about strew, one field per setting. Each field has an environment variable, by which the user of a
+// program sets it; the program itself sets it where it makes a Runtime. The environment is read once, when strew first needs
+// it. A variable with a bad value is one warning (log.h), and its field keeps the default.
+//
+//   strew::Options options = strew::Options::from_environment();
+//   options.cache_bytes = 64 << 20;
+//   if (strew::Status s = check(options); !s.ok()) …   // names the field, its value and its range
+//   strew::Runtime runtime(options);
+//
+// Fields marked (process) belong to the whole process: only their variables count. `strew --help` lists all variables, and
+// docs/options.md has the same list; both say what the table in base/option_rows.h says. Tested by tests/unit/options_test.cc and
+// options_effect_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "strew/export.h"
+#include "strew/log.h"
+#include "strew/status.h"
+
+namespace strew::inline v0 {
+
+struct Options;
+/// The defaults with what the environment sets. Thread-safe; every call returns the same object.
+STREW_API const Options& process_options();
+
+struct Options {
+  /// STREW_THREADS, 0..1024: the most threads that a call uses. 0: as many as this process may use cores.
+  int threads = 0;
+  /// STREW_PIN, 0 or 1: ties every worker thread to one core of the process's affinity mask. (process)
+  bool pin_threads = false;
+  /// STREW_SPIN_US, 0..60000000, in microseconds: how long a worker thread without work waits on its core before it sleeps.
+  /// Waking a sleeping worker takes 30 to 200 us. (process)
+  int spin_microseconds = 1000;
+  /// STREW_CACHE_BYTES, 0..2^63-1, in bytes: how much of kernels a runtime remembers. Beyond that it forgets those that no
+  /// handle refers to, the least recently used first. 0: it remembers none.
+  int64_t cache_bytes = int64_t{256} << 20;
+  /// STREW_COMPILE_THREADS, 0..1024: the most kernels that a runtime compiles at a time. 0: the number of cores, at most 4.
+  int compile_threads = 0;
+  /// STREW_COMPILE_STACK, 1 MiB..1 GiB, in bytes: the stack of a thread that compiles. Work that needs more gets a thread of
+  /// its own.
+  int64_t compile_stack_bytes = int64_t{8} << 20;
+  /// STREW_VERBOSE, the name of a level (log.h): writes the lines of the log to stderr while no sink is set. (process)
+  LogLevel verbose = LogLevel::off;
+  /// STREW_DUMP, a folder: every kernel that is built leaves its IR, assembly and object there. Empty: none does. (process)
+  std::string dump_dir;
+  /// STREW_PERF_MAP, 0 or 1: names kernels for the profiler `perf` in /tmp/perf-PID.map. (process)
+  bool perf_map = false;
+  /// STREW_JITDUMP, 0 or 1: writes the code of kernels for `perf inject --jit`. (process)
+  bool jitdump = false;
+  /// STREW_GDB, 0 or 1: tells a debugger about the functions of kernels. (process)
+  bool gdb = false;
+  /// STREW_VERIFY, 0..2^63-1: runs every n-th call of each kernel on the reference too, and compares. 0: never. (process)
+  uint64_t verify_every = 0;
+  /// STREW_TARGET, as in parse_target() (target.h): what `native` stands for. If this machine cannot run it, its own target is
+  /// taken instead, with a warning.
+  std::string target = "native";
+
+  static Options from_environment() { return process_options(); }
+};
+
+/// Ok if every field is in its range and this machine can run the target. Else invalid_argument, which names the field, its
+/// value and what was expected. Part of libstrew; libstrew_rt has no use for it.
+STREW_API Status check(const Options& options);
+
+}  // namespace strew::inline v0
