@@ -15,6 +15,7 @@
 #include "strew/runtime.h"
 #include "tests/support/again.h"
 #include "tests/support/ops.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -33,7 +34,7 @@ Op rows() {
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add)");
 }
 
-KernelOptions on(const std::string& backend) {
+KernelOptions on(BackendChoice backend) {
   KernelOptions options;
   options.backend = backend;
   options.threads = 1;
@@ -45,7 +46,7 @@ std::vector<std::string> lines;
 TEST(Dump, WritesThreeFilesPerKernel) {
   const std::string folder = ::testing::TempDir() + "strew_dump_" + std::to_string(getpid()) + "/made";
   std::filesystem::create_directory(std::filesystem::path(folder).parent_path());
-  const auto kernel = compile(rows(), on("llvm"));
+  const auto kernel = compile(rows(), on(BackendChoice::llvm));
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
   dump_kernel(folder, *kernel->backend, kernel->request(), kernel->artifact);
   const std::string path = folder + "/" + kernel->symbol;
@@ -57,7 +58,7 @@ TEST(Dump, WritesThreeFilesPerKernel) {
 
 TEST(Dump, AnInterpretedKernelHasNothingToShow) {
   const std::string folder = ::testing::TempDir() + "strew_no_dump_" + std::to_string(getpid());
-  const auto kernel = compile(rows(), on("reference"));
+  const auto kernel = compile(rows(), on(BackendChoice::reference));
   ASSERT_TRUE(kernel.ok());
   dump_kernel(folder, *kernel->backend, kernel->request(), kernel->artifact);
   EXPECT_FALSE(std::filesystem::exists(folder));
@@ -71,8 +72,8 @@ TEST(Dump, AFolderThatCannotBeWrittenIsOneWarning) {
   set_log([](LogLevel, std::string_view line) { lines.emplace_back(line); }, LogLevel::compile);
   Runtime runtime;
   for (const char* schedule : {"unroll=1", "unroll=2", "unroll=4"}) {
-    KernelOptions options = on("llvm");
-    options.schedule = schedule;
+    KernelOptions options = on(BackendChoice::llvm);
+    test::set_schedule(options, schedule);
     EXPECT_TRUE(runtime.get(rows(), options).ok());
   }
   set_log(nullptr);

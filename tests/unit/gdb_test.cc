@@ -77,7 +77,7 @@ TEST(Gdb, KernelsAreListedWhileTheyLive) {
     Runtime runtime;
     for (const int rows : {10, 11, 12}) {
       KernelOptions options;
-      options.backend = "llvm";
+      options.backend = BackendChoice::llvm;
       const auto kernel =
           runtime.get(test::op_of("strew1.scatter(operand=f32[" + std::to_string(rows) +
                                   ",8] indices=i32[3] updates=f32[3,8] update_window_dims=[1] inserted_window_dims=[0] "

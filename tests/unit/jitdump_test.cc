@@ -65,7 +65,7 @@ std::vector<Record> records_of(const std::string& file) {
 
 Kernel kernel_of(Runtime& runtime, int rows) {
   KernelOptions options;
-  options.backend = "llvm";
+  options.backend = BackendChoice::llvm;
   options.threads = 1;
   const auto kernel =
       runtime.get(test::op_of("strew1.scatter(operand=f32[" + std::to_string(rows) +

@@ -39,7 +39,7 @@ Status status_of_link(const std::vector<std::string>& objects, const std::vector
 /// The object of a kernel, and its descriptor's symbol.
 std::pair<std::string, std::string> kernel_object(int64_t rows) {
   KernelOptions options;
-  options.backend = "llvm";
+  options.backend = BackendChoice::llvm;
   options.threads = 1;
   auto compiled = compile(test::op_of("strew1.scatter(operand=f32[" + std::to_string(rows) +
                                       ",8] indices=i32[3] updates=f32[3,8] update_window_dims=[1] inserted_window_dims=[0] "
