@@ -1,5 +1,5 @@
 // What a program pays that asks for kernels at run time: `./dev bench service`. The files of this folder list what they
-// measure; targets and results are in docs/performance.md.
+// measure; targets and results are in docs/service.md, "Figures".
 #include "bench/measure.h"
 #include "bench/service/memory.h"
 #include "bench/service/service.h"

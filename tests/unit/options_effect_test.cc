@@ -51,7 +51,7 @@ bool in_this_process(const std::string& variables) {
 }
 
 /// The same with several values of a variable, one process each.
-bool in_this_process(const std::vector<std::string>& each) {
+bool in_these_processes(const std::vector<std::string>& each) {
   if (test::is_again()) return false;
   for (const std::string& variables : each) EXPECT_EQ(test::run_again(variables), 0) << variables;
   return true;
@@ -128,12 +128,12 @@ std::set<pid_t> workers_of_a_large_call(Runtime& runtime) {
 }
 
 TEST(OptionsEffect, Threads) {
-  if (in_this_process({"STREW_THREADS=1", "STREW_THREADS=4"})) return;
+  if (in_these_processes({"STREW_THREADS=1", "STREW_THREADS=4"})) return;
   EXPECT_EQ(workers_of_a_large_call(Runtime::process()).size(), process_options().threads - 1u);
 }
 
 TEST(OptionsEffect, Pin) {
-  if (in_this_process({"STREW_THREADS=3", "STREW_THREADS=3 STREW_PIN=1"})) return;
+  if (in_these_processes({"STREW_THREADS=3", "STREW_THREADS=3 STREW_PIN=1"})) return;
   const auto cores = [](pid_t thread) {
     cpu_set_t set;
     EXPECT_EQ(sched_getaffinity(thread, sizeof set, &set), 0);
@@ -229,7 +229,7 @@ TEST(OptionsEffect, CompileThreads) {
 
 TEST(OptionsEffect, CompileStack) {
   STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
-  if (in_this_process({"STREW_COMPILE_STACK=67108864", "STREW_COMPILE_STACK=2097152"})) return;
+  if (in_these_processes({"STREW_COMPILE_STACK=67108864", "STREW_COMPILE_STACK=2097152"})) return;
   const auto wanted = static_cast<size_t>(process_options().compile_stack_bytes);
   EXPECT_GE(compile_stack_of(Runtime::process()), wanted);
   EXPECT_LT(compile_stack_of(Runtime::process()), 2 * wanted);
@@ -237,7 +237,7 @@ TEST(OptionsEffect, CompileStack) {
 
 TEST(OptionsEffect, CacheBytes) {
   STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
-  if (in_this_process({"STREW_CACHE_BYTES=0", "STREW_CACHE_BYTES=100000000"})) return;
+  if (in_these_processes({"STREW_CACHE_BYTES=0", "STREW_CACHE_BYTES=100000000"})) return;
   EXPECT_EQ(kept_by(Runtime::process()), process_options().cache_bytes == 0 ? 0u : 1u);
 }
 
@@ -354,7 +354,7 @@ TEST(OptionsEffect, ASinkGetsTheWarningsOfTheEnvironmentOnce) {
 // ---- Files, debuggers and checks ---------------------------------------------------------------------------------------------------
 
 TEST(OptionsEffect, PerfMap) {
-  if (in_this_process({"STREW_PERF_MAP=1", "STREW_PERF_MAP=0"})) return;
+  if (in_these_processes({"STREW_PERF_MAP=1", "STREW_PERF_MAP=0"})) return;
   const std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   std::filesystem::remove(path);  // of an earlier process of this number
   const auto kernel = Runtime::process().get(small_op(6));
@@ -396,7 +396,7 @@ TEST(OptionsEffect, Jitdump) {
 #if !__has_include("backends/llvm/link/jitdump.h")
   GTEST_SKIP() << "nothing writes jitdumps: backends/llvm/link/jitdump.h is not there";
 #endif
-  if (in_this_process({"STREW_JITDUMP=1", "STREW_JITDUMP=0"})) return;
+  if (in_these_processes({"STREW_JITDUMP=1", "STREW_JITDUMP=0"})) return;
   const std::string path = "/tmp/jit-" + std::to_string(getpid()) + ".dump";
   std::filesystem::remove(path);
   const auto kernel = Runtime::process().get(small_op(6));
@@ -430,14 +430,14 @@ TEST(OptionsEffect, Gdb) {
 #if !__has_include("backends/llvm/link/gdb.h")
   GTEST_SKIP() << "debuggers are told nothing: backends/llvm/link/gdb.h is not there";
 #endif
-  if (in_this_process({"STREW_GDB=1", "STREW_GDB=0"})) return;
+  if (in_these_processes({"STREW_GDB=1", "STREW_GDB=0"})) return;
   const auto kernel = Runtime::process().get(small_op(6));
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
   EXPECT_EQ(first_entry_for_debuggers() != nullptr, process_options().gdb);
 }
 
 TEST(OptionsEffect, Verify) {
-  if (in_this_process({"STREW_VERIFY=0", "STREW_VERIFY=1", "STREW_VERIFY=3"})) return;
+  if (in_these_processes({"STREW_VERIFY=0", "STREW_VERIFY=1", "STREW_VERIFY=3"})) return;
   const auto kernel = Runtime::process().get(small_op(6));
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
   set_log(hear, LogLevel::dispatch);
@@ -467,7 +467,7 @@ TEST(OptionsEffect, Target) {
 }
 
 TEST(OptionsEffect, ATargetThatCannotBeIsOneWarningAndTheMachine) {
-  if (in_this_process({"STREW_TARGET=z80", "STREW_TARGET=npu-a5"})) return;
+  if (in_these_processes({"STREW_TARGET=z80", "STREW_TARGET=npu-a5"})) return;
   set_log(hear, LogLevel::warn);
   for (const int rows : {6, 7}) {
     const auto kernel = Runtime::process().get(small_op(rows));

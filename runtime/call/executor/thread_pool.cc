@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/cores.h"
+#include "base/fork_hooks.h"
 #include "base/fp_environment.h"
 
 namespace strew::inline v0 {
@@ -41,8 +42,11 @@ struct Forks {
   static inline ThreadPool* first = nullptr;
 
   static void add(ThreadPool* executor) {
-    static const int watching = pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, in_child);
-    static_cast<void>(watching);  // without memory for the handler a child that forks finds sleeping workers: its calls run alone
+    static const bool watching = [] {
+      set_fork_hooks(ForkStage::executors, {[] { mutex.lock(); }, [] { mutex.unlock(); }, in_child});
+      return true;
+    }();
+    static_cast<void>(watching);
     const std::lock_guard lock(mutex);
     executor->next_ = first;
     first = executor;
