@@ -57,9 +57,10 @@ KernelCache::Settings cache_settings(const Options& options) {
 
 }  // namespace
 
-Runtime::Runtime(std::shared_ptr<Executor> executor) : Runtime(ExecutionSettings{std::move(executor), nullptr}) {}
 Runtime::Runtime(const Options& options, std::shared_ptr<Executor> executor)
-    : Runtime(ExecutionSettings{std::move(executor), nullptr}, check(options).ok() ? options : Options{}) {}
+    // The environment's values have been checked one by one, and a bad one has its default already.
+    : Runtime(ExecutionSettings{std::move(executor), nullptr},
+              &options == &process_options() || check(options).ok() ? options : Options{}) {}
 Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, process_options()) {}
 Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
     : impl_(std::make_unique<Impl>(cache_settings(options))) {
@@ -131,8 +132,6 @@ Expected<Kernel> Runtime::get(const PreparedOp& op, Deadline deadline) {
 PendingKernel Runtime::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
   return impl_->cache.get_async(op, std::move(done), deadline);
 }
-
-Kernel Runtime::find(const KernelKey& key) const { return impl_->cache.find(key.hash); }
 
 LentKernel Runtime::lend(const KernelKey& key) const {
   EpochRecord* const record = epochs::begin();

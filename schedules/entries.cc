@@ -5,15 +5,6 @@
 
 namespace strew::inline v0 {
 
-std::string_view name(EntryKind kind) {
-  static constexpr std::string_view kNames[] = {
-#define STREW_ENTRY_NAME(kind, what) #kind,
-      STREW_ENTRIES(STREW_ENTRY_NAME)
-#undef STREW_ENTRY_NAME
-  };
-  return kNames[static_cast<size_t>(kind)];
-}
-
 std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule) {
   std::vector<EntryKind> list = {EntryKind::range};
   if (plan.checks_first) list.push_back(EntryKind::check);

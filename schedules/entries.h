@@ -1,6 +1,7 @@
 // The entries of a kernel (strew/abi.h): functions that each work on a range of it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,14 @@ enum class EntryKind : uint8_t {
   STREW_ENTRIES(STREW_ENTRY_VALUE)
 #undef STREW_ENTRY_VALUE
 };
-STREW_API std::string_view name(EntryKind kind);
+constexpr std::string_view name(EntryKind kind) {
+  constexpr std::string_view kNames[] = {
+#define STREW_ENTRY_NAME(kind, what) #kind,
+      STREW_ENTRIES(STREW_ENTRY_NAME)
+#undef STREW_ENTRY_NAME
+  };
+  return kNames[static_cast<size_t>(kind)];
+}
 
 /// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; and those of
 /// its strategy.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "strew/executor.h"
 #include "strew/export.h"
@@ -51,7 +52,7 @@ class LentKernel {
 class Runtime {
  public:
   /// Its calls run on `executor`; null stands for process_executor().
-  STREW_API explicit Runtime(std::shared_ptr<Executor> executor = nullptr);
+  explicit Runtime(std::shared_ptr<Executor> executor = nullptr) : Runtime(process_options(), std::move(executor)) {}
   /// The same with the settings of `options` that are not the process's own: capacity, compile threads and their stacks, the
   /// most threads of a call, the target. Fields out of range have their defaults (check them with check(options)).
   STREW_API explicit Runtime(const Options& options, std::shared_ptr<Executor> executor = nullptr);
@@ -78,7 +79,10 @@ class Runtime {
 
   /// The kernel that get() returned for the request with this key; an empty handle if there is none. Takes tens of
   /// nanoseconds and no lock, also while other threads compile.
-  STREW_API Kernel find(const KernelKey& key) const;
+  Kernel find(const KernelKey& key) const {
+    const LentKernel lent = lend(key);
+    return lent ? *lent : Kernel();
+  }
   /// The same without a reference of its own.
   STREW_API LentKernel lend(const KernelKey& key) const;
 

@@ -107,7 +107,8 @@ std::set<pid_t> threads_of_process() {
 std::set<pid_t> workers_of_a_large_call(Runtime& runtime) {
   constexpr int64_t kRows = 512, kCount = 100'000, kWidth = 32;
   const Op op = test::op_of(
-      "strew1.gather(operand=f32[512,32] indices=i32[100000] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
+      "strew1.gather(operand=f32[512,32] indices=i32[100000] result=f32[100000,32] offset_dims=[1] collapsed_slice_dims=[0] "
+      "start_index_map=[0] "
       "index_vector_dim=1 slice_sizes=[1,32])");
   KernelOptions options = on(BackendChoice::llvm);
   test::set_schedule(options, "strategy=positions");
