@@ -14,7 +14,9 @@ namespace {
 
 Status write_file(const std::string& path, const std::string& bytes) {
   STREW_ASSIGN(PendingFile file, PendingFile::create(path, bytes));
-  return file.commit();
+  STREW_TRY(file.commit());
+  log(LogLevel::dump, "wrote " + path + ", " + std::to_string(bytes.size()) + " bytes");
+  return {};
 }
 
 Status write_all(const std::string& folder, const Backend& backend, const BuildRequest& request, const Artifact& artifact) {

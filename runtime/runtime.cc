@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "backends/pipeline.h"
+#include "base/log.h"
 #include "base/machine.h"
 #include "runtime/build_job.h"
 #include "runtime/build_log.h"
@@ -20,6 +21,7 @@
 #include "runtime/call/executor/thread_pool.h"
 #include "runtime/kernel_state.h"
 #include "schedules/can_run.h"
+#include "schedules/target.h"
 #include "strew/executor.h"
 #include "strew/options.h"
 #include "strew/pending_kernel.h"
@@ -55,12 +57,20 @@ KernelCache::Settings cache_settings(const Options& options) {
   return settings;
 }
 
+/// A constructor cannot fail, so options that are out of range are a warning.
+Options good_or_defaults(const Options& options) {
+  const Status status = check(options);
+  if (status.ok()) return options;
+  log_or_keep_warning(status.message() + "; the runtime takes the defaults");
+  return {};
+}
+
 }  // namespace
 
 Runtime::Runtime(const Options& options, std::shared_ptr<Executor> executor)
     // The environment's values have been checked one by one, and a bad one has its default already.
     : Runtime(ExecutionSettings{std::move(executor), nullptr},
-              &options == &process_options() || check(options).ok() ? options : Options{}) {}
+              &options == &process_options() ? options : good_or_defaults(options)) {}
 Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, process_options()) {}
 Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
     : impl_(std::make_unique<Impl>(cache_settings(options))) {
@@ -70,7 +80,7 @@ Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
   impl_->threads = options.threads;
   // The process's target is what `native` means everywhere; only another one has to be named in requests.
   if (options.target != process_options().target)
-    if (Expected<Target> target = parse_target(options.target); target.ok()) impl_->target = *target;
+    if (Expected<Target> target = parse_target(options.target, machine()); target.ok()) impl_->target = *target;
 }
 Runtime::~Runtime() = default;
 

@@ -95,6 +95,13 @@ KernelOptions on(BackendChoice backend) {
   return options;
 }
 
+std::mutex mutex;
+std::vector<std::string> heard;
+void hear(LogLevel level, std::string_view line) {
+  const std::lock_guard lock(mutex);
+  heard.push_back(std::string(name(level)) + ": " + std::string(line));
+}
+
 // ---- Threads of calls --------------------------------------------------------------------------------------------------------------
 
 std::set<pid_t> threads_of_process() {
@@ -251,18 +258,41 @@ void check_fields() {
     options.compile_threads = 7;
     options.compile_stack_bytes = int64_t{64} << 20;
     options.target = "x86-64-v2";
-    R runtime(options);
+    R runtime(options, *make_executor(4));  // new threads, which no other test has used
     EXPECT_EQ(compile_threads_of(runtime, 7), 7u);
     EXPECT_GE(compile_stack_of(runtime), size_t{64} << 20);
     EXPECT_EQ(kept_by(runtime), 0u);
     EXPECT_EQ(workers_of_a_large_call(runtime).size(), 2u);
-    if (machine_can_run(test::target("x86-64-v2")).ok()) EXPECT_EQ(print(runtime.get(small_op(6))->target()), "x86_64-x86-64-v2");
+    if (machine_can_run(test::target("x86-64-v2")).ok()) {
+      EXPECT_EQ(print(runtime.get(small_op(6))->target()), "x86_64-x86-64-v2");
+    }
   }
 }
 
 TEST(OptionsEffect, FieldsOfARuntime) {
   STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
   check_fields<Runtime>();
+}
+
+TEST(OptionsEffect, ARuntimeSaysThatItDoesNotTakeBadOptions) {
+  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
+  Options options;
+  options.compile_stack_bytes = 1;
+  set_log(hear, LogLevel::warn);
+  heard.clear();
+  Runtime runtime(options);
+  set_log(nullptr);
+  EXPECT_THAT(
+      heard,
+      ElementsAre("warn: options: compile_stack_bytes is 1, expected 1048576..1073741824; the runtime takes the defaults"));
+  EXPECT_TRUE(runtime.get(small_op(6)).ok());
+}
+
+TEST(OptionsEffect, OptionsOfAProgramNeedNotFollowTheEnvironment) {
+  STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
+  if (in_this_process("STREW_TARGET=x86-64")) return;
+  Runtime runtime{Options{}};
+  EXPECT_EQ(print(runtime.get(small_op(6))->target()), print(detect_target()));
 }
 
 // ---- The log -----------------------------------------------------------------------------------------------------------------------
@@ -314,13 +344,6 @@ TEST(OptionsEffect, LinesOfThreadsDoNotMix) {
   const std::vector<std::string> lines = lines_of(file);
   EXPECT_EQ(std::multiset<std::string>(lines.begin(), lines.end()), expected);
   std::filesystem::remove(file);
-}
-
-std::mutex mutex;
-std::vector<std::string> heard;
-void hear(LogLevel level, std::string_view line) {
-  const std::lock_guard lock(mutex);
-  heard.push_back(std::string(name(level)) + ": " + std::string(line));
 }
 
 TEST(OptionsEffect, ASinkReplacesStderr) {

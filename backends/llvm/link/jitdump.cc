@@ -73,7 +73,7 @@ std::string begin(int file) {
 }  // namespace
 
 void write_jitdump(std::span<const LinkedFunction> functions) {
-  static ProcessFile* const file = new ProcessFile("/tmp/jit-", ".dump", begin);
+  static ProcessFile* const file = new ProcessFile("STREW_JITDUMP", "/tmp/jit-", ".dump", begin);
   static uint64_t index = 0;
   for (const LinkedFunction& function : functions) {
     CodeLoad load;

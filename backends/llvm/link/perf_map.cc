@@ -8,7 +8,7 @@
 namespace strew::inline v0 {
 
 void write_perf_map(std::span<const LinkedFunction> functions) {
-  static ProcessFile* const file = new ProcessFile("/tmp/perf-", ".map");
+  static ProcessFile* const file = new ProcessFile("STREW_PERF_MAP", "/tmp/perf-", ".map");
   std::ostringstream lines;
   for (const LinkedFunction& function : functions)
     lines << std::hex << reinterpret_cast<uintptr_t>(function.code) << ' ' << function.bytes << ' ' << function.name << '\n';

@@ -6,12 +6,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <string>
 #include <utility>
+
+#include "base/log.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// Opens the file and empties it. Returns its descriptor, or -1.
+/// Opens the file and empties it. Returns its descriptor, or -1 with errno; EEXIST: what is there is not ours.
 int open_safely(const std::string& path) {
   constexpr int kFlags = O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   const int made = open(path.c_str(), kFlags | O_CREAT | O_EXCL, 0600);
@@ -22,22 +26,32 @@ int open_safely(const std::string& path) {
       found >= 0 && fstat(found, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() && info.st_nlink == 1;
   if (ours && ftruncate(found, 0) == 0) return found;
   if (found >= 0) close(found);
+  errno = EEXIST;
   return -1;
-}
-
-void write_all(int file, std::string_view bytes) {
-  while (file >= 0 && !bytes.empty()) {
-    const ssize_t n = write(file, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return;
-    bytes.remove_prefix(static_cast<size_t>(n));
-  }
 }
 
 }  // namespace
 
-ProcessFile::ProcessFile(std::string before, std::string after, std::string (*begin)(int file))
-    : before_(std::move(before)), after_(std::move(after)), begin_(begin) {}
+ProcessFile::ProcessFile(const char* variable, std::string before, std::string after, std::string (*begin)(int file))
+    : variable_(variable), before_(std::move(before)), after_(std::move(after)), begin_(begin) {}
+
+void ProcessFile::warn(int error) const {
+  log(LogLevel::warn, std::string(variable_) + ": " + before_ + std::to_string(process_) + after_ + ": cannot write: " +
+                          (error == EEXIST ? "a file or link that is not this process's has the name" : std::strerror(error)));
+}
+
+void ProcessFile::write_all(std::string_view bytes) {
+  while (file_ >= 0 && !bytes.empty()) {
+    const ssize_t n = write(file_, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      warn(errno);
+      close(std::exchange(file_, -1));
+      return;
+    }
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+}
 
 void ProcessFile::open_own() {
   const pid_t process = getpid();
@@ -45,12 +59,13 @@ void ProcessFile::open_own() {
   process_ = process;
   if (file_ >= 0) close(file_);  // the parent's
   file_ = open_safely(before_ + std::to_string(process) + after_);
-  if (file_ >= 0 && begin_ != nullptr) write_all(file_, begin_(file_));
+  if (file_ < 0) return warn(errno);
+  if (begin_ != nullptr) write_all(begin_(file_));
 }
 
 void ProcessFile::append(std::string_view bytes) {
   open_own();
-  write_all(file_, bytes);
+  write_all(bytes);
 }
 
 }  // namespace strew::inline v0

@@ -14,15 +14,19 @@ namespace strew::inline v0 {
 /// Not thread-safe.
 class ProcessFile {
  public:
-  /// The file is `before`, the number of the process, `after`. `begin` returns what a new file begins with; it gets the file's descriptor.
-  ProcessFile(std::string before, std::string after, std::string (*begin)(int file) = nullptr);
+  /// The file is `before`, the number of the process, `after`. `variable` of the environment asks for it. `begin` returns what a new file begins with; it gets the file's descriptor.
+  ProcessFile(const char* variable, std::string before, std::string after, std::string (*begin)(int file) = nullptr);
 
-  /// Writes to the end of the file. Nothing depends on it, so an error leaves the rest unwritten.
+  /// Writes to the end of the file. Nothing depends on it, so after an error, which is one warning in the log, nothing more is
+  /// written.
   void append(std::string_view bytes);
 
  private:
   void open_own();
+  void warn(int error) const;
+  void write_all(std::string_view bytes);
 
+  const char* const variable_;
   const std::string before_, after_;
   std::string (*const begin_)(int file);
   pid_t process_ = 0;  ///< whose file is open
