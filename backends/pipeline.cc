@@ -123,10 +123,10 @@ Status can_build(const Backend& backend, const Compiled& kernel) {
 void choose_npu_backend(BackendChoice wanted, Compiled& out) {
   const Backend* const backend = find_backend(out.target.cpu);
   out.backends.push_back({backend, can_build(*backend, out)});
-  out.chosen =
-      wanted == BackendChoice::automatic || name(wanted) == out.target.cpu
-          ? out.backends[0].status
-          : unsupported("backend " + std::string(name(wanted)) + ": target is " + out.target.cpu + ", expected backend auto or " + out.target.cpu);
+  out.chosen = wanted == BackendChoice::automatic || name(wanted) == out.target.cpu
+                   ? out.backends[0].status
+                   : unsupported("backend " + std::string(name(wanted)) + ": target is " + out.target.cpu +
+                                 ", expected backend auto or " + out.target.cpu);
   if (out.chosen.ok()) out.backend = backend;
 }
 

@@ -11,14 +11,18 @@ namespace {
 
 constexpr Knob kKnobs[] = {
     {"strategy", &Schedule::strategy, &ScheduleOverrides::strategy, "how a call is shared out over threads"},
-    {"vector_bytes", &Schedule::vector_bytes, &ScheduleOverrides::vector_bytes, "width of vector registers; at most the target's", 16, 64, true},
-    {"unroll", &Schedule::unroll, &ScheduleOverrides::unroll, "vectors per iteration of a run, positions per iteration of an element loop", 1, 8, true},
+    {"vector_bytes", &Schedule::vector_bytes, &ScheduleOverrides::vector_bytes, "width of vector registers; at most the target's",
+     16, 64, true},
+    {"unroll", &Schedule::unroll, &ScheduleOverrides::unroll,
+     "vectors per iteration of a run, positions per iteration of an element loop", 1, 8, true},
     {"prefetch", &Schedule::prefetch, &ScheduleOverrides::prefetch, "index positions to look ahead and prefetch", 0, 256},
-    {"nontemporal", &Schedule::nontemporal, &ScheduleOverrides::nontemporal, "stores that bypass the caches; only where bits are moved"},
+    {"nontemporal", &Schedule::nontemporal, &ScheduleOverrides::nontemporal,
+     "stores that bypass the caches; only where bits are moved"},
     {"tables", &Schedule::tables, &ScheduleOverrides::tables, "strategy private: its tables", 2, 64},
-    {"scratch_mib", &Schedule::scratch_mib, &ScheduleOverrides::scratch_mib, "the most scratch of a call: private and wide tables, and what radix partitions", 1,
-     65536},
-    {"checked", &Schedule::checked, &ScheduleOverrides::checked, "every call finds out first whether the op's hints are true", 0, 0, false, true},
+    {"scratch_mib", &Schedule::scratch_mib, &ScheduleOverrides::scratch_mib,
+     "the most scratch of a call: private and wide tables, and what radix partitions", 1, 65536},
+    {"checked", &Schedule::checked, &ScheduleOverrides::checked, "every call finds out first whether the op's hints are true", 0,
+     0, false, true},
 };
 
 /// Joins the values: "a, b or c".

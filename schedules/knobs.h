@@ -22,7 +22,7 @@ struct Knob {
   std::variant<Strategy Schedule::*, int Schedule::*, bool Schedule::*> field;
   std::variant<std::optional<Strategy> ScheduleOverrides::*, std::optional<int> ScheduleOverrides::*,
                std::optional<bool> ScheduleOverrides::*>
-      over;  ///< the same knob where it replaces the heuristic's choice
+      over;                  ///< the same knob where it replaces the heuristic's choice
   std::string_view meaning;  ///< one line, for help texts
   int least = 0, most = 0;   ///< bounds of an int
   bool doubles = false;      ///< an int takes the values least, 2 * least, 4 * least and so on

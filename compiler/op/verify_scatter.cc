@@ -167,8 +167,8 @@ Status check_combiner(const Scatter& s, CombinerKind kind) {
   if (!has_name) STREW_TRY(check_graph(s));
   for (size_t i = 0; i < s.operands.size(); ++i) {
     if (s.init != InitKind::fill) {
-      STREW_TRY(
-          check_converts("scatter_c23", Field("operand[", i, "]"), s.operands[i].dtype, Field("result[", i, "]"), s.results[i].dtype));
+      STREW_TRY(check_converts("scatter_c23", Field("operand[", i, "]"), s.operands[i].dtype, Field("result[", i, "]"),
+                               s.results[i].dtype));
     }
     STREW_TRY(has_name ? check_named(s, kind, i) : check_returned(s, i));
   }
@@ -191,7 +191,8 @@ Status check_init(const Scatter& s) {
     return violated("scatter_fill", "init is " + std::string(name(s.init)) + " with " + std::to_string(s.fill.size()) +
                                         " fill values; expected " + std::to_string(values));
   }
-  for (size_t i = 0; i < values; ++i) STREW_TRY(check_scalar("scatter_fill", Field("fill[", i, "]"), s.fill[i], s.results[i].dtype));
+  for (size_t i = 0; i < values; ++i)
+    STREW_TRY(check_scalar("scatter_fill", Field("fill[", i, "]"), s.fill[i], s.results[i].dtype));
   for (size_t i = 0; s.init == InitKind::in_place && i < s.results.size(); ++i) {
     if (s.results[i] == s.operands[i]) continue;
     return violated("scatter_in_place", Field("result[", i, "]") + " is " + print(s.results[i]) + "; expected " +

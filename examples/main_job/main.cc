@@ -87,7 +87,8 @@ void explain(const strew::Kernel& kernel) {
   using strew::BackendChoice;
   for (const BackendChoice backend : {BackendChoice::llvm, BackendChoice::halide, BackendChoice::reference}) {
     const strew::Expected<strew::Kernel> built = strew::Runtime::process().get(kernel.op(), {.backend = backend});
-    std::printf("  %-10s %s%s\n", std::string(name(backend)).c_str(), built.ok() ? "yes" : ("no: " + built.status().message()).c_str(),
+    std::printf("  %-10s %s%s\n", std::string(name(backend)).c_str(),
+                built.ok() ? "yes" : ("no: " + built.status().message()).c_str(),
                 name(backend) == kernel.backend() ? "   <- chosen: the first that can" : "");
   }
   std::printf("  schedule %s, target %s\n", strew::print(kernel.schedule()).c_str(), strew::print(kernel.target()).c_str());

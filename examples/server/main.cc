@@ -78,7 +78,8 @@ int main() {
     const std::vector<int64_t> cache_dims{kSequences, kHeads, kLength, kWidth}, index_dims{batch, 2},
         token_dims{batch, kHeads, kWidth};
     for (Layer& layer : layers) {
-      for (int64_t e = 0; e < batch * kHeads * kWidth; ++e) layer.token[static_cast<size_t>(e)] = static_cast<float>(random() % 1000);
+      for (int64_t e = 0; e < batch * kHeads * kWidth; ++e)
+        layer.token[static_cast<size_t>(e)] = static_cast<float>(random() % 1000);
       for (int64_t e = 0; e < batch * kHeads * kWidth; ++e) {
         const int64_t b = e / (kHeads * kWidth), head = e / kWidth % kHeads, place = indices[static_cast<size_t>(2 * b + 1)];
         layer.expected[static_cast<size_t>(((b * kHeads + head) * kLength + place) * kWidth + e % kWidth)] =

@@ -85,7 +85,7 @@ class [[nodiscard]] Expected {
   /// From an Expected of a type that converts to T: an Expected<Op> from the Expected<Scatter> of a builder.
   template <class U>
   requires(!std::is_same_v<U, T> && std::is_convertible_v<U, T>)
-  Expected(Expected<U> other) {  // NOLINT(google-explicit-constructor): as the value itself converts
+      Expected(Expected<U> other) {  // NOLINT(google-explicit-constructor): as the value itself converts
     if (other.ok())
       value_.emplace(*std::move(other));
     else

@@ -55,7 +55,8 @@ TEST_P(Object, LinksIntoACProgram) {
   const std::string backend = GetParam();
   if (backend == "halide" && !has_halide()) GTEST_SKIP() << "this build has no Halide (STREW_WITH_HALIDE)";
   if (std::system("cc --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no C compiler";
-  const auto kernel = compile(test::op_of(kRows), {.backend = test::backend(backend), .target = test::target("x86-64-v3"), .threads = 1});
+  const auto kernel =
+      compile(test::op_of(kRows), {.backend = test::backend(backend), .target = test::target("x86-64-v3"), .threads = 1});
   ASSERT_TRUE(kernel.ok()) << kernel.status().message();
   const std::string folder = testing::TempDir() + "strew_object_" + backend;
   std::filesystem::create_directories(folder);

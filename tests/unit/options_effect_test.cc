@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <sstream>
@@ -184,43 +185,49 @@ constexpr bool kTakesOptions = std::is_constructible_v<R, const Options&>;
 
 /// How many threads compile at a time, if `wanted` kernels are asked for at once: every build waits for the others.
 size_t compile_threads_of(Runtime& runtime, size_t wanted) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::set<pid_t> threads;
+  struct Meeting {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::set<pid_t> threads;
+  };
+  const auto meeting = std::make_shared<Meeting>();  // callbacks may return after this function has
   std::vector<PendingKernel> pending;
   for (size_t i = 0; i < wanted; ++i) {
-    const auto done = [&](const Expected<Kernel>&) {
-      std::unique_lock lock(mutex);
-      threads.insert(gettid());
-      changed.notify_all();
-      changed.wait_for(lock, std::chrono::seconds(30), [&] { return threads.size() >= wanted; });
+    const auto done = [meeting, wanted](const Expected<Kernel>&) {
+      std::unique_lock lock(meeting->mutex);
+      meeting->threads.insert(gettid());
+      meeting->changed.notify_all();
+      meeting->changed.wait_for(lock, std::chrono::seconds(30), [&] { return meeting->threads.size() >= wanted; });
     };
     pending.push_back(runtime.get_async(*PreparedOp::of(small_op(10 + static_cast<int>(i)), on(BackendChoice::reference)), done));
   }
-  std::unique_lock lock(mutex);
-  changed.wait_for(lock, std::chrono::seconds(60), [&] { return threads.size() >= wanted; });
-  return threads.size();
+  std::unique_lock lock(meeting->mutex);
+  meeting->changed.wait_for(lock, std::chrono::seconds(60), [&] { return meeting->threads.size() >= wanted; });
+  return meeting->threads.size();
 }
 
 /// The stack of a thread that compiles.
 size_t compile_stack_of(Runtime& runtime) {
-  std::mutex mutex;
-  std::condition_variable changed;
-  size_t bytes = 0;
-  const PendingKernel pending =
-      runtime.get_async(*PreparedOp::of(small_op(6), on(BackendChoice::reference)), [&](const Expected<Kernel>&) {
-        pthread_attr_t attributes;
-        void* address = nullptr;
-        const std::lock_guard lock(mutex);
-        if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-          pthread_attr_getstack(&attributes, &address, &bytes);
-          pthread_attr_destroy(&attributes);
-        }
-        changed.notify_all();
-      });
-  std::unique_lock lock(mutex);
-  changed.wait_for(lock, std::chrono::seconds(60), [&] { return bytes != 0; });
-  return bytes;
+  struct Answer {
+    std::mutex mutex;
+    std::condition_variable changed;
+    size_t bytes = 0;
+  };
+  const auto answer = std::make_shared<Answer>();  // the callback may return after this function has
+  const auto done = [answer](const Expected<Kernel>&) {
+    pthread_attr_t attributes;
+    void* address = nullptr;
+    const std::lock_guard lock(answer->mutex);
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+      pthread_attr_getstack(&attributes, &address, &answer->bytes);
+      pthread_attr_destroy(&attributes);
+    }
+    answer->changed.notify_all();
+  };
+  const PendingKernel pending = runtime.get_async(*PreparedOp::of(small_op(6), on(BackendChoice::reference)), done);
+  std::unique_lock lock(answer->mutex);
+  answer->changed.wait_for(lock, std::chrono::seconds(60), [&] { return answer->bytes != 0; });
+  return answer->bytes;
 }
 
 /// How many requests the runtime remembers after its kernel's handle is gone.

@@ -58,8 +58,7 @@ int compile(const Options& options) {
     return usage_error("--emit: kind is '" + options.emit +
                        "', expected op, plan, ll, asm, obj, halide, pto-as, pto-ir, pto-ir-generic, pto-cpp or pto-host");
   if (program && !is_npu(*options.kernel.target))
-    return usage_error("--emit " + options.emit + ": the target is '" + options.target +
-                       "', expected --target npu-a3 or npu-a5");
+    return usage_error("--emit " + options.emit + ": the target is '" + options.target + "', expected --target npu-a3 or npu-a5");
   const Expected<Imported> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
   if (program && options.kernel_name.empty() && !imported->kernels.empty()) {

@@ -289,7 +289,8 @@ namespace {
 Status check_all(const Imported& imported, const Options& options, size_t first, size_t last) {
   for (size_t k = first; k < (options.kernel.backend == BackendChoice::automatic ? std::min(first + 1, last) : last); ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
-    if (e.chosen.empty() && options.kernel.backend != BackendChoice::automatic) return unsupported(imported.kernels[k].location + ": " + e.why);
+    if (e.chosen.empty() && options.kernel.backend != BackendChoice::automatic)
+      return unsupported(imported.kernels[k].location + ": " + e.why);
   }
   return {};
 }

@@ -134,8 +134,7 @@ int compile_programs(const Options& options, const Imported& imported, const std
 }
 
 int explain_programs(const Options& options, const Imported& imported, const std::vector<int>& kernels) {
-  Json json = {
-      {"file", options.file}, {"format", imported.format}, {"target", options.target}, {"kernels", Json::array()}};
+  Json json = {{"file", options.file}, {"format", imported.format}, {"target", options.target}, {"kernels", Json::array()}};
   std::string text;
   for (const int number : kernels) {
     const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];

@@ -22,8 +22,8 @@ struct Options {
   bool trust_indices = false;  ///< --trust-indices: `run` leaves policy `undefined` unchecked
   ImportOptions import;
   KernelOptions kernel;
-  std::string target;    ///< the text of `kernel.target`: --target, or the command's default
-  std::string schedule;  ///< the text of `kernel.schedule`: --schedule, or what its file has
+  std::string target;           ///< the text of `kernel.target`: --target, or the command's default
+  std::string schedule;         ///< the text of `kernel.schedule`: --schedule, or what its file has
   pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync
   bool schedule_given = false, target_given = false;
 };
