@@ -33,7 +33,7 @@ class FpEnvironment {
  private:
 #if defined(__x86_64__)
   using Word = uint32_t;
-  static constexpr Word kDefault = 0x1f80, kControl = ~Word{0x3f};  // the low six bits are sticky flags, which do not affect results
+  static constexpr Word kDefault = 0x1f80, kControl = ~Word{0x3f};  // the low six bits are sticky flags
   static Word get() { return _mm_getcsr(); }
   static void set(Word word) { _mm_setcsr(word); }
 #else
