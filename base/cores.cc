@@ -1,5 +1,6 @@
-// Linux tells the nodes in /sys/devices/system/node/node*/cpulist; processor numbers alone do not (on many machines of two sockets, even numbers
-// are one socket and odd numbers the other). Tested by tests/unit/cores_test.cc.
+// See cores.h. Linux lists the processors of each memory node in /sys/devices/system/node/node*/cpulist. The order of
+// the processor numbers does not tell the nodes: on many machines with two sockets, even numbers are one socket and
+// odd numbers the other. Tested by tests/unit/cores_test.cc.
 #include "base/cores.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int kNodes = 64;
 
-/// What the file of a node says, or nothing.
+/// The contents of the node's cpulist file; empty if there is no such node.
 std::string_view read_cpu_list(int node, std::array<char, 4096>& buffer) {
   std::array<char, 64> path{};
   std::snprintf(path.data(), path.size(), "/sys/devices/system/node/node%d/cpulist", node);
@@ -28,7 +29,7 @@ std::string_view read_cpu_list(int node, std::array<char, 4096>& buffer) {
   return text;
 }
 
-/// Reads a number off the front of `text`.
+/// Removes a number from the front of `text`.
 bool take_number(std::string_view& text, int& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number < 0) return false;

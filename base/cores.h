@@ -1,4 +1,5 @@
-// Cores: the processors that a thread may run on, in an order in which neighbours share a memory node.
+// cores_by_node: the processors that a thread may run on, in an order in which neighbours share a memory node. Worker
+// threads are pinned in this order. Tested by tests/unit/cores_test.cc.
 #pragma once
 
 #include <pthread.h>
@@ -10,16 +11,18 @@ namespace strew::inline v0 {
 
 struct CoreList {
   static constexpr int kMost = 1024;
-  std::array<int, kMost> numbers;  ///< the operating system's; only the first `count` are filled
+  std::array<int, kMost> numbers;  ///< numbers of the operating system; only the first `count` are filled
   int count = 0;
 };
 
-/// The processors of the calling thread's affinity mask, node by node. Allocates nothing. Where the system does not tell its nodes: ascending.
+/// The processors of the calling thread's affinity mask, node by node; in ascending order if the system does not list
+/// its nodes. Allocates nothing.
 CoreList cores_by_node();
-/// Reads a list such as "0-3,8,10-11": appends to `order` those of its processors that are marked in `wanted`, and unmarks them. False: the
-/// text is no such list; what stands before the mistake has been appended.
+/// Reads a list such as "0-3,8,10-11": appends those of its processors that are marked in `wanted` to `order`, and
+/// removes their marks. Returns false if the text is no such list; the processors listed before the mistake have been
+/// appended.
 bool append_cores(std::string_view list, std::array<bool, CoreList::kMost>& wanted, CoreList& order);
-/// Ties a thread to a processor. A system that refuses leaves it free.
+/// Pins a thread to a processor. If the system refuses, the thread stays unpinned.
 void pin(pthread_t thread, int core);
 
 }  // namespace strew::inline v0

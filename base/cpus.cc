@@ -1,8 +1,9 @@
-// The table of CPUs and features (x86_64, and a generic row for aarch64).
+// See cpus.h. The table of CPUs and features: x86-64, and a generic row for aarch64.
 //
-// Rows are what LLVM 22's MCSubtargetInfo answers for each name; a CPU that is missing is named by its x86-64 level plus
-// features, so a new machine loses only LLVM's scheduling model. `wide` is off where 64-byte vectors lower the clock
-// (Skylake and Cascade Lake servers). Covered by tests/unit/target_test.cc.
+// The rows are what LLVM 22's MCSubtargetInfo answers for each name. A CPU that is not in the table is described by
+// its x86-64 level and its features, so code for a new machine only lacks LLVM's scheduling model for it. `wide` is
+// false for CPUs whose clock 64-byte vectors lower (Skylake and Cascade Lake servers). Tested by
+// tests/unit/target_test.cc.
 #include "base/cpus.h"
 
 #include <array>

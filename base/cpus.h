@@ -1,6 +1,8 @@
-// The CPUs and features strew knows by name: the data behind targets (schedules/target) and behind what this machine is (base/machine).
+// The CPUs and features that strew knows by name. Targets (schedules/target) and the description of this machine
+// (base/machine) are made from them.
 //
-// Only features that change generated code are listed; LLVM's CPU models have more (sha, clwb, …) which nothing we emit can use.
+// Only features that change generated code are listed. LLVM's CPU models have more (sha, clwb, …), which no code that
+// strew emits can use. Tested by tests/unit/target_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +17,24 @@ namespace strew::inline v0 {
 using FeatureSet = uint64_t;
 
 struct FeatureInfo {
-  std::string_view name;  ///< LLVM's, without a sign
-  FeatureSet implies;     ///< features it cannot be without (transitively closed)
+  std::string_view name;  ///< LLVM's name, without a sign
+  FeatureSet implies;     ///< the features that it requires (transitively closed)
 };
 std::span<const FeatureInfo> known_features();
 
 struct CpuInfo {
-  std::string_view name;  ///< LLVM's
+  std::string_view name;  ///< LLVM's name
   std::string_view arch;
-  FeatureSet features;  ///< what LLVM switches on for this name, among known_features()
-  bool wide;            ///< 64-byte vectors pay where they exist
-  // What a machine of that name is taken to have where this process's own does not count: a common one of its kind.
+  FeatureSet features;  ///< those of known_features() that LLVM enables for this name
+  bool wide;            ///< 64-byte vectors are faster than 32-byte ones, if the CPU has them
+  // Cores and caches of a common machine with this CPU. They are used for targets other than the machine of this
+  // process.
   int cores;
   int l1d_kib, l2_kib, l3_kib;  ///< per core; per core; shared by the cores
 };
 std::span<const CpuInfo> known_cpus();
 
-/// Null when unknown.
+/// Null if the name is unknown.
 const CpuInfo* find_cpu(std::string_view name);
 const FeatureInfo* find_feature(std::string_view name);
 inline FeatureSet bit_of(const FeatureInfo* feature) { return FeatureSet{1} << (feature - known_features().data()); }

@@ -1,5 +1,6 @@
-// The traits table. Order is the enum's; a static_assert keeps the two together. Parameters of the narrow floats are those of
-// ml_dtypes (tests/oracle/narrow_floats compares every code).
+// The traits table (include/strew/dtype.h). Its rows are in the order of the enum, which a static_assert checks. The
+// parameters of the narrow floats are those of ml_dtypes (tests/oracle/narrow_floats compares every code). Tested by
+// tests/unit/dtype_test.cc.
 #include "strew/dtype.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace {
 using K = DTypeKind;
 using C = FloatCodes;
 
-/// One row more than there are dtypes: what a number stands for that is no DType. verify() refuses it.
+/// The last row is an extra one: it describes every number that is no DType. verify() refuses such numbers.
 constexpr std::array<DTypeInfo, kDTypeCount + 1> kTable{{
     {DType::boolean, "bool", K::boolean, 8, true, C::none, 0, 0, 0},
     {DType::i2, "i2", K::signed_integer, 2, false, C::none, 0, 0, 0},

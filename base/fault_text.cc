@@ -1,4 +1,5 @@
-// See fault_text.h. strew_fault is four integers because machine code writes it; shapes and rules come from the caller. Tested by tests/unit/reference_scatter_test.
+// See fault_text.h. The generated code reports a fault as four integers (strew_fault); the caller adds the shapes and
+// the rules that the message needs. Tested by tests/unit/reference_scatter_test.
 #include "base/fault_text.h"
 
 #include <string>
@@ -19,12 +20,13 @@ std::string position_text(int64_t position, std::span<const int64_t> dims) {
   return text + "] (linear " + std::to_string(position) + ")";
 }
 
-/// Legal values, as the user would write them. A negative value -dim <= v <= bound - dim counts from the end.
+/// The values that are legal, as the user would write them: 0 <= v <= bound and, if `negatives`, -dim <= v <= bound -
+/// dim, which count from the end.
 std::string expected_text(int64_t bound, int64_t dim, bool negatives) {
   if (bound < 0) return "no value: the indexed dim has extent " + std::to_string(dim);
   const std::string upper = " <= v <= " + std::to_string(bound);
   if (!negatives || dim == 0) return "0" + upper;
-  if (bound >= dim - 1) return std::to_string(-dim) + upper;  // the ranges touch
+  if (bound >= dim - 1) return std::to_string(-dim) + upper;  // the two ranges are adjacent
   return "0" + upper + " or " + std::to_string(-dim) + " <= v <= " + std::to_string(bound - dim);
 }
 

@@ -1,4 +1,5 @@
-// The sentence of an out_of_bounds failure, the same whichever backend found the bad index.
+// fault_status: the error for an index that is out of bounds. All backends use it, so the message does not depend on
+// which of them found the index. Tested by tests/unit/reference_scatter_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +10,16 @@
 
 namespace strew::inline v0 {
 
-/// What an op's indices mean, as far as the sentence tells it.
+/// The properties of the op that the message depends on.
 struct FaultRule {
-  bool gather = false;           ///< "index position", of a scatter "update position"
+  bool gather = false;           ///< the message says "index position", for a scatter "update position"
   bool counts_from_end = false;  ///< a negative value v stands for v + dim
-  bool is_u64 = false;           ///< of the indices: strew_fault.value holds the bits
+  bool is_u64 = false;           ///< indices are u64: strew_fault.value holds their bits
 };
 
-/// `position_dims`: those of the indices without the index vector; `dim`: the extent that the bad component indexes. "index out of bounds:
-/// update position [1,2] (linear 5), component 0: value 9, expected 0 <= v <= 7"; where values count from the end, the negative range is
-/// stated too.
+/// The error for `fault`: "index out of bounds: update position [1,2] (linear 5), component 0: value 9, expected 0 <=
+/// v <= 7". If values count from the end, the message has the negative range, too. `position_dims`: the dims of the
+/// indices without the index vector. `dim`: the extent that the bad component indexes.
 Status fault_status(const FaultRule& rule, const strew_fault& fault, std::span<const int64_t> position_dims, int64_t dim);
 
 }  // namespace strew::inline v0

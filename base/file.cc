@@ -1,7 +1,9 @@
-// Files through POSIX calls: their errno is the reason a message can give, and reading stops at the limit even when the file grows.
+// See file.h. Files are read by POSIX calls, whose errno gives messages a reason. Reading stops at the limit even if
+// the file grows meanwhile.
 //
-// What a path names is looked at before it is opened (opening a device may act on it) and again after (it may have been exchanged),
-// without waiting: O_NONBLOCK means nothing for a regular file. Tested by tests/unit/file_test.cc and tests/error/cli_test.cc.
+// The type of a file is checked before it is opened, because opening a device may have effects, and again afterwards,
+// because the file may have been replaced. O_NONBLOCK makes that open return at once if it is a FIFO by then; it has
+// no effect on regular files. Tested by tests/unit/file_test.cc and tests/error/cli_test.cc.
 #include "base/file.h"
 
 #include <fcntl.h>
@@ -17,8 +19,8 @@
 
 namespace strew::inline v0 {
 
-/// One place of the list of mapped files. Places are reused and never freed, so a signal handler may walk the list at any moment. The name
-/// of an unmapped file is freed only after its place no longer holds the address range.
+/// A node of the list of mapped files, which a SIGBUS handler may walk at any moment. Nodes are therefore reused and
+/// never freed, and the name of an unmapped file is freed only after its node no longer holds the address range.
 struct MappedFile {
   std::atomic<bool> taken{false};
   std::atomic<uintptr_t> begin{0}, end{0};
@@ -71,18 +73,19 @@ Status too_large(const std::string& path, int64_t bytes, int64_t max_bytes) {
                   ", expected at most " + std::to_string(max_bytes) + " (--max-file-bytes)");
 }
 
-/// First touches of small pages cost more than reading a file that is in the page cache.
+/// Asks for huge pages: with small pages, the page faults of a new buffer cost more than reading a file from the page
+/// cache.
 void use_huge_pages(char* data, size_t bytes) {
 #ifdef MADV_HUGEPAGE
   constexpr uintptr_t kPage = 4096;
   if (bytes < (size_t{4} << 20)) return;
   const uintptr_t begin = (reinterpret_cast<uintptr_t>(data) + kPage - 1) / kPage * kPage;
   const uintptr_t end = (reinterpret_cast<uintptr_t>(data) + bytes) / kPage * kPage;
-  (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // a wish: nothing depends on it
+  (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);  // only a hint: nothing depends on it
 #endif
 }
 
-/// Everything from the descriptor's place on, at most `max_bytes`; `size` is how much is expected.
+/// Reads from the descriptor's position to the end, at most `max_bytes`. `size`: how many bytes are expected.
 Expected<std::string> read_rest(int fd, int64_t size, int64_t max_bytes, const std::string& path) {
   std::string out;
   out.reserve(static_cast<size_t>(size > 0 ? size + 1 : 1 << 16));

@@ -1,4 +1,5 @@
-// Input files: regular files only, read up to a limit or mapped. Outputs are base/pending_file.h.
+// Input files: regular files only, read up to a limit or mapped. Outputs are written by base/pending_file.h. Tested
+// by tests/unit/file_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@
 
 namespace strew::inline v0 {
 
-/// Bytes of a file, mapped read-only. Touching them after the file has become shorter raises SIGBUS.
+/// Bytes of a file, mapped read-only. If the file has become shorter, access to the missing pages raises SIGBUS.
 class FileMap {
  public:
   FileMap(const FileMap&) = delete;
@@ -24,13 +25,13 @@ class FileMap {
  private:
   friend class InputFile;
   FileMap() = default;
-  void* base_ = nullptr;  ///< of the mapping, which begins at a page
+  void* base_ = nullptr;  ///< address of the mapping, which begins at a page
   size_t length_ = 0;
   std::span<const std::byte> bytes_;
   struct MappedFile* registered_ = nullptr;
 };
 
-/// An open regular file. Anything else (a directory, a FIFO, a device, a socket) is refused at once: opening it must not wait.
+/// An open regular file. Other files (a directory, a FIFO, a device, a socket) are refused without waiting.
 class InputFile {
  public:
   /// Errors: "PATH: cannot read: reason".
@@ -39,10 +40,10 @@ class InputFile {
   InputFile& operator=(InputFile&& other) noexcept;
   STREW_API ~InputFile();
 
-  int64_t size() const { return size_; }  ///< when it was opened
-  /// Fills `to` from `offset`; fails when the file ends before.
+  int64_t size() const { return size_; }  ///< when the file was opened
+  /// Fills `to` with the bytes from `offset` on; fails if the file ends before.
   STREW_API Status read(int64_t offset, std::span<std::byte> to) const;
-  /// The `bytes` bytes from `offset`, both >= 0; fails unless the file has them.
+  /// Maps the `bytes` bytes from `offset` on, both >= 0; fails unless the file has them.
   STREW_API Expected<std::shared_ptr<const FileMap>> map(int64_t offset, int64_t bytes) const;
 
  private:
@@ -53,12 +54,13 @@ class InputFile {
   int64_t size_ = 0;
 };
 
-/// The whole of a regular file of at most `max_bytes`. "-" is not special.
+/// The whole contents of a regular file of at most `max_bytes`. The path "-" is a file name like any other.
 STREW_API Expected<std::string> read_file(const std::string& path, int64_t max_bytes);
-/// Standard input, whatever it is, up to its end.
+/// Standard input up to its end, whatever kind of file it is.
 STREW_API Expected<std::string> read_standard_input(int64_t max_bytes);
 
-/// The name of the file mapped at `address`, or null. Async-signal-safe: a handler of SIGBUS tells the user which file it was.
+/// The name of the file that is mapped at `address`, or null. Async-signal-safe: a handler of SIGBUS names the file
+/// with it.
 STREW_API const char* mapped_file_at(const void* address) noexcept;
 
 }  // namespace strew::inline v0

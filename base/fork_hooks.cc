@@ -16,7 +16,7 @@ constexpr auto kStages = static_cast<size_t>(ForkStage::count);
 struct Stage {
   std::atomic<bool> is_set{false};
   ForkHooks hooks;
-  bool ran = false;  ///< `before` of the fork in progress ran, so in_parent and in_child are due
+  bool ran = false;  ///< `before` has run for the fork in progress, so in_parent and in_child must run, too
 };
 std::array<Stage, kStages> stages;
 

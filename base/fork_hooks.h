@@ -1,7 +1,7 @@
-// Fork hooks: what the rooms do when the process forks, in one order. Each stage locks what it guards before the fork, in
-// the order of ForkStage, and unlocks it in the reverse order in parent and child, so that the child finds no lock held by a
-// thread that it does not have. The order matters: a stage may wait for threads that need the locks of later stages.
-// Tested by tests/unit/fork_test.cc.
+// Fork hooks: what parts of the library do when the process forks. Each stage locks what it guards before the fork,
+// in the order of ForkStage, and unlocks it in the reverse order in parent and child. So the child, which has no
+// thread but the forking one, finds no lock held by a missing thread. The order matters, because a stage may wait for
+// threads that need the locks of later stages. Tested by tests/unit/fork_test.cc.
 #pragma once
 
 #include "strew/export.h"
@@ -9,7 +9,7 @@
 namespace strew::inline v0 {
 
 enum class ForkStage {
-  compile_threads,  ///< waits until nothing compiles, and lets nothing begin
+  compile_threads,  ///< waits for the compilations in progress, and lets no new one begin
   caches,           ///< the runtimes' caches
   linker,           ///< the memory of generated code
   epochs,           ///< deferred destruction
@@ -23,7 +23,7 @@ struct ForkHooks {
   void (*in_child)() = nullptr;  ///< must not allocate or free: other threads may have held the heap's locks
 };
 
-/// Sets the hooks of a stage, once. Without memory for the handler, a child of a fork has the hooks of nobody.
+/// Sets the hooks of a stage, once. If there is no memory for the pthread_atfork() handler, no hooks run at a fork.
 STREW_API void set_fork_hooks(ForkStage stage, const ForkHooks& hooks);
 
 }  // namespace strew::inline v0

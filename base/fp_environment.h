@@ -1,4 +1,5 @@
-// FpEnvironment: the floating-point environment kernels compute in (semantics.md section 4): round to nearest, subnormals kept, no traps.
+// FpEnvironment: the floating-point environment that kernels compute in (docs/semantics.md section 4): round to
+// nearest, keep subnormals, no traps. Tested by tests/unit/rounding_test.cc.
 #pragma once
 
 #include <cfenv>
@@ -9,7 +10,8 @@
 
 namespace strew::inline v0 {
 
-/// Sets the default environment for its lifetime and gives the caller's back. Costs a few nanoseconds when nothing needs setting.
+/// Sets the default environment for its lifetime and then restores the caller's. Costs a few nanoseconds if the
+/// caller's environment is the default already.
 class FpEnvironment {
  public:
   explicit FpEnvironment(bool needed) {
@@ -24,7 +26,8 @@ class FpEnvironment {
   FpEnvironment(const FpEnvironment&) = delete;
   FpEnvironment& operator=(const FpEnvironment&) = delete;
 
-  /// For a thread of ours: it inherits its creator's environment, x87's included.
+  /// For threads that the library creates: they inherit the environment of their creator, including that of the x87
+  /// unit.
   static void set_default() { std::fesetenv(FE_DFL_ENV); }
 
  private:

@@ -1,7 +1,8 @@
-// The system is asked by trying: an area of that size is mapped, and cut into areas by giving every other page another protection. So all
-// limits that refuse a mapping count (RLIMIT_AS, RLIMIT_DATA, vm.max_map_count, strict overcommit). No page is touched, so a memory cgroup,
-// which ends processes that touch too much, is not asked. Another thread may take the room a moment later: a failure inside the library
-// becomes unlikely, not impossible. Tested by tests/unit/headroom_test.cc.
+// See headroom.h. The check tries what it asks about: it maps an area of that size and splits it into many mappings,
+// by giving every other page another protection. So every limit that refuses a mapping is covered (RLIMIT_AS,
+// RLIMIT_DATA, vm.max_map_count, strict overcommit). No page is touched, so the limit of a memory cgroup, which ends
+// processes that touch too much, is not covered. Another thread may take the memory a moment later: a failure inside
+// the library that follows becomes unlikely, not impossible. Tested by tests/unit/headroom_test.cc.
 #include "base/headroom.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The number that a file of /proc begins with, or how many lines it has. Nothing is allocated.
+/// The first number in a file of /proc, or the number of its lines. Allocates nothing.
 int64_t first_number(const char* path, bool count_lines) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -39,7 +40,8 @@ bool are_mappings_short(int wanted) {
   return most != 0 && first_number("/proc/self/maps", true) + wanted >= most;
 }
 
-/// Maps and cuts; false: refused. Each page that differs from its neighbours adds two areas.
+/// Maps `size` bytes and splits them; false if the system refuses. Each page with a protection of its own adds two
+/// mappings.
 bool try_mapping(size_t size, size_t writable, int mappings, size_t page) {
   void* const area = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (area == MAP_FAILED) return false;
@@ -53,7 +55,7 @@ bool try_mapping(size_t size, size_t writable, int mappings, size_t page) {
 }  // namespace
 
 Status check_headroom(std::string_view what, int64_t bytes, int mappings) {
-  constexpr size_t kWritable = size_t{32} << 20;  // of a large library most is code, which counts as address space only
+  constexpr size_t kWritable = size_t{32} << 20;  // the rest of a large library is code, which counts as address space only
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const size_t size = std::max(static_cast<size_t>(bytes), (static_cast<size_t>(mappings) + 1) * page);
   if (try_mapping(size, std::min(size, kWritable), mappings, page)) return {};

@@ -1,6 +1,6 @@
-// See log.h. Level and sink are two words: a level that is read before the sink is changed finds the new sink, or none. Until
-// the log is used for the first time, the level is kUnread, which is above all others, so that one comparison tells whether
-// there is anything to do. Tested by tests/unit/log_test.cc.
+// See log.h. Level and sink are two atomics: a thread that read the level before set_log() calls the new sink or
+// none. Until the log is used for the first time, the level is kUnread, which is greater than all others, so a single
+// comparison in logs() is enough for messages that are not wanted. Tested by tests/unit/log_test.cc.
 #include "base/log.h"
 
 #include <unistd.h>
@@ -20,15 +20,16 @@ constexpr LogLevel kUnread{255};
 std::atomic<LogSink> process_sink{nullptr};
 std::atomic<LogLevel> process_level{kUnread};
 
-/// Lines that nobody has received yet, the last one first. A list without a lock, which a forked child may find in any state.
+/// Warnings that are kept until somebody listens, the last one first. The list has no lock, so a forked child can use
+/// it.
 struct Kept {
   std::string line;
   Kept* before;
 };
 std::atomic<Kept*> kept{nullptr};
 
-/// The sink where the program has none and STREW_VERBOSE is set. Each line is one write(), so that the lines of several threads
-/// do not mix, and has no control characters, so that it stays one line.
+/// The sink if the program has set none and STREW_VERBOSE is set. Each line is one write(), so that lines of several
+/// threads do not mix. Control characters are replaced, so that each message stays one line.
 void write_to_stderr(LogLevel level, std::string_view line) {
   std::string text = "strew: " + std::string(name(level)) + ": ";
   for (const char c : line) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
@@ -36,14 +37,14 @@ void write_to_stderr(LogLevel level, std::string_view line) {
   for (size_t at = 0; at < text.size();) {
     const ssize_t n = write(STDERR_FILENO, text.data() + at, text.size() - at);
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;  // nobody can be told
+    if (n <= 0) break;  // the message is lost: there is no other place to report that
     at += static_cast<size_t>(n);
   }
 }
 
 LogSink sink_without_program() { return environment().options.verbose == LogLevel::off ? nullptr : write_to_stderr; }
 
-/// The level; reads the environment where nobody has.
+/// The level. The first call reads the environment, unless set_log() has been called.
 LogLevel level_now() {
   LogLevel level = process_level.load(std::memory_order_relaxed);
   if (level != kUnread) return level;
@@ -53,7 +54,7 @@ LogLevel level_now() {
   return process_level.load();
 }
 
-/// Gives the kept lines to whoever listens.
+/// Passes the kept warnings to the sink, if it takes warnings.
 void log_kept() {
   if (!logs(LogLevel::warn)) return;
   Kept* in_order = nullptr;
@@ -70,7 +71,7 @@ void log_kept() {
 void set_log(LogSink sink, LogLevel level) {
   process_sink.store(sink != nullptr ? sink : sink_without_program());
   process_level.store(sink != nullptr ? std::min(level, LogLevel::dump) : environment().options.verbose);
-  process_options();  // keeps its warnings, if it has not yet
+  process_options();  // keeps the warnings about the environment, if they have not been kept yet
   log_kept();
 }
 

@@ -1,4 +1,4 @@
-// Writing to the log (include/strew/log.h).
+// Writing to the log (include/strew/log.h). Tested by tests/unit/log_test.cc.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace strew::inline v0 {
 
-/// Does anybody listen at this level? One relaxed load. Callers ask before they make the text of a line; the modules, which
-/// cannot call this, leave the question to log().
+/// Are messages of this level wanted? Callers ask before they make the text of a line: the answer is one relaxed
+/// load. The modules cannot call this function; they call log() at once.
 bool logs(LogLevel level);
-/// Gives `line` to the sink or to stderr, if somebody listens at this level.
+/// Passes `line` to the sink, or writes it to stderr, if messages of this level are wanted.
 STREW_API void log(LogLevel level, const std::string& line);
-/// The same at level warn, for what is said once per process, perhaps before the program has set its sink: the line is kept
-/// until somebody listens.
+/// The same at level warn, for warnings that are given once per process, perhaps before the program has set its sink:
+/// the line is kept until somebody listens.
 void log_or_keep_warning(const std::string& line);
 
 }  // namespace strew::inline v0

@@ -1,9 +1,11 @@
-// See machine.h.
+// See machine.h. Everything is detected once per process.
 //
-// CPU name from cpuid's family and model where the table knows them, else the highest x86-64 level the features reach; features
-// from the compiler's cpuid helper (which also asks whether the kernel saves the registers), so a hypervisor's mask shows. Cores are
-// the affinity mask, cut down by the cgroup's CPU quota (v2 of the process's group, else v1). Caches come from /sys, not hwloc: hwloc's
-// topology costs milliseconds and `strew check` has four in all. Asked once per process. Covered by tests/unit/target_test.cc.
+// The CPU's name comes from cpuid's family and model if the table (base/cpus) has them; otherwise it is the highest
+// x86-64 level that the features reach. Features come from the compiler's cpuid helper, which also checks that the
+// operating system saves the registers, so what a hypervisor hides is missing here, too. The number of cores is that
+// of the affinity mask, reduced to the cgroup's CPU quota (v2 of the process's group, else v1). Cache sizes come from
+// /sys and not from hwloc, because hwloc takes milliseconds to build its topology, and `strew check` takes four in
+// all. Tested by tests/unit/machine_test.cc and target_test.cc.
 #include "base/machine.h"
 
 #include <sched.h>
@@ -60,11 +62,12 @@ FeatureSet cpu_features() {
   return set;
 }
 
-/// LLVM's name from the vendor, family and model, or empty. Families: AMD 0x17 Zen 1-2, 0x19 Zen 3-4, 0x1a Zen 5.
+/// LLVM's name of the CPU, from vendor, family and model; empty if it is not known. AMD's families: 0x17 is Zen 1 and
+/// 2, 0x19 is Zen 3 and 4, 0x1a is Zen 5.
 std::string_view cpu_model() {
   unsigned a = 0, b = 0, c = 0, d = 0;
   if (!__get_cpuid(0, &a, &b, &c, &d)) return {};
-  const bool amd = b == 0x68747541, intel = b == 0x756e6547;  // "Auth", "Genu"
+  const bool amd = b == 0x68747541, intel = b == 0x756e6547;  // the first letters of "AuthenticAMD", "GenuineIntel"
   if (!__get_cpuid(1, &a, &b, &c, &d)) return {};
   unsigned family = (a >> 8) & 15, model = (a >> 4) & 15;
   if (family == 15) family += (a >> 20) & 255;
@@ -141,7 +144,7 @@ FeatureSet cpu_features() { return 0; }
 const CpuInfo& best_cpu(FeatureSet) { return *find_cpu("generic"); }
 #endif
 
-/// Cores the cgroup's quota is worth, rounded up; a large number without one.
+/// The number of cores that the cgroup's quota is equal to, rounded up; a large number if there is no quota.
 int quota_cores(const std::string& quota, const std::string& period) {
   char* end = nullptr;
   const double q = std::strtod(quota.c_str(), &end), p = std::strtod(period.c_str(), nullptr);
@@ -155,7 +158,7 @@ int cgroup_cores() {
   while (std::getline(self, line))
     if (line.starts_with("0::")) group = line.substr(3);
   int cores = 1 << 20;
-  // Every ancestor's quota binds; inside a container the own group is mounted as the root.
+  // The quotas of all ancestors apply. Inside a container, its own group is mounted as the root.
   for (std::string path = group;; path = path.substr(0, path.rfind('/'))) {
     std::ifstream v2("/sys/fs/cgroup" + path + "/cpu.max");
     if (v2 >> quota >> period) cores = std::min(cores, quota_cores(quota, period));
@@ -170,7 +173,7 @@ int affinity_cores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
-  return std::max(1u, std::thread::hardware_concurrency());  // more than 1024 CPUs
+  return std::max(1u, std::thread::hardware_concurrency());  // the mask is too small for machines with more than 1024 CPUs
 }
 
 void read_caches(Machine& machine) {

@@ -1,4 +1,5 @@
-// Machine: the computer that this process runs on, as far as it may use it.
+// Machine: the computer that this process runs on, and how much of it the process may use. Tested by
+// tests/unit/machine_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +12,22 @@
 namespace strew::inline v0 {
 
 struct Machine {
-  const CpuInfo* cpu = nullptr;  ///< the best name for it
-  FeatureSet features = 0;       ///< what processor and operating system really have
+  const CpuInfo* cpu = nullptr;  ///< the row that describes it best
+  FeatureSet features = 0;       ///< those that both processor and operating system support
   int cores = 1;                 ///< usable by this process (affinity mask and CPU quota)
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
 };
 
-/// Of a cache line: x86-64, and nearly all AArch64.
+/// Bytes of a cache line on x86-64 and nearly all AArch64 machines.
 inline constexpr int64_t kLineBytes = 64;
 
-/// The most threads that anything here uses, whatever the machine has.
+/// The largest number of threads that a call or a setting may have, on any machine.
 inline constexpr int kMostThreads = 1024;
 
-/// Asked once per process.
+/// Detected at the first call.
 STREW_API const Machine& machine();
-/// Of "avx2,fma": those that this machine lacks, or that strew has not heard of, in the same form. Empty: it has them all.
+/// `wanted` is a list such as "avx2,fma". Returns its features that this machine lacks or that strew does not know,
+/// in the same form; empty if the machine has them all.
 std::string lacking_features(std::string_view wanted);
 
 }  // namespace strew::inline v0

@@ -1,13 +1,13 @@
-// Opening libraries of ours that lie beside libstrew.
+// See module.h. Modules are looked for in libstrew's own folder only. The folder is found once, while the loader
+// loads libstrew: an absolute path with every symbolic link resolved. Later would be too late: the loader keeps the
+// path as the program gave it, and after a chdir() a relative path leads to another folder, in which an attacker's
+// file would be run as part of strew. If the folder cannot be found, opening a module fails; modules are never
+// searched for by name.
 //
-// They lie in libstrew's own folder, which is found once, while the loader loads libstrew: an absolute path with every symbolic
-// link resolved. It is not asked for later, because the loader keeps the path as the program gave it: after a chdir(), a relative
-// path would lead to another folder, and a file planted there would run as part of strew. Where the folder cannot be found, modules are refused
-// rather than searched for by name.
-//
-// A module is opened once under a lock and stays open: LLVM is NODELETE, closing frees nothing. RTLD_LOCAL, because a module's only symbol we
-// need is its registration function and LLVM's symbols must not meet another LLVM in the process. A module that failed to open is
-// tried again on the next call. Tested by tests/unit/kernel_test.cc and tests/error/planted_library_test.cc.
+// A module is opened once, under a lock, and stays open: libLLVM is linked NODELETE, so closing it would free
+// nothing. RTLD_LOCAL keeps its symbols apart from another LLVM in the process; strew needs only its registration
+// function. A module that failed to open is tried again by the next call. Tested by tests/unit/kernel_test.cc and
+// tests/error/planted_library_test.cc.
 #include "base/module.h"
 
 #include <dlfcn.h>
@@ -22,8 +22,8 @@
 namespace strew::inline v0 {
 namespace {
 
-/// libstrew's folder with a slash at its end, or "" where the loader's path leads to no file. Programs that contain libstrew's objects (the
-/// tests) lie in a folder bin; the modules are in the folder lib beside it.
+/// libstrew's folder with a slash at its end, or "" if the loader's path leads to no file. Programs that contain
+/// libstrew's objects (the tests) are in a folder bin; the modules are in the folder lib beside it.
 std::string find_own_folder() {
   Dl_info info{};
   if (!dladdr(reinterpret_cast<void*>(&find_own_folder), &info) || !info.dli_fname) return "";
@@ -35,8 +35,8 @@ std::string find_own_folder() {
   return folder.ends_with(kBin) ? folder.substr(0, folder.size() - kBin.size()) + "/lib/" : folder;
 }
 
-/// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts. Never destroyed,
-/// because threads may open modules while the process ends.
+/// Set while libstrew is loaded: the initialisers of a shared library run before dlopen() returns or main() starts.
+/// Never destroyed, because threads may open modules while the process ends.
 const std::string& own_folder = *new std::string(find_own_folder());
 
 }  // namespace

@@ -1,8 +1,11 @@
-// Modules: the parts of strew that need a heavy library, opened when first needed and never closed.
+// Modules: the parts of strew that need a large library. They are opened when they are first needed, and never
+// closed.
 //
-// libstrew_llvm (the LLVM backend and the linker), libstrew_halide (the Halide backend's pipelines), libstrew_pto (programs for NPUs and their
-// simulator) and libstrew_import_mlir (StableHLO and tensor-dialect front ends) lie beside libstrew; each exports one C function that returns
-// its interface, a struct of the version and functions. Opening costs up to 20 ms (LLVM's relocations), so nothing opens them before it must.
+// libstrew_llvm (the LLVM backend and the linker), libstrew_halide (the Halide backend's pipelines), libstrew_pto
+// (programs for NPUs and their simulator) and libstrew_import_mlir (StableHLO and tensor-dialect front ends) are in
+// the folder of libstrew. Each exports one C function that returns its interface, a struct of a version and function
+// pointers. Opening a module takes up to 20 ms (LLVM's relocations). Tested by tests/unit/kernel_test.cc and
+// tests/error/planted_library_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +16,19 @@
 
 namespace strew::inline v0 {
 
-/// The first field of every interface, `version`. Raised with every change of one of them, or of what their functions take: a module of
-/// another version of strew is refused.
+/// The value of the field `version`, the first of every interface. It is raised with every change of an interface or
+/// of the types that its functions take, so that a module of another version of strew is refused.
 inline constexpr uint32_t kModuleVersion = 1;
 
-/// `file` opened for `needed_for` says it has `version`: ok where that is ours.
+/// Ok if `version`, that of the module `file`, is kModuleVersion. `needed_for` begins the message of a failure.
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version);
 
-/// The address of `symbol` in the library `file` of libstrew's own folder. `needed_for` opens the message of a failure.
+/// The address of `symbol` in the library `file` of libstrew's own folder. `needed_for` begins the message of a
+/// failure.
 Expected<void*> open_module_symbol(const std::string& file, const char* symbol, const char* needed_for);
 
-/// The interface that extern "C" const Module* symbol() returns. One call per type; a module that failed to open is tried again.
+/// The interface that the function `extern "C" const Module* symbol()` of the library returns. Use one `symbol` per
+/// type. A module that failed to open is tried again by the next call.
 template <class Module>
 Expected<const Module*> open_module(const std::string& file, const char* symbol, const char* needed_for) {
   static std::mutex mutex;

@@ -1,16 +1,17 @@
-// Nothing here depends on the caller's floating-point environment: what rounds, or would flush a subnormal, is done on integers, and what
-// doubles are left hold numbers that no rounding mode changes.
+// See number.h. No result depends on the caller's floating-point environment: whatever rounds, or could flush a
+// subnormal to zero, is computed in integers, and the doubles that remain hold numbers that no rounding mode changes.
 //
-// One routine does all rounding: round_to() takes sign, 64-bit significand and power of two, so a double and a 64-bit integer
-// reach every format through the same exact arithmetic, and never through a second format on the way.
+// One routine does all rounding. round_to() takes a sign, a 64-bit significand and a power of two, so doubles and
+// 64-bit integers are converted to every format by the same exact arithmetic, without another format in between.
 //
-// A float format is its row of the traits table: the code of a finite number is ((exponent + bias - 1) << mantissa_bits) +
-// significand, the significand with its leading one, which makes subnormals (exponent held at 1 - bias) and a carry into the next
-// binade come out without a case of their own. Overflow is then one comparison with the largest finite code.
+// A float format is described by its row of the traits table. The code of a finite number is ((exponent + bias - 1)
+// << mantissa_bits) + significand, where the significand includes its leading one. So subnormals, whose exponent is 1
+// - bias, and a carry into the next binade need no special case, and a number overflows if its code is greater than
+// the largest finite code.
 //
-// f8e8m0 follows ml_dtypes where that is not round to nearest even: ties go up, zero and negative numbers are NaN, and below
-// 2^-126 only 2^-127 and less become code 0. Tests: tests/unit/number_test, and tests/oracle/narrow_floats against ml_dtypes,
-// every code.
+// f8e8m0 follows ml_dtypes where that differs from round to nearest even: ties are rounded up, zero and negative
+// numbers are NaN, and of the numbers below 2^-126 those up to 2^-127 become code 0. Tested by
+// tests/unit/number_test, and by tests/oracle/narrow_floats against ml_dtypes for every code.
 #include "base/number.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ namespace {
 
 uint64_t low_bits(int count) { return count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
 
-/// Bits a float's code uses: f6 is stored in 8.
+/// The bits that the float's codes use; the codes of f6 are stored in 8 bits.
 int code_bits(const DTypeInfo& f) { return f.exponent_bits + f.mantissa_bits + (f.codes == FloatCodes::e8m0 ? 0 : 1); }
 uint64_t sign_bit(const DTypeInfo& f) { return uint64_t{1} << (code_bits(f) - 1); }
 
@@ -50,11 +51,11 @@ uint64_t nan_code(const DTypeInfo& f, bool negative) {
     case FloatCodes::e8m0:
       return 0xff;
     default:
-      return sign_bit(f);  // fnuz: its only NaN. finite: the code of -0, as in ml_dtypes, but whatever the NaN's sign
+      return sign_bit(f);  // fnuz: its only NaN. finite: the code of -0 for a NaN of either sign, as in ml_dtypes
   }
 }
 
-/// What infinity and everything that rounds beyond the largest finite number become.
+/// The code of infinity and of numbers that round to more than the largest finite number.
 uint64_t overflow_code(const DTypeInfo& f, bool negative) {
   const uint64_t sign = negative ? sign_bit(f) : 0;
   switch (f.codes) {
@@ -69,7 +70,7 @@ uint64_t overflow_code(const DTypeInfo& f, bool negative) {
 
 int leading_bit(uint64_t value) { return 63 - std::countl_zero(value); }
 
-/// value = significand * 2^exponent, significand != 0.
+/// Rounds significand * 2^exponent, with significand != 0.
 uint64_t round_to_e8m0(bool negative, uint64_t significand, int exponent) {
   if (negative) return 0xff;
   const int top = leading_bit(significand);
@@ -81,7 +82,7 @@ uint64_t round_to_e8m0(bool negative, uint64_t significand, int exponent) {
   return code > 0xfe ? 0xff : static_cast<uint64_t>(code);
 }
 
-/// (-1)^negative * significand * 2^exponent, rounded once to nearest even.
+/// Rounds (-1)^negative * significand * 2^exponent once, to nearest even.
 uint64_t round_to(const DTypeInfo& f, bool negative, uint64_t significand, int exponent) {
   if (f.codes == FloatCodes::e8m0) return significand == 0 ? 0xff : round_to_e8m0(negative, significand, exponent);
   uint64_t code = 0;
@@ -96,7 +97,7 @@ uint64_t round_to(const DTypeInfo& f, bool negative, uint64_t significand, int e
       const uint64_t rest = significand & low_bits(dropped);
       kept = dropped == 64 ? 0 : significand >> dropped;
       if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
-    }  // beyond 64 the value is below half of the last place
+    }  // if more than 64 bits are dropped, the value is below half of the last place
     code = (static_cast<uint64_t>(binade + f.bias - 1) << f.mantissa_bits) + kept;
     if (code > max_finite_code(f)) return overflow_code(f, negative);
   }
@@ -117,7 +118,7 @@ uint64_t encode_float(const DTypeInfo& f, double value) {
 
 double decode_float(const DTypeInfo& f, uint64_t bits) {
   if (f.dtype == DType::f64) return std::bit_cast<double>(bits);
-  constexpr uint64_t kF32Exponent = 0x7f800000;  // without it a subnormal, which a processor may be told to take for zero
+  constexpr uint64_t kF32Exponent = 0x7f800000;  // subnormals are left out: a processor may be set to read them as zero
   if (f.dtype == DType::f32 && (bits & kF32Exponent) != 0) return std::bit_cast<float>(static_cast<uint32_t>(bits));
   if (f.codes == FloatCodes::e8m0)
     return bits == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, static_cast<int>(bits) - 127);
@@ -130,7 +131,8 @@ double decode_float(const DTypeInfo& f, uint64_t bits) {
   const int field = static_cast<int>(magnitude >> f.mantissa_bits);
   const uint64_t fraction = magnitude & low_bits(f.mantissa_bits);
   const uint64_t significand = field == 0 ? fraction : fraction | (uint64_t{1} << f.mantissa_bits);
-  // Signed, because a conversion from uint64_t may be a difference, which is -0 for 0 where the caller rounds down.
+  // The conversion is a signed one, because a compiler may implement one from uint64_t by a subtraction, which gives
+  // -0 for 0 if the caller's rounding mode is downward.
   return sign * std::ldexp(static_cast<double>(static_cast<int64_t>(significand)), std::max(field, 1) - f.bias - f.mantissa_bits);
 }
 
@@ -138,7 +140,7 @@ uint64_t encode_integer(const DTypeInfo& f, double value) {
   if (std::isnan(value)) return 0;
   const double truncated = std::trunc(value);
   if (f.kind == DTypeKind::signed_integer) {
-    const double limit = std::ldexp(1.0, f.bits - 1);  // one past the largest, and minus the smallest
+    const double limit = std::ldexp(1.0, f.bits - 1);  // the largest value plus 1; its negative is the smallest value
     if (truncated >= limit) return low_bits(f.bits - 1);
     if (truncated < -limit) return uint64_t{1} << (f.bits - 1);
     return static_cast<uint64_t>(static_cast<int64_t>(truncated)) & low_bits(f.bits);
@@ -169,7 +171,7 @@ uint64_t encode(DType dtype, double value) {
   const DTypeInfo& row = info(dtype);
   switch (row.kind) {
     case DTypeKind::boolean:
-      return (std::bit_cast<uint64_t>(value) << 1) != 0 ? 1 : 0;  // a comparison may take a subnormal for zero
+      return (std::bit_cast<uint64_t>(value) << 1) != 0 ? 1 : 0;  // not a comparison, which may read a subnormal as zero
     case DTypeKind::signed_integer:
     case DTypeKind::unsigned_integer:
       return encode_integer(row, value);

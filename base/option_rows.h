@@ -1,6 +1,6 @@
-// The table of all options, one row per field of Options. It drives how the environment is read, what is a good value, and what
-// the program and the documents say of each variable. All of it is in this header, because the program reads the table too, and
-// libstrew exports few names. Tested by tests/unit/options_test.cc.
+// The table of all options, with one row per field of Options. The code that reads the environment, checks values,
+// and documents the variables is driven by it. All of it is in this header, because the command line reads the table,
+// too, and libstrew exports few names. Tested by tests/unit/options_test.cc.
 #pragma once
 
 #include <array>
@@ -18,16 +18,16 @@ namespace strew::inline v0 {
 struct OptionRow {
   using Member = std::variant<bool Options::*, int Options::*, int64_t Options::*, uint64_t Options::*, LogLevel Options::*,
                               std::string Options::*>;
-  const char* variable;    ///< STREW_THREADS
-  std::string_view field;  ///< threads
+  const char* variable;    ///< such as "STREW_THREADS"
+  std::string_view field;  ///< such as "threads"
   Member member;
   std::string_view meaning;
-  uint64_t least = 0, most = 0;  ///< of a number; of a text: bytes
-  std::string_view text = {};    ///< of a text: what it is
+  uint64_t least = 0, most = 0;  ///< bounds of a number; of a text: of its length in bytes
+  std::string_view text = {};    ///< of a text: what it must be
 };
 
 inline constexpr uint64_t kMostOfOption = std::numeric_limits<int64_t>::max();
-inline constexpr uint64_t kMostPath = 4095;  ///< bytes; what Linux takes
+inline constexpr uint64_t kMostPath = 4095;  ///< the longest path in bytes that Linux takes
 
 inline constexpr auto kOptionRows = std::to_array<OptionRow>({
     {"STREW_THREADS", "threads", &Options::threads, "the most threads that a call uses; 0: as many as this process may use cores",
@@ -57,7 +57,7 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      "a target, as for --target"},
 });
 
-/// "0..1024", "0 or 1", the names of the levels, or what a text is.
+/// The good values, for messages and documents: "0..1024", "0 or 1", the names of the levels, or the row's `text`.
 inline std::string values_of(const OptionRow& row) {
   if (!row.text.empty()) return std::string(row.text);
   if (std::holds_alternative<bool Options::*>(row.member)) return "0 or 1";
@@ -69,7 +69,7 @@ inline std::string values_of(const OptionRow& row) {
   return list;
 }
 
-// A value as the environment has it.
+// A value as it is written in the environment.
 inline std::string text_of(bool value) { return value ? "1" : "0"; }
 inline std::string text_of(int value) { return std::to_string(value); }
 inline std::string text_of(int64_t value) { return std::to_string(value); }

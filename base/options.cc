@@ -58,7 +58,7 @@ bool set(const OptionRow& row, std::string_view text, Options& options) {
       row.member);
 }
 
-/// A value for a message: in quotation marks, and not longer than a line.
+/// A value for a message: in quotation marks, and cut to kShown characters.
 std::string quoted(std::string_view text) {
   constexpr size_t kShown = 60;
   return "'" + std::string(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
@@ -84,7 +84,7 @@ Environment read_environment(const char* (*value_of)(const char* variable)) {
     const char* const found = value_of(row.variable);
     const std::string_view text = found == nullptr ? "" : found;
     if (text.empty() || set(row, text, out.options)) continue;
-    // Who sets STREW_VERBOSE wants to read something, at least this warning.
+    // A user who sets STREW_VERBOSE wants to read messages, so a bad value enables warnings, of which this is one.
     if (std::holds_alternative<LogLevel Options::*>(row.member)) out.options.verbose = LogLevel::warn;
     const std::string taken = text_of(row, out.options);
     out.warnings.push_back("environment variable " + std::string(row.variable) + ": it is " + quoted(text) + ", expected " +

@@ -1,5 +1,5 @@
-// Reading and checking options (include/strew/options.h); base/option_rows.h has the table of them. Only base/options.cc reads the
-// environment.
+// Reading and checking options (include/strew/options.h). The table of them is base/option_rows.h. Only
+// base/options.cc reads the environment. Tested by tests/unit/options_test.cc.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace strew::inline v0 {
 
-/// check(options) without the target, which base/ does not know.
+/// check(options) except for the field `target`, because base/ does not know targets.
 Status check_values(const Options& options);
 
 struct Environment {
   Options options;
   std::vector<std::string> warnings;  ///< a line per variable with a bad value
 };
-/// What `value_of` says of each variable; null or an empty text: it is not set.
+/// The options that the environment sets. `value_of` returns the value of a variable; null or an empty text: it is
+/// not set.
 Environment read_environment(const char* (*value_of)(const char* variable));
-/// The process's, read by the first call. The log reads its level here; others call process_options(), which also sees to it
-/// that the warnings are logged.
+/// The environment of the process, read by the first call. The log takes its level from here. Other code calls
+/// process_options(), which also logs the warnings.
 const Environment& environment();
 
 }  // namespace strew::inline v0

@@ -1,4 +1,5 @@
-// See own_stack.h. Where a stack ends is asked once per thread: for the main thread glibc reads /proc/self/maps to answer.
+// See own_stack.h. The bounds of a stack are read once per thread, because glibc parses /proc/self/maps to find those
+// of the main thread. Tested by tests/unit/own_stack_test.cc.
 #include "base/own_stack.h"
 
 #include <cxxabi.h>
@@ -15,7 +16,7 @@ namespace strew::inline v0 {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr size_t kFrameScale = 4;  // instrumented frames are that much larger
+constexpr size_t kFrameScale = 4;  // stack frames of instrumented code are larger by this factor
 #else
 constexpr size_t kFrameScale = 1;
 #endif
@@ -32,7 +33,7 @@ Bounds bounds_of_thread() {
   void* low = nullptr;
   size_t size = 0, guard = 0;
   if (pthread_attr_getstack(&attributes, &low, &size) == 0 && pthread_attr_getguardsize(&attributes, &guard) == 0) {
-    // glibc counts the guard pages of threads as stack.
+    // glibc counts a thread's guard pages as part of its stack.
     out.low = reinterpret_cast<uintptr_t>(low) + guard;
     out.high = reinterpret_cast<uintptr_t>(low) + size;
   }
@@ -46,7 +47,7 @@ Status run_caught(const std::function<Status()>& work) {
   } catch (const std::exception& error) {
     return internal_error(std::string("an exception: ") + error.what());
   } catch (abi::__forced_unwind&) {
-    throw;  // the caller's thread is cancelled
+    throw;  // pthread_cancel() of the caller's thread: must not be swallowed
   } catch (...) {
     return internal_error("an exception of an unknown type");
   }
@@ -63,7 +64,8 @@ void* run_job(void* argument) {
   return nullptr;
 }
 
-/// While one lives this thread is not cancelled and takes only the signals that its own instructions cause.
+/// While an object of this class lives, this thread is not cancelled, and blocks all signals but those that its own
+/// instructions cause.
 class Quiet {
  public:
   Quiet() {
@@ -95,7 +97,7 @@ Status run_on_thread(size_t bytes, const std::function<Status()>& work) {
   if (const int error = pthread_attr_init(&attributes); error != 0) return failed(error);
   int error = pthread_attr_setstacksize(&attributes, (bytes + page - 1) / page * page + 16 * page);
   Job job{work, {}};
-  Quiet quiet;  // threads inherit the mask
+  Quiet quiet;  // the new thread inherits the signal mask
   pthread_t thread{};
   if (error == 0) error = pthread_create(&thread, &attributes, run_job, &job);
   pthread_attr_destroy(&attributes);

@@ -1,9 +1,9 @@
-// Own stack: runs work that recurses deeply (LLVM, Halide, MLIR's parser) where there is room for it.
+// with_stack: runs work that recurses deeply (LLVM, Halide, MLIR's parser) on a stack that is large enough.
 //
-// A caller's thread may have a small stack (128 KiB to 512 KiB are common in servers and in other languages' runtimes), and how deep a
-// compiler recurses depends on the op. Where the calling thread has enough left, the work runs in place, which costs nothing; else on
-// a thread that is made for it and joined before this returns. The thread takes no signals.
-// Tested by tests/unit/own_stack_test.cc and tests/unit/deep_expr_test.cc.
+// The thread of a caller may have a small stack (128 KiB to 512 KiB are common in servers and in the runtimes of
+// other languages), and how deep a compiler recurses depends on the op. If the calling thread has enough stack left,
+// the work runs there, at no cost. Otherwise it runs on a new thread, which is joined before the function returns.
+// That thread blocks signals. Tested by tests/unit/own_stack_test.cc and tests/unit/deep_expr_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -16,11 +16,12 @@
 
 namespace strew::inline v0 {
 
-/// Bytes between here and the end of the calling thread's stack; 0 where they cannot be told (a stack that is not the thread's own).
+/// Bytes between here and the end of the calling thread's stack; 0 if they are not known, as on a stack that is not
+/// the thread's own.
 size_t stack_left();
 
-/// The Status of `work`, which runs with at least `bytes` of stack. An exception that leaves it becomes Code::internal, as does a thread
-/// that cannot be made: the message names the bytes.
+/// The Status of `work`, which runs with at least `bytes` of stack. If an exception leaves `work`, or the thread
+/// cannot be created, the result is Code::internal; in the second case the message has the number of bytes.
 STREW_API Status with_stack(size_t bytes, const std::function<Status()>& work);
 
 /// The same for work with a value: with_stack<Artifact>(bytes, [&] { return build(request); }).
@@ -34,8 +35,8 @@ Expected<T> with_stack(size_t bytes, const std::function<Expected<T>()>& work) {
   return std::move(*out);
 }
 
-/// What a compiler may need for an op whose expression has `nodes` nodes. Measured: LLVM and Halide take less than half of it for chains
-/// of 4,096 nodes, which are the deepest graphs there are.
+/// The stack that a compiler may need for an op whose expression has `nodes` nodes. Measured: LLVM and Halide take
+/// less than half of it for chains of 4,096 nodes, the deepest graphs that are allowed.
 STREW_API size_t compiler_stack_bytes(size_t nodes);
 
 }  // namespace strew::inline v0

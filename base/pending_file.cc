@@ -1,13 +1,17 @@
-// Temporary files that nobody else can aim. The name has 128 random bits and the file is opened with O_EXCL and O_NOFOLLOW, so neither a
-// link nor a file planted beside the target is ever written to. It lies in the target's own directory because rename() does not cross
-// file systems.
+// See pending_file.h.
 //
-// Permissions: a new file gets what the umask leaves of 0666; a replaced one keeps its permission bits, and its owner and group where the
-// process may give them. Where the group cannot be kept, its permissions shrink to those of others. Set-user-id and set-group-id bits are
-// dropped, as the kernel does on a write. Hard links to a replaced file keep its old contents.
+// Names: a temporary file has 128 random bits in its name and is opened with O_EXCL and O_NOFOLLOW. So it never
+// writes through a link or into a file that another user has placed there. It is in the target's directory, because
+// rename() does not cross file systems.
 //
-// Links: the user names an output, so a link at the end of the path is followed; but as with the kernel's protected_symlinks, not one that
-// somebody else placed in a sticky directory that all may write to (/tmp). Tested by tests/unit/file_test.cc and tests/error/signal_test.cc.
+// Permissions: a new file gets 0666 without the bits of the umask. A replaced file keeps its permission bits, and its
+// owner and group if the process may set them. If the group cannot be kept, its permissions are reduced to those of
+// others. Set-user-id and set-group-id bits are dropped, as the kernel does on a write. Other hard links to a
+// replaced file keep the old contents.
+//
+// Links: a link at the end of the path is followed, because it is the user who named the output. As under the
+// kernel's protected_symlinks, a link is refused if another user placed it in a sticky directory that all may write
+// to (/tmp). Tested by tests/unit/file_test.cc and tests/error/signal_test.cc.
 #include "base/pending_file.h"
 
 #include <fcntl.h>
@@ -27,8 +31,9 @@
 
 namespace strew::inline v0 {
 
-/// One place of the list of temporary files. Places are reused and never freed, so a signal handler may walk the list at any moment.
-/// Whoever takes the name out owns it: the PendingFile frees it; a handler, which must not free, leaves it in `removed`.
+/// A node of the list of temporary files. Nodes are reused and never freed, so a signal handler may walk the list at
+/// any moment. The code that exchanges `name` for null owns the string: a PendingFile frees it; a signal handler must
+/// not call free, so it moves the string to `removed`.
 struct Registered {
   std::atomic<char*> name{nullptr};
   std::atomic<char*> removed{nullptr};
@@ -61,7 +66,7 @@ std::string folder_of(const std::string& path) {
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
 }
 
-/// A link in a sticky directory that all may write to must be ours or the directory's owner's.
+/// Ok if a link is in no sticky directory that all may write to, or belongs to this user or to the directory's owner.
 Status check_link(const std::string& path, const std::string& link, const struct stat& info) {
   struct stat folder;
   if (stat(folder_of(link).c_str(), &folder) != 0) return failure(path);
@@ -83,7 +88,7 @@ Status read_link(const std::string& path, const std::string& link, std::string& 
   return {};
 }
 
-/// The file that `path` leads to, which need not exist: absolute, links at its end followed.
+/// The absolute path of the file that `path` leads to when links at its end are followed. The file need not exist.
 Expected<std::string> resolve(const std::string& path) {
   std::string at = path;
   for (int links = 0;; ++links) {
@@ -120,7 +125,7 @@ Expected<std::string> random_name(const std::string& path) {
   return name + ".tmp";
 }
 
-/// Gives a new file what the old one had, as far as the process may.
+/// Gives a new file the owner, group and permissions of the old one, as far as the process may set them.
 Status keep_permissions(int fd, const struct stat& old, const std::string& path) {
   struct stat now;
   if (fstat(fd, &now) != 0) return failure(path);
@@ -149,7 +154,7 @@ Status PendingFile::open_in_place() {
   fd_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
   struct stat info;
   if (fd_ < 0 || fstat(fd_, &info) != 0) return failure(path_);
-  // Between stat() and open() somebody may have put a file there, which must not be overwritten in place.
+  // Between stat() and open() another process may have put a regular file there. It must not be overwritten in place.
   return S_ISREG(info.st_mode) ? io_error(path_ + ": cannot write: it has just become a regular file; try again") : Status();
 }
 
@@ -161,11 +166,11 @@ Status PendingFile::open_beside() {
   const bool replaces = lstat(target_.c_str(), &old) == 0;
   name_ = new char[temporary_.size() + 1];
   std::memcpy(name_, temporary_.c_str(), temporary_.size() + 1);
-  registered_ = enter(name_);  // before the file exists, so that no signal comes between
+  registered_ = enter(name_);  // before the file exists, so that a signal in between removes it, too
   fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, replaces ? 0600 : 0666);
   if (fd_ < 0) {
     const Status status = failure(path_);
-    forget();  // what bears that name is not ours
+    forget();  // a file of that name exists and is not ours
     return status;
   }
   return replaces ? keep_permissions(fd_, old, path_) : Status();
@@ -233,7 +238,7 @@ Status PendingFile::write(std::string_view bytes) {
 
 Status PendingFile::close() {
   if (fd_ < 0) return {};
-  // Network file systems report a full disk here.
+  // Network file systems report a full disk only here.
   return ::close(std::exchange(fd_, -1)) == 0 || errno == EINTR ? Status() : failure(path_);
 }
 

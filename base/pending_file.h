@@ -1,5 +1,6 @@
-// PendingFile: an output that becomes visible all at once. It is written under an unpredictable name beside its target and renamed by
-// commit(); without commit() the target stays as it was and the temporary file is removed.
+// PendingFile: an output file that appears in one step. It is written under an unpredictable name beside its target,
+// and commit() renames it. Without commit() the target stays as it was, and the temporary file is removed. Tested by
+// tests/unit/file_test.cc and tests/error/signal_test.cc.
 #pragma once
 
 #include <string>
@@ -12,10 +13,11 @@ namespace strew::inline v0 {
 
 class PendingFile {
  public:
-  /// Opens a temporary file for `path`. A symbolic link is followed: the file it leads to is replaced, the link stays. What exists and
-  /// is not a regular file (/dev/null, a pipe) is written in place. Errors: "PATH: cannot write: reason".
+  /// Opens a temporary file for `path`. A symbolic link is followed: the file that it leads to is replaced, the link
+  /// stays. An existing file that is not a regular one (/dev/null, a pipe) is written in place. Errors: "PATH: cannot
+  /// write: reason".
   STREW_API static Expected<PendingFile> create(const std::string& path);
-  /// The same, with `bytes` as its whole contents.
+  /// The same, and writes `bytes` as the whole contents.
   STREW_API static Expected<PendingFile> create(const std::string& path, std::string_view bytes);
 
   STREW_API PendingFile(PendingFile&& other) noexcept;
@@ -23,7 +25,7 @@ class PendingFile {
   STREW_API ~PendingFile();
 
   STREW_API Status write(std::string_view bytes);  ///< appends
-  STREW_API Status close();                        ///< ends writing and gives the descriptor back; commit() does it too
+  STREW_API Status close();                        ///< ends writing and closes the descriptor; commit() does it, too
   STREW_API Status commit();
 
  private:
@@ -32,11 +34,11 @@ class PendingFile {
   Status open_beside();
   void forget();
 
-  std::string path_;                         ///< as the caller named it, for messages
+  std::string path_;                         ///< as the caller gave it, for messages
   std::string target_;                       ///< absolute and without a link at its end; empty: written in place
   std::string temporary_;                    ///< absolute; empty: none exists
-  struct Registered* registered_ = nullptr;  ///< its place in the list that remove_pending_files() walks
-  char* name_ = nullptr;                     ///< what it holds there
+  struct Registered* registered_ = nullptr;  ///< the node in the list that remove_pending_files() walks
+  char* name_ = nullptr;                     ///< the string that the node holds
   int fd_ = -1;
 };
 

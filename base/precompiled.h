@@ -1,4 +1,5 @@
-// What most files of the libraries and the command line include, compiled once per library (strew_precompile in cmake/strew_settings.cmake).
+// The precompiled header of the libraries and the command line: the headers that most of their files include
+// (strew_precompile in cmake/strew_settings.cmake).
 #pragma once
 
 #include <algorithm>

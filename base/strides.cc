@@ -1,8 +1,9 @@
-// Distinct offsets, by peeling. Drop dims of one element. Two rules take a dim away without changing the answer: its stride is larger than
-// everything the other dims can span (an outer dim), or it spans less than the greatest common divisor of the others' strides (an inner
-// dim of a padded or interleaved layout). What real code makes is peeled completely. For two dims left there is a formula: offsets collide
-// when s2/g < n1 and s1/g < n2. More than two that interleave are counted out if small.
-// Covered by tests/unit/strides_test.cc, against brute force.
+// See strides.h. First, dims of one element are dropped. Then dims are removed one by one that cannot change the
+// answer: those whose stride is larger than the span of all other dims together (an outer dim), and those whose span
+// is less than the greatest common divisor of the other strides (an inner dim of a padded or interleaved layout).
+// This removes all dims of the layouts that programs use. For two dims that are left there is a formula: offsets are
+// equal somewhere if s2/g < n1 and s1/g < n2, with strides s, extents n and g = gcd(s1, s2). For more than two, all
+// offsets are computed and compared, if they are few. Tested by tests/unit/strides_test.cc, against brute force.
 #include "base/strides.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ struct Dim {
   __int128 span() const { return static_cast<__int128>(stride) * (extent - 1); }
 };
 
-/// Removes one dim that cannot matter; false if there is none.
+/// Removes one dim that cannot change the answer; returns false if there is none.
 bool peel(std::vector<Dim>& dims) {
   for (size_t i = 0; i < dims.size(); ++i) {
     __int128 others = 0;

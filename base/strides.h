@@ -1,4 +1,5 @@
-// Strides: are all elements of a strided tensor at different addresses?
+// distinct_offsets: are all elements of a strided tensor at different addresses? Tested by
+// tests/unit/strides_test.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,9 @@ namespace strew::inline v0 {
 
 enum class Distinct : uint8_t { yes, no, unknown };
 
-/// Whether sum(i[d] * strides[d]) differs for all i with 0 <= i[d] < dims[d]. Exact for every layout that splits into nested dims,
-/// for any two dims, and for whatever has up to 2^20 elements beyond those; `unknown` otherwise.
+/// Do all i with 0 <= i[d] < dims[d] have different offsets sum(i[d] * strides[d])? The answer is exact for layouts
+/// of nested dims, for any two dims that are left after those, and for more dims that have up to 2^20 elements
+/// together. Otherwise it is `unknown`.
 Distinct distinct_offsets(std::span<const int64_t> dims, std::span<const int64_t> strides);
 
 /// Strides of a contiguous row-major tensor, in elements. `dims` are static and their product fits.

@@ -33,7 +33,8 @@ namespace {
 class Reporter : public Halide::CompileTimeErrorReporter {
  public:
   void warning(const char* text) override {
-    // Our only operations on halves are conversions, which are used if the target has F16C and are instructions then.
+    // strew uses float16 for conversions only, and only on targets with F16C, which has instructions for them. So
+    // this warning does not apply.
     if (std::string_view(text).find("float16 type operation is emulated") != std::string_view::npos) return;
     throw Halide::CompileError(std::string("warning: ") + text);
   }
@@ -76,7 +77,7 @@ Halide::Module lower(HalidePipeline& pipeline, const BuildRequest& request) {
                          Halide::LinkageType::External);
 }
 
-/// Halide writes bitcode to files only, so it gets a file in memory.
+/// Halide writes bitcode only to files, so this passes it a file in memory.
 Expected<std::string> bitcode_of(const Halide::Module& module) {
   const int file = memfd_create("strew_halide", MFD_CLOEXEC);
   if (file < 0) return internal_error("backend halide: a file in memory: " + std::string(std::strerror(errno)));

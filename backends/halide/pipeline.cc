@@ -166,7 +166,8 @@ std::vector<HExpr> Maker::place(const Image& image) const {
   for (size_t d = 0; d < image.buffer->dims.size(); ++d) {
     const SignatureDim& dim = image.buffer->dims[d];
     const HExpr where = coordinate(dim);
-    // The entries guarantee that positions and keys are in bounds, so the clamp that Halide asks for is no code.
+    // The entries guarantee that positions and keys are in bounds. unsafe_promise_clamped() tells Halide so, and
+    // emits no code.
     at.push_back(dim.walks == SignatureDim::Walks::window ? where
                                                           : Halide::unsafe_promise_clamped(where, 0, extent(image, d) - 1));
   }
@@ -276,7 +277,8 @@ std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bo
   list(text, pipeline.apply.update_args());
   text << ") = ";
   list(text, values.as_vector());
-  // Every coordinate that is a key or a position is printed as an unsafe_promise_clamped(...): these become the words of body_signature.h.
+  // Halide prints every coordinate that is a key or a position as unsafe_promise_clamped(...). They are printed as
+  // `key` and `position`, the names that body_signature.h uses.
   static const std::regex key(R"(unsafe_promise_clamped\((?:list\(1, [^)]*\)|\(int32\)key|key), 0, [^)]*\))");
   static const std::regex position(R"(unsafe_promise_clamped\((?:list\(0, [^)]*\)|\(int32\)position|position), 0, [^)]*\))");
   return std::regex_replace(std::regex_replace(plain_names(text.str()), key, "key"), position, "position") + "\n";

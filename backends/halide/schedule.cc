@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kStraight = 12;        // most vectors in straight-line code for a run
 constexpr int64_t kStraightSingles = 4;  // most elements in it, if the run is not vectorised
-constexpr int64_t kStraightNodes = 56;   // most weight of these vectors or elements together: Halide's compile time grows with it
+constexpr int64_t kStraightNodes = 56;   // most weight of this code: Halide's compile time grows with it
 constexpr int64_t kUnrolledNodes = 12;   // most weight of an iteration of an unrolled loop
 constexpr int64_t kShortest = 128;       // least bits of a vector
 

@@ -47,8 +47,9 @@ Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBod
         emit_list(module, request, symbol, signature);
         break;
       case EntryKind::clip:
-        // In kernels of the owner strategies clip runs for hot rows only, so LLVM's loops do there. The external body then never sees a cut
-        // window, and may have the window's length as a constant.
+        // With the strategies that divide destinations among owners, clip runs only for rows that many updates share,
+        // so it may use the loops emitted by LLVM. The external body then never gets a cut window, and may have the
+        // window's length as a constant.
         emit_clip(module, request, symbol, uses_owners(request.schedule.strategy) ? nullptr : signature);
         break;
       case EntryKind::merge:
@@ -57,7 +58,8 @@ Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBod
     }
   }
   if (body != nullptr) {
-    // A run whose length the body does not know is unrolled here. Halide could unroll it, too, but would guard every vector by a condition.
+    // A run whose length is not a constant of the body is unrolled here. Halide could unroll it, but would guard
+    // every vector by a condition.
     const bool known = signature->fixed.empty() || signature->fixed.back();
     STREW_TRY(link_bitcode(module, body->bitcode, known ? 1 : request.schedule.unroll));
   }

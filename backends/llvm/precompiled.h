@@ -1,4 +1,5 @@
-// What most files of libstrew_llvm include, compiled once (strew_precompile in cmake/strew_settings.cmake).
+// The precompiled header of libstrew_llvm: the headers that most of its files include (strew_precompile in
+// cmake/strew_settings.cmake).
 #pragma once
 
 #include <llvm/IR/Constants.h>

@@ -1,6 +1,7 @@
-// Each function is written once in double; the f32 entry widens, calls it and rounds the result once. rem is here because it is a
-// library call on every target, though exact: fmod of two floats is a float, so the rounding of the f32 entry does nothing.
-// rsqrt and logistic have no C function; their formulas are the definition. Test: tests/unit/math_test.
+// See math.h. Each function is written once, for double; the function for f32 converts its argument to double, calls
+// it and rounds the result once. rem is in the table because every target implements it by a library call. It is
+// exact: fmod of two floats is a float, so the rounding to f32 changes nothing. rsqrt and logistic have no C
+// function: the formulas here are their definition. Tested by tests/unit/math_test.
 #include "base/math/math.h"
 
 #include <cmath>

@@ -1,7 +1,8 @@
-// The one table of transcendental functions (semantics.md section 4). Every backend calls these and nothing else for them, so
-// bits agree between backends on one machine. f32 evaluates the C library's double function and rounds once; f64 is the C
-// library's. Narrower floats are evaluated in f32 by the caller, which then rounds. All take and return values in registers, as
-// the C ABI says.
+// The table of transcendental functions (docs/semantics.md section 4). Every backend calls these functions and no
+// others, so the bits of results agree between backends on one machine. For f64 they are the C library's functions.
+// For f32, the C library's double function is evaluated and its result rounded once. Narrower floats are evaluated in
+// f32 by the caller, which then rounds. Arguments and results are passed in registers, as in the C ABI. Tested by
+// tests/unit/math_test.cc.
 #pragma once
 
 #include <span>
@@ -28,8 +29,8 @@ STREW_MATH_BINARY(STREW_MATH_DECLARE)
 
 namespace strew::inline v0 {
 
-/// One row: how to call the function here, and the symbols generated code calls it by. Either the unary or the binary pair is
-/// set.
+/// A row: the functions to call, and the names of their symbols in generated code. Either the unary or the binary
+/// pair of functions is set.
 struct MathFunction {
   const char* name;
   float (*unary_f32)(float);
@@ -39,7 +40,7 @@ struct MathFunction {
   const char* symbol_f32;
   const char* symbol_f64;
 
-  /// For a linker's table of symbols.
+  /// The address that a linker assigns to the symbol.
   STREW_API const void* address_f32() const;
   STREW_API const void* address_f64() const;
 };

@@ -1,5 +1,5 @@
-// A node stands after the nodes it reads, so one pass from the last node to the first finds all nodes that are needed. Tested by
-// tests/unit/stablehlo_region_test.cc.
+// See prune.h. A node comes after the nodes that it reads, so one pass from the last node to the first finds all
+// nodes that are needed. Tested by tests/unit/stablehlo_region_test.cc.
 #include "compiler/import/prune.h"
 
 namespace strew::inline v0 {

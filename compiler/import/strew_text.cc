@@ -1,7 +1,6 @@
-// `.strew` files hold what `strew explain` prints, so that an op can be stored and run on other tensors. The inputs of an op are its tensor
-// slots without the results. An in_place op takes its operands first: the result buffers hold them before the call.
-//
-// Tested by tests/error/cli_test.cc.
+// See strew_text.h. A `.strew` file holds ops as `strew explain` prints them, so that an op can be stored and run on
+// other tensors. The inputs of an op are its tensors except the results. An in_place op has its operands as inputs,
+// too: they are the contents of the result buffers before the call. Tested by tests/error/cli_test.cc.
 #include "compiler/import/strew_text.h"
 
 #include "compiler/import/importer.h"

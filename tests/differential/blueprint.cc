@@ -1,4 +1,5 @@
-// Blueprint to Op: fills in dims and strides. See blueprint.h. Covered by every differential run (each generated op must verify).
+// See blueprint.h. Makes an Op of a Blueprint by filling in dims and strides. Tested by every differential run, which
+// verifies each generated op.
 #include "tests/differential/blueprint.h"
 
 #include <algorithm>
@@ -13,7 +14,8 @@ std::vector<int64_t> values_of(const std::vector<DimRef>& dims, const std::vecto
   return out;
 }
 
-/// Static strides come from the maxima; strides known only at the call may be tight if none of the tensor's is static.
+/// If some stride of the tensor is static, all of its strides are computed from the maxima of the extents. If all are
+/// known only at the call, they are computed from the extents of the call, so the tensor may be contiguous.
 std::vector<int64_t> concrete_strides(const TensorPlan& tensor, const std::vector<int64_t>& most,
                                       const std::vector<int64_t>& values) {
   const std::vector<bool>& dynamic = tensor.layout.dynamic;
@@ -21,7 +23,7 @@ std::vector<int64_t> concrete_strides(const TensorPlan& tensor, const std::vecto
   return strides_for(tensor.layout, values_of(tensor.dims, all ? values : most));
 }
 
-/// Open strides are laid outside everything the given ones reach.
+/// Gives every open stride a value that is larger than all the offsets that the given strides reach.
 std::vector<int64_t> around_given(std::vector<int64_t> strides, const std::vector<int64_t>& dims) {
   int64_t reach = 1;
   for (size_t d = 0; d < dims.size(); ++d)

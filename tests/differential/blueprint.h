@@ -1,8 +1,9 @@
-// Blueprint: everything the generator decided about an op, kept apart so that it can be made concrete more than once and shrunk.
+// Blueprint: everything that the generator decided about an op. It is kept apart from the Op, so that ops with other
+// extents can be made of it, and so that it can be shrunk.
 //
-// Every dim of every tensor refers to a variable (an operand extent, a number of positions, a window extent), so dynamic ops can be
-// called with several consistent sets of extents. Static strides are computed from the variables' maxima and therefore stay
-// injective for smaller extents.
+// Every dim of every tensor refers to a variable (an operand extent, a number of positions, a window extent), so a
+// dynamic op can be called with several consistent sets of extents. Static strides are computed from the variables'
+// maxima, so elements have different addresses for smaller extents, too.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +14,12 @@
 namespace strew::test {
 
 struct Variable {
-  int64_t most = 1;       ///< value in the static op; an instance with everything dynamic may take less
-  int at_most = -1;       ///< variable this one must not exceed (a window its operand dim), or -1
-  bool position = false;  ///< counts index positions
+  int64_t most = 1;       ///< value in the static op; an instance in which all its dims are dynamic may have less
+  int at_most = -1;       ///< number of the variable that this one must not exceed (for a window: its operand dim), or -1
+  bool position = false;  ///< the variable counts index positions
 };
 
-/// One dim: a variable or, with variable < 0, the constant.
+/// A dim: a variable or, if `variable` is negative, the constant.
 struct DimRef {
   int variable = -1;
   int64_t constant = 0;
@@ -28,11 +29,11 @@ struct DimRef {
 struct Layout {
   bool contiguous = true;
   std::vector<int> order;       ///< dims from the innermost outwards
-  std::vector<int64_t> gap;     ///< per dim: extra elements between its steps, on top of what is inside
+  std::vector<int64_t> gap;     ///< per dim: extra elements between its steps, beyond what the inner dims span
   std::vector<bool> reversed;   ///< per dim: negative stride
   std::vector<bool> broadcast;  ///< per dim: stride 0 (inputs only)
   std::vector<bool> dynamic;    ///< per dim: written `?`
-  std::vector<int64_t> given;   ///< if not empty: the strides themselves, kDynamic where open; order, gap, … are then not used
+  std::vector<int64_t> given;   ///< if not empty: the strides, kDynamic where open; the fields above are then not used
 };
 
 struct TensorPlan {
@@ -41,7 +42,7 @@ struct TensorPlan {
   Layout layout;
 };
 
-enum class Shape : uint8_t { slice_update, row, element, general };  ///< which plan kind the generator aims at
+enum class Shape : uint8_t { slice_update, row, element, general };  ///< the plan kind that the generator aims at
 
 struct Blueprint {
   Shape shape = Shape::general;
@@ -53,14 +54,14 @@ struct Blueprint {
   std::vector<bool> dynamic_slice;  ///< gather: slice_sizes[d] is `?`
 };
 
-/// The op as compiled, with `?` where the blueprint says dynamic.
+/// The op as it is compiled, with `?` where the blueprint says dynamic.
 Op make_op(const Blueprint& blueprint);
-/// The same op with all extents and strides known. `values`: one per variable, each <= its maximum.
+/// The same op with all extents and strides known. `values`: one per variable, each at most its maximum.
 Op instantiate(const Blueprint& blueprint, const std::vector<int64_t>& values);
 std::vector<int64_t> maxima(const Blueprint& blueprint);
-/// Is every dim that uses variable v dynamic, so that its value may change from call to call?
+/// Is every dim that uses variable v dynamic? Then its value may change from call to call.
 bool is_free(const Blueprint& blueprint, int v);
-/// All tensors, for walks.
+/// All tensors of the blueprint.
 std::vector<TensorPlan*> tensors_of(Blueprint& blueprint);
 std::vector<const TensorPlan*> tensors_of(const Blueprint& blueprint);
 

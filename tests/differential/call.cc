@@ -1,4 +1,4 @@
-// One call's buffers. See call.h. Covered by every differential run.
+// See call.h. Tested by every differential run.
 #include "tests/differential/call.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ void fill_canaries(Rng& rng, std::span<std::byte> bytes) {
   }
 }
 
-/// Which earlier slot's buffer slot `s` may share: with init copy an operand its result's, any input but the indices another input's
-/// (semantics.md section 6).
+/// The earlier slot whose buffer slot `s` may share: under init copy, an operand may share its result's buffer, and
+/// an input other than the indices may share another input's (docs/semantics.md section 6).
 std::optional<size_t> partner(Rng& rng, const Op& op, const std::vector<TensorSlot>& slots, size_t s) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
   if (slots[s].role == Role::result || slots[s].role == Role::indices || !rng.chance(12)) return std::nullopt;
@@ -40,7 +40,8 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
   for (size_t s = 0; s < slots_.size(); ++s) {
     const TensorSlot& slot = slots_[s];
     auto other = partner(rng, concrete_, slots_, s);
-    // An operand that lies in its result's buffer may not be another input's partner as well: that input would overlap the result.
+    // An operand that shares its result's buffer must not be shared with another input, which would then overlap the
+    // result.
     if (other && slots_[*other].role != Role::result && views_[*other].data == buffers_[*other]->writable() - first_[*other])
       other.reset();
     if (other) {

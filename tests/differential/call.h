@@ -1,4 +1,5 @@
-// Call: one call of an op: guarded buffers for every tensor, filled, and the views that bind them.
+// Call: the buffers and views of one call of an op. Every tensor gets a buffer between guard pages
+// (tests/support/guarded.h), which is filled with data.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +17,23 @@ namespace strew::test {
 
 class Call {
  public:
-  /// Places a buffer for every bound tensor of `concrete` (extents and strides known) and fills them: canaries everywhere, then data.
-  /// The indices are left to the caller.
+  /// Makes a buffer for every bound tensor of `concrete`, whose extents and strides are known, and fills it: first
+  /// with canary bytes, then with data. The caller fills in the indices.
   Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode);
   Call(const Call&) = delete;
 
   const Op& op() const { return concrete_; }
   const std::vector<TensorSlot>& slots() const { return slots_; }
-  /// Inputs through their read-only mapping.
+  /// The tensors of the call. Inputs are bound by their read-only mapping.
   const std::vector<TensorView>& views() const { return views_; }
   std::byte* indices_origin() const { return origin(index_slot_); }
   int result_count() const { return results_; }
 
-  /// The results' bytes, slack included, one string of bytes per result.
+  /// The bytes of the results' buffers, one vector per result; bytes outside the elements are included.
   using Image = std::vector<std::vector<std::byte>>;
   Image results() const;
   void restore(const Image& image) const;
-  /// Offset of element 0 in an image of result `i`.
+  /// The offset of element 0 in the image of result `i`.
   int64_t origin_offset(int i) const;
 
  private:

@@ -1,9 +1,10 @@
-// The differential check. See check.h.
-//
-// Per op: verify, text round trip, kernels built once; then calls that differ in extents (where dynamic), index pattern and data. The
-// reference runs first in the very buffers the engines get afterwards, so guards and canaries watch it too. Each kernel then runs through
-// Kernel::run on a number of threads that changes from call to call, and sometimes its raw entries run in pieces. Cost: a kernel build is
-// milliseconds, a call tens of microseconds on one thread and a few hundred on eight that share two cores.
+// See check.h. Checks one op. It must verify, and its text must parse to the same op. Its kernels are built once.
+// Then calls are made that differ in extents (where dynamic), index pattern and data. In each call the reference runs
+// first, in the same buffers that the engines get afterwards, so guard pages and canary bytes watch it, too. Then
+// each kernel runs through Kernel::run, on a number of threads that changes from call to call; sometimes its entries
+// are also called directly, on pieces of the work. Building a kernel takes milliseconds; a call takes tens of
+// microseconds on one thread, and a few hundred on eight threads that share two cores. Tested by
+// tests/differential/run_planted.py.
 #include "tests/differential/check.h"
 
 #include <fmt/format.h>
@@ -33,10 +34,10 @@ class PreparedCall {
   Call call;
   Geometry geometry;
   Rng splits{0};
-  int threads = 1;  ///< that the engines are to use
+  int threads = 1;  ///< how many threads the engines use
   bool is_large = false;
   Touched touched;
-  std::optional<FoldBounds> bounds;  ///< where the order of updates is open
+  std::optional<FoldBounds> bounds;  ///< set if the order of updates is open
   Call::Image before, expected;
   Status want;
   strew_fault want_fault{};
@@ -45,7 +46,8 @@ class PreparedCall {
 
 namespace {
 
-/// A caller that rounds down and flushes subnormals: kernels must neither notice nor change it.
+/// A caller whose floating-point environment rounds down and flushes subnormals. Kernels must give the same results
+/// and leave the environment as it is.
 class CallersFloats {
  public:
   explicit CallersFloats([[maybe_unused]] bool odd) {
@@ -62,7 +64,7 @@ class CallersFloats {
   }
   bool kept() const {
 #if defined(__x86_64__)
-    return (_mm_getcsr() & ~0x3fu) == (during_ & ~0x3fu);  // but for the sticky exception flags
+    return (_mm_getcsr() & ~0x3fu) == (during_ & ~0x3fu);  // all but the sticky exception flags
 #else
     return true;
 #endif
@@ -72,14 +74,15 @@ class CallersFloats {
   unsigned before_ = 0, during_ = 0;
 };
 
-/// Bounds of folds in an open order take a hundred bytes an element: calls of more elements than this have no duplicates instead.
+/// FoldBounds takes a hundred bytes per element. Calls with more elements than this get indices without duplicates
+/// instead.
 constexpr int64_t kMostBounded = 200'000;
 
 std::string fault_text(const strew_fault& f) {
   return fmt::format("position {}, component {}, value {}, bound {}", f.position, f.component, f.value, f.bound);
 }
 
-/// Does policy `undefined` or a zero extent leave this call without a meaning?
+/// Is the call defined? Policy `undefined`, or an extent of zero, may leave it without a result.
 bool is_answerable(const Geometry& g) {
   bool answerable = true;
   for (size_t d = 0; d < g.operand.size(); ++d) {
@@ -100,7 +103,7 @@ std::vector<int64_t> random_values(Rng& rng, const Blueprint& b) {
       values[v] = rng.chance(6) ? 0 : rng.chance(30) ? values[v] : rng.between(std::min<int64_t>(1, values[v]), values[v]);
     if (variable.at_most >= 0) values[v] = std::min(values[v], values[static_cast<size_t>(variable.at_most)]);
   }
-  for (size_t v = 0; v < values.size(); ++v) {  // a static window may not exceed a shrunken operand
+  for (size_t v = 0; v < values.size(); ++v) {  // a static window may be larger than a shrunken operand
     const int limit = b.variables[v].at_most;
     if (limit >= 0 && !is_free(b, static_cast<int>(v)) && values[v] < b.variables[v].most) return maxima(b);
   }
@@ -141,7 +144,8 @@ std::vector<Pattern> choose_patterns(Rng& rng, const Op& op, bool must_be_unique
   return out;
 }
 
-/// In place, what no update reaches keeps its bits: the one thing about the reference that can be checked without another.
+/// For in-place scatters: elements that no update reaches must keep their bits. This is the only property of the
+/// reference that can be checked without another implementation.
 std::optional<std::string> changed_untouched(const PreparedCall& p, const Call::Image& after) {
   const Scatter* s = std::get_if<Scatter>(&p.call.op());
   if (s == nullptr || s->init != InitKind::in_place) return std::nullopt;
@@ -196,7 +200,7 @@ std::optional<Failure> Checker::check_text(const Op& op) {
   return std::nullopt;
 }
 
-/// The reference's answer, in the very buffers that the engines get afterwards.
+/// Runs the reference, in the buffers that the engines get afterwards, and stores its results.
 std::optional<Failure> Checker::check_reference(const VerifiedOp& op, PreparedCall& p) {
   const auto failed = [&](std::string what, bool stopped = false) {
     return Failure{std::move(what), p.text, "reference", stopped};
@@ -219,7 +223,7 @@ std::optional<Failure> Checker::check_reference(const VerifiedOp& op, PreparedCa
   return std::nullopt;
 }
 
-/// The ways in which one engine runs one data set.
+/// The ways in which the engine runs this data set.
 std::vector<Checker::Way> Checker::ways(const Engine& engine, PreparedCall& p) {
   Rng& rng = p.splits;
   std::vector<Way> out;
@@ -239,7 +243,8 @@ std::vector<Checker::Way> Checker::ways(const Engine& engine, PreparedCall& p) {
   return out;
 }
 
-/// Runs the engine once and compares. `first`: what its first run gave where the order of updates is open; set by that run.
+/// Runs the engine once and compares its results. `first`: the results of its first run, for ops whose order of
+/// updates is open; this function sets it.
 std::optional<Failure> Checker::check_way(const Engine& engine, const Way& way, PreparedCall& p,
                                           std::optional<Call::Image>& first) {
   const auto failed = [&](std::string what, bool stopped = false) { return Failure{std::move(what), p.text, running_, stopped}; };
@@ -268,13 +273,14 @@ std::optional<Failure> Checker::check_way(const Engine& engine, const Way& way, 
   coverage().ran(steps);
   const Strategy strategy = engine.kernel.schedule().strategy;
   int threads = threads_of(steps, strategy);
-  if (steps.empty() && strategy == Strategy::sequential) threads = 1;  // straight to the range entry
+  if (steps.empty() && strategy == Strategy::sequential) threads = 1;  // the call ran the range entry directly
   if (threads > 0) coverage().ran(SplitCell{strategy, threads, !p.geometry.scatter, p.geometry.oob, result_dtype(p.call.op())});
   return std::nullopt;
 }
 
-/// Bit for bit, but for elements whose order of updates is open: those keep to their bounds, and to the first run of the kernel, because
-/// their bits may depend on op, schedule and shapes, never on the number of threads.
+/// Compares bit for bit, except elements for which the order of updates is open. Those must be within their bounds,
+/// and equal to those of the kernel's first run: their bits may depend on op, schedule and shapes, but not on the
+/// number of threads.
 std::optional<std::string> Checker::difference_from(PreparedCall& p, const Call::Image& actual, const Way& way,
                                                     std::optional<Call::Image>& first) {
   if (!p.bounds || !p.want.ok()) return first_difference(p.call, p.expected, actual, p.touched);

@@ -1,4 +1,4 @@
-// Comparison of results: bytes first, elements only where bytes differ. See compare.h. Covered by tests/unit/differential_test.cc.
+// See compare.h. Bytes are compared first, elements only if bytes differ. Tested by tests/unit/differential_test.cc.
 #include "tests/differential/compare.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ std::vector<int64_t> coordinates(int64_t number, const std::vector<int64_t>& dim
   return at;
 }
 
-/// All bits of the bytes that belong to elements.
+/// A mask of the bits that belong to elements.
 std::vector<std::byte> owned_bits(const TensorType& type, size_t bytes, int64_t origin) {
   std::vector<std::byte> mask(bytes, std::byte{0});
   Scalar ones;
@@ -29,7 +29,7 @@ std::vector<std::byte> owned_bits(const TensorType& type, size_t bytes, int64_t 
 }
 
 struct Strictness {
-  bool touched = false, untouched = false;  ///< must keep all bits
+  bool touched = false, untouched = false;  ///< "untouched" results must keep all bits
 };
 
 Strictness strictness(const Op& op, int i) {

@@ -1,5 +1,5 @@
-// Coverage: how often each cell (gather or scatter, plan kind, policy, combiner, dtype, backend) was run, and which legal cells stayed
-// empty.
+// Coverage: counts how often each cell ran (a cell is a combination of gather or scatter, plan kind, policy,
+// combiner, dtype and backend), and lists the legal cells that did not run.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +23,17 @@ struct Cell {
   auto operator<=>(const Cell&) const = default;
 };
 std::string text(const Cell& cell);
-/// Of an op and its plan: dtype of result 0; a gather's combiner is assign or expr.
+/// The cell of an op and its plan; the dtype is that of result 0. The combiner of a gather counts as assign or expr.
 Cell cell_of(const Op& op, PlanKind kind);
-/// Every cell an op can be in.
+/// Every cell that some op is in.
 const std::vector<Cell>& legal_cells();
-/// Must every legal cell run on this backend? Not on halide, which declines what it cannot hold.
+/// Must every legal cell run on this backend? All but halide, which declines some ops of nearly every cell.
 bool owes_cells(const std::string& backend);
-/// Must generated code (backend llvm) run this op? All but conversions and graphs over dtypes that only move, and wide
-/// accumulation from an operand of another dtype.
+/// Must generated code (backend llvm) run this op? That is required of all ops except conversions of dtypes without
+/// arithmetic, expressions over such dtypes, and wide accumulation from an operand of another dtype.
 bool is_promised(const Op& op);
 
-/// The targets that ops are drawn for: "native" and every x86-64 level that the machine runs.
+/// The targets that kernels are built for: "native", and every x86-64 level that this machine runs.
 const std::vector<std::string>& target_names();
 
 class Coverage {
@@ -44,17 +44,18 @@ class Coverage {
   bool has(const std::string& backend, const Cell& cell) const;
   void ran(const SplitCell& cell) { splits_.ran(cell); }
   void ran(std::span<const PhaseTrace::Step> steps) { splits_.ran(steps); }
-  /// One op's kernels were built for that target.
+  /// Counts an op whose kernels were built for that target.
   void built_for(const std::string& target) { ++targets_[target]; }
-  /// With every number of threads?
+  /// Has the cell run with every number of threads?
   bool has(const SplitCell& cell) const { return splits_.has(cell); }
   bool has(PhaseKind phase) const { return splits_.has(phase); }
-  /// As lines of text, and back: adds what another process counted.
+  /// The counts as lines of text, and the reverse: merge() adds the counts of another process.
   std::string write() const;
   void merge(const std::string& written);
-  /// Table by kind, policy and combiner; then by dtype; then refusals and the share of ops the backend can build; then targets and splits.
+  /// The counts as text: by kind, policy and combiner; by dtype; refusals, and the share of ops that each backend can
+  /// build; targets; splits.
   std::string table() const;
-  /// Legal cells that never ran; splits and targets only where backend llvm is among them.
+  /// The legal cells that never ran. Splits and targets are included only if `backends` has llvm.
   std::vector<std::string> empty_cells(const std::vector<std::string>& backends) const;
 
  private:

@@ -1,5 +1,5 @@
-// See directed_op.h. The generator is given what the cell fixes, the plan decides whether the op lies in it. Covered by every differential run
-// with --require-coverage, and by the share of iterations that start from a strategy.
+// See directed_op.h. The generator gets what the cell determines; the op's plan tells whether the op is in the cell.
+// Tested by every differential run with --require-coverage, and by the iterations that start from a strategy.
 #include "tests/differential/directed_op.h"
 
 #include "tests/differential/random_op.h"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kCellTries = 80, kSplitTries = 200;
 
-/// Wishes and fields that make `strategy` legal, as far as they can be said beforehand.
+/// Sets the wishes and fields that `strategy` needs to be legal, as far as they are known before there is a plan.
 Blueprint aimed_at(Rng& rng, Strategy strategy, OpWishes wishes) {
   using S = Strategy;
   if (!wishes.shape && (uses_owners(strategy) || strategy == S::runs))
@@ -87,7 +87,8 @@ PhaseOp op_for_phase(const EngineRoom& room, Rng& rng, PhaseKind phase) {
     out.blueprint = aimed_at(rng, out.strategy, wishes);
     Scatter* s = std::get_if<Scatter>(&out.blueprint.frame);
     if (wide && s != nullptr) {
-      // A pair of another dtype may not accumulate wide. When no try is left the op stays as it is, legal but without effect on the cell.
+      // A pair whose dtypes differ cannot accumulate wide. If all tries fail, the op is used as it is: it is legal, but does
+      // not run the wanted phase.
       const bool converts = out.blueprint.operands[0].dtype != out.blueprint.results[0].dtype;
       if (out.blueprint.results.size() > 1 || (phase == K::wide_start && (!converts || s->init != InitKind::copy))) continue;
       s->accumulate = Accumulate::wide;

@@ -1,7 +1,6 @@
-// Engines: backends x schedules of one op. See engines.h.
-//
-// Kernels are asked for through the public API, so binding, the cache and the executor are under test too. The runtime's memory of kernels
-// is dropped every two thousand kernels; their code goes with the last handle. Covered by every differential run.
+// See engines.h. Kernels are requested by the public API, so binding, the cache and the executor are tested, too. The
+// runtime forgets its kernels every two thousand kernels; their code is freed with the last handle. Tested by every
+// differential run.
 #include "tests/differential/engines.h"
 
 #include <fmt/format.h>
@@ -20,9 +19,9 @@ namespace strew::test {
 namespace {
 
 constexpr int64_t kForgetEvery = 2000;
-constexpr int kHalidePercent = 15;  // of the ops are also built by Halide, which takes ten times as long as LLVM
+constexpr int kHalidePercent = 15;  // percentage of ops that Halide builds, too: it takes ten times as long as LLVM
 
-/// The strategies that `plan` allows.
+/// The strategies that are legal for `plan`.
 std::vector<Strategy> legal_strategies(const Plan& plan, const Target& target, Schedule schedule) {
   std::vector<Strategy> out;
   for (const Strategy strategy : kStrategies) {
@@ -32,7 +31,7 @@ std::vector<Strategy> legal_strategies(const Plan& plan, const Target& target, S
   return out;
 }
 
-/// A number that the knob takes: its default, or any, where small ones are as likely as large ones.
+/// A value of the knob: its default, or a random one; small values are as likely as large ones.
 int random_number(Rng& rng, const Knob& knob, int usual) {
   if (knob.doubles) {
     int count = 1;
@@ -45,7 +44,7 @@ int random_number(Rng& rng, const Knob& knob, int usual) {
   return static_cast<int>(rng.between(knob.least, most));
 }
 
-/// Every knob that changes the speed alone.
+/// Draws all knobs. None of them changes results.
 Schedule random_schedule(Rng& rng, const Schedule& base, Strategy strategy, const Target& target) {
   Schedule s = base;
   for (const Knob& knob : knobs()) {
@@ -59,7 +58,7 @@ Schedule random_schedule(Rng& rng, const Schedule& base, Strategy strategy, cons
   return s;
 }
 
-/// Without numbers of nodes and tensors, so that equal reasons add up.
+/// The reason of a refusal without the numbers of nodes and tensors, so that equal reasons are counted together.
 std::string reason_of(const Status& status) {
   std::string reason = status.message().substr(0, 120);
   for (size_t i = 1; i < reason.size(); ++i)
@@ -144,7 +143,8 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
   options.target = target;
   options.threads = kThreadCounts[rng.below(std::size(kThreadCounts))];
   const Schedule usual = choose_schedule(plan, target, options.threads);
-  // Whether a call that only checks indices may skip the phases is settled when its kernel is built.
+  // Whether a call that only checks indices may skip the phases is decided when its kernel is built, so this limit is
+  // set here.
   limits_->checked_alone = rng.chance(50) ? 0 : kDefaultLimits.checked_alone;
   coverage_.built_for(target_name);
   std::vector<Engine> engines;
@@ -158,8 +158,8 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
       continue;
     }
     if (name == "halide" && options_.backend.empty() && !rng.chance(kHalidePercent)) continue;
-    // Building costs most of a run: usually either the heuristic's schedule or random ones.
-    if (wish && name != "llvm") continue;  // splits are the runtime's, whoever made the entries
+    // Building takes most of the time, so an op usually gets either the heuristic's schedule or random ones.
+    if (wish && name != "llvm") continue;  // the runtime splits the work, whatever backend made the entries
     const bool only_random = name != "reference" && (wish || (options_.schedules > 0 && rng.chance(45)));
     const bool only_usual = name == "reference" || (options_.schedules == 1 && !only_random && rng.chance(60));
     if (!only_random) {
@@ -168,7 +168,7 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
     }
     for (int n = 0; n < std::max(options_.schedules, wish ? 1 : 0) && !only_usual; ++n) {
       KernelOptions scheduled = options;
-      // The most that a call may have; calls are made with fewer too (small_limits).
+      // The upper bound for all calls; small_limits() makes calls with fewer threads, too.
       scheduled.threads = rng.chance(75) ? kMostThreads : kThreadCounts[rng.below(std::size(kThreadCounts))];
       test::set_schedule(scheduled, print(legal_schedule(rng, name, request, wish)));
       STREW_ASSIGN(Engine engine, one(op, name, scheduled));

@@ -1,7 +1,8 @@
-// Engines: every way to run an op: each backend that can build it, for several targets and under several schedules.
+// Engines: every way to run an op, that is, each backend that can build it, for several targets and under several
+// schedules.
 //
-// The kernels come from a private Runtime whose pool has eight threads whatever the machine has, and whose limits are the test's: it sets
-// them before each call, so that a call of a few elements runs on as many threads as the test says.
+// The kernels come from a Runtime of the test's own. Its pool has eight threads on every machine, and the test sets
+// its limits before each call, so that a call of a few elements runs on as many threads as the test wants.
 #pragma once
 
 #include <memory>
@@ -20,8 +21,8 @@
 namespace strew::test {
 
 struct EngineOptions {
-  std::string backend;  ///< only this one; empty: all
-  int schedules = 1;    ///< random schedules per compiled backend, next to the heuristic's
+  std::string backend;  ///< if not empty, the only backend
+  int schedules = 1;    ///< random schedules per compiled backend, in addition to the heuristic's
 };
 
 struct Engine {
@@ -35,22 +36,23 @@ class EngineRoom {
  public:
   explicit EngineRoom(EngineOptions options);
 
-  /// Builds the op's kernels; with `wish`, compiled ones of that strategy only, none where it is not legal. Fails when a backend that says
-  /// it can build does not, or refuses a promised cell.
+  /// Builds the op's kernels. With `wish`: only compiled kernels of that strategy, or none if it is not legal. Fails
+  /// if a backend whose can_build() agreed cannot build, or if it refuses an op that it must run (is_promised).
   Expected<std::vector<Engine>> build(const Op& op, Rng rng, std::optional<Strategy> wish = {});
-  /// May the op be scheduled so?
+  /// Is the strategy legal for the op?
   bool allows(const Op& op, Strategy strategy) const;
-  /// Plan kind of the op, for coverage.
+  /// The op's cell in the coverage table.
   Expected<Cell> cell(const Op& op) const;
   const std::vector<std::string>& backend_names() const { return names_; }
   Coverage& coverage() { return coverage_; }
 
-  /// What all kernels run under from now on. Its trace is trace().
+  /// Sets the limits of all further calls. Their trace is trace().
   void set_limits(const ExecutionLimits& limits);
   PhaseTrace& trace() { return trace_; }
 
  private:
-  /// A random schedule (of strategy `wish`, if given) that the plan and the backend allow; the usual one if none of a few is.
+  /// A random schedule (with strategy `wish`, if given) that is legal for plan and backend; if several draws fail,
+  /// the schedule of `usual`.
   Schedule legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual, std::optional<Strategy> wish) const;
   Expected<Engine> one(const Op& op, const std::string& backend, const KernelOptions& options);
 

@@ -1,5 +1,5 @@
-// See fold_bounds.h. Long double has eleven bits more than f64 on x86-64 (and sixty more on AArch64), so its own rounding disappears in a
-// hundredth of the bound. Tested by tests/unit/fold_bounds_test.cc.
+// See fold_bounds.h. long double has eleven more bits than f64 on x86-64 (sixty more on AArch64), so its own rounding
+// is less than a hundredth of the bound. Tested by tests/unit/fold_bounds_test.cc.
 #include "tests/differential/fold_bounds.h"
 
 #include <fmt/format.h>
@@ -15,15 +15,15 @@
 namespace strew::test {
 namespace {
 
-/// What a float dtype can hold.
+/// The range and precision of a float dtype.
 struct Range {
-  long double roundoff, largest, smallest;  ///< half an ulp of one; largest finite value; smallest value above zero
+  long double roundoff, largest, smallest;  ///< half an ulp of 1; largest finite value; smallest positive value
 };
 
 Range range_of(DType dtype) {
   const DTypeInfo& row = info(part_dtype(dtype));
   Range range{std::ldexp(1.0L, -row.mantissa_bits - 1), 0, std::ldexp(1.0L, 1 - row.bias - row.mantissa_bits)};
-  // The largest code of the format is an infinity or a NaN in some formats: the first finite one below it.
+  // In some formats the largest code is an infinity or a NaN. Then the first finite code below is taken.
   const uint64_t top = (uint64_t{1} << (row.exponent_bits + row.mantissa_bits)) - 1;
   for (uint64_t code = top, step = 0; step < 2; ++step, code = (top >> row.mantissa_bits << row.mantissa_bits) - 1) {
     range.largest = decode(row.dtype, code);
@@ -39,7 +39,7 @@ std::complex<long double> number(const Scalar& value) {
 
 bool is_product(CombinerKind kind) { return kind == CombinerKind::mul || kind == CombinerKind::div; }
 
-/// Row-major elements of the result's tensor.
+/// The element numbers of the result's tensor, in row-major order.
 std::vector<int64_t> elements_of(const TensorType& type) { return element_numbers(type.dims, strides_of(type)); }
 
 }  // namespace
@@ -84,7 +84,7 @@ FoldBounds::FoldBounds(const Call& call, const Geometry& geometry, const IndexVa
   });
 }
 
-/// The result before the first update.
+/// Starts the folds with the values of the result before the first update.
 void FoldBounds::start(const Call& call, size_t i) {
   const Scatter& op = std::get<Scatter>(call.op());
   const TensorType& type = op.init == InitKind::copy ? op.operands[i] : op.results[i];
@@ -117,7 +117,7 @@ void FoldBounds::add(Fold& fold, const Scalar& update) const {
   }
   if (is_product(kind_)) {
     fold.value *= x;
-    // A quotient's own steps work with the divisor, whose modulus is 1 / |x|.
+    // Partial quotients are bounded by means of the divisors, which multiply the result by 1 / |x|.
     fold.weight *= std::max({1.0L, std::abs(x), kind_ == CombinerKind::div ? 1 / std::abs(x) : 1.0L});
   } else {
     fold.value += kind_ == CombinerKind::sub ? -x : x;
@@ -125,12 +125,12 @@ void FoldBounds::add(Fold& fold, const Scalar& update) const {
   }
 }
 
-/// What any order of the fold may give.
+/// The value that the fold has in long double, and how far any order may be from it.
 FoldBounds::Element FoldBounds::element(const Fold& fold, size_t i) const {
   Element out;
   if (kind_ == CombinerKind::expr || !(is_float(results_[i]) || is_complex(results_[i]))) return out;
   const Range range = range_of(accumulator_.value_or(results_[i])), narrow = range_of(results_[i]);
-  // Complex products and quotients take a dozen roundings each.
+  // A complex product or quotient has about a dozen roundings.
   const long double roundings = static_cast<long double>(fold.updates) * (is_complex(results_[i]) && is_product(kind_) ? 12 : 1);
   const long double relative = std::expm1(roundings * std::log1p(range.roundoff));
   if (fold.nan) out.bounded = out.nan = !is_complex(results_[i]) || !is_product(kind_);

@@ -1,4 +1,4 @@
-// Coordinates of a concrete op: see geometry.h. Covered by tests/unit/differential_test.cc.
+// See geometry.h. Tested by tests/unit/differential_test.cc.
 #include "tests/differential/geometry.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ bool contains(const std::vector<int64_t>& list, int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Steps a row-major coordinate; false after the last.
+/// Moves a coordinate to the next one in row-major order; false after the last.
 bool step(std::vector<int64_t>& at, const std::vector<int64_t>& dims) {
   for (size_t d = dims.size(); d-- > 0;) {
     if (++at[d] < dims[d]) return true;
@@ -41,7 +41,7 @@ DimLists lists_of(const Op& op) {
   return {g.collapsed_slice_dims, g.operand_batching_dims, g.start_indices_batching_dims, g.start_index_map, g.index_vector_dim};
 }
 
-/// Visits the window at `start`; dropped elements by policy.
+/// Visits the elements of the window at `start` that the policy keeps.
 class Walker {
  public:
   Walker(const Geometry& g, const Visit& visit) : g_(g), visit_(visit), strides_(contiguous_strides(g.operand)) {}
@@ -113,7 +113,7 @@ std::vector<int64_t> index_elements(const Op& op) {
   const TensorType& indices = indices_of(op);
   const int64_t vector_dim = lists_of(op).index_vector_dim;
   std::vector<int64_t> dims = indices.dims, strides = strides_of(indices);
-  if (vector_dim < indices.rank()) {  // components innermost
+  if (vector_dim < indices.rank()) {  // the components are the innermost dim
     const auto v = static_cast<ptrdiff_t>(vector_dim);
     std::rotate(dims.begin() + v, dims.begin() + v + 1, dims.end());
     std::rotate(strides.begin() + v, strides.begin() + v + 1, strides.end());
@@ -161,7 +161,7 @@ bool visit_touched(const Geometry& g, const IndexValues& values, const Visit& vi
   bool any_bad = false;
   const int64_t positions = g.position_count();
   const size_t k_count = g.map.size();
-  std::vector<std::pair<std::vector<int64_t>, std::vector<Wide>>> starts;  // with their positions
+  std::vector<std::pair<std::vector<int64_t>, std::vector<Wide>>> starts;  // starts of windows, with their positions
   std::vector<int64_t> at(g.positions.size(), 0);
   for (int64_t p = 0; p < positions; ++p) {
     std::vector<Wide> start(g.operand.size(), 0);

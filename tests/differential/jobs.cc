@@ -1,5 +1,6 @@
-// Processes, not threads: a fault in one does not take the others' reports along, and guarded buffers stay private. See jobs.h.
-// Covered by ./dev test, which runs the differential slice in as many jobs as there are cores.
+// See jobs.h. The jobs are processes and not threads, so that a fault in one does not end the others, and because the
+// fault handler and the guarded buffers are per process. Tested by ./dev test, which runs the differential test in as
+// many jobs as there are cores.
 #include "tests/differential/jobs.h"
 
 #include <poll.h>
@@ -40,7 +41,7 @@ Child start(int job, const std::function<bool(int, std::string&)>& body) {
   return {pid, ends[0], {}};
 }
 
-/// Waits for that child. Says so if a signal ended it, since it printed nothing itself.
+/// Waits for the child. Prints a message if a signal ended it, because the child could not.
 bool succeeded(int job, pid_t pid) {
   int status = 0;
   if (pid <= 0 || waitpid(pid, &status, 0) != pid) return false;

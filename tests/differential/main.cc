@@ -1,11 +1,13 @@
-// strew_differential: random ops x index patterns x data, every backend and several schedules against the reference, bit for bit.
+// strew_differential: compares every backend, under several schedules, with the reference, bit for bit, on random
+// ops, index patterns and data.
 //
 //   strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] [--require-coverage] [--verbose]
-//                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]
+//                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE] [--jobs J]
 //
-// The seed is printed first; a failure prints the op, the call, the first difference, the op shrunk, and the command that replays it.
-// --require-coverage first makes directed ops for every cell, split and phase, and fails if a legal one stays empty. --op checks the op of that
-// canonical text, --iterations times. --jobs runs in that many processes. Exit: 0 clean, 1 a difference, 2 usage, 3 a fault in a pool thread.
+// The seed is printed first. A failure prints the op, the call, the first difference, the shrunk op, and the command
+// that replays it. --require-coverage first makes directed ops for every cell, split and phase of the coverage
+// tables, and fails if a legal one did not run. --op checks the op of that text, --iterations times. --jobs runs that
+// many processes. Exit status: 0 no difference, 1 a difference, 2 usage, 3 a fault in a thread of the pool.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -31,11 +33,11 @@
 namespace strew::test {
 namespace {
 
-/// Ops made for one cell of the coverage tables before it counts as one that cannot be reached: a try succeeds far oftener than not.
+/// How many ops are made for a cell of the coverage tables before it counts as unreachable. Most tries succeed.
 constexpr uint64_t kTries = 400;
 /// Calls of check() per past failure: enough for every target and most strategies.
 constexpr int64_t kReplays = 12;
-/// One op in so many is beyond the last-level cache of most machines, and is called so often.
+/// One op in kHugeEvery is larger than the last-level cache of most machines; it gets kHugePatterns calls.
 constexpr uint64_t kHugeEvery = 1000, kFirstHuge = 299;
 constexpr int64_t kHugeBytes = 40'000'000;
 constexpr int kHugePatterns = 2;
@@ -97,7 +99,8 @@ Options parse(int argc, char** argv) {
   return o;
 }
 
-/// One iteration: the op it makes depends on (seed, iteration) alone. Iterations named "cN" aim at coverage cell N, "sN" at split N, "pN" at phase N.
+/// Runs iterations. The op of an iteration depends on (seed, iteration) only. Iterations named "cN" aim at coverage
+/// cell N, "sN" at split N, "pN" at phase N.
 class Driver {
  public:
   explicit Driver(const Options& options) : options_(options), checker_(options.engines) {
@@ -108,9 +111,9 @@ class Driver {
   }
 
   bool run(uint64_t seed, const std::string& iteration);
-  /// The op of this text, with data from `seed`.
+  /// Checks the op of this text, with data from `seed`.
   bool run_op(const std::string& text, uint64_t seed, int64_t times);
-  /// Every jobs-th coverage cell and iteration, from the job-th.
+  /// Runs the coverage cells and iterations job, job + jobs, job + 2 * jobs, …
   bool run_share(int64_t job, int64_t jobs);
   bool replay_file();
   Checker& checker() { return checker_; }
@@ -127,14 +130,15 @@ class Driver {
   std::string replay_;
 };
 
-/// Has every backend that owes this cell run it?
+/// Has the cell run on every backend that must run it?
 bool Driver::covered(const Cell& cell) {
   const std::vector<std::string>& backends = checker_.room().backend_names();
   return std::all_of(backends.begin(), backends.end(),
                      [&](const std::string& name) { return !owes_cells(name) || checker_.coverage().has(name, cell); });
 }
 
-/// One op always, and more until that cell has run: a few ops lie beside it, or have no legal call.
+/// Checks one op for the cell, and more until the cell has run: some of the ops are not in the cell, or have no
+/// defined call.
 bool Driver::run_cell(uint64_t seed, size_t number) {
   for (uint64_t tries = 0; tries == 0 || (tries < kTries && !covered(legal_cells()[number])); ++tries) {
     const uint64_t stream = seed ^ (tries << 40);
@@ -145,7 +149,7 @@ bool Driver::run_cell(uint64_t seed, size_t number) {
   return true;
 }
 
-/// Ops for that split until it has run on every number of threads.
+/// Checks ops for the split until it has run on every number of threads.
 bool Driver::run_split_cell(uint64_t seed, size_t number) {
   const SplitCell& cell = legal_splits()[number];
   for (uint64_t tries = 0; tries < kTries && !checker_.coverage().has(cell); ++tries) {
@@ -158,7 +162,7 @@ bool Driver::run_split_cell(uint64_t seed, size_t number) {
   return true;
 }
 
-/// Ops for that phase until it has run on every number of threads.
+/// Checks ops for the phase until it has run on every number of threads.
 bool Driver::run_phase_cell(uint64_t seed, size_t number) {
   const PhaseKind phase = legal_phases()[number];
   for (uint64_t tries = 0; tries < kTries && !checker_.coverage().has(phase); ++tries) {
@@ -188,7 +192,8 @@ bool Driver::run(uint64_t seed, const std::string& iteration) {
     return run_cell(seed, std::strtoull(iteration.c_str() + 1, nullptr, 10) % legal_cells().size());
   const uint64_t number = std::strtoull(iteration.c_str(), nullptr, 10);
   Rng rng = Rng::stream(seed, number * 2);
-  // Every third op starts from a strategy, so that each is drawn as often as any other; one in kHugeEvery is larger than the caches.
+  // Every third op is made for a strategy, all of which are drawn equally often. One op in kHugeEvery is larger than
+  // the caches.
   std::optional<Strategy> wish;
   const bool huge = number % kHugeEvery == kFirstHuge;
   if (!huge && number % 3 == 0) wish = kStrategies[rng.below(std::size(kStrategies))];
@@ -211,7 +216,7 @@ bool Driver::report(const Blueprint& blueprint, uint64_t data_seed, const Failur
   fmt::print("FAIL {}\n  op: {}\n  call: {}\n  {}\nreplay: {}\n", failure.engine, print(make_op(blueprint)), failure.call,
              failure.what, replay_);
   std::fflush(stdout);
-  if (failure.stopped) _exit(1);  // the signal may have left locks held
+  if (failure.stopped) _exit(1);  // locks may still be held where the signal came
   Failure last = failure;
   const Blueprint small = shrink(blueprint, [&](const Blueprint& candidate) {
     const auto again = checker_.check(candidate, data_seed, kPatterns, wish);
@@ -235,7 +240,7 @@ bool Driver::run_share(int64_t job, int64_t jobs) {
   const auto phases = static_cast<int64_t>(options_.require_coverage ? legal_phases().size() : 0);
   for (int64_t phase = job; phase < phases; phase += jobs)
     if (!run(options_.seed, fmt::format("p{}", phase))) return false;
-  const auto start = Clock::now();  // --seconds are for random ops: the cells take what they take
+  const auto start = Clock::now();  // --seconds limits the random ops only, not the coverage cells
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
   const bool counted = options_.seconds == 0 || options_.iterations_given;
   for (int64_t n = job; !counted || n < options_.iterations; n += jobs) {
@@ -258,7 +263,8 @@ bool Driver::run_op(const std::string& text, uint64_t seed, int64_t times) {
   return true;
 }
 
-/// Lines "SEED:ITERATION" (only as good as the generator is unchanged) or "SEED OP-TEXT"; # starts a comment.
+/// Replays lines "SEED:ITERATION" (valid only as long as the generator is unchanged) or "SEED OP-TEXT"; # starts a
+/// comment.
 bool Driver::replay_file() {
   std::ifstream file(options_.seeds_file);
   if (!file) usage("cannot read " + options_.seeds_file);

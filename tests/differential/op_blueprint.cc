@@ -1,5 +1,5 @@
-// Op to Blueprint: which dims are the same number, and values for the open ones. See op_blueprint.h. Covered by
-// tests/unit/differential_test.cc and the replay of failing_seeds.txt.
+// See op_blueprint.h. Finds out which dims of the op must be equal, gives each group a variable, and chooses values
+// for the open ones. Tested by tests/unit/differential_test.cc and the replay of failing_seeds.txt.
 #include "tests/differential/op_blueprint.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Reader {
     out_.variables.push_back({most, at_most, position});
     return static_cast<int>(out_.variables.size()) - 1;
   }
-  /// The first static extent among those that must agree, or `open`.
+  /// The first static extent among those that must be equal; `open` if there is none.
   static int64_t known(const std::vector<int64_t>& extents, int64_t open) {
     for (int64_t extent : extents)
       if (extent != kDynamic) return extent;
@@ -34,10 +34,10 @@ class Reader {
 
   const Op& op_;
   Blueprint out_;
-  std::vector<TensorType> indexed_, window_side_;  // operands and results of a scatter; updates. A gather: operand; result
+  std::vector<TensorType> indexed_, window_side_;  // of a scatter: operands and results; updates. Of a gather: operand; result
   std::vector<int64_t> window_side_dims_, removed_, batching_, index_batching_;
   int64_t vector_dim_ = 0;
-  std::vector<int> operand_, positions_, window_, window_side_variables_;  // variables; window_ per window dim
+  std::vector<int> operand_, positions_, window_, window_side_variables_;  // numbers of variables; window_ has one per window dim
 };
 
 TensorPlan Reader::plan(const TensorType& type, const std::vector<int>& variables) const {
@@ -46,7 +46,7 @@ TensorPlan Reader::plan(const TensorType& type, const std::vector<int>& variable
   for (size_t d = 0; d < type.dims.size(); ++d) {
     const bool open = type.dims[d] == kDynamic;
     const int v = variables[d];
-    // A static extent that is not its variable's (a smaller batch) stays itself.
+    // A static extent that differs from its variable's (a smaller batch) stays a constant.
     if (!open && (v < 0 || out_.variables[static_cast<size_t>(v)].most != type.dims[d]))
       t.dims.push_back({-1, type.dims[d], false});
     else

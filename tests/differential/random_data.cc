@@ -1,5 +1,5 @@
-// Random element values, built from the traits table so that a new dtype needs no line here. See random_data.h.
-// Covered by tests/unit/differential_test.cc (every special class occurs) and every differential run.
+// See random_data.h. Values are made from the traits table, so a new dtype needs no change here. Tested by
+// tests/unit/differential_test.cc (every special class occurs) and every differential run.
 #include "tests/differential/random_data.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 uint64_t low_mask(int width) { return width >= 64 ? ~0ull : (1ull << width) - 1; }
 
-/// Binary floats with sign, exponent and mantissa fields; the rest move as bits.
+/// Is it a binary float with sign, exponent and mantissa fields? The other dtypes are only moved as bits.
 bool has_fields(const DTypeInfo& row) {
   return row.codes == FloatCodes::ieee || row.codes == FloatCodes::fn || row.codes == FloatCodes::fnuz ||
          row.codes == FloatCodes::finite;
@@ -21,7 +21,8 @@ uint64_t pack(const DTypeInfo& row, uint64_t sign, uint64_t exponent, uint64_t m
   return (sign << (row.exponent_bits + row.mantissa_bits)) | (exponent << row.mantissa_bits) | mantissa;
 }
 
-/// `width` bits that lie on or one step beside the middle between two values of a narrower format: where rounding twice shows.
+/// `width` bits at, or one step beside, the middle between two values of a narrower format: here rounding twice gives
+/// a different result than rounding once.
 uint64_t near_tie(Rng& rng, int width) {
   static constexpr int kKept[] = {1, 2, 3, 7, 10, 23};
   const int kept = kKept[rng.below(6)];
@@ -56,17 +57,17 @@ uint64_t special_float(Rng& rng, const DTypeInfo& row) {
   const uint64_t quiet = row.mantissa_bits > 0 ? 1ull << (row.mantissa_bits - 1) : 0;
   switch (rng.below(12)) {
     case 0:
-      return pack(row, sign, top, 0);  // infinity where there is one
+      return pack(row, sign, top, 0);  // infinity, if the format has one
     case 1:
       return pack(row, sign, top, quiet | (rng.next() & full));  // quiet NaN with a payload
     case 2:
       return pack(row, sign, top, std::max<uint64_t>(rng.next() & full & ~quiet, 1));  // signalling NaN
     case 3:
-      return pack(row, sign, top, full);  // NaN, or the largest of the finite kinds
+      return pack(row, sign, top, full);  // NaN; in finite formats the largest number
     case 4:
       return pack(row, 0, 0, 0);
     case 5:
-      return pack(row, 1, 0, 0);  // -0; NaN of the fnuz kinds
+      return pack(row, 1, 0, 0);  // -0; in fnuz formats NaN
     case 6:
       return pack(row, sign, 0, rng.next() & full);  // subnormal
     case 7:
@@ -74,7 +75,7 @@ uint64_t special_float(Rng& rng, const DTypeInfo& row) {
     case 8:
       return pack(row, sign, 1, 0);  // smallest normal
     case 9:
-      return pack(row, sign, top - 1, full);  // largest finite of IEEE kinds
+      return pack(row, sign, top - 1, full);  // largest finite number of IEEE formats
     case 10:
       return pack(row, sign, static_cast<uint64_t>(row.bias), 0);  // one
     default:

@@ -1,5 +1,5 @@
-// Random element values: ordinary ones, whose sums are inexact, and nasty ones (both kinds of NaN, signed zeros, subnormals,
-// infinities, the extremes of integers).
+// Random element values: ordinary ones, whose sums are inexact, and special ones (quiet and signalling NaNs, signed
+// zeros, subnormals, infinities, the extremes of integers). Tested by tests/unit/differential_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@ namespace strew::test {
 
 enum class DataMode : uint8_t {
   ordinary,  ///< floats of similar size, any mantissa; integers of any size
-  nasty,     ///< one in three is special
-  small,     ///< small integers: exact in every order
-  bits,      ///< uniform storage bits
+  nasty,     ///< one value in three is a special one
+  small,     ///< small integers, whose sums are exact in every order
+  bits,      ///< uniformly distributed bits
 };
 
-/// A value of any dtype, movement-only ones included. bool is 0 or 1.
+/// A value of any dtype, including those that can only be moved. bool is 0 or 1.
 Scalar random_value(Rng& rng, DType dtype, DataMode mode);
-/// Fills every element of the tensor (extents and strides known) whose element 0 is at `origin`.
+/// Fills every element of a tensor whose extents and strides are known and whose element 0 is at `origin`.
 void fill_tensor(Rng& rng, std::byte* origin, const TensorType& type, DataMode mode);
 
 }  // namespace strew::test

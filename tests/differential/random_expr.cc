@@ -1,7 +1,8 @@
-// Random expression graphs: grown from the results downwards, nodes stored in evaluation order. See random_expr.h.
+// See random_expr.h. Graphs are made from the results down to the inputs; nodes are stored in evaluation order.
 //
-// One restriction keeps results defined: the bits of a computed NaN are unspecified (semantics.md section 2), so a graph never
-// bitcasts a computed float to anything that shows them. Covered by every differential run (each generated op must verify).
+// One restriction keeps results defined. The bits of a computed NaN are unspecified (docs/semantics.md section 2), so
+// a graph never bitcasts a computed float to a type that would show them. Tested by every differential run, which
+// verifies each generated op.
 #include "tests/differential/random_expr.h"
 
 #include "tests/differential/random_data.h"
@@ -150,7 +151,7 @@ int32_t Grower::complex(DType dtype, int depth) {
 }
 
 int32_t Grower::grow(DType dtype, int depth) {
-  if (!graph.nodes.empty() && rng_.chance(12)) {  // share a node
+  if (!graph.nodes.empty() && rng_.chance(12)) {  // reuse a node
     const auto n = static_cast<int32_t>(rng_.below(static_cast<int64_t>(graph.nodes.size())));
     if (graph.nodes[static_cast<size_t>(n)].dtype == dtype) return n;
   }

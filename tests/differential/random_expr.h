@@ -1,4 +1,4 @@
-// Random expression graphs: typed, small, with shared nodes, over given inputs.
+// random_expr: small, typed expression graphs with shared nodes, over given inputs. Tested by every differential run.
 #pragma once
 
 #include <vector>
@@ -16,13 +16,14 @@ struct ExprInput {
 
 struct ExprLimits {
   int depth = 3;
-  bool functions = true;  ///< exp, log, sin, …
+  bool functions = true;  ///< allow exp, log, sin, …
 };
 
-/// A graph whose results have `results` dtypes. A dtype without arithmetic can only be passed through or selected.
+/// A graph whose results have the dtypes `results`. A value of a dtype without arithmetic is only passed on or
+/// selected.
 Expr random_expr(Rng& rng, const std::vector<ExprInput>& inputs, const std::vector<DType>& results, const ExprLimits& limits);
 
-/// Dtypes in which graphs compute.
+/// The dtypes in which graphs compute.
 const std::vector<DType>& arithmetic_dtypes();
 
 }  // namespace strew::test

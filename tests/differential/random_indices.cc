@@ -1,4 +1,4 @@
-// Index patterns: see random_indices.h. Covered by tests/unit/differential_test.cc.
+// See random_indices.h. Tested by tests/unit/differential_test.cc.
 #include "tests/differential/random_indices.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class Maker {
     return last <= 0 ? 0 : static_cast<Wide>(rng_.below(static_cast<int64_t>(last) + 1));
   }
   Wide representable(Wide value, size_t k) { return value < least_ || value > most_ ? inside(k) : value; }
-  /// The negative spelling of an in-range start, where the op normalises.
+  /// The negative value that means the same start, if the op normalises negative indices.
   Wide spelled(Wide value, size_t k) {
     const Wide other = value - g_.operand[static_cast<size_t>(g_.map[k])];
     return g_.normalize && other >= least_ && rng_.chance(40) ? other : value;
@@ -66,7 +66,7 @@ IndexValues Maker::from_tuples(const std::vector<std::vector<Wide>>& tuples, boo
   return values;
 }
 
-/// Just past either end, or a window hanging over it.
+/// A start just beyond either end, or one whose window hangs over an end.
 Wide Maker::outside(size_t k, Pattern pattern) {
   const auto d = static_cast<size_t>(g_.map[k]);
   const Wide dim = g_.operand[d], window = g_.window[d], last = dim - window;
@@ -111,7 +111,8 @@ Wide Maker::extreme(size_t k) {
   return list[static_cast<size_t>(rng_.below(static_cast<int64_t>(list.size())))];
 }
 
-/// Windows on a grid of their own size, distinct for the positions of one batch; random when the grid is too small.
+/// Windows on a grid of their own size, different for all positions of a batch; random ones if the grid has too few
+/// cells.
 IndexValues Maker::distinct() {
   std::vector<int64_t> cells;
   int64_t grid = 1;

@@ -1,4 +1,4 @@
-// Dynamic extents and memory layouts of a random op. See random_layout.h. Covered by every differential run.
+// See random_layout.h. Tested by every differential run.
 #include "tests/differential/random_layout.h"
 
 #include <numeric>
@@ -76,7 +76,7 @@ void choose_layouts(Rng& rng, Blueprint& b) {
     if (strided && rng.chance(percent)) t->layout = random_layout(rng, t->dims.size(), !owned);
   }
   if (scatter != nullptr && scatter->init == InitKind::in_place) b.results = b.operands;
-  // A fill's operand is never bound; its strides mean nothing.
+  // The operand of a fill is never bound, so its strides mean nothing.
   if (scatter != nullptr && scatter->init == InitKind::fill)
     for (TensorPlan& t : b.operands) t.layout = {};
 }

@@ -1,4 +1,5 @@
-// Which extents and strides are known only at the call, and how tensors lie in memory.
+// choose_layouts: draws which extents and strides are known only at the call, and the strides of the tensors. Tested
+// by every differential run.
 #pragma once
 
 #include "tests/differential/blueprint.h"
@@ -7,8 +8,8 @@
 namespace strew::test {
 
 void choose_dynamic_dims(Rng& rng, Blueprint& blueprint);
-/// Contiguous, permuted, reversed, with gaps, broadcast (updates, indices, extras only); static or dynamic. A result in place shares
-/// its operand's layout.
+/// Draws each layout: contiguous, permuted, reversed, with gaps, or broadcast (updates, indices and extras only);
+/// static or dynamic. The result of an in-place scatter has its operand's layout.
 void choose_layouts(Rng& rng, Blueprint& blueprint);
 
 }  // namespace strew::test

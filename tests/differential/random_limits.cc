@@ -1,4 +1,4 @@
-// See random_limits.h. Each limit is sometimes one, sometimes a small number that divides nothing, and sometimes the product's own. Covered by
+// See random_limits.h. Each limit is 1, a small number that divides no extent, or the library's default. Tested by
 // every differential run.
 #include "tests/differential/random_limits.h"
 

@@ -1,4 +1,4 @@
-// Limits under which small calls take the executor's every path.
+// small_limits: execution limits under which small calls take every path of the executor.
 #pragma once
 
 #include "runtime/call/executor/limits.h"
@@ -6,8 +6,9 @@
 
 namespace strew::test {
 
-/// As many threads as the call may have, up to `threads`, however small it is; chunks, queues, rounds and blocks of a few elements; caches of
-/// a few bytes. Calls of thousands of `positions` get larger ones, because every round costs two barriers.
+/// A call uses as many threads as it may have, up to `threads`, even if it is small. Chunks, queues, rounds and
+/// blocks have a few elements, caches a few bytes. Calls with thousands of `positions` get larger rounds, because
+/// each round takes two barriers.
 ExecutionLimits small_limits(Rng& rng, int threads, int64_t positions);
 
 }  // namespace strew::test

@@ -1,8 +1,10 @@
-// Random ops: first the roles of the operand's dims and the index positions, then dtypes and combiner, then which extents are dynamic
-// and how tensors lie in memory. Sizes lean towards rows of 1..70 elements, where vector tails go wrong; zero and one occur often.
+// See random_op.h. The generator draws the roles of the operand's dims and the index positions first, then dtypes and
+// combiner, then which extents are dynamic and the layouts. Rows of 1 to 70 elements are drawn more often, because
+// vector tails are where mistakes occur; extents of zero and one are common.
 //
-// Limits: ranks up to 5, at most kElements elements per tensor (six ops in a hundred kManyElements, and on wish more), N up to 3. Everything
-// generated must verify; a rejected op is a failure of the differential test. Covered by every differential run.
+// Limits: ranks up to 5, kElements elements per tensor (kManyElements in six ops of a hundred, more on request), up
+// to three operands. Every generated op must verify: a refused one is a failure of the differential test. Tested by
+// every differential run.
 #include "tests/differential/random_op.h"
 
 #include <algorithm>
@@ -18,7 +20,7 @@ namespace {
 
 constexpr int64_t kElements = 6000, kManyElements = 80000;
 
-/// The dtypes most tables have; drawn more often than the rest.
+/// The common dtypes, which are drawn more often than the others.
 bool is_common(DType dtype) {
   const bool integer = is_integer(dtype) && bits(dtype) >= 8;
   return integer || dtype == DType::boolean || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32 ||
@@ -58,7 +60,7 @@ class Generator {
   }
   int64_t size();
   DType other_dtype(DType like, int percent);
-  Scalar fill_value(DType dtype) {  // an op holds no addresses: the only string is the empty one
+  Scalar fill_value(DType dtype) {  // an op's text holds no addresses, so the only string is the empty one
     if (dtype == DType::string) return {dtype, {0, 0}};
     return random_value(rng_, dtype, rng_.chance(50) ? DataMode::small : DataMode::nasty);
   }
@@ -76,10 +78,10 @@ class Generator {
   std::vector<int> operand_variables_;     // per operand dim
   std::vector<int64_t> map_;               // component -> operand dim
   std::vector<DimRef> position_dims_;      // dims of indices without index_vector_dim
-  std::vector<int64_t> position_batches_;  // per position dim: operand batching dim or -1
+  std::vector<int64_t> position_batches_;  // per position dim: its operand batching dim, or -1
   int64_t index_vector_dim_ = 0;
   std::vector<DimRef> window_side_;        // dims of updates or of a gather's result
-  std::vector<int64_t> window_side_dims_;  // which of them are window dims
+  std::vector<int64_t> window_side_dims_;  // which of window_side_ are window dims
   std::vector<ExtraKind> extra_kinds_;
 };
 
@@ -93,7 +95,7 @@ void Generator::choose_frame() {
   const auto any = static_cast<CombinerKind>(rng_.below(static_cast<int64_t>(CombinerKind::expr) + 1));
   const bool graph = rng_.chance(15);
   combiner_ = wishes_.combiner.value_or(graph ? CombinerKind::expr : scatter_ ? any : CombinerKind::assign);
-  // A combiner that was drawn gives way to a dtype that is wished.
+  // If the drawn combiner does not take the wished dtype, it is replaced.
   if (!wishes_.combiner && wishes_.dtype && !combines(combiner_, *wishes_.dtype)) combiner_ = CombinerKind::assign;
 }
 
@@ -175,7 +177,8 @@ void Generator::choose_positions() {
   }
 }
 
-/// Window extents per operand dim, and the dims of updates (or of a gather's result): positions and window dims interleaved.
+/// Draws the extents of windows per operand dim, and the dims of updates (or of a gather's result): position dims and
+/// window dims in any order.
 void Generator::choose_window() {
   std::vector<DimRef> window;
   for (size_t d = 0; d < roles_.size(); ++d) {
@@ -217,7 +220,7 @@ int64_t Generator::size() {
   return rng_.between(128, 400);
 }
 
-/// No variable is above the one that bounds it.
+/// Reduces every variable to the one that bounds it.
 void Generator::clamp() {
   for (Variable& v : out_.variables)
     if (v.at_most >= 0) v.most = std::min(v.most, out_.variables[static_cast<size_t>(v.at_most)].most);
@@ -242,7 +245,7 @@ std::vector<DimRef> Generator::window_dims() const {
   return dims;
 }
 
-/// Rows get lengths with vector tails, and a wish for elements is granted.
+/// Draws the extents: row lengths with vector tails, and the number of elements that was wished for.
 void Generator::choose_sizes() {
   const bool large = rng_.chance(6);
   if (large)
@@ -262,8 +265,8 @@ void Generator::choose_sizes() {
   most_elements_ = wishes_.elements > 0 ? wishes_.elements * 2 : large ? kManyElements : kElements;
 }
 
-/// Shrinks extents until every tensor is within the budget. Runs when no extent of zero can become 1 any more: beside a zero the other
-/// extents of a tensor may be as large as they like.
+/// Shrinks extents until every tensor is within the limit. It runs last, after zero extents can no longer become 1:
+/// beside a zero the other extents of a tensor may have any size.
 void Generator::fit_sizes() {
   for (const std::vector<DimRef>& dims : {operand_dims(), window_side_, position_dims_, window_dims()}) {
     while (count(dims) > most_elements_) {
@@ -281,13 +284,13 @@ void Generator::fit_sizes() {
 
 DType Generator::other_dtype(DType like, int percent) {
   if (!info(like).arithmetic || !rng_.chance(percent)) return like;
-  // From far wider to narrower than 32 bits: where rounding twice, through f32, would show.
+  // From wide dtypes to those narrower than 32 bits: a conversion that rounds twice, by way of f32, would be noticed.
   const std::vector<DType> wide{DType::f64, DType::f64, DType::i64, DType::u64, DType::i32, DType::f32};
   const bool narrow = is_float(like) && bits(like) <= 16;
   const std::vector<DType>& from = narrow && rng_.chance(60) ? wide : arithmetic_dtypes();
   for (int tries = 0; tries < 16; ++tries) {
     const DType dtype = rng_.pick(from);
-    if (is_complex(like) || !is_complex(dtype)) return dtype;  // the imaginary part would be lost
+    if (is_complex(like) || !is_complex(dtype)) return dtype;  // a conversion from complex to real would lose the imaginary part
   }
   return like;
 }
@@ -312,7 +315,7 @@ void Generator::choose_dtypes() {
   }
 }
 
-/// The dtypes that give a combiner's name its graph.
+/// A scatter with the dtypes from which a named combiner makes its graph.
 Scatter Generator::typed() const {
   Scatter s;
   for (const TensorPlan& update : out_.updates) s.updates.push_back({update.dtype, {}, {}});
@@ -375,7 +378,7 @@ void Generator::choose_indices() {
   const auto positions = static_cast<int64_t>(position_dims_.size());
   out_.indices.dims = position_dims_;
   index_vector_dim_ = positions;
-  if (count == 1 && rng_.chance(50)) return;  // indices are scalars
+  if (count == 1 && rng_.chance(50)) return;  // one component: indices are scalars
   if (rng_.chance(30)) index_vector_dim_ = rng_.between(0, positions);
   out_.indices.dims.insert(out_.indices.dims.begin() + index_vector_dim_, DimRef{-1, count, false});
 }
@@ -419,11 +422,11 @@ void Generator::assemble() {
   }
 }
 
-/// Extents of zero: some policies then cannot answer, so an indexed or removed dim becomes 1.
+/// Some policies give no result for extents of zero. Then an indexed or removed dim becomes 1.
 void Generator::fix_policy() {
   for (size_t d = 0; d < roles_.size(); ++d) {
     Variable& v = out_.variables[static_cast<size_t>(operand_variables_[d])];
-    const bool unit = out_.window[d].variable < 0;  // inserted, collapsed, batching, or a window of one
+    const bool unit = out_.window[d].variable < 0;  // inserted, collapsed or batching, or a window of extent 1
     const bool dropped =
         scatter_ && roles_[d] == DimRole::removed && component_of(static_cast<int>(d)) && oob_ != OobPolicy::undefined;
     const bool batch = scatter_ && roles_[d] == DimRole::batching;

@@ -1,4 +1,4 @@
-// Random ops over the whole descriptor space of semantics.md section 1.
+// random_blueprint: random ops over the whole op space of docs/semantics.md section 1.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 namespace strew::test {
 
 struct OpWishes {
-  std::optional<bool> scatter;  ///< unset: random
+  std::optional<bool> scatter;  ///< unset: drawn
   std::optional<Shape> shape;
   std::optional<OobPolicy> oob;
   std::optional<CombinerKind> combiner;  ///< a gather has assign (no graph) or expr
-  std::optional<DType> dtype;            ///< of result 0
-  int64_t elements = 0;                  ///< of the operand or the updates, about; 0: random, thousands at most
+  std::optional<DType> dtype;            ///< the dtype of result 0
+  int64_t elements = 0;                  ///< about how many in the operand or the updates; 0: drawn, at most some thousands
 };
 
 /// An op that verifies.
 Blueprint random_blueprint(Rng& rng, const OpWishes& wishes);
 
-/// May this combiner fold values of this dtype?
+/// Does this combiner take values of this dtype?
 bool combines(CombinerKind combiner, DType dtype);
 
 }  // namespace strew::test

@@ -1,4 +1,4 @@
-// See raw_entries.h and include/strew/abi.h. Covered by every differential run.
+// See raw_entries.h and include/strew/abi.h. Tested by every differential run.
 #include "tests/differential/raw_entries.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Piece = std::pair<int64_t, int64_t>;
 
-/// [0, total) in one to four pieces, some empty.
+/// The range [0, total) in one to four pieces; some may be empty.
 std::vector<Piece> pieces(Rng& rng, int64_t total) {
   std::vector<int64_t> cuts{0, total};
   for (int64_t n = rng.between(1, 4); n > 1; --n) cuts.push_back(rng.below(total + 1));
@@ -30,8 +30,8 @@ std::vector<Piece> shuffled(Rng& rng, int64_t total) {
   return out;
 }
 
-/// Entries keys and list: keys in pieces, then the listed positions of one owner after the other. The first position of the call is, at
-/// random, listed alone, because positions in a list may count from any origin.
+/// Runs the entries keys and list: keys in pieces, then the listed positions of one owner after the other. Sometimes
+/// the first position of the call is listed alone, because the positions in a list may be counted from any origin.
 void run_lists(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
   strew_fault unused{};
   std::vector<uint32_t> keys(static_cast<size_t>(positions), 77);
@@ -60,7 +60,8 @@ void run_lists(const Kernel& kernel, strew_args args, int64_t positions, Rng& rn
   }
 }
 
-/// Entry clip: disjoint ranges of destinations or, with all destinations, of the first window loop, in any order.
+/// Runs the entry clip, in any order, on disjoint ranges of destinations or, with all destinations, of the first
+/// window loop.
 void run_clip(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
   strew_fault unused{};
   const bool by_destination = kernel.schedule().strategy == Strategy::clip;
@@ -73,7 +74,7 @@ void run_clip(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng
   }
 }
 
-/// Every position through whatever entry the kernel has.
+/// Applies all positions by the entries that the kernel has.
 void apply(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
   strew_fault unused{};
   if (kernel.entry(STREW_ENTRY_clip) != nullptr && rng.chance(50)) return run_clip(kernel, args, positions, rng);

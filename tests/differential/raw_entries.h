@@ -1,5 +1,6 @@
-// Raw entries: a kernel's entries called from outside the runtime, as include/strew/abi.h allows it to foreign callers: bound by the product's own
-// binder, then check, init, range, keys, list and clip on pieces of the work that no strategy would choose.
+// run_entries: calls a kernel's entries directly, as a program may that uses include/strew/abi.h without the runtime.
+// The call is bound by the library's binder; then check, init, range, keys, list and clip run on pieces of the work
+// that no strategy would choose. Tested by every differential run.
 #pragma once
 
 #include <span>
@@ -9,9 +10,10 @@
 
 namespace strew::test {
 
-/// Does the kernel have entries of its own? Interpreted ones and wide accumulations have none.
+/// Does the kernel have entries? Interpreted kernels and wide accumulations have none.
 bool has_entries(const Kernel& kernel);
-/// One call in random pieces: disjoint ones in any order where nothing is combined, in position order where destinations may meet.
+/// Makes one call in random pieces: disjoint ones in any order if nothing is combined, and in the order of positions
+/// if destinations may meet.
 Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rng& rng, strew_fault* fault);
 
 }  // namespace strew::test

@@ -1,4 +1,5 @@
-// Greedy shrinking: each simplification is kept if the op still fails; rounds repeat until nothing helps. See shrink.h.
+// See shrink.h. Shrinking is greedy: a simplification is kept if the op still fails, and rounds repeat until none
+// helps. Tested by tests/unit/differential_test.cc.
 #include "tests/differential/shrink.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace strew::test {
 namespace {
 
-using Step = std::function<bool(Blueprint&)>;  ///< false: does not apply
+using Step = std::function<bool(Blueprint&)>;  ///< returns false if the step does not apply
 
 bool make_static(Blueprint& b) {
   bool changed = false;
@@ -45,7 +46,7 @@ bool clear_options(Blueprint& b) {
   return !(before == g);
 }
 
-/// The first pair alone, where its result needs no other.
+/// Keeps the first pair of operand and update only, if its result depends on no other.
 bool one_pair(Blueprint& b) {
   Scatter* s = std::get_if<Scatter>(&b.frame);
   if (s == nullptr || b.results.size() == 1 || !s->extras.empty()) return false;

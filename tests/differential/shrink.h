@@ -1,4 +1,4 @@
-// Shrink: a smaller op that still fails.
+// shrink: finds a smaller op that still fails.
 #pragma once
 
 #include <functional>
@@ -7,7 +7,8 @@
 
 namespace strew::test {
 
-/// Tries simplifications (static, contiguous, smaller extents, fewer pairs, no hints) as long as `still_fails` says so; bounded.
+/// Tries simplifications (static, contiguous, smaller extents, fewer pairs, no hints) and keeps those with which
+/// `still_fails` returns true. The number of tries is bounded.
 Blueprint shrink(Blueprint blueprint, const std::function<bool(const Blueprint&)>& still_fails);
 
 }  // namespace strew::test

@@ -1,5 +1,5 @@
-// The table of splits. Which cells are legal is said here once more, in one line per strategy, so that a strategy that refuses too much
-// leaves a cell empty. See split_coverage.h.
+// See split_coverage.h. is_legal() repeats which cells are legal, in one line per strategy, so that a strategy that
+// refuses too many ops leaves a cell empty. Tested by tests/unit/differential_test.cc.
 #include "tests/differential/split_coverage.h"
 
 #include <fmt/format.h>
@@ -16,17 +16,17 @@ bool is_legal(Strategy strategy, bool gather, OobPolicy oob, DType dtype) {
   const bool fill = oob == OobPolicy::fill_element || oob == OobPolicy::fill_window;
   if (gather ? skip : fill) return false;
   if (strategy == Strategy::sequential) return true;
-  if (bits(dtype) < 8) return false;  // two owners would share a byte
+  if (bits(dtype) < 8) return false;  // two threads could write elements in the same byte
   if (strategy == Strategy::positions || strategy == Strategy::window) return true;
   if (gather) return false;
-  if (strategy == Strategy::runs) return oob != OobPolicy::wrap;  // folding breaks the order of sorted indices
+  if (strategy == Strategy::runs) return oob != OobPolicy::wrap;  // wrapping destroys the order of sorted indices
   if (strategy == Strategy::clip) return true;
   if (strategy == Strategy::private_tables)
     return info(dtype).arithmetic && !is_complex(dtype) && (bits(dtype) >= 16 || is_integer(dtype) || dtype == DType::boolean);
   return true;
 }
 
-/// The phases that carry out a strategy.
+/// Is this a phase in which the strategy applies updates?
 bool carries_out(PhaseKind kind, Strategy strategy) {
   using K = PhaseKind;
   switch (strategy) {

@@ -1,7 +1,8 @@
-// Coverage of the splits: which strategy ran on how many threads, under which policy, on which dtype; and which phase on how many threads.
+// SplitCoverage: counts which strategy ran on how many threads, under which policy, on which dtype; and which phase
+// ran on how many threads.
 //
-// Counts what Kernel::run did: the executor's trace says which phases a call had and how many threads ran a chunk of each
-// (runtime/call/executor/trace.h). A call that fell back to one thread counts as one of one thread.
+// It counts what Kernel::run did: the executor's trace tells which phases a call had, and how many threads ran a
+// chunk of each (runtime/call/executor/trace.h). A call that fell back to one thread counts as a call on one thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace strew::test {
 
-/// The thread counts every strategy and phase is tried with.
+/// The numbers of threads that every strategy and phase must run with.
 inline constexpr int kThreadCounts[] = {1, 2, 3, 5, 8};
 inline constexpr int kMostThreads = 8;
 
@@ -29,29 +30,32 @@ struct SplitCell {
   DType dtype = DType::f32;
   auto operator<=>(const SplitCell&) const = default;
 };
-std::string text(const SplitCell& cell);  ///< without the threads
-/// Every cell that some op is legal in; `threads` is 1 in all of them: one op runs with every count.
+std::string text(const SplitCell& cell);  ///< without the number of threads
+/// Every cell that is legal for some op. `threads` is 1 in all of them, because each op runs with every number of
+/// threads.
 const std::vector<SplitCell>& legal_splits();
 
-/// Every phase that has threads. One thread is not asked of them: where a call has no help it takes no phase of a strategy.
+/// Every phase that uses threads. They need not run on one thread: a call that gets one thread runs no phase of a
+/// strategy.
 const std::vector<PhaseKind>& legal_phases();
 
-/// How many threads a kernel of `strategy` really ran on, by the trace of one call. 0: it took a way that tells nothing of the strategy, as
-/// calls do that have nothing to do, or too little for two chunks.
+/// On how many threads a call ran the kernel's `strategy`, by its trace. 0: it ran no phase of the strategy, because
+/// it had nothing to do or too little work for two chunks.
 int threads_of(std::span<const PhaseTrace::Step> steps, Strategy strategy);
 
 class SplitCoverage {
  public:
   void ran(const SplitCell& cell) { ++calls_[cell]; }
-  /// Every phase of a call. The stages of a wide accumulation count with the threads of the phases they consist of.
+  /// Counts every phase of a call. A stage of wide accumulation counts with the number of threads of its phases.
   void ran(std::span<const PhaseTrace::Step> steps);
-  /// With every number of threads?
+  /// Has the cell run with every number of threads?
   bool has(SplitCell cell) const;
   bool has(PhaseKind phase) const;
-  /// As lines of text, and back: adds what another process counted.
+  /// The counts as lines of text, and the reverse: merge() adds the counts of another process.
   std::string write() const;
   void merge(const std::string& written);
-  /// Per strategy and thread count: cells (scatter or gather, policy, dtype) covered of those legal; calls. Then calls per phase and thread count.
+  /// Per strategy and number of threads: how many of the legal cells (scatter or gather, policy, dtype) ran, and
+  /// calls. Then calls per phase and number of threads.
   std::string table() const;
   std::vector<std::string> empty_cells() const;
 

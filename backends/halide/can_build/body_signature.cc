@@ -73,7 +73,8 @@ class SignatureMaker {
     if (plan_.is_indexed(t)) {
       dim(SignatureDim::Walks::key, 0, constant(signature_.unit));
     } else if (is_result && plan_.positions.empty()) {
-      // There is one position. The dim, of one element, makes the Halide update depend on the list's entries.
+      // The plan has one position only. This dim of one element makes Halide's update depend on the entries of the
+      // list.
       dim(SignatureDim::Walks::position, 0, constant(1));
     } else if (!plan_.positions.empty()) {
       const Term& stride = plan_.positions.back().strides[static_cast<size_t>(t)];

@@ -22,8 +22,8 @@ bool rounds_to_integer(ExprOp op) {
          op == ExprOp::round_half_away;
 }
 
-/// The current values that a node depends on: a bit per result; and whether, for results of 16 bytes, one half of a current value flows into
-/// the other half of the node.
+/// What a node depends on: `currents` has a bit for every result whose current value it reads. `halves_mix` (for
+/// results of 16 bytes): one half of the node depends on the other half of a current value.
 struct Reads {
   uint64_t currents = 0;
   bool halves_mix = false;
@@ -34,8 +34,8 @@ bool keeps_halves(ExprOp op) {
   return op == ExprOp::current || op == ExprOp::add || op == ExprOp::sub || op == ExprOp::neg || op == ExprOp::select;
 }
 
-/// Halide may evaluate a result after it has stored another one. So a result may depend on no current value but its own, and a half of a 16-byte
-/// element, which is a result of its own for Halide, on no other half.
+/// Halide may evaluate a result after it has stored another one. So a result may depend on its own current value
+/// only. To Halide, each half of a 16-byte element is a result of its own, so it may depend on the same half only.
 Status check_reads(const Plan& plan) {
   std::vector<Reads> reads;
   for (const ExprNode& node : plan.combine.nodes) {
@@ -61,9 +61,9 @@ Status check_reads(const Plan& plan) {
   return {};
 }
 
-/// The greatest depth of an expression graph. Halide visits a value again for every value computed from it, so its compile time grows with the
-/// square of the depth: 1 s at this one, minutes for a chain of kMaxExprNodes. A node in a float of 16 bits or less counts as several steps,
-/// because its rounding takes several operations.
+/// The greatest depth of an expression graph. Halide visits a value again for every value computed from it, so its
+/// compile time grows with the square of the depth: 1 s at kMostDepth, minutes for a chain of kMaxExprNodes. A node
+/// in a float of 16 bits or less counts as kStepsOfSmallFloat, because its rounding takes several operations.
 constexpr int64_t kMostDepth = 512, kStepsOfSmallFloat = 4;
 
 Status check_depth(const Expr& graph) {

@@ -9,8 +9,8 @@ namespace strew::inline v0 {
 
 class ElementLanes {
  public:
-  /// Is this the faster way for the plan? It is for scatters and gathers of one pair of elements of whole bytes, with policy clamp or wrap, if
-  /// the indices can be read in lanes (has_index_lanes).
+  /// Is this the faster way for the plan? It is if each position reads or writes one element of whole bytes in one
+  /// indexed tensor, the policy is clamp or wrap, and the indices can be loaded as vectors (has_index_lanes).
   static bool pay(const Frame& frame);
 
   /// Emits the computation for kIndexLanes positions. p: pointers at the first of them.

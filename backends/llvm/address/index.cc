@@ -188,8 +188,8 @@ bool has_index_lanes(const Frame& f) {
   if (!stride.is_static() || stride.factor < 1 || stride.factor > kMostStride) return false;
   for (int i = 0; i < plan.pairs && !plan.gather; ++i)
     if (!loop.strides[static_cast<size_t>(plan.result(i))].is(0)) return false;
-  // The one load of all components must not reach beyond the index array: the last component of a position has to end where the next position
-  // begins.
+  // place_lanes() loads all components of kIndexLanes positions at once. So that the load does not reach beyond the
+  // end of the index array, the last component of a position must be directly followed by the next position.
   const bool ends = stride.is(1) || std::any_of(plan.components.begin(), plan.components.end(),
                                                 [&](const Component& c) { return c.index_offset.is(stride.factor - 1); });
   return ends && std::all_of(plan.components.begin(), plan.components.end(), [&](const Component& c) {

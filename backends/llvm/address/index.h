@@ -28,8 +28,9 @@ Placement place(Frame& frame, const Pointers& p);
 
 /// The number of positions that place_lanes() does at once.
 inline constexpr int kIndexLanes = 8;
-/// Can place_lanes() be used for the positions of the innermost position loop? That takes signed indices of 32 or 64 bits (under wrap: 32) which
-/// lie side by side, static dims of up to 2^30, results of a scatter that this loop does not move, and on x86-64 SSE4.2.
+/// Can place_lanes() be used for the positions of the innermost position loop? It needs signed indices of 32 or 64
+/// bits (under wrap: 32) that are adjacent in memory, static dims of up to 2^30, results of a scatter that this loop
+/// does not move, and on x86-64 SSE4.2.
 bool has_index_lanes(const Frame& frame);
 /// Emits the loop over positions [lo, hi) of a row: `eight` emits the work for kIndexLanes positions and gets the first; `one` emits the work
 /// for one position and is used for the rest.

@@ -1,6 +1,6 @@
-// Window: emits what one index position does. The pointers of the indexed tensors move by the placed components (index.h), the window loops are
-// emitted with the bounds that the policy and the strategy set, and the innermost of them is a run (compute/body.h).
-// Tested by tests/differential.
+// Window: emits what one index position does. The pointers of the indexed tensors move by the placed components
+// (index.h), the window loops are emitted with the bounds that the policy and the strategy set, and the innermost of
+// them is a run (backends/llvm/compute/body.h). Tested by tests/differential.
 #pragma once
 
 #include "backends/llvm/address/index.h"
@@ -12,7 +12,7 @@ namespace strew::inline v0 {
 enum class WindowCut : uint8_t {
   none,     ///< all of it
   columns,  ///< [w0, w1) of the first loop
-  owned,    ///< [w0, w1) of the first loop, and of that what lies at coordinates [k0, k1) of the operand dim that moves the loop
+  owned,    ///< the iterations in [w0, w1) of the first loop whose coordinate in the operand dim that moves it is in [k0, k1)
 };
 
 /// The part that entry range does.

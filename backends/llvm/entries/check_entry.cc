@@ -27,7 +27,8 @@ class CheckEmitter {
   }
 
  private:
-  /// Is the number of positions known, and small? Then the loops are neither unrolled nor made of vectors, which is a quarter of the code.
+  /// Is the number of positions known, and small? The loops are then neither unrolled nor vectorised, which saves
+  /// three quarters of the code.
   bool few() const {
     int64_t count = 1;
     for (const Loop& loop : f_.plan.positions) {

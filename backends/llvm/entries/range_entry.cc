@@ -1,6 +1,6 @@
-// The entries range and clip. range applies every index position of [begin, end), in order, with its whole window; clip does the same with a
-// part of each window. The first of four ways that applies is taken (emit_positions): the window is done by an external body, by a
-// RegisterRun, by ElementLanes, or by loops emitted here.
+// The entries range and clip. range applies every index position of [begin, end), in order, with its whole window;
+// clip does the same with a part of each window. There are four ways to emit a window: a call of an external body, a
+// RegisterRun, ElementLanes, or loops emitted here. emit_positions() takes the first of them that the plan allows.
 //
 // With schedule knob `prefetch`, each iteration prefetches the first cache lines of the window that lies `prefetch` positions ahead: where a
 // scatter will write, or a gather read. That position's index may be out of bounds, which is harmless, because a prefetch never faults. The

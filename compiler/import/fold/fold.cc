@@ -33,8 +33,8 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
   for (int c = 0; c < computes; ++c) fold_result_shape(context, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
   for (int k = 0; k < kernels && !wide; ++k) fuse_updates(context, k);
-  // From the last Compute to the first, so that the last operation of a chain takes the whole chain. A chain with more nodes than a graph
-  // may have is examined again from each of its operations; kMostLooked bounds that work.
+  // From the last Compute to the first, so that the last operation of a chain takes the whole chain. If a chain has
+  // more nodes than a graph may have, it is examined again from each of its operations; kMostLooked bounds that work.
   size_t looked_at = 0;
   for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(context, c);
 }

@@ -2,10 +2,11 @@
 //
 //   past_cache [B, ..., M at axis, ...]   update [B, ..., S at axis, ...], S <= M   write_indices [B], missing: zeros
 //
-// One index per sample means one index position per sample with the whole of its update as window: dim 0 is a batching dim of
-// operand and indices, every other update dim is a window dim. linear: policy error. circular: policy wrap, which folds the sequence
-// coordinate only (the operator's prose; its published pseudocode folded batch and head too, upstream fixed that). A negative write
-// index is an error in both modes, as in ONNX Runtime: `wrap` would fold it, so circular adds the demand `non_negative`.
+// A sample has one index, so it is one index position, whose window is the whole update of the sample: dim 0 is a
+// batching dim of operand and indices, and every other dim of `update` is a window dim. Mode linear is policy error.
+// Mode circular is policy wrap, which wraps the coordinate along the axis only, as the operator's text says. (ONNX's
+// pseudocode once wrapped batch and head, too; that was corrected.) A negative write index is an error in both modes,
+// as in ONNX Runtime. Policy wrap would accept it, so circular adds the requirement `non_negative`.
 //
 // Tested by tests/unit/onnx_import_test.cc and tests/oracle/onnx_tensor_scatter.py (ONNX's own node tests and a generated matrix).
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace strew::inline v0::onnx {
 namespace {
 
-// The operator's type list (IR version 12) has every ONNX type but these.
+// The operator's type list (IR version 12) has every ONNX type except these.
 constexpr DType kNotAllowed[] = {DType::i2, DType::u2, DType::f6e2m3, DType::f6e3m2};
 
 Expected<int64_t> find_axis(const Node& node, int rank) {
@@ -31,7 +32,8 @@ Expected<int64_t> find_axis(const Node& node, int rank) {
   return axis;
 }
 
-/// Every dim but the axis is equal, and there are as many indices as samples. Dims known on one side only become known on all.
+/// Requires that all dims but the axis agree, and that there is one index per sample. A dim that one tensor leaves
+/// open gets its extent from another.
 Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& indices, int64_t axis,
                  std::vector<EqualExtents>& ties) {
   for (int64_t d = 0; d < cache.type.rank(); ++d) {
@@ -39,7 +41,7 @@ Status unify_all(const Node& node, Operand& cache, Operand& update, Operand& ind
   }
   const size_t before = ties.size();
   STREW_TRY(unify_extents(node, indices, 0, cache, 0, ties));
-  if (!node.has_input(2)) ties.resize(before);  // as many zeros as samples
+  if (!node.has_input(2)) ties.resize(before);  // the zeros are one per sample by construction
   update.type.dims[0] = cache.type.dims[0];
   return check_smaller(node, update, cache, -1);
 }
@@ -50,7 +52,8 @@ Expected<bool> is_circular(const Node& node) {
   return mode == "circular";
 }
 
-/// The third input: given, given but optional for the caller, or zeros of one per sample.
+/// The third input; if the node has none, zeros, one per sample. If the file has it as a graph input, the caller may
+/// leave it out.
 Expected<int> indices_value(Node& node, int cache) {
   Graph& graph = node.graph();
   if (!node.has_input(2)) {

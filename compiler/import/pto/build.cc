@@ -152,7 +152,8 @@ int Builder::node_of_symbol(Expr& expr, SymbolId id, std::vector<int>& inputs) {
     case SymbolKind::remainder:
       return binary(expr, ExprOp::rem, a, b);
     case SymbolKind::ceil_quotient: {
-      // Each call adds a node, and C++ does not order arguments.
+      // Each of these calls adds a node. They are separate statements, because C++ does not define the order in which
+      // arguments are evaluated.
       const int one = literal(expr, 1), sum = binary(expr, ExprOp::add, a, b);
       const int more = binary(expr, ExprOp::sub, sum, one);
       return binary(expr, ExprOp::div, more, b);

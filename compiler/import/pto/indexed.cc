@@ -1,6 +1,10 @@
-// An mscatter or mgather of tiles as one op over all they cover: indices become u32, row mode keeps rows as windows, element mode sees the
-// table as one line. Both chips take duplicates of one call in order; calls of different cores have no order, of which strew takes the
-// first core's first. Tested by tests/unit/pto_import_test.cc and tests/unit/pto_simulated_test.cc.
+// Lifter, part 3: one mscatter or mgather becomes one op over everything that its tiles cover in all iterations on
+// all cores. The indices are read as u32. In mode `row` the windows of the op are rows of the table; in mode `elem`
+// the table is seen as one dim, of which each index selects one element.
+//
+// Both chips apply the duplicates of one instruction in order. Instructions of different cores have no order on the
+// chip; the op applies them in the order of the cores. Tested by tests/unit/pto_import_test.cc and
+// tests/unit/pto_simulated_test.cc.
 #include <algorithm>
 
 #include "compiler/import/importer.h"
@@ -36,7 +40,7 @@ TensorType type_of(DType dtype, const std::vector<Poly>& dims) { return {dtype, 
 
 }  // namespace
 
-/// What tiles at `slots` cover, all loops and cores together.
+/// What the tiles at `slots` cover in all iterations on all cores.
 Expected<Lifter::Cover> Lifter::covered(const Statement& s, const std::array<Slot, 2>& slots, const std::string& what) {
   std::vector<Loop> loops = loops_;
   if (scalars_.uses_cores()) loops.push_back({scalars_.block_idx(), 1, Poly::symbol(scalars_.block_num()), true, s.at});
@@ -53,7 +57,8 @@ Expected<Lifter::Cover> Lifter::covered(const Statement& s, const std::array<Slo
   return out;
 }
 
-/// covered(), for what a tile holds, which lies inside of where it is from.
+/// The same for the content of a tile. Fails if it does not lie inside the memory or the gather's result that it
+/// comes from.
 Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const TileContent& tile, const std::string& what,
                                                 bool indices) {
   if (tile.content->floored && !indices)
@@ -61,7 +66,7 @@ Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const TileCo
   STREW_ASSIGN(Cover out, covered(s, tile.content->slots, what));
   if (tile.content->memory >= 0) STREW_TRY(fit(s, tile.content->memory, out));
   if (tile.content->memory < 0) {
-    // A gather's result, which was made as large as its tiles are.
+    // A gather's result has exactly the extents of the tiles that it was gathered to, in the loops of that gather.
     for (size_t d = 0; d < 2; ++d) {
       STREW_TRY(assume_cores(s, out.spans[d], tile.content->from->dims[d]));
       if (out.spans[d].begin.is(0) && out.spans[d].extent == tile.content->from->dims[d]) continue;
@@ -71,7 +76,7 @@ Expected<Lifter::Cover> Lifter::covered_content(const Statement& s, const TileCo
   return out;
 }
 
-/// Everything the tiles cover, as one value.
+/// The elements that all tiles with this content cover, as one value of the program.
 ShapedValue Lifter::covered_value(const Statement& s, const Content& content, const Cover& cover) {
   if (content.memory < 0) return *content.from;
   const Memory& memory = memories_[static_cast<size_t>(content.memory)];
@@ -85,7 +90,8 @@ bool Lifter::alike(const Slot& a, const Span& covered_a, const Slot& b, const Sp
          scalars_.subtract(a.offset, covered_a.begin) == scalars_.subtract(b.offset, covered_b.begin);
 }
 
-/// Every loop moves the tile in one dim, and where cores share the work they share this.
+/// Requires that every loop moves the tile in exactly one dim, and that the cores divide the tiles if a function that
+/// reads its core number writes memory.
 Status Lifter::check_loops(const Statement& s, const Cover& cover, bool writes) const {
   bool shared = false;
   for (size_t i = 0; i < loops_.size() + 1; ++i) {
@@ -103,7 +109,8 @@ Status Lifter::check_loops(const Statement& s, const Cover& cover, bool writes) 
   return {};
 }
 
-/// Duplicates are folded in row-major order of positions; a program whose order is fixed and another one is refused.
+/// The op combines duplicates in row-major order of positions. Refuses a program whose loops fix another order,
+/// unless the order does not matter to the combiner's result.
 Status Lifter::check_order(const Pair& p, const Cover& cover) const {
   const CombinerTraits* const combiner = find_combiner(combiner_of(p.statement->attribute("scatterAtomicOp")));
   const bool exact = combiner != nullptr && regroups_exactly(combiner->op, p.data->type.element.dtype);
@@ -117,7 +124,7 @@ Status Lifter::check_order(const Pair& p, const Cover& cover) const {
               "its loops visit updates in another order than rows one after the other, which matters where indices repeat");
 }
 
-/// In which dim of an index tile row mode's list lies.
+/// The dim of an index tile along which the list of indices runs in mode `row`.
 size_t Lifter::list_dim(const TileContent& indices) const { return indices.type.tile.blayout == "col_major" ? 0 : 1; }
 
 Status Lifter::check_shapes(const Pair& p) const {
@@ -153,7 +160,7 @@ Status Lifter::check_table(const Pair& p) const {
                      scalars_.text(p.table.slots[1].size) + " elements, expected the same on a5, which takes one for the other");
 }
 
-/// The op's table: row mode's rows, or element mode's line.
+/// The table of the op: a matrix in mode `row`, one dim in mode `elem`.
 Expected<ShapedValue> Lifter::table_part(const Pair& p, const Cover& cover) {
   const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
   const std::string where = build_.location(p.statement->at, "table %" + memory.name);
@@ -164,7 +171,7 @@ Expected<ShapedValue> Lifter::table_part(const Pair& p, const Cover& cover) {
   return build_.reshaped(part, {scalars_.multiply(rows, cols)}, where);
 }
 
-/// Padding between whole rows stays where it is.
+/// The type of the op's table. Padding between rows becomes a stride, if the table is all of a memory.
 TensorType Lifter::table_type(const Pair& p, const ShapedValue& part) const {
   TensorType out = type_of(memories_[static_cast<size_t>(p.table.memory)].element.dtype, part.dims);
   const Memory& memory = memories_[static_cast<size_t>(p.table.memory)];
@@ -221,7 +228,7 @@ Status Lifter::indexed(const Statement& s) {
   return scatters ? scatter(p) : gather(p);
 }
 
-/// Row mode's list, or element mode's tile, moves as the data does.
+/// Requires that the loops move the index tile together with the rows of the data.
 Status Lifter::check_indices(const Pair& p, const Cover& indices, const Slot& data, const Span& data_cover) {
   const Statement& s = *p.statement;
   const size_t along = p.rows ? list_dim(*p.indices) : 0;
@@ -231,7 +238,8 @@ Status Lifter::check_indices(const Pair& p, const Cover& indices, const Slot& da
   return fail(s, "the index tile and the data move apart, expected the same rows of both in every round");
 }
 
-/// The indices of all tiles. Those that a maximum with 0 brought up are signed ones, which clamp that way.
+/// The indices of all tiles as one value. They are u32, except where a maximum with 0 (pto.tmaxs) was applied to
+/// them: then they are signed, and the policy must be clamp, whose lower end is that maximum.
 Expected<ShapedValue> Lifter::index_list(const Pair& p, const Cover& indices, const std::vector<Poly>& list,
                                          std::string_view oob) {
   const Statement& s = *p.statement;

@@ -1,6 +1,7 @@
-// The walk over a function: scalars, views, partitions, tiles, loops. Loads and stores of tiles move nothing; a tile only remembers what it
-// holds, and indexed.cc makes kernels of mscatter and mgather. Flags and barriers order the pipes of one core, which kernels do not have,
-// so they are ignored. Tested by tests/unit/pto_import_test.cc, tests/unit/pto_simulated_test.cc and tests/error/pto_error_test.cc.
+// See lift.h. Walks over a function's statements: scalars, views, partitions, tiles and loops. A load or store of a
+// tile moves no data here: a tile only records what it holds. indexed.cc makes kernels of mscatter and mgather. Flags
+// and barriers order the pipelines of one core; kernels have no pipelines, so these statements are ignored. Tested by
+// tests/unit/pto_import_test.cc, tests/unit/pto_simulated_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/import/pto/lift.h"
 
 #include <algorithm>
@@ -118,7 +119,7 @@ Status Lifter::statement(const Statement& s) {
   }
 }
 
-/// Translates a maximum of indices and 0, which is how programs clamp signed indices below.
+/// Translates a maximum of indices and 0, by which programs clamp signed indices to 0 from below.
 Status Lifter::floor(const Statement& s) {
   const TileContent& from = tiles_.at(s.operands[0][0]);
   if (!from.content || from.type.element.dtype != DType::i32 || !poly(s.operands[1][0]).is(0))

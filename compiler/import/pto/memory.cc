@@ -1,5 +1,5 @@
-// The memories behind pointers: the extents that views give them, their current values, which statements accessed them, and the
-// requirements that the caller's tensors must meet.
+// Lifter, part 2: the memories behind pointers. It keeps the extents that views give them, their current values,
+// which statements accessed them, and the requirements that the caller's tensors must meet.
 //
 // A memory that is both read and written in one loop (or, in a function that reads its core number, by any two statements) is refused,
 // because nothing orders tiles of different cores. Tested by tests/unit/pto_import_test.cc and tests/error/pto_error_test.cc.

@@ -1,7 +1,7 @@
-// stablehlo.scatter: N operands, indices, N updates, a region. Element types and operand counts (C5, C6, C23, C25) are
-// StableHLO's own and are checked here, on MLIR's types, where quantization is still visible; an Op allows more. The rest is
-// verify()'s. Out-of-bounds policy is the specification's, skip_element. Covered by tests/unit/stablehlo_import_test.cc and
-// tests/error/stablehlo_error_test.cc.
+// stablehlo.scatter: N operands, indices, N updates and a region. The constraints on element types and operand counts
+// (C5, C6, C23, C25) are checked here, on MLIR's types, which still show quantization; an Op allows more. verify()
+// checks the other constraints. The policy is the specification's, skip_element. Tested by
+// tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
@@ -17,7 +17,7 @@
 namespace strew::inline v0 {
 namespace {
 
-/// is_promotable of the specification: the same family, and not narrower.
+/// The specification's is_promotable: both types are of the same family, and `to` is not narrower.
 bool is_promotable(mlir::Type from, mlir::Type to, DType from_dtype, DType to_dtype) {
   if (from == to) return true;
   if (llvm::isa<mlir::quant::QuantizedType>(from) || llvm::isa<mlir::quant::QuantizedType>(to)) return false;
@@ -49,7 +49,7 @@ Status read_tensors(mlir::Operation* op, Scatter& scatter) {
   return unify_dims(updates, "scatter_c3", "shape of updates");
 }
 
-/// C23 and C25 on the region's arguments.
+/// Checks C23 and C25 on the region's arguments.
 Status check_region(mlir::Operation* op, const Scatter& scatter) {
   const size_t n = scatter.operands.size();
   if (op->getNumRegions() != 1 || !llvm::hasSingleElement(op->getRegion(0)))

@@ -1,11 +1,13 @@
-// strew_npu_differential: random ops as PTO programs, read back and simulated, against the reference, bit for bit.
+// strew_npu_differential: writes random ops as PTO programs, parses the programs, simulates them, and compares the
+// results with the reference, bit for bit.
 //
-//   strew_npu_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] [--replay SEED:ITERATION] [--op TEXT] [--plant] [--ptoas]
-//                          [--verbose]
+//   strew_npu_differential [--seed N] [--iterations M] [--seconds S] [--jobs J] [--replay SEED:ITERATION] [--op TEXT]
+//                          [--plant] [--ptoas] [--verbose]
 //
-// The seed is printed first; a failure prints op, call, difference, program, and the command that replays it. --plant also puts bugs into
-// the programs and fails where a kind of bug is noticed too rarely. --ptoas: the real tool (PTOAS, PATH) must take
-// every program written for it. --verbose prints ops, and the shrunk program that failed. Exit: 0 clean, 1 a difference, 2 usage.
+// The seed is printed first. A failure prints the op, the call, the difference, the program, and the command that
+// replays it. --plant also plants bugs in the programs, and fails if a kind of bug is noticed too rarely. --ptoas:
+// the PTO assembler (PTOAS, or found in PATH) must accept every program. --verbose prints ops, and the shrunk program
+// of a failure. Exit status: 0 no difference, 1 a difference, 2 usage.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -127,7 +129,7 @@ bool run_share(const Options& o, NpuChecker& checker, int64_t job, int64_t jobs)
   return true;
 }
 
-/// A planted bug may change nothing for the data at hand; most do.
+/// Was every kind of planted bug noticed often enough? Some plants do not change the result for the data of the call.
 bool caught_enough(const NpuTally& tally) {
   bool good = true;
   for (const auto& [what, count] : tally.caught) {

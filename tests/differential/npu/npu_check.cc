@@ -1,5 +1,6 @@
-// Op -> plan_program -> text -> parse -> simulate, and the reference on the same data; every program on several numbers of cores and in
-// several orders, and, read back, verified by the rules of its output. See npu_check.h; main.cc is the program.
+// See npu_check.h. An op passes through plan_program, print, parse and simulate; the reference runs on the same data.
+// Every program is simulated on several numbers of cores and in several orders, and the parsed program is verified by
+// the rules of its output format. Tested by strew_npu_differential --plant (main.cc).
 #include "tests/differential/npu/npu_check.h"
 
 #include <fmt/format.h>
@@ -26,25 +27,25 @@
 
 namespace strew::test {
 
-/// One call: buffers, what the reference made of them, and whether it refused.
+/// The data of one call: its buffers, the reference's results, and whether the reference refused the call.
 struct NpuChecker::Data {
   Data(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : call(pool, rng, std::move(concrete), mode) {}
   Call call;
   Touched touched;
   Call::Image before, expected;
-  bool refused = false;  ///< policy error and a bad index
+  bool refused = false;  ///< policy error, and an index is out of bounds
   std::string text;
 };
 
 namespace {
 
-/// A refusal without names and numbers, so that equal reasons count together.
+/// A refusal without its names and numbers, so that equal reasons are counted together.
 std::string reason_of(const std::string& message) {
   std::string out;
   bool typed = false;
   for (const char c : message) {
     const bool digit = c >= '0' && c <= '9';
-    // i64 is a type, 64 a number.
+    // The digits of a type's name, such as i64, are kept.
     typed = digit ? typed || (!out.empty() && std::isalpha(static_cast<unsigned char>(out.back())) != 0) : false;
     if (digit && !typed && !out.empty() && out.back() == '#') continue;
     out += digit && !typed ? '#' : c;
@@ -103,7 +104,7 @@ std::string NpuWish::text() const {
 
 namespace {
 
-/// A matrix in fractals: [block columns, rows, elements of 32 bytes], rows named by one index each.
+/// A table in fractal layout: [block columns, rows, elements of 32 bytes], whose rows are selected by one index each.
 Blueprint fractal_blueprint(Rng& rng) {
   const DType dtype = rng.pick<DType>({DType::f32, DType::i32, DType::f16, DType::i16, DType::i8, DType::bf16});
   const int64_t across = rng.between(1, 3), rows = 16 * rng.between(1, 4), count = 16 * rng.between(1, 4);
@@ -112,11 +113,12 @@ Blueprint fractal_blueprint(Rng& rng) {
   const std::string index = rng.chance(50) ? "i32" : "u32";
   std::string text;
   if (rng.chance(40)) {
-    // What goes through L1: rows of a table in rows, or elements.
+    // Ops that can use the L1 buffer: the table's rows are windows, or its elements are.
     const char* policy = rng.pick<const char*>({"undefined", "clamp", "wrap", "fill_window fill=0"});
     const std::string oob = std::string(policy) + (policy[0] == 'f' ? ":" + std::string(name(dtype)) : "");
     if (rng.chance(40)) {
-      // Tables of two dims are none for L1: indices that count rows, columns, or columns with all that lies in them.
+      // Ops that cannot use the L1 buffer, because they index the table in two dims or across its rows: rows,
+      // columns, or whole columns.
       struct Table {
         std::string dims, result, rest;
       };
@@ -180,7 +182,7 @@ Blueprint any_npu_blueprint(Rng& rng) {
 }  // namespace
 
 Blueprint random_npu_blueprint(Rng& rng) {
-  for (;;) {  // wishes may not go together
+  for (;;) {  // repeated, because some combinations of wishes are illegal
     Blueprint out = any_npu_blueprint(rng);
     if (verify(make_op(out)).ok()) return out;
   }
@@ -247,7 +249,8 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
       catch_fault([&] { program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options); });
   if (caught.faulted) return failed("plan_program: " + signal_name(caught.signal));
   if (!program.ok() && !wanted && (wish.options.tile_rows > 0 || wish.options.index_column || wish.options.through_l1)) {
-    // Not every height is one the op can be planned with, nor a column of indices; what the planner takes is.
+    // Some ops cannot be planned with that tile height or with a column of indices. They are planned with the
+    // planner's own choice.
     wish_.options.tile_rows = 0;
     wish_.options.index_column = wish_.options.through_l1 = false;
     program = pto::plan_program(tensor_slots(*verified), *plan, wish.chip, wish.options);
@@ -274,7 +277,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
   Expected<pto::Module> read = pto::parse(text);
   if (!read.ok()) return failed("its text: " + read.status().message());
   if (!(*read == program->module)) return failed("its text is another program");
-  read->chip = wish.chip;  // PTO-AS does not say
+  read->chip = wish.chip;  // PTO-AS text does not name the chip
   if (!ptoas_.empty() && wish.options.output == pto::Output::pto_ir) {
     const char* flags = wish.options.sync == pto::Sync::addresses ? "--pto-level=level3"
                         : wish.options.sync == pto::Sync::tool    ? "--enable-insert-sync"
@@ -282,7 +285,8 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     const PtoasAnswer answer = run_ptoas(ptoas_, text, std::string(pto::name(wish.chip)), flags);
     if (!answer.accepted) return failed("ptoas: " + answer.errors);
   }
-  // A step of PTO-AS, which the caller repeats: tests/unit/pto_cores_test.cc does.
+  // A PTO-AS program with argument row0 is one step, which its caller repeats. tests/unit/pto_cores_test.cc runs
+  // those.
   const auto& arguments = program->arguments;
   if (std::any_of(arguments.begin(), arguments.end(), [](const pto::ProgramArgument& a) { return a.name == "row0"; }))
     return std::nullopt;
@@ -290,7 +294,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     const bool must_be_unique = has_unique_hint(op) || is_relaxed_fold(op);
     Op concrete = instantiate(blueprint, maxima(blueprint));
     const Geometry g = geometry_of(concrete);
-    if (g.position_count() * g.window_count() > most_moved_) return std::nullopt;  // every core may look at every update
+    if (g.position_count() * g.window_count() > most_moved_) return std::nullopt;  // each core may read every update
     const Pattern pattern = must_be_unique ? Pattern::unique : static_cast<Pattern>(rng.below(kPatternCount));
     pool_.release_all();
     Data data(pool_, rng, std::move(concrete), rng.pick<DataMode>({DataMode::ordinary, DataMode::nasty, DataMode::small}));
@@ -306,7 +310,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     data.expected = data.call.results();
     ++tally_.data_sets;
     if (auto failure = check_call(*program, *read, data, rng)) return failure;
-    // Only where all of the program ran: a bug in what does not run shows nothing.
+    // Bugs are planted only in programs of which every part ran: a bug in code that does not run changes no result.
     if (plants_ && wish.options.output != pto::Output::pto_as && report_.buffer_bytes == program->ub_bytes)
       plant(*program, data, rng);
   }

@@ -1,4 +1,5 @@
-// NpuChecker: one op as a PTO program, its text read back and simulated, against the reference.
+// NpuChecker: writes an op as a PTO program, parses and simulates the program's text, and compares with the
+// reference.
 #pragma once
 
 #include <map>
@@ -15,12 +16,12 @@
 
 namespace strew::test {
 
-/// How often what happened.
+/// Counts of what happened.
 struct NpuTally {
   int64_t ops = 0, planned = 0, data_sets = 0, runs = 0;
-  std::map<std::string, int64_t> refusals;                    ///< by reason, names and numbers taken out
-  std::map<std::string, int64_t> kinds;                       ///< of programs: chip, output, mode, split, sync
-  std::map<std::string, std::pair<int64_t, int64_t>> caught;  ///< by what was planted: caught, of
+  std::map<std::string, int64_t> refusals;                    ///< by reason, without names and numbers
+  std::map<std::string, int64_t> kinds;                       ///< programs by chip, output, mode, split, sync
+  std::map<std::string, std::pair<int64_t, int64_t>> caught;  ///< by kind of planted bug: how many were noticed, of how many
 
   std::string text() const;
   void add(const NpuTally& other);
@@ -28,7 +29,7 @@ struct NpuTally {
   static NpuTally read(const std::string& text);
 };
 
-/// What a program is asked for.
+/// What the planner is asked for.
 struct NpuWish {
   pto::Chip chip = pto::Chip::a5;
   pto::ProgramOptions options;
@@ -38,23 +39,23 @@ NpuWish random_wish(Rng& rng);
 
 class NpuChecker {
  public:
-  /// `plants` programs with a bug put in: the simulator or the comparison must notice.
-  /// `ptoas`, if not empty, is the tool that must take every program written for it. Ops that move more than `most_moved` elements are
-  /// planned and checked, not simulated.
+  /// `plants`: also simulates programs with planted bugs, which the simulator or the comparison must notice. `ptoas`:
+  /// if not empty, the path of the PTO assembler, which must accept every program. Ops that move more than
+  /// `most_moved` elements are planned and verified, but not simulated.
   explicit NpuChecker(bool plants, std::string ptoas = "", int64_t most_moved = 6000)
       : plants_(plants), ptoas_(std::move(ptoas)), most_moved_(most_moved) {}
 
-  /// Deterministic in (blueprint, seed).
+  /// Checks the op. The result depends on (blueprint, seed) only.
   std::optional<Failure> check(const Blueprint& blueprint, uint64_t seed, const std::optional<NpuWish>& wanted = {});
   const NpuTally& tally() const { return tally_; }
-  /// The last program, as text.
+  /// The text of the last program.
   const std::string& program() const { return program_; }
 
  private:
   struct Data;
   std::optional<Failure> check_call(const pto::Program& program, const pto::Module& module, Data& data, Rng& rng);
   void plant(const pto::Program& program, Data& data, Rng& rng);
-  /// What is wrong with a run of `module`, or nothing.
+  /// Runs `module` and returns what is wrong with its results, or nothing.
   std::optional<std::string> run(const pto::Program& program, const pto::Module& module, Data& data,
                                  const pto::SimulateOptions& options);
 
@@ -62,13 +63,13 @@ class NpuChecker {
   NpuTally tally_;
   NpuWish wish_;
   std::string program_;
-  pto::SimulationReport report_;  ///< of the last run that ended
+  pto::SimulationReport report_;  ///< report of the last run that ended normally
   bool plants_;
   std::string ptoas_;
   int64_t most_moved_;
 };
 
-/// The op made such that a chip may take it: contiguous tensors, most of them of known extents.
+/// A random op that the chips are likely to support: contiguous tensors, most of them with static extents.
 Blueprint random_npu_blueprint(Rng& rng);
 
 }  // namespace strew::test

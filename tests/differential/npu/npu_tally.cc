@@ -1,4 +1,4 @@
-// Counts of npu_check.h: added up over jobs, and as text.
+// Adds up the counts of npu_check.h over jobs, and prints them. Tested by every run of strew_npu_differential.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ void NpuTally::add(const NpuTally& other) {
   }
 }
 
-/// A line per count: its kind, its numbers, its text.
+/// The counts as text, one per line: kind, numbers, name.
 std::string NpuTally::write() const {
   std::string out = fmt::format("n {} {} {} {}\n", ops, planned, data_sets, runs);
   const auto line = [](std::string text) {

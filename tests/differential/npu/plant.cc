@@ -1,4 +1,4 @@
-// See plant.h. Used by tests/differential/npu.
+// See plant.h. Tested by strew_npu_differential --plant, which fails if too few of the bugs are noticed.
 #include "tests/differential/npu/plant.h"
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace {
 using pto::Opcode;
 using pto::Statement;
 
-/// Every statement list of the program with a position in it, where `wanted` holds.
+/// Every list of statements in the program, with each position in it for which `wanted` holds.
 struct Place {
   std::vector<Statement>* body;
   size_t at;
@@ -40,7 +40,7 @@ class Planter {
     change(
         "rows for elements", [](const Statement& s) { return s.opcode == Opcode::mscatter || s.opcode == Opcode::mgather; },
         [](Statement& s) { set(s, "coalesce", s.attribute("coalesce") == "row" ? "elem" : "row"); });
-    // Where one core does it all, or one tile is all there is, every core may do it.
+    // If one core does all the work anyway, or there is one tile only, this change is no bug.
     if (program_.tiles.split != pto::CoreSplit::single)
       change(
           "every core the first", [](const Statement& s) { return s.opcode == Opcode::get_block_idx; },
@@ -82,8 +82,8 @@ class Planter {
 
 int least_caught(std::string_view what) {
   if (what == "too small a buffer") return 95;
-  if (what.starts_with("a flag")) return 80;        // the rest stands in loops that do not run
-  return what == "every core the first" ? 60 : 30;  // moving the same bits twice is no bug
+  if (what.starts_with("a flag")) return 80;        // the other flags are in loops that do not run
+  return what == "every core the first" ? 60 : 30;  // to move the same bits twice is no bug
 }
 
 std::vector<Planted> plant_bugs(const pto::Program& program, Rng& rng) { return Planter(program, rng).run(); }

@@ -1,4 +1,4 @@
-// Bugs put into programs, to see that they are noticed.
+// Plants bugs in PTO programs, to test that the simulator or the comparison notices them.
 #pragma once
 
 #include <string>
@@ -13,14 +13,14 @@ namespace strew::test {
 struct Planted {
   std::string what;
   pto::Module module;
-  int64_t buffer_bytes = 0;  ///< of the vector buffer; 0: as it is
+  int64_t buffer_bytes = 0;  ///< size of the vector buffer; 0: unchanged
 };
 
-/// In percent, how often a kind must be noticed: not every change shows in the data at hand.
+/// The share of such bugs, in percent, that must be noticed: not every bug changes the result for the data of a call.
 int least_caught(std::string_view what);
 
-/// One of each kind that the program has room for: a flag dropped, a mode changed, an address moved, the buffer too small, every core
-/// the first.
+/// One bug of each kind that is possible in the program: a flag removed, a mode changed, an address moved, the buffer
+/// too small, every core acts as the first.
 std::vector<Planted> plant_bugs(const pto::Program& program, Rng& rng);
 
 }  // namespace strew::test
