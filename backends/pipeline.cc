@@ -42,6 +42,16 @@ std::string feature_text(const Target& target) {
   return text;
 }
 
+/// Refuses values that no text of options stands for: the caller fills in the struct. Knobs are checked with the schedule.
+Status check_options(const KernelOptions& options) {
+  if (options.threads < 0 || options.threads > kMostThreads)
+    return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0.." + std::to_string(kMostThreads));
+  if (!is_backend(options.backend))
+    return invalid_argument("backend: number " + std::to_string(static_cast<int>(options.backend)) + ", expected one of " +
+                            backend_names());
+  return options.target ? check(*options.target) : Status();
+}
+
 /// Runs the stages up to the schedule. `wanted`: the schedule to take; null: the heuristic's, with the knobs that the
 /// options set.
 Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, const KernelOptions& options,
@@ -186,8 +196,7 @@ Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& option
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,
                                const pto::ProgramOptions* program) {
   const FpEnvironment environment(true);  // constants are folded with rounding to nearest, whatever the caller's rounding mode is
-  if (options.threads < 0 || options.threads > 1024)
-    return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0..1024");
+  STREW_TRY(check_options(options));
   STREW_ASSIGN(const Target target, options.target ? Expected<Target>(*options.target) : parse_target("native", machine));
   STREW_ASSIGN(Compiled out, schedule_kernel(op, target, options, nullptr));
   out.program = program;

@@ -10,6 +10,7 @@
 namespace strew::inline v0 {
 
 Status can_run(const Target& machine, const Target& target) {
+  STREW_TRY(check(target));
   const auto refuse = [&](const std::string& why) {
     return unsupported(
         "target '" + print(target) + "': " + why +

@@ -13,7 +13,7 @@ namespace strew::inline v0 {
 
 /// Ok if code made for `target` runs on this machine: on its processor and under its operating system, which must save
 /// the registers that AVX and AVX-512 use. Otherwise `unsupported`, with a message that names the architecture or every
-/// missing feature. Only the features that strew knows (base/cpus) are compared; no others change the generated code.
+/// missing feature. A target that no text describes is an error too (check() in target.h). Only the features that strew knows (base/cpus) are compared; no others change the generated code.
 Status machine_can_run(const Target& target);
 /// The same for any machine, for tests: does `machine` run code made for `target`?
 Status can_run(const Target& machine, const Target& target);

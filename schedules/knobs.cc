@@ -9,21 +9,20 @@
 namespace strew::inline v0 {
 namespace {
 
+/// A row is named like the members that it stands for, in Schedule and in ScheduleOverrides.
+#define STREW_KNOB(name, ...) \
+  Knob { #name, &Schedule::name, &ScheduleOverrides::name, __VA_ARGS__ }
 constexpr Knob kKnobs[] = {
-    {"strategy", &Schedule::strategy, &ScheduleOverrides::strategy, "how a call is shared out over threads"},
-    {"vector_bytes", &Schedule::vector_bytes, &ScheduleOverrides::vector_bytes, "width of vector registers; at most the target's",
-     16, 64, true},
-    {"unroll", &Schedule::unroll, &ScheduleOverrides::unroll,
-     "vectors per iteration of a run, positions per iteration of an element loop", 1, 8, true},
-    {"prefetch", &Schedule::prefetch, &ScheduleOverrides::prefetch, "index positions to look ahead and prefetch", 0, 256},
-    {"nontemporal", &Schedule::nontemporal, &ScheduleOverrides::nontemporal,
-     "stores that bypass the caches; only where bits are moved"},
-    {"tables", &Schedule::tables, &ScheduleOverrides::tables, "strategy private: its tables", 2, 64},
-    {"scratch_mib", &Schedule::scratch_mib, &ScheduleOverrides::scratch_mib,
-     "the most scratch of a call: private and wide tables, and what radix partitions", 1, 65536},
-    {"checked", &Schedule::checked, &ScheduleOverrides::checked, "every call finds out first whether the op's hints are true", 0,
-     0, false, true},
+    STREW_KNOB(strategy, "how a call is shared out over threads"),
+    STREW_KNOB(vector_bytes, "width of vector registers; at most the target's", 16, 64, true),
+    STREW_KNOB(unroll, "vectors per iteration of a run, positions per iteration of an element loop", 1, 8, true),
+    STREW_KNOB(prefetch, "index positions to look ahead and prefetch", 0, 256),
+    STREW_KNOB(nontemporal, "stores that bypass the caches; only where bits are moved"),
+    STREW_KNOB(tables, "strategy private: its tables", 2, 64),
+    STREW_KNOB(scratch_mib, "the most scratch of a call: private and wide tables, and what radix partitions", 1, 65536),
+    STREW_KNOB(checked, "every call finds out first whether the op's hints are true", 0, 0, false, true),
 };
+#undef STREW_KNOB
 
 /// Joins the values: "a, b or c".
 std::string listed(const std::vector<std::string>& values) {
@@ -65,9 +64,18 @@ bool parse(const Knob&, std::string_view text, bool& out) {
   return true;
 }
 
-std::string print(Strategy strategy) { return std::string(name(strategy)); }
+bool is_strategy(Strategy strategy) { return static_cast<size_t>(strategy) < std::size(kStrategies); }
+
+/// A number that is no Strategy prints as the number.
+std::string print(Strategy strategy) {
+  return is_strategy(strategy) ? std::string(name(strategy)) : std::to_string(static_cast<int>(strategy));
+}
 std::string print(int number) { return std::to_string(number); }
 std::string print(bool value) { return value ? "true" : "false"; }
+
+bool is_legal(const Knob&, Strategy strategy) { return is_strategy(strategy); }
+bool is_legal(const Knob& knob, int number) { return is_value(knob, number); }
+bool is_legal(const Knob&, bool) { return true; }
 
 }  // namespace
 
@@ -115,8 +123,8 @@ Status set_value(const Knob& knob, std::string_view text, Schedule& schedule) {
 }
 
 Status check_value(const Knob& knob, const Schedule& schedule) {
-  const auto* const number = std::get_if<int Schedule::*>(&knob.field);
-  return number == nullptr || is_value(knob, schedule.**number) ? Status() : refuse(knob, value_of(knob, schedule));
+  const bool legal = std::visit([&](auto field) { return is_legal(knob, schedule.*field); }, knob.field);
+  return legal ? Status() : refuse(knob, value_of(knob, schedule));
 }
 
 }  // namespace strew::inline v0

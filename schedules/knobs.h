@@ -1,8 +1,8 @@
 // The knobs of a schedule as one table. All code that prints, parses, checks, lists or draws knobs reads it.
 //
-// To add a knob, add a member to Schedule and one to ScheduleOverrides, a row in knobs.cc, a rule in the heuristic if its default depends on the
-// plan, the code that honours it, and a row in schedules/README.md (a test compares names and values). Rules that
-// depend on the plan or the target go into check_schedule.
+// To add a knob, add a member of that name to Schedule and to ScheduleOverrides, a row in knobs.cc, a rule in the heuristic
+// if its default depends on the plan, the code that honours it, and a row in schedules/README.md (a test compares names and
+// values). Rules that depend on the plan or the target go into check_schedule.
 #pragma once
 
 #include <optional>

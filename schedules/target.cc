@@ -4,10 +4,12 @@
 // followed by the end or a sign is taken. A feature brings what it implies ("+avx512bw" switches avx2 on) and takes
 // with it what implies it ("-avx" switches avx2 off). The text lists only what differs from the CPU's own features,
 // sorted, so equal targets print equal text. Cores and caches are the machine's for `native` and those of the CPU's row
-// otherwise. Tested by tests/unit/target_test.cc.
+// otherwise. check() is for targets that a program put together. Tested by tests/unit/target_test.cc.
 #include "schedules/target.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/machine.h"
 
@@ -30,8 +32,8 @@ FeatureSet without(FeatureSet set, const FeatureInfo& feature) {
 }
 
 std::string cpu_list() {
-  std::string list = "native";
-  for (const CpuInfo& cpu : known_cpus()) list += ", " + std::string(cpu.name);
+  std::string list;
+  for (const CpuInfo& cpu : known_cpus()) list += (list.empty() ? "" : ", ") + std::string(cpu.name);
   for (const Npu& npu : kNpus) list += ", " + std::string(npu.name);
   return list;
 }
@@ -74,6 +76,62 @@ Target target_with(const CpuInfo& cpu, FeatureSet features) {
   return target;
 }
 
+/// The NPU of that name, or null.
+const Npu* find_npu(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kNpus), std::end(kNpus), [&](const Npu& npu) { return npu.name == name; });
+  return found == std::end(kNpus) ? nullptr : found;
+}
+
+Target target_of(const Npu& npu) {
+  Target target;
+  target.arch = "npu";
+  target.cpu = npu.name;
+  target.cores = npu.cores;
+  return target;
+}
+
+Status refuse(std::string_view field, const std::string& value, const std::string& expected) {
+  return invalid_argument("target: " + std::string(field) + " is " + value + ", expected " + expected);
+}
+
+std::string joined(const std::vector<std::string>& features) {
+  std::string text;
+  for (const std::string& feature : features) text += feature;
+  return "'" + text + "'";
+}
+
+Status check_sizes(const Target& target) {
+  if (target.cores < 1) return refuse("cores", std::to_string(target.cores), "1 or more");
+  const std::pair<std::string_view, int64_t> caches[] = {
+      {"l1d_bytes", target.l1d_bytes}, {"l2_bytes", target.l2_bytes}, {"l3_bytes", target.l3_bytes}};
+  for (const auto& [field, bytes] : caches)
+    if (bytes < 0) return refuse(field, std::to_string(bytes), "0 or more");
+  return {};
+}
+
+/// Each feature is a sign and a known name.
+Status check_features(const Target& target) {
+  for (const std::string& feature : target.features) {
+    const bool has_sign = !feature.empty() && (feature[0] == '+' || feature[0] == '-');
+    if (!has_sign || find_feature(std::string_view(feature).substr(1)) == nullptr)
+      return refuse("a feature", "'" + feature + "'", "+ or - before one of " + feature_list());
+  }
+  return {};
+}
+
+/// The fields that follow from the target's text are those of `same`, which was made from the text.
+Status check_consistent(const Target& target, const Target& same) {
+  const std::string of_cpu = ", as of cpu " + same.cpu, of_text = ", as of " + print(same) + "; parse_target() sets it";
+  if (target.arch != same.arch) return refuse("arch", "'" + target.arch + "'", same.arch + of_cpu);
+  if (target.features != same.features)
+    return refuse("features", joined(target.features),
+                  joined(same.features) + ": those in which it differs from cpu " + same.cpu + ", sorted");
+  if (target.vector_bytes != same.vector_bytes)
+    return refuse("vector_bytes", std::to_string(target.vector_bytes), std::to_string(same.vector_bytes) + of_text);
+  if (target.f16c != same.f16c) return refuse("f16c", target.f16c ? "true" : "false", (same.f16c ? "true" : "false") + of_text);
+  return {};
+}
+
 /// Copies the cores and cache sizes that this process may use.
 void take_sizes(const Machine& machine, Target& target) {
   target.cores = machine.cores;
@@ -94,6 +152,15 @@ FeatureSet features_of(const Target& target) {
   return set;
 }
 
+Status check(const Target& target) {
+  STREW_TRY(check_sizes(target));
+  if (const Npu* const npu = find_npu(target.cpu)) return check_consistent(target, target_of(*npu));
+  const CpuInfo* const cpu = find_cpu(target.cpu);
+  if (cpu == nullptr) return refuse("cpu", "'" + target.cpu + "'", "one of " + cpu_list());
+  STREW_TRY(check_features(target));
+  return check_consistent(target, target_with(*cpu, features_of(target)));
+}
+
 Target detect_target() {
   static const Target target = *parse_target("native", machine());
   return target;
@@ -110,20 +177,13 @@ Expected<Target> parse_target(std::string_view text) { return parse_target(with_
 
 Expected<Target> parse_target(std::string_view text, const Machine& machine) {
   const std::string_view whole = text;
-  for (const Npu& npu : kNpus) {
-    if (text != npu.name) continue;
-    Target target;
-    target.arch = "npu";
-    target.cpu = npu.name;
-    target.cores = npu.cores;
-    return target;
-  }
+  if (const Npu* const npu = find_npu(text)) return target_of(*npu);
   for (std::string_view arch : {"x86_64-", "aarch64-"})
     if (text.starts_with(arch)) text.remove_prefix(arch.size());
   const size_t length = cpu_prefix(text);
   if (length == 0) {
     return invalid_argument("target '" + std::string(whole) + "': unknown CPU '" + std::string(text.substr(0, text.find('+'))) +
-                            "', expected one of " + cpu_list());
+                            "', expected one of native, " + cpu_list());
   }
   const std::string_view cpu_name = text.substr(0, length);
   const bool is_native = cpu_name == "native";

@@ -23,6 +23,10 @@ std::string with_native(std::string_view text, std::string_view native);
 /// Ok if `text` is a target that this machine can run.
 Status check_runnable(std::string_view text);
 
+/// Ok if the target is one that parse_target() may have made, but for its cores and cache sizes, which must not be negative. Code
+/// depends on no more than the target's text, so vector_bytes and f16c have to be those of the text.
+Status check(const Target& target);
+
 /// The target's features: those of its CPU with the added ones and without the removed ones.
 STREW_API FeatureSet features_of(const Target& target);
 

@@ -1,6 +1,7 @@
 // The text of a schedule: knob=value pairs with commas, in the order of schedules/knobs, so equal schedules print equal text.
 // parse_schedule reads any of the knobs in any order. Tested by tests/unit/schedule_test.cc.
 #include <charconv>
+#include <iterator>
 
 #include "base/machine.h"
 #include "schedules/knobs.h"
@@ -38,7 +39,8 @@ std::string_view name(Strategy strategy) {
       STREW_STRATEGIES(STREW_STRATEGY_NAME)
 #undef STREW_STRATEGY_NAME
   };
-  return kNames[static_cast<size_t>(strategy)];
+  const auto at = static_cast<size_t>(strategy);
+  return at < std::size(kNames) ? kNames[at] : std::string_view("invalid");
 }
 
 std::string print(const Schedule& schedule) {

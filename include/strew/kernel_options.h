@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,24 +32,34 @@ inline constexpr std::string_view kBackendNames[] = {
     STREW_BACKENDS(STREW_BACKEND_NAME)
 #undef STREW_BACKEND_NAME
 };
-constexpr std::string_view name(BackendChoice backend) { return kBackendNames[static_cast<size_t>(backend)]; }
+constexpr bool is_backend(BackendChoice backend) { return static_cast<size_t>(backend) < std::size(kBackendNames); }
+/// The name in texts; "invalid" for a number that is no BackendChoice.
+constexpr std::string_view name(BackendChoice backend) {
+  return is_backend(backend) ? kBackendNames[static_cast<size_t>(backend)] : std::string_view("invalid");
+}
+
+/// All names with commas between them, for messages.
+inline std::string backend_names() {
+  std::string list;
+  for (const std::string_view each : kBackendNames) list.append(list.empty() ? "" : ", ").append(each);
+  return list;
+}
 
 /// The backend of that name. The message lists the names.
 inline Expected<BackendChoice> parse_backend(std::string_view text) {
-  std::string known;
-  for (size_t i = 0; i < std::size(kBackendNames); ++i) {
+  for (size_t i = 0; i < std::size(kBackendNames); ++i)
     if (text == kBackendNames[i]) return static_cast<BackendChoice>(i);
-    known.append(i == 0 ? "" : ", ").append(kBackendNames[i]);
-  }
-  return invalid_argument("backend: '" + std::string(text) + "', expected one of " + known);
+  return invalid_argument("backend: '" + std::string(text) + "', expected one of " + backend_names());
 }
 
+/// Runtime::get checks every field when it builds the kernel, and names the one that is wrong.
 struct KernelOptions {
   /// `automatic`: the first backend that can build the op. Another one: get() fails if it cannot build the op.
   BackendChoice backend = BackendChoice::automatic;
   ScheduleOverrides schedule;  ///< knobs that replace the heuristic's choice
-  std::optional<Target>
-      target;  ///< this machine must have the target's features; absent: STREW_TARGET's, or the machine of this process
+  /// As parse_target() and detect_target() make it; `cores` and cache sizes may be changed. The machine of this process must
+  /// have the target's features. Absent: what Options::target says, or the machine of this process.
+  std::optional<Target> target;
   /// The most threads that a call may use, 1..1024; 0: as many as the runtime's executor has. The number belongs to the
   /// handle: handles with different numbers can share code.
   int threads = 0;

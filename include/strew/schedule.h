@@ -50,7 +50,8 @@ struct Schedule {
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
-/// Knobs that replace those of the heuristic's choice. A knob without a value is left to the heuristic.
+/// Knobs that replace those of the heuristic's choice; ranges are those of Schedule. A knob without a value is left to the
+/// heuristic.
 struct ScheduleOverrides {
   std::optional<Strategy> strategy;
   std::optional<int> vector_bytes, unroll, prefetch;
@@ -72,6 +73,7 @@ STREW_API Expected<ScheduleText> parse_schedule_text(std::string_view text);
 STREW_API std::string print(const Schedule& schedule);
 /// `base` with the knobs that `text` names. Fails on an unknown knob and on a value out of range; the message names it.
 STREW_API Expected<Schedule> parse_schedule(std::string_view text, const Schedule& base);
+/// The name in texts; "invalid" for a number that is no Strategy.
 STREW_API std::string_view name(Strategy strategy);
 
 }  // namespace strew::inline v0

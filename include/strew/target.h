@@ -1,9 +1,9 @@
 // Target: the machine for which a kernel is compiled, as a value.
 //
 // detect_target() describes the machine of this process (cpuid, affinity mask, cache sizes from /sys); parse_target()
-// reads the text of `--target`. The environment variable STREW_TARGET says what `native` stands for instead (options.h). A named CPU has the cores and caches of its row in base/cpus.cc, whatever machine
-// compiles, so a named target gives the same object everywhere. An NPU is a target too; the backend of the same name
-// writes programs for it as text.
+// reads the text of `--target`. The environment variable STREW_TARGET says what `native` stands for instead (options.h).
+// A named CPU has the cores and caches of its row in base/cpus.cc, whatever machine compiles, so a named target gives the
+// same object everywhere. An NPU is a target too; the backend of the same name writes programs for it as text.
 //
 // Code generators read only what the target's text contains: arch, CPU, features, and what follows from these. Cores
 // and caches are for the heuristic (schedules/heuristic), whose choice is part of the schedule. A kernel's symbol is a
@@ -21,6 +21,8 @@
 
 namespace strew::inline v0 {
 
+/// Made by parse_target() and detect_target(). A program may change cores and cache sizes; the other fields follow from each
+/// other, and a kernel is refused for a target in which they do not.
 struct Target {
   std::string arch;                   ///< "x86_64", "aarch64", "npu"
   std::string cpu;                    ///< LLVM's name: "znver3", "x86-64-v3", …; for an NPU "npu-a3" or "npu-a5"

@@ -59,6 +59,17 @@ TEST(Builder, BuildVerifies) {
   EXPECT_EQ(text(GatherBuilder()), "gather_index_dtype: indices is f32[]; expected an integer dtype from i4 to i64 or u4 to u64");
 }
 
+TEST(Builder, ValuesAreNotMadeUp) {
+  const auto gather = [] { return gather_rows(bf16({8, 16}), i64({4})); };
+  const std::string message = "gather_fill: fill has no value; expected one of dtype bf16, as from Scalar::of";
+  EXPECT_EQ(text(gather().oob(OobPolicy::fill_element)), message);
+  EXPECT_EQ(text(gather().fill(OobPolicy::fill_window, Scalar{})), message);
+  EXPECT_EQ(text(gather().fill(OobPolicy::fill_window, Scalar::of(0.0F))),
+            "gather_fill: fill is 0 of dtype f32; expected dtype bf16");
+  EXPECT_EQ(text(scatter_rows(f32({8, 16}), i64({4}), f32({4, 16})).fill({Scalar{}})),
+            "scatter_fill: fill[0] has no value; expected one of dtype f32, as from Scalar::of");
+}
+
 TEST(Builder, GatherDerivesItsResult) {
   ExprBuilder e;
   EXPECT_EQ(text(gather_rows(bf16({8, 16}), i64({2, 3}))

@@ -15,6 +15,7 @@
 
 #include "compiler/op/combiner.h"
 #include "runtime/kernel_state.h"
+#include "schedules/knobs.h"
 #include "strew/text.h"
 #include "tests/support/options.h"
 
@@ -232,9 +233,28 @@ std::vector<std::pair<Op, KernelOptions>> variants() {
   scatter([](Scatter& s) { s.indices_are_sorted = true; });
   scatter([](Scatter& s) { s.unique_indices = true; });
   options([](KernelOptions& o) { o.backend = BackendChoice::llvm; });
-  options([](KernelOptions& o) { test::set_schedule(o, "unroll=2"); });
-  options([](KernelOptions& o) { o.target = test::target("haswell"); });
   options([](KernelOptions& o) { o.threads = 1; });
+  for (const Knob& knob : knobs()) {
+    const std::string text = std::string(knob.name) + "=" + value_of(knob, Schedule{});  // the default, as a wish
+    options([&](KernelOptions& o) { test::set_schedule(o, text); });
+  }
+  options([](KernelOptions& o) { test::set_schedule(o, "unroll=2"); });
+  const auto target = [&](auto change) {
+    Target changed = test::target("haswell");
+    change(changed);
+    options([&](KernelOptions& o) { o.target = changed; });
+  };
+  target([](Target&) {});
+  target([](Target& t) { t.arch = "aarch64"; });
+  target([](Target& t) { t.cpu = "znver3"; });
+  target([](Target& t) { t.features = {"+avx512f"}; });
+  target([](Target& t) { t.features = {"-avx2", "-fma"}; });
+  target([](Target& t) { t.vector_bytes = 16; });
+  target([](Target& t) { t.f16c = !t.f16c; });
+  target([](Target& t) { t.cores += 1; });
+  target([](Target& t) { t.l1d_bytes += 1; });
+  target([](Target& t) { t.l2_bytes += 1; });
+  target([](Target& t) { t.l3_bytes += 1; });
   return list;
 }
 

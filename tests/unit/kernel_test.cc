@@ -268,6 +268,38 @@ TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
   EXPECT_EQ(message("", odd), "schedule: unroll=3, expected 1, 2, 4 or 8");
 }
 
+/// What a program may put into the struct, and no text stands for.
+TEST(Kernel, OptionsThatNoTextStandsForAreErrors) {
+  Runtime runtime;
+  Rows data(20, 8, 5);
+  const auto message = [&](const auto& change) {
+    KernelOptions options;
+    change(options);
+    const auto kernel = runtime.get(op_of(data.op("")), options);
+    const auto compiled = compile(op_of(data.op("")), options);
+    EXPECT_EQ(kernel.status().message(), compiled.status().message());
+    EXPECT_EQ(kernel.status().code(), Code::invalid_argument);
+    return kernel.ok() ? "built by " + std::string(kernel->backend()) : kernel.status().message();
+  };
+  const auto at_target = [&](const auto& change) {
+    return message([&](KernelOptions& o) {
+      o.target = test::target("x86-64");
+      change(*o.target);
+    });
+  };
+  const auto number = static_cast<BackendChoice>(std::size(kBackendNames));
+  EXPECT_EQ(name(number), "invalid");
+  EXPECT_EQ(message([&](KernelOptions& o) { o.backend = number; }),
+            "backend: number 6, expected one of auto, llvm, halide, reference, npu-a3, npu-a5");
+  EXPECT_EQ(message([](KernelOptions& o) { o.threads = 1025; }), "threads: 1025, expected 0..1024");
+  EXPECT_EQ(message([](KernelOptions& o) { o.schedule.strategy = static_cast<Strategy>(99); }),
+            "schedule: strategy=99, expected sequential, positions, window, owner, radix, runs, clip or private");
+  EXPECT_EQ(message([](KernelOptions& o) { o.schedule.prefetch = -1; }), "schedule: prefetch=-1, expected 0..256");
+  EXPECT_EQ(at_target([](Target& t) { t.cores = 0; }), "target: cores is 0, expected 1 or more");
+  EXPECT_THAT(at_target([](Target& t) { t = Target{}; }), StartsWith("target: cpu is '', expected one of x86-64, "));
+  EXPECT_EQ(at_target([](Target& t) { t.arch = "npu"; }), "target: arch is 'npu', expected x86_64, as of cpu x86-64");
+}
+
 /// Targets that this machine cannot run: other architectures, and CPUs and features it lacks (some are lacking on every machine).
 std::vector<std::string> foreign_targets() {
   std::vector<std::string> list;

@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "strew/text.h"
+
 namespace strew {
 namespace {
 
@@ -253,6 +255,15 @@ TEST(ScalarOf, NumbersAreRoundedOnce) {
   EXPECT_EQ(Scalar::of(DType::i8, -1), (Scalar{DType::i8, {0xff, 0}}));
   EXPECT_EQ(Scalar::of(DType::u8, 300), (Scalar{DType::u8, {255, 0}}));
   EXPECT_EQ(Scalar::of(DType::complex64, 0.5), make_complex(DType::complex64, 0x3f000000, 0));
+}
+
+TEST(ScalarOf, OnlyADefaultConstructedScalarHasNoValue) {
+  EXPECT_FALSE(Scalar{}.has_value());
+  EXPECT_EQ(print(Scalar{}), "none");
+  EXPECT_NE(Scalar{}, Scalar::of(0.0F));
+  EXPECT_TRUE(Scalar::of(0.0F).has_value());
+  EXPECT_TRUE(Scalar{DType::boolean}.has_value());
+  EXPECT_EQ(Scalar::of(Scalar::kNone, 1), Scalar{});
 }
 
 }  // namespace

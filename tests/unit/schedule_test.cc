@@ -156,6 +156,50 @@ TEST(Knobs, RangesHoldForSchedulesThatWereNotParsed) {
   }
 }
 
+TEST(Knobs, EveryMemberHasARow) {
+  // A new member of one of the structs does not compile here until it is counted.
+  const auto& [a, b, c, d, e, f, g, h] = Schedule{};
+  const auto& [i, j, k, l, m, n, o, p] = ScheduleOverrides{};
+  EXPECT_EQ(knobs().size(), 8u);
+}
+
+TEST(Overrides, HoldWhatTheirTextNamesAndNothingElse) {
+  EXPECT_EQ(print(ScheduleOverrides{}), "");
+  EXPECT_EQ(*apply(ScheduleOverrides{}, Schedule{.unroll = 2, .checked = true}), (Schedule{.unroll = 2, .checked = true}));
+  const std::string all =
+      "strategy=runs,vector_bytes=16,unroll=1,prefetch=7,nontemporal=false,tables=3,scratch_mib=9,checked=false";
+  EXPECT_EQ(parse_schedule_text(all)->knobs, (ScheduleOverrides{Strategy::runs, 16, 1, 7, false, 3, 9, false}));
+  EXPECT_EQ(print(parse_schedule_text(all)->knobs), all);
+  for (const Knob& knob : knobs()) {
+    const std::string text = std::string(knob.name) + "=" + value_of(knob, Schedule{});
+    const ScheduleOverrides one = parse_schedule_text(text)->knobs;
+    EXPECT_EQ(print(one), text);
+    Schedule other{Strategy::window, 64, 8, 16, true, 4, 100, true};
+    const Schedule applied = *apply(one, other);
+    EXPECT_NE(applied, other) << knob.name;
+    std::visit([&](auto field) { other.*field = Schedule{}.*field; }, knob.field);
+    EXPECT_EQ(applied, other) << knob.name;
+  }
+}
+
+TEST(Overrides, LaterWordsOfATextWin) {
+  EXPECT_EQ(print(parse_schedule_text("unroll=2,tables=4,unroll=8")->knobs), "unroll=8,tables=4");
+}
+
+TEST(Overrides, ValuesOutOfRangeAreRefusedWhereTheyAreApplied) {
+  const auto message = [](const ScheduleOverrides& overrides) { return apply(overrides, Schedule{}).status().message(); };
+  EXPECT_EQ(message({.vector_bytes = 8}), "schedule: vector_bytes=8, expected 16, 32 or 64");
+  EXPECT_EQ(message({.unroll = 0}), "schedule: unroll=0, expected 1, 2, 4 or 8");
+  EXPECT_EQ(message({.prefetch = -1}), "schedule: prefetch=-1, expected 0..256");
+  EXPECT_EQ(message({.tables = 65}), "schedule: tables=65, expected 2..64");
+  EXPECT_EQ(message({.scratch_mib = 1 << 30}), "schedule: scratch_mib=1073741824, expected 1..65536");
+  const ScheduleOverrides odd{.strategy = static_cast<Strategy>(200)};
+  EXPECT_EQ(message(odd), "schedule: strategy=200, expected sequential, positions, window, owner, radix, runs, clip or private");
+  EXPECT_EQ(print(odd), "strategy=200");
+  EXPECT_EQ(name(*odd.strategy), "invalid");
+  EXPECT_EQ(check_schedule({.strategy = *odd.strategy}, plan_of(rows()), machine(4)).message(), message(odd));
+}
+
 std::string text_of_file(const char* path) {
   std::ifstream in(test::source_folder() / path);
   EXPECT_TRUE(in.good()) << path;

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <string>
+#include <vector>
+
 #include "base/cpus.h"
 
 namespace strew {
@@ -82,6 +85,58 @@ TEST(Target, ErrorsNameWhatIsUnknown) {
   EXPECT_THAT(canonical("znver3+mmx3"), StartsWith("target 'znver3+mmx3': unknown feature 'mmx3', expected one of sse3,"));
   EXPECT_THAT(canonical("znver3+"), HasSubstr("unknown feature ''"));
   EXPECT_THAT(canonical("native-"), HasSubstr("unknown feature ''"));
+}
+
+TEST(Target, WhatTextsDescribeIsChecked) {
+  std::vector<std::string> texts = {"native", "native-avx", "x86-64-v4-avx512f", "x86-64+avx", "npu-a3", "npu-a5"};
+  for (const CpuInfo& cpu : known_cpus()) texts.emplace_back(cpu.name);
+  for (const std::string& text : texts) {
+    Target target = parse_target(text).value();
+    EXPECT_EQ(check(target).message(), "") << text;
+    target.cores = 1;
+    target.l1d_bytes = target.l2_bytes = target.l3_bytes = 0;  // what a machine may have that does not tell
+    EXPECT_EQ(check(target).message(), "") << text;
+  }
+  EXPECT_EQ(check(detect_target()).message(), "");
+}
+
+TEST(Target, FieldsThatDoNotFitAreNamed) {
+  const auto message = [](std::string_view text, const auto& change) {
+    Target target = parse_target(text).value();
+    change(target);
+    const Status status = check(target);
+    EXPECT_EQ(status.code(), Code::invalid_argument);
+    return status.message();
+  };
+  const std::string_view v3 = "x86-64-v3";
+  EXPECT_EQ(message(v3, [](Target& t) { t.cores = 0; }), "target: cores is 0, expected 1 or more");
+  EXPECT_EQ(message(v3, [](Target& t) { t.cores = -4; }), "target: cores is -4, expected 1 or more");
+  EXPECT_EQ(message(v3, [](Target& t) { t.l1d_bytes = -1; }), "target: l1d_bytes is -1, expected 0 or more");
+  EXPECT_EQ(message(v3, [](Target& t) { t.l2_bytes = -1; }), "target: l2_bytes is -1, expected 0 or more");
+  EXPECT_EQ(message(v3, [](Target& t) { t.l3_bytes = -1; }), "target: l3_bytes is -1, expected 0 or more");
+  EXPECT_THAT(message(v3, [](Target& t) { t.cpu = "pentium"; }), StartsWith("target: cpu is 'pentium', expected one of x86-64,"));
+  EXPECT_THAT(message(v3, [](Target& t) { t.cpu = "native"; }), StartsWith("target: cpu is 'native', expected one of x86-64,"));
+  EXPECT_EQ(message(v3, [](Target& t) { t.arch = "sparc"; }), "target: arch is 'sparc', expected x86_64, as of cpu x86-64-v3");
+  for (const char* feature : {"", "+", "avx2", "+mmx3", "*avx2"})
+    EXPECT_THAT(message(v3, [&](Target& t) { t.features = {feature}; }),
+                StartsWith("target: a feature is '" + std::string(feature) + "', expected + or - before one of sse3,"));
+  EXPECT_EQ(message(v3, [](Target& t) { t.features = {"+avx2"}; }),
+            "target: features is '+avx2', expected '': those in which it differs from cpu x86-64-v3, sorted");
+  EXPECT_EQ(message(v3,
+                    [](Target& t) {
+                      t.features = {"-fma", "-avx2"};
+                    }),
+            "target: features is '-fma-avx2', expected '-avx2-fma': those in which it differs from cpu x86-64-v3, sorted");
+  EXPECT_EQ(message(v3, [](Target& t) { t.vector_bytes = 64; }),
+            "target: vector_bytes is 64, expected 32, as of x86_64-x86-64-v3; parse_target() sets it");
+  EXPECT_EQ(message(v3, [](Target& t) { t.f16c = false; }),
+            "target: f16c is false, expected true, as of x86_64-x86-64-v3; parse_target() sets it");
+  EXPECT_EQ(message("npu-a3", [](Target& t) { t.features = {"+avx2"}; }),
+            "target: features is '+avx2', expected '': those in which it differs from cpu npu-a3, sorted");
+  EXPECT_EQ(message("npu-a3", [](Target& t) { t.vector_bytes = 32; }),
+            "target: vector_bytes is 32, expected 16, as of npu-a3; parse_target() sets it");
+  EXPECT_THAT(message("npu-a3", [](Target& t) { t.cpu = "npu-a4"; }), StartsWith("target: cpu is 'npu-a4', expected one of "));
+  EXPECT_EQ(message("npu-a3", [](Target& t) { t.arch = "x86_64"; }), "target: arch is 'x86_64', expected npu, as of cpu npu-a3");
 }
 
 }  // namespace

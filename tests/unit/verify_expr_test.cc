@@ -41,6 +41,16 @@ TEST(VerifyExpr, Form) {
             "expr_form: expr node %1, negate:f32, has an index; only current, update and extra do");
 }
 
+TEST(VerifyExpr, ConstantsHaveValues) {
+  EXPECT_EQ(verdict(Expr{{{ExprOp::literal, DType::f32, {}, 0, {}}}, {0}}),
+            "expr_types: expr node %0, constant, has no value; expected one of dtype f32, as from Scalar::of");
+  EXPECT_EQ(verdict(Expr{{{ExprOp::literal, DType::f32, {}, 0, Scalar::of(1)}}, {0}}),
+            "expr_types: expr node %0, constant, is 1 of dtype i32; expected dtype f32");
+  ExprBuilder builder;
+  const int32_t empty = builder.literal(Scalar{});
+  EXPECT_EQ(verdict(builder.returns({empty})), "");
+}
+
 TEST(VerifyExpr, Inputs) {
   EXPECT_EQ(verdict(Expr{{{ExprOp::current, DType::f32, {}, 1, {}}}, {0}}),
             "expr_inputs: expr node %0, current:f32, reads number 1; expected from 0 to below 1");

@@ -156,15 +156,15 @@ Status parse_order(const Raw& raw, ImportOptions& out) {
 }
 
 Status parse_backend(const std::string& text, KernelOptions& out) {
-  if (text == "portable") return invalid_argument("--backend: portable is a reserved name, this version has no such backend");
   const Expected<BackendChoice> backend = strew::parse_backend(text);
   if (backend.ok()) {
     out.backend = *backend;
     return {};
   }
-  std::string known;
-  for (const std::string_view name : kBackendNames) known.append(known.empty() ? "" : ", ").append(name);
-  return invalid_argument("--backend: it is '" + text + "', expected one of " + known);
+  const std::string expected = ", expected one of " + backend_names();
+  if (text == "portable")
+    return unsupported("--backend: portable is a reserved name that this version has no backend for" + expected);
+  return invalid_argument("--backend: it is '" + text + "'" + expected);
 }
 
 /// Parses --threads by the same rule and with the same range as `threads` in a schedule's text.
@@ -303,6 +303,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   keep_whole(options.inputs);
   keep_whole(options.outputs);
   const Status status = check_values(raw, options);
+  if (status.code() == Code::unsupported) return fail(status);  // a reserved name is no usage error (docs/cli.md)
   return status.ok() ? -1 : usage_error(status.message());
 }
 
