@@ -54,7 +54,8 @@ class Runtime {
   /// Its calls run on `executor`; null stands for process_executor().
   explicit Runtime(std::shared_ptr<Executor> executor = nullptr) : Runtime(process_options(), std::move(executor)) {}
   /// The same with the settings of `options` that are not the process's own: capacity, compile threads and their stacks, the
-  /// most threads of a call, the target. Fields out of range have their defaults (check them with check(options)).
+  /// most threads of a call, the target. If check(options) fails, that is a warning in the log, and all of
+  /// them have their defaults.
   STREW_API explicit Runtime(const Options& options, std::shared_ptr<Executor> executor = nullptr);
   /// The same with the limits from which on calls use threads (runtime/call/executor/limits.h): for strew's own tests.
   explicit Runtime(const ExecutionSettings& settings);

@@ -244,10 +244,10 @@ TEST(OptionsEffect, CompileThreads) {
 
 TEST(OptionsEffect, CompileStack) {
   STREW_SKIP_WITHOUT_RUNTIME_OPTIONS();
-  if (in_these_processes({"STREW_COMPILE_STACK=67108864", "STREW_COMPILE_STACK=2097152"})) return;
+  if (in_these_processes({"STREW_COMPILE_STACK=67108864", "STREW_COMPILE_STACK=268435456"})) return;
   const auto wanted = static_cast<size_t>(process_options().compile_stack_bytes);
   EXPECT_GE(compile_stack_of(Runtime::process()), wanted);
-  EXPECT_LT(compile_stack_of(Runtime::process()), 2 * wanted);
+  EXPECT_LT(compile_stack_of(Runtime::process()), 2 * wanted);  // glibc may hand out a larger stack that it kept, but not these
 }
 
 TEST(OptionsEffect, CacheBytes) {
