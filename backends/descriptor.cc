@@ -210,6 +210,9 @@ class Builder {
     out_.text(offsetof(strew_kernel, name), r_.symbol);
     out_.text(offsetof(strew_kernel, identity), r_.identity);
     out_.text(offsetof(strew_kernel, features), r_.features);
+    out_.text(offsetof(strew_kernel, target), r_.target);
+    out_.text(offsetof(strew_kernel, schedule), print(r_.schedule));
+    out_.text(offsetof(strew_kernel, backend), r_.backend);
     add_tensors();
     add_constraints();
     add_faults();

@@ -42,6 +42,8 @@ struct DescriptorRequest {
   std::string symbol;  ///< of the descriptor; the symbols of the entries are SYMBOL_range, …
   std::string identity;
   std::string features = {};  ///< strew_kernel.features
+  std::string target = {};    ///< strew_kernel.target
+  std::string backend = {};   ///< strew_kernel.backend
   /// The kernel has the entries entries_of(plan, schedule); false: it is interpreted, or made of parts
   bool has_entries = true;
   std::vector<std::string> parts =

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "strew/status.h"
@@ -18,7 +19,14 @@ class LinkedObject {
   virtual ~LinkedObject() = default;
   /// The addresses of the symbols that link() was asked for, in their order.
   std::vector<const void*> addresses;
-  size_t code_bytes = 0;  ///< memory that code and constants take: whole pages of code, pieces of 64 bytes of constants
+  /// A constant that a file of load() exports.
+  struct Constant {
+    std::string symbol;
+    const void* address = nullptr;
+    size_t bytes = 0;
+  };
+  std::vector<Constant> constants;  ///< sorted by symbol
+  size_t code_bytes = 0;            ///< memory that code and constants take: whole pages of code, pieces of 64 bytes of constants
 };
 
 /// Thread-safe.
@@ -28,6 +36,9 @@ class Linker {
   /// Links the objects with each other, and looks up `symbols` in them.
   virtual Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
                                                        const std::vector<std::string>& symbols) = 0;
+  /// Links all objects of a file, which is an object or an archive of objects, and lists the constants that they export. Fails if
+  /// the file is neither, or if an object is for another architecture.
+  virtual Expected<std::shared_ptr<LinkedObject>> load(std::string_view file) = 0;
 };
 
 }  // namespace strew::inline v0

@@ -44,8 +44,7 @@ std::string feature_text(const Target& target) {
 
 /// Refuses values that no text of options stands for: the caller fills in the struct. Knobs are checked with the schedule.
 Status check_options(const KernelOptions& options) {
-  if (options.threads < 0 || options.threads > kMostThreads)
-    return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0.." + std::to_string(kMostThreads));
+  STREW_TRY(check_threads(options.threads));
   if (!is_backend(options.backend))
     return invalid_argument("backend: number " + std::to_string(static_cast<int>(options.backend)) + ", expected one of " +
                             backend_names());
@@ -167,6 +166,8 @@ void describe(Compiled& out) {
   out.symbol = kernel_symbol(made_of, out.schedule, out.target, out.backend->name());
   DescriptorRequest request{out.identity, out.plan, out.schedule, out.symbol, out.identity_text};
   request.features = interpreted ? "" : feature_text(out.target);
+  request.target = print(out.target);
+  request.backend = out.backend->name();
   request.has_entries = !interpreted && out.parts.empty();
   for (const Compiled& part : out.parts) request.parts.push_back(part.symbol);
   if (out.parts.size() == STREW_START) {

@@ -8,6 +8,7 @@
 
 #include "base/cpus.h"
 #include "strew/export.h"
+#include "strew/status.h"
 
 namespace strew::inline v0 {
 
@@ -23,6 +24,11 @@ inline constexpr int64_t kLineBytes = 64;
 
 /// The largest number of threads that a call or a setting may have, on any machine.
 inline constexpr int kMostThreads = 1024;
+/// Ok if `threads` is 0, which stands for a default, or up to kMostThreads.
+inline Status check_threads(int threads) {
+  if (threads >= 0 && threads <= kMostThreads) return {};
+  return invalid_argument("threads: " + std::to_string(threads) + ", expected 0.." + std::to_string(kMostThreads));
+}
 
 /// Detected at the first call.
 STREW_API const Machine& machine();

@@ -25,7 +25,7 @@ Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const
   }
   STREW_ASSIGN(Built kernel, build());
   place->kernel = kernel;
-  count_.fetch_add(1, std::memory_order_relaxed);
+  if (!kernel->is_loaded) count_.fetch_add(1, std::memory_order_relaxed);
   return kernel;
 }
 

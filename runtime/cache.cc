@@ -14,6 +14,7 @@
 #include "runtime/build_log.h"
 #include "runtime/built_kernels.h"
 #include "runtime/kernel_state.h"
+#include "runtime/loaded_kernels.h"
 
 namespace strew::inline v0 {
 
@@ -24,12 +25,14 @@ struct CacheForks {
   static void watch() {
     static const bool once = [] {
       const auto unlock = [] {
+        LoadedKernels::mutex_.unlock();
         BuiltKernels::mutex_.unlock();
         KernelCache::mutex_.unlock();
       };
       set_fork_hooks(ForkStage::caches, {[] {
                                            KernelCache::mutex_.lock();
                                            BuiltKernels::mutex_.lock();
+                                           LoadedKernels::mutex_.lock();
                                          },
                                          unlock, unlock});
       return true;

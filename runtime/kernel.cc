@@ -10,6 +10,7 @@
 #include "backends/reference/reference.h"
 #include "base/fp_environment.h"
 #include "base/log.h"
+#include "base/machine.h"
 #include "base/options.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/named_tensors.h"
@@ -26,8 +27,10 @@ namespace {
 Status link_artifact(BuiltKernel& kernel) {
   STREW_TRY(machine_can_run(kernel.compiled.target));
   STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-  STREW_ASSIGN(kernel.object, module->linker()->link({std::move(kernel.compiled.artifact.object)}, {kernel.compiled.symbol}));
-  kernel.descriptor = {kernel.object, static_cast<const strew_kernel*>(kernel.object->addresses[0])};
+  STREW_ASSIGN(const std::shared_ptr<LinkedObject> object,
+               module->linker()->link({std::move(kernel.compiled.artifact.object)}, {kernel.compiled.symbol}));
+  kernel.object = object;
+  kernel.descriptor = {object, static_cast<const strew_kernel*>(object->addresses[0])};
   return {};
 }
 
@@ -50,6 +53,7 @@ void log_call(const Kernel::State& state, const char* what) {
                                      const CallOptions& options) {
   strew_fault* const fault = options.fault;
   if (state == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
+  STREW_TRY(check_threads(options.threads));
   try {
     Call call;
     STREW_TRY(state->callable->binder.bind(tensors, call));
@@ -81,14 +85,17 @@ Status run_bound(const Kernel::State& state, std::span<const TensorView> tensors
   return run_reference(state.op(), tensors, fault);
 }
 
+int64_t size_without_code(const BuiltKernel& kernel) {
+  return static_cast<int64_t>(sizeof(BuiltKernel)) + size_of(kernel.compiled);
+}
+
 Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
   auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
   if (kernel->compiled.artifact.interpreted)
     kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
   else
     STREW_TRY(link_artifact(*kernel));
-  kernel->bytes = static_cast<int64_t>(sizeof(BuiltKernel)) + size_of(kernel->compiled) +
-                  static_cast<int64_t>(kernel->object == nullptr ? 0 : kernel->object->code_bytes);
+  kernel->bytes = size_without_code(*kernel) + static_cast<int64_t>(kernel->object == nullptr ? 0 : kernel->object->code_bytes);
   return kernel;
 }
 
@@ -133,18 +140,11 @@ Status Kernel::run(std::span<const TensorView> tensors, const CallOptions& optio
 Status Kernel::run_many(std::span<const TensorView> shapes, std::span<void* const> data, const CallOptions& options) const {
   if (plain_ != nullptr) return strew::run_many(*plain_, shapes, data, options);
   if (state_ == nullptr) return run({}, options);
-  // The calls of a kernel that needs the op run one by one; binding is checked for all of them first.
-  const size_t tensors = state_->callable->kernel.tensor_count;
-  if (shapes.size() != tensors || data.size() % tensors != 0) return strew::run_many(*state_->callable, shapes, data, options);
-  std::vector<TensorView> views(data.size());
-  std::vector<KernelCall> calls;
-  for (size_t i = 0; i < data.size(); ++i) {
-    views[i] = shapes[i % tensors];
-    views[i].data = data[i];
-  }
-  for (size_t first = 0; first < views.size(); first += tensors)
-    calls.push_back({*this, std::span(views).subspan(first, tensors)});
-  return strew::run_many(calls, options);
+  const Callable& callable = *state_->callable;
+  const size_t tensors = callable.kernel.tensor_count;
+  if (shapes.size() != tensors || data.size() % tensors != 0) return strew::run_many(callable, shapes, data, options);
+  return run_one_by_one(callable, shapes, data, options,
+                        [&](size_t, std::span<const TensorView> views) { return run(views, options); });
 }
 
 Status run_many(std::span<const KernelCall> calls, const CallOptions& options) {
@@ -158,11 +158,7 @@ Status run_many(std::span<const KernelCall> calls, const CallOptions& options) {
     is_plain = is_plain && state->is_plain;
   }
   if (is_plain) return run_batch(batch, options);
-  STREW_TRY(check_batch(batch, options));
-  for (size_t c = 0; c < calls.size(); ++c)
-    if (const Status status = calls[c].kernel.run(calls[c].tensors, options); !status.ok())
-      return status.with_prefix("call " + std::to_string(c));
-  return {};
+  return run_one_by_one(batch, options, [&](size_t c) { return calls[c].kernel.run(calls[c].tensors, options); });
 }
 
 Status Kernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fault) const {

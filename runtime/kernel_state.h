@@ -19,8 +19,9 @@ struct BuiltKernel {
   explicit BuiltKernel(Compiled made) : compiled(std::move(made)) {}
 
   Compiled compiled;
-  std::shared_ptr<LinkedObject> object;  ///< null if the kernel is interpreted
+  std::shared_ptr<const LinkedObject> object;  ///< null if the kernel is interpreted
   std::shared_ptr<const strew_kernel> descriptor;
+  bool is_loaded = false;  ///< from an object (Runtime::load) instead of built here
   int64_t compile_nanoseconds = 0;
   int64_t bytes = 0;  ///< memory that it takes: code and constants, and roughly what describes them
 };
@@ -41,6 +42,8 @@ struct Kernel::State {
   int64_t bytes() const;  ///< memory that it takes besides the built kernel, roughly
 };
 
+/// The memory that a built kernel takes besides its code.
+int64_t size_without_code(const BuiltKernel& kernel);
 /// Links the artifact, if it is code; fails if this machine cannot run it.
 Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled);
 /// The state of a handle. `op`: as it was given to Runtime::get; it has the kernel's identity. `threads`: the most

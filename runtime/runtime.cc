@@ -12,14 +12,17 @@
 #include <utility>
 
 #include "backends/pipeline.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "runtime/build_job.h"
 #include "runtime/build_log.h"
 #include "runtime/built_kernels.h"
 #include "runtime/cache.h"
+#include "runtime/call/callable.h"
 #include "runtime/call/executor/thread_pool.h"
 #include "runtime/kernel_state.h"
+#include "runtime/loaded_kernels.h"
 #include "schedules/can_run.h"
 #include "schedules/target.h"
 #include "strew/executor.h"
@@ -37,6 +40,7 @@ struct Runtime::Impl {
   int threads = 0;               ///< the most threads of a call whose request names no number; 0: all of the executor's
   std::optional<Target> target;  ///< of requests that name none; absent: the machine of this process
   BuiltKernels kernels;
+  LoadedKernels loaded;
   KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
   /// A handle for a new request; its kernel may have been built for another request.
@@ -109,10 +113,13 @@ Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
   if (!options.target) options.target = target;
   STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options));
   STREW_TRY(planned.scheduled);
-  STREW_TRY(planned.chosen);
-  const std::string symbol = planned.symbol;
+  const LoadedKernels::Loaded found = loaded.find(op.options(), planned);
+  if (found.object == nullptr) STREW_TRY(planned.chosen);
+  const std::string symbol = found.object == nullptr ? planned.symbol : found.descriptor->name;
   const int most = planned.threads != 0 ? planned.threads : threads;
-  STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] { return build(std::move(planned), job); }));
+  STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] {
+    return found.object == nullptr ? build(std::move(planned), job) : LoadedKernels::adopt(found, std::move(planned));
+  }));
   STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, most, executor, limits));
   return Kernel(std::move(state));
 }
@@ -149,6 +156,34 @@ LentKernel Runtime::lend(const KernelKey& key) const {
   return {record, entry == nullptr ? nullptr : &entry->kernel};
 }
 LentKernel::~LentKernel() { epochs::end(static_cast<EpochRecord*>(record_)); }
+
+Expected<std::vector<CompiledKernel>> Runtime::load(std::span<const std::byte> file) {
+  try {
+    STREW_ASSIGN(const std::vector<LoadedKernels::Loaded> kernels,
+                 LoadedKernels::read({reinterpret_cast<const char*>(file.data()), file.size()}));
+    std::vector<CompiledKernel> out;
+    for (const LoadedKernels::Loaded& kernel : kernels) {
+      STREW_ASSIGN(std::unique_ptr<const Callable> callable,
+                   Callable::make(*kernel.descriptor, impl_->executor, impl_->threads, impl_->limits));
+      // The handle owns the code, too.
+      using Owner = std::pair<std::shared_ptr<const LinkedObject>, std::unique_ptr<const Callable>>;
+      const auto owner = std::make_shared<Owner>(kernel.object, std::move(callable));
+      out.push_back(CompiledKernel({owner, owner->second.get()}));
+    }
+    impl_->loaded.add(kernels);
+    return out;
+  } catch (const std::bad_alloc&) {
+    return unsupported("load: out of memory");
+  }
+}
+
+Expected<std::vector<CompiledKernel>> Runtime::load(const std::string& path) {
+  constexpr int64_t kMostBytes = int64_t{1} << 30;
+  STREW_ASSIGN(const std::string file, read_file(path, kMostBytes));
+  auto kernels = load(std::as_bytes(std::span(file)));
+  if (!kernels.ok()) return kernels.status().with_prefix(path);
+  return kernels;
+}
 
 Runtime::Stats Runtime::stats() const {
   Stats stats = impl_->cache.stats();

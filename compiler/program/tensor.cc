@@ -70,14 +70,6 @@ bool can_map(DType dtype, int64_t offset, int64_t bytes) {
   return offset % std::max(1, bits(part_dtype(dtype)) / 8) == 0;
 }
 
-TensorView Tensor::view() const { return {data.data(), dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr}; }
-
-int64_t Tensor::elements() const {
-  int64_t n = 1;
-  for (int64_t d : dims) n *= d;
-  return n;
-}
-
 Expected<int64_t> element_count(const std::vector<int64_t>& dims) {
   int64_t n = 1;
   bool empty = false;

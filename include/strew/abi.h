@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define STREW_ABI_VERSION 2u
+#define STREW_ABI_VERSION 3u
 
 enum { STREW_OK = 0, STREW_FAULT = 1 };
 
@@ -169,6 +169,9 @@ typedef struct strew_kernel {
   const char* name;     /* the symbol of this descriptor */
   const char* identity; /* canonical text of the op (docs/op_text.md), the same for all spellings of the op */
   const char* features; /* CPU features that the entries use, "avx2,fma"; "": none beyond the architecture's baseline */
+  const char* target;   /* text of the target that it was compiled for (target.h), "x86_64-x86-64-v3" */
+  const char* schedule; /* text of its schedule (schedule.h), "strategy=owner vector_bytes=32 …" */
+  const char* backend;  /* that made the entries, "llvm"; "reference": the kernel is interpreted */
 
   /* Tensors and shapes. */
   uint32_t tensor_count;

@@ -5,7 +5,8 @@
 //   auto kernel = strew::CompiledKernel::make(embedding_grad);   // once; checks the version of the interface and the CPU
 //   strew::Status s = kernel->run(views);                        // binds, checks, runs; from any thread
 //
-// tests/runtime_only/main.cc is a whole program.
+// tests/runtime_only/main.cc is a whole program. A program with the compiler can also load such objects while it runs
+// (Runtime::load).
 #pragma once
 
 #include <memory>
@@ -22,6 +23,7 @@
 namespace strew::inline v0 {
 
 class Callable;
+class Runtime;
 
 /// A handle: a copy is cheap, and shares what was prepared.
 class CompiledKernel {
@@ -48,8 +50,10 @@ class CompiledKernel {
                             const CallOptions& options = {}) const;
 
   STREW_API const strew_kernel& descriptor() const;
+  const std::shared_ptr<const Callable>& callable() const { return callable_; }  ///< for strew itself: the type is internal
 
  private:
+  friend class Runtime;
   explicit CompiledKernel(std::shared_ptr<const Callable> callable) : callable_(std::move(callable)) {}
   std::shared_ptr<const Callable> callable_;  ///< never null
 };

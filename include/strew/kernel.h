@@ -61,7 +61,7 @@ class Kernel {
   STREW_API const Schedule& schedule() const;
   STREW_API int threads() const;  ///< the most threads that a call of this handle uses
   STREW_API const Target& target() const;
-  STREW_API std::string_view backend() const;
+  STREW_API std::string_view backend() const;  ///< that made the code, "llvm"
   STREW_API const std::string& symbol() const;
   STREW_API int64_t compile_nanoseconds() const;
   /// The kernel's descriptor. An entry that the kernel does not have is null; an interpreted kernel has none.

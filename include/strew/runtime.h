@@ -10,10 +10,15 @@
 // kernel_test.cc, async_test.cc and cache_test.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "strew/compiled_kernel.h"
 #include "strew/executor.h"
 #include "strew/export.h"
 #include "strew/kernel.h"
@@ -77,6 +82,18 @@ class Runtime {
   /// cache answers before get_async() returns. A build that everybody has given up, or that is later than the
   /// deadlines of all who wait, is stopped before its next stage.
   STREW_API PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done = {}, Deadline deadline = kNoDeadline);
+
+  /// Loads kernels that were compiled before: `path` is an object that `strew compile --emit obj` wrote, or an archive (.a) of
+  /// such objects. Returns them in the order of their symbols; descriptor() says what each is for. From now on, requests
+  /// for their ops are answered with them: those that name neither backend, schedule nor target, and those whose choice of
+  /// these led to the kernel's symbol. Of several kernels of one op, the one that uses the most CPU features is taken. The kernels
+  /// stay loaded until the runtime and all handles are gone.
+  /// Fails, and loads nothing, if the file is no such file, or if one of its kernels belongs to another version of the binary interface.
+  /// Kernels whose CPU features this machine lacks are left out; it fails if all of them are.
+  /// The code in the file is run: load what you trust (docs/security.md).
+  STREW_API Expected<std::vector<CompiledKernel>> load(const std::string& path);
+  /// The same from memory, which is not needed after the call.
+  STREW_API Expected<std::vector<CompiledKernel>> load(std::span<const std::byte> file);
 
   /// The kernel that get() returned for the request with this key; an empty handle if there is none. Takes tens of
   /// nanoseconds and no lock, also while other threads compile.

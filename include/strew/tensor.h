@@ -51,8 +51,12 @@ struct Tensor {
   std::vector<int64_t> dims;
   Buffer data;
   std::vector<std::string> strings;
-  STREW_API TensorView view() const;
-  STREW_API int64_t elements() const;
+  TensorView view() const { return {data.data(), dtype, static_cast<int32_t>(dims.size()), dims.data(), nullptr}; }
+  int64_t elements() const {
+    int64_t count = 1;
+    for (const int64_t extent : dims) count *= extent;
+    return count;
+  }
 };
 
 /// May `bytes` bytes at `offset` of a file be mapped as elements of `dtype`? Otherwise they are read. Integers are

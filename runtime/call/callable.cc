@@ -16,8 +16,7 @@ namespace strew::inline v0 {
 
 Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, std::shared_ptr<Executor> executor, int threads,
                                                    std::shared_ptr<const ExecutionLimits> limits) {
-  if (threads < 0 || threads > kMostThreads)
-    return invalid_argument("threads: " + std::to_string(threads) + ", expected 0.." + std::to_string(kMostThreads));
+  STREW_TRY(check_threads(threads));
   STREW_ASSIGN(Binder binder, Binder::make(kernel));
   std::unique_ptr<Callable> made(new Callable(kernel, std::move(binder)));
   for (uint32_t i = 0; i < kernel.part_count; ++i) {
@@ -81,8 +80,7 @@ Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) co
 }
 
 Status Callable::run(std::span<const TensorView> tensors, const CallOptions& options) const {
-  if (options.threads < 0 || options.threads > kMostThreads)
-    return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0.." + std::to_string(kMostThreads));
+  STREW_TRY(check_threads(options.threads));
   try {
     Call call;
     STREW_TRY(binder.bind(tensors, call));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/fp_environment.h"
+#include "base/machine.h"
 #include "runtime/call/batch_overlap.h"
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/executor/team.h"
@@ -196,17 +197,12 @@ class SameShapes {
   std::vector<uint32_t> slots_;  ///< per tensor, its index in strew_args.data
 };
 
-Status check_options(const CallOptions& options) {
-  if (options.threads >= 0 && options.threads <= kMostThreads) return {};
-  return invalid_argument("threads: " + std::to_string(options.threads) + ", expected 0.." + std::to_string(kMostThreads));
-}
-
 }  // namespace
 
 Status run_many(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
                 const CallOptions& options) {
   try {
-    STREW_TRY(check_options(options));
+    STREW_TRY(check_threads(options.threads));
     const size_t tensors = callable.kernel.tensor_count;
     if (shapes.size() != tensors)
       return invalid_argument("shapes: " + std::to_string(shapes.size()) + " tensors, expected " + std::to_string(tensors));
@@ -235,7 +231,7 @@ Status run_many(const Callable& callable, std::span<const TensorView> shapes, st
 
 Status check_batch(std::span<const BatchCall> calls, const CallOptions& options) {
   try {
-    STREW_TRY(check_options(options));
+    STREW_TRY(check_threads(options.threads));
     std::vector<CallBytes> writes, reads;
     std::vector<void*> data;
     for (size_t c = 0; c < calls.size(); ++c) {

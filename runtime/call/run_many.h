@@ -6,6 +6,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "runtime/call/callable.h"
 #include "strew/call_options.h"
@@ -27,5 +29,28 @@ Status run_batch(std::span<const BatchCall> calls, const CallOptions& options);
 /// What run_batch() checks: that the tensors of each call fit, that indices are in bounds (not of wide accumulation, nor of
 /// kernels without code), and that no call writes what another one reads or writes.
 Status check_batch(std::span<const BatchCall> calls, const CallOptions& options);
+
+/// For batches with kernels whose calls need more than their callables: checks the batch, then calls run(c) for each call.
+template <class Run>
+Status run_one_by_one(std::span<const BatchCall> calls, const CallOptions& options, Run&& run) {
+  STREW_TRY(check_batch(calls, options));
+  for (size_t c = 0; c < calls.size(); ++c) STREW_TRY(run(c).with_prefix("call " + std::to_string(c)));
+  return {};
+}
+/// The same for run_many(), with run(c, tensors of call c). shapes.size() must be the number of the kernel's tensors.
+template <class Run>
+Status run_one_by_one(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
+                      const CallOptions& options, Run&& run) {
+  const size_t tensors = shapes.size();
+  std::vector<TensorView> views(data.size());
+  for (size_t i = 0; i < data.size(); ++i) {
+    views[i] = shapes[i % tensors];
+    views[i].data = data[i];
+  }
+  std::vector<BatchCall> calls;
+  for (size_t first = 0; first < views.size(); first += tensors)
+    calls.push_back({&callable, std::span(views).subspan(first, tensors)});
+  return run_one_by_one(calls, options, [&](size_t c) { return run(c, calls[c].tensors); });
+}
 
 }  // namespace strew::inline v0

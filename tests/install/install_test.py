@@ -75,10 +75,11 @@ def check_consumer(check, cmake, prefix, folder, components):
     """A user's project finds the package, builds and runs; `prefix` must have these components and no others."""
     build = folder / ("consumer_" + "_".join(components))
     configure = [cmake, "-S", ROOT / "tests/install/consumer", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}",
-                 f"-DCONSUMER_EXAMPLE={ROOT / 'examples/cpp/main.cc'}", f"-DCONSUMER_COMPONENTS={';'.join(components)}"]
+                 f"-DCONSUMER_EXAMPLES={ROOT / 'examples'}", f"-DCONSUMER_COMPONENTS={';'.join(components)}"]
     check.run(configure, folder)
     check.run([cmake, "--build", build], folder)
-    programs = ["version_shared", "version_static"] + (["histogram"] if "compiler" in components else [])
+    programs = ["version_shared", "version_static", "version_c_shared", "version_c_static"]
+    programs += ["cpp", "server", "c"] if "compiler" in components else []
     for program in programs:
         check.run([build / program], folder)
     if "compiler" not in components:

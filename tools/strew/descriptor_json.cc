@@ -44,6 +44,9 @@ class Printer {
 
   Json run() const {
     Json out = {{"abi", k_.abi}, {"size", k_.size}, {"name", k_.name}, {"identity", k_.identity}, {"features", k_.features}};
+    out["target"] = k_.target;
+    out["schedule"] = k_.schedule;
+    out["backend"] = k_.backend;
     out["tensors"] = tensors();
     out["data_count"] = k_.data_count;
     out["symbols"] = symbols();

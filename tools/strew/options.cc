@@ -13,6 +13,7 @@
 #include "backends/backend.h"
 #include "base/file.h"
 #include "base/option_rows.h"
+#include "compiler/import/option_text.h"
 #include "schedules/knobs.h"
 #include "tools/strew/message.h"
 
@@ -116,42 +117,14 @@ void add_program_options(CLI::App& app, Raw& raw) {
       "tool (the program has neither, for ptoas --enable-insert-sync) (default: flags)");
 }
 
-Status parse_oob(const std::string& text, ImportOptions& out) {
-  const size_t colon = text.find(':');
-  const std::string policy = text.substr(0, colon);
-  constexpr OobPolicy kAll[] = {OobPolicy::undefined, OobPolicy::skip_element, OobPolicy::skip_window,  OobPolicy::clamp,
-                                OobPolicy::wrap,      OobPolicy::error,        OobPolicy::fill_element, OobPolicy::fill_window};
-  std::string known;
-  for (OobPolicy p : kAll) {
-    known += (known.empty() ? "" : ", ") + std::string(name(p));
-    if (policy != name(p)) continue;
-    out.override_oob = true;
-    out.oob = p;
-    if (colon == std::string::npos) return {};
-    if (p != OobPolicy::fill_element && p != OobPolicy::fill_window) {
-      return invalid_argument("--oob: policy " + policy + " takes no value, given '" + text.substr(colon + 1) + "'");
-    }
-    out.fill = text.substr(colon + 1);
-    return out.fill.empty() ? invalid_argument("--oob: the value after '" + policy + ":' is empty") : Status();
-  }
-  return invalid_argument("--oob: policy is '" + policy + "', expected one of: " + known);
-}
-
-Status parse_order(const Raw& raw, ImportOptions& out) {
-  if (!raw.order.empty()) {
-    out.override_order = true;
-    if (raw.order != "in_order" && raw.order != "relaxed") {
-      return invalid_argument("--order: it is '" + raw.order + "', expected in_order or relaxed");
-    }
-    out.order = raw.order == "relaxed" ? Order::relaxed : Order::in_order;
-  }
-  if (!raw.accumulate.empty()) {
-    out.override_accumulate = true;
-    if (raw.accumulate != "native" && raw.accumulate != "wide") {
-      return invalid_argument("--accumulate: it is '" + raw.accumulate + "', expected native or wide");
-    }
-    out.accumulate = raw.accumulate == "wide" ? Accumulate::wide : Accumulate::native;
-  }
+/// The options of ImportOptions that have a text; messages begin with the option's name.
+Status parse_import(const Raw& raw, ImportOptions& out) {
+  const auto as_option = [](const Status& status) {
+    return status.ok() ? status : Status(status.code(), "--" + status.message());
+  };
+  if (!raw.oob.empty()) STREW_TRY(as_option(set_oob(raw.oob, out)));
+  if (!raw.order.empty()) STREW_TRY(as_option(set_order(raw.order, out)));
+  if (!raw.accumulate.empty()) STREW_TRY(as_option(set_accumulate(raw.accumulate, out)));
   return {};
 }
 
@@ -207,8 +180,7 @@ Status parse_program_options(const Raw& raw, pto::ProgramOptions& out) {
 
 Status check_values(const Raw& raw, Options& options) {
   STREW_TRY(parse_program_options(raw, options.program));
-  if (!raw.oob.empty()) STREW_TRY(parse_oob(raw.oob, options.import));
-  STREW_TRY(parse_order(raw, options.import));
+  STREW_TRY(parse_import(raw, options.import));
   STREW_TRY(parse_backend(raw.backend, options.kernel));
   if (!raw.threads.empty()) STREW_TRY(parse_threads(raw.threads, options.kernel));
   options.schedule_given = !raw.schedule.empty();

@@ -9,6 +9,7 @@
 // PlacedObject, which lies outside of these frames. Tested by tests/unit/link_test.cc and tests/unit/headroom_test.cc.
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
@@ -19,6 +20,7 @@
 #include "backends/llvm/link/jitdump.h"
 #include "backends/llvm/link/linker.h"
 #include "backends/llvm/link/memory_manager.h"
+#include "backends/llvm/link/object_file.h"
 #include "backends/llvm/link/perf_map.h"
 #include "backends/llvm/link/slabs.h"
 #include "base/fork_hooks.h"
@@ -61,7 +63,12 @@ bool wants_names() {
 }
 
 /// The exported symbols of the objects of one link.
-using Symbols = std::unordered_map<std::string, const void*>;
+struct Exported {
+  const void* address;
+  size_t bytes;
+  bool is_function;
+};
+using Symbols = std::unordered_map<std::string, Exported>;
 
 /// One object of a link, from JITLink's first step on.
 struct PlacedObject {
@@ -102,7 +109,8 @@ class LinkContext final : public jitlink::JITLinkContext {
   llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
     for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
       if (!symbol->hasName() || symbol->getScope() == jitlink::Scope::Local) continue;
-      if (!symbols_.emplace((*symbol->getName()).str(), symbol->getAddress().toPtr<const void*>()).second)
+      const Exported exported{symbol->getAddress().toPtr<const void*>(), symbol->getSize(), symbol->isCallable()};
+      if (!symbols_.emplace((*symbol->getName()).str(), exported).second)
         return llvm::createStringError("symbol " + (*symbol->getName()).str() + " is defined twice");
     }
     if (wants_names()) note_names(graph);
@@ -148,7 +156,7 @@ Status resolve(PlacedObject& object, const Symbols& symbols) {
   jitlink::AsyncLookupResult found;
   for (const auto& [name, flags] : object.wanted) {
     const auto own = symbols.find((*name).str());
-    const void* const address = own != symbols.end() ? own->second : find_external(*name);
+    const void* const address = own != symbols.end() ? own->second.address : find_external(*name);
     if (address == nullptr && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
       return internal_error("the object uses symbol " + (*name).str() + ", which generated code may not use");
     found[name] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
@@ -183,22 +191,39 @@ class LinkedCode final : public LinkedObject {
   std::vector<std::unique_ptr<GdbImage>> images_;
 };
 
-Expected<std::shared_ptr<LinkedObject>> link_all(const std::vector<std::string>& objects,
-                                                 const std::vector<std::string>& symbols) {
+/// Links the objects with each other and fills in `defined`.
+Expected<std::shared_ptr<LinkedCode>> link_objects(const std::vector<std::string>& objects, Symbols& defined) {
   auto linked = std::make_shared<LinkedCode>();
-  Symbols defined;
   std::vector<std::unique_ptr<PlacedObject>> placed;
   for (const std::string& bytes : objects) {
     placed.push_back(std::make_unique<PlacedObject>(Shared::process().slabs));
     STREW_TRY(place(bytes, *placed.back(), defined));
   }
   for (const std::unique_ptr<PlacedObject>& object : placed) STREW_TRY(resolve(*object, defined));
+  for (size_t i = 0; i < objects.size(); ++i) linked->take(*placed[i], objects[i]);
+  return linked;
+}
+
+Expected<std::shared_ptr<LinkedObject>> link_symbols(const std::vector<std::string>& objects,
+                                                     const std::vector<std::string>& symbols) {
+  Symbols defined;
+  STREW_ASSIGN(std::shared_ptr<LinkedCode> linked, link_objects(objects, defined));
   for (const std::string& symbol : symbols) {
     const auto found = defined.find(symbol);
     if (found == defined.end()) return internal_error("no object defines symbol " + symbol);
-    linked->addresses.push_back(found->second);
+    linked->addresses.push_back(found->second.address);
   }
-  for (size_t i = 0; i < objects.size(); ++i) linked->take(*placed[i], objects[i]);
+  return std::shared_ptr<LinkedObject>(std::move(linked));
+}
+
+/// Links the objects of a file.
+Expected<std::shared_ptr<LinkedObject>> link_file(std::string_view file) {
+  STREW_ASSIGN(const std::vector<std::string> objects, objects_of(file));
+  Symbols defined;
+  STREW_ASSIGN(std::shared_ptr<LinkedCode> linked, link_objects(objects, defined));
+  for (const auto& [symbol, exported] : defined)
+    if (!exported.is_function) linked->constants.push_back({symbol, exported.address, exported.bytes});
+  std::sort(linked->constants.begin(), linked->constants.end(), [](const auto& a, const auto& b) { return a.symbol < b.symbol; });
   return std::shared_ptr<LinkedObject>(std::move(linked));
 }
 
@@ -206,10 +231,19 @@ class JitLinker final : public Linker {
  public:
   Expected<std::shared_ptr<LinkedObject>> link(const std::vector<std::string>& objects,
                                                const std::vector<std::string>& symbols) override {
+    return guarded([&] { return link_symbols(objects, symbols); });
+  }
+  Expected<std::shared_ptr<LinkedObject>> load(std::string_view file) override {
+    return guarded([&] { return link_file(file); });
+  }
+
+ private:
+  template <class Link>
+  static Expected<std::shared_ptr<LinkedObject>> guarded(const Link& link) {
     constexpr std::string_view kWhat = "linker";
     STREW_TRY(check_headroom(kWhat, kLinkBytes, kLinkMappings));
     return catching(kWhat, [&]() -> Expected<std::shared_ptr<LinkedObject>> {
-      auto linked = link_all(objects, symbols);
+      auto linked = link();
       if (!linked.ok()) return linked.status().with_prefix(kWhat);
       return linked;
     });

@@ -1,0 +1,48 @@
+// What the handles of strew/strew.h are. Tested by tests/c_api.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/c/runtime/handles.h"
+#include "strew/import.h"
+#include "strew/kernel.h"
+#include "strew/prepared_op.h"
+#include "strew/runtime.h"
+#include "strew/site.h"
+#include "strew/strew.h"
+#include "strew/verified.h"
+
+struct strew_op {
+  explicit strew_op(strew::VerifiedOp given) : op(std::move(given)), text(strew::print(*op)), slots(strew::tensor_slots(op)) {}
+  strew_op(const strew_op&) = delete;
+  strew_op& operator=(const strew_op&) = delete;
+
+  const strew::VerifiedOp op;
+  const std::string text;
+  const std::vector<strew::TensorSlot> slots;  ///< they refer to `op`
+};
+
+struct strew_prepared {
+  strew::PreparedOp op;
+};
+
+struct strew_runtime {
+  strew::Runtime* runtime;
+  std::unique_ptr<strew::Runtime> owned;  ///< null: the process's
+};
+
+struct strew_site {
+  explicit strew_site(strew::Runtime& runtime) : site(runtime) {}
+  strew::Site site;
+};
+
+namespace strew::inline v0::c_api {
+
+strew_kernel_ref* make_ref(Kernel kernel);
+/// KernelOptions from the caller's struct, which may be null.
+Expected<KernelOptions> kernel_options(const strew_request* request);
+
+}  // namespace strew::inline v0::c_api

@@ -1,0 +1,171 @@
+// Programs of the C interface: files with scatters and gathers, whole or kernel by kernel. Tested by tests/c_api.
+#include "strew/program.h"
+
+#include "bindings/c/compiler/handles.h"
+#include "bindings/c/runtime/dlpack.h"
+#include "compiler/import/option_text.h"
+#include "strew/tensor.h"
+
+struct strew_program {
+  strew::Imported imported;
+};
+
+namespace strew::inline v0::c_api {
+namespace {
+
+Status check_number(size_t number, size_t count) {
+  if (number < count) return {};
+  return invalid_argument("number: " + std::to_string(number) + ", expected less than " + std::to_string(count));
+}
+
+strew_port port_of(const std::string& name, const TensorType& type, bool is_optional) {
+  return {name.c_str(), static_cast<uint8_t>(type.dtype), is_optional, type.rank(), type.dims.data()};
+}
+
+const TensorType& output_type(const Imported& imported, size_t number) {
+  return imported.values[static_cast<size_t>(imported.outputs[number].value)].type;
+}
+
+/// A Tensor on the caller's buffer. The program reads the dims, so they are checked here.
+Expected<std::unique_ptr<Tensor>> input_tensor(const strew_tensor& given, const std::string& name) {
+  const auto bad = [&](const std::string& what) { return invalid_argument("input '" + name + "': " + what); };
+  if (given.dtype >= STREW_DTYPE_COUNT) return bad("dtype: number " + std::to_string(given.dtype) + ", expected a strew_dtype");
+  if (given.dtype == STREW_STRING)
+    return unsupported("input '" + name + "': dtype is string, which the C interface does not pass to programs");
+  if (given.rank < 0 || (given.rank > 0 && given.dims == nullptr))
+    return bad("rank is " + std::to_string(given.rank) + ", and dims must have as many extents");
+  auto tensor = std::make_unique<Tensor>();
+  tensor->dtype = static_cast<DType>(given.dtype);
+  tensor->dims.assign(given.dims, given.dims + given.rank);
+  const Expected<int64_t> elements = element_count(tensor->dims);
+  if (!elements.ok()) return bad(elements.status().message());
+  if (*elements != 0 && given.data == nullptr) return bad("data: null, expected a pointer");
+  int64_t stride = 1;
+  for (int32_t d = given.rank - 1; *elements > 1 && given.strides != nullptr && d >= 0; --d) {
+    if (given.dims[d] != 1 && given.strides[d] != stride)
+      return bad("stride " + std::to_string(d) + " is " + std::to_string(given.strides[d]) + ", expected " +
+                 std::to_string(stride) + ": inputs of programs are row-major");
+    stride *= given.dims[d];
+  }
+  const auto bytes = static_cast<size_t>(storage_bytes(tensor->dtype, *elements));
+  tensor->data = Buffer::share({static_cast<const std::byte*>(given.data), bytes}, nullptr);
+  return tensor;
+}
+
+Status give_outputs(std::vector<Tensor> tensors, DLManagedTensorVersioned** outputs) {
+  std::vector<DLManagedTensorVersioned*> made;
+  for (Tensor& tensor : tensors) {
+    auto owner = std::make_unique<Tensor>(std::move(tensor));
+    const TensorView view = owner->view();
+    const strew_tensor described{view.data, view.dims, nullptr, view.rank, static_cast<uint8_t>(view.dtype), 0, {}};
+    DLManagedTensorVersioned* out = nullptr;
+    const strew_status status = strew_tensor_to_dlpack(
+        &described, [](void* context) { delete static_cast<Tensor*>(context); }, owner.get(), &out);
+    if (status != nullptr) {
+      for (DLManagedTensorVersioned* const each : made) dlpack::release(each);
+      const Status failure(static_cast<Code>(strew_status_code(status)), strew_status_message(status));
+      strew_status_free(status);
+      return failure.with_prefix("output " + std::to_string(made.size()));
+    }
+    owner.release();  // its deleter has it
+    made.push_back(out);
+  }
+  std::copy(made.begin(), made.end(), outputs);
+  return {};
+}
+
+}  // namespace
+}  // namespace strew::inline v0::c_api
+
+using namespace strew;         // NOLINT(google-build-using-namespace): the definitions below are C's
+using namespace strew::c_api;  // NOLINT(google-build-using-namespace)
+
+strew_status strew_program_open(const char* path, const strew_import_options* options, strew_program** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(path, "path"));
+    STREW_TRY(check_not_null(out, "out"));
+    constexpr strew_import_options kDefaults = STREW_IMPORT_OPTIONS_INIT;
+    STREW_ASSIGN(const strew_import_options known, known_fields(options, kDefaults, "options"));
+    ImportOptions wanted;
+    wanted.check_undefined = known.check_undefined != 0;
+    wanted.max_file_bytes = known.max_file_bytes;
+    if (known.oob != nullptr) STREW_TRY(set_oob(known.oob, wanted));
+    if (known.order != nullptr) STREW_TRY(set_order(known.order, wanted));
+    if (known.accumulate != nullptr) STREW_TRY(set_accumulate(known.accumulate, wanted));
+    STREW_ASSIGN(Imported imported, import_file(path, wanted));
+    *out = new strew_program{std::move(imported)};
+    return {};
+  });
+}
+
+void strew_program_free(strew_program* program) { delete program; }
+
+size_t strew_program_kernel_count(const strew_program* program) {
+  return program != nullptr ? program->imported.kernels.size() : 0;
+}
+const char* strew_program_kernel_name(const strew_program* program, size_t number) {
+  return number < strew_program_kernel_count(program) ? program->imported.kernels[number].name.c_str() : nullptr;
+}
+strew_status strew_program_kernel_op(const strew_program* program, size_t number, strew_op** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_TRY(check_number(number, program->imported.kernels.size()));
+    *out = new strew_op(program->imported.kernels[number].op);
+    return {};
+  });
+}
+
+size_t strew_program_input_count(const strew_program* program) {
+  return program != nullptr ? program->imported.inputs.size() : 0;
+}
+size_t strew_program_output_count(const strew_program* program) {
+  return program != nullptr ? program->imported.outputs.size() : 0;
+}
+strew_status strew_program_input(const strew_program* program, size_t number, strew_port* out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_TRY(check_number(number, program->imported.inputs.size()));
+    const ImportedInput& input = program->imported.inputs[number];
+    *out = port_of(input.name, input.type, input.optional);
+    return {};
+  });
+}
+strew_status strew_program_output(const strew_program* program, size_t number, strew_port* out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_TRY(check_number(number, program->imported.outputs.size()));
+    *out = port_of(program->imported.outputs[number].name, output_type(program->imported, number), false);
+    return {};
+  });
+}
+
+strew_status strew_program_run(const strew_program* program, strew_runtime* runtime, const strew_request* request,
+                               const strew_tensor* const* inputs, size_t input_count, DLManagedTensorVersioned** outputs,
+                               size_t output_count) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(program, "program"));
+    STREW_TRY(check_not_null(runtime, "runtime"));
+    const Imported& imported = program->imported;
+    const auto check_count = [](const char* what, size_t given, size_t expected) {
+      return given == expected ? Status()
+                               : invalid_argument(std::string(what) + ": " + std::to_string(given) + ", expected " +
+                                                  std::to_string(expected) + ", as many as the program has");
+    };
+    STREW_TRY(check_count("input_count", input_count, imported.inputs.size()));
+    STREW_TRY(check_count("output_count", output_count, imported.outputs.size()));
+    if (input_count != 0) STREW_TRY(check_not_null(inputs, "inputs"));
+    if (output_count != 0) STREW_TRY(check_not_null(outputs, "outputs"));
+    ProgramOptions options;
+    STREW_ASSIGN(options.kernel, kernel_options(request));
+    std::vector<std::unique_ptr<Tensor>> tensors(input_count);
+    for (size_t i = 0; i < input_count; ++i)
+      if (inputs[i] != nullptr) {
+        STREW_ASSIGN(tensors[i], input_tensor(*inputs[i], imported.inputs[i].name));
+      }
+    STREW_ASSIGN(std::vector<Tensor> results, run_program(*runtime->runtime, imported, std::move(tensors), options));
+    return give_outputs(std::move(results), outputs);
+  });
+}

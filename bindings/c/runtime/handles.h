@@ -1,0 +1,140 @@
+// What the handles of the C interface (strew/strew_rt.h) are, and how its functions turn Status, structs and tensors of C++ into
+// those of C. Functions of the interface are wrapped in guarded(), so that no exception leaves them. Tested by tests/c_api.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/call/callable.h"
+#include "strew/call_options.h"
+#include "strew/executor.h"
+#include "strew/status.h"
+#include "strew/strew_rt.h"
+#include "strew/tensor_view.h"
+
+struct strew_failure {
+  strew::Status status;
+};
+
+struct strew_executor {
+  std::shared_ptr<strew::Executor> executor;
+};
+
+/// A kernel with the number of its owners. Derived structs own what `callable` refers to.
+struct strew_kernel_ref {
+  strew_kernel_ref(const strew::Callable& made, bool plain) : callable(&made), is_plain(plain) {}
+  strew_kernel_ref(const strew_kernel_ref&) = delete;
+  strew_kernel_ref& operator=(const strew_kernel_ref&) = delete;
+  virtual ~strew_kernel_ref() = default;
+
+  /// Runs a call that the callable alone does not run.
+  virtual strew::Status run_otherwise(std::span<const strew::TensorView> tensors, const strew::CallOptions& options) const {
+    return callable->run(tensors, options);
+  }
+  virtual int64_t build_nanoseconds() const { return 0; }
+
+  strew::Status run(std::span<const strew::TensorView> tensors, const strew::CallOptions& options) const {
+    return is_plain ? callable->run(tensors, options) : run_otherwise(tensors, options);
+  }
+
+  const strew::Callable* const callable;
+  const bool is_plain;  ///< the callable alone runs a call
+  std::atomic<size_t> owners{1};
+};
+
+namespace strew::inline v0::c_api {
+
+/// The failure of a function that had no memory for its own.
+strew_status out_of_memory();
+
+inline strew_status give(Status status) { return status.ok() ? nullptr : new strew_failure{std::move(status)}; }
+
+/// Calls function(), which returns a Status, and passes its failures and exceptions on.
+template <class Function>
+strew_status guarded(Function&& function) noexcept {
+  try {
+    try {
+      return give(function());
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    } catch (const std::exception& failure) {
+      return give(internal_error(std::string("C interface: ") + failure.what()));
+    }
+  } catch (...) {  // no memory for the message
+    return out_of_memory();
+  }
+}
+
+inline Status check_not_null(const void* pointer, const char* argument) {
+  return pointer != nullptr ? Status() : invalid_argument(std::string(argument) + ": null, expected a pointer");
+}
+
+/// The struct that a caller passed, with the defaults for fields that its version lacks. `given` null: the defaults.
+template <class T>
+Expected<T> known_fields(const T* given, const T& defaults, const char* argument) {
+  T out = defaults;
+  if (given == nullptr) return out;
+  const std::string field = std::string(argument) + ".size: " + std::to_string(given->size);
+  if (given->size < sizeof given->size)
+    return invalid_argument(field + ", expected the size of the struct (its _INIT macro sets it)");
+  std::memcpy(static_cast<void*>(&out), given, std::min<size_t>(given->size, sizeof out));
+  out.size = sizeof out;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(given);
+  for (size_t i = sizeof out; i < given->size; ++i)
+    if (bytes[i] != 0)
+      return unsupported(field + ", and byte " + std::to_string(i) + " is set: this library knows the first " +
+                         std::to_string(sizeof out) + " bytes");
+  return out;
+}
+
+/// Callers' tensors as views, without memory from the heap for the usual number of them.
+class Views {
+ public:
+  Views(const strew_tensor* tensors, size_t count) : count_(count) {
+    if (count > kMost) more_.resize(count);
+    view_ = count > kMost ? more_.data() : reinterpret_cast<TensorView*>(&few_);
+    for (size_t i = 0; i < count; ++i) put(i, tensors[i]);
+  }
+  Views(const Views&) = delete;
+  Views& operator=(const Views&) = delete;
+  std::span<const TensorView> span() const { return {view_, count_}; }
+
+ private:
+  static constexpr size_t kMost = 12;
+  void put(size_t at, const strew_tensor& from) {
+    auto* const view = new (view_ + at) TensorView(from.data, static_cast<DType>(from.dtype), from.rank, from.dims, from.strides);
+    view->read_only = from.read_only != 0;
+  }
+  size_t count_;
+  TensorView* view_;
+  std::vector<TensorView> more_;
+  alignas(TensorView) std::byte few_[kMost * sizeof(TensorView)];
+};
+
+inline Status check_tensors(const void* tensors, size_t count) {
+  return count == 0 ? Status() : check_not_null(tensors, "tensors");
+}
+
+/// CallOptions from the caller's struct, which may be null.
+inline Expected<CallOptions> call_options(const strew_call_options* given) {
+  if (given == nullptr) return CallOptions();
+  constexpr strew_call_options kDefaults = STREW_CALL_OPTIONS_INIT;
+  STREW_ASSIGN(const strew_call_options options, known_fields(given, kDefaults, "options"));
+  return CallOptions{options.threads, options.executor != nullptr ? options.executor->executor.get() : nullptr, options.fault};
+}
+
+/// A runtime's or a kernel's executor: null stands for strew's own.
+inline std::shared_ptr<Executor> executor_of(const strew_executor* executor) {
+  return executor != nullptr ? executor->executor : nullptr;
+}
+
+}  // namespace strew::inline v0::c_api

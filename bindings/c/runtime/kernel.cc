@@ -1,0 +1,108 @@
+// Kernels of the C interface: opening the descriptor of an object, and calls. Tested by tests/c_api.
+#include "bindings/c/runtime/handles.h"
+#include "runtime/call/named_tensors.h"
+#include "runtime/call/run_many.h"
+
+namespace strew::inline v0::c_api {
+namespace {
+
+/// A kernel whose descriptor is linked into the program.
+struct OpenedKernel final : strew_kernel_ref {
+  explicit OpenedKernel(std::unique_ptr<const Callable> made) : strew_kernel_ref(*made, true), owned(std::move(made)) {}
+  std::unique_ptr<const Callable> owned;
+};
+
+}  // namespace
+}  // namespace strew::inline v0::c_api
+
+using namespace strew;         // NOLINT(google-build-using-namespace): the definitions below are C's
+using namespace strew::c_api;  // NOLINT(google-build-using-namespace)
+
+strew_status strew_kernel_open(const strew_kernel* kernel, int32_t threads, const strew_executor* executor,
+                               strew_kernel_ref** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(kernel, "kernel"));
+    STREW_TRY(check_not_null(out, "out"));
+    std::shared_ptr<Executor> used = executor != nullptr ? executor->executor : process_executor();
+    STREW_ASSIGN(std::unique_ptr<const Callable> callable, Callable::make(*kernel, std::move(used), threads));
+    *out = new OpenedKernel(std::move(callable));
+    return {};
+  });
+}
+
+strew_kernel_ref* strew_kernel_retain(strew_kernel_ref* kernel) {
+  if (kernel != nullptr) kernel->owners.fetch_add(1, std::memory_order_relaxed);
+  return kernel;
+}
+void strew_kernel_release(strew_kernel_ref* kernel) {
+  if (kernel != nullptr && kernel->owners.fetch_sub(1, std::memory_order_acq_rel) == 1) delete kernel;
+}
+
+const strew_kernel* strew_kernel_descriptor(const strew_kernel_ref* kernel) {
+  return kernel != nullptr ? &kernel->callable->kernel : nullptr;
+}
+int32_t strew_kernel_threads(const strew_kernel_ref* kernel) { return kernel != nullptr ? kernel->callable->threads : 0; }
+
+strew_status strew_kernel_run(const strew_kernel_ref* kernel, const strew_tensor* tensors, size_t tensor_count,
+                              const strew_call_options* options) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(kernel, "kernel"));
+    STREW_TRY(check_tensors(tensors, tensor_count));
+    const Views views(tensors, tensor_count);
+    if (options == nullptr && kernel->is_plain) return kernel->callable->run(views.span());
+    STREW_ASSIGN(const CallOptions how, call_options(options));
+    return kernel->run(views.span(), how);
+  });
+}
+
+strew_status strew_kernel_run_named(const strew_kernel_ref* kernel, const strew_named_tensor* tensors, size_t tensor_count,
+                                    const strew_call_options* options) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(kernel, "kernel"));
+    STREW_TRY(check_tensors(tensors, tensor_count));
+    std::vector<NamedTensor> named;
+    for (size_t i = 0; i < tensor_count; ++i) {
+      STREW_TRY(check_not_null(tensors[i].name, ("tensors[" + std::to_string(i) + "].name").c_str()));
+      named.push_back({tensors[i].name, Views(&tensors[i].tensor, 1).span()[0]});
+    }
+    STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(kernel->callable->kernel, named));
+    STREW_ASSIGN(const CallOptions how, call_options(options));
+    return kernel->run(views, how);
+  });
+}
+
+strew_status strew_kernel_run_many(const strew_kernel_ref* kernel, const strew_tensor* shapes, size_t tensor_count,
+                                   void* const* data, size_t call_count, const strew_call_options* options) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(kernel, "kernel"));
+    STREW_TRY(check_tensors(shapes, tensor_count));
+    if (call_count != 0) STREW_TRY(check_not_null(data, "data"));
+    STREW_ASSIGN(const CallOptions how, call_options(options));
+    const Views views(shapes, tensor_count);
+    const std::span<void* const> addresses(data, tensor_count * call_count);
+    if (kernel->is_plain || tensor_count != kernel->callable->kernel.tensor_count)
+      return run_many(*kernel->callable, views.span(), addresses, how);
+    const auto run_one = [&](size_t, std::span<const TensorView> tensors) { return kernel->run(tensors, how); };
+    return run_one_by_one(*kernel->callable, views.span(), addresses, how, run_one);
+  });
+}
+
+strew_status strew_run_batch(const strew_kernel_call* calls, size_t call_count, const strew_call_options* options) {
+  return guarded([&]() -> Status {
+    if (call_count != 0) STREW_TRY(check_not_null(calls, "calls"));
+    STREW_ASSIGN(const CallOptions how, call_options(options));
+    std::vector<std::unique_ptr<const Views>> views;
+    std::vector<BatchCall> batch;
+    bool is_plain = true;
+    for (size_t c = 0; c < call_count; ++c) {
+      const auto in_call = [c](const Status& status) { return status.with_prefix("call " + std::to_string(c)); };
+      STREW_TRY(in_call(check_not_null(calls[c].kernel, "kernel")));
+      STREW_TRY(in_call(check_tensors(calls[c].tensors, calls[c].tensor_count)));
+      views.push_back(std::make_unique<const Views>(calls[c].tensors, calls[c].tensor_count));
+      batch.push_back({calls[c].kernel->callable, views.back()->span()});
+      is_plain = is_plain && calls[c].kernel->is_plain;
+    }
+    if (is_plain) return run_batch(batch, how);
+    return run_one_by_one(batch, how, [&](size_t c) { return calls[c].kernel->run(batch[c].tensors, how); });
+  });
+}

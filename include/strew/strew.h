@@ -1,0 +1,205 @@
+/* The C interface of libstrew: ops from texts and files, a runtime that compiles them to kernels and remembers them, sites, whole
+ * programs. It includes strew_rt.h, which has the conventions, tensors, threads and calls. What it does is described in the C++
+ * headers; each section names its own. examples/c is a whole program.
+ *
+ *   strew_op* op = NULL;
+ *   strew_prepared* append = NULL;
+ *   strew_kernel_ref* kernel = NULL;
+ *   strew_status status = strew_op_parse("strew1.scatter(operand=f32[?,64] ...)", &op);
+ *   if (status == NULL) status = strew_prepare(op, NULL, &append);
+ *   if (status == NULL) status = strew_get(strew_runtime_process(), append, STREW_NO_TIMEOUT, &kernel);
+ *   if (status == NULL) status = strew_kernel_run(kernel, tensors, 3, NULL);
+ *
+ * Tested by tests/c_api. */
+#pragma once
+
+#include "strew/strew_rt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Ops (op.h, text.h) ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct strew_op strew_op;
+
+/* Parses the canonical text of an op (docs/op_text.md), and verifies the op. */
+STREW_API strew_status strew_op_parse(const char* text, strew_op** out) STREW_CHECK_RESULT;
+STREW_API void strew_op_free(strew_op* op);
+/* The canonical text. Valid as long as the op. */
+STREW_API const char* strew_op_text(const strew_op* op);
+
+/* A tensor that calls of an op bind. */
+typedef struct strew_slot {
+  char name[16]; /* "updates 0" */
+  uint8_t role;  /* STREW_RESULT to STREW_EXTRA */
+  uint8_t dtype; /* strew_dtype */
+  int32_t rank;
+  const int64_t* dims;    /* rank extents, or STREW_OPEN; valid as long as the op */
+  const int64_t* strides; /* rank strides in elements, or STREW_OPEN; null: row-major */
+} strew_slot;
+STREW_API size_t strew_op_slot_count(const strew_op* op);
+STREW_API strew_status strew_op_slot(const strew_op* op, size_t number, strew_slot* out) STREW_CHECK_RESULT;
+
+/* ---- Requests (kernel_options.h, prepared_op.h) ----------------------------------------------------------------------------------- */
+
+/* How a kernel is compiled. A null pointer to a request stands for the defaults, as do null texts in it. */
+typedef struct strew_request {
+  uint32_t size;
+  int32_t threads;      /* the most threads that a call may use, 1..1024; 0: as many as the runtime's executor has */
+  const char* backend;  /* "auto", "llvm", "halide", "reference" */
+  const char* schedule; /* knobs that replace the heuristic's choice, "strategy=owner,unroll=8" (schedules/README.md) */
+  const char* target;   /* "native", "x86-64-v3", "znver3-avx2" */
+} strew_request;
+#define STREW_REQUEST_INIT \
+  { sizeof(strew_request), 0, NULL, NULL, NULL }
+
+/* An op that is ready to be asked for: asking for a known one is a look-up. */
+typedef struct strew_prepared strew_prepared;
+STREW_API strew_status strew_prepare(const strew_op* op, const strew_request* request, strew_prepared** out) STREW_CHECK_RESULT;
+STREW_API void strew_prepared_free(strew_prepared* prepared);
+
+/* ---- Runtime (runtime.h, options.h) ----------------------------------------------------------------------------------------------- */
+
+/* Compiles ops to kernels and remembers what it compiled. */
+typedef struct strew_runtime strew_runtime;
+
+/* The fields of Options that belong to a runtime. The texts are copied. */
+typedef struct strew_options {
+  uint32_t size;
+  int32_t threads;             /* the most threads that a call uses; 0: as many as this process may use cores */
+  int32_t compile_threads;     /* the most kernels that are compiled at a time; 0: the number of cores, at most 4 */
+  int64_t cache_bytes;         /* how much of kernels the runtime remembers; 0: none */
+  int64_t compile_stack_bytes; /* the stack of a thread that compiles */
+  const char* target;          /* what `native` stands for */
+} strew_options;
+/* Fills in what the environment says (docs/options.md), or else the defaults. The text is static. */
+STREW_API strew_options strew_options_from_environment(void);
+
+/* The runtime of the process, which is never destroyed. Never null. */
+STREW_API strew_runtime* strew_runtime_process(void);
+/* `options` null: those of the environment. `executor` null: strew's own pool. Fails if an option is out of range. */
+STREW_API strew_status strew_runtime_create(const strew_options* options, const strew_executor* executor,
+                                            strew_runtime** out) STREW_CHECK_RESULT;
+/* Waits for the builds that run. Kernels may outlive the runtime; sites must not. The process's runtime stays as it is. */
+STREW_API void strew_runtime_free(strew_runtime* runtime);
+
+/* Times are in nanoseconds from now. */
+#define STREW_NO_TIMEOUT INT64_MAX
+
+/* The kernel of the op: compiled by the first request, found by later ones. Threads that ask for one kernel at the same time wait for
+ * one build. A failure is not remembered. If the time passes first, the answer is STREW_CODE_DEADLINE_EXCEEDED. */
+STREW_API strew_status strew_get(strew_runtime* runtime, const strew_prepared* op, int64_t timeout,
+                                 strew_kernel_ref** out) STREW_CHECK_RESULT;
+
+/* A kernel that is being built (pending_kernel.h). */
+typedef struct strew_pending strew_pending;
+/* Is called once with the kernel, or with the failure and a null kernel: by a compile thread, or by the thread that asks or cancels.
+ * Both belong to strew: strew_kernel_retain() keeps the kernel. */
+typedef void (*strew_kernel_callback)(void* context, strew_status status, strew_kernel_ref* kernel);
+/* Asks for the kernel and returns at once. `done` may be null. `out` may be null if `done` is not. Freeing the pending kernel does not
+ * cancel. */
+STREW_API strew_status strew_get_async(strew_runtime* runtime, const strew_prepared* op, strew_kernel_callback done,
+                                       void* context, int64_t timeout, strew_pending** out) STREW_CHECK_RESULT;
+/* 1 if there is an answer, so that strew_pending_wait() returns at once; else 0. */
+STREW_API int32_t strew_pending_ready(const strew_pending* pending);
+/* The kernel, or why there is none. If the time passes, STREW_CODE_DEADLINE_EXCEEDED, and the build goes on. */
+STREW_API strew_status strew_pending_wait(const strew_pending* pending, int64_t timeout,
+                                          strew_kernel_ref** out) STREW_CHECK_RESULT;
+/* Gives the request up. The build stops before its next stage if nobody else waits for it. */
+STREW_API void strew_pending_cancel(strew_pending* pending);
+STREW_API void strew_pending_free(strew_pending* pending);
+
+/* Kernels that were compiled before (Runtime::load): objects that `strew compile --emit obj` wrote, and archives of them. */
+typedef struct strew_kernel_list strew_kernel_list;
+STREW_API strew_status strew_runtime_load_file(strew_runtime* runtime, const char* path,
+                                               strew_kernel_list** out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_runtime_load_memory(strew_runtime* runtime, const void* bytes, size_t size,
+                                                 strew_kernel_list** out) STREW_CHECK_RESULT;
+STREW_API size_t strew_kernel_list_count(const strew_kernel_list* list);
+/* Belongs to the list: strew_kernel_retain() keeps it. Null if there is no such number. */
+STREW_API strew_kernel_ref* strew_kernel_list_at(const strew_kernel_list* list, size_t number);
+STREW_API void strew_kernel_list_free(strew_kernel_list* list);
+
+/* Counts since the runtime was made, and what it holds now (Runtime::Stats). */
+typedef struct strew_stats {
+  uint32_t size;
+  uint64_t hits, misses, built, failed, cancelled, evicted, build_nanoseconds, kernels;
+  int64_t bytes;
+} strew_stats;
+/* stats->size must be set. */
+STREW_API strew_status strew_runtime_stats(const strew_runtime* runtime, strew_stats* stats) STREW_CHECK_RESULT;
+STREW_API void strew_runtime_set_capacity(strew_runtime* runtime, int64_t bytes);
+/* Empties the cache. Kernels that somebody owns stay. */
+STREW_API void strew_runtime_clear(strew_runtime* runtime);
+
+/* How long a kernel took to build; 0 for one that was not built by a runtime. */
+STREW_API int64_t strew_kernel_build_nanoseconds(const strew_kernel_ref* kernel);
+
+/* ---- Sites (site.h) --------------------------------------------------------------------------------------------------------------- */
+
+/* A place in a program that calls kernels. It remembers them, so that a call costs little more than strew_kernel_run. */
+typedef struct strew_site strew_site;
+STREW_API strew_status strew_site_create(strew_runtime* runtime, strew_site** out) STREW_CHECK_RESULT;
+STREW_API void strew_site_free(strew_site* site);
+/* Runs the kernel of `op`; the first call gets it from the runtime. `fault` may be null. */
+STREW_API strew_status strew_site_run(strew_site* site, const strew_prepared* op, const strew_tensor* tensors,
+                                      size_t tensor_count, strew_fault* fault) STREW_CHECK_RESULT;
+/* Makes an op, or says why there is none; the status is passed on. */
+typedef strew_status (*strew_make_op)(void* context, strew_op** out);
+/* Runs the op that make_op returns, but calls make_op only if no remembered kernel takes tensors of these dtypes, dims and strides.
+ * The op must follow from these and from `variant`. The request of the first call with a variant counts. */
+STREW_API strew_status strew_site_run_tensors(strew_site* site, const strew_tensor* tensors, size_t tensor_count,
+                                              strew_make_op make_op, void* context, uint64_t variant,
+                                              const strew_request* request, strew_fault* fault) STREW_CHECK_RESULT;
+
+/* ---- Programs (import.h, program.h) ----------------------------------------------------------------------------------------------- */
+
+/* A file with scatters and gathers: .onnx, .tflite, .mlir, .pto or .strew. */
+typedef struct strew_program strew_program;
+
+/* Texts are as on the command line (docs/cli.md); null: as the file says. */
+typedef struct strew_import_options {
+  uint32_t size;
+  int32_t check_undefined; /* not 0: policy `undefined` becomes `error`: for files that are not trusted */
+  int64_t max_file_bytes;  /* the largest file that is accepted; 0: the format's default */
+  const char* oob;         /* "clamp", "error", "fill_element:0", ... */
+  const char* order;       /* "in_order", "relaxed" */
+  const char* accumulate;  /* "native", "wide" */
+} strew_import_options;
+#define STREW_IMPORT_OPTIONS_INIT \
+  { sizeof(strew_import_options), 0, 0, NULL, NULL, NULL }
+
+STREW_API strew_status strew_program_open(const char* path, const strew_import_options* options,
+                                          strew_program** out) STREW_CHECK_RESULT;
+STREW_API void strew_program_free(strew_program* program);
+
+STREW_API size_t strew_program_kernel_count(const strew_program* program);
+/* The name in the file, "decoder.k_cache"; null if there is no such number. */
+STREW_API const char* strew_program_kernel_name(const strew_program* program, size_t number);
+STREW_API strew_status strew_program_kernel_op(const strew_program* program, size_t number, strew_op** out) STREW_CHECK_RESULT;
+
+/* An input or output of a program. */
+typedef struct strew_port {
+  const char* name;
+  uint8_t dtype;       /* strew_dtype */
+  uint8_t is_optional; /* an input that may be left out */
+  int32_t rank;
+  const int64_t* dims; /* rank extents, or STREW_OPEN */
+} strew_port;
+STREW_API size_t strew_program_input_count(const strew_program* program);
+STREW_API size_t strew_program_output_count(const strew_program* program);
+/* What they point to is valid as long as the program. */
+STREW_API strew_status strew_program_input(const strew_program* program, size_t number, strew_port* out) STREW_CHECK_RESULT;
+STREW_API strew_status strew_program_output(const strew_program* program, size_t number, strew_port* out) STREW_CHECK_RESULT;
+
+/* Runs the program: its kernels and the operations around them. `inputs`: one per input of the program, row-major; a null pointer for
+ * an optional one that is left out. `outputs`: receives one tensor per output of the program, each to be given back by its deleter. Tensors
+ * of strings are not supported. */
+STREW_API strew_status strew_program_run(const strew_program* program, strew_runtime* runtime, const strew_request* request,
+                                         const strew_tensor* const* inputs, size_t input_count,
+                                         struct DLManagedTensorVersioned** outputs, size_t output_count) STREW_CHECK_RESULT;
+
+#ifdef __cplusplus
+}
+#endif
