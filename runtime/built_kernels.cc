@@ -7,12 +7,12 @@
 
 namespace strew::inline v0 {
 
-std::mutex BuiltKernels::mutex_;
+std::mutex BuiltKernels::mutex_of_all;
 
 Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const std::function<Expected<Built>()>& build) {
   std::shared_ptr<Place> place;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all);
     std::shared_ptr<Place>& found = places_[symbol];
     if (found == nullptr) found = std::make_shared<Place>();
     place = found;
@@ -30,12 +30,12 @@ Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const
 }
 
 void BuiltKernels::clear() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of_all);
   places_.clear();
 }
 
 void BuiltKernels::drop_unused() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of_all);
   std::erase_if(places_, [](const auto& each) {
     const std::shared_ptr<Place>& place = each.second;
     return place.use_count() == 1 && place->kernel.expired();  // a count of 1: nobody is building

@@ -34,7 +34,7 @@ class BuiltKernels {
     std::mutex building;  ///< held while `kernel` is built
     std::weak_ptr<const BuiltKernel> kernel;
   };
-  static std::mutex mutex_;  ///< guards the maps of all objects, so that fork() has one mutex to lock
+  static std::mutex mutex_of_all;  ///< guards the maps of all objects, so that fork() has one mutex to lock
   friend struct CacheForks;
   std::unordered_map<std::string, std::shared_ptr<Place>> places_;
   std::atomic<uint64_t> count_{0};

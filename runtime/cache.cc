@@ -18,21 +18,21 @@
 
 namespace strew::inline v0 {
 
-std::mutex KernelCache::mutex_;
+std::mutex KernelCache::mutex_of_all;
 
 /// fork() waits until no thread changes a cache. Builds in progress belong to the parent: see BuildJob::is_lost().
 struct CacheForks {
   static void watch() {
     static const bool once = [] {
       const auto unlock = [] {
-        LoadedKernels::mutex_.unlock();
-        BuiltKernels::mutex_.unlock();
-        KernelCache::mutex_.unlock();
+        LoadedKernels::mutex_of_all.unlock();
+        BuiltKernels::mutex_of_all.unlock();
+        KernelCache::mutex_of_all.unlock();
       };
       set_fork_hooks(ForkStage::caches, {[] {
-                                           KernelCache::mutex_.lock();
-                                           BuiltKernels::mutex_.lock();
-                                           LoadedKernels::mutex_.lock();
+                                           KernelCache::mutex_of_all.lock();
+                                           BuiltKernels::mutex_of_all.lock();
+                                           LoadedKernels::mutex_of_all.lock();
                                          },
                                          unlock, unlock});
       return true;
@@ -62,7 +62,7 @@ KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callb
   std::shared_ptr<BuildJob> job;
   size_t waiter = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all);
     misses_.fetch_add(1, std::memory_order_relaxed);
     std::shared_ptr<BuildJob>& running = jobs_[key];
     if (running != nullptr && !running->is_lost())
@@ -139,7 +139,7 @@ void KernelCache::run(const std::shared_ptr<BuildJob>& job) {
   if (!answer.ok()) log_not_built(job->op, answer.status());
   std::vector<Kernel> dropped;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all);
     try {
       if (answer.ok()) remember(job->op.key().hash, *answer, dropped);
     } catch (const std::bad_alloc&) {
@@ -197,7 +197,7 @@ void KernelCache::keep_capacity(std::vector<Kernel>& dropped) {
 void KernelCache::set_capacity(int64_t bytes) {
   std::vector<Kernel> dropped;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all);
     capacity_ = next_check_ = std::max<int64_t>(bytes, 0);
     keep_capacity(dropped);
   }
@@ -208,7 +208,7 @@ void KernelCache::set_capacity(int64_t bytes) {
 void KernelCache::clear() {
   std::vector<Kernel> dropped;
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all);
     for (const KernelTable::Entry* entry : table_.by_age()) dropped.push_back(entry->kernel);
     table_.clear();
     users_.clear();
@@ -227,7 +227,7 @@ Runtime::Stats KernelCache::stats() const {
   stats.cancelled = cancelled_.load(std::memory_order_relaxed);
   stats.evicted = evicted_.load(std::memory_order_relaxed);
   stats.build_nanoseconds = nanoseconds_.load(std::memory_order_relaxed);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of_all);
   stats.kernels = table_.size();
   stats.bytes = bytes_;
   return stats;

@@ -62,7 +62,7 @@ class KernelCache {
 
   const Build build_;
   KernelTable table_;
-  static std::mutex mutex_;  ///< guards the members below in all caches, so that fork() has one mutex to lock
+  static std::mutex mutex_of_all;  ///< guards the members below in all caches, so that fork() has one mutex to lock
   friend struct CacheForks;
   std::unordered_map<Hash128, std::shared_ptr<BuildJob>, HashOf> jobs_;
   std::unordered_map<const BuiltKernel*, uint32_t> users_;  ///< requests in the table per built kernel

@@ -24,7 +24,7 @@ size_t feature_count(const strew_kernel& kernel) {
 
 }  // namespace
 
-std::mutex LoadedKernels::mutex_;
+std::mutex LoadedKernels::mutex_of_all;
 
 Expected<std::vector<LoadedKernels::Loaded>> LoadedKernels::read(std::string_view file) {
   STREW_ASSIGN(const LlvmModule* const module, open_llvm_module());
@@ -50,14 +50,14 @@ Expected<std::vector<LoadedKernels::Loaded>> LoadedKernels::read(std::string_vie
 }
 
 void LoadedKernels::add(const std::vector<Loaded>& kernels) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of_all);
   for (const Loaded& kernel : kernels) by_identity_[kernel.descriptor->identity].push_back(kernel);
 }
 
 LoadedKernels::Loaded LoadedKernels::find(const KernelOptions& options, const Compiled& planned) const {
   const bool any_will_do =
       options.backend == BackendChoice::automatic && options.schedule == ScheduleOverrides{} && !options.target;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of_all);
   const auto found = by_identity_.find(planned.identity_text);
   if (found == by_identity_.end()) return {};
   Loaded best;

@@ -34,7 +34,7 @@ class LoadedKernels {
   static Expected<std::shared_ptr<const BuiltKernel>> adopt(const Loaded& kernel, Compiled planned);
 
  private:
-  static std::mutex mutex_;  ///< guards the maps of all objects, so that fork() has one mutex to lock
+  static std::mutex mutex_of_all;  ///< guards the maps of all objects, so that fork() has one mutex to lock
   friend struct CacheForks;
   std::unordered_map<std::string, std::vector<Loaded>> by_identity_;
 };

@@ -56,7 +56,6 @@ std::string Field::text() const {
 
 Status check_dtype(const Field& field, DType dtype) {
   if (static_cast<int>(dtype) < kDTypeCount) return {};
-  if (dtype == Scalar::kNone) return violated("op_dtype", field + " has no dtype; a Scalar without a value has none");
   return violated("op_dtype", field + " has dtype number " + std::to_string(static_cast<int>(dtype)) + "; expected 0 to " +
                                   std::to_string(kDTypeCount - 1));
 }

@@ -67,7 +67,7 @@ Status give_outputs(std::vector<Tensor> tensors, DLManagedTensorVersioned** outp
       strew_status_free(status);
       return failure.with_prefix("output " + std::to_string(made.size()));
     }
-    owner.release();  // its deleter has it
+    static_cast<void>(owner.release());  // its deleter has it
     made.push_back(out);
   }
   std::copy(made.begin(), made.end(), outputs);

@@ -49,11 +49,8 @@ Deadline deadline_after(int64_t nanoseconds) {
 Status give_list(Expected<std::vector<CompiledKernel>> loaded, strew_kernel_list** out) {
   if (!loaded.ok()) return loaded.status();
   auto list = std::make_unique<strew_kernel_list>();
-  for (CompiledKernel& kernel : *loaded) {
-    auto made = std::make_unique<LoadedKernel>(std::move(kernel));
-    list->kernels.push_back(made.get());
-    made.release();
-  }
+  list->kernels.reserve(loaded->size());  // so that no kernel is lost for want of memory
+  for (CompiledKernel& kernel : *loaded) list->kernels.push_back(new LoadedKernel(std::move(kernel)));
   *out = list.release();
   return {};
 }

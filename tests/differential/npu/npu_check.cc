@@ -233,6 +233,14 @@ void NpuChecker::plant(const pto::Program& program, Data& data, Rng& rng) {
   }
 }
 
+/// The line of the tally that a program counts in.
+static std::string kind_of(const pto::Program& program, const NpuWish& wish) {
+  const char* const layout = program.tiles.layout == "nz" ? " in fractals" : program.tiles.layout == "l1" ? " through l1" : "";
+  const char* const flags = wish.options.output == pto::Output::pto_as ? "as PTO-AS" : has_flags(wish) ? "flags" : "no flags";
+  return fmt::format("{} {}{}{} {} {}", pto::name(wish.chip), program.tiles.mode, layout,
+                     wish.options.index_column ? " by a column" : "", pto::name(program.tiles.split), flags);
+}
+
 std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t seed, const std::optional<NpuWish>& wanted) {
   Rng rng(seed);
   const Op op = make_op(blueprint);
@@ -261,14 +269,7 @@ std::optional<Failure> NpuChecker::check(const Blueprint& blueprint, uint64_t se
     return std::nullopt;
   }
   ++tally_.planned;
-  ++tally_.kinds[fmt::format("{} {}{}{} {} {}", pto::name(wish.chip), program->tiles.mode,
-                             program->tiles.layout == "nz"   ? " in fractals"
-                             : program->tiles.layout == "l1" ? " through l1"
-                                                             : "",
-                             wish.options.index_column ? " by a column" : "", pto::name(program->tiles.split),
-                             wish.options.output == pto::Output::pto_as ? "as PTO-AS"
-                             : has_flags(wish)                          ? "flags"
-                                                                        : "no flags")];
+  ++tally_.kinds[kind_of(*program, wish)];
   program_ = pto::print(program->module);
   const pto::Reader reader = wish.options.output == pto::Output::pto_ir ? pto::Reader::ptoas : pto::Reader::headers;
   if (const Status status = pto::verify(program->module, {reader, wish.options.output != pto::Output::pto_as}); !status.ok())
