@@ -1,8 +1,12 @@
 // See strew/site.h. A Way is a kernel that was called at the site; it is constant once made. Calls compare the labels of the
 // ways, which lie side by side, and hold an EpochReader (runtime/epoch.h) while they use a way, since another thread may
-// replace it. Ways are replaced in turn. Tested by tests/unit/site_test.cc.
+// replace it. Ways are replaced in turn. Calls by tensors first look at the one extent in which the remembered kernels differ
+// most, which is usually the batch; binding then finds out whether the tensors fit. Tested by tests/unit/site_test.cc.
 #include "strew/site.h"
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -38,9 +42,82 @@ bool fits(const Kernel& kernel, std::span<const TensorView> tensors) {
 
 }  // namespace
 
+/// The extents of one dim in the kernels that are found by their tensors. Constant once made.
+struct Site::Shapes {
+  using Ways = std::array<std::shared_ptr<const Way>, kWays>;
+
+  /// Takes the dim in which the kernels have the most different extents.
+  explicit Shapes(const Ways& all) {
+    for (const std::shared_ptr<const Way>& way : all)
+      if (way != nullptr && way->label == nullptr) ways[count++] = way.get();
+    size_t most = 0;
+    for (uint32_t t = 0; count > 0 && t < descriptor(0).tensor_count; ++t) {
+      for (uint32_t d = 0; d < descriptor(0).tensors[t].rank; ++d) {
+        std::array<int64_t, kWays> found{};
+        for (size_t i = 0; i < count; ++i) found[i] = extent_of(descriptor(i), t, d);
+        std::array<int64_t, kWays> sorted = found;
+        std::sort(sorted.begin(), sorted.begin() + count);
+        const auto different = static_cast<size_t>(std::unique(sorted.begin(), sorted.begin() + count) - sorted.begin());
+        if (different <= most) continue;
+        most = different;
+        tensor = t;
+        dim = static_cast<int32_t>(d);
+        for (size_t i = 0; i < count; ++i) keys[i] = key_of(found[i], ways[i]->variant);
+      }
+    }
+    for (size_t i = 0; i < kWays; ++i) {  // places without a way have a key that is found before, so it leads to no other one
+      if (i < count && ways[i]->binds_fast) callables[i] = ways[i]->callable;
+      if (i >= count) keys[i] = keys[0];
+    }
+  }
+
+  /// The kernel that is most likely the one for these tensors; null if there is none, or if it does not bind fast.
+  const Callable* guess(std::span<const TensorView> tensors, uint64_t variant) const {
+    if (tensor >= tensors.size() || dim >= tensors[tensor].rank || tensors[tensor].dims == nullptr) return nullptr;
+    const uint32_t key = key_of(tensors[tensor].dims[dim], variant);
+    // With branches, which the processor predicts: a call then goes on before the extent has been read.
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kWays; ++i)
+      if (keys[i] == key) return callables[i];
+    return nullptr;
+  }
+  /// Runs the first way that takes the tensors. Returns false if none does.
+  [[gnu::noinline]] bool run(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status) const {
+    for (size_t i = 0; i < count; ++i) {
+      const Way& way = *ways[i];
+      if (way.variant != variant) continue;
+      if (way.binds_fast) {
+        if (way.callable->run_if_it_fits(tensors, fault, status)) return true;
+      } else if (fits(way.kernel, tensors)) {
+        status = way.kernel.run(tensors, fault);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  size_t count = 0;
+  uint32_t tensor = 0;
+  int32_t dim = std::numeric_limits<int32_t>::max();  ///< that no tensor has, if the kernels have scalars only
+  std::array<uint32_t, kWays> keys{};
+  std::array<const Callable*, kWays> callables{};
+  std::array<const Way*, kWays> ways{};
+
+ private:
+  /// Two kernels may have the same key: binding decides.
+  static uint32_t key_of(int64_t extent, uint64_t variant) {
+    return static_cast<uint32_t>(extent) ^ static_cast<uint32_t>(variant * 0x9e3779b9U);
+  }
+  const strew_kernel& descriptor(size_t way) const { return ways[way]->kernel.descriptor(); }
+  static int64_t extent_of(const strew_kernel& kernel, uint32_t tensor, uint32_t dim) {
+    return tensor < kernel.tensor_count && dim < kernel.tensors[tensor].rank ? kernel.tensors[tensor].dims[dim] : STREW_OPEN;
+  }
+};
+
 struct Site::Owners {
   std::mutex mutex;  // guards the members below and the writing of the labels
-  std::array<std::shared_ptr<const Way>, kWays> ways;
+  Shapes::Ways ways;
+  std::shared_ptr<const Shapes> shapes;
   size_t next = 0;
 };
 
@@ -63,19 +140,11 @@ Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, stre
 
 bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status) {
   const EpochReader reader;
-  if (reader.record() == nullptr) return false;
-  for (const std::atomic<const Way*>& each : ways_) {
-    const Way* const way = each.load(std::memory_order_acquire);
-    if (way == nullptr) break;  // ways are filled in order
-    if (way->label != nullptr || way->variant != variant) continue;
-    if (way->binds_fast) {
-      if (way->callable->run_if_it_fits(tensors, fault, status)) return true;
-    } else if (fits(way->kernel, tensors)) {
-      status = way->kernel.run(tensors, fault);
-      return true;
-    }
-  }
-  return false;
+  const Shapes* const shapes = shapes_.load(std::memory_order_acquire);
+  if (shapes == nullptr || reader.record() == nullptr) return false;
+  const Callable* const guess = shapes->guess(tensors, variant);
+  if (guess != nullptr && guess->run_if_it_fits(tensors, fault, status)) return true;
+  return shapes->run(tensors, variant, fault, status);
 }
 
 [[gnu::noinline]] Status Site::run_first(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault) {
@@ -103,10 +172,17 @@ void Site::remember(std::shared_ptr<const Way> way) {
     if (other != nullptr && other->kernel.state() == way->kernel.state() && other->label == way->label &&
         other->variant == way->variant)
       return;
-  const size_t at = owners_->next++ % kWays;
+  const size_t at = owners_->next % kWays;
+  Shapes::Ways ways = owners_->ways;
+  ways[at] = way;
+  auto shapes = std::make_shared<const Shapes>(ways);  // may throw, so nothing has changed yet
+  ++owners_->next;
   ways_[at].store(way.get(), std::memory_order_seq_cst);
   labels_[at].store(way->label, std::memory_order_release);
   owners_->ways[at].swap(way);
+  shapes_.store(shapes.get(), std::memory_order_seq_cst);
+  owners_->shapes.swap(shapes);
+  if (shapes != nullptr) epochs::retire(std::move(shapes));
   if (way != nullptr) epochs::retire(std::move(way));
 }
 

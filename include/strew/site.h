@@ -42,10 +42,24 @@ class Site {
   /// of these dtypes, dims and strides. The op must therefore follow from these and from `variant`: give two ops that take
   /// the same tensors (two combiners, say) two variants or two sites. `options` of the first call with a variant count.
   template <class MakeOp>
-  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault = nullptr, uint64_t variant = 0,
-             const KernelOptions& options = {}) {
+  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault = nullptr, uint64_t variant = 0) {
     Status status;
     if (run_remembered(tensors, variant, fault, status)) return status;
+    return run_made(tensors, std::forward<MakeOp>(make_op), fault, variant);
+  }
+  template <class MakeOp>
+  Status run(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault, uint64_t variant,
+             const KernelOptions& options) {
+    Status status;
+    if (run_remembered(tensors, variant, fault, status)) return status;
+    return run_made(tensors, std::forward<MakeOp>(make_op), fault, variant, options);
+  }
+
+ private:
+  /// Not inline, so that calls of remembered kernels do not pay for making options.
+  template <class MakeOp>
+  [[gnu::noinline]] Status run_made(std::span<const TensorView> tensors, MakeOp&& make_op, strew_fault* fault, uint64_t variant,
+                                    const KernelOptions& options = {}) {
     auto op = std::forward<MakeOp>(make_op)();
     if constexpr (std::is_convertible_v<decltype(op), Op>) {
       return run_new(std::move(op), options, tensors, variant, fault);
@@ -55,8 +69,8 @@ class Site {
     }
   }
 
- private:
   struct Way;
+  struct Shapes;
   struct Owners;
 
   STREW_API bool run_remembered(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status);
@@ -70,6 +84,7 @@ class Site {
   /// tensors.
   alignas(64) std::array<std::atomic<const void*>, kWays> labels_{};
   std::array<std::atomic<const Way*>, kWays> ways_{};
+  std::atomic<const Shapes*> shapes_{nullptr};  ///< of the ways that are found by their tensors; null: there are none
   std::unique_ptr<Owners> owners_;
 };
 

@@ -97,7 +97,7 @@ bool Callable::run_if_it_fits(std::span<const TensorView> tensors, strew_fault* 
     Call call;
     if (!binder.binds_plainly(tensors, call)) return false;
     if (goes_straight(*this, call)) {
-      status = run_straight(*this, tensors, call, fault);
+      if (Status failure = run_straight(*this, tensors, call, fault); !failure.ok()) status = std::move(failure);
     } else {
       use(call, {});
       status = run_phases(*this, tensors, call, fault);

@@ -33,7 +33,8 @@ class alignas(64) Callable {
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
   Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
 
-  /// run(), if the binder's fast path accepts the tensors: then sets `status` and returns true. Otherwise does nothing.
+  /// run(), if the binder's fast path accepts the tensors: then returns true, and sets `status`, which was ok, if the call failed.
+  /// Otherwise does nothing.
   bool run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const;
 
   // The steps of run(), for batches of calls (runtime/call/run_many).
