@@ -25,6 +25,8 @@ Times are medians of {rounds} rounds in which strew, the hand-written kernels an
 of the ratio within a round, with their 10th and 90th percentile. strew runs through `Kernel::run` with the kernel already built. The limit
 is the fastest hand-written kernel for that shape on that machine (bench/suite/hand_*.cc) with at most as many threads. Every result was
 checked bit for bit before anything was timed. Target: 1.1 times the limit; below a microsecond, the limit plus 60 ns.
+
+What it costs to ask for a kernel, to call it and to build it: docs/service.md, "Figures".
 """
 
 

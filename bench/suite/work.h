@@ -36,7 +36,7 @@ struct Work {
   std::string differs(const char* who, const char* from) const;
   std::string check_kernels(const char* expected) const;
   std::string check_hand(const char* expected) const;
-  std::string check(const Op& op);
+  std::string check();
 };
 
 /// The last case's work: its rows for one and two threads share the inputs.
