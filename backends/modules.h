@@ -35,6 +35,11 @@ struct ObjectUnit {
   const ExternalBodyCode* body = nullptr;
 };
 
+/// A member of an archive (.a).
+struct ArchiveMember {
+  std::string name, bytes;
+};
+
 /// extern "C" const LlvmModule* strew_llvm_module()
 struct LlvmModule {
   uint32_t version;  ///< kModuleVersion (base/module.h)
@@ -42,6 +47,12 @@ struct LlvmModule {
   Expected<Artifact> (*build)(const BuildRequest& request, std::span<const ObjectUnit> units);
   Expected<std::string> (*emit_text)(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind);
   Linker* (*linker)();  ///< the process's one linker
+  /// The object of a constant, which it exports as `name`, for the target.
+  Expected<std::string> (*emit_constant)(const DescriptorImage& image, const std::string& name, const Target& target);
+  /// The objects that an archive consists of, or the file itself if it is an object. An archive's members have names.
+  Expected<std::vector<ArchiveMember>> (*read_archive)(std::string_view file);
+  /// An archive for linkers, with a table of symbols. The same members give the same bytes.
+  Expected<std::string> (*write_archive)(const std::vector<ArchiveMember>& members);
 };
 Expected<const LlvmModule*> open_llvm_module();
 

@@ -209,12 +209,12 @@ const Machine& machine() {
   return machine;
 }
 
-std::string lacking_features(std::string_view wanted) {
+std::string lacking_features(std::string_view wanted, FeatureSet present) {
   std::string lacking;
   while (!wanted.empty()) {
     const size_t comma = std::min(wanted.find(','), wanted.size());
     const std::string_view name = wanted.substr(0, comma);
-    if ((machine().features & feature_bit(name)) == 0) lacking += (lacking.empty() ? "" : ", ") + std::string(name);
+    if ((present & feature_bit(name)) == 0) lacking += (lacking.empty() ? "" : ", ") + std::string(name);
     wanted.remove_prefix(std::min(comma + 1, wanted.size()));
   }
   return lacking;

@@ -32,8 +32,10 @@ inline Status check_threads(int threads) {
 
 /// Detected at the first call.
 STREW_API const Machine& machine();
-/// `wanted` is a list such as "avx2,fma". Returns its features that this machine lacks or that strew does not know,
-/// in the same form; empty if the machine has them all.
-std::string lacking_features(std::string_view wanted);
+/// `wanted` is a list such as "avx2,fma". Returns its features that are not in `present` or that strew does not know,
+/// in the same form; empty if `present` has them all.
+std::string lacking_features(std::string_view wanted, FeatureSet present);
+/// The same for those that this machine has.
+inline std::string lacking_features(std::string_view wanted) { return lacking_features(wanted, machine().features); }
 
 }  // namespace strew::inline v0

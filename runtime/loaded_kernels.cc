@@ -49,6 +49,20 @@ Expected<std::vector<LoadedKernels::Loaded>> LoadedKernels::read(std::string_vie
   return invalid_argument("the file exports no kernel; expected what `strew compile --emit obj` writes");
 }
 
+Expected<std::vector<LoadedKernels::Loaded>> LoadedKernels::kernels_of(const strew_library& library) {
+  STREW_TRY(check_library(library));
+  std::vector<Loaded> kernels;
+  for (uint32_t k = 0; k < library.kernel_count; ++k) {
+    const strew_library_kernel& kernel = library.kernels[k];
+    for (uint32_t v = 0; v < kernel.variant_count; ++v) {
+      const Status status = check_descriptor(*kernel.variants[v]);
+      if (status.code() == Code::invalid_argument) return status;
+      if (status.ok()) kernels.push_back({nullptr, kernel.variants[v]});
+    }
+  }
+  return kernels;
+}
+
 void LoadedKernels::add(const std::vector<Loaded>& kernels) {
   const std::lock_guard lock(mutex_of_all);
   for (const Loaded& kernel : kernels) by_identity_[kernel.descriptor->identity].push_back(kernel);
@@ -63,7 +77,7 @@ LoadedKernels::Loaded LoadedKernels::find(const KernelOptions& options, const Co
   Loaded best;
   for (const Loaded& kernel : found->second) {
     if (planned.symbol == kernel.descriptor->name) return kernel;
-    if (any_will_do && (best.object == nullptr || feature_count(*kernel.descriptor) > feature_count(*best.descriptor)))
+    if (any_will_do && (best.descriptor == nullptr || feature_count(*kernel.descriptor) > feature_count(*best.descriptor)))
       best = kernel;
   }
   return best;
@@ -78,16 +92,16 @@ Expected<std::shared_ptr<const BuiltKernel>> LoadedKernels::adopt(const Loaded& 
     return invalid_argument("kernel " + std::string(descriptor.name) + ": backend is '" + descriptor.backend +
                             "', expected one of " + backend_names());
   planned.symbol = descriptor.name;
-  planned.why = "loaded from an object";
+  planned.why = kernel.object != nullptr ? "loaded from an object" : "from a kernel library";
   planned.parts.clear();
   planned.descriptor = {};
   auto built = std::make_shared<BuiltKernel>(std::move(planned));
   built->object = kernel.object;
-  built->descriptor = {kernel.object, &descriptor};
+  built->descriptor = {kernel.object, &descriptor};  // without an object it owns nothing
   built->is_loaded = true;
   built->bytes = size_without_code(*built);
   if (logs(LogLevel::cache))
-    log(LogLevel::cache, "hit: " + built->compiled.symbol + " was loaded; op " + built->compiled.op_text);
+    log(LogLevel::cache, "hit: " + built->compiled.symbol + ", " + built->compiled.why + "; op " + built->compiled.op_text);
   return std::shared_ptr<const BuiltKernel>(std::move(built));
 }
 

@@ -114,11 +114,11 @@ Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
   STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options));
   STREW_TRY(planned.scheduled);
   const LoadedKernels::Loaded found = loaded.find(op.options(), planned);
-  if (found.object == nullptr) STREW_TRY(planned.chosen);
-  const std::string symbol = found.object == nullptr ? planned.symbol : found.descriptor->name;
+  if (found.descriptor == nullptr) STREW_TRY(planned.chosen);
+  const std::string symbol = found.descriptor == nullptr ? planned.symbol : found.descriptor->name;
   const int most = planned.threads != 0 ? planned.threads : threads;
   STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] {
-    return found.object == nullptr ? build(std::move(planned), job) : LoadedKernels::adopt(found, std::move(planned));
+    return found.descriptor == nullptr ? build(std::move(planned), job) : LoadedKernels::adopt(found, std::move(planned));
   }));
   STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, most, executor, limits));
   return Kernel(std::move(state));
@@ -183,6 +183,16 @@ Expected<std::vector<CompiledKernel>> Runtime::load(const std::string& path) {
   auto kernels = load(std::as_bytes(std::span(file)));
   if (!kernels.ok()) return kernels.status().with_prefix(path);
   return kernels;
+}
+
+Status Runtime::register_library(const strew_library& library) {
+  try {
+    STREW_ASSIGN(const std::vector<LoadedKernels::Loaded> kernels, LoadedKernels::kernels_of(library));
+    impl_->loaded.add(kernels);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return unsupported("library: out of memory");
+  }
 }
 
 Runtime::Stats Runtime::stats() const {

@@ -3,16 +3,19 @@
 // share nothing. Tested by tests/unit/kernel_test.cc and tests/differential.
 #include "base/module.h"
 
+#include <llvm/IR/GlobalVariable.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
 
+#include "backends/descriptor.h"
 #include "backends/llvm/codegen/codegen.h"
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/codegen/link_bitcode.h"
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/link/linker.h"
+#include "backends/llvm/link/object_file.h"
 #include "backends/modules.h"
 #include "base/headroom.h"
 #include "base/own_stack.h"
@@ -75,12 +78,12 @@ struct Build {
 
 /// Returns function(module) for a new module. Exceptions of LLVM, and too little memory for a build, become a Status.
 template <class Function>
-auto with_module(const BuildRequest& request, const Function& function) -> decltype(function(std::declval<llvm::Module&>())) {
+auto with_module(const std::string& name, const Function& function) -> decltype(function(std::declval<llvm::Module&>())) {
   constexpr std::string_view kWhat = "backend llvm";
   STREW_TRY(check_headroom(kWhat, kBuildBytes, kBuildMappings));
   bool finished = false;
   auto answer = catching(kWhat, [&] {
-    const Leaked<Build> build(request.symbol);
+    const Leaked<Build> build(name);
     auto made = function(build->module);
     finished = true;
     return made;
@@ -119,7 +122,7 @@ Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<con
 }
 
 Expected<Artifact> build(const BuildRequest& request, std::span<const ObjectUnit> units) {
-  return with_module(request, [&](llvm::Module& module) -> Expected<Artifact> {
+  return with_module(request.symbol, [&](llvm::Module& module) -> Expected<Artifact> {
     STREW_TRY(emit_all(module, request, units));
     Artifact artifact;
     STREW_ASSIGN(artifact.object, generate(module, request.target, CodegenOutput::object));
@@ -128,7 +131,7 @@ Expected<Artifact> build(const BuildRequest& request, std::span<const ObjectUnit
 }
 
 Expected<std::string> emit_text(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind) {
-  return with_module(request, [&](llvm::Module& module) -> Expected<std::string> {
+  return with_module(request.symbol, [&](llvm::Module& module) -> Expected<std::string> {
     STREW_TRY(emit_all(module, request, units));
     if (kind == "asm") return generate(module, request.target, CodegenOutput::assembly);
     if (kind == "ll") {
@@ -138,6 +141,19 @@ Expected<std::string> emit_text(const BuildRequest& request, std::span<const Obj
       return text;
     }
     return unsupported("--emit " + std::string(kind) + ": the llvm backend emits ll, asm and obj");
+  });
+}
+
+/// The registry of a kernel library: it points to descriptors in other objects.
+Expected<std::string> emit_constant(const DescriptorImage& image, const std::string& name, const Target& target) {
+  return with_module(name, [&](llvm::Module& module) -> Expected<std::string> {
+    STREW_TRY(prepare(module, target));
+    for (const DescriptorImage::External& external : image.externals)
+      if (module.getNamedValue(external.symbol) == nullptr)
+        new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), /*isConstant=*/true,
+                                 llvm::GlobalValue::ExternalLinkage, nullptr, external.symbol);
+    emit_descriptor(module, image, name);
+    return generate(module, target, CodegenOutput::object);
   });
 }
 
@@ -162,6 +178,7 @@ Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<
 extern "C" STREW_API const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
   static const strew::LlvmModule module = {strew::kModuleVersion, strew::build_on_stack, strew::emit_text_on_stack,
-                                           strew::process_linker};
+                                           strew::process_linker, strew::emit_constant,  strew::read_archive,
+                                           strew::write_archive};
   return &module;
 }

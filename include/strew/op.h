@@ -5,8 +5,11 @@
 // builder.h writes ops. Tested by tests/unit/op_test.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -144,13 +147,25 @@ struct TensorSlot {
 };
 STREW_API std::vector<TensorSlot> tensor_slots(const Op& op);
 
-/// Names as canonical text spells them.
-STREW_API std::string_view name(Role role);
-STREW_API std::string_view name(CombinerKind kind);
-STREW_API std::string_view name(OobPolicy policy);
-STREW_API std::string_view name(InitKind init);
-STREW_API std::string_view name(Order order);
-STREW_API std::string_view name(Accumulate accumulate);
-STREW_API std::string_view name(ExtraKind kind);
+/// The name of an enumerator as canonical text spells it, from names in the order of the enum; "invalid" for a number that is none.
+template <class Enum>
+constexpr std::string_view name_among(std::initializer_list<std::string_view> names, Enum value) {
+  const auto number = static_cast<size_t>(value);
+  return number < names.size() ? names.begin()[number] : std::string_view("invalid");
+}
+constexpr std::string_view name(Role role) { return name_among({"result", "operand", "indices", "updates", "extra"}, role); }
+constexpr std::string_view name(CombinerKind kind) {
+  return name_among({"assign", "add", "sub", "mul", "div", "min", "max", "and", "or", "xor", "expr"}, kind);
+}
+constexpr std::string_view name(OobPolicy policy) {
+  return name_among({"undefined", "skip_element", "skip_window", "clamp", "wrap", "error", "fill_element", "fill_window"},
+                    policy);
+}
+constexpr std::string_view name(InitKind init) { return name_among({"copy", "in_place", "fill"}, init); }
+constexpr std::string_view name(Order order) { return name_among({"in_order", "relaxed"}, order); }
+constexpr std::string_view name(Accumulate accumulate) { return name_among({"native", "wide", "wide_f64"}, accumulate); }
+constexpr std::string_view name(ExtraKind kind) {
+  return name_among({"per_element", "per_position", "per_window", "scalar"}, kind);
+}
 
 }  // namespace strew::inline v0

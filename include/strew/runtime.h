@@ -23,6 +23,7 @@
 #include "strew/export.h"
 #include "strew/kernel.h"
 #include "strew/kernel_options.h"
+#include "strew/library.h"
 #include "strew/op.h"
 #include "strew/options.h"
 #include "strew/pending_kernel.h"
@@ -94,6 +95,11 @@ class Runtime {
   STREW_API Expected<std::vector<CompiledKernel>> load(const std::string& path);
   /// The same from memory, which is not needed after the call.
   STREW_API Expected<std::vector<CompiledKernel>> load(std::span<const std::byte> file);
+
+  /// From now on, answers requests with the kernels of a library that is linked into the program, as with loaded ones. The library must
+  /// outlive the runtime and its kernels. Fails if it belongs to another version of strew. Kernels that this machine cannot run are left
+  /// out.
+  STREW_API Status register_library(const strew_library& library);
 
   /// The kernel that get() returned for the request with this key; an empty handle if there is none. Takes tens of
   /// nanoseconds and no lock, also while other threads compile.

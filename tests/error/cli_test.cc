@@ -52,7 +52,7 @@ TEST_F(Cli, TargetSaysWhatTheEnvironmentOverrides) {
 
 TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "frobnicate"),
-              HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, compile, target"));
+              HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, compile, library, target"));
   EXPECT_THAT(failure(2, "tune kv.onnx"), HasSubstr("command 'tune' is unknown"));
   failure(2, "");
   failure(2, "--frobnicate");

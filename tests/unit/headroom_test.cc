@@ -33,12 +33,13 @@ static void* allocate(size_t bytes, size_t alignment) {
 }
 
 // For the whole process: LLVM's library finds these before the C++ library's.
+// Not inline, because g++ would take the calls of free() for mistakes.
 void* operator new(size_t bytes) { return allocate(bytes, 0); }
 void* operator new(size_t bytes, std::align_val_t alignment) { return allocate(bytes, static_cast<size_t>(alignment)); }
-void operator delete(void* memory) noexcept { free(memory); }
-void operator delete(void* memory, size_t) noexcept { free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t, std::align_val_t) noexcept { free(memory); }
 #endif
 
 namespace strew {

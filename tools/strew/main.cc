@@ -19,7 +19,7 @@ struct Command {
 };
 constexpr Command kCommands[] = {
     {"run", strew::cli::run},         {"check", strew::cli::check},   {"explain", strew::cli::explain},
-    {"compile", strew::cli::compile}, {"target", strew::cli::target},
+    {"compile", strew::cli::compile}, {"target", strew::cli::target}, {"library", strew::cli::library},
 };
 
 bool shows_errors = false, shows_calls = true;

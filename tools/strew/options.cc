@@ -233,6 +233,15 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
       ->required();
   command->add_option("-o", options.output, "the file to write, - for stdout")->required();
 
+  command = app.add_subcommand("library", "compile the kernels of a manifest for several CPUs: an archive, a C header, a report");
+  command->add_option("MANIFEST", options.file, "the JSON file that lists the kernels (docs/libraries.md)");
+  command->add_option("-o", options.output,
+                      "the folder to write; one of an earlier run is replaced, and its kernels are used again");
+  command->add_option("--from-model", options.from_model, "print a manifest with the kernels of this model file instead");
+  command->add_option("--jobs", options.jobs, "the most kernels to compile at a time (default: all cores)")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
+
   command = app.add_subcommand("target", "print the target machine: features, caches, cores, and what --target overrides");
   command->add_option("--target", raw.target, "describe this machine instead: CPU[+feature|-feature...]");
   command->add_flag("--json", options.json, "machine-readable output");

@@ -17,7 +17,9 @@ struct Options {
   std::vector<std::string> inputs, outputs;
   std::string kernel_name;  ///< --kernel
   std::string emit;
-  std::string output;  ///< compile -o
+  std::string output;      ///< compile -o, library -o
+  std::string from_model;  ///< library --from-model
+  int jobs = 0;            ///< library --jobs
   bool time = false, verify = false, json = false, verbose = false;
   bool trust_indices = false;  ///< --trust-indices: `run` leaves policy `undefined` unchecked
   ImportOptions import;
@@ -38,5 +40,6 @@ int check(const Options& options);
 int explain(const Options& options);
 int compile(const Options& options);
 int target(const Options& options);
+int library(const Options& options);
 
 }  // namespace strew::cli

@@ -74,6 +74,8 @@ using Symbols = std::unordered_map<std::string, Exported>;
 struct PlacedObject {
   explicit PlacedObject(Slabs& slabs) : memory(slabs) {}
 
+  /// The names of the object's symbols. The first member, because the others refer to names when JITLink's graph is gone.
+  std::shared_ptr<llvm::orc::SymbolStringPool> names = std::make_shared<llvm::orc::SymbolStringPool>();
   MemoryManager memory;
   jitlink::JITLinkContext::LookupMap wanted;                           ///< external symbols
   std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> next_step;  ///< null: there are none, or the object failed
@@ -143,8 +145,7 @@ class LinkContext final : public jitlink::JITLinkContext {
 
 /// JITLink's first step.
 Status place(const std::string& bytes, PlacedObject& object, Symbols& symbols) {
-  auto graph =
-      jitlink::createLinkGraphFromObject(llvm::MemoryBufferRef(bytes, "kernel"), std::make_shared<llvm::orc::SymbolStringPool>());
+  auto graph = jitlink::createLinkGraphFromObject(llvm::MemoryBufferRef(bytes, "kernel"), object.names);
   if (!graph) return internal_error(llvm::toString(graph.takeError()));
   jitlink::link(std::move(*graph), std::make_unique<LinkContext>(object, symbols));
   return object.next_step != nullptr ? Status() : object.status();

@@ -2,6 +2,7 @@
 #include "backends/llvm/link/object_file.h"
 
 #include <llvm/Object/Archive.h>
+#include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
@@ -11,52 +12,74 @@ namespace {
 
 llvm::MemoryBufferRef buffer_of(std::string_view bytes) { return {llvm::StringRef(bytes.data(), bytes.size()), "object"}; }
 
-Status check_object(std::string_view bytes, const std::string& what) {
+Status check_object(std::string_view bytes, const std::string& what, bool for_this_process) {
   auto object = llvm::object::ObjectFile::createELFObjectFile(buffer_of(bytes));
   if (!object) return invalid_argument(what + llvm::toString(object.takeError()) + "; expected an ELF object");
   if (!(*object)->isRelocatableObject()) return invalid_argument(what + "the ELF file is linked; expected a relocatable object");
   const llvm::Triple::ArchType process = llvm::Triple(llvm::sys::getProcessTriple()).getArch();
-  if ((*object)->getArch() != process)
+  if (for_this_process && (*object)->getArch() != process)
     return unsupported(what + "the object is for " + llvm::Triple::getArchTypeName((*object)->getArch()).str() + ", expected " +
                        llvm::Triple::getArchTypeName(process).str());
   return {};
 }
 
-Expected<std::vector<std::string>> members_of(std::string_view file) {
+Expected<ArchiveMember> member_of(const llvm::object::Archive::Child& child) {
+  auto name = child.getName();
+  if (!name) return invalid_argument("archive: " + llvm::toString(name.takeError()));
+  auto bytes = child.getBuffer();
+  if (!bytes) return invalid_argument("archive: member " + name->str() + ": " + llvm::toString(bytes.takeError()));
+  return ArchiveMember{name->str(), bytes->str()};
+}
+
+Expected<std::vector<ArchiveMember>> members_of(std::string_view file) {
   auto archive = llvm::object::Archive::create(buffer_of(file));
   if (!archive) return invalid_argument("archive: " + llvm::toString(archive.takeError()));
   if ((*archive)->isThin()) return invalid_argument("archive: a thin archive, expected one that contains its members");
-  std::vector<std::string> objects;
+  std::vector<ArchiveMember> members;
+  Status status;
   llvm::Error error = llvm::Error::success();
-  std::string problem;
-  for (const llvm::object::Archive::Child& member : (*archive)->children(error)) {
-    auto name = member.getName();
-    auto bytes = member.getBuffer();
-    if (!bytes) {
-      problem = llvm::toString(bytes.takeError());
-      llvm::consumeError(name.takeError());
-      break;
-    }
-    const std::string what = "archive: member " + (name ? name->str() : "?") + ": ";
-    if (!name) llvm::consumeError(name.takeError());
-    if (const Status status = check_object({bytes->data(), bytes->size()}, what); !status.ok()) {
-      llvm::consumeError(std::move(error));
-      return status;
-    }
-    objects.push_back(bytes->str());
+  for (const llvm::object::Archive::Child& child : (*archive)->children(error)) {
+    Expected<ArchiveMember> member = member_of(child);
+    status = member.status();
+    if (!status.ok()) break;
+    members.push_back(*std::move(member));
   }
-  if (error) problem = llvm::toString(std::move(error));
-  if (!problem.empty()) return invalid_argument("archive: " + problem);
-  if (objects.empty()) return invalid_argument("archive: it has no members, expected objects");
-  return objects;
+  if (error) status = invalid_argument("archive: " + llvm::toString(std::move(error)));
+  if (!status.ok()) return status;
+  if (members.empty()) return invalid_argument("archive: it has no members, expected objects");
+  return members;
+}
+
+Expected<std::vector<ArchiveMember>> read(std::string_view file, bool for_this_process) {
+  const bool is_archive = file.starts_with(llvm::object::ArchiveMagic) || file.starts_with(llvm::object::ThinArchiveMagic);
+  if (!is_archive) {
+    STREW_TRY(check_object(file, "", for_this_process));
+    return std::vector<ArchiveMember>{{"", std::string(file)}};
+  }
+  STREW_ASSIGN(std::vector<ArchiveMember> members, members_of(file));
+  for (const ArchiveMember& member : members)
+    STREW_TRY(check_object(member.bytes, "archive: member " + member.name + ": ", for_this_process));
+  return members;
 }
 
 }  // namespace
 
+Expected<std::vector<ArchiveMember>> read_archive(std::string_view file) { return read(file, false); }
+
 Expected<std::vector<std::string>> objects_of(std::string_view file) {
-  if (file.starts_with(llvm::object::ArchiveMagic) || file.starts_with(llvm::object::ThinArchiveMagic)) return members_of(file);
-  STREW_TRY(check_object(file, ""));
-  return std::vector<std::string>{std::string(file)};
+  STREW_ASSIGN(std::vector<ArchiveMember> members, read(file, true));
+  std::vector<std::string> objects;
+  for (ArchiveMember& member : members) objects.push_back(std::move(member.bytes));
+  return objects;
+}
+
+Expected<std::string> write_archive(const std::vector<ArchiveMember>& members) {
+  std::vector<llvm::NewArchiveMember> list;
+  for (const ArchiveMember& member : members) list.emplace_back(llvm::MemoryBufferRef(member.bytes, member.name));
+  auto archive = llvm::writeArchiveToBuffer(list, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
+                                            /*Deterministic=*/true, /*Thin=*/false);
+  if (!archive) return internal_error("archive: " + llvm::toString(archive.takeError()));
+  return (*archive)->getBuffer().str();
 }
 
 }  // namespace strew::inline v0

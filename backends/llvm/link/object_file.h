@@ -1,16 +1,21 @@
-// objects_of(): the relocatable objects in a file. Tested by tests/unit/load_test.cc.
+// Files of objects: reading objects and archives, writing archives. Tested by tests/unit/load_test.cc and tests/unit/archive_test.cc.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "backends/modules.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
 
-/// The file itself if it is an object, or the members of an archive (.a). Fails if it is neither, if an object is not for the
-/// architecture of this process, or if an archive is empty or only refers to its members (a thin archive).
+/// LlvmModule::read_archive. Fails if the file is neither an archive nor a relocatable object, or if an archive is empty or only refers to
+/// its members (a thin archive).
+Expected<std::vector<ArchiveMember>> read_archive(std::string_view file);
+/// The same objects; fails also if one is not for the architecture of this process.
 Expected<std::vector<std::string>> objects_of(std::string_view file);
+/// LlvmModule::write_archive.
+Expected<std::string> write_archive(const std::vector<ArchiveMember>& members);
 
 }  // namespace strew::inline v0

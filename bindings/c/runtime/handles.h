@@ -56,6 +56,9 @@ namespace strew::inline v0::c_api {
 /// The failure of a function that had no memory for its own.
 strew_status out_of_memory();
 
+/// Prepares calls of a kernel that is linked into the program. The executor must not be null.
+Expected<strew_kernel_ref*> make_opened_kernel(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor);
+
 inline strew_status give(Status status) { return status.ok() ? nullptr : new strew_failure{std::move(status)}; }
 
 /// Calls function(), which returns a Status, and passes its failures and exceptions on.

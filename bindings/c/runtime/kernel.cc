@@ -13,6 +13,12 @@ struct OpenedKernel final : strew_kernel_ref {
 };
 
 }  // namespace
+
+Expected<strew_kernel_ref*> make_opened_kernel(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor) {
+  STREW_ASSIGN(std::unique_ptr<const Callable> callable, Callable::make(kernel, std::move(executor), threads));
+  return new OpenedKernel(std::move(callable));
+}
+
 }  // namespace strew::inline v0::c_api
 
 using namespace strew;         // NOLINT(google-build-using-namespace): the definitions below are C's
@@ -23,9 +29,7 @@ strew_status strew_kernel_open(const strew_kernel* kernel, int32_t threads, cons
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(kernel, "kernel"));
     STREW_TRY(check_not_null(out, "out"));
-    std::shared_ptr<Executor> used = executor != nullptr ? executor->executor : process_executor();
-    STREW_ASSIGN(std::unique_ptr<const Callable> callable, Callable::make(*kernel, std::move(used), threads));
-    *out = new OpenedKernel(std::move(callable));
+    STREW_ASSIGN(*out, make_opened_kernel(*kernel, threads, executor != nullptr ? executor->executor : process_executor()));
     return {};
   });
 }

@@ -1,0 +1,148 @@
+// Kernel libraries at run time (strew/library.h): a context chooses, at the first call of a kernel, its best variant for this CPU. Tested by
+// tests/library.
+#include "strew/library.h"
+
+#include <mutex>
+#include <string_view>
+
+#include "base/cpus.h"
+#include "base/machine.h"
+#include "base/options.h"
+#include "bindings/c/runtime/handles.h"
+#include "runtime/call/descriptor.h"
+
+struct strew_context {
+  const strew_library* library;
+  int threads;
+  std::shared_ptr<strew::Executor> executor;
+  strew::FeatureSet allowed;  ///< CPU features that variants may need
+  std::mutex opening;
+  std::vector<std::atomic<strew_kernel_ref*>> kernels;  ///< null until the first call
+
+  explicit strew_context(const strew_library& from) : library(&from), kernels(from.kernel_count) {}
+  strew_context(const strew_context&) = delete;
+  strew_context& operator=(const strew_context&) = delete;
+  ~strew_context() {
+    for (const std::atomic<strew_kernel_ref*>& each : kernels) strew_kernel_release(each.load());
+  }
+};
+
+namespace strew::inline v0::c_api {
+namespace {
+
+/// The CPU whose name `text` begins with; null if there is none.
+const CpuInfo* cpu_at_the_beginning(std::string_view text) {
+  const CpuInfo* found = nullptr;
+  for (const CpuInfo& cpu : known_cpus()) {
+    if (!text.starts_with(cpu.name)) continue;
+    const std::string_view rest = text.substr(cpu.name.size());
+    const bool ends = rest.empty() || rest[0] == '+' || rest[0] == '-';
+    if (ends && (found == nullptr || found->name.size() < cpu.name.size())) found = &cpu;
+  }
+  return found;
+}
+
+/// The features of "CPU[+feature|-feature...]".
+Expected<FeatureSet> features_of_text(std::string_view text) {
+  constexpr std::string_view kNative = "native";
+  const CpuInfo* const cpu = cpu_at_the_beginning(text);
+  if (cpu == nullptr && !text.starts_with(kNative))
+    return invalid_argument("cpu: '" + std::string(text) + "', expected native or the name of a CPU, such as x86-64-v2");
+  FeatureSet set = cpu == nullptr ? machine().features : cpu->features;
+  for (size_t at = cpu == nullptr ? kNative.size() : cpu->name.size(); at < text.size();) {
+    const size_t next = std::min(text.find_first_of("+-", at + 1), text.size());
+    const std::string_view name = text.substr(at + 1, next - at - 1);
+    const FeatureInfo* const feature = find_feature(name);
+    if (feature == nullptr)
+      return invalid_argument("cpu: feature '" + std::string(name) + "' of '" + std::string(text) + "' is unknown");
+    if (text[at] == '+') set |= bit_of(feature) | feature->implies;
+    for (const FeatureInfo& each : known_features())
+      if (text[at] == '-' && (&each == feature || (each.implies & bit_of(feature)) != 0)) set &= ~bit_of(&each);
+    at = next;
+  }
+  return set;
+}
+
+/// The last variant that the context may use: it needs the most of the CPU.
+Expected<const strew_kernel*> choose_variant(const strew_context& context, const strew_library_kernel& kernel) {
+  for (uint32_t v = kernel.variant_count; v-- > 0;)
+    if (lacking_features(kernel.variants[v]->features, context.allowed).empty()) return kernel.variants[v];
+  const std::string needed = kernel.variant_count > 0 ? kernel.variants[0]->features : "?";
+  return unsupported("kernel " + std::string(kernel.name) +
+                     ": all its variants need more than this machine or option cpu has; the first one needs " + needed);
+}
+
+Expected<strew_kernel_ref*> open_kernel(strew_context& context, uint32_t number) {
+  if (number >= context.library->kernel_count)
+    return invalid_argument("kernel: number " + std::to_string(number) + ", expected less than " +
+                            std::to_string(context.library->kernel_count));
+  const std::lock_guard lock(context.opening);
+  if (strew_kernel_ref* const opened = context.kernels[number].load(std::memory_order_relaxed)) return opened;
+  STREW_ASSIGN(const strew_kernel* const variant, choose_variant(context, context.library->kernels[number]));
+  STREW_ASSIGN(strew_kernel_ref* const made, make_opened_kernel(*variant, context.threads, context.executor));
+  context.kernels[number].store(made, std::memory_order_release);
+  return made;
+}
+
+/// The kernel, which the first call opens.
+inline Expected<strew_kernel_ref*> kernel_of(const strew_context* context, uint32_t number) {
+  STREW_TRY(check_not_null(context, "context"));
+  if (number < context->kernels.size())
+    if (strew_kernel_ref* const opened = context->kernels[number].load(std::memory_order_acquire)) return opened;
+  return open_kernel(const_cast<strew_context&>(*context), number);  // what is opened late is no state that a caller sees
+}
+
+}  // namespace
+}  // namespace strew::inline v0::c_api
+
+using namespace strew;         // NOLINT(google-build-using-namespace): the definitions below are C's
+using namespace strew::c_api;  // NOLINT(google-build-using-namespace)
+
+strew_status strew_context_open(const strew_library* library, const strew_context_options* options, strew_context** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(library, "library"));
+    STREW_TRY(check_library(*library));
+    STREW_TRY(check_not_null(out, "out"));
+    constexpr strew_context_options kDefaults = STREW_CONTEXT_OPTIONS_INIT;
+    STREW_ASSIGN(const strew_context_options known, known_fields(options, kDefaults, "options"));
+    STREW_TRY(check_threads(known.threads));
+    const std::string cpu = known.cpu != nullptr ? known.cpu : process_options().target;
+    STREW_ASSIGN(const FeatureSet wanted, features_of_text(cpu));
+    auto context = std::make_unique<strew_context>(*library);
+    context->threads = known.threads;
+    context->executor = known.executor != nullptr ? known.executor->executor : process_executor();
+    context->allowed = wanted & machine().features;
+    *out = context.release();
+    return {};
+  });
+}
+
+void strew_context_free(strew_context* context) { delete context; }
+
+strew_status strew_context_run(const strew_context* context, uint32_t kernel, const strew_tensor* tensors, size_t tensor_count,
+                               const strew_call_options* options) {
+  return guarded([&]() -> Status {
+    STREW_ASSIGN(const strew_kernel_ref* const opened, kernel_of(context, kernel));
+    STREW_TRY(check_tensors(tensors, tensor_count));
+    const Views views(tensors, tensor_count);
+    if (options == nullptr) return opened->callable->run(views.span());
+    STREW_ASSIGN(const CallOptions how, call_options(options));
+    return opened->callable->run(views.span(), how);
+  });
+}
+
+strew_status strew_context_kernel(const strew_context* context, uint32_t kernel, strew_kernel_ref** out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(out, "out"));
+    STREW_ASSIGN(strew_kernel_ref* const opened, kernel_of(context, kernel));
+    *out = strew_kernel_retain(opened);
+    return {};
+  });
+}
+
+uint32_t strew_library_find(const strew_library* library, const char* name) {
+  if (library == nullptr || name == nullptr) return STREW_NO_KERNEL;
+  for (uint32_t i = 0; i < library->kernel_count; ++i)
+    if (std::string_view(library->kernels[i].name) == name) return i;
+  return STREW_NO_KERNEL;
+}

@@ -1,0 +1,77 @@
+/* Kernel libraries: what `strew library` writes, and how a program uses one. C99, a part of libstrew_rt.
+ *
+ * A library is an archive of objects, one per kernel and CPU, and one constant, the registry, which the archive exports under the name of the
+ * library. The header that `strew library` writes declares the registry and has a function for each kernel; these functions call the ones
+ * below.
+ *
+ *   strew_context* context = NULL;
+ *   strew_status status = decoder_open(NULL, &context);              // from the library's header; once
+ *   status = kv_append(context, &cache, &places, &rows);             // from any thread
+ *
+ * docs/libraries.md is the manual. Tested by tests/library. */
+#pragma once
+
+#include "strew/strew_rt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Is raised with every change of the structs below. */
+#define STREW_LIBRARY_VERSION 1u
+
+/* A kernel of a library. */
+typedef struct strew_library_kernel {
+  const char* name;
+  uint32_t variant_count;
+  uint32_t reserved; /* 0 */
+  /* The descriptors of its variants. The first one runs on every CPU of its architecture; each later one needs CPU features that the ones
+   * before do not need. All have the same tensors and the same identity, and give the same bits. */
+  const strew_kernel* const* variants;
+} strew_library_kernel;
+
+/* The registry. */
+typedef struct strew_library {
+  uint32_t version; /* STREW_LIBRARY_VERSION */
+  uint32_t size;    /* of this struct, bytes */
+  const char* name;
+  uint32_t kernel_count;
+  uint32_t reserved; /* 0 */
+  const strew_library_kernel* kernels;
+} strew_library;
+
+/* A library in use: the variants for this CPU, and the threads of its calls. May be used by several threads at once. */
+typedef struct strew_context strew_context;
+
+/* How a library is used. A null pointer stands for the defaults. */
+typedef struct strew_context_options {
+  uint32_t size;
+  int32_t threads;                /* the most threads that a call may use, 1..1024; 0: all of the executor's */
+  const strew_executor* executor; /* null stands for strew's own pool; it is kept alive */
+  /* Variants that need more than this CPU has are not taken: a name as STREW_TARGET takes it ("x86-64-v2", "znver3-avx2"), for tests of
+   * a library on a machine that has more. Null: what the variable STREW_TARGET says (docs/options.md), by default all that this machine
+   * has. */
+  const char* cpu;
+} strew_context_options;
+#define STREW_CONTEXT_OPTIONS_INIT \
+  { sizeof(strew_context_options), 0, NULL, NULL }
+
+/* Fails if the library belongs to another version of strew, or if options are wrong. Takes no time per kernel: a kernel is prepared by its
+ * first call, which fails if this machine can run none of its variants. The registry must outlive the context. */
+STREW_API strew_status strew_context_open(const strew_library* library, const strew_context_options* options,
+                                          strew_context** out) STREW_CHECK_RESULT;
+STREW_API void strew_context_free(strew_context* context);
+
+/* Runs kernel number `kernel` of the registry on tensors, as strew_kernel_run() does. */
+STREW_API strew_status strew_context_run(const strew_context* context, uint32_t kernel, const strew_tensor* tensors,
+                                         size_t tensor_count, const strew_call_options* options) STREW_CHECK_RESULT;
+/* The kernel of that number, for strew_kernel_run_many() and the others. It belongs to the caller, and does not need the context any more. */
+STREW_API strew_status strew_context_kernel(const strew_context* context, uint32_t kernel,
+                                            strew_kernel_ref** out) STREW_CHECK_RESULT;
+/* The number of the kernel of that name; STREW_NO_KERNEL if there is none. */
+#define STREW_NO_KERNEL UINT32_MAX
+STREW_API uint32_t strew_library_find(const strew_library* library, const char* name);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,207 @@
+// See build.h. Variants are planned one after another, which is quick and settles what can fail, then compiled on several threads. A symbol
+// names the code (docs/architecture.md, "Identity"), so an object of the last output with the same symbol is taken as it is.
+#include "library/build.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "backends/modules.h"
+#include "backends/pipeline.h"
+#include "base/file.h"
+#include "base/machine.h"
+#include "library/header.h"
+#include "library/output_folder.h"
+#include "library/registry.h"
+#include "strew/schedule.h"
+#include "strew/version.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// One kernel for one target, on its way.
+struct Job {
+  Compiled kernel;
+  std::string object;
+  Status status;
+  bool reused = false;
+  int64_t nanoseconds = 0;
+};
+
+using Objects = std::map<std::string, std::string>;  // by the symbol of the kernel
+
+/// The objects in the archive of the last run; none if there is no such archive.
+Objects last_objects(const LlvmModule& llvm, const std::string& archive) {
+  constexpr int64_t kMostBytes = int64_t{4} << 30;
+  Objects objects;
+  const Expected<std::string> file = read_file(archive, kMostBytes);
+  if (!file.ok()) return objects;
+  const Expected<std::vector<ArchiveMember>> members = llvm.read_archive(*file);
+  if (!members.ok()) return objects;
+  for (const ArchiveMember& member : *members)
+    if (member.name.ends_with(".o")) objects[member.name.substr(0, member.name.size() - 2)] = member.bytes;
+  return objects;
+}
+
+Expected<Job> plan(const ManifestKernel& kernel, const Target& target) {
+  KernelOptions options;
+  options.backend = kernel.backend;
+  options.schedule = kernel.schedule;
+  options.target = target;
+  const auto in_place = [&](const Status& status) {
+    return status.with_prefix(kernel.location + ": kernel " + kernel.name + ", target " + target.cpu);
+  };
+  Expected<Compiled> planned = plan_kernel(kernel.op, options);
+  if (!planned.ok()) return in_place(planned.status());
+  if (!planned->scheduled.ok()) return in_place(planned->scheduled);
+  if (!planned->chosen.ok()) return in_place(planned->chosen);
+  if (!planned->backend->interprets()) return Job{*std::move(planned), "", {}};
+  std::string why;
+  for (const Candidate& each : planned->backends)
+    if (!each.status.ok()) why += (why.empty() ? "" : "; ") + each.status.message();
+  return in_place(unsupported("no backend makes code for it: " + (why.empty() ? "backend reference interprets" : why)));
+}
+
+void compile_one(Job& job) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    job.status = build(job.kernel);
+    job.object = std::move(job.kernel.artifact.object);
+  } catch (const std::bad_alloc&) {
+    job.status = unsupported("out of memory");
+  }
+  job.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Compiles the jobs that have no object.
+void compile_all(std::vector<Job>& jobs, const LibraryOptions& options) {
+  std::vector<Job*> missing;
+  for (Job& job : jobs)
+    if (!job.reused) missing.push_back(&job);
+  std::atomic<size_t> next{0};
+  std::mutex reporting;
+  size_t done = jobs.size() - missing.size();
+  const auto work = [&] {
+    for (size_t i = next++; i < missing.size(); i = next++) {
+      compile_one(*missing[i]);
+      const std::lock_guard lock(reporting);
+      ++done;
+      if (options.progress) options.progress(done, jobs.size());
+    }
+  };
+  const size_t wanted = std::min<size_t>(missing.size(), static_cast<size_t>(options.jobs > 0 ? options.jobs : machine().cores));
+  std::vector<std::thread> helpers;
+  try {
+    while (helpers.size() + 1 < wanted) helpers.emplace_back(work);
+  } catch (const std::system_error&) {  // the system gives no more threads
+  }
+  work();
+  for (std::thread& helper : helpers) helper.join();
+}
+
+/// JSON's form of a text that has no control characters.
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+/// The report in the folder has nothing in it that differs from run to run.
+std::string report_text(const Manifest& manifest, const LibraryReport& report) {
+  std::string text = "{\n  \"library\": " + json_text(manifest.name) + ",\n  \"generator\": " + json_text(generator_version()) +
+                     ",\n  \"archive_bytes\": " + std::to_string(report.archive_bytes) + ",\n  \"variants\": [";
+  for (size_t i = 0; i < report.variants.size(); ++i) {
+    const LibraryVariant& each = report.variants[i];
+    text += std::string(i == 0 ? "" : ",") + "\n    {\"kernel\": " + json_text(each.kernel) +
+            ", \"target\": " + json_text(each.target) + ", \"symbol\": " + json_text(each.symbol) +
+            ", \"backend\": " + json_text(each.backend) + ", \"schedule\": " + json_text(each.schedule) +
+            ", \"why\": " + json_text(each.why) + ", \"object_bytes\": " + std::to_string(each.object_bytes) + "}";
+  }
+  return text + "\n  ]\n}\n";
+}
+
+/// find_package(NAME) finds strew's runtime and defines NAME::NAME.
+std::string cmake_text(const std::string& name) {
+  return "# Made by `strew library`: find_package(" + name + ") defines " + name + "::" + name +
+         ", the library with the runtime that it needs.\n"
+         "include(CMakeFindDependencyMacro)\nfind_dependency(strew COMPONENTS runtime)\n"
+         "if(NOT TARGET " +
+         name + "::" + name + ")\n  add_library(" + name + "::" + name +
+         " STATIC IMPORTED)\n"
+         "  set_target_properties(" +
+         name + "::" + name + " PROPERTIES\n    IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib" + name +
+         ".a\n"
+         "    INTERFACE_INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}\n    INTERFACE_LINK_LIBRARIES "
+         "strew::strew_rt_shared)\nendif()\n";
+}
+std::string pkg_config_text(const std::string& name) {
+  return "prefix=${pcfiledir}\n\nName: " + name + "\nDescription: Kernels made by strew library\nVersion: " + strew_version() +
+         "\nRequires: strew_rt\nLibs: -L${prefix} -l" + name + "\nCflags: -I${prefix}\n";
+}
+
+}  // namespace
+
+Expected<LibraryReport> build_library(const Manifest& manifest, const std::string& folder, const LibraryOptions& options) {
+  STREW_TRY(check_threads(options.jobs));
+  STREW_TRY(OutputFolder::check(folder));
+  STREW_ASSIGN(const LlvmModule* const llvm, open_llvm_module());
+  std::vector<Job> jobs;
+  for (const ManifestKernel& kernel : manifest.kernels)
+    for (const Target& target : manifest.targets) {
+      STREW_ASSIGN(Job job, plan(kernel, target));
+      jobs.push_back(std::move(job));
+    }
+  const std::string archive_name = "lib" + manifest.name + ".a";
+  Objects objects = last_objects(*llvm, folder + "/" + archive_name);
+  for (Job& job : jobs) {
+    const auto found = objects.find(job.kernel.symbol);
+    job.reused = found != objects.end();
+    if (job.reused) job.object = found->second;
+  }
+  compile_all(jobs, options);
+
+  LibraryReport report;
+  std::vector<RegistryKernel> registry;
+  std::vector<HeaderKernel> header;
+  std::vector<ArchiveMember> members;
+  std::set<std::string> symbols;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Job& job = jobs[i];
+    const ManifestKernel& kernel = manifest.kernels[i / manifest.targets.size()];
+    const Target& target = manifest.targets[i % manifest.targets.size()];
+    if (!job.status.ok()) return job.status.with_prefix(kernel.location + ": kernel " + kernel.name + ", target " + target.cpu);
+    if (i % manifest.targets.size() == 0) {
+      registry.push_back({kernel.name, {}});
+      header.push_back({kernel.name, &job.kernel, {}});
+    }
+    registry.back().variants.push_back(job.kernel.symbol);
+    header.back().variants.push_back(target.cpu);
+    report.variants.push_back({kernel.name, print(target), job.kernel.symbol, std::string(job.kernel.backend->name()),
+                               print(job.kernel.schedule), job.kernel.why, job.object.size(), job.reused, job.nanoseconds});
+    if (symbols.insert(job.kernel.symbol).second) members.push_back({job.kernel.symbol + ".o", std::move(job.object)});
+  }
+  STREW_ASSIGN(std::string registry_object,
+               llvm->emit_constant(make_registry(manifest.name, registry), manifest.name, manifest.targets.front()));
+  members.push_back({manifest.name + "_registry.o", std::move(registry_object)});
+  STREW_ASSIGN(const std::string archive, llvm->write_archive(members));
+  report.archive_bytes = archive.size();
+  report.archive = folder + "/" + archive_name;
+  report.header = folder + "/" + manifest.name + ".h";
+  STREW_TRY(OutputFolder::replace(folder, {{archive_name, archive},
+                                           {manifest.name + ".h", make_header(manifest.name, header)},
+                                           {manifest.name + "Config.cmake", cmake_text(manifest.name)},
+                                           {manifest.name + ".pc", pkg_config_text(manifest.name)},
+                                           {OutputFolder::kReport, report_text(manifest, report)}}));
+  return report;
+}
+
+}  // namespace strew::inline v0

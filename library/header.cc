@@ -1,0 +1,232 @@
+// See header.h. Parameters are named after the tensors of the descriptor: "updates 0" is `updates`, or `updates_0` where there are several.
+// Extents that only the call knows and that must be equal are one parameter.
+#include "library/header.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <numeric>
+
+#include "strew/dtype.h"
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// The C type of an element; void where C has none.
+const char* c_type(DType dtype) {
+  switch (dtype) {
+    case DType::i8:
+      return "int8_t";
+    case DType::u8:
+      return "uint8_t";
+    case DType::i16:
+      return "int16_t";
+    case DType::u16:
+      return "uint16_t";
+    case DType::i32:
+      return "int32_t";
+    case DType::u32:
+      return "uint32_t";
+    case DType::i64:
+      return "int64_t";
+    case DType::u64:
+      return "uint64_t";
+    case DType::f32:
+      return "float";
+    case DType::f64:
+      return "double";
+    default:
+      return "void";
+  }
+}
+
+/// One kernel's functions.
+class Functions {
+ public:
+  Functions(const HeaderKernel& kernel, size_t number)
+      : kernel_(kernel),
+        number_(number),
+        descriptor_(materialise(kernel.baseline->descriptor, [](const std::string&) { return nullptr; })) {
+    name_tensors();
+    name_extents();
+  }
+
+  std::string text() const { return comment() + by_tensors() + by_pointers(); }
+
+ private:
+  const strew_tensor_rule& tensor(size_t i) const { return descriptor_->tensors[i]; }
+  size_t count() const { return descriptor_->tensor_count; }
+  DType dtype(size_t i) const { return static_cast<DType>(tensor(i).dtype); }
+  bool is_result(size_t i) const { return tensor(i).role == STREW_RESULT; }
+
+  void name_tensors() {
+    for (size_t i = 0; i < count(); ++i) {
+      std::string name = tensor(i).name;
+      const auto same_role = [&](size_t j) { return tensor(j).role == tensor(i).role; };
+      size_t of_role = 0;
+      for (size_t j = 0; j < count(); ++j) of_role += same_role(j) ? 1 : 0;
+      const size_t space = name.find(' ');
+      if (space != std::string::npos)
+        name = of_role == 1 ? name.substr(0, space) : name.substr(0, space) + "_" + name.substr(space + 1);
+      names_.push_back(name);
+    }
+  }
+
+  /// Parameters for open extents and strides.
+  void name_extents() {
+    using Place = std::pair<size_t, uint32_t>;
+    std::map<Place, Place> first;  // the earliest dim that must have the same extent
+    const auto root = [&](Place place) {
+      while (first.count(place) != 0) place = first[place];
+      return place;
+    };
+    for (uint32_t c = 0; c < descriptor_->constraint_count; ++c) {
+      const strew_constraint& rule = descriptor_->constraints[c];
+      if (rule.kind != STREW_EQUAL) continue;
+      const Place a = root({rule.tensor, rule.dim}), b = root({rule.other, rule.other_dim});
+      if (a != b) first[std::max(a, b)] = std::min(a, b);
+    }
+    for (size_t i = 0; i < count(); ++i) {
+      dims_.emplace_back();
+      strides_.emplace_back();
+      for (uint32_t d = 0; d < tensor(i).rank; ++d) {
+        const Place place = root({i, d});
+        const int64_t known = tensor(place.first).dims[place.second];
+        const int64_t own = tensor(i).dims[d];
+        if (own != STREW_OPEN)
+          dims_[i].push_back(std::to_string(own));
+        else if (known != STREW_OPEN)
+          dims_[i].push_back(std::to_string(known));
+        else
+          dims_[i].push_back(parameter(names_[place.first] + "_dim" + std::to_string(place.second)));
+        if (tensor(i).strides == nullptr) continue;
+        const int64_t stride = tensor(i).strides[d];
+        strides_[i].push_back(stride == STREW_OPEN ? parameter(names_[i] + "_stride" + std::to_string(d))
+                                                   : std::to_string(stride));
+      }
+    }
+  }
+  std::string parameter(const std::string& name) {
+    if (std::find(parameters_.begin(), parameters_.end(), name) == parameters_.end()) parameters_.push_back(name);
+    return name;
+  }
+
+  std::string shape(size_t i) const {
+    std::string text = std::string(tensor(i).dtype_name) + "[";
+    for (size_t d = 0; d < dims_[i].size(); ++d) text += (d == 0 ? "" : ", ") + dims_[i][d];
+    text += "]";
+    if (!strides_[i].empty()) {
+      text += " with strides {";
+      for (size_t d = 0; d < strides_[i].size(); ++d) text += (d == 0 ? "" : ", ") + strides_[i][d];
+      text += "}";
+    }
+    return text;
+  }
+  std::string role(size_t i) const {
+    switch (tensor(i).role) {
+      case STREW_RESULT:
+        return descriptor_->init_kind == STREW_IN_PLACE && descriptor_->is_gather == 0 ? "is read and written" : "is written";
+      case STREW_INDICES:
+        return descriptor_->checks_first != 0 ? "is read; an index out of bounds is an error, and then nothing is written"
+                                              : "is read";
+      default:
+        return "is read";
+    }
+  }
+  std::string comment() const {
+    std::string text = "/* " + kernel_.name + "\n *\n";
+    for (size_t i = 0; i < count(); ++i) {
+      text += " *   " + names_[i] + "  " + shape(i) + "  " + role(i) + "\n";
+      if (tensor(i).may_be >= 0)
+        text += " *     may be the same buffer as " + names_[static_cast<size_t>(tensor(i).may_be)] + "\n";
+    }
+    text +=
+        " *\n * Extents and strides are numbers of elements. Results must not overlap other tensors, unless it says so above.\n "
+        "* Op: ";
+    text += print(*kernel_.baseline->op) + "\n * Variants:";
+    for (const std::string& variant : kernel_.variants) text += " " + variant;
+    return text + "\n */\n";
+  }
+
+  std::string by_tensors() const {
+    std::string text = "static inline strew_status " + kernel_.name + "(const strew_context* context";
+    for (size_t i = 0; i < count(); ++i) text += ", const strew_tensor* " + names_[i];
+    text += ") {\n  const strew_tensor tensors[" + std::to_string(count()) + "] = {";
+    for (size_t i = 0; i < count(); ++i) text += (i == 0 ? "*" : ", *") + names_[i];
+    return text + "};\n  return strew_context_run(context, " + std::to_string(number_) + ", tensors, " + std::to_string(count()) +
+           ", NULL);\n}\n";
+  }
+
+  std::string by_pointers() const {
+    std::string text = "static inline strew_status " + kernel_.name + "_at(const strew_context* context";
+    for (size_t i = 0; i < count(); ++i)
+      text += std::string(", ") + (is_result(i) ? "" : "const ") + c_type(dtype(i)) + "* " + names_[i];
+    for (const std::string& parameter : parameters_) text += ", int64_t " + parameter;
+    text += ") {\n";
+    for (size_t i = 0; i < count(); ++i) {
+      if (!dims_[i].empty()) text += list(names_[i] + "_dims", dims_[i]);
+      if (!strides_[i].empty()) text += list(names_[i] + "_strides", strides_[i]);
+    }
+    text += "  const strew_tensor tensors[" + std::to_string(count()) + "] = {\n";
+    for (size_t i = 0; i < count(); ++i) {
+      text += "      {(void*)" + names_[i] + ", " + (dims_[i].empty() ? "NULL" : names_[i] + "_dims") + ", " +
+              (strides_[i].empty() ? "NULL" : names_[i] + "_strides") + ", " + std::to_string(dims_[i].size()) + ", " +
+              std::to_string(tensor(i).dtype) + " /* " + tensor(i).dtype_name + " */, " + (is_result(i) ? "0" : "1") +
+              ", {0}},\n";
+    }
+    return text + "  };\n  return strew_context_run(context, " + std::to_string(number_) + ", tensors, " +
+           std::to_string(count()) + ", NULL);\n}\n\n";
+  }
+  static std::string list(const std::string& name, const std::vector<std::string>& values) {
+    std::string text = "  const int64_t " + name + "[" + std::to_string(values.size()) + "] = {";
+    for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ", ") + values[i];
+    return text + "};\n";
+  }
+
+  const HeaderKernel& kernel_;
+  const size_t number_;
+  const std::shared_ptr<const strew_kernel> descriptor_;
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> dims_, strides_;  ///< per tensor, the texts of its extents and strides
+  std::vector<std::string> parameters_;
+};
+
+}  // namespace
+
+std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
+  std::string upper = library;
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::string text = "/* Kernels of the library " + library +
+                     ", made by `strew library`; do not edit. C99.\n *\n"
+                     " * Link lib" +
+                     library +
+                     ".a and libstrew_rt. A context chooses the variants for the CPU at run time and is used by any number\n"
+                     " * of threads. The functions NAME take tensors and check them; the functions NAME_at take pointers to "
+                     "row-major buffers (or\n"
+                     " * buffers with the given strides) and the extents that the kernel leaves open. Both return null, or a "
+                     "failure with a message.\n */\n"
+                     "#ifndef " +
+                     upper + "_H\n#define " + upper +
+                     "_H\n\n#include <strew/library.h>\n\n"
+                     "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+                     "/* The registry: names, descriptors and CPU requirements of all kernels. */\nextern const strew_library " +
+                     library +
+                     ";\n\n"
+                     "/* strew_context_open() for this library. */\n"
+                     "static inline strew_status " +
+                     library +
+                     "_open(const strew_context_options* options, strew_context** out) {\n"
+                     "  return strew_context_open(&" +
+                     library +
+                     ", options, out);\n}\n\n"
+                     "/* Numbers for strew_context_run() and strew_context_kernel(). */\nenum {\n";
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    text += "  " + upper + "_" + kernels[k].name + " = " + std::to_string(k) + ",\n";
+  }
+  text += "};\n\n";
+  for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).text();
+  return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+}  // namespace strew::inline v0

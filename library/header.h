@@ -1,0 +1,21 @@
+// The C header of a kernel library: one documented function per kernel that takes tensors, and one that takes pointers and extents.
+// Tested by tests/library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/pipeline.h"
+
+namespace strew::inline v0 {
+
+struct HeaderKernel {
+  std::string name;
+  const Compiled* baseline;           ///< its descriptor has the tensors
+  std::vector<std::string> variants;  ///< texts of targets
+};
+
+/// `kernels` in the order of the registry.
+std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels);
+
+}  // namespace strew::inline v0

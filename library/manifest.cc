@@ -1,0 +1,313 @@
+// See manifest.h. The manifest's objects are checked against the names that they may have, so that a misspelt one is an error.
+#include "library/manifest.h"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "base/file.h"
+#include "base/machine.h"
+#include "compiler/import/option_text.h"
+#include "library/json_lines.h"
+#include "schedules/target.h"
+#include "strew/import.h"
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr int64_t kMostBytes = int64_t{16} << 20;
+constexpr size_t kMostKernels = 10000;
+constexpr const char* kBaseline = "x86-64";
+
+using Kind = JsonValue::Kind;
+
+bool is_identifier(std::string_view text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+/// Names that a generated header cannot use for functions.
+bool is_reserved(std::string_view name) {
+  constexpr std::string_view kKeywords[] = {
+      "auto",      "break",    "case",     "char",   "const",     "continue", "default", "do",     "double",   "else",
+      "enum",      "extern",   "float",    "for",    "goto",      "if",       "inline",  "int",    "long",     "register",
+      "restrict",  "return",   "short",    "signed", "sizeof",    "static",   "struct",  "switch", "typedef",  "union",
+      "unsigned",  "void",     "volatile", "while",  "class",     "new",      "delete",  "this",   "template", "typename",
+      "namespace", "operator", "private",  "public", "protected", "virtual",  "bool",    "true",   "false",    "try",
+      "catch",     "throw",    "using",    "and",    "or",        "not",      "xor",     "main"};
+  return std::find(std::begin(kKeywords), std::end(kKeywords), name) != std::end(kKeywords) || name.starts_with("strew_");
+}
+
+/// The values of a family's variables.
+using Choice = std::map<std::string, std::string, std::less<>>;
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), folder_(std::filesystem::path(path).parent_path()) {}
+
+  Expected<Manifest> read(const JsonValue& root) {
+    STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels"}));
+    STREW_ASSIGN(out_.name, name_of(root, "library"));
+    STREW_TRY(read_targets(root));
+    STREW_ASSIGN(const JsonValue* const kernels, member(root, "kernels", Kind::list));
+    for (const JsonValue& kernel : kernels->items) STREW_TRY(read_kernel(kernel));
+    if (out_.kernels.empty()) return error(*kernels, "kernels: the list is empty, expected a kernel");
+    std::sort(out_.kernels.begin(), out_.kernels.end(),
+              [](const ManifestKernel& a, const ManifestKernel& b) { return a.name < b.name; });
+    for (size_t i = 1; i < out_.kernels.size(); ++i)
+      if (out_.kernels[i].name == out_.kernels[i - 1].name)
+        return invalid_argument(out_.kernels[i].location + ": name: '" + out_.kernels[i].name +
+                                "' is the name of two kernels, also at " + out_.kernels[i - 1].location);
+    STREW_TRY(check_generated_names());
+    return std::move(out_);
+  }
+
+ private:
+  /// The header has more names than the kernels'.
+  Status check_generated_names() const {
+    std::map<std::string, std::string> taken = {{out_.name, "the registry"},
+                                                {out_.name + "_open", "the function that opens the library"}};
+    for (const ManifestKernel& kernel : out_.kernels)
+      taken.emplace(kernel.name + "_at", "the function by pointers of kernel " + kernel.name);
+    for (const ManifestKernel& kernel : out_.kernels)
+      if (const auto found = taken.find(kernel.name); found != taken.end())
+        return invalid_argument(kernel.location + ": name: '" + kernel.name + "' is also the name of " + found->second +
+                                " in the header, expected another name");
+    return {};
+  }
+
+  std::string location(const JsonValue& value) const { return path_ + ":" + std::to_string(value.line); }
+  Status error(const JsonValue& value, const std::string& what) const { return invalid_argument(location(value) + ": " + what); }
+  /// `status` with the place of `value`; ok stays ok.
+  Status at(const JsonValue& value, std::string_view field, const Status& status) const {
+    return status.with_prefix(location(value) + ": " + std::string(field));
+  }
+
+  Status check_members(const JsonValue& object, const std::string& what, std::initializer_list<std::string_view> known) const {
+    if (object.kind != Kind::object) return error(object, what + " is " + JsonValue::what(object.kind) + ", expected an object");
+    for (const auto& [name, value] : object.members) {
+      if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+      std::string list;
+      for (const std::string_view each : known) list += (list.empty() ? "" : ", ") + std::string(each);
+      return error(value, what + " has a member '" + name + "', expected one of " + list);
+    }
+    return {};
+  }
+  Expected<const JsonValue*> member(const JsonValue& object, std::string_view name, Kind kind) const {
+    const JsonValue* const found = object.find(name);
+    if (found == nullptr) return error(object, std::string(name) + ": it is missing, expected " + JsonValue::what(kind));
+    if (found->kind != kind)
+      return error(*found, std::string(name) + ": it is " + JsonValue::what(found->kind) + ", expected " + JsonValue::what(kind));
+    return found;
+  }
+  /// The text of a member; empty if there is none.
+  Expected<std::string> text(const JsonValue& object, std::string_view name) const {
+    if (object.find(name) == nullptr) return std::string();
+    STREW_ASSIGN(const JsonValue* const found, member(object, name, Kind::text));
+    if (found->text.empty()) return error(*found, std::string(name) + ": the text is empty");
+    return found->text;
+  }
+  Status check_name(const JsonValue& value, std::string_view field, const std::string& name) const {
+    if (!is_identifier(name)) return error(value, std::string(field) + ": '" + name + "' is no identifier of C");
+    if (is_reserved(name)) return error(value, std::string(field) + ": '" + name + "' is reserved, expected another name");
+    return {};
+  }
+  Expected<std::string> name_of(const JsonValue& object, std::string_view field) const {
+    STREW_ASSIGN(const JsonValue* const found, member(object, field, Kind::text));
+    STREW_TRY(check_name(*found, field, found->text));
+    return found->text;
+  }
+
+  /// The targets, the baseline and no target twice, by the number of their features.
+  Status read_targets(const JsonValue& root) {
+    STREW_ASSIGN(const Target baseline, parse_target(kBaseline, machine()));
+    out_.targets.push_back(baseline);
+    if (root.find("targets") != nullptr) {
+      STREW_ASSIGN(const JsonValue* const targets, member(root, "targets", Kind::list));
+      for (const JsonValue& each : targets->items) {
+        if (each.kind != Kind::text)
+          return error(each, std::string("targets: an item is ") + JsonValue::what(each.kind) + ", expected a text");
+        if (each.text.starts_with("native"))
+          return error(each, "targets: '" + each.text + "' differs from machine to machine, expected the name of a CPU");
+        const Expected<Target> target = parse_target(each.text, machine());
+        if (!target.ok()) return at(each, "targets", target.status());
+        if (target->arch != baseline.arch)
+          return at(each, "targets",
+                    unsupported("'" + each.text + "': there is no code generation for " + target->arch + ", expected an " +
+                                baseline.arch + " CPU"));
+        if (std::find(out_.targets.begin(), out_.targets.end(), *target) == out_.targets.end()) out_.targets.push_back(*target);
+      }
+    }
+    const auto count = [](const Target& target) { return std::popcount(features_of(target)); };
+    std::stable_sort(out_.targets.begin(), out_.targets.end(),
+                     [&](const Target& a, const Target& b) { return count(a) < count(b); });
+    return {};
+  }
+
+  /// One kernel, or, with "for", a family: one for each combination of values.
+  Status read_kernel(const JsonValue& kernel) {
+    STREW_TRY(check_members(kernel, "a kernel",
+                            {"name", "op", "file", "kernel", "oob", "order", "accumulate", "backend", "schedule", "for"}));
+    std::vector<Choice> choices(1);
+    if (kernel.find("for") != nullptr) {
+      STREW_ASSIGN(const JsonValue* const variables, member(kernel, "for", Kind::object));
+      for (const auto& [variable, values] : variables->members) STREW_TRY(multiply(choices, variable, values));
+    }
+    for (const Choice& choice : choices) STREW_TRY(add_kernel(kernel, choice));
+    return {};
+  }
+  Status multiply(std::vector<Choice>& choices, const std::string& variable, const JsonValue& values) const {
+    if (!is_identifier(variable)) return error(values, "for: '" + variable + "' is no identifier");
+    if (values.kind != Kind::list || values.items.empty())
+      return error(values, "for: " + variable + ": expected a list of values");
+    if (choices.size() * values.items.size() > kMostKernels)
+      return error(values, "for: there are more than " + std::to_string(kMostKernels) + " combinations");
+    std::vector<Choice> all;
+    for (const Choice& choice : choices) {
+      for (const JsonValue& value : values.items) {
+        if (value.kind != Kind::text && value.kind != Kind::number)
+          return error(value,
+                       "for: " + variable + ": a value is " + JsonValue::what(value.kind) + ", expected a text or a number");
+        const auto whole = static_cast<int64_t>(value.number);
+        if (value.kind == Kind::number && static_cast<double>(whole) != value.number)
+          return error(value, "for: " + variable + ": a number is no integer");
+        Choice one = choice;
+        one[variable] = value.kind == Kind::text ? value.text : std::to_string(whole);
+        all.push_back(std::move(one));
+      }
+    }
+    choices = std::move(all);
+    return {};
+  }
+  /// `text` with {variable} replaced. Braces around anything else, such as the strides of a type, stay.
+  static std::string filled(std::string text, const Choice& choice) {
+    for (const auto& [variable, value] : choice) {
+      const std::string hole = "{" + variable + "}";
+      for (size_t found = text.find(hole); found != std::string::npos; found = text.find(hole, found + value.size()))
+        text.replace(found, hole.size(), value);
+    }
+    return text;
+  }
+
+  Expected<Op> op_of(const JsonValue& kernel, const Choice& choice) const {
+    const bool has_op = kernel.find("op") != nullptr;
+    if (has_op == (kernel.find("file") != nullptr)) return error(kernel, "op, file: expected one of them");
+    if (has_op) {
+      for (const char* const other : {"kernel", "oob", "order", "accumulate"})
+        if (const JsonValue* const value = kernel.find(other))
+          return error(*value, std::string(other) + ": it belongs to file; op says it itself");
+      STREW_ASSIGN(const std::string op_text, text(kernel, "op"));
+      Expected<Op> op = parse_op(filled(op_text, choice));
+      if (!op.ok()) return at(*kernel.find("op"), "op", op.status());
+      return op;
+    }
+    STREW_ASSIGN(const std::string file, text(kernel, "file"));
+    STREW_ASSIGN(const std::string wanted, text(kernel, "kernel"));
+    STREW_ASSIGN(const ImportOptions options, import_options(kernel, choice));
+    const Expected<Imported> imported = import_file((folder_ / filled(file, choice)).string(), options);
+    if (!imported.ok()) return at(*kernel.find("file"), "file", imported.status());
+    std::string names;
+    const ImportedKernel* found = nullptr;
+    for (const ImportedKernel& each : imported->kernels) {
+      names += (names.empty() ? "" : ", ") + each.name;
+      if (each.name == filled(wanted, choice) || (wanted.empty() && imported->kernels.size() == 1)) found = &each;
+    }
+    if (found == nullptr)
+      return error(kernel, "kernel: '" + filled(wanted, choice) + "', expected one of the kernels of the file: " + names);
+    return *found->op;
+  }
+  Expected<ImportOptions> import_options(const JsonValue& kernel, const Choice& choice) const {
+    ImportOptions options;
+    constexpr std::pair<const char*, Status (*)(std::string_view, ImportOptions&)> kTexts[] = {
+        {"oob", set_oob}, {"order", set_order}, {"accumulate", set_accumulate}};
+    for (const auto& [field, set] : kTexts) {
+      STREW_ASSIGN(const std::string value, text(kernel, field));
+      if (value.empty()) continue;
+      if (const Status status = set(filled(value, choice), options); !status.ok())
+        return status.with_prefix(location(*kernel.find(field)));
+    }
+    return options;
+  }
+
+  Status add_kernel(const JsonValue& kernel, const Choice& choice) {
+    STREW_ASSIGN(const JsonValue* const name, member(kernel, "name", Kind::text));
+    const std::string full_name = filled(name->text, choice);
+    STREW_TRY(check_name(*name, "name", full_name));
+    STREW_ASSIGN(Op op, op_of(kernel, choice));
+    Expected<VerifiedOp> verified = VerifiedOp::of(std::move(op));
+    if (!verified.ok()) return at(kernel, "kernel " + full_name, verified.status());
+    ManifestKernel made(full_name, location(kernel), *std::move(verified));
+    STREW_ASSIGN(const std::string backend, text(kernel, "backend"));
+    if (!backend.empty()) {
+      const Expected<BackendChoice> choice_of = parse_backend(filled(backend, choice));
+      if (!choice_of.ok()) return choice_of.status().with_prefix(location(*kernel.find("backend")));
+      made.backend = *choice_of;
+    }
+    STREW_ASSIGN(const std::string schedule, text(kernel, "schedule"));
+    if (!schedule.empty()) {
+      const Expected<ScheduleText> knobs = parse_schedule_text(filled(schedule, choice));
+      if (!knobs.ok()) return at(*kernel.find("schedule"), "schedule", knobs.status());
+      if (knobs->threads != 0)
+        return error(*kernel.find("schedule"),
+                     "schedule: threads belong to the program that runs the kernel, not to the library");
+      made.schedule = knobs->knobs;
+    }
+    if (out_.kernels.size() >= kMostKernels)
+      return error(kernel, "there are more than " + std::to_string(kMostKernels) + " kernels");
+    out_.kernels.push_back(std::move(made));
+    return {};
+  }
+
+  const std::string path_;
+  const std::filesystem::path folder_;
+  Manifest out_;
+};
+
+/// A text as JSON writes it.
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+/// The name of a kernel of a file as an identifier.
+std::string identifier_of(std::string_view name) {
+  std::string out;
+  for (const char c : name) out += is_identifier(std::string("_") + c) ? c : '_';
+  return is_identifier(out) && !is_reserved(out) ? out : "kernel_" + out;
+}
+
+}  // namespace
+
+Expected<Manifest> read_manifest(const std::string& path) {
+  STREW_ASSIGN(const std::string text, read_file(path, kMostBytes));
+  const Expected<JsonValue> root = parse_json(text);
+  if (!root.ok()) return Status(root.status().code(), path + ":" + root.status().message());
+  return Reader(path).read(*root);
+}
+
+Expected<std::string> manifest_of_model(const std::string& path) {
+  STREW_ASSIGN(const Imported imported, import_file(path, {}));
+  if (imported.kernels.empty())
+    return invalid_argument(path + ": the file has no scatter or gather, so a library of it has no kernel");
+  std::string out = "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
+                    ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\"],\n  \"kernels\": [";
+  std::map<std::string, int> used;
+  for (size_t i = 0; i < imported.kernels.size(); ++i) {
+    const ImportedKernel& kernel = imported.kernels[i];
+    std::string name = identifier_of(kernel.name);
+    if (const int before = used[name]++; before > 0) name += "_" + std::to_string(before + 1);
+    out += std::string(i == 0 ? "" : ",") + "\n    // " + print(*kernel.op) + "\n    {\"name\": " + json_text(name) +
+           ", \"file\": " + json_text(path) + ", \"kernel\": " + json_text(kernel.name) + "}";
+  }
+  return out + "\n  ]\n}\n";
+}
+
+}  // namespace strew::inline v0

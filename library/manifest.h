@@ -1,0 +1,38 @@
+// Manifest: which kernels a library has, read from a JSON file (docs/libraries.md). Tested by tests/unit/manifest_test.cc.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "strew/export.h"
+#include "strew/kernel_options.h"
+#include "strew/status.h"
+#include "strew/target.h"
+#include "strew/verified.h"
+
+namespace strew::inline v0 {
+
+struct ManifestKernel {
+  ManifestKernel(std::string given, std::string where, VerifiedOp made)
+      : name(std::move(given)), location(std::move(where)), op(std::move(made)) {}
+
+  std::string name;      ///< a C identifier, unique in the library
+  std::string location;  ///< FILE:LINE of the manifest
+  VerifiedOp op;
+  BackendChoice backend = BackendChoice::automatic;
+  ScheduleOverrides schedule;
+};
+
+struct Manifest {
+  std::string name;                     ///< of the library: a C identifier
+  std::vector<Target> targets;          ///< the baseline of the architecture first; each later one has more features
+  std::vector<ManifestKernel> kernels;  ///< sorted by name
+};
+
+/// Reads a manifest. Files that it names are relative to its folder. Errors begin with "PATH:LINE: ".
+STREW_API Expected<Manifest> read_manifest(const std::string& path);
+/// A manifest with the kernels of a model file, as text.
+STREW_API Expected<std::string> manifest_of_model(const std::string& path);
+
+}  // namespace strew::inline v0

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Makes the library of kernels.json and uses it as its users do.
+
+    library_test.py --build BUILD
+
+The library is made twice, in two folders and with two numbers of jobs, and has the same bytes; made again, it compiles nothing; with one kernel
+changed, it compiles that kernel. A C program is linked with it and libstrew_rt, shared and static, and run for several CPUs (STREW_TARGET).
+A C++ program registers it with a runtime. A manifest is made of a model file, and a library of that. Bad manifests, folders and options are one
+line and leave no file. Run by ctest (`library`). Exit: 0 right, 1 wrong.
+"""
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = ROOT / "tests/library"
+CPUS = {"x86-64": "x86_64-x86-64", "x86-64-v2": "x86_64-x86-64-v2", "x86-64-v3": "x86_64-x86-64-v3"}
+OP = ("strew1.scatter(operand=f32[4] indices=i64[3] updates=f32[3] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+      "index_vector_dim=1 combiner=add oob=skip_window)")
+
+
+class Check:
+    def __init__(self, build, folder):
+        self.build, self.folder, self.failures = build, folder, 0
+        self.strew = build / "bin/strew"
+
+    def that(self, good, what):
+        if not good:
+            self.failures += 1
+            print("FAILED:", what)
+
+    def run(self, *command, expected=0, **environment):
+        done = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, check=False,
+                              env=dict(os.environ, **environment))
+        words = " ".join(map(str, command))
+        self.that(done.returncode == expected, f"{words} ended with {done.returncode}, expected {expected}\n{done.stdout}{done.stderr}")
+        return done
+
+    def library(self, manifest, folder, *options):
+        return json.loads(self.run(self.strew, "library", manifest, "-o", folder, "--json", *options).stdout or "{\"variants\": []}")
+
+
+def contents(folder):
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+
+
+def check_builds(check, manifest):
+    report = check.library(manifest, "made", "--jobs", "1")
+    check.that(len(report["variants"]) == 28 and not any(v["reused"] for v in report["variants"]), "the first run does not compile 28 variants")
+    (check.folder / "elsewhere").mkdir()
+    other = check.folder / "elsewhere/kernels.json"
+    other.write_text(manifest.read_text())
+    check.library(other, "elsewhere/made_too", "--jobs", "2")
+    first, second = contents(check.folder / "made"), contents(check.folder / "elsewhere/made_too")
+    check.that(first.keys() == second.keys(), f"other files: {first.keys()} and {second.keys()}")
+    for name in first:
+        check.that(first[name] == second[name], f"{name} differs between two folders and numbers of jobs")
+    again = check.library(manifest, "made")
+    check.that(all(v["reused"] for v in again["variants"]), "a run without a change compiles something")
+    check.that(contents(check.folder / "made") == first, "a run without a change changes a file")
+    changed = check.folder / "changed.json"
+    changed.write_text(manifest.read_text().replace('"unroll=2"', '"unroll=4"'))
+    third = check.library(changed, "made")
+    compiled = {v["kernel"] for v in third["variants"] if not v["reused"]}
+    check.that(compiled == {"take_rows"}, f"with another schedule of take_rows these were compiled: {compiled}")
+    check.library(manifest, "made")
+    check.that(contents(check.folder / "made") == first, "the library is not what it was before the change")
+    check.that(not list(check.folder.glob("made.*")), "a temporary folder was left")
+
+
+def check_programs(check):
+    flags = ["-Imade", f"-I{ROOT}/include", "-Lmade", "-ltest_kernels", f"-L{check.build}/lib", f"-Wl,-rpath,{check.build}/lib"]
+    best = ""
+    for kind, runtime in [("shared", ["-lstrew_rt"]), ("static", [check.build / "lib/libstrew_rt.a", "-lstdc++", "-lpthread", "-ldl", "-lm"])]:
+        program = check.folder / f"use_{kind}"
+        check.run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-o", program, HERE / "main.c", *flags, *runtime)
+        best = check.run(program).stdout.strip()
+        check.that(best.startswith("x86_64-x86-64"), f"without STREW_TARGET the variant is {best}")
+        for cpu, text in CPUS.items():
+            chosen = check.run(program, STREW_TARGET=cpu).stdout.strip()
+            check.that(chosen == text or (cpu == "x86-64-v3" and best != text), f"with STREW_TARGET={cpu} the variant is {chosen}")
+    check.run("c++", "-std=c++20", "-o", "registered", HERE / "registered.cc", *flags, "-lstrew")
+    check.that(check.run(check.folder / "registered").stdout.strip() == best, "the runtime does not take the best variant")
+
+
+def check_model(check):
+    model = ROOT / "examples/kv_cache/decode.onnx"
+    text = check.run(check.strew, "library", "--from-model", model).stdout
+    (check.folder / "model.json").write_text(text)
+    report = check.library("model.json", "model")
+    check.that({v["kernel"] for v in report["variants"]} == {"kv_decode"}, f"a library of the model: {report}")
+
+
+def check_errors(check):
+    def refused(manifest, *parts, folder="bad", status=1):
+        (check.folder / "bad.json").write_text(manifest if isinstance(manifest, str) else json.dumps(manifest, indent=1))
+        done = check.run(check.strew, "library", "bad.json", "-o", folder, expected=status)
+        check.that(done.stderr.count("\n") == 1 and all(part in done.stderr for part in parts), f"expected {parts}, got: {done.stderr}")
+        check.that(not (check.folder / "bad").exists(), "a refused manifest left a folder")
+
+    good = {"library": "l", "kernels": [{"name": "k", "op": OP}]}
+    refused("{\n  \"library\": \"l\",\n  oops\n}", "bad.json:3: ")
+    refused("[]", "bad.json:1: the manifest is a list, expected an object")
+    refused({"library": "l"}, "bad.json:1: kernels: it is missing")
+    refused({**good, "library": "2l"}, "bad.json:2: library: '2l' is no identifier of C")
+    refused({**good, "library": "while"}, "library: 'while' is reserved")
+    refused({**good, "kernls": []}, "the manifest has a member 'kernls', expected one of library, targets, kernels")
+    refused({**good, "kernels": []}, "kernels: the list is empty")
+    refused({**good, "kernels": [1]}, "a kernel is a number, expected an object")
+    refused({**good, "targets": ["z80"]}, "targets: ", "z80")
+    refused({**good, "targets": ["native"]}, "differs from machine to machine")
+    refused({**good, "targets": ["npu-a5"]}, "targets: ", "expected an x86_64 CPU")
+    refused({**good, "kernels": [{"name": "k", "op": "strew1.scatter("}]}, "bad.json:6: op: op text, offset")
+    refused({**good, "kernels": [{"name": "k"}]}, "op, file: expected one of them")
+    refused({**good, "kernels": [{"name": "k", "file": "none.onnx"}]}, "file: ", "none.onnx")
+    refused({**good, "kernels": [{"name": "k", "file": str(ROOT / "examples/kv_cache/decode.onnx"), "kernel": "q"}]}, "kernel: 'q', expected one of", "kv_decode")
+    refused({**good, "kernels": [{"name": "k", "op": OP}, {"name": "k", "op": OP}]}, "'k' is the name of two kernels, also at bad.json:")
+    refused({**good, "kernels": [{"name": "k", "op": OP}, {"name": "k_at", "op": OP}]}, "'k_at' is also the name of the function by pointers")
+    refused({**good, "kernels": [{"name": "l_open", "op": OP}]}, "'l_open' is also the name of")
+    refused({**good, "kernels": [{"name": "k", "op": OP, "backend": "gpu"}]}, "backend: 'gpu', expected one of")
+    refused({**good, "kernels": [{"name": "k", "op": OP, "schedule": "unrol=2"}]}, "schedule: ", "unrol")
+    refused({**good, "kernels": [{"name": "k", "op": OP, "schedule": "threads=2"}]}, "threads belong to the program")
+    refused({**good, "kernels": [{"name": "k", "op": OP, "schedule": "nontemporal=true"}]}, "bad.json:", "kernel k, target x86-64", "nontemporal")
+    refused({**good, "kernels": [{"name": "k", "op": OP, "backend": "reference"}]}, "no backend makes code for it")
+    refused({**good, "kernels": [{"name": "k", "op": OP, "oob": "clamp"}]}, "oob: it belongs to file")
+    refused({**good, "kernels": [{"name": "k_{n}", "op": OP, "for": {"n": []}}]}, "for: n: expected a list of values")
+    refused({**good, "kernels": [{"name": "k", "op": OP, "for": {"n": [1, 2]}}]}, "'k' is the name of two kernels")
+    (check.folder / "full").mkdir()
+    (check.folder / "full/precious.txt").write_text("mine")
+    refused(good, "full: the folder has other files", folder="full")
+    check.that((check.folder / "full/precious.txt").read_text() == "mine", "a folder of the user's was changed")
+    refused(good, "bad.json: it is a file, expected a folder", folder="bad.json")
+    refused(good, "no/such/place", folder="no/such/place")
+    for command in [["library"], ["library", "bad.json"], ["library", "bad.json", "--from-model", "x.onnx"]]:
+        check.run(check.strew, *command, expected=2)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True, type=pathlib.Path)
+    build = parser.parse_args().build.resolve()
+    folder = build / "library_test"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    check = Check(build, folder)
+    has_halide = (build / "lib/libstrew_halide.so").exists()
+    manifest = folder / "kernels.json"
+    text = (HERE / "kernels.json").read_text().replace("BACKEND", "halide" if has_halide else "llvm")
+    manifest.write_text(text.replace("../../examples", str(ROOT / "examples")))
+    check_builds(check, manifest)
+    check_programs(check)
+    check_model(check)
+    check_errors(check)
+    return 1 if check.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,111 @@
+/* Uses the library of kernels.json through its header alone. Exit: 0 right, 1 wrong. */
+#include <stdio.h>
+#include <string.h>
+
+#include "test_kernels.h"
+
+static int failures = 0;
+#define CHECK(condition)                                                    \
+  do {                                                                      \
+    if (!(condition)) {                                                     \
+      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);        \
+      ++failures;                                                           \
+    }                                                                       \
+  } while (0)
+#define OK(status) check_ok(status, __LINE__)
+static int check_ok(strew_status status, int line) {
+  if (status == NULL) return 1;
+  printf("line %d: %s\n", line, strew_status_message(status));
+  strew_status_free(status);
+  ++failures;
+  return 0;
+}
+#define FAILS(status, code, text) check_failure(status, code, text, __LINE__)
+static void check_failure(strew_status status, strew_code code, const char* text, int line) {
+  if (strew_status_code(status) != code || strstr(strew_status_message(status), text) == NULL) {
+    printf("line %d: code %d, message '%s', expected '%s'\n", line, (int)strew_status_code(status), strew_status_message(status), text);
+    ++failures;
+  }
+  strew_status_free(status);
+}
+
+static void add_rows(strew_context* context) {
+  float table[6 * 4] = {0}, updates[3 * 4];
+  int32_t indices[3] = {5, 0, 5};
+  const int64_t table_dims[] = {6, 4}, index_dims[] = {3}, update_dims[] = {3, 4};
+  const strew_tensor result = {table, table_dims, NULL, 2, STREW_F32, 0, {0}};
+  const strew_tensor places = {indices, index_dims, NULL, 1, STREW_I32, 1, {0}};
+  strew_tensor rows = {updates, update_dims, NULL, 2, STREW_F32, 1, {0}};
+  int i;
+  for (i = 0; i < 12; ++i) updates[i] = 1;
+  OK(add_rows_f32_4(context, &result, &places, &rows));
+  OK(add_rows_f32_4_at(context, table, indices, updates, 6, 3));
+  CHECK(table[0] == 2 && table[20] == 4 && table[23] == 4 && table[4] == 0);
+  indices[1] = 6;
+  FAILS(add_rows_f32_4(context, &result, &places, &rows), STREW_CODE_OUT_OF_BOUNDS, "value 6");
+  CHECK(table[20] == 4);
+  rows.rank = 1;
+  FAILS(add_rows_f32_4(context, &result, &places, &rows), STREW_CODE_INVALID_ARGUMENT, "updates 0");
+  indices[1] = 0;
+  memset(table, 0, sizeof table);
+  {
+    float wide[6 * 16] = {0}, more[3 * 16];
+    for (i = 0; i < 48; ++i) more[i] = 2;
+    OK(add_halide_at(context, wide, indices, more, 6, 3));
+    CHECK(wide[0] == 2 && wide[5 * 16 + 15] == 4 && wide[16] == 0);
+  }
+  {
+    uint16_t narrow[6 * 64] = {0}, ones[3 * 64];
+    for (i = 0; i < 3 * 64; ++i) ones[i] = 0x3f80; /* 1 */
+    OK(add_rows_bf16_64_at(context, narrow, indices, ones, 6, 3));
+    CHECK(narrow[0] == 0x3f80 && narrow[5 * 64 + 63] == 0x4000 && narrow[64] == 0);
+  }
+}
+
+static void take(strew_context* context) {
+  float table[4 * 10], result[2 * 8];
+  const int64_t indices[2] = {3, 1};
+  int i;
+  for (i = 0; i < 40; ++i) table[i] = (float)i;
+  OK(take_rows_at(context, result, table, indices, 2, 4, 10)); /* rows of 8 that are 10 apart */
+  CHECK(result[0] == 30 && result[7] == 37 && result[8] == 10);
+}
+
+int main(void) {
+  strew_context* context = NULL;
+  strew_context_options options = STREW_CONTEXT_OPTIONS_INIT;
+  strew_library other = test_kernels;
+  strew_kernel_ref* kernel = NULL;
+  uint32_t k;
+  FAILS(strew_context_open(NULL, NULL, &context), STREW_CODE_INVALID_ARGUMENT, "library: null");
+  FAILS(strew_context_open(&test_kernels, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  other.version = 99;
+  FAILS(strew_context_open(&other, NULL, &context), STREW_CODE_INVALID_ARGUMENT, "library: version is 99");
+  options.cpu = "z80";
+  FAILS(test_kernels_open(&options, &context), STREW_CODE_INVALID_ARGUMENT, "cpu: 'z80'");
+  options.cpu = "x86-64+warp";
+  FAILS(test_kernels_open(&options, &context), STREW_CODE_INVALID_ARGUMENT, "feature 'warp'");
+  options.cpu = NULL;
+  options.threads = -2;
+  FAILS(test_kernels_open(&options, &context), STREW_CODE_INVALID_ARGUMENT, "threads");
+  options.threads = 0;
+  options.size = 1;
+  FAILS(test_kernels_open(&options, &context), STREW_CODE_INVALID_ARGUMENT, "options.size: 1");
+  CHECK(context == NULL);
+  if (!OK(test_kernels_open(NULL, &context))) return 1;
+  add_rows(context);
+  take(context);
+  FAILS(strew_context_run(context, test_kernels.kernel_count, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "kernel: number");
+  FAILS(strew_context_run(NULL, 0, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "context: null");
+  FAILS(strew_context_kernel(context, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  CHECK(strew_library_find(&test_kernels, "take_rows") == TEST_KERNELS_take_rows);
+  CHECK(strew_library_find(&test_kernels, "nothing") == STREW_NO_KERNEL && strew_library_find(NULL, "x") == STREW_NO_KERNEL);
+  for (k = 0; k < test_kernels.kernel_count; ++k) CHECK(test_kernels.kernels[k].variant_count == 4);
+  OK(strew_context_kernel(context, TEST_KERNELS_take_rows, &kernel));
+  strew_context_free(context);
+  strew_context_free(NULL);
+  /* The variant that was chosen. */
+  if (kernel != NULL) printf("%s\n", strew_kernel_descriptor(kernel)->target);
+  strew_kernel_release(kernel);
+  return failures == 0 ? 0 : 1;
+}

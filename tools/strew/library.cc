@@ -1,0 +1,91 @@
+// strew library: makes a kernel library of a manifest, or prints a manifest for a model file. Tested by tests/library.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "library/build.h"
+#include "library/manifest.h"
+#include "tools/strew/message.h"
+#include "tools/strew/options.h"
+
+namespace strew::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A line that counts the compiled variants, on a terminal only.
+void show_progress(size_t done, size_t all) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  constexpr size_t kWidth = 40;
+  const size_t filled = all == 0 ? kWidth : done * kWidth / all;
+  fmt::print(stderr, "\r[{}{}] {} of {}{}", std::string(filled, '#'), std::string(kWidth - filled, ' '), done, all,
+             done == all ? "\n" : "");
+  std::fflush(stderr);
+}
+
+std::string as_json(const LibraryReport& report) {
+  Json variants = Json::array();
+  for (const LibraryVariant& each : report.variants)
+    variants.push_back({{"kernel", each.kernel},
+                        {"target", each.target},
+                        {"symbol", each.symbol},
+                        {"backend", each.backend},
+                        {"schedule", each.schedule},
+                        {"why", each.why},
+                        {"object_bytes", each.object_bytes},
+                        {"reused", each.reused},
+                        {"compile_ms", static_cast<double>(each.nanoseconds) / 1e6}});
+  return Json{{"archive", report.archive},
+              {"header", report.header},
+              {"archive_bytes", report.archive_bytes},
+              {"variants", variants}}
+             .dump(2) +
+         "\n";
+}
+
+/// A line per kernel: what was made of it for which targets.
+std::string as_text(const LibraryReport& report) {
+  std::string text;
+  std::string last;
+  size_t reused = 0;
+  int64_t nanoseconds = 0;
+  for (const LibraryVariant& each : report.variants) {
+    if (each.kernel != last) text += each.kernel + "\n";
+    last = each.kernel;
+    text += fmt::format("  {:<24} {:<7} {:>6} bytes  {}  {}\n", each.target, each.backend, each.object_bytes,
+                        each.reused ? "as before" : fmt::format("{:.1f} ms", static_cast<double>(each.nanoseconds) / 1e6),
+                        each.schedule);
+    reused += each.reused ? 1 : 0;
+    nanoseconds += each.nanoseconds;
+  }
+  return text + fmt::format("{}: {} variants, {} as before, {} bytes, {:.0f} ms of compilation\n", report.archive,
+                            report.variants.size(), reused, report.archive_bytes, static_cast<double>(nanoseconds) / 1e6);
+}
+
+}  // namespace
+
+int library(const Options& options) {
+  if (!options.from_model.empty()) {
+    if (!options.file.empty() || !options.output.empty())
+      return usage_error(
+          "--from-model: a manifest or -o is given, too, expected one of both: the manifest of a model is printed");
+    const Expected<std::string> text = manifest_of_model(options.from_model);
+    return text.ok() ? fail(print_out(*text)) : fail(text.status());
+  }
+  if (options.file.empty())
+    return usage_error("MANIFEST: it is missing, expected the file that lists the kernels, or --from-model FILE");
+  if (options.output.empty()) return usage_error("-o: it is missing, expected the folder to write");
+  const Expected<Manifest> manifest = read_manifest(options.file);
+  if (!manifest.ok()) return fail(manifest.status());
+  LibraryOptions wanted;
+  wanted.jobs = options.jobs;
+  wanted.progress = show_progress;
+  const Expected<LibraryReport> report = build_library(*manifest, options.output, wanted);
+  if (!report.ok()) return fail(report.status());
+  return fail(print_out(options.json ? as_json(*report) : as_text(*report)));
+}
+
+}  // namespace strew::cli
