@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace strew::inline v0 {
 namespace {
@@ -96,8 +97,12 @@ class Builder {
     else if (open_.back().kind == JsonValue::Kind::list)
       open_.back().items.push_back(std::move(value));
     else
-      open_.back().members.emplace_back(std::move(names_.back()), std::move(value));
+      add_member(open_.back(), std::move(value));
     return true;
+  }
+  void add_member(JsonValue& object, JsonValue value) {
+    object.names.push_back(std::move(names_.back()));
+    object.items.push_back(std::move(value));
   }
   bool open(JsonValue::Kind kind) {
     if (open_.size() >= kMostDepth) return fail("nested deeper than " + std::to_string(kMostDepth) + " levels");
@@ -124,8 +129,8 @@ class Builder {
 }  // namespace
 
 const JsonValue* JsonValue::find(std::string_view name) const {
-  for (const auto& [key, value] : members)
-    if (key == name) return &value;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return &items[i];
   return nullptr;
 }
 

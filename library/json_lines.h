@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "strew/status.h"
@@ -21,8 +19,8 @@ struct JsonValue {
   bool boolean = false;
   double number = 0;
   std::string text;
-  std::vector<JsonValue> items;                            ///< of a list
-  std::vector<std::pair<std::string, JsonValue>> members;  ///< of an object, in the order of the file
+  std::vector<JsonValue> items;    ///< of a list; of an object, the values of its members, in the order of the file
+  std::vector<std::string> names;  ///< of an object: those of its members
 
   const JsonValue* find(std::string_view name) const;
   /// "a text", "a list", …

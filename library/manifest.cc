@@ -89,11 +89,12 @@ class Reader {
 
   Status check_members(const JsonValue& object, const std::string& what, std::initializer_list<std::string_view> known) const {
     if (object.kind != Kind::object) return error(object, what + " is " + JsonValue::what(object.kind) + ", expected an object");
-    for (const auto& [name, value] : object.members) {
+    for (size_t i = 0; i < object.names.size(); ++i) {
+      const std::string& name = object.names[i];
       if (std::find(known.begin(), known.end(), name) != known.end()) continue;
       std::string list;
       for (const std::string_view each : known) list += (list.empty() ? "" : ", ") + std::string(each);
-      return error(value, what + " has a member '" + name + "', expected one of " + list);
+      return error(object.items[i], what + " has a member '" + name + "', expected one of " + list);
     }
     return {};
   }
@@ -155,7 +156,7 @@ class Reader {
     std::vector<Choice> choices(1);
     if (kernel.find("for") != nullptr) {
       STREW_ASSIGN(const JsonValue* const variables, member(kernel, "for", Kind::object));
-      for (const auto& [variable, values] : variables->members) STREW_TRY(multiply(choices, variable, values));
+      for (size_t i = 0; i < variables->names.size(); ++i) STREW_TRY(multiply(choices, variables->names[i], variables->items[i]));
     }
     for (const Choice& choice : choices) STREW_TRY(add_kernel(kernel, choice));
     return {};

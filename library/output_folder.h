@@ -1,4 +1,4 @@
-// OutputFolder: a folder of files that appears in one step. Tested by tests/library and tests/unit/output_folder_test.cc.
+// OutputFolder: a folder of files that appears in one step. Tested by tests/library.
 #pragma once
 
 #include <string>

@@ -90,6 +90,19 @@ def check_consumer(check, cmake, prefix, folder, components):
                    f"a component that is not installed gives {done.returncode}: {message}")
 
 
+def check_kernel_library(check, cmake, prefix, folder):
+    """The example that compiles kernels when it is built, for every CPU that the library has and this machine can be."""
+    build = folder / "kernel_library"
+    check.run([cmake, "-S", ROOT / "examples/kernel_library", "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}"], folder)
+    check.run([cmake, "--build", build], folder)
+    for cpu in ["native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"]:
+        os.environ["STREW_TARGET"] = cpu
+        check.run([build / "decoder"], folder)
+    del os.environ["STREW_TARGET"]
+    libraries = check.run(["ldd", build / "decoder"], folder)
+    check.that("libstrew.so" not in libraries and "LLVM" not in libraries, f"the program of a kernel library needs a compiler: {libraries}")
+
+
 def check_pkg_config(check, prefix, folder):
     environment = dict(os.environ, PKG_CONFIG_PATH=":".join({str(file.parent) for file in prefix.rglob("*.pc")}))
     for library, source in [("strew", ROOT / "examples/cpp/main.cc"), ("strew_rt", ROOT / "tests/install/consumer/version.cc")]:
@@ -151,6 +164,7 @@ def main():
     check_contents(check, prefix, [ROOT, build])
     check_consumer(check, options.cmake, prefix, folder, ["runtime", "compiler"])
     check_pkg_config(check, prefix, folder)
+    check_kernel_library(check, options.cmake, prefix, folder)
     runtime = home / "runtime"
     check.run([options.cmake, "--install", build, "--component", "runtime", "--prefix", runtime], home)
     check.that(not any(runtime.rglob("libstrew.so*")), "component runtime installs libstrew")
