@@ -38,7 +38,9 @@ void BuiltKernels::drop_unused() {
   const std::lock_guard lock(mutex_of_all);
   std::erase_if(places_, [](const auto& each) {
     const std::shared_ptr<Place>& place = each.second;
-    return place.use_count() == 1 && place->kernel.expired();  // a count of 1: nobody is building
+    if (place.use_count() > 1) return false;          // somebody is building, or is about to
+    const std::lock_guard building(place->building);  // after the last builder, whose write is then visible
+    return place->kernel.expired();
   });
 }
 

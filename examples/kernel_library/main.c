@@ -26,6 +26,7 @@ static void cache_step_of_the_model(const strew_context* context) {
   uint16_t* const expected = malloc(bytes);
   static uint16_t token[kBatch * kHeads * kWidth];
   int64_t places[kBatch];
+  strew_status status;
   size_t i;
   int b, h;
   for (i = 0; i < bytes / sizeof *cache; ++i) cache[i] = expected[i] = (uint16_t)next_number();
@@ -35,10 +36,8 @@ static void cache_step_of_the_model(const strew_context* context) {
     for (h = 0; h < kHeads; ++h)
       memcpy(expected + ((b * kHeads + h) * (size_t)kLength + (size_t)places[b]) * kWidth, token + (b * kHeads + h) * kWidth, sizeof(uint16_t) * kWidth);
   }
-  {
-    const strew_status status = cache_step_at(context, cache, cache, places, token);
-    done("cache_step", status, memcmp(cache, expected, bytes) == 0);
-  }
+  status = cache_step_at(context, cache, cache, places, token);
+  done("cache_step", status, memcmp(cache, expected, bytes) == 0);
   free(cache);
   free(expected);
 }
@@ -48,6 +47,7 @@ static void append_to_pages(const strew_context* context) {
   enum { kPages = 32, kPage = 16, kToken = 8 * 128, kTokens = 21 };
   static uint16_t pages[kPages * kPage * kToken], expected[kPages * kPage * kToken], tokens[kTokens * kToken];
   int32_t places[kTokens][2];
+  strew_status status;
   int t, i;
   for (i = 0; i < kTokens * kToken; ++i) tokens[i] = (uint16_t)next_number();
   for (t = 0; t < kTokens; ++t) {
@@ -55,9 +55,11 @@ static void append_to_pages(const strew_context* context) {
     places[t][1] = t % kPage;
     memcpy(expected + (places[t][0] * kPage + places[t][1]) * kToken, tokens + t * kToken, sizeof(uint16_t) * kToken);
   }
-  done("append_bf16", append_bf16_at(context, pages, places, tokens, kPages, kTokens), memcmp(pages, expected, sizeof pages) == 0);
+  status = append_bf16_at(context, pages, places, tokens, kPages, kTokens);
+  done("append_bf16", status, memcmp(pages, expected, sizeof pages) == 0);
   memset(pages, 0, sizeof pages);
-  done("append_f16", append_f16_at(context, pages, places, tokens, kPages, kTokens), memcmp(pages, expected, sizeof pages) == 0);
+  status = append_f16_at(context, pages, places, tokens, kPages, kTokens);
+  done("append_f16", status, memcmp(pages, expected, sizeof pages) == 0);
 }
 
 /* Rows of the table by token, and the sum of the gradients of each token's rows. */
@@ -66,6 +68,7 @@ static void embedding(const strew_context* context) {
   static uint16_t table[kRows * kWidth], taken[kTokens * kWidth];
   static float gradient[kRows * kWidth], sums[kRows * kWidth], rows[kTokens * kWidth];
   int64_t tokens[kTokens];
+  strew_status status;
   int i, t, right = 1;
   for (i = 0; i < kRows * kWidth; ++i) table[i] = (uint16_t)next_number();
   for (t = 0; t < kTokens; ++t) {
@@ -75,12 +78,11 @@ static void embedding(const strew_context* context) {
       sums[tokens[t] * kWidth + i] += rows[t * kWidth + i];
     }
   }
-  {
-    const strew_status status = embed_at(context, taken, table, tokens, kTokens, kRows);
-    for (t = 0; t < kTokens; ++t) right = right && memcmp(taken + t * kWidth, table + tokens[t] * kWidth, sizeof(uint16_t) * kWidth) == 0;
-    done("embed", status, right);
-  }
-  done("embed_gradient", embed_gradient_at(context, gradient, tokens, rows, kRows, kTokens), memcmp(gradient, sums, sizeof sums) == 0);
+  status = embed_at(context, taken, table, tokens, kTokens, kRows);
+  for (t = 0; t < kTokens; ++t) right = right && memcmp(taken + t * kWidth, table + tokens[t] * kWidth, sizeof(uint16_t) * kWidth) == 0;
+  done("embed", status, right);
+  status = embed_gradient_at(context, gradient, tokens, rows, kRows, kTokens);
+  done("embed_gradient", status, memcmp(gradient, sums, sizeof sums) == 0);
 }
 
 int main(void) {

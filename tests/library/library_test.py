@@ -155,7 +155,10 @@ def main():
     check_programs(check)
     check_model(check)
     check_errors(check)
-    return 1 if check.failures else 0
+    if check.failures:
+        return 1
+    shutil.rmtree(folder)
+    return 0
 
 
 if __name__ == "__main__":

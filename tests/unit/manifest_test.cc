@@ -19,7 +19,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(JsonLines, ValuesKnowTheirLines) {
-  const auto root = parse_json("// a comment\n{\"a\": [1, true,\n  \"x\\ny\"], /* more\n */ \"b\": {}, \"c\": null, \"d\": -2.5}\n");
+  const auto root =
+      parse_json("// a comment\n{\"a\": [1, true,\n  \"x\\ny\"], /* more\n */ \"b\": {}, \"c\": null, \"d\": -2.5}\n");
   ASSERT_TRUE(root.ok()) << root.status().message();
   EXPECT_EQ(root->kind, JsonValue::Kind::object);
   EXPECT_EQ(root->line, 2);
@@ -63,9 +64,10 @@ constexpr const char* kOp =
     "scatter_dims_to_operand_dims=[0] index_vector_dim=1 oob={p})";
 
 TEST_F(Manifests, FamiliesAreAllCombinations) {
-  const auto manifest = read(R"({"library": "lib", "targets": ["x86-64-v4", "x86-64-v2", "x86-64-v2"], "kernels": [
+  const auto manifest =
+      read(R"({"library": "lib", "targets": ["x86-64-v4", "x86-64-v2", "x86-64-v2"], "kernels": [
     {"name": "z_{t}_{n}_{p}", "op": ")" +
-                             std::string(kOp) + R"(", "for": {"t": ["f32", "i8"], "n": [8, 16], "p": ["clamp"]}, "schedule": "unroll=2"}]})");
+           std::string(kOp) + R"(", "for": {"t": ["f32", "i8"], "n": [8, 16], "p": ["clamp"]}, "schedule": "unroll=2"}]})");
   ASSERT_TRUE(manifest.ok()) << manifest.status().message();
   ASSERT_EQ(manifest->kernels.size(), 4u);
   EXPECT_EQ(manifest->kernels[0].name, "z_f32_16_clamp");
@@ -81,7 +83,8 @@ TEST_F(Manifests, FamiliesAreAllCombinations) {
 
 TEST_F(Manifests, AnOpThatDoesNotVerifyNamesTheKernel) {
   const auto manifest = read(
-      "{\"library\": \"lib\",\n\"kernels\": [\n{\"name\": \"bad\", \"op\": \"strew1.scatter(operand=f32[4] indices=i64[3] updates=f32[2] "
+      "{\"library\": \"lib\",\n\"kernels\": [\n{\"name\": \"bad\", \"op\": \"strew1.scatter(operand=f32[4] indices=i64[3] "
+      "updates=f32[2] "
       "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1)\"}]}");
   EXPECT_THAT(manifest.status().message(), HasSubstr(".json:3: kernel bad: scatter_"));
 }

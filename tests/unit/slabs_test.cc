@@ -205,6 +205,9 @@ TEST(Slabs, ManyHolesKeepTheirMemoryUntilTheirNeighboursAreFree) {
 }
 
 TEST(Slabs, TenThousandRunsTakeFewMappings) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer makes mappings of its own";
+#endif
   Slabs slabs;
   const int before = mappings();
   {
