@@ -5,7 +5,7 @@
 
 The library is made twice, in two folders and with two numbers of jobs, and has the same bytes; made again, it compiles nothing; with one kernel
 changed, it compiles that kernel. A C program is linked with it and libstrew_rt, shared and static, and run for several CPUs (STREW_TARGET).
-A C++ program registers it with a runtime. A manifest is made of a model file, and a library of that. Bad manifests, folders and options are one
+A C++ program registers it with a runtime; a program without any library calls the entry of an object. A manifest is made of a model file, and a library of that. Bad manifests, folders and options are one
 line and leave no file. Run by ctest (`library`). Exit: 0 right, 1 wrong.
 """
 import argparse
@@ -87,6 +87,15 @@ def check_programs(check):
     check.that(check.run(check.folder / "registered").stdout.strip() == best, "the runtime does not take the best variant")
 
 
+def check_freestanding(check):
+    """The objects need no library at all."""
+    report = json.loads((check.folder / "made/report.json").read_text())
+    symbol = next(v["symbol"] for v in report["variants"] if v["kernel"] == "add_rows_f32_4" and v["target"].endswith("x86-64"))
+    check.run("cc", "-std=gnu11", "-O1", "-ffreestanding", "-fno-stack-protector", "-nostdlib", "-static", "-Wall", "-Wextra", f"-DKERNEL={symbol}",
+              f"-I{ROOT}/include", "-o", "freestanding", HERE / "freestanding.c", "-Lmade", "-ltest_kernels")
+    check.run(check.folder / "freestanding")
+
+
 def check_model(check):
     model = ROOT / "examples/kv_cache/decode.onnx"
     text = check.run(check.strew, "library", "--from-model", model).stdout
@@ -153,6 +162,7 @@ def main():
     manifest.write_text(text.replace("../../examples", str(ROOT / "examples")))
     check_builds(check, manifest)
     check_programs(check)
+    check_freestanding(check)
     check_model(check)
     check_errors(check)
     if check.failures:
