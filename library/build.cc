@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/machine.h"
 #include "library/header.h"
+#include "library/json_lines.h"
 #include "library/output_folder.h"
 #include "library/registry.h"
 #include "strew/schedule.h"
@@ -103,16 +104,6 @@ void compile_all(std::vector<Job>& jobs, const LibraryOptions& options) {
   }
   work();
   for (std::thread& helper : helpers) helper.join();
-}
-
-/// JSON's form of a text that has no control characters.
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
 }
 
 /// The report in the folder has nothing in it that differs from run to run.

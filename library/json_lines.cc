@@ -149,4 +149,13 @@ Expected<JsonValue> parse_json(std::string_view text) {
   return std::move(builder.root);
 }
 
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
 }  // namespace strew::inline v0

@@ -29,5 +29,7 @@ struct JsonValue {
 
 /// Fails with "LINE: what is wrong", also if an object has a name twice.
 Expected<JsonValue> parse_json(std::string_view text);
+/// A text without control characters as JSON writes it.
+std::string json_text(std::string_view text);
 
 }  // namespace strew::inline v0

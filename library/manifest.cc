@@ -268,16 +268,6 @@ class Reader {
   Manifest out_;
 };
 
-/// A text as JSON writes it.
-std::string json_text(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + "\"";
-}
-
 /// The name of a kernel of a file as an identifier.
 std::string identifier_of(std::string_view name) {
   std::string out;

@@ -73,7 +73,7 @@ def check_builds(check, manifest):
 
 
 def check_programs(check):
-    flags = ["-Imade", f"-I{ROOT}/include", "-Lmade", "-ltest_kernels", f"-L{check.build}/lib", f"-Wl,-rpath,{check.build}/lib"]
+    flags = ["-Imade", f"-I{ROOT}", f"-I{ROOT}/include", "-Lmade", "-ltest_kernels", f"-L{check.build}/lib", f"-Wl,-rpath,{check.build}/lib"]
     best = ""
     for kind, runtime in [("shared", ["-lstrew_rt"]), ("static", [check.build / "lib/libstrew_rt.a", "-lstdc++", "-lpthread", "-ldl", "-lm"])]:
         program = check.folder / f"use_{kind}"

@@ -1,33 +1,8 @@
 /* Uses the library of kernels.json through its header alone. Exit: 0 right, 1 wrong. */
-#include <stdio.h>
-#include <string.h>
-
 #include "test_kernels.h"
+#include "tests/c_api/check.h"
 
-static int failures = 0;
-#define CHECK(condition)                                                    \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);        \
-      ++failures;                                                           \
-    }                                                                       \
-  } while (0)
-#define OK(status) check_ok(status, __LINE__)
-static int check_ok(strew_status status, int line) {
-  if (status == NULL) return 1;
-  printf("line %d: %s\n", line, strew_status_message(status));
-  strew_status_free(status);
-  ++failures;
-  return 0;
-}
-#define FAILS(status, code, text) check_failure(status, code, text, __LINE__)
-static void check_failure(strew_status status, strew_code code, const char* text, int line) {
-  if (strew_status_code(status) != code || strstr(strew_status_message(status), text) == NULL) {
-    printf("line %d: code %d, message '%s', expected '%s'\n", line, (int)strew_status_code(status), strew_status_message(status), text);
-    ++failures;
-  }
-  strew_status_free(status);
-}
+int failures = 0;
 
 static void add_rows(strew_context* context) {
   float table[6 * 4] = {0}, updates[3 * 4];
