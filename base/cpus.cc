@@ -1,8 +1,9 @@
-// See cpus.h. The table of CPUs and features: x86-64, and a generic row for aarch64.
+// See cpus.h. The table of CPUs and features of x86-64 and AArch64.
 //
-// The rows are what LLVM 22's MCSubtargetInfo answers for each name. A CPU that is not in the table is described by
-// its x86-64 level and its features, so code for a new machine only lacks LLVM's scheduling model for it. `wide` is
-// false for CPUs whose clock 64-byte vectors lower (Skylake and Cascade Lake servers). Tested by
+// The rows are what LLVM 22's MCSubtargetInfo answers for each name; armv8.2-a, which is no CPU to LLVM, is its generic
+// CPU with the architecture v8.2-A (backends/llvm/codegen/codegen.cc). A CPU that is not in the table is described by
+// its architecture level and its features, so code for a new machine only lacks LLVM's scheduling model for it. `wide`
+// is false for CPUs whose clock 64-byte vectors lower (Skylake and Cascade Lake servers). Tested by
 // tests/unit/target_test.cc.
 #include "base/cpus.h"
 
@@ -42,6 +43,14 @@ enum : int {
   k512bf16,
   k512vp2,
   k512fp16,
+  kLse,
+  kRdm,
+  kFullFp16,
+  kDotProduct,
+  kSve,
+  kSve2,
+  kBf16,
+  kI8mm,
   kCount,
 };
 
@@ -55,37 +64,47 @@ constexpr FeatureSet kToSse42 = set(kSse3, kSsse3, kSse41, kSse42);
 constexpr FeatureSet kToAvx = kToSse42 | set(kAvx);
 constexpr FeatureSet kTo512f = kToAvx | set(kF16c, kFma, kAvx2, k512f);
 
+constexpr std::string_view kX86 = "x86_64", kArm = "aarch64";
+
 constexpr std::array<FeatureInfo, kCount> kFeatures = {{
-    {"sse3", 0},
-    {"ssse3", set(kSse3)},
-    {"sse4.1", set(kSse3, kSsse3)},
-    {"sse4.2", set(kSse3, kSsse3, kSse41)},
-    {"sse4a", set(kSse3)},
-    {"popcnt", 0},
-    {"movbe", 0},
-    {"lzcnt", 0},
-    {"bmi", 0},
-    {"bmi2", 0},
-    {"avx", kToSse42},
-    {"f16c", kToAvx},
-    {"fma", kToAvx},
-    {"avx2", kToAvx},
-    {"avxvnni", kToAvx | set(kAvx2)},
-    {"gfni", 0},
-    {"avx512f", kToAvx | set(kF16c, kFma, kAvx2)},
-    {"avx512cd", kTo512f},
-    {"avx512bw", kTo512f},
-    {"avx512dq", kTo512f},
-    {"avx512vl", kTo512f},
-    {"avx512ifma", kTo512f},
-    {"avx512vbmi", kTo512f | set(k512bw)},
-    {"avx512vbmi2", kTo512f | set(k512bw)},
-    {"avx512vnni", kTo512f},
-    {"avx512bitalg", kTo512f | set(k512bw)},
-    {"avx512vpopcntdq", kTo512f},
-    {"avx512bf16", kTo512f | set(k512bw)},
-    {"avx512vp2intersect", kTo512f},
-    {"avx512fp16", kTo512f | set(k512bw)},
+    {"sse3", kX86, 0},
+    {"ssse3", kX86, set(kSse3)},
+    {"sse4.1", kX86, set(kSse3, kSsse3)},
+    {"sse4.2", kX86, set(kSse3, kSsse3, kSse41)},
+    {"sse4a", kX86, set(kSse3)},
+    {"popcnt", kX86, 0},
+    {"movbe", kX86, 0},
+    {"lzcnt", kX86, 0},
+    {"bmi", kX86, 0},
+    {"bmi2", kX86, 0},
+    {"avx", kX86, kToSse42},
+    {"f16c", kX86, kToAvx},
+    {"fma", kX86, kToAvx},
+    {"avx2", kX86, kToAvx},
+    {"avxvnni", kX86, kToAvx | set(kAvx2)},
+    {"gfni", kX86, 0},
+    {"avx512f", kX86, kToAvx | set(kF16c, kFma, kAvx2)},
+    {"avx512cd", kX86, kTo512f},
+    {"avx512bw", kX86, kTo512f},
+    {"avx512dq", kX86, kTo512f},
+    {"avx512vl", kX86, kTo512f},
+    {"avx512ifma", kX86, kTo512f},
+    {"avx512vbmi", kX86, kTo512f | set(k512bw)},
+    {"avx512vbmi2", kX86, kTo512f | set(k512bw)},
+    {"avx512vnni", kX86, kTo512f},
+    {"avx512bitalg", kX86, kTo512f | set(k512bw)},
+    {"avx512vpopcntdq", kX86, kTo512f},
+    {"avx512bf16", kX86, kTo512f | set(k512bw)},
+    {"avx512vp2intersect", kX86, kTo512f},
+    {"avx512fp16", kX86, kTo512f | set(k512bw)},
+    {"lse", kArm, 0},
+    {"rdm", kArm, 0},
+    {"fullfp16", kArm, 0},
+    {"dotprod", kArm, 0},
+    {"sve", kArm, set(kFullFp16)},
+    {"sve2", kArm, set(kFullFp16, kSve)},
+    {"bf16", kArm, 0},
+    {"i8mm", kArm, 0},
 }};
 
 constexpr FeatureSet kV2 = kToSse42 | set(kPopcnt);
@@ -94,30 +113,43 @@ constexpr FeatureSet kV4 = kV3 | kTo512f | set(k512cd, k512bw, k512dq, k512vl);
 constexpr FeatureSet kIceLake = kV4 | set(kGfni, k512ifma, k512vbmi, k512vbmi2, k512vnni, k512bitalg, k512popcnt);
 constexpr FeatureSet kSapphire = kIceLake | set(kAvxVnni, k512bf16, k512fp16);
 
+constexpr FeatureSet kArm82 = set(kLse, kRdm), kNeoverseN1 = kArm82 | set(kFullFp16, kDotProduct);
+constexpr FeatureSet kNeoverseV1 = kNeoverseN1 | set(kSve, kBf16, kI8mm), kNeoverseV2 = kNeoverseV1 | set(kSve2);
+
 constexpr CpuInfo kCpus[] = {
-    {"x86-64", "x86_64", 0, true, 4, 32, 256, 8192},
-    {"x86-64-v2", "x86_64", kV2, true, 4, 32, 256, 8192},
-    {"x86-64-v3", "x86_64", kV3, true, 8, 32, 512, 16384},
-    {"x86-64-v4", "x86_64", kV4, true, 16, 48, 1024, 32768},
-    {"nehalem", "x86_64", kV2, true, 4, 32, 256, 8192},
-    {"sandybridge", "x86_64", kV2 | kToAvx, true, 4, 32, 256, 8192},
-    {"haswell", "x86_64", kV3, true, 4, 32, 256, 8192},
-    {"broadwell", "x86_64", kV3, true, 4, 32, 256, 8192},
-    {"skylake", "x86_64", kV3, true, 8, 32, 256, 16384},
-    {"alderlake", "x86_64", kV3 | set(kAvxVnni, kGfni), true, 8, 48, 1280, 24576},
-    {"skylake-avx512", "x86_64", kV4, false, 16, 32, 1024, 22528},
-    {"cascadelake", "x86_64", kV4 | set(k512vnni), false, 16, 32, 1024, 22528},
-    {"icelake-client", "x86_64", kIceLake, true, 4, 48, 512, 8192},
-    {"icelake-server", "x86_64", kIceLake, true, 32, 48, 1280, 49152},
-    {"sapphirerapids", "x86_64", kSapphire, true, 32, 48, 2048, 61440},
-    {"emeraldrapids", "x86_64", kSapphire, true, 32, 48, 2048, 163840},
-    {"graniterapids", "x86_64", kSapphire, true, 64, 48, 2048, 262144},
-    {"znver1", "x86_64", kV3 | set(kSse4a), true, 8, 32, 512, 16384},
-    {"znver2", "x86_64", kV3 | set(kSse4a), true, 8, 32, 512, 32768},
-    {"znver3", "x86_64", kV3 | set(kSse4a), true, 8, 32, 512, 32768},
-    {"znver4", "x86_64", kIceLake | set(kSse4a, k512bf16), true, 8, 32, 1024, 32768},
-    {"znver5", "x86_64", kIceLake | set(kSse4a, k512bf16, kAvxVnni, k512vp2), true, 8, 48, 1024, 32768},
-    {"generic", "aarch64", 0, false, 4, 64, 512, 4096},
+    {"x86-64", kX86, 0, true, 4, 32, 256, 8192},
+    {"x86-64-v2", kX86, kV2, true, 4, 32, 256, 8192},
+    {"x86-64-v3", kX86, kV3, true, 8, 32, 512, 16384},
+    {"x86-64-v4", kX86, kV4, true, 16, 48, 1024, 32768},
+    {"nehalem", kX86, kV2, true, 4, 32, 256, 8192},
+    {"sandybridge", kX86, kV2 | kToAvx, true, 4, 32, 256, 8192},
+    {"haswell", kX86, kV3, true, 4, 32, 256, 8192},
+    {"broadwell", kX86, kV3, true, 4, 32, 256, 8192},
+    {"skylake", kX86, kV3, true, 8, 32, 256, 16384},
+    {"alderlake", kX86, kV3 | set(kAvxVnni, kGfni), true, 8, 48, 1280, 24576},
+    {"skylake-avx512", kX86, kV4, false, 16, 32, 1024, 22528},
+    {"cascadelake", kX86, kV4 | set(k512vnni), false, 16, 32, 1024, 22528},
+    {"icelake-client", kX86, kIceLake, true, 4, 48, 512, 8192},
+    {"icelake-server", kX86, kIceLake, true, 32, 48, 1280, 49152},
+    {"sapphirerapids", kX86, kSapphire, true, 32, 48, 2048, 61440},
+    {"emeraldrapids", kX86, kSapphire, true, 32, 48, 2048, 163840},
+    {"graniterapids", kX86, kSapphire, true, 64, 48, 2048, 262144},
+    {"znver1", kX86, kV3 | set(kSse4a), true, 8, 32, 512, 16384},
+    {"znver2", kX86, kV3 | set(kSse4a), true, 8, 32, 512, 32768},
+    {"znver3", kX86, kV3 | set(kSse4a), true, 8, 32, 512, 32768},
+    {"znver4", kX86, kIceLake | set(kSse4a, k512bf16), true, 8, 32, 1024, 32768},
+    {"znver5", kX86, kIceLake | set(kSse4a, k512bf16, kAvxVnni, k512vp2), true, 8, 48, 1024, 32768},
+    {"generic", kArm, 0, true, 4, 64, 512, 4096},
+    {"armv8.2-a", kArm, kArm82, true, 4, 64, 512, 4096},
+    {"cortex-a53", kArm, 0, true, 4, 32, 512, 0},
+    {"cortex-a57", kArm, 0, true, 4, 32, 2048, 0},
+    {"cortex-a72", kArm, 0, true, 4, 32, 1024, 0},
+    {"cortex-a76", kArm, kNeoverseN1, true, 4, 64, 512, 4096},
+    {"neoverse-n1", kArm, kNeoverseN1, true, 64, 64, 1024, 32768},
+    {"neoverse-v1", kArm, kNeoverseV1, true, 64, 64, 1024, 32768},
+    {"neoverse-n2", kArm, kNeoverseV2, true, 64, 64, 1024, 32768},
+    {"neoverse-v2", kArm, kNeoverseV2, true, 72, 64, 2048, 116736},
+    {"a64fx", kArm, kArm82 | set(kFullFp16, kSve), true, 48, 64, 8192, 0},
 };
 
 }  // namespace
@@ -131,15 +163,16 @@ const CpuInfo* find_cpu(std::string_view name) {
   return nullptr;
 }
 
-const FeatureInfo* find_feature(std::string_view name) {
+const FeatureInfo* find_feature(std::string_view name, std::string_view arch) {
   for (const FeatureInfo& feature : kFeatures)
-    if (feature.name == name) return &feature;
+    if (feature.name == name && feature.arch == arch) return &feature;
   return nullptr;
 }
 
 FeatureSet feature_bit(std::string_view name) {
-  const FeatureInfo* feature = find_feature(name);
-  return feature ? bit_of(feature) : 0;
+  for (const FeatureInfo& feature : kFeatures)
+    if (feature.name == name) return bit_of(&feature);
+  return 0;
 }
 
 }  // namespace strew::inline v0

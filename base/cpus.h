@@ -18,6 +18,7 @@ using FeatureSet = uint64_t;
 
 struct FeatureInfo {
   std::string_view name;  ///< LLVM's name, without a sign
+  std::string_view arch;  ///< the architecture that has it, "x86_64" or "aarch64"
   FeatureSet implies;     ///< the features that it requires (transitively closed)
 };
 std::span<const FeatureInfo> known_features();
@@ -36,7 +37,8 @@ std::span<const CpuInfo> known_cpus();
 
 /// Null if the name is unknown.
 const CpuInfo* find_cpu(std::string_view name);
-const FeatureInfo* find_feature(std::string_view name);
+/// Null if the architecture has no feature of that name.
+const FeatureInfo* find_feature(std::string_view name, std::string_view arch);
 inline FeatureSet bit_of(const FeatureInfo* feature) { return FeatureSet{1} << (feature - known_features().data()); }
 STREW_API FeatureSet feature_bit(std::string_view name);  ///< 0 when unknown
 

@@ -1,8 +1,9 @@
 // See machine.h. Everything is detected once per process.
 //
-// The CPU's name comes from cpuid's family and model if the table (base/cpus) has them; otherwise it is the highest
-// x86-64 level that the features reach. Features come from the compiler's cpuid helper, which also checks that the
-// operating system saves the registers, so what a hypervisor hides is missing here, too. The number of cores is that
+// The CPU's name comes from cpuid's family and model, or AArch64's MIDR_EL1, if the table (base/cpus) has them; otherwise
+// it is the highest architecture level that the features reach. On x86-64, features come from the compiler's cpuid
+// helper, which also checks that the operating system saves the registers, so what a hypervisor hides is missing here,
+// too; on AArch64 from the kernel's AT_HWCAP. The number of cores is that
 // of the affinity mask, reduced to the cgroup's CPU quota (v2 of the process's group, else v1). Cache sizes come from
 // /sys and not from hwloc, because hwloc takes milliseconds to build its topology, and `strew check` takes four in
 // all. Tested by tests/unit/machine_test.cc and target_test.cc.
@@ -17,6 +18,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#else
+#include <sys/auxv.h>
 #endif
 
 namespace strew::inline v0 {
@@ -140,8 +143,44 @@ const CpuInfo& best_cpu(FeatureSet features) {
   return *find_cpu("x86-64");
 }
 #else
-FeatureSet cpu_features() { return 0; }
-const CpuInfo& best_cpu(FeatureSet) { return *find_cpu("generic"); }
+/// The kernel's words are the only source: instructions that a feature adds need not trap where it is absent.
+FeatureSet cpu_features() {
+  struct Bit {
+    std::string_view name;
+    unsigned long word;
+    int bit;
+  };
+  constexpr Bit kBits[] = {{"lse", AT_HWCAP, 8},  {"rdm", AT_HWCAP, 12},  {"fullfp16", AT_HWCAP, 10}, {"dotprod", AT_HWCAP, 20},
+                           {"sve", AT_HWCAP, 22}, {"sve2", AT_HWCAP2, 1}, {"bf16", AT_HWCAP2, 14},    {"i8mm", AT_HWCAP2, 13}};
+  FeatureSet set = 0;
+  for (const Bit& each : kBits)
+    if ((getauxval(each.word) >> each.bit & 1) != 0) set |= feature_bit(each.name);
+  return set;
+}
+
+/// LLVM's name of the CPU, from implementer and part number of its main identification register (MIDR_EL1); empty if it is not known.
+std::string_view cpu_model() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1");
+  uint64_t midr = 0;
+  if (!(file >> std::hex >> midr)) return {};
+  struct Model {
+    unsigned implementer, part;
+    std::string_view name;
+  };
+  constexpr unsigned kArm = 0x41, kFujitsu = 0x46;
+  constexpr Model kModels[] = {{kArm, 0xd03, "cortex-a53"},  {kArm, 0xd07, "cortex-a57"},  {kArm, 0xd08, "cortex-a72"},
+                               {kArm, 0xd0b, "cortex-a76"},  {kArm, 0xd0c, "neoverse-n1"}, {kArm, 0xd40, "neoverse-v1"},
+                               {kArm, 0xd49, "neoverse-n2"}, {kArm, 0xd4f, "neoverse-v2"}, {kFujitsu, 0x001, "a64fx"}};
+  for (const Model& model : kModels)
+    if (model.implementer == (midr >> 24 & 0xff) && model.part == (midr >> 4 & 0xfff)) return model.name;
+  return {};
+}
+
+const CpuInfo& best_cpu(FeatureSet features) {
+  if (const CpuInfo* cpu = find_cpu(cpu_model())) return *cpu;
+  const CpuInfo* const v82 = find_cpu("armv8.2-a");
+  return (v82->features & ~features) == 0 ? *v82 : *find_cpu("generic");
+}
 #endif
 
 /// The number of cores that the cgroup's quota is equal to, rounded up; a large number if there is no quota.

@@ -19,24 +19,60 @@ foreach(component ${strew_FIND_COMPONENTS})
   endif()
 endforeach()
 
-# strew_add_library(NAME MANIFEST [DEPENDS FILE...]): compiles the kernels of a manifest whose "library" is NAME when the project is built
-# (docs/libraries.md), and makes a target NAME that links them, with the header NAME.h and the runtime. DEPENDS: files that the manifest
-# names. Needs the component compiler on the machine that builds.
-function(strew_add_library name manifest)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "DEPENDS")
-  find_program(STREW_PROGRAM strew HINTS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../../bin
-               NO_DEFAULT_PATH)
+# strew_add_kernel_library(NAME MANIFEST [SHARED] [TARGETS CPU...] [DEPENDS FILE...]): compiles the kernels of a manifest whose "library" is NAME when
+# the project is built (docs/libraries.md), again whenever the manifest or a model file that it names changes, and makes a target NAME that links
+# them, with the header NAME.h and the runtime. SHARED: a shared library with the kernels instead of an archive. TARGETS: CPUs to compile for,
+# instead of the manifest's. DEPENDS: more files after whose change the kernels are made again.
+#
+# The program strew runs on the machine that builds, and compiles for the architecture that the project is built for. It is looked for beside this
+# package and in the PATH; STREW_PROGRAM names another one, as a project that is built for another machine may need.
+function(strew_add_kernel_library name manifest)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "SHARED" "" "TARGETS;DEPENDS")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "strew_add_kernel_library: unknown argument '${arg_UNPARSED_ARGUMENTS}', expected SHARED, TARGETS or DEPENDS")
+  endif()
+  set(beside ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../../bin)
+  if(CMAKE_CROSSCOMPILING)
+    set(beside "")  # made for the other machine
+  endif()
+  find_program(STREW_PROGRAM strew HINTS ${beside} NO_CMAKE_FIND_ROOT_PATH DOC "The program strew of this machine")
   if(NOT STREW_PROGRAM)
-    message(FATAL_ERROR "strew_add_library: the program strew is not installed beside this package: install component compiler")
+    message(FATAL_ERROR "strew_add_kernel_library: there is no program strew beside this package or in the PATH: install component compiler "
+                        "for this machine, or set STREW_PROGRAM")
+  endif()
+  string(TOLOWER ${CMAKE_SYSTEM_PROCESSOR} arch)
+  if(arch MATCHES "^(amd64|x86_64)$")
+    set(arch x86_64)
+  elseif(arch MATCHES "^(arm64|aarch64)$")
+    set(arch aarch64)
   endif()
   get_filename_component(manifest ${manifest} ABSOLUTE)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name})
-  add_custom_command(OUTPUT ${folder}/lib${name}.a ${folder}/${name}.h COMMAND ${STREW_PROGRAM} library ${manifest} -o ${folder}
-                     DEPENDS ${manifest} ${arg_DEPENDS} ${STREW_PROGRAM} COMMENT "Compiling the kernels of ${name}" VERBATIM)
-  add_custom_target(${name}_files DEPENDS ${folder}/lib${name}.a ${folder}/${name}.h)
-  add_library(${name} STATIC IMPORTED GLOBAL)
-  add_dependencies(${name} ${name}_files)
+  set(archive ${folder}/lib${name}.a)
+  set(targets "")
+  if(arg_TARGETS)
+    list(JOIN arg_TARGETS "," targets)
+    set(targets --target ${targets})
+  endif()
+  add_custom_command(
+    OUTPUT ${archive} ${folder}/${name}.h
+    COMMAND ${STREW_PROGRAM} library ${manifest} -o ${folder} --arch ${arch} ${targets} --depfile ${folder}.d
+    DEPENDS ${manifest} ${arg_DEPENDS} ${STREW_PROGRAM} DEPFILE ${folder}.d COMMENT "Compiling the kernels of ${name}" VERBATIM)
+  add_custom_target(${name}_files DEPENDS ${archive} ${folder}/${name}.h)
   file(MAKE_DIRECTORY ${folder})  # CMake wants the include folder of an imported target to exist
-  set_target_properties(${name} PROPERTIES IMPORTED_LOCATION ${folder}/lib${name}.a INTERFACE_INCLUDE_DIRECTORIES ${folder}
-                        INTERFACE_LINK_LIBRARIES strew::strew_rt_shared)
+  add_library(${name}_archive STATIC IMPORTED GLOBAL)
+  add_dependencies(${name}_archive ${name}_files)
+  set_target_properties(${name}_archive PROPERTIES IMPORTED_LOCATION ${archive})
+  if(arg_SHARED)
+    file(WRITE ${folder}_empty.c "/* The library ${name} has its kernels from an archive. */\ntypedef int strew_empty;\n")
+    add_library(${name} SHARED ${folder}_empty.c)
+    add_dependencies(${name} ${name}_files)
+    target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${name}_archive -Wl,--no-whole-archive)
+  else()
+    add_library(${name} INTERFACE)
+    add_dependencies(${name} ${name}_files)
+    target_link_libraries(${name} INTERFACE ${name}_archive)
+  endif()
+  target_include_directories(${name} INTERFACE ${folder})
+  target_link_libraries(${name} INTERFACE strew::strew_rt_shared)
 endfunction()

@@ -7,6 +7,10 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/strew)
+set(components runtime)
+if(TARGET strew)
+  list(APPEND components compiler)
+endif()
 
 # The public headers are all of include/strew, and they include nothing but each other and the standard library (tools/lint/rooms.py). The
 # runtime's users need strew_rt.h, and those that compiled_kernel.h includes.
@@ -17,7 +21,9 @@ foreach(header ${public_headers})
   if(header IN_LIST runtime_headers)
     set(component runtime)
   endif()
-  install(FILES ${CMAKE_SOURCE_DIR}/include/strew/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strew COMPONENT ${component})
+  if(component IN_LIST components)
+    install(FILES ${CMAKE_SOURCE_DIR}/include/strew/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strew COMPONENT ${component})
+  endif()
 endforeach()
 
 # strew_install_library(target component): for a library that users link.
@@ -31,7 +37,9 @@ endfunction()
 
 strew_install_library(strew_rt_shared runtime)
 strew_install_library(strew_rt_static runtime)
-strew_install_library(strew compiler)
+if(TARGET strew)
+  strew_install_library(strew compiler)
+endif()
 foreach(target strew_llvm strew_halide strew_pto strew_import_mlir strew_cli)
   if(TARGET ${target})
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
@@ -43,7 +51,7 @@ install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} CO
 install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
 install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT compiler)
 
-foreach(component runtime compiler)
+foreach(component ${components})
   install(EXPORT strew_${component} NAMESPACE strew:: FILE strew_${component}.cmake DESTINATION ${package_folder} COMPONENT ${component})
 endforeach()
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/strewConfigVersion.cmake COMPATIBILITY SameMinorVersion)

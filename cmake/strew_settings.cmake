@@ -68,7 +68,7 @@ if(STREW_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${STREW_CCACHE})
 endif()
 find_program(STREW_MOLD mold)
-if(STREW_MOLD)
+if(STREW_MOLD AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=mold)
 endif()
 

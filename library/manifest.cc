@@ -20,7 +20,16 @@ namespace {
 
 constexpr int64_t kMostBytes = int64_t{16} << 20;
 constexpr size_t kMostKernels = 10000;
-constexpr const char* kBaseline = "x86-64";
+/// Per architecture, the target that all its machines run.
+struct Baseline {
+  std::string_view arch, target;
+};
+constexpr Baseline kBaselines[] = {{"x86_64", "x86-64"}, {"aarch64", "generic"}};
+const Baseline* find_baseline(std::string_view arch) {
+  const auto* const found =
+      std::find_if(std::begin(kBaselines), std::end(kBaselines), [&](const Baseline& each) { return each.arch == arch; });
+  return found == std::end(kBaselines) ? nullptr : found;
+}
 
 using Kind = JsonValue::Kind;
 
@@ -47,7 +56,8 @@ using Choice = std::map<std::string, std::string, std::less<>>;
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), folder_(std::filesystem::path(path).parent_path()) {}
+  Reader(const std::string& path, const ManifestOptions& options)
+      : path_(path), folder_(std::filesystem::path(path).parent_path()), options_(options) {}
 
   Expected<Manifest> read(const JsonValue& root) {
     STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels"}));
@@ -123,29 +133,58 @@ class Reader {
     return found->text;
   }
 
-  /// The targets, the baseline and no target twice, by the number of their features.
-  Status read_targets(const JsonValue& root) {
-    STREW_ASSIGN(const Target baseline, parse_target(kBaseline, machine()));
-    out_.targets.push_back(baseline);
-    if (root.find("targets") != nullptr) {
-      STREW_ASSIGN(const JsonValue* const targets, member(root, "targets", Kind::list));
-      for (const JsonValue& each : targets->items) {
-        if (each.kind != Kind::text)
-          return error(each, std::string("targets: an item is ") + JsonValue::what(each.kind) + ", expected a text");
-        if (each.text.starts_with("native"))
-          return error(each, "targets: '" + each.text + "' differs from machine to machine, expected the name of a CPU");
-        const Expected<Target> target = parse_target(each.text, machine());
-        if (!target.ok()) return at(each, "targets", target.status());
-        if (target->arch != baseline.arch)
-          return at(each, "targets",
-                    unsupported("'" + each.text + "': there is no code generation for " + target->arch + ", expected an " +
-                                baseline.arch + " CPU"));
-        if (std::find(out_.targets.begin(), out_.targets.end(), *target) == out_.targets.end()) out_.targets.push_back(*target);
-      }
+  /// A target that a library may have; errors begin with its text.
+  static Expected<Target> library_target(const std::string& text) {
+    if (text.starts_with("native"))
+      return invalid_argument("'" + text + "' differs from machine to machine, expected the name of a CPU");
+    STREW_ASSIGN(Target target, parse_target(text, machine()));
+    if (find_baseline(target.arch) == nullptr)
+      return unsupported("'" + text + "': no library can have a target of architecture " + target.arch +
+                         ", expected a CPU of x86_64 or aarch64");
+    return target;
+  }
+  /// Appends the targets of the options, or else those of the manifest.
+  Status read_all_targets(const JsonValue& root) {
+    const auto keep = [&](Target target) {
+      if (std::find(out_.targets.begin(), out_.targets.end(), target) == out_.targets.end())
+        out_.targets.push_back(std::move(target));
+    };
+    for (const std::string& text : options_.targets) {
+      Expected<Target> target = library_target(text);
+      if (!target.ok()) return target.status().with_prefix("target");
+      keep(*std::move(target));
     }
+    if (root.find("targets") == nullptr) return {};
+    STREW_ASSIGN(const JsonValue* const targets, member(root, "targets", Kind::list));
+    for (const JsonValue& each : targets->items) {
+      if (each.kind != Kind::text)
+        return error(each, std::string("targets: an item is ") + JsonValue::what(each.kind) + ", expected a text");
+      Expected<Target> target = library_target(each.text);
+      if (!target.ok()) return at(each, "targets", target.status());
+      if (options_.targets.empty()) keep(*std::move(target));
+    }
+    return {};
+  }
+  /// The targets of one architecture, its baseline among them, by the number of their features.
+  Status read_targets(const JsonValue& root) {
+    STREW_TRY(read_all_targets(root));
+    std::vector<Target>& targets = out_.targets;
+    const auto differs = [](std::string_view arch) { return [arch](const Target& target) { return target.arch != arch; }; };
+    std::string arch = options_.arch;
+    if (arch.empty()) {
+      const bool is_one = !targets.empty() && std::none_of(targets.begin(), targets.end(), differs(targets[0].arch));
+      arch = is_one ? targets[0].arch : std::string(machine().cpu->arch);
+    }
+    const Baseline* const baseline = find_baseline(arch);
+    if (baseline == nullptr) return invalid_argument("arch: '" + arch + "', expected x86_64 or aarch64");
+    targets.erase(std::remove_if(targets.begin(), targets.end(), differs(arch)), targets.end());
+    STREW_ASSIGN(const Target lowest, parse_target(baseline->target, machine()));
+    if (std::find(targets.begin(), targets.end(), lowest) == targets.end()) targets.insert(targets.begin(), lowest);
     const auto count = [](const Target& target) { return std::popcount(features_of(target)); };
-    std::stable_sort(out_.targets.begin(), out_.targets.end(),
-                     [&](const Target& a, const Target& b) { return count(a) < count(b); });
+    // The baseline stays first among targets without features.
+    std::stable_sort(targets.begin(), targets.end(), [&](const Target& a, const Target& b) {
+      return std::pair(count(a), !(a == lowest)) < std::pair(count(b), !(b == lowest));
+    });
     return {};
   }
 
@@ -194,7 +233,7 @@ class Reader {
     return text;
   }
 
-  Expected<Op> op_of(const JsonValue& kernel, const Choice& choice) const {
+  Expected<Op> op_of(const JsonValue& kernel, const Choice& choice) {
     const bool has_op = kernel.find("op") != nullptr;
     if (has_op == (kernel.find("file") != nullptr)) return error(kernel, "op, file: expected one of them");
     if (has_op) {
@@ -209,7 +248,9 @@ class Reader {
     STREW_ASSIGN(const std::string file, text(kernel, "file"));
     STREW_ASSIGN(const std::string wanted, text(kernel, "kernel"));
     STREW_ASSIGN(const ImportOptions options, import_options(kernel, choice));
-    const Expected<Imported> imported = import_file((folder_ / filled(file, choice)).string(), options);
+    const std::string path = (folder_ / filled(file, choice)).string();
+    if (std::find(out_.files.begin(), out_.files.end(), path) == out_.files.end()) out_.files.push_back(path);
+    const Expected<Imported> imported = import_file(path, options);
     if (!imported.ok()) return at(*kernel.find("file"), "file", imported.status());
     std::string names;
     const ImportedKernel* found = nullptr;
@@ -265,6 +306,7 @@ class Reader {
 
   const std::string path_;
   const std::filesystem::path folder_;
+  const ManifestOptions& options_;
   Manifest out_;
 };
 
@@ -277,19 +319,20 @@ std::string identifier_of(std::string_view name) {
 
 }  // namespace
 
-Expected<Manifest> read_manifest(const std::string& path) {
+Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options) {
   STREW_ASSIGN(const std::string text, read_file(path, kMostBytes));
   const Expected<JsonValue> root = parse_json(text);
   if (!root.ok()) return Status(root.status().code(), path + ":" + root.status().message());
-  return Reader(path).read(*root);
+  return Reader(path, options).read(*root);
 }
 
 Expected<std::string> manifest_of_model(const std::string& path) {
   STREW_ASSIGN(const Imported imported, import_file(path, {}));
   if (imported.kernels.empty())
     return invalid_argument(path + ": the file has no scatter or gather, so a library of it has no kernel");
-  std::string out = "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
-                    ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\"],\n  \"kernels\": [";
+  std::string out =
+      "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
+      ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", \"armv8.2-a\", \"armv8.2-a+sve\"],\n  \"kernels\": [";
   std::map<std::string, int> used;
   for (size_t i = 0; i < imported.kernels.size(); ++i) {
     const ImportedKernel& kernel = imported.kernels[i];

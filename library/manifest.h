@@ -28,10 +28,18 @@ struct Manifest {
   std::string name;                     ///< of the library: a C identifier
   std::vector<Target> targets;          ///< the baseline of the architecture first; each later one has more features
   std::vector<ManifestKernel> kernels;  ///< sorted by name
+  std::vector<std::string> files;       ///< the model files that it names, with their paths
+};
+
+struct ManifestOptions {
+  /// The architecture of the library, "x86_64" or "aarch64": the manifest's targets of others are left out. Empty: that of all targets if they
+  /// have one, else this machine's.
+  std::string arch;
+  std::vector<std::string> targets;  ///< instead of the manifest's, if there are any
 };
 
 /// Reads a manifest. Files that it names are relative to its folder. Errors begin with "PATH:LINE: ".
-STREW_API Expected<Manifest> read_manifest(const std::string& path);
+STREW_API Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options = {});
 /// A manifest with the kernels of a model file, as text.
 STREW_API Expected<std::string> manifest_of_model(const std::string& path);
 

@@ -38,9 +38,10 @@ std::string cpu_list() {
   return list;
 }
 
-std::string feature_list() {
+std::string feature_list(std::string_view arch) {
   std::string list;
-  for (const FeatureInfo& feature : known_features()) list += (list.empty() ? "" : ", ") + std::string(feature.name);
+  for (const FeatureInfo& feature : known_features())
+    if (feature.arch == arch) list += (list.empty() ? "" : ", ") + std::string(feature.name);
   return list;
 }
 
@@ -68,7 +69,7 @@ Target target_with(const CpuInfo& cpu, FeatureSet features) {
   std::sort(target.features.begin(), target.features.end());
   const bool wide = (features & feature_bit("avx512bw")) && (features & feature_bit("avx512vl")) && cpu.wide;
   target.vector_bytes = wide ? 64 : features & feature_bit("avx") ? 32 : 16;
-  target.f16c = (features & feature_bit("f16c")) != 0 || cpu.arch == "aarch64";
+  target.f16c = (features & feature_bit("f16c")) != 0 || cpu.arch == "aarch64";  // every AArch64 CPU converts f16
   target.cores = cpu.cores;
   target.l1d_bytes = int64_t{cpu.l1d_kib} << 10;
   target.l2_bytes = int64_t{cpu.l2_kib} << 10;
@@ -109,12 +110,12 @@ Status check_sizes(const Target& target) {
   return {};
 }
 
-/// Each feature is a sign and a known name.
+/// Each feature is a sign and a name that the architecture knows.
 Status check_features(const Target& target) {
   for (const std::string& feature : target.features) {
     const bool has_sign = !feature.empty() && (feature[0] == '+' || feature[0] == '-');
-    if (!has_sign || find_feature(std::string_view(feature).substr(1)) == nullptr)
-      return refuse("a feature", "'" + feature + "'", "+ or - before one of " + feature_list());
+    if (!has_sign || find_feature(std::string_view(feature).substr(1), target.arch) == nullptr)
+      return refuse("a feature", "'" + feature + "'", "+ or - before one of " + feature_list(target.arch));
   }
   return {};
 }
@@ -157,7 +158,7 @@ Status check(const Target& target) {
   if (const Npu* const npu = find_npu(target.cpu)) return check_consistent(target, target_of(*npu));
   const CpuInfo* const cpu = find_cpu(target.cpu);
   if (cpu == nullptr) return refuse("cpu", "'" + target.cpu + "'", "one of " + cpu_list());
-  STREW_TRY(check_features(target));
+  if (target.arch == cpu->arch) STREW_TRY(check_features(target));
   return check_consistent(target, target_with(*cpu, features_of(target)));
 }
 
@@ -178,8 +179,10 @@ Expected<Target> parse_target(std::string_view text) { return parse_target(with_
 Expected<Target> parse_target(std::string_view text, const Machine& machine) {
   const std::string_view whole = text;
   if (const Npu* const npu = find_npu(text)) return target_of(*npu);
-  for (std::string_view arch : {"x86_64-", "aarch64-"})
-    if (text.starts_with(arch)) text.remove_prefix(arch.size());
+  std::string_view arch;
+  for (const std::string_view each : {"x86_64", "aarch64"})
+    if (text.starts_with(std::string(each) + "-")) arch = each;
+  if (!arch.empty()) text.remove_prefix(arch.size() + 1);
   const size_t length = cpu_prefix(text);
   if (length == 0) {
     return invalid_argument("target '" + std::string(whole) + "': unknown CPU '" + std::string(text.substr(0, text.find('+'))) +
@@ -188,16 +191,19 @@ Expected<Target> parse_target(std::string_view text, const Machine& machine) {
   const std::string_view cpu_name = text.substr(0, length);
   const bool is_native = cpu_name == "native";
   const CpuInfo& cpu = is_native ? *machine.cpu : *find_cpu(cpu_name);
+  if (!arch.empty() && arch != cpu.arch)
+    return invalid_argument("target '" + std::string(whole) + "': CPU '" + std::string(cpu_name) + "' is of architecture " +
+                            std::string(cpu.arch) + ", not " + std::string(arch));
   FeatureSet features = is_native ? machine.features : cpu.features;
   text.remove_prefix(length);
   while (!text.empty()) {
     const char sign = text[0];
     const size_t end = std::min(text.find_first_of("+-", 1), text.size());
     const std::string_view name = text.substr(1, end - 1);
-    const FeatureInfo* feature = find_feature(name);
+    const FeatureInfo* feature = find_feature(name, cpu.arch);
     if (!feature) {
       return invalid_argument("target '" + std::string(whole) + "': unknown feature '" + std::string(name) +
-                              "', expected one of " + feature_list());
+                              "', expected one of " + feature_list(cpu.arch));
     }
     features = sign == '+' ? with(features, *feature) : without(features, *feature);
     text.remove_prefix(end);

@@ -57,7 +57,8 @@ Expected<std::string> guarded(const BuildRequest& request, const std::function<E
 
 Halide::Target halide_target(const Target& target) {
   using T = Halide::Target;
-  T out(T::Linux, T::X86, 64, {T::NoRuntime, T::NoAsserts, T::NoBoundsQuery, T::LargeBuffers, T::StrictFloat});
+  const T::Arch arch = target.arch == "aarch64" ? T::ARM : T::X86;
+  T out(T::Linux, arch, 64, {T::NoRuntime, T::NoAsserts, T::NoBoundsQuery, T::LargeBuffers, T::StrictFloat});
   const FeatureSet has = features_of(target);
   const auto all = [&](std::initializer_list<std::string_view> names) {
     return std::all_of(names.begin(), names.end(), [&](std::string_view name) { return (has & feature_bit(name)) != 0; });

@@ -19,11 +19,15 @@
 namespace strew::inline v0 {
 namespace {
 
+/// Does Halide's cast to f16 become the target's instruction? Without one, Halide computes it by code of its own that loses NaN; on AArch64 it takes
+/// the instruction only with feature fullfp16, and then computes in f16, too.
+bool converts_f16(const Target& target) { return target.f16c && target.arch == "x86_64"; }
+
 /// Makes the pipeline: declare() its parameters and loops, then define() its update.
 class Maker {
  public:
   Maker(const BuildRequest& request, const BodySignature& signature)
-      : plan_(request.plan), signature_(signature), numeric_(request.target.f16c) {}
+      : plan_(request.plan), signature_(signature), numeric_(converts_f16(request.target)) {}
 
   HalidePipeline make() {
     declare();

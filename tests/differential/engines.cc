@@ -67,6 +67,14 @@ std::string reason_of(const Status& status) {
   return reason;
 }
 
+/// The options of one kernel with all knobs as they are planned for it. A library's kernels are planned without a number of threads, by which
+/// the heuristic chooses; with all knobs given, kernels of the same request are the same.
+KernelOptions planned_options(const Op& op, const std::string& backend, KernelOptions options) {
+  options.backend = test::backend(backend);
+  set_schedule(options, print(plan_kernel(VerifiedOp::of(op).value(), options).value().schedule));
+  return options;
+}
+
 }  // namespace
 
 std::vector<std::string> backend_names(const EngineOptions& options) {
@@ -78,11 +86,17 @@ std::vector<std::string> backend_names(const EngineOptions& options) {
 
 EngineRoom::EngineRoom(EngineOptions options)
     : options_(std::move(options)),
-      target_(detect_target()),
+      target_(options_.targets.empty() ? detect_target() : test::target(options_.targets[0])),
       names_(test::backend_names(options_)),
       limits_(std::make_shared<ExecutionLimits>()),
       runtime_(std::make_unique<Runtime>(
-          ExecutionSettings{std::make_shared<ThreadPool>(ThreadPoolOptions{kMostThreads, false, true}), limits_})) {}
+          ExecutionSettings{std::make_shared<ThreadPool>(ThreadPoolOptions{kMostThreads, false, true}), limits_})) {
+  if (options_.library == nullptr) return;
+  if (const Status status = runtime_->register_library(*options_.library); !status.ok()) {
+    fmt::print(stderr, "strew_differential: {}\n", status.message());
+    std::abort();
+  }
+}
 
 void EngineRoom::set_limits(const ExecutionLimits& limits) {
   *limits_ = limits;
@@ -119,9 +133,20 @@ Schedule EngineRoom::legal_schedule(Rng& rng, const std::string& backend, const 
   return usual.schedule;
 }
 
+Status EngineRoom::add(std::vector<Engine>& engines, const Op& op, const std::string& backend, const KernelOptions& options) {
+  if (only_records()) {
+    if (backend != "reference") options_.record(op, planned_options(op, backend, options));
+    return {};
+  }
+  STREW_ASSIGN(Engine engine, one(op, backend, options));
+  engines.push_back(std::move(engine));
+  return {};
+}
+
 Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const KernelOptions& wanted) {
   KernelOptions options = wanted;
   options.backend = test::backend(backend);
+  if (options_.library != nullptr && backend != "reference") options = planned_options(op, backend, options);
   Expected<Kernel> kernel = runtime_->get(op, options);
   if (!kernel.ok()) {
     return internal_error(fmt::format("backend {} says it can build this for target {}, schedule '{}', but: {}", backend,
@@ -138,7 +163,7 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
   STREW_ASSIGN(const VerifiedOp verified, VerifiedOp::of(op));
   STREW_ASSIGN(const Plan plan, canonical_plan(verified));
   KernelOptions options;
-  const std::string& target_name = rng.pick(target_names());
+  const std::string& target_name = rng.pick(targets());
   STREW_ASSIGN(const Target target, parse_target(target_name));
   options.target = target;
   options.threads = kThreadCounts[rng.below(std::size(kThreadCounts))];
@@ -162,17 +187,13 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
     if (wish && name != "llvm") continue;  // the runtime splits the work, whatever backend made the entries
     const bool only_random = name != "reference" && (wish || (options_.schedules > 0 && rng.chance(45)));
     const bool only_usual = name == "reference" || (options_.schedules == 1 && !only_random && rng.chance(60));
-    if (!only_random) {
-      STREW_ASSIGN(Engine engine, one(op, name, options));
-      engines.push_back(std::move(engine));
-    }
+    if (!only_random) STREW_TRY(add(engines, op, name, options));
     for (int n = 0; n < std::max(options_.schedules, wish ? 1 : 0) && !only_usual; ++n) {
       KernelOptions scheduled = options;
       // The upper bound for all calls; small_limits() makes calls with fewer threads, too.
       scheduled.threads = rng.chance(75) ? kMostThreads : kThreadCounts[rng.below(std::size(kThreadCounts))];
       test::set_schedule(scheduled, print(legal_schedule(rng, name, request, wish)));
-      STREW_ASSIGN(Engine engine, one(op, name, scheduled));
-      engines.push_back(std::move(engine));
+      STREW_TRY(add(engines, op, name, scheduled));
     }
   }
   return engines;

@@ -5,6 +5,7 @@
 // its limits before each call, so that a call of a few elements runs on as many threads as the test wants.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "backends/backend.h"
 #include "runtime/call/executor/limits.h"
 #include "runtime/call/executor/trace.h"
+#include "strew/library.h"
 #include "strew/op.h"
 #include "strew/runtime.h"
 #include "tests/differential/coverage.h"
@@ -21,8 +23,12 @@
 namespace strew::test {
 
 struct EngineOptions {
-  std::string backend;  ///< if not empty, the only backend
-  int schedules = 1;    ///< random schedules per compiled backend, in addition to the heuristic's
+  std::string backend;               ///< if not empty, the only backend
+  int schedules = 1;                 ///< random schedules per compiled backend, in addition to the heuristic's
+  std::vector<std::string> targets;  ///< what kernels are built for, instead of target_names(); the heuristic sees the first
+  /// Is called, if given, with every compiled kernel that is wanted, instead of building it (tests/cross).
+  std::function<void(const Op& op, const KernelOptions& options)> record;
+  const strew_library* library = nullptr;  ///< if given, compiled kernels come from this library
 };
 
 struct Engine {
@@ -43,6 +49,7 @@ class EngineRoom {
   bool allows(const Op& op, Strategy strategy) const;
   /// The op's cell in the coverage table.
   Expected<Cell> cell(const Op& op) const;
+  bool only_records() const { return options_.record != nullptr; }
   const std::vector<std::string>& backend_names() const { return names_; }
   Coverage& coverage() { return coverage_; }
 
@@ -54,6 +61,9 @@ class EngineRoom {
   /// A random schedule (with strategy `wish`, if given) that is legal for plan and backend; if several draws fail,
   /// the schedule of `usual`.
   Schedule legal_schedule(Rng& rng, const std::string& backend, const BuildRequest& usual, std::optional<Strategy> wish) const;
+  const std::vector<std::string>& targets() const { return options_.targets.empty() ? target_names() : options_.targets; }
+  /// Appends the kernel, or records it.
+  Status add(std::vector<Engine>& engines, const Op& op, const std::string& backend, const KernelOptions& options);
   Expected<Engine> one(const Op& op, const std::string& backend, const KernelOptions& options);
 
   EngineOptions options_;

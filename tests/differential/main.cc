@@ -3,6 +3,7 @@
 //
 //   strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] [--require-coverage] [--verbose]
 //                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE] [--jobs J]
+//                      [--targets CPU,CPU...] [--write-manifest FILE]
 //
 // The seed is printed first. A failure prints the op, the call, the first difference, the shrunk op, and the command
 // that replays it. --require-coverage first makes directed ops for every cell, split and phase of the coverage
@@ -21,6 +22,7 @@
 #include <sstream>
 #include <string>
 
+#include "library/json_lines.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 #include "tests/differential/check.h"
@@ -29,6 +31,9 @@
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_op.h"
 #include "tests/differential/shrink.h"
+
+/// The kernels of a program for another machine, which has no compiler; otherwise absent.
+extern "C" [[gnu::weak]] const strew_library differential_kernels;
 
 namespace strew::test {
 namespace {
@@ -47,7 +52,7 @@ struct Options {
   int64_t iterations = 1000;
   bool iterations_given = false;
   double seconds = 0;
-  std::string replay, op, seeds_file;
+  std::string replay, op, seeds_file, manifest;
   int jobs = 1;
   bool require_coverage = false, verbose = false;
   EngineOptions engines;
@@ -57,13 +62,22 @@ struct Options {
   fmt::print(
       stderr,
       "strew_differential: {}\nusage: strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] "
-      "[--schedules K] [--jobs J] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE]\n",
+      "[--schedules K] [--jobs J] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE] "
+      "[--targets CPU,CPU...] [--write-manifest FILE]\n",
       why);
   std::exit(2);
 }
 
+std::vector<std::string> split(const std::string& text, char at) {
+  std::vector<std::string> parts;
+  std::istringstream stream(text);
+  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
+  return parts;
+}
+
 Options parse(int argc, char** argv) {
   Options o;
+  if (&differential_kernels != nullptr) o.engines.library = &differential_kernels;
   o.seed = (static_cast<uint64_t>(std::random_device{}()) << 20) ^ std::random_device{}();
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
@@ -89,6 +103,10 @@ Options parse(int argc, char** argv) {
       o.seeds_file = value();
     else if (flag == "--jobs")
       o.jobs = std::atoi(value().c_str());
+    else if (flag == "--targets")
+      o.engines.targets = split(value(), ',');
+    else if (flag == "--write-manifest")
+      o.manifest = value();
     else if (flag == "--require-coverage")
       o.require_coverage = true;
     else if (flag == "--verbose")
@@ -343,11 +361,30 @@ int run_jobs(const Options& o) {
   return summary(o, good, coverage, sum);
 }
 
+/// Writes the kernels of the iterations to a manifest.
+int write_manifest(Options o) {
+  if (o.engines.targets.empty()) usage("--write-manifest: --targets is missing, expected the CPUs of the library");
+  std::string text = "{\n\"library\": \"differential_kernels\",\n\"kernels\": [";
+  int64_t count = 0;
+  o.engines.record = [&](const Op& op, const KernelOptions& options) {
+    text += fmt::format("{}\n{{\"name\": \"k{}\", \"backend\": \"{}\", \"schedule\": \"{}\", \"op\": {}}}", count == 0 ? "" : ",",
+                        count, name(options.backend), print(options.schedule), json_text(print(op)));
+    ++count;
+  };
+  Driver driver(o);
+  const bool good = driver.run_share(0, 1);
+  std::ofstream file(o.manifest);
+  file << text << "\n]}\n";
+  fmt::print("{} kernels in {}\n", count, o.manifest);
+  return good && file.good() ? 0 : 1;
+}
+
 }  // namespace
 }  // namespace strew::test
 
 int main(int argc, char** argv) {
   const strew::test::Options options = strew::test::parse(argc, argv);
+  if (!options.manifest.empty()) return strew::test::write_manifest(options);
   const bool alone = options.jobs <= 1 || !options.replay.empty() || !options.op.empty();
   return alone ? strew::test::run_alone(options) : strew::test::run_jobs(options);
 }

@@ -103,6 +103,24 @@ TEST_F(MachineCode, MinimumIsThreeOperationsAndMaximumBlendsNothing) {
   EXPECT_EQ(count(most, "vblend\\w*"), 0);
 }
 
+TEST_F(MachineCode, Aarch64BodiesAreNeon) {
+  const std::string range = code(rows_add(DType::f32, 64), EntryKind::range, "unroll=4", "armv8.2-a");
+  EXPECT_THAT(range, testing::ContainsRegex("fadd\tv[0-9]+\\.4s"));
+  EXPECT_THAT(range, Not(testing::ContainsRegex("fadd\ts[0-9]+")));
+  EXPECT_GE(count(range, "ldp"), 2) << range;  // two vectors at a time, addressed from one register
+  EXPECT_EQ(count(range, "bl"), 0) << range;
+  EXPECT_GE(count(range, "prfm"), 4) << range;
+  const std::string least = code(rows_combined(CombinerKind::min, DType::f32, 64), EntryKind::range, "", "armv8.2-a");
+  EXPECT_THAT(least, testing::ContainsRegex("fmin\tv[0-9]+\\.4s"));
+  EXPECT_EQ(count(least, "fcm\\w*|bit|bif|bsl"), 0) << least;
+}
+
+TEST_F(MachineCode, SveMultipliesWideIntegers) {
+  const Op op = rows_combined(CombinerKind::mul, DType::i64, 64);
+  EXPECT_THAT(code(op, EntryKind::range, "", "armv8.2-a+sve"), testing::ContainsRegex("mul\tz[0-9]+\\.d"));
+  EXPECT_THAT(code(op, EntryKind::range, "", "armv8.2-a"), Not(HasSubstr("\tz")));
+}
+
 TEST_F(MachineCode, StreamingStoresWantNoPrefetch) {
   const std::string range = code(rows_set(), EntryKind::range, "nontemporal=true,prefetch=16");
   EXPECT_GT(count(range, "vmovnt\\S*"), 0) << range;

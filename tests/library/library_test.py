@@ -104,6 +104,40 @@ def check_model(check):
     check.that({v["kernel"] for v in report["variants"]} == {"kv_decode"}, f"a library of the model: {report}")
 
 
+def check_targets(check):
+    """A library has the targets of one architecture, its baseline among them."""
+    def targets(listed, *options):
+        (check.folder / "targets.json").write_text(json.dumps({"library": "l", "targets": listed, "kernels": [{"name": "k", "op": OP}]}))
+        return [v["target"] for v in check.library("targets.json", "targets", *options)["variants"]]
+
+    both = ["x86-64-v2", "neoverse-n1", "armv8.2-a"]
+    arm = ["aarch64-generic", "aarch64-armv8.2-a", "aarch64-neoverse-n1"]
+    check.that(targets(both, "--arch", "x86_64") == ["x86_64-x86-64", "x86_64-x86-64-v2"], "--arch x86_64 takes other targets")
+    check.that(targets(both, "--arch", "aarch64") == arm, "--arch aarch64 takes other targets")
+    check.that(targets(both[1:]) == arm, "a manifest of one architecture does not decide")
+    check.that(targets(both, "--target", "znver3,x86-64-v3") == ["x86_64-x86-64", "x86_64-x86-64-v3", "x86_64-znver3"], "--target is not taken")
+    check.that(targets([], "--arch", "aarch64") == arm[:1], "the baseline alone is not made")
+    objects = check.run("ar", "t", "targets/libl.a").stdout
+    check.that("l_registry.o" in objects, f"the archive has {objects}")
+    for options, words in [(["--arch", "sparc"], "arch: 'sparc', expected x86_64 or aarch64"), (["--target", "z80"], "target: target 'z80': unknown CPU"),
+                           (["--target", "native"], "target: 'native' differs from machine to machine")]:
+        done = check.run(check.strew, "library", "targets.json", "-o", "targets", *options, expected=1)
+        check.that(words in done.stderr and done.stderr.count("\n") == 1, f"{options}: {done.stderr}")
+
+
+def check_depfile(check):
+    """The depfile is a rule that Make reads: the archive depends on the manifest and the models."""
+    model = ROOT / "examples/kv_cache/decode.onnx"
+    copied = check.folder / "a model.onnx"
+    shutil.copy2(model, copied)
+    (check.folder / "depfile.json").write_text(json.dumps({"library": "l", "kernels": [{"name": "k", "file": copied.name}]}))
+    check.run(check.strew, "library", "depfile.json", "-o", "depfile", "--depfile", "depfile.d")
+    (check.folder / "Makefile").write_text("include depfile.d\ndepfile/libl.a:\n\t@echo made again\n")
+    check.that("made again" not in check.run("make").stdout, "Make finds the new archive out of date")
+    os.utime(copied, (2**31, 2**31))
+    check.that("made again" in check.run("make").stdout, "Make does not see that the model changed")
+
+
 def check_errors(check):
     def refused(manifest, *parts, folder="bad", status=1):
         (check.folder / "bad.json").write_text(manifest if isinstance(manifest, str) else json.dumps(manifest, indent=1))
@@ -122,7 +156,7 @@ def check_errors(check):
     refused({**good, "kernels": [1]}, "a kernel is a number, expected an object")
     refused({**good, "targets": ["z80"]}, "targets: ", "z80")
     refused({**good, "targets": ["native"]}, "differs from machine to machine")
-    refused({**good, "targets": ["npu-a5"]}, "targets: ", "expected an x86_64 CPU")
+    refused({**good, "targets": ["npu-a5"]}, "targets: ", "expected a CPU of x86_64 or aarch64")
     refused({**good, "kernels": [{"name": "k", "op": "strew1.scatter("}]}, "bad.json:6: op: op text, offset")
     refused({**good, "kernels": [{"name": "k"}]}, "op, file: expected one of them")
     refused({**good, "kernels": [{"name": "k", "file": "none.onnx"}]}, "file: ", "none.onnx")
@@ -164,6 +198,8 @@ def main():
     check_programs(check)
     check_freestanding(check)
     check_model(check)
+    check_targets(check)
+    check_depfile(check)
     check_errors(check)
     if check.failures:
         return 1

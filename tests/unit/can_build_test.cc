@@ -35,8 +35,10 @@ TEST(LlvmCanBuild, ComplexAndWide) {
   EXPECT_EQ(answer("bf16", " combiner=add accumulate=wide"), "");
 }
 
+TEST(LlvmCanBuild, Aarch64) { EXPECT_EQ(answer("f32", "", "generic"), ""); }
+
 TEST(LlvmCanBuild, DeclinesWithTheReason) {
-  EXPECT_EQ(answer("f32", "", "generic"), "backend llvm: architecture aarch64 is not generated, only x86_64");
+  EXPECT_EQ(answer("f32", "", "npu-a5"), "backend llvm: architecture npu is not generated, only x86_64 and aarch64");
 }
 
 }  // namespace

@@ -77,6 +77,20 @@ TEST(Target, TraitsFollowFeatures) {
   EXPECT_EQ(parse_target("x86-64-v4")->vector_bytes, 64);
   EXPECT_EQ(parse_target("skylake-avx512")->vector_bytes, 32);  // 64-byte vectors lower its clock
   EXPECT_EQ(parse_target("znver5-avx512vl")->vector_bytes, 32);
+  EXPECT_EQ(parse_target("neoverse-v1")->vector_bytes, 16);
+  EXPECT_TRUE(parse_target("generic")->f16c);
+}
+
+TEST(Target, FeaturesBelongToAnArchitecture) {
+  EXPECT_EQ(canonical("armv8.2-a+sve"), "aarch64-armv8.2-a+fullfp16+sve");
+  EXPECT_EQ(canonical("neoverse-n2-sve"), "aarch64-neoverse-n2-sve-sve2");
+  EXPECT_THAT(canonical("x86-64-v3+sve"), StartsWith("target 'x86-64-v3+sve': unknown feature 'sve', expected one of sse3,"));
+  EXPECT_THAT(canonical("armv8.2-a+avx2"), StartsWith("target 'armv8.2-a+avx2': unknown feature 'avx2', expected one of lse,"));
+  EXPECT_EQ(canonical("x86_64-neoverse-n1"),
+            "target 'x86_64-neoverse-n1': CPU 'neoverse-n1' is of architecture aarch64, not x86_64");
+  Target target = parse_target("x86-64-v3").value();
+  target.features = {"+sve"};
+  EXPECT_THAT(check(target).message(), StartsWith("target: a feature is '+sve', expected + or - before one of sse3,"));
 }
 
 TEST(Target, ErrorsNameWhatIsUnknown) {

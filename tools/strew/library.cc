@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/pending_file.h"
 #include "library/build.h"
 #include "library/manifest.h"
 #include "tools/strew/message.h"
@@ -65,6 +66,23 @@ std::string as_text(const LibraryReport& report) {
                             report.variants.size(), reused, report.archive_bytes, static_cast<double>(nanoseconds) / 1e6);
 }
 
+/// A rule of Make: the archive depends on the manifest and on the files that it names.
+Status write_depfile(const Options& options, const Manifest& manifest, const LibraryReport& report) {
+  const auto escaped = [](const std::string& path) {
+    std::string out;
+    for (const char c : path) {
+      if (c == ' ' || c == '#' || c == '\\') out += '\\';
+      if (c == '$') out += '$';
+      out += c;
+    }
+    return out;
+  };
+  std::string rule = escaped(report.archive) + ": " + escaped(options.file);
+  for (const std::string& file : manifest.files) rule += " \\\n  " + escaped(file);
+  STREW_ASSIGN(PendingFile file, PendingFile::create(options.depfile, rule + "\n"));
+  return file.commit();
+}
+
 }  // namespace
 
 int library(const Options& options) {
@@ -78,13 +96,15 @@ int library(const Options& options) {
   if (options.file.empty())
     return usage_error("MANIFEST: it is missing, expected the file that lists the kernels, or --from-model FILE");
   if (options.output.empty()) return usage_error("-o: it is missing, expected the folder to write");
-  const Expected<Manifest> manifest = read_manifest(options.file);
+  const Expected<Manifest> manifest = read_manifest(options.file, {options.arch, options.targets});
   if (!manifest.ok()) return fail(manifest.status());
   LibraryOptions wanted;
   wanted.jobs = options.jobs;
   wanted.progress = show_progress;
   const Expected<LibraryReport> report = build_library(*manifest, options.output, wanted);
   if (!report.ok()) return fail(report.status());
+  if (!options.depfile.empty())
+    if (const Status status = write_depfile(options, *manifest, *report); !status.ok()) return fail(status);
   return fail(print_out(options.json ? as_json(*report) : as_text(*report)));
 }
 

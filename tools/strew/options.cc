@@ -238,6 +238,15 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command->add_option("-o", options.output,
                       "the folder to write; one of an earlier run is replaced, and its kernels are used again");
   command->add_option("--from-model", options.from_model, "print a manifest with the kernels of this model file instead");
+  command->add_option("--arch", options.arch,
+                      "make the library for x86_64 or aarch64, and leave out the manifest's targets of the other (default: the "
+                      "architecture of all targets, or this machine's if they have several)");
+  command
+      ->add_option("--target", options.targets,
+                   "CPUs to compile for, CPU[+feature|-feature...], instead of the manifest's; with commas between them")
+      ->delimiter(',');
+  command->add_option("--depfile", options.depfile,
+                      "write the model files that the manifest names to this file, as a rule of Make, for CMake and Ninja");
   command->add_option("--jobs", options.jobs, "the most kernels to compile at a time (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
@@ -280,7 +289,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   }
   options.command = app.get_subcommands().front()->get_name();
   options.import.check_undefined = options.command == "run" && !options.trust_indices;
-  keep_whole({options.file, options.output});
+  keep_whole({options.file, options.output, options.depfile});
   keep_whole(options.inputs);
   keep_whole(options.outputs);
   const Status status = check_values(raw, options);

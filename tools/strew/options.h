@@ -17,9 +17,12 @@ struct Options {
   std::vector<std::string> inputs, outputs;
   std::string kernel_name;  ///< --kernel
   std::string emit;
-  std::string output;      ///< compile -o, library -o
-  std::string from_model;  ///< library --from-model
-  int jobs = 0;            ///< library --jobs
+  std::string output;                ///< compile -o, library -o
+  std::string from_model;            ///< library --from-model
+  int jobs = 0;                      ///< library --jobs
+  std::string arch;                  ///< library --arch
+  std::vector<std::string> targets;  ///< library --target
+  std::string depfile;               ///< library --depfile
   bool time = false, verify = false, json = false, verbose = false;
   bool trust_indices = false;  ///< --trust-indices: `run` leaves policy `undefined` unchecked
   ImportOptions import;

@@ -87,7 +87,7 @@ Status halide_can_build(const Plan& plan, const Schedule& schedule, const Target
   // LLVM emits the entries that call the loop body, and entries that have no such body, like init.
   if (const Status entries = llvm_can_build(plan, schedule, target); !entries.ok())
     return decline("its entries are made by LLVM: " + entries.message());
-  if ((features_of(target) & feature_bit("sse4.1")) == 0) {
+  if (target.arch == "x86_64" && (features_of(target) & feature_bit("sse4.1")) == 0) {
     for (size_t n = 0; n < plan.combine.nodes.size() && !plan.pure_move; ++n)
       if (rounds_to_integer(plan.combine.nodes[n].op))
         return decline("node " + std::to_string(n) + " of the combiner, " + std::string(name(plan.combine.nodes[n].op)) +

@@ -28,7 +28,7 @@ llvm::Function* make_function(llvm::Module& module, const std::string& name) {
 }  // namespace
 
 Frame::Frame(llvm::Module& module, const std::string& name, const Plan& p, const Schedule& s, const Target& t)
-    : e(module, *make_function(module, name)), numeric(e, t.f16c), plan(p), schedule(s), target(t) {
+    : e(module, *make_function(module, name)), numeric(e, t), plan(p), schedule(s), target(t) {
   llvm::Type* ptr = e.b.getPtrTy();
   Value* args = e.function.getArg(0);
   Value* data = e.load(ptr, e.at(args, e.i64(offsetof(strew_args, data))), Access::input, 8);

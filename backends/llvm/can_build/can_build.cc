@@ -1,5 +1,5 @@
-// See can_build.h. LLVM generates arithmetic on every dtype that has arithmetic, and pure moves of every dtype, for x86-64. It never sees a wide
-// accumulation whole: split_wide (compiler/rewrite) makes several kernels of it. The reference runs what is declined here.
+// See can_build.h. LLVM generates arithmetic on every dtype that has arithmetic, and pure moves of every dtype, for x86-64 and AArch64. It never
+// sees a wide accumulation whole: split_wide (compiler/rewrite) makes several kernels of it. The reference runs what is declined here.
 // Tested by tests/unit/can_build_test.cc; the differential test prints which share of ops is declined.
 #include "backends/llvm/can_build/can_build.h"
 
@@ -15,7 +15,8 @@ Status decline(const std::string& why) { return unsupported("backend llvm: " + w
 }  // namespace
 
 Status llvm_can_build(const Plan& plan, const Schedule&, const Target& target) {
-  if (target.arch != "x86_64") return decline("architecture " + target.arch + " is not generated, only x86_64");
+  if (target.arch != "x86_64" && target.arch != "aarch64")
+    return decline("architecture " + target.arch + " is not generated, only x86_64 and aarch64");
   if (plan.init_kind == InitKind::copy && !plan.gather) {
     for (int i = 0; i < plan.pairs; ++i) {
       const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype,

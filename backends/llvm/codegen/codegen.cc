@@ -2,8 +2,9 @@
 // common subexpressions, simplification, hoisting out of loops (LICM), the unrolling that the emitter asked for, simplification again. LLVM's O2
 // takes three times as long per kernel and gains nothing.
 //
-// Making a TargetMachine costs 0.4 ms, so each thread keeps the last one it used. Loop strength reduction is left out of code generation: it
-// takes a quarter of a kernel's compile time, mostly for scalar evolution, and does not improve the addresses that the emitter wrote.
+// Making a TargetMachine costs 0.4 ms, so each thread keeps the last one it used. Loop strength reduction is left out of code generation for
+// x86-64: it takes a quarter of a kernel's compile time, mostly for scalar evolution, and does not improve the addresses that the emitter wrote.
+// AArch64 needs it, because no address there is a register plus an index plus a constant.
 // Tested by tests/golden/machine_code_test.cc and tests/differential.
 #include "backends/llvm/codegen/codegen.h"
 
@@ -35,8 +36,11 @@
 namespace strew::inline v0 {
 namespace {
 
+/// The name of the target's CPU and its features as LLVM takes them, which has no CPU armv8.2-a.
+constexpr std::string_view kArm82 = "armv8.2-a";
+std::string llvm_cpu(const Target& target) { return target.cpu == kArm82 ? "generic" : target.cpu; }
 std::string feature_string(const Target& target) {
-  std::string text;
+  std::string text = target.cpu == kArm82 ? "+v8.2a" : "";
   for (const std::string& feature : target.features) text += (text.empty() ? "" : ",") + feature;
   return text;
 }
@@ -61,15 +65,15 @@ Expected<llvm::TargetMachine*> machine_for(const Target& target) {
   if (found == nullptr) return unsupported("target: arch '" + target.arch + "': " + why);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  last_machine.reset(found->createTargetMachine(triple, target.cpu, feature_string(target), options, llvm::Reloc::PIC_,
+  last_machine.reset(found->createTargetMachine(triple, llvm_cpu(target), feature_string(target), options, llvm::Reloc::PIC_,
                                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default, /*JIT=*/false));
   if (!last_machine) return unsupported("target: LLVM has no machine for " + text);
   last_text = text;
   return last_machine.get();
 }
 
-/// Leaves loop strength reduction out of code generation, without a process-wide option: LLVM asks the context's gate before it runs a pass,
-/// and identifies the pass by its name, here as the LLVM version that we build with spells it.
+/// Leaves loop strength reduction out of code generation for x86-64, without a process-wide option: LLVM asks the context's gate before it runs a
+/// pass, and identifies the pass by its name, here as the LLVM version that we build with spells it.
 class PassGate : public llvm::OptPassGate {
  public:
   [[nodiscard]] bool isEnabled() const override { return true; }
@@ -105,7 +109,7 @@ void leak_machine() {
 Status prepare(llvm::Module& module, const Target& target) {
   STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
   static PassGate gate;
-  module.getContext().setOptPassGate(gate);
+  if (target.arch == "x86_64") module.getContext().setOptPassGate(gate);
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   return {};

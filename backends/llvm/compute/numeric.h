@@ -10,12 +10,13 @@
 #include "backends/llvm/codegen/emitter.h"
 #include "strew/dtype.h"
 #include "strew/expr.h"
+#include "strew/target.h"
 
 namespace strew::inline v0 {
 
 class Numeric {
  public:
-  Numeric(Emitter& emitter, bool f16c) : e_(emitter), f16c_(f16c) {}
+  Numeric(Emitter& emitter, const Target& target) : e_(emitter), f16c_(target.f16c), has_extrema_(target.arch == "aarch64") {}
 
   /// The storage type of one element, or of a vector of `lanes` elements.
   llvm::Type* storage_type(DType dtype, int lanes);
@@ -64,6 +65,7 @@ class Numeric {
 
   Emitter& e_;
   bool f16c_;
+  bool has_extrema_;  ///< has instructions for IEEE 754's minimum and maximum
 };
 
 }  // namespace strew::inline v0

@@ -48,11 +48,12 @@ Expected<FeatureSet> features_of_text(std::string_view text) {
   const CpuInfo* const cpu = cpu_at_the_beginning(text);
   if (cpu == nullptr && !text.starts_with(kNative))
     return invalid_argument("cpu: '" + std::string(text) + "', expected native or the name of a CPU, such as x86-64-v2");
+  const std::string_view arch = cpu == nullptr ? machine().cpu->arch : cpu->arch;
   FeatureSet set = cpu == nullptr ? machine().features : cpu->features;
   for (size_t at = cpu == nullptr ? kNative.size() : cpu->name.size(); at < text.size();) {
     const size_t next = std::min(text.find_first_of("+-", at + 1), text.size());
     const std::string_view name = text.substr(at + 1, next - at - 1);
-    const FeatureInfo* const feature = find_feature(name);
+    const FeatureInfo* const feature = find_feature(name, arch);
     if (feature == nullptr)
       return invalid_argument("cpu: feature '" + std::string(name) + "' of '" + std::string(text) + "' is unknown");
     if (text[at] == '+') set |= bit_of(feature) | feature->implies;
