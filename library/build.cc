@@ -176,6 +176,7 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     }
     registry.back().variants.push_back(job.kernel.symbol);
     header.back().variants.push_back(target.cpu);
+    header.back().variants_agree = header.back().variants_agree && same_arguments(*header.back().baseline, job.kernel);
     report.variants.push_back({kernel.name, print(target), job.kernel.symbol, std::string(job.kernel.backend->name()),
                                print(job.kernel.schedule), job.kernel.why, job.object.size(), job.reused, job.nanoseconds});
     if (symbols.insert(job.kernel.symbol).second) members.push_back({job.kernel.symbol + ".o", std::move(job.object)});

@@ -41,13 +41,17 @@ const char* c_type(DType dtype) {
   }
 }
 
+std::shared_ptr<const strew_kernel> descriptor_of(const Compiled& kernel) {
+  return materialise(kernel.descriptor, [](const std::string&) { return nullptr; });
+}
+
 /// One kernel's functions.
 class Functions {
  public:
   Functions(const HeaderKernel& kernel, size_t number)
       : kernel_(kernel),
         number_(number),
-        descriptor_(materialise(kernel.baseline->descriptor, [](const std::string&) { return nullptr; })) {
+        descriptor_(descriptor_of(*kernel.baseline)) {
     name_tensors();
     name_extents();
   }
@@ -163,7 +167,7 @@ class Functions {
     for (size_t i = 0; i < count(); ++i)
       text += std::string(", ") + (is_result(i) ? "" : "const ") + c_type(dtype(i)) + "* " + names_[i];
     for (const std::string& parameter : parameters_) text += ", int64_t " + parameter;
-    text += ") {\n";
+    text += ") {\n" + at_once();
     for (size_t i = 0; i < count(); ++i) {
       if (!dims_[i].empty()) text += list(names_[i] + "_dims", dims_[i]);
       if (!strides_[i].empty()) text += list(names_[i] + "_strides", strides_[i]);
@@ -178,8 +182,32 @@ class Functions {
     return text + "  };\n  return strew_context_run(context, " + std::to_string(number_) + ", tensors, " +
            std::to_string(count()) + ", NULL);\n}\n\n";
   }
+  /// The call by addresses and symbols alone, for kernels that can be called so.
+  std::string at_once() const {
+    const strew_kernel& kernel = *descriptor_;
+    if (kernel.part_count != 0 || !kernel_.variants_agree) return {};
+    for (uint32_t c = 0; c < kernel.constraint_count; ++c)
+      if (kernel.constraints[c].kind != STREW_EQUAL) return {};
+    std::vector<std::string> data(kernel.data_count, "NULL"), numbers;
+    for (size_t i = 0; i < count(); ++i) data[tensor(i).data] = "(void*)" + names_[i];
+    for (uint32_t s = 0; s < kernel.symbol_count; ++s) {
+      const strew_symbol& symbol = kernel.symbols[s];
+      if (symbol.is_stride != 0) return {};
+      numbers.push_back(dims_[symbol.tensor][symbol.dim]);
+    }
+    std::string text = "  void* const data[" + std::to_string(data.size()) + "] = {";
+    for (size_t i = 0; i < data.size(); ++i) text += (i == 0 ? "" : ", ") + data[i];
+    text += "};\n";
+    if (!numbers.empty()) text += list("numbers", numbers);
+    return text + "  if (strew_context_run_at(context, " + std::to_string(number_) + ", data, " +
+           (numbers.empty() ? "NULL" : "numbers") + ")) return NULL;\n";
+  }
   static std::string list(const std::string& name, const std::vector<std::string>& values) {
-    std::string text = "  const int64_t " + name + "[" + std::to_string(values.size()) + "] = {";
+    // Constants need not be stored by every call.
+    const bool is_constant = std::all_of(values.begin(), values.end(), [](const std::string& value) {
+      return std::all_of(value.begin(), value.end(), [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
+    });
+    std::string text = std::string(is_constant ? "  static const" : "  const") + " int64_t " + name + "[" + std::to_string(values.size()) + "] = {";
     for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ", ") + values[i];
     return text + "};\n";
   }
@@ -194,6 +222,19 @@ class Functions {
 
 }  // namespace
 
+bool same_arguments(const Compiled& a, const Compiled& b) {
+  const std::shared_ptr<const strew_kernel> first = descriptor_of(a), second = descriptor_of(b);
+  const auto same_symbol = [](const strew_symbol& x, const strew_symbol& y) {
+    return x.tensor == y.tensor && x.dim == y.dim && x.is_stride == y.is_stride;
+  };
+  const auto same_place = [](const strew_tensor_rule& x, const strew_tensor_rule& y) { return x.data == y.data; };
+  return first->data_count == second->data_count &&
+         std::equal(first->symbols, first->symbols + first->symbol_count, second->symbols,
+                    second->symbols + second->symbol_count, same_symbol) &&
+         std::equal(first->tensors, first->tensors + first->tensor_count, second->tensors,
+                    second->tensors + second->tensor_count, same_place);
+}
+
 std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
   std::string upper = library;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -204,8 +245,9 @@ std::string make_header(const std::string& library, const std::vector<HeaderKern
                      ".a and libstrew_rt. A context chooses the variants for the CPU at run time and is used by any number\n"
                      " * of threads. The functions NAME take tensors and check them; the functions NAME_at take pointers to "
                      "row-major buffers (or\n"
-                     " * buffers with the given strides) and the extents that the kernel leaves open. Both return null, or a "
-                     "failure with a message.\n */\n"
+                     " * buffers with the given strides) and the extents that the kernel leaves open, and do not look for buffers that "
+                     "overlap.\n"
+                     " * Both return null, or a failure with a message; if a call fails, nothing is written.\n */\n"
                      "#ifndef " +
                      upper + "_H\n#define " + upper +
                      "_H\n\n#include <strew/library.h>\n\n"

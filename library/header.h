@@ -13,7 +13,11 @@ struct HeaderKernel {
   std::string name;
   const Compiled* baseline;           ///< its descriptor has the tensors
   std::vector<std::string> variants;  ///< texts of targets
+  bool variants_agree = true;         ///< same_arguments() of all variants
 };
+
+/// Do the entries of the two kernels, which are variants of one, take the same addresses and symbols in the same places?
+bool same_arguments(const Compiled& a, const Compiled& b);
 
 /// `kernels` in the order of the registry.
 std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels);

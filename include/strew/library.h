@@ -65,6 +65,11 @@ STREW_API void strew_context_free(strew_context* context);
 /* Runs kernel number `kernel` of the registry on tensors, as strew_kernel_run() does. */
 STREW_API strew_status strew_context_run(const strew_context* context, uint32_t kernel, const strew_tensor* tensors,
                                          size_t tensor_count, const strew_call_options* options) STREW_CHECK_RESULT;
+/* For the functions of generated headers that take pointers: runs a kernel whose variants all have the same data_count and symbols (abi.h), and
+ * no constraints but STREW_EQUAL. data: the addresses as strew_args has them, null where a place is unbound; numbers: of the symbols. Shapes are
+ * not checked, nor whether buffers overlap. Returns 1 if the call was made and succeeded. Returns 0, with nothing done, if strew_context_run()
+ * has to be called instead: for a kernel's first call, a large one, and one that fails. */
+STREW_API int strew_context_run_at(const strew_context* context, uint32_t kernel, void* const* data, const int64_t* numbers);
 /* The kernel of that number, for strew_kernel_run_many() and the others. It belongs to the caller, and does not need the context any more. */
 STREW_API strew_status strew_context_kernel(const strew_context* context, uint32_t kernel,
                                             strew_kernel_ref** out) STREW_CHECK_RESULT;

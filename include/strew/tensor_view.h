@@ -17,13 +17,14 @@
 namespace strew::inline v0 {
 
 struct TensorView {
-  void* data = nullptr;  ///< address of element [0, ..., 0]. Inputs are never written
-  DType dtype = DType::f32;
-  bool read_only = false;  ///< the view can only be an input: binding it to a result is an error
-  /// Number of dims; kWrongStrides if the constructor was given strides, but not as many as dims, which every call refuses.
-  int32_t rank = 0;
+  // The members are those of C's strew_tensor (strew_rt.h), in the same places.
+  void* data = nullptr;              ///< address of element [0, ..., 0]. Inputs are never written
   const int64_t* dims = nullptr;     ///< rank extents, in elements
   const int64_t* strides = nullptr;  ///< rank strides, in elements; null: contiguous, row-major
+  /// Number of dims; kWrongStrides if the constructor was given strides, but not as many as dims, which every call refuses.
+  int32_t rank = 0;
+  DType dtype = DType::f32;
+  uint8_t read_only = 0;  ///< not 0: the view can only be an input: binding it to a result is an error
 
   static constexpr int32_t kWrongStrides = -1;
 
@@ -40,12 +41,12 @@ struct TensorView {
       : TensorView(data, dtype, rank_of(dims, strides), dims.data(), strides.empty() ? nullptr : strides.data()) {}
   TensorView(const void* data, DType dtype, std::span<const int64_t> dims, std::span<const int64_t> strides = {})
       : TensorView(const_cast<void*>(data), dtype, dims, strides) {
-    read_only = true;
+    read_only = 1;
   }
 
   /// From the parts of a C structure, such as a DLTensor. `strides` may be null.
   TensorView(void* data, DType dtype, int32_t rank, const int64_t* dims, const int64_t* strides = nullptr)
-      : data(data), dtype(dtype), rank(rank), dims(dims), strides(strides) {}
+      : data(data), dims(dims), strides(strides), rank(rank), dtype(dtype) {}
 
  private:
   static int32_t rank_of(std::span<const int64_t> dims, std::span<const int64_t> strides) {

@@ -31,6 +31,9 @@ class Binder {
   bool binds_plainly(std::span<const TensorView> tensors, Call& call) const {
     return tensors.size() == count_ && rules_.bind(tensors.data(), call);
   }
+  /// PackedRules::bind_addresses(), where it may be called.
+  bool takes_addresses() const { return is_fast() && rules_.takes_addresses(); }
+  bool bind_addresses(void* const* data, const int64_t* dyn, Call& call) const { return rules_.bind_addresses(data, dyn, call); }
 
  private:
   Binder(const strew_kernel& kernel, PackedRules rules)

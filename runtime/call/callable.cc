@@ -29,6 +29,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->last_level_cache_bytes = machine().l3_bytes;
   made->is_sequential = made->range != nullptr && kernel.strategy == STREW_STRATEGY_sequential;
   made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
+  made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
   made->checked_alone = limits->checked_alone;
   made->result_bytes = strew::result_bytes(kernel);
   made->threads = threads == 0 ? executor->threads() : threads;
@@ -105,6 +106,19 @@ bool Callable::run_if_it_fits(std::span<const TensorView> tensors, strew_fault* 
   } catch (const std::bad_alloc&) {
     status = unsupported("call: out of memory; what the results hold is not specified");
   }
+  return true;
+}
+
+bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
+  if (!takes_addresses) return false;
+  Call call;
+  if (!binder.bind_addresses(data, dyn, call) || !goes_straight(*this, call)) return false;
+  if (call.positions == 0) return true;
+  const FpEnvironment environment(computes_floats);
+  const strew_args args = arguments_of(call);
+  strew_fault found;
+  if (check_at_once != nullptr && check_at_once(&args, 0, call.positions, &found) != STREW_OK) return false;
+  range(&args, 0, call.positions, &found);
   return true;
 }
 

@@ -37,6 +37,10 @@ class alignas(64) Callable {
   /// Otherwise does nothing.
   bool run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const;
 
+  /// Runs a small call whose tensors the caller knows to fit: their addresses and the symbols, as strew_args has them. Returns false, and has
+  /// done nothing, if run() must be called instead: for another call, or to find out what is wrong.
+  bool run_addresses(void* const* data, const int64_t* dyn) const;
+
   // The steps of run(), for batches of calls (runtime/call/run_many).
 
   /// Sets the executor and the threads of a bound call whose phases will run.
@@ -59,6 +63,7 @@ class alignas(64) Callable {
   bool is_sequential = false;  ///< strategy sequential: after checking and init the range entry does everything
   /// Calls that are not worth a second thread may run in that way too, because the strategy does not decide the bits.
   bool may_be_alone = false;
+  bool takes_addresses = false;  ///< run_addresses() can run calls
   int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
   int64_t result_bytes = 1;                              ///< bytes of an element of result 0
   std::shared_ptr<const ExecutionLimits> limits;

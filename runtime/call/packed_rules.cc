@@ -201,6 +201,12 @@ Expected<PackedRules> PackedRules::make(const strew_kernel& kernel) {
   uint32_t bound = 0;
   for (uint32_t i = 0; i < kernel.tensor_count; ++i) bound |= 1U << kernel.tensors[i].data;
   made.unbound_ = static_cast<uint16_t>(~bound & ((1U << kernel.data_count) - 1));
+  made.takes_addresses_ =
+      std::all_of(kernel.constraints, kernel.constraints + kernel.constraint_count,
+                  [](const strew_constraint& rule) { return rule.kind == STREW_EQUAL; }) &&
+      std::all_of(kernel.symbols, kernel.symbols + kernel.symbol_count,
+                  [](const strew_symbol& symbol) { return symbol.is_stride == 0; });
+  made.data_ = static_cast<uint8_t>(kernel.data_count);
   made.is_static_ = made.symbols_ == 0 && made.constraints_ == 0;
   if (made.is_static_) {
     Call call;
@@ -398,6 +404,36 @@ bool PackedRules::bind_open(const TensorView* tensors, Call& call) const {
   call.dyn = dyn;
   call.result_is_operand = same_buffers == results_;
   count_work(dyn, call);
+  return true;
+}
+
+bool PackedRules::bind_addresses(void* const* data, const int64_t* dyn, Call& call) const {
+  uint32_t missing = 0;
+  for (uint32_t i = 0; i < data_; ++i) missing |= static_cast<uint32_t>(data[i] == nullptr) << i;
+  int64_t negative = 0;
+  for (uint32_t i = 0; i < symbols_; ++i) negative |= dyn[i];
+  if (missing != unbound_ || negative < 0) return false;
+  call.data = const_cast<void**>(data);
+  call.dyn = dyn;
+  call.result_is_operand = false;
+  if (is_static_) {
+    call.positions = positions_;
+    call.splits = splits_;
+    call.window = window_;
+    call.init = init_;
+  } else {
+    count_work(dyn, call);
+  }
+  if (call.init == 0) return true;
+  // The results are made from operands: the only calls that need no more are those in which all of them are the operands.
+  if (!operands_share_) return false;
+  const Slot* slot = slots();
+  for (uint32_t r = 0; r < results_; ++r, slot = slot->next()) {
+    const Slot* operand = slots();
+    for (int i = 0; i < slot->may_be; ++i) operand = operand->next();
+    if (data[slot->data] != data[operand->data]) return false;
+  }
+  call.result_is_operand = true;
   return true;
 }
 

@@ -33,6 +33,13 @@ class PackedRules {
     return is_static_ ? bind_static(tensors, call) : bind_open(tensors, call);
   }
 
+  /// May calls be bound by addresses and symbols alone? They may if the descriptor's only constraints are equalities, which the caller keeps,
+  /// and no symbol is a stride.
+  bool takes_addresses() const { return takes_addresses_; }
+  /// bind() for such a call, whose results overlap no other tensor but an operand at the same address. Both arrays are those of strew_args and
+  /// outlive the call. Returns false, and leaves the decision to bind(), if an address is null or a symbol negative.
+  bool bind_addresses(void* const* data, const int64_t* dyn, Call& call) const;
+
  private:
   struct Slot;
   struct Term;
@@ -63,11 +70,12 @@ class PackedRules {
   std::unique_ptr<Line[]> lines_;  // NOLINT(modernize-avoid-c-arrays): one pointer, so that all members fit a cache line
   // The counts of a Call of a kernel without symbols; for other kernels, each call evaluates the terms.
   int64_t positions_ = 0, splits_ = 0, window_ = 0, init_ = 0;
-  uint8_t tensors_ = 0, results_ = 0, symbols_ = 0;
+  uint8_t tensors_ = 0, results_ = 0, symbols_ = 0, data_ = 0;
   bool is_usable_ = false;
   bool is_static_ = false;       ///< no symbols and no constraints
   bool operands_share_ = false;  ///< every result and its operand are static with one layout, so they may be one buffer
   bool makes_result_ = false, may_overwrite_ = false;
+  bool takes_addresses_ = false;
   uint16_t unbound_ = 0;  ///< bit i: entry i of strew_args.data has no tensor
   uint16_t constraints_ = 0, covers_ = 0;
   uint32_t terms_at_ = 0;  ///< offset of the terms in bytes from the first line

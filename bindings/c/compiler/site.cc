@@ -21,7 +21,7 @@ strew_status strew_site_run(strew_site* site, const strew_prepared* op, const st
     STREW_TRY(check_not_null(site, "site"));
     STREW_TRY(check_not_null(op, "op"));
     STREW_TRY(check_tensors(tensors, tensor_count));
-    return site->site.run(op->op, Views(tensors, tensor_count).span(), fault);
+    return site->site.run(op->op, as_views(tensors, tensor_count), fault);
   });
 }
 
@@ -44,6 +44,6 @@ strew_status strew_site_run_tensors(strew_site* site, const strew_tensor* tensor
     if (request != nullptr) {
       STREW_ASSIGN(options, kernel_options(request));
     }
-    return site->site.run(Views(tensors, tensor_count).span(), make, fault, variant, options);
+    return site->site.run(as_views(tensors, tensor_count), make, fault, variant, options);
   });
 }

@@ -99,30 +99,16 @@ Expected<T> known_fields(const T* given, const T& defaults, const char* argument
   return out;
 }
 
-/// Callers' tensors as views, without memory from the heap for the usual number of them.
-class Views {
- public:
-  Views(const strew_tensor* tensors, size_t count) : count_(count) {
-    if (count > kMost) more_.resize(count);
-    view_ = count > kMost ? more_.data() : reinterpret_cast<TensorView*>(&few_);
-    for (size_t i = 0; i < count; ++i) put(i, tensors[i]);
-  }
-  Views(const Views&) = delete;
-  Views& operator=(const Views&) = delete;
-  std::span<const TensorView> span() const { return {view_, count_}; }
-
- private:
-  static constexpr size_t kMost = 12;
-  void put(size_t at, const strew_tensor& from) {
-    auto* const view = new (view_ + at) TensorView(from.data, static_cast<DType>(from.dtype), from.rank, from.dims, from.strides);
-    view->read_only = from.read_only != 0;
-  }
-  size_t count_;
-  TensorView* view_;
-  std::vector<TensorView> more_;
-  alignas(TensorView) std::byte few_[kMost * sizeof(TensorView)];
-};
-
+// The two structs have their members in the same places, so that callers' tensors are views without being copied.
+static_assert(sizeof(TensorView) == sizeof(strew_tensor) && offsetof(TensorView, data) == offsetof(strew_tensor, data) &&
+              offsetof(TensorView, dims) == offsetof(strew_tensor, dims) &&
+              offsetof(TensorView, strides) == offsetof(strew_tensor, strides) &&
+              offsetof(TensorView, rank) == offsetof(strew_tensor, rank) &&
+              offsetof(TensorView, dtype) == offsetof(strew_tensor, dtype) &&
+              offsetof(TensorView, read_only) == offsetof(strew_tensor, read_only));
+inline std::span<const TensorView> as_views(const strew_tensor* tensors, size_t count) {
+  return {reinterpret_cast<const TensorView*>(tensors), count};
+}
 inline Status check_tensors(const void* tensors, size_t count) {
   return count == 0 ? Status() : check_not_null(tensors, "tensors");
 }

@@ -50,12 +50,12 @@ int32_t strew_kernel_threads(const strew_kernel_ref* kernel) { return kernel != 
 strew_status strew_kernel_run(const strew_kernel_ref* kernel, const strew_tensor* tensors, size_t tensor_count,
                               const strew_call_options* options) {
   return guarded([&]() -> Status {
+    if (kernel != nullptr && kernel->is_plain && tensors != nullptr && options == nullptr)
+      return kernel->callable->run(as_views(tensors, tensor_count));
     STREW_TRY(check_not_null(kernel, "kernel"));
     STREW_TRY(check_tensors(tensors, tensor_count));
-    const Views views(tensors, tensor_count);
-    if (options == nullptr && kernel->is_plain) return kernel->callable->run(views.span());
     STREW_ASSIGN(const CallOptions how, call_options(options));
-    return kernel->run(views.span(), how);
+    return kernel->run(as_views(tensors, tensor_count), how);
   });
 }
 
@@ -67,7 +67,7 @@ strew_status strew_kernel_run_named(const strew_kernel_ref* kernel, const strew_
     std::vector<NamedTensor> named;
     for (size_t i = 0; i < tensor_count; ++i) {
       STREW_TRY(check_not_null(tensors[i].name, ("tensors[" + std::to_string(i) + "].name").c_str()));
-      named.push_back({tensors[i].name, Views(&tensors[i].tensor, 1).span()[0]});
+      named.push_back({tensors[i].name, as_views(&tensors[i].tensor, 1)[0]});
     }
     STREW_ASSIGN(const std::vector<TensorView> views, in_binding_order(kernel->callable->kernel, named));
     STREW_ASSIGN(const CallOptions how, call_options(options));
@@ -82,12 +82,12 @@ strew_status strew_kernel_run_many(const strew_kernel_ref* kernel, const strew_t
     STREW_TRY(check_tensors(shapes, tensor_count));
     if (call_count != 0) STREW_TRY(check_not_null(data, "data"));
     STREW_ASSIGN(const CallOptions how, call_options(options));
-    const Views views(shapes, tensor_count);
+    const std::span<const TensorView> views = as_views(shapes, tensor_count);
     const std::span<void* const> addresses(data, tensor_count * call_count);
     if (kernel->is_plain || tensor_count != kernel->callable->kernel.tensor_count)
-      return run_many(*kernel->callable, views.span(), addresses, how);
+      return run_many(*kernel->callable, views, addresses, how);
     const auto run_one = [&](size_t, std::span<const TensorView> tensors) { return kernel->run(tensors, how); };
-    return run_one_by_one(*kernel->callable, views.span(), addresses, how, run_one);
+    return run_one_by_one(*kernel->callable, views, addresses, how, run_one);
   });
 }
 
@@ -95,15 +95,13 @@ strew_status strew_run_batch(const strew_kernel_call* calls, size_t call_count, 
   return guarded([&]() -> Status {
     if (call_count != 0) STREW_TRY(check_not_null(calls, "calls"));
     STREW_ASSIGN(const CallOptions how, call_options(options));
-    std::vector<std::unique_ptr<const Views>> views;
     std::vector<BatchCall> batch;
     bool is_plain = true;
     for (size_t c = 0; c < call_count; ++c) {
       const auto in_call = [c](const Status& status) { return status.with_prefix("call " + std::to_string(c)); };
       STREW_TRY(in_call(check_not_null(calls[c].kernel, "kernel")));
       STREW_TRY(in_call(check_tensors(calls[c].tensors, calls[c].tensor_count)));
-      views.push_back(std::make_unique<const Views>(calls[c].tensors, calls[c].tensor_count));
-      batch.push_back({calls[c].kernel->callable, views.back()->span()});
+      batch.push_back({calls[c].kernel->callable, as_views(calls[c].tensors, calls[c].tensor_count)});
       is_plain = is_plain && calls[c].kernel->is_plain;
     }
     if (is_plain) return run_batch(batch, how);

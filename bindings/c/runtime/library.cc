@@ -85,11 +85,16 @@ Expected<strew_kernel_ref*> open_kernel(strew_context& context, uint32_t number)
   return made;
 }
 
+/// The kernel if an earlier call opened it, else null.
+inline strew_kernel_ref* opened_kernel(const strew_context* context, uint32_t number) {
+  if (context == nullptr || number >= context->kernels.size()) return nullptr;
+  return context->kernels[number].load(std::memory_order_acquire);
+}
+
 /// The kernel, which the first call opens.
-inline Expected<strew_kernel_ref*> kernel_of(const strew_context* context, uint32_t number) {
+Expected<strew_kernel_ref*> kernel_of(const strew_context* context, uint32_t number) {
+  if (strew_kernel_ref* const opened = opened_kernel(context, number)) return opened;
   STREW_TRY(check_not_null(context, "context"));
-  if (number < context->kernels.size())
-    if (strew_kernel_ref* const opened = context->kernels[number].load(std::memory_order_acquire)) return opened;
   return open_kernel(const_cast<strew_context&>(*context), number);  // what is opened late is no state that a caller sees
 }
 
@@ -123,13 +128,19 @@ void strew_context_free(strew_context* context) { delete context; }
 strew_status strew_context_run(const strew_context* context, uint32_t kernel, const strew_tensor* tensors, size_t tensor_count,
                                const strew_call_options* options) {
   return guarded([&]() -> Status {
-    STREW_ASSIGN(const strew_kernel_ref* const opened, kernel_of(context, kernel));
+    const strew_kernel_ref* opened = opened_kernel(context, kernel);
+    if (opened != nullptr && tensors != nullptr && options == nullptr)
+      return opened->callable->run(as_views(tensors, tensor_count));
+    STREW_ASSIGN(opened, kernel_of(context, kernel));
     STREW_TRY(check_tensors(tensors, tensor_count));
-    const Views views(tensors, tensor_count);
-    if (options == nullptr) return opened->callable->run(views.span());
     STREW_ASSIGN(const CallOptions how, call_options(options));
-    return opened->callable->run(views.span(), how);
+    return opened->callable->run(as_views(tensors, tensor_count), how);
   });
+}
+
+int strew_context_run_at(const strew_context* context, uint32_t kernel, void* const* data, const int64_t* numbers) {
+  const strew_kernel_ref* const opened = opened_kernel(context, kernel);
+  return opened != nullptr && opened->callable->run_addresses(data, numbers) ? 1 : 0;
 }
 
 strew_status strew_context_kernel(const strew_context* context, uint32_t kernel, strew_kernel_ref** out) {
