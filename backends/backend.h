@@ -35,6 +35,9 @@ struct BuildRequest {
   std::string symbol;  ///< the descriptor's symbol, and the prefix of the entries' symbols; see kernel_symbol()
   /// The object contains this descriptor and exports only its symbol; null: the object exports the entries.
   const DescriptorImage* descriptor = nullptr;
+  /// For a kernel library: the descriptor is packed (backends/descriptor.h), and the object has it and the entries as hidden symbols, which the
+  /// library's other objects can refer to.
+  bool is_packed = false;
   /// Wide accumulation: the kernels that this one is made of. It has no entries of its own then, and one object holds all parts.
   std::vector<BuildRequest> parts = {};
   const pto::ProgramOptions* program = nullptr;  ///< NPU targets: what the caller asks of the program; null: nothing

@@ -30,10 +30,19 @@ struct DescriptorImage {
     uint32_t at;
     std::string symbol;
   };
+  /// bytes[at, at + 4) is the distance from there to a symbol that the image does not define.
+  struct Distance {
+    uint32_t at;
+    std::string symbol;
+  };
   std::vector<char> bytes;  ///< begins with the strew_kernel
   std::vector<Pointer> pointers;
   std::vector<External> externals;
+  std::vector<Distance> distances;
 };
+
+/// The suffix of the symbol of a descriptor that a kernel library holds packed (library/registry.h).
+inline constexpr const char* kPackedSuffix = "_packed";
 
 struct DescriptorRequest {
   const VerifiedOp& op;

@@ -182,7 +182,8 @@ void describe(Compiled& out) {
 
 BuildRequest Compiled::request() const {
   BuildRequest out{tensor_slots(op), plan, schedule, target, symbol};
-  if (!descriptor.bytes.empty()) out.descriptor = &descriptor;
+  out.is_packed = !packed.bytes.empty();
+  if (!descriptor.bytes.empty()) out.descriptor = out.is_packed ? &packed : &descriptor;
   for (const Compiled& part : parts) out.parts.push_back(part.request());
   out.program = program;
   return out;

@@ -29,13 +29,15 @@ namespace {
 /// One kernel for one target, on its way.
 struct Job {
   Compiled kernel;
-  std::string object;
+  std::string object;      ///< SYMBOL.o: the code and the packed descriptor
+  std::string descriptor;  ///< SYMBOL_kernel.o: the descriptor, for programs that do without libstrew_rt; empty for a kernel of parts
   Status status;
   bool reused = false;
   int64_t nanoseconds = 0;
 };
 
-using Objects = std::map<std::string, std::string>;  // by the symbol of the kernel
+using Objects = std::map<std::string, std::string>;  // by the name of the member
+constexpr const char *kCode = ".o", *kDescriptor = "_kernel.o";
 
 /// The objects in the archive of the last run; none if there is no such archive.
 Objects last_objects(const LlvmModule& llvm, const std::string& archive) {
@@ -45,8 +47,7 @@ Objects last_objects(const LlvmModule& llvm, const std::string& archive) {
   if (!file.ok()) return objects;
   const Expected<std::vector<ArchiveMember>> members = llvm.read_archive(*file);
   if (!members.ok()) return objects;
-  for (const ArchiveMember& member : *members)
-    if (member.name.ends_with(".o")) objects[member.name.substr(0, member.name.size() - 2)] = member.bytes;
+  for (const ArchiveMember& member : *members) objects[member.name] = member.bytes;
   return objects;
 }
 
@@ -69,11 +70,29 @@ Expected<Job> plan(const ManifestKernel& kernel, const Target& target) {
   return in_place(unsupported("no backend makes code for it: " + (why.empty() ? "backend reference interprets" : why)));
 }
 
-void compile_one(Job& job) {
+/// Packs the descriptors of the kernel and of its parts.
+void pack_all(Compiled& kernel) {
+  std::vector<std::string> parts;
+  for (Compiled& part : kernel.parts) {
+    pack_all(part);
+    parts.push_back(part.symbol);
+  }
+  kernel.packed = pack(kernel.descriptor, parts);
+}
+
+Status compile_objects(const LlvmModule& llvm, Job& job) {
+  pack_all(job.kernel);
+  STREW_TRY(build(job.kernel));
+  job.object = std::move(job.kernel.artifact.object);
+  if (!job.kernel.parts.empty()) return {};
+  STREW_ASSIGN(job.descriptor, llvm.emit_constant(job.kernel.descriptor, job.kernel.symbol, job.kernel.target));
+  return {};
+}
+
+void compile_one(const LlvmModule& llvm, Job& job) {
   const auto start = std::chrono::steady_clock::now();
   try {
-    job.status = build(job.kernel);
-    job.object = std::move(job.kernel.artifact.object);
+    job.status = compile_objects(llvm, job);
   } catch (const std::bad_alloc&) {
     job.status = unsupported("out of memory");
   }
@@ -81,7 +100,7 @@ void compile_one(Job& job) {
 }
 
 /// Compiles the jobs that have no object.
-void compile_all(std::vector<Job>& jobs, const LibraryOptions& options) {
+void compile_all(const LlvmModule& llvm, std::vector<Job>& jobs, const LibraryOptions& options) {
   std::vector<Job*> missing;
   for (Job& job : jobs)
     if (!job.reused) missing.push_back(&job);
@@ -90,7 +109,7 @@ void compile_all(std::vector<Job>& jobs, const LibraryOptions& options) {
   size_t done = jobs.size() - missing.size();
   const auto work = [&] {
     for (size_t i = next++; i < missing.size(); i = next++) {
-      compile_one(*missing[i]);
+      compile_one(llvm, *missing[i]);
       const std::lock_guard lock(reporting);
       ++done;
       if (options.progress) options.progress(done, jobs.size());
@@ -152,13 +171,15 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
       jobs.push_back(std::move(job));
     }
   const std::string archive_name = "lib" + manifest.name + ".a";
-  Objects objects = last_objects(*llvm, folder + "/" + archive_name);
+  const Objects objects = last_objects(*llvm, folder + "/" + archive_name);
   for (Job& job : jobs) {
-    const auto found = objects.find(job.kernel.symbol);
-    job.reused = found != objects.end();
-    if (job.reused) job.object = found->second;
+    const auto code = objects.find(job.kernel.symbol + kCode), descriptor = objects.find(job.kernel.symbol + kDescriptor);
+    const bool has_descriptor = job.kernel.parts.empty();
+    job.reused = code != objects.end() && has_descriptor == (descriptor != objects.end());
+    if (job.reused) job.object = code->second;
+    if (job.reused && has_descriptor) job.descriptor = descriptor->second;
   }
-  compile_all(jobs, options);
+  compile_all(*llvm, jobs, options);
 
   LibraryReport report;
   std::vector<RegistryKernel> registry;
@@ -179,7 +200,9 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     header.back().variants_agree = header.back().variants_agree && same_arguments(*header.back().baseline, job.kernel);
     report.variants.push_back({kernel.name, print(target), job.kernel.symbol, std::string(job.kernel.backend->name()),
                                print(job.kernel.schedule), job.kernel.why, job.object.size(), job.reused, job.nanoseconds});
-    if (symbols.insert(job.kernel.symbol).second) members.push_back({job.kernel.symbol + ".o", std::move(job.object)});
+    if (!symbols.insert(job.kernel.symbol).second) continue;
+    members.push_back({job.kernel.symbol + kCode, std::move(job.object)});
+    if (!job.descriptor.empty()) members.push_back({job.kernel.symbol + kDescriptor, std::move(job.descriptor)});
   }
   STREW_ASSIGN(std::string registry_object,
                llvm->emit_constant(make_registry(manifest.name, registry), manifest.name, manifest.targets.front()));

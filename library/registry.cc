@@ -1,10 +1,12 @@
-// See registry.h. The image holds, one after another: the strew_library, the kernels, the pointers to their variants, the texts.
+// See registry.h. The registry's image holds, one after another: the strew_library, the kernels, the distances to their variants, the names.
 #include "library/registry.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
 
+#include "runtime/call/packed_kernel.h"
 #include "strew/library.h"
 
 namespace strew::inline v0 {
@@ -19,16 +21,25 @@ class Writer {
     return at;
   }
   template <class T>
-  void put(uint32_t at, const T& value) {
+  void put(size_t at, const T& value) {
     std::memcpy(image_.bytes.data() + at, &value, sizeof value);
   }
-  void text(size_t field, std::string_view text) {
-    const uint32_t to = reserve(text.size() + 1);
-    std::memcpy(image_.bytes.data() + to, text.data(), text.size());
-    point(field, to);
+  template <class T>
+  uint32_t append(const T& value) {
+    const auto at = static_cast<uint32_t>(image_.bytes.size());
+    image_.bytes.resize(at + sizeof value);
+    put(at, value);
+    return at;
   }
-  void point(size_t field, uint32_t to) { image_.pointers.push_back({static_cast<uint32_t>(field), to}); }
-  void external(size_t field, const std::string& symbol) { image_.externals.push_back({static_cast<uint32_t>(field), symbol}); }
+  int32_t text(std::string_view text) {
+    const uint32_t at = append('\0');
+    image_.bytes.insert(image_.bytes.begin() + at, text.begin(), text.end());
+    return static_cast<int32_t>(at);
+  }
+  void bytes(const std::vector<char>& bytes) { image_.bytes.insert(image_.bytes.end(), bytes.begin(), bytes.end()); }
+  void distance(size_t field, std::string symbol) {
+    image_.distances.push_back({static_cast<uint32_t>(field), std::move(symbol)});
+  }
   DescriptorImage finish() { return std::move(image_); }
 
  private:
@@ -40,20 +51,35 @@ class Writer {
 DescriptorImage make_registry(const std::string& library, const std::vector<RegistryKernel>& kernels) {
   Writer out;
   const uint32_t root = out.reserve(sizeof(strew_library));
-  const uint32_t list = out.reserve(kernels.size() * sizeof(strew_library_kernel));
-  out.put(root, strew_library{STREW_LIBRARY_VERSION, sizeof(strew_library), nullptr, static_cast<uint32_t>(kernels.size()), 0,
-                              nullptr});
-  out.text(root + offsetof(strew_library, name), library);
-  out.point(root + offsetof(strew_library, kernels), list);
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    const auto at = static_cast<uint32_t>(list + k * sizeof(strew_library_kernel));
-    const std::vector<std::string>& variants = kernels[k].variants;
-    out.put(at, strew_library_kernel{nullptr, static_cast<uint32_t>(variants.size()), 0, nullptr});
-    out.text(at + offsetof(strew_library_kernel, name), kernels[k].name);
-    const uint32_t pointers = out.reserve(variants.size() * sizeof(void*));
-    out.point(at + offsetof(strew_library_kernel, variants), pointers);
-    for (size_t v = 0; v < variants.size(); ++v) out.external(pointers + v * sizeof(void*), variants[v]);
+  const uint32_t list = out.reserve(kernels.size() * sizeof(LibraryKernel));
+  std::vector<LibraryKernel> written;
+  for (const RegistryKernel& kernel : kernels) {
+    const uint32_t variants = out.reserve(kernel.variants.size() * sizeof(int32_t));
+    for (size_t v = 0; v < kernel.variants.size(); ++v)
+      out.distance(variants + v * sizeof(int32_t), kernel.variants[v] + kPackedSuffix);
+    written.push_back({0, static_cast<uint32_t>(kernel.variants.size()), static_cast<int32_t>(variants)});
   }
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    written[k].name = out.text(kernels[k].name);
+    out.put(list + k * sizeof(LibraryKernel), written[k]);
+  }
+  const int32_t name = out.text(library);
+  out.put(root, strew_library{STREW_LIBRARY_MAGIC, STREW_LIBRARY_VERSION, STREW_ABI_VERSION, static_cast<uint32_t>(kernels.size()),
+                              name, static_cast<int32_t>(list)});
+  return out.finish();
+}
+
+DescriptorImage pack(const DescriptorImage& descriptor, const std::vector<std::string>& parts) {
+  Writer out;
+  out.append(PackedKernel{static_cast<uint32_t>(descriptor.bytes.size()), static_cast<uint32_t>(descriptor.pointers.size()),
+                          static_cast<uint32_t>(descriptor.externals.size())});
+  for (const DescriptorImage::Pointer& pointer : descriptor.pointers) out.append(PackedKernel::Pointer{pointer.at, pointer.to});
+  for (const DescriptorImage::External& external : descriptor.externals) {
+    const bool is_part = std::find(parts.begin(), parts.end(), external.symbol) != parts.end();
+    const uint32_t at = out.append(PackedKernel::External{external.at, is_part ? 1U : 0U, 0});
+    out.distance(at + offsetof(PackedKernel::External, distance), external.symbol + (is_part ? kPackedSuffix : ""));
+  }
+  out.bytes(descriptor.bytes);
   return out.finish();
 }
 

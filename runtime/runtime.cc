@@ -187,9 +187,7 @@ Expected<std::vector<CompiledKernel>> Runtime::load(const std::string& path) {
 
 Status Runtime::register_library(const strew_library& library) {
   try {
-    STREW_ASSIGN(const std::vector<LoadedKernels::Loaded> kernels, LoadedKernels::kernels_of(library));
-    impl_->loaded.add(kernels);
-    return {};
+    return impl_->loaded.add(library);
   } catch (const std::bad_alloc&) {
     return unsupported("library: out of memory");
   }

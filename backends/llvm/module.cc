@@ -92,11 +92,21 @@ auto with_module(const std::string& name, const Function& function) -> decltype(
   return answer;
 }
 
-/// Makes every symbol internal but the descriptor's. Entries and parts keep their names, for debuggers and perf.
-void hide_all_but(llvm::Module& module, const std::string& descriptor) {
-  for (llvm::GlobalValue& value : module.global_values())
-    if (value.hasExternalLinkage() && !value.isDeclaration() && value.getName() != descriptor)
+/// The symbol of a request's descriptor.
+std::string descriptor_symbol(const BuildRequest& request) { return request.symbol + (request.is_packed ? kPackedSuffix : ""); }
+
+/// Makes every symbol internal but the descriptor's. Entries and parts keep their names, for debuggers and perf. For a kernel library the
+/// descriptor and the kernel's own entries are hidden: its other objects refer to them.
+void hide(llvm::Module& module, const BuildRequest& request) {
+  const std::string descriptor = descriptor_symbol(request);
+  const auto is_own_entry = [&](llvm::StringRef name) { return request.parts.empty() && name.starts_with(request.symbol + "_"); };
+  for (llvm::GlobalValue& value : module.global_values()) {
+    if (!value.hasExternalLinkage() || value.isDeclaration()) continue;
+    if (request.is_packed && (value.getName() == descriptor || is_own_entry(value.getName())))
+      value.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    else if (value.getName() != descriptor)
       value.setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
 }
 
 /// Emits every unit, and the descriptors, into `module`. Units after the first are emitted in modules of their own, which are then linked into
@@ -113,11 +123,11 @@ Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<con
       return internal_error("backend llvm: the parts of " + request.symbol + " do not link");
   }
   const auto describe = [&](const BuildRequest& each) {
-    if (each.descriptor != nullptr) emit_descriptor(module, *each.descriptor, each.symbol);
+    if (each.descriptor != nullptr) emit_descriptor(module, *each.descriptor, descriptor_symbol(each));
   };
   for (const BuildRequest& part : request.parts) describe(part);
   describe(request);
-  if (request.descriptor != nullptr) hide_all_but(module, request.symbol);
+  if (request.descriptor != nullptr) hide(module, request);
   return {};
 }
 
@@ -144,14 +154,18 @@ Expected<std::string> emit_text(const BuildRequest& request, std::span<const Obj
   });
 }
 
-/// The registry of a kernel library: it points to descriptors in other objects.
+/// A constant of a kernel library: its registry or a descriptor, which refer to hidden symbols of its other objects.
 Expected<std::string> emit_constant(const DescriptorImage& image, const std::string& name, const Target& target) {
   return with_module(name, [&](llvm::Module& module) -> Expected<std::string> {
     STREW_TRY(prepare(module, target));
-    for (const DescriptorImage::External& external : image.externals)
-      if (module.getNamedValue(external.symbol) == nullptr)
-        new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), /*isConstant=*/true,
-                                 llvm::GlobalValue::ExternalLinkage, nullptr, external.symbol);
+    const auto declare = [&](const std::string& symbol) {
+      if (module.getNamedValue(symbol) != nullptr) return;
+      auto* const declared = new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), /*isConstant=*/true,
+                                                      llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
+      declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    };
+    for (const DescriptorImage::External& external : image.externals) declare(external.symbol);
+    for (const DescriptorImage::Distance& distance : image.distances) declare(distance.symbol);
     emit_descriptor(module, image, name);
     return generate(module, target, CodegenOutput::object);
   });

@@ -17,28 +17,33 @@
 extern "C" {
 #endif
 
-/* Is raised with every change of the structs below. */
-#define STREW_LIBRARY_VERSION 1u
-
-/* A kernel of a library. */
-typedef struct strew_library_kernel {
-  const char* name;
-  uint32_t variant_count;
-  uint32_t reserved; /* 0 */
-  /* The descriptors of its variants. The first one runs on every CPU of its architecture; each later one needs CPU features that the ones
-   * before do not need. All have the same tensors and the same identity, and give the same bits. */
-  const strew_kernel* const* variants;
-} strew_library_kernel;
-
-/* The registry. */
+/* The registry: what a library exports, under its name. It is a constant that lists the kernels and, for each of them, the variants that were
+ * compiled for several CPUs; strew_library_variant() tells about them. Beyond these members its layout is strew's own. */
+#define STREW_LIBRARY_MAGIC 0x57525453u /* "STRW" */
+#define STREW_LIBRARY_VERSION 2u        /* is raised with every change of the layout */
 typedef struct strew_library {
+  uint32_t magic;   /* STREW_LIBRARY_MAGIC */
   uint32_t version; /* STREW_LIBRARY_VERSION */
-  uint32_t size;    /* of this struct, bytes */
-  const char* name;
+  uint32_t abi;     /* STREW_ABI_VERSION of the kernels */
   uint32_t kernel_count;
-  uint32_t reserved; /* 0 */
-  const strew_library_kernel* kernels;
+  int32_t name; /* offset of the library's name from this struct, bytes */
+  int32_t kernels;
 } strew_library;
+
+/* What a library says of a variant of a kernel. The texts live as long as the library. */
+typedef struct strew_variant {
+  uint32_t size;          /* of this struct, set by the caller */
+  uint32_t variant_count; /* of the kernel: the first one runs on every CPU of its architecture, each later one needs more features */
+  const char* kernel;     /* its name in the library */
+  const char* symbol;     /* as strew_kernel.name (abi.h), and so are the following */
+  const char* identity;
+  const char* features;
+  const char* target;
+  const char* schedule;
+  const char* backend;
+} strew_variant;
+#define STREW_VARIANT_INIT \
+  { sizeof(strew_variant), 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* A library in use: the variants for this CPU, and the threads of its calls. May be used by several threads at once. */
 typedef struct strew_context strew_context;
@@ -73,9 +78,15 @@ STREW_API int strew_context_run_at(const strew_context* context, uint32_t kernel
 /* The kernel of that number, for strew_kernel_run_many() and the others. It belongs to the caller, and does not need the context any more. */
 STREW_API strew_status strew_context_kernel(const strew_context* context, uint32_t kernel,
                                             strew_kernel_ref** out) STREW_CHECK_RESULT;
+/* The name of a library; "" if it belongs to another version of strew. */
+STREW_API const char* strew_library_name(const strew_library* library);
 /* The number of the kernel of that name; STREW_NO_KERNEL if there is none. */
 #define STREW_NO_KERNEL UINT32_MAX
 STREW_API uint32_t strew_library_find(const strew_library* library, const char* name);
+/* Fills the members that the caller's struct has room for. Fails if there is no such kernel or variant, or if the library belongs to another
+ * version of strew. */
+STREW_API strew_status strew_library_variant(const strew_library* library, uint32_t kernel, uint32_t variant,
+                                             strew_variant* out) STREW_CHECK_RESULT;
 
 #ifdef __cplusplus
 }

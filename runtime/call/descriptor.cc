@@ -26,13 +26,6 @@ Status check_descriptor(const strew_kernel& kernel) {
   return {};
 }
 
-Status check_library(const strew_library& library) {
-  if (library.version == STREW_LIBRARY_VERSION && library.size == sizeof(strew_library)) return {};
-  return invalid_argument("library: version is " + std::to_string(library.version) + " of " + std::to_string(library.size) +
-                          " bytes, expected " + std::to_string(STREW_LIBRARY_VERSION) + " of " +
-                          std::to_string(sizeof(strew_library)) + "; make it with this version of strew");
-}
-
 int64_t line_unit(const strew_kernel& kernel, const strew_term& stride, const int64_t* dyn, int64_t line_bytes) {
   const int64_t step = evaluate(kernel, stride, dyn);
   const uint64_t away = step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);

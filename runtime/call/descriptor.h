@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "strew/abi.h"
-#include "strew/library.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -14,9 +13,6 @@ namespace strew::inline v0 {
 /// Fails if this program cannot run the kernel or one of its parts: another version of the binary interface, a CPU
 /// feature that this machine lacks, or a tensor of too high a rank.
 Status check_descriptor(const strew_kernel& kernel);
-
-/// Fails if the registry of a kernel library belongs to another version.
-Status check_library(const strew_library& library);
 
 /// The term's value, saturated to the largest int64_t. `dyn`: the values of the kernel's symbols. Extents among them
 /// must not be negative.

@@ -1,4 +1,7 @@
 /* Uses the library of kernels.json through its header alone. Exit: 0 right, 1 wrong. */
+#include <stddef.h>
+#include <string.h>
+
 #include "test_kernels.h"
 #include "tests/c_api/check.h"
 
@@ -46,16 +49,62 @@ static void take(strew_context* context) {
   CHECK(result[0] == 30 && result[7] == 37 && result[8] == 10);
 }
 
+/* What the registry tells of its kernels. */
+static void registry(void) {
+  strew_library other = test_kernels;
+  strew_variant variant = STREW_VARIANT_INIT, small = STREW_VARIANT_INIT;
+  uint32_t k, v;
+  CHECK(strcmp(strew_library_name(&test_kernels), "test_kernels") == 0);
+  for (k = 0; k < test_kernels.kernel_count; ++k) {
+    OK(strew_library_variant(&test_kernels, k, 0, &variant));
+    CHECK(variant.variant_count == 4 && variant.features[0] == 0 && strcmp(variant.target, "x86_64-x86-64") == 0);
+    CHECK(strew_library_find(&test_kernels, variant.kernel) == k);
+    CHECK(strncmp(variant.symbol, "strew_", 6) == 0 && strncmp(variant.identity, "strew1.", 7) == 0);
+    CHECK(strncmp(variant.schedule, "strategy=", 9) == 0 && variant.backend[0] != 0);
+    for (v = 1; v < 4; ++v) {
+      OK(strew_library_variant(&test_kernels, k, v, &variant));
+      CHECK(variant.features[0] != 0);
+    }
+  }
+  small.size = offsetof(strew_variant, symbol); /* of a caller that was compiled when the struct had no more */
+  OK(strew_library_variant(&test_kernels, 0, 0, &small));
+  CHECK(small.kernel != NULL && small.symbol == NULL);
+  small.size = 2;
+  FAILS(strew_library_variant(&test_kernels, 0, 0, &small), STREW_CODE_INVALID_ARGUMENT, "out.size: 2");
+  FAILS(strew_library_variant(NULL, 0, 0, &variant), STREW_CODE_INVALID_ARGUMENT, "library: null");
+  FAILS(strew_library_variant(&test_kernels, 0, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_library_variant(&test_kernels, 99, 0, &variant), STREW_CODE_INVALID_ARGUMENT, "kernel: number 99");
+  FAILS(strew_library_variant(&test_kernels, 0, 4, &variant), STREW_CODE_INVALID_ARGUMENT, "variant: number 4");
+  other.abi = 1;
+  FAILS(strew_library_variant(&other, 0, 0, &variant), STREW_CODE_INVALID_ARGUMENT, "kernels of abi 1");
+  CHECK(strew_library_name(&other)[0] == 0 && strew_library_name(NULL)[0] == 0);
+  CHECK(strew_library_find(&other, "take_rows") == STREW_NO_KERNEL);
+}
+
+/* The functions by pointers find out what is wrong, too. */
+static void pointers(strew_context* context) {
+  float table[6 * 4] = {0}, updates[3 * 4] = {1};
+  int32_t indices[3] = {5, 0, 5};
+  FAILS(add_rows_f32_4_at(context, NULL, indices, updates, 6, 3), STREW_CODE_INVALID_ARGUMENT, "result 0: data is null");
+  FAILS(add_rows_f32_4_at(context, table, indices, updates, 6, -3), STREW_CODE_INVALID_ARGUMENT, "is -3");
+  OK(add_rows_f32_4_at(context, table, indices, updates, 6, 0));
+  OK(add_rows_f32_4_at(context, table, NULL, NULL, 6, 0));
+  indices[2] = 6;
+  FAILS(add_rows_f32_4_at(context, table, indices, updates, 6, 3), STREW_CODE_OUT_OF_BOUNDS, "value 6");
+  CHECK(table[20] == 0 && table[0] == 0);
+}
+
 int main(void) {
   strew_context* context = NULL;
   strew_context_options options = STREW_CONTEXT_OPTIONS_INIT;
   strew_library other = test_kernels;
   strew_kernel_ref* kernel = NULL;
-  uint32_t k;
   FAILS(strew_context_open(NULL, NULL, &context), STREW_CODE_INVALID_ARGUMENT, "library: null");
   FAILS(strew_context_open(&test_kernels, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   other.version = 99;
   FAILS(strew_context_open(&other, NULL, &context), STREW_CODE_INVALID_ARGUMENT, "library: version is 99");
+  other.magic = 0;
+  FAILS(strew_context_open(&other, NULL, &context), STREW_CODE_INVALID_ARGUMENT, "no registry");
   options.cpu = "z80";
   FAILS(test_kernels_open(&options, &context), STREW_CODE_INVALID_ARGUMENT, "cpu: 'z80'");
   options.cpu = "x86-64+warp";
@@ -69,13 +118,14 @@ int main(void) {
   CHECK(context == NULL);
   if (!OK(test_kernels_open(NULL, &context))) return 1;
   add_rows(context);
+  pointers(context);
   take(context);
   FAILS(strew_context_run(context, test_kernels.kernel_count, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "kernel: number");
   FAILS(strew_context_run(NULL, 0, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "context: null");
   FAILS(strew_context_kernel(context, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   CHECK(strew_library_find(&test_kernels, "take_rows") == TEST_KERNELS_take_rows);
   CHECK(strew_library_find(&test_kernels, "nothing") == STREW_NO_KERNEL && strew_library_find(NULL, "x") == STREW_NO_KERNEL);
-  for (k = 0; k < test_kernels.kernel_count; ++k) CHECK(test_kernels.kernels[k].variant_count == 4);
+  registry();
   OK(strew_context_kernel(context, TEST_KERNELS_take_rows, &kernel));
   strew_context_free(context);
   strew_context_free(NULL);

@@ -15,17 +15,20 @@
 namespace strew::inline v0 {
 namespace {
 
-/// The pointer field at offset `at` of the image. It points to offset `to` of the image, or, if `symbol` is not null, to that symbol.
+/// A field at offset `at` of the image that the linker fills. It points to offset `to` of the image or, if `symbol` is not null, to that symbol, or
+/// is the distance to it.
 struct Address {
   uint32_t at;
   uint32_t to;
   const std::string* symbol;
+  bool is_distance;
 };
 
 std::vector<Address> addresses_of(const DescriptorImage& image) {
   std::vector<Address> list;
-  for (const DescriptorImage::Pointer& pointer : image.pointers) list.push_back({pointer.at, pointer.to, nullptr});
-  for (const DescriptorImage::External& external : image.externals) list.push_back({external.at, 0, &external.symbol});
+  for (const DescriptorImage::Pointer& each : image.pointers) list.push_back({each.at, each.to, nullptr, false});
+  for (const DescriptorImage::External& each : image.externals) list.push_back({each.at, 0, &each.symbol, false});
+  for (const DescriptorImage::Distance& each : image.distances) list.push_back({each.at, 0, &each.symbol, true});
   std::sort(list.begin(), list.end(), [](const Address& a, const Address& b) { return a.at < b.at; });
   return list;
 }
@@ -36,6 +39,7 @@ void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const s
   llvm::LLVMContext& context = module.getContext();
   llvm::Type* const byte = llvm::Type::getInt8Ty(context);
   llvm::Type* const pointer = llvm::PointerType::getUnqual(context);
+  llvm::Type* const number = llvm::Type::getInt32Ty(context);
   const std::vector<Address> addresses = addresses_of(image);
 
   std::vector<llvm::Type*> types;
@@ -46,8 +50,8 @@ void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const s
   };
   for (const Address& address : addresses) {
     bytes_until(address.at);
-    types.push_back(pointer);
-    done += sizeof(void*);
+    types.push_back(address.is_distance ? number : pointer);
+    done += address.is_distance ? sizeof(int32_t) : sizeof(void*);
   }
   bytes_until(image.bytes.size());
   auto* const type = llvm::StructType::get(context, types, /*isPacked=*/true);
@@ -63,15 +67,17 @@ void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const s
     done = at;
   };
   llvm::Type* const index = llvm::Type::getInt64Ty(context);
+  const auto place = [&](uint32_t offset) {
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(byte, global, llvm::ConstantInt::get(index, offset));
+  };
+  const auto number_of = [&](llvm::Constant* value) { return llvm::ConstantExpr::getPtrToInt(value, index); };
   for (const Address& address : addresses) {
     copy_until(address.at);
-    llvm::Constant* value = nullptr;
-    if (address.symbol != nullptr)
-      value = module.getNamedValue(*address.symbol);
-    else
-      value = llvm::ConstantExpr::getInBoundsGetElementPtr(byte, global, llvm::ConstantInt::get(index, address.to));
-    values.push_back(value);
-    done += sizeof(void*);
+    llvm::Constant* const value = address.symbol != nullptr ? module.getNamedValue(*address.symbol) : place(address.to);
+    values.push_back(address.is_distance
+                         ? llvm::ConstantExpr::getTrunc(llvm::ConstantExpr::getSub(number_of(value), number_of(place(address.at))), number)
+                         : value);
+    done += address.is_distance ? sizeof(int32_t) : sizeof(void*);
   }
   copy_until(image.bytes.size());
   global->setInitializer(llvm::ConstantStruct::get(type, values));

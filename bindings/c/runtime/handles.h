@@ -56,8 +56,9 @@ namespace strew::inline v0::c_api {
 /// The failure of a function that had no memory for its own.
 strew_status out_of_memory();
 
-/// Prepares calls of a kernel that is linked into the program. The executor must not be null.
-Expected<strew_kernel_ref*> make_opened_kernel(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor);
+/// Prepares calls of a kernel, which may be linked into the program and then needs no owner. The executor must not be null.
+Expected<strew_kernel_ref*> make_opened_kernel(std::shared_ptr<const strew_kernel> kernel, int threads,
+                                               std::shared_ptr<Executor> executor);
 
 inline strew_status give(Status status) { return status.ok() ? nullptr : new strew_failure{std::move(status)}; }
 
@@ -121,9 +122,9 @@ inline Expected<CallOptions> call_options(const strew_call_options* given) {
   return CallOptions{options.threads, options.executor != nullptr ? options.executor->executor.get() : nullptr, options.fault};
 }
 
-/// A runtime's or a kernel's executor: null stands for strew's own.
+/// A runtime's, a library's or a kernel's executor: null stands for strew's own.
 inline std::shared_ptr<Executor> executor_of(const strew_executor* executor) {
-  return executor != nullptr ? executor->executor : nullptr;
+  return executor != nullptr ? executor->executor : process_executor();
 }
 
 }  // namespace strew::inline v0::c_api

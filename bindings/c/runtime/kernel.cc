@@ -6,17 +6,20 @@
 namespace strew::inline v0::c_api {
 namespace {
 
-/// A kernel whose descriptor is linked into the program.
+/// A kernel with its descriptor.
 struct OpenedKernel final : strew_kernel_ref {
-  explicit OpenedKernel(std::unique_ptr<const Callable> made) : strew_kernel_ref(*made, true), owned(std::move(made)) {}
+  OpenedKernel(std::shared_ptr<const strew_kernel> kernel, std::unique_ptr<const Callable> made)
+      : strew_kernel_ref(*made, true), descriptor(std::move(kernel)), owned(std::move(made)) {}
+  std::shared_ptr<const strew_kernel> descriptor;
   std::unique_ptr<const Callable> owned;
 };
 
 }  // namespace
 
-Expected<strew_kernel_ref*> make_opened_kernel(const strew_kernel& kernel, int threads, std::shared_ptr<Executor> executor) {
-  STREW_ASSIGN(std::unique_ptr<const Callable> callable, Callable::make(kernel, std::move(executor), threads));
-  return new OpenedKernel(std::move(callable));
+Expected<strew_kernel_ref*> make_opened_kernel(std::shared_ptr<const strew_kernel> kernel, int threads,
+                                               std::shared_ptr<Executor> executor) {
+  STREW_ASSIGN(std::unique_ptr<const Callable> callable, Callable::make(*kernel, std::move(executor), threads));
+  return new OpenedKernel(std::move(kernel), std::move(callable));
 }
 
 }  // namespace strew::inline v0::c_api
@@ -29,7 +32,8 @@ strew_status strew_kernel_open(const strew_kernel* kernel, int32_t threads, cons
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(kernel, "kernel"));
     STREW_TRY(check_not_null(out, "out"));
-    STREW_ASSIGN(*out, make_opened_kernel(*kernel, threads, executor != nullptr ? executor->executor : process_executor()));
+    const std::shared_ptr<const strew_kernel> linked(kernel, [](const strew_kernel*) {});
+    STREW_ASSIGN(*out, make_opened_kernel(linked, threads, executor_of(executor)));
     return {};
   });
 }

@@ -9,7 +9,7 @@
 #include "base/machine.h"
 #include "base/options.h"
 #include "bindings/c/runtime/handles.h"
-#include "runtime/call/descriptor.h"
+#include "runtime/call/packed_kernel.h"
 
 struct strew_context {
   const strew_library* library;
@@ -65,11 +65,14 @@ Expected<FeatureSet> features_of_text(std::string_view text) {
 }
 
 /// The last variant that the context may use: it needs the most of the CPU.
-Expected<const strew_kernel*> choose_variant(const strew_context& context, const strew_library_kernel& kernel) {
-  for (uint32_t v = kernel.variant_count; v-- > 0;)
-    if (lacking_features(kernel.variants[v]->features, context.allowed).empty()) return kernel.variants[v];
-  const std::string needed = kernel.variant_count > 0 ? kernel.variants[0]->features : "?";
-  return unsupported("kernel " + std::string(kernel.name) +
+Expected<std::shared_ptr<const strew_kernel>> choose_variant(const strew_context& context, const LibraryKernel& kernel) {
+  std::string needed = "?";
+  for (uint32_t v = kernel.variant_count; v-- > 0;) {
+    const PackedKernel& variant = variant_of(*context.library, kernel, v);
+    needed = variant.text(offsetof(strew_kernel, features));
+    if (lacking_features(needed, context.allowed).empty()) return unpack(variant);
+  }
+  return unsupported("kernel " + std::string(name_of(*context.library, kernel)) +
                      ": all its variants need more than this machine or option cpu has; the first one needs " + needed);
 }
 
@@ -79,8 +82,8 @@ Expected<strew_kernel_ref*> open_kernel(strew_context& context, uint32_t number)
                             std::to_string(context.library->kernel_count));
   const std::lock_guard lock(context.opening);
   if (strew_kernel_ref* const opened = context.kernels[number].load(std::memory_order_relaxed)) return opened;
-  STREW_ASSIGN(const strew_kernel* const variant, choose_variant(context, context.library->kernels[number]));
-  STREW_ASSIGN(strew_kernel_ref* const made, make_opened_kernel(*variant, context.threads, context.executor));
+  STREW_ASSIGN(std::shared_ptr<const strew_kernel> variant, choose_variant(context, kernel_of(*context.library, number)));
+  STREW_ASSIGN(strew_kernel_ref* const made, make_opened_kernel(std::move(variant), context.threads, context.executor));
   context.kernels[number].store(made, std::memory_order_release);
   return made;
 }
@@ -92,7 +95,7 @@ inline strew_kernel_ref* opened_kernel(const strew_context* context, uint32_t nu
 }
 
 /// The kernel, which the first call opens.
-Expected<strew_kernel_ref*> kernel_of(const strew_context* context, uint32_t number) {
+Expected<strew_kernel_ref*> open(const strew_context* context, uint32_t number) {
   if (strew_kernel_ref* const opened = opened_kernel(context, number)) return opened;
   STREW_TRY(check_not_null(context, "context"));
   return open_kernel(const_cast<strew_context&>(*context), number);  // what is opened late is no state that a caller sees
@@ -116,7 +119,7 @@ strew_status strew_context_open(const strew_library* library, const strew_contex
     STREW_ASSIGN(const FeatureSet wanted, features_of_text(cpu));
     auto context = std::make_unique<strew_context>(*library);
     context->threads = known.threads;
-    context->executor = known.executor != nullptr ? known.executor->executor : process_executor();
+    context->executor = executor_of(known.executor);
     context->allowed = wanted & machine().features;
     *out = context.release();
     return {};
@@ -131,7 +134,7 @@ strew_status strew_context_run(const strew_context* context, uint32_t kernel, co
     const strew_kernel_ref* opened = opened_kernel(context, kernel);
     if (opened != nullptr && tensors != nullptr && options == nullptr)
       return opened->callable->run(as_views(tensors, tensor_count));
-    STREW_ASSIGN(opened, kernel_of(context, kernel));
+    STREW_ASSIGN(opened, open(context, kernel));
     STREW_TRY(check_tensors(tensors, tensor_count));
     STREW_ASSIGN(const CallOptions how, call_options(options));
     return opened->callable->run(as_views(tensors, tensor_count), how);
@@ -146,15 +149,50 @@ int strew_context_run_at(const strew_context* context, uint32_t kernel, void* co
 strew_status strew_context_kernel(const strew_context* context, uint32_t kernel, strew_kernel_ref** out) {
   return guarded([&]() -> Status {
     STREW_TRY(check_not_null(out, "out"));
-    STREW_ASSIGN(strew_kernel_ref* const opened, kernel_of(context, kernel));
+    STREW_ASSIGN(strew_kernel_ref* const opened, open(context, kernel));
     *out = strew_kernel_retain(opened);
     return {};
   });
 }
 
+const char* strew_library_name(const strew_library* library) {
+  if (library == nullptr || !check_library(*library).ok()) return "";
+  return reinterpret_cast<const char*>(library) + library->name;
+}
+
 uint32_t strew_library_find(const strew_library* library, const char* name) {
-  if (library == nullptr || name == nullptr) return STREW_NO_KERNEL;
+  if (library == nullptr || name == nullptr || !check_library(*library).ok()) return STREW_NO_KERNEL;
   for (uint32_t i = 0; i < library->kernel_count; ++i)
-    if (std::string_view(library->kernels[i].name) == name) return i;
+    if (std::string_view(name_of(*library, kernel_of(*library, i))) == name) return i;
   return STREW_NO_KERNEL;
+}
+
+strew_status strew_library_variant(const strew_library* library, uint32_t kernel, uint32_t variant, strew_variant* out) {
+  return guarded([&]() -> Status {
+    STREW_TRY(check_not_null(library, "library"));
+    STREW_TRY(check_library(*library));
+    STREW_TRY(check_not_null(out, "out"));
+    if (out->size < sizeof out->size || out->size > sizeof *out)
+      return invalid_argument("out.size: " + std::to_string(out->size) + ", expected the size of the struct (STREW_VARIANT_INIT sets it)");
+    if (kernel >= library->kernel_count)
+      return invalid_argument("kernel: number " + std::to_string(kernel) + ", expected less than " +
+                              std::to_string(library->kernel_count));
+    const LibraryKernel& row = kernel_of(*library, kernel);
+    if (variant >= row.variant_count)
+      return invalid_argument("variant: number " + std::to_string(variant) + ", expected less than " +
+                              std::to_string(row.variant_count));
+    const PackedKernel& packed = variant_of(*library, row, variant);
+    const auto text = [&](size_t field) { return packed.text(field); };
+    const strew_variant all = {out->size,
+                               row.variant_count,
+                               name_of(*library, row),
+                               text(offsetof(strew_kernel, name)),
+                               text(offsetof(strew_kernel, identity)),
+                               text(offsetof(strew_kernel, features)),
+                               text(offsetof(strew_kernel, target)),
+                               text(offsetof(strew_kernel, schedule)),
+                               text(offsetof(strew_kernel, backend))};
+    std::memcpy(static_cast<void*>(out), &all, out->size);
+    return {};
+  });
 }
