@@ -236,12 +236,17 @@ Machine detect() {
   Machine machine;
   machine.cores = std::min(affinity_cores(), cgroup_cores());
   read_caches(machine);
-  machine.features = cpu_features();
+  machine.features = machine_features();
   machine.cpu = &best_cpu(machine.features);
   return machine;
 }
 
 }  // namespace
+
+FeatureSet machine_features() {
+  static const FeatureSet features = cpu_features();
+  return features;
+}
 
 const Machine& machine() {
   static const Machine machine = detect();

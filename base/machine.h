@@ -30,12 +30,19 @@ inline Status check_threads(int threads) {
   return invalid_argument("threads: " + std::to_string(threads) + ", expected 0.." + std::to_string(kMostThreads));
 }
 
-/// Detected at the first call.
+/// Detected at the first call, from some fifty files.
 STREW_API const Machine& machine();
+/// machine().features and machine().cpu->arch, which take no file.
+FeatureSet machine_features();
+#if defined(__x86_64__)
+inline constexpr std::string_view kMachineArch = "x86_64";
+#else
+inline constexpr std::string_view kMachineArch = "aarch64";
+#endif
 /// `wanted` is a list such as "avx2,fma". Returns its features that are not in `present` or that strew does not know,
 /// in the same form; empty if `present` has them all.
 std::string lacking_features(std::string_view wanted, FeatureSet present);
 /// The same for those that this machine has.
-inline std::string lacking_features(std::string_view wanted) { return lacking_features(wanted, machine().features); }
+inline std::string lacking_features(std::string_view wanted) { return lacking_features(wanted, machine_features()); }
 
 }  // namespace strew::inline v0

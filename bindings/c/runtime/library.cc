@@ -14,7 +14,7 @@
 struct strew_context {
   const strew_library* library;
   int threads;
-  std::shared_ptr<strew::Executor> executor;
+  std::shared_ptr<strew::Executor> executor;  ///< null until the first call: strew's own
   strew::FeatureSet allowed;  ///< CPU features that variants may need
   std::mutex opening;
   std::vector<std::atomic<strew_kernel_ref*>> kernels;  ///< null until the first call
@@ -48,8 +48,8 @@ Expected<FeatureSet> features_of_text(std::string_view text) {
   const CpuInfo* const cpu = cpu_at_the_beginning(text);
   if (cpu == nullptr && !text.starts_with(kNative))
     return invalid_argument("cpu: '" + std::string(text) + "', expected native or the name of a CPU, such as x86-64-v2");
-  const std::string_view arch = cpu == nullptr ? machine().cpu->arch : cpu->arch;
-  FeatureSet set = cpu == nullptr ? machine().features : cpu->features;
+  const std::string_view arch = cpu == nullptr ? kMachineArch : cpu->arch;
+  FeatureSet set = cpu == nullptr ? machine_features() : cpu->features;
   for (size_t at = cpu == nullptr ? kNative.size() : cpu->name.size(); at < text.size();) {
     const size_t next = std::min(text.find_first_of("+-", at + 1), text.size());
     const std::string_view name = text.substr(at + 1, next - at - 1);
@@ -83,6 +83,7 @@ Expected<strew_kernel_ref*> open_kernel(strew_context& context, uint32_t number)
   const std::lock_guard lock(context.opening);
   if (strew_kernel_ref* const opened = context.kernels[number].load(std::memory_order_relaxed)) return opened;
   STREW_ASSIGN(std::shared_ptr<const strew_kernel> variant, choose_variant(context, kernel_of(*context.library, number)));
+  if (context.executor == nullptr) context.executor = process_executor();
   STREW_ASSIGN(strew_kernel_ref* const made, make_opened_kernel(std::move(variant), context.threads, context.executor));
   context.kernels[number].store(made, std::memory_order_release);
   return made;
@@ -119,8 +120,8 @@ strew_status strew_context_open(const strew_library* library, const strew_contex
     STREW_ASSIGN(const FeatureSet wanted, features_of_text(cpu));
     auto context = std::make_unique<strew_context>(*library);
     context->threads = known.threads;
-    context->executor = executor_of(known.executor);
-    context->allowed = wanted & machine().features;
+    if (known.executor != nullptr) context->executor = known.executor->executor;
+    context->allowed = wanted & machine_features();
     *out = context.release();
     return {};
   });
