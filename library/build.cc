@@ -213,6 +213,7 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
   report.header = folder + "/" + manifest.name + ".h";
   STREW_TRY(OutputFolder::replace(folder, {{archive_name, archive},
                                            {manifest.name + ".h", make_header(manifest.name, header)},
+                                           {manifest.name + ".hpp", make_cpp_header(manifest.name, header)},
                                            {manifest.name + "Config.cmake", cmake_text(manifest.name)},
                                            {manifest.name + ".pc", pkg_config_text(manifest.name)},
                                            {OutputFolder::kReport, report_text(manifest, report)}}));

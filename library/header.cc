@@ -56,7 +56,8 @@ class Functions {
     name_extents();
   }
 
-  std::string text() const { return comment() + by_tensors() + by_pointers(); }
+  std::string text() const { return comment("") + by_tensors() + by_pointers(); }
+  std::string cpp_text() const { return comment("  ") + by_views(); }
 
  private:
   const strew_tensor_rule& tensor(size_t i) const { return descriptor_->tensors[i]; }
@@ -138,7 +139,7 @@ class Functions {
         return "is read";
     }
   }
-  std::string comment() const {
+  std::string comment(const std::string& indent) const {
     std::string text = "/* " + kernel_.name + "\n *\n";
     for (size_t i = 0; i < count(); ++i) {
       text += " *   " + names_[i] + "  " + shape(i) + "  " + role(i) + "\n";
@@ -150,9 +151,21 @@ class Functions {
         "* Op: ";
     text += print(*kernel_.baseline->op) + "\n * Variants:";
     for (const std::string& variant : kernel_.variants) text += " " + variant;
-    return text + "\n */\n";
+    text += "\n */\n";
+    for (size_t line = 0; !indent.empty() && line < text.size(); line = text.find('\n', line) + 1) text.insert(line, indent);
+    return text;
   }
 
+  std::string by_views() const {
+    std::string parameters, arguments;
+    for (size_t i = 0; i < count(); ++i) {
+      const std::string dtype_name = dtype(i) == DType::boolean ? "boolean" : tensor(i).dtype_name;
+      parameters += std::string(i == 0 ? "" : ", ") + (is_result(i) ? "ResultView" : "InputView") + "<DType::" + dtype_name + ", " +
+                    std::to_string(tensor(i).rank) + "> " + names_[i];
+      arguments += ", " + names_[i];
+    }
+    return "  Status " + kernel_.name + "(" + parameters + ") const { return run(" + std::to_string(number_) + arguments + "); }\n";
+  }
   std::string by_tensors() const {
     std::string text = "static inline strew_status " + kernel_.name + "(const strew_context* context";
     for (size_t i = 0; i < count(); ++i) text += ", const strew_tensor* " + names_[i];
@@ -269,6 +282,22 @@ std::string make_header(const std::string& library, const std::vector<HeaderKern
   text += "};\n\n";
   for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).text();
   return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
+  std::string text = "// Kernels of the library " + library +
+                     ", made by `strew library`; do not edit. C++20.\n//\n"
+                     "//   const auto kernels = strew::open_library<strew::kernels::" +
+                     library +
+                     ">();\n//\n// Link lib" + library +
+                     ".a and libstrew_rt. Functions check their arguments, and return a failure with a message; if a call fails, nothing "
+                     "is written.\n#pragma once\n\n#include <strew/library.hpp>\n\n#include \"" +
+                     library + ".h\"\n\nnamespace strew::inline v0::kernels {\n\nclass " + library +
+                     " : public KernelLibrary {\n public:\n  using KernelLibrary::KernelLibrary;\n"
+                     "  static const strew_library* registry() { return &::" +
+                     library + "; }\n\n";
+  for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).cpp_text() + "\n";
+  return text + "};\n\n}  // namespace strew::inline v0::kernels\n";
 }
 
 }  // namespace strew::inline v0

@@ -1,4 +1,5 @@
-// The C header of a kernel library: one documented function per kernel that takes tensors, and one that takes pointers and extents.
+// The headers of a kernel library. C: one documented function per kernel that takes tensors, and one that takes pointers and extents. C++: one
+// function per kernel that takes views with its dtypes and ranks.
 // Tested by tests/library.
 #pragma once
 
@@ -21,5 +22,6 @@ bool same_arguments(const Compiled& a, const Compiled& b);
 
 /// `kernels` in the order of the registry.
 std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels);
+std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels);
 
 }  // namespace strew::inline v0

@@ -80,7 +80,10 @@ class Reader {
   /// The header has more names than the kernels'.
   Status check_generated_names() const {
     std::map<std::string, std::string> taken = {{out_.name, "the registry"},
-                                                {out_.name + "_open", "the function that opens the library"}};
+                                                {out_.name + "_open", "the function that opens the library"},
+                                                {"registry", "a function of the library's class in C++"},
+                                                {"context", "a function of the library's class in C++"},
+                                                {"run", "a function of the library's class in C++"}};
     for (const ManifestKernel& kernel : out_.kernels)
       taken.emplace(kernel.name + "_at", "the function by pointers of kernel " + kernel.name);
     for (const ManifestKernel& kernel : out_.kernels)

@@ -5,7 +5,7 @@
 
 The library is made twice, in two folders and with two numbers of jobs, and has the same bytes; made again, it compiles nothing; with one kernel
 changed, it compiles that kernel. A C program is linked with it and libstrew_rt, shared and static, and run for several CPUs (STREW_TARGET).
-A C++ program registers it with a runtime; a program without any library calls the entry of an object. A manifest is made of a model file, and a library of that. Bad manifests, folders and options are one
+A C++ program calls it by views, another one registers it with a runtime; a program without any library calls the entry of an object. A manifest is made of a model file, and a library of that. Bad manifests, folders and options are one
 line and leave no file. Run by ctest (`library`). Exit: 0 right, 1 wrong.
 """
 import argparse
@@ -83,6 +83,8 @@ def check_programs(check):
         for cpu, text in CPUS.items():
             chosen = check.run(program, STREW_TARGET=cpu).stdout.strip()
             check.that(chosen == text or (cpu == "x86-64-v3" and best != text), f"with STREW_TARGET={cpu} the variant is {chosen}")
+    check.run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-o", "views", HERE / "main.cc", *flags, "-lstrew_rt")
+    check.run(check.folder / "views")
     check.run("c++", "-std=c++20", "-o", "registered", HERE / "registered.cc", *flags, "-lstrew")
     check.that(check.run(check.folder / "registered").stdout.strip() == best, "the runtime does not take the best variant")
 
