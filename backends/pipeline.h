@@ -56,7 +56,7 @@ struct Compiled {
   Status chosen;  ///< not ok: why there is no backend
   DescriptorImage descriptor;
   DescriptorImage packed;  ///< if not empty, the artifact is for a kernel library (BuildRequest::is_packed)
-  Artifact artifact;  ///< contains the code of the parts
+  Artifact artifact;       ///< contains the code of the parts
 
   const pto::ProgramOptions* program = nullptr;  ///< NPU targets: what the caller asks of the program; null: nothing
 

@@ -21,7 +21,7 @@ struct FeatureInfo {
   std::string_view arch;  ///< the architecture that has it, "x86_64" or "aarch64"
   FeatureSet implies;     ///< the features that it requires (transitively closed)
 };
-std::span<const FeatureInfo> known_features();
+STREW_API std::span<const FeatureInfo> known_features();
 
 struct CpuInfo {
   std::string_view name;  ///< LLVM's name
@@ -33,7 +33,7 @@ struct CpuInfo {
   int cores;
   int l1d_kib, l2_kib, l3_kib;  ///< per core; per core; shared by the cores
 };
-std::span<const CpuInfo> known_cpus();
+STREW_API std::span<const CpuInfo> known_cpus();
 
 /// Null if the name is unknown.
 const CpuInfo* find_cpu(std::string_view name);

@@ -1,11 +1,14 @@
-# find_package(strew [COMPONENTS runtime compiler]): without components, those that are installed. cmake/strew_install.cmake says what each
-# component is.
+# find_package(strew [COMPONENTS runtime compiler]): without components, those whose libraries are installed. cmake/strew_install.cmake says what
+# each component is.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
+set(strew_runtime_library libstrew_rt.so)
+set(strew_compiler_library libstrew.so)
 foreach(component runtime compiler)
-  include(${CMAKE_CURRENT_LIST_DIR}/strew_${component}.cmake OPTIONAL RESULT_VARIABLE strew_${component}_file)
   set(strew_${component}_FOUND FALSE)
-  if(strew_${component}_file)
+  file(GLOB found ${CMAKE_CURRENT_LIST_DIR}/../../${strew_${component}_library}.*)
+  if(found)
+    include(${CMAKE_CURRENT_LIST_DIR}/strew_${component}.cmake)
     set(strew_${component}_FOUND TRUE)
   endif()
 endforeach()
@@ -15,7 +18,7 @@ foreach(component ${strew_FIND_COMPONENTS})
     set(strew_NOT_FOUND_MESSAGE "component '${component}' is unknown, expected runtime or compiler")
   elseif(strew_FIND_REQUIRED_${component} AND NOT strew_${component}_FOUND)
     set(strew_FOUND FALSE)
-    set(strew_NOT_FOUND_MESSAGE "component '${component}' is not installed: install it with cmake --install BUILD --component ${component}")
+    set(strew_NOT_FOUND_MESSAGE "component '${component}' is not installed: install it with cmake --install BUILD --component ${component}, or its package")
   endif()
 endforeach()
 

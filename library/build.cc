@@ -29,8 +29,9 @@ namespace {
 /// One kernel for one target, on its way.
 struct Job {
   Compiled kernel;
-  std::string object;      ///< SYMBOL.o: the code and the packed descriptor
-  std::string descriptor;  ///< SYMBOL_kernel.o: the descriptor, for programs that do without libstrew_rt; empty for a kernel of parts
+  std::string object;  ///< SYMBOL.o: the code and the packed descriptor
+  std::string
+      descriptor;  ///< SYMBOL_kernel.o: the descriptor, for programs that do without libstrew_rt; empty for a kernel of parts
   Status status;
   bool reused = false;
   int64_t nanoseconds = 0;

@@ -49,9 +49,7 @@ std::shared_ptr<const strew_kernel> descriptor_of(const Compiled& kernel) {
 class Functions {
  public:
   Functions(const HeaderKernel& kernel, size_t number)
-      : kernel_(kernel),
-        number_(number),
-        descriptor_(descriptor_of(*kernel.baseline)) {
+      : kernel_(kernel), number_(number), descriptor_(descriptor_of(*kernel.baseline)) {
     name_tensors();
     name_extents();
   }
@@ -160,11 +158,12 @@ class Functions {
     std::string parameters, arguments;
     for (size_t i = 0; i < count(); ++i) {
       const std::string dtype_name = dtype(i) == DType::boolean ? "boolean" : tensor(i).dtype_name;
-      parameters += std::string(i == 0 ? "" : ", ") + (is_result(i) ? "ResultView" : "InputView") + "<DType::" + dtype_name + ", " +
-                    std::to_string(tensor(i).rank) + "> " + names_[i];
+      parameters += std::string(i == 0 ? "" : ", ") + (is_result(i) ? "ResultView" : "InputView") + "<DType::" + dtype_name +
+                    ", " + std::to_string(tensor(i).rank) + "> " + names_[i];
       arguments += ", " + names_[i];
     }
-    return "  Status " + kernel_.name + "(" + parameters + ") const { return run(" + std::to_string(number_) + arguments + "); }\n";
+    return "  Status " + kernel_.name + "(" + parameters + ") const { return run(" + std::to_string(number_) + arguments +
+           "); }\n";
   }
   std::string by_tensors() const {
     std::string text = "static inline strew_status " + kernel_.name + "(const strew_context* context";
@@ -220,7 +219,8 @@ class Functions {
     const bool is_constant = std::all_of(values.begin(), values.end(), [](const std::string& value) {
       return std::all_of(value.begin(), value.end(), [](char c) { return c == '-' || (c >= '0' && c <= '9'); });
     });
-    std::string text = std::string(is_constant ? "  static const" : "  const") + " int64_t " + name + "[" + std::to_string(values.size()) + "] = {";
+    std::string text = std::string(is_constant ? "  static const" : "  const") + " int64_t " + name + "[" +
+                       std::to_string(values.size()) + "] = {";
     for (size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ", ") + values[i];
     return text + "};\n";
   }
@@ -242,40 +242,41 @@ bool same_arguments(const Compiled& a, const Compiled& b) {
   };
   const auto same_place = [](const strew_tensor_rule& x, const strew_tensor_rule& y) { return x.data == y.data; };
   return first->data_count == second->data_count &&
-         std::equal(first->symbols, first->symbols + first->symbol_count, second->symbols,
-                    second->symbols + second->symbol_count, same_symbol) &&
-         std::equal(first->tensors, first->tensors + first->tensor_count, second->tensors,
-                    second->tensors + second->tensor_count, same_place);
+         std::equal(first->symbols, first->symbols + first->symbol_count, second->symbols, second->symbols + second->symbol_count,
+                    same_symbol) &&
+         std::equal(first->tensors, first->tensors + first->tensor_count, second->tensors, second->tensors + second->tensor_count,
+                    same_place);
 }
 
 std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
   std::string upper = library;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  std::string text = "/* Kernels of the library " + library +
-                     ", made by `strew library`; do not edit. C99.\n *\n"
-                     " * Link lib" +
-                     library +
-                     ".a and libstrew_rt. A context chooses the variants for the CPU at run time and is used by any number\n"
-                     " * of threads. The functions NAME take tensors and check them; the functions NAME_at take pointers to "
-                     "row-major buffers (or\n"
-                     " * buffers with the given strides) and the extents that the kernel leaves open, and do not look for buffers that "
-                     "overlap.\n"
-                     " * Both return null, or a failure with a message; if a call fails, nothing is written.\n */\n"
-                     "#ifndef " +
-                     upper + "_H\n#define " + upper +
-                     "_H\n\n#include <strew/library.h>\n\n"
-                     "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-                     "/* The registry: names, descriptors and CPU requirements of all kernels. */\nextern const strew_library " +
-                     library +
-                     ";\n\n"
-                     "/* strew_context_open() for this library. */\n"
-                     "static inline strew_status " +
-                     library +
-                     "_open(const strew_context_options* options, strew_context** out) {\n"
-                     "  return strew_context_open(&" +
-                     library +
-                     ", options, out);\n}\n\n"
-                     "/* Numbers for strew_context_run() and strew_context_kernel(). */\nenum {\n";
+  std::string text =
+      "/* Kernels of the library " + library +
+      ", made by `strew library`; do not edit. C99.\n *\n"
+      " * Link lib" +
+      library +
+      ".a and libstrew_rt. A context chooses the variants for the CPU at run time and is used by any number\n"
+      " * of threads. The functions NAME take tensors and check them; the functions NAME_at take pointers to "
+      "row-major buffers (or\n"
+      " * buffers with the given strides) and the extents that the kernel leaves open, and do not look for buffers that "
+      "overlap.\n"
+      " * Both return null, or a failure with a message; if a call fails, nothing is written.\n */\n"
+      "#ifndef " +
+      upper + "_H\n#define " + upper +
+      "_H\n\n#include <strew/library.h>\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+      "/* The registry: names, descriptors and CPU requirements of all kernels. */\nextern const strew_library " +
+      library +
+      ";\n\n"
+      "/* strew_context_open() for this library. */\n"
+      "static inline strew_status " +
+      library +
+      "_open(const strew_context_options* options, strew_context** out) {\n"
+      "  return strew_context_open(&" +
+      library +
+      ", options, out);\n}\n\n"
+      "/* Numbers for strew_context_run() and strew_context_kernel(). */\nenum {\n";
   for (size_t k = 0; k < kernels.size(); ++k) {
     text += "  " + upper + "_" + kernels[k].name + " = " + std::to_string(k) + ",\n";
   }
@@ -285,17 +286,17 @@ std::string make_header(const std::string& library, const std::vector<HeaderKern
 }
 
 std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
-  std::string text = "// Kernels of the library " + library +
-                     ", made by `strew library`; do not edit. C++20.\n//\n"
-                     "//   const auto kernels = strew::open_library<strew::kernels::" +
-                     library +
-                     ">();\n//\n// Link lib" + library +
-                     ".a and libstrew_rt. Functions check their arguments, and return a failure with a message; if a call fails, nothing "
-                     "is written.\n#pragma once\n\n#include <strew/library.hpp>\n\n#include \"" +
-                     library + ".h\"\n\nnamespace strew::inline v0::kernels {\n\nclass " + library +
-                     " : public KernelLibrary {\n public:\n  using KernelLibrary::KernelLibrary;\n"
-                     "  static const strew_library* registry() { return &::" +
-                     library + "; }\n\n";
+  std::string text =
+      "// Kernels of the library " + library +
+      ", made by `strew library`; do not edit. C++20.\n//\n"
+      "//   const auto kernels = strew::open_library<strew::kernels::" +
+      library + ">();\n//\n// Link lib" + library +
+      ".a and libstrew_rt. Functions check their arguments, and return a failure with a message; if a call fails, nothing "
+      "is written.\n#pragma once\n\n#include <strew/library.hpp>\n\n#include \"" +
+      library + ".h\"\n\nnamespace strew::inline v0::kernels {\n\nclass " + library +
+      " : public KernelLibrary {\n public:\n  using KernelLibrary::KernelLibrary;\n"
+      "  static const strew_library* registry() { return &::" +
+      library + "; }\n\n";
   for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).cpp_text() + "\n";
   return text + "};\n\n}  // namespace strew::inline v0::kernels\n";
 }

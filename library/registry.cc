@@ -64,8 +64,8 @@ DescriptorImage make_registry(const std::string& library, const std::vector<Regi
     out.put(list + k * sizeof(LibraryKernel), written[k]);
   }
   const int32_t name = out.text(library);
-  out.put(root, strew_library{STREW_LIBRARY_MAGIC, STREW_LIBRARY_VERSION, STREW_ABI_VERSION, static_cast<uint32_t>(kernels.size()),
-                              name, static_cast<int32_t>(list)});
+  out.put(root, strew_library{STREW_LIBRARY_MAGIC, STREW_LIBRARY_VERSION, STREW_ABI_VERSION,
+                              static_cast<uint32_t>(kernels.size()), name, static_cast<int32_t>(list)});
   return out.finish();
 }
 

@@ -76,10 +76,9 @@ void token_call(benchmark::State& state) {
   args.data = data;
   args.w1 = INT64_MAX;
   strew_fault fault{};
-  report(state,
-         {{"entry", repeat([&] { return descriptor.entries[STREW_ENTRY_range](&args, 0, 1, &fault) == STREW_OK; })},
-          {"pointers", repeat([&] { return token_at(context.get(), cache.data(), &place, update.data()) == nullptr; })},
-          {"tensors", repeat([&] { return token(context.get(), &result, &at, &row) == nullptr; })}});
+  report(state, {{"entry", repeat([&] { return descriptor.entries[STREW_ENTRY_range](&args, 0, 1, &fault) == STREW_OK; })},
+                 {"pointers", repeat([&] { return token_at(context.get(), cache.data(), &place, update.data()) == nullptr; })},
+                 {"tensors", repeat([&] { return token(context.get(), &result, &at, &row) == nullptr; })}});
   if (cache[5 * 128] != 7) fail(state, "wrong result");
 }
 
@@ -104,12 +103,13 @@ void row_call(benchmark::State& state) {
   args.dyn = dyn.data();
   args.w1 = INT64_MAX;
   strew_fault fault{};
-  report(state, {{"entry", repeat([&] {
-                    return descriptor.entries[STREW_ENTRY_check](&args, 0, 1, &fault) == STREW_OK &&
-                           descriptor.entries[STREW_ENTRY_range](&args, 0, 1, &fault) == STREW_OK;
-                  })},
-                 {"pointers", repeat([&] { return row_at(context.get(), table.data(), &place, update.data(), 100, 1) == nullptr; })},
-                 {"tensors", repeat([&] { return row(context.get(), &result, &at, &row_of) == nullptr; })}});
+  report(state,
+         {{"entry", repeat([&] {
+             return descriptor.entries[STREW_ENTRY_check](&args, 0, 1, &fault) == STREW_OK &&
+                    descriptor.entries[STREW_ENTRY_range](&args, 0, 1, &fault) == STREW_OK;
+           })},
+          {"pointers", repeat([&] { return row_at(context.get(), table.data(), &place, update.data(), 100, 1) == nullptr; })},
+          {"tensors", repeat([&] { return row(context.get(), &result, &at, &row_of) == nullptr; })}});
 }
 
 /// A kernel of the library and one that is compiled now; both run on one thread.
@@ -166,11 +166,12 @@ void take_rows_twice(benchmark::State& state) {
 void open_and_call(benchmark::State& state) {
   std::vector<uint16_t> cache(8 * 256 * 128), update(8 * 128, 7);
   int64_t place = 5;
-  const Medians medians = take_turns(
-      state, {{"open", repeat([&] { return open_library(1) != nullptr; })}, {"open_and_call", repeat([&] {
-                return token_at(open_library(1).get(), cache.data(), &place, update.data()) == nullptr;
-              })}},
-      1);
+  const Medians medians =
+      take_turns(state,
+                 {{"open", repeat([&] { return open_library(1) != nullptr; })},
+                  {"open_and_call",
+                   repeat([&] { return token_at(open_library(1).get(), cache.data(), &place, update.data()) == nullptr; })}},
+                 1);
   state.counters["first_call"] = medians[1] - medians[0];
 }
 

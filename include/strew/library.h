@@ -32,10 +32,11 @@ typedef struct strew_library {
 
 /* What a library says of a variant of a kernel. The texts live as long as the library. */
 typedef struct strew_variant {
-  uint32_t size;          /* of this struct, set by the caller */
-  uint32_t variant_count; /* of the kernel: the first one runs on every CPU of its architecture, each later one needs more features */
-  const char* kernel;     /* its name in the library */
-  const char* symbol;     /* as strew_kernel.name (abi.h), and so are the following */
+  uint32_t size; /* of this struct, set by the caller */
+  uint32_t
+      variant_count;  /* of the kernel: the first one runs on every CPU of its architecture, each later one needs more features */
+  const char* kernel; /* its name in the library */
+  const char* symbol; /* as strew_kernel.name (abi.h), and so are the following */
   const char* identity;
   const char* features;
   const char* target;

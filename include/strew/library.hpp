@@ -71,7 +71,8 @@ class ArrayView {
     from.data_handle();
     from.extent(0);
     from.stride(0);
-    requires MdSpan::rank() == rank;
+    requires MdSpan::rank()
+    == rank;
     requires kTakes<std::remove_pointer_t<decltype(from.data_handle())>>;
   }) ArrayView(const MdSpan& from)  // NOLINT(google-explicit-constructor): an argument
       : data_(from.data_handle()), has_strides_(true) {

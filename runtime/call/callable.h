@@ -63,7 +63,7 @@ class alignas(64) Callable {
   bool is_sequential = false;  ///< strategy sequential: after checking and init the range entry does everything
   /// Calls that are not worth a second thread may run in that way too, because the strategy does not decide the bits.
   bool may_be_alone = false;
-  bool takes_addresses = false;  ///< run_addresses() can run calls
+  bool takes_addresses = false;                          ///< run_addresses() can run calls
   int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
   int64_t result_bytes = 1;                              ///< bytes of an element of result 0
   std::shared_ptr<const ExecutionLimits> limits;

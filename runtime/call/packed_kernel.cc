@@ -46,7 +46,8 @@ std::shared_ptr<const strew_kernel> unpack(const PackedKernel& kernel) {
 Status check_library(const strew_library& library) {
   const bool is_ours = library.magic == STREW_LIBRARY_MAGIC;
   if (is_ours && library.version == STREW_LIBRARY_VERSION && library.abi == STREW_ABI_VERSION) return {};
-  if (!is_ours) return invalid_argument("library: it is no registry of a kernel library; expected the constant that its header declares");
+  if (!is_ours)
+    return invalid_argument("library: it is no registry of a kernel library; expected the constant that its header declares");
   return invalid_argument("library: version is " + std::to_string(library.version) + " with kernels of abi " +
                           std::to_string(library.abi) + ", expected " + std::to_string(STREW_LIBRARY_VERSION) + " and " +
                           std::to_string(STREW_ABI_VERSION) + "; make it with this version of strew");

@@ -44,9 +44,10 @@ std::shared_ptr<const strew_kernel> unpack(const PackedKernel& kernel);
 
 /// A kernel of a registry: strew_library.kernels is the offset of an array of these.
 struct LibraryKernel {
-  int32_t name;            ///< offset of its name from the strew_library
-  uint32_t variant_count;  ///< the first variant runs on every CPU of its architecture; each later one needs CPU features that none before needs
-  int32_t variants;        ///< offset of an array of the distances from its elements to the PackedKernels
+  int32_t name;  ///< offset of its name from the strew_library
+  uint32_t
+      variant_count;  ///< the first variant runs on every CPU of its architecture; each later one needs CPU features that none before needs
+  int32_t variants;  ///< offset of an array of the distances from its elements to the PackedKernels
 };
 
 inline const LibraryKernel& kernel_of(const strew_library& library, uint32_t number) {

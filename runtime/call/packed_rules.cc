@@ -201,11 +201,10 @@ Expected<PackedRules> PackedRules::make(const strew_kernel& kernel) {
   uint32_t bound = 0;
   for (uint32_t i = 0; i < kernel.tensor_count; ++i) bound |= 1U << kernel.tensors[i].data;
   made.unbound_ = static_cast<uint16_t>(~bound & ((1U << kernel.data_count) - 1));
-  made.takes_addresses_ =
-      std::all_of(kernel.constraints, kernel.constraints + kernel.constraint_count,
-                  [](const strew_constraint& rule) { return rule.kind == STREW_EQUAL; }) &&
-      std::all_of(kernel.symbols, kernel.symbols + kernel.symbol_count,
-                  [](const strew_symbol& symbol) { return symbol.is_stride == 0; });
+  made.takes_addresses_ = std::all_of(kernel.constraints, kernel.constraints + kernel.constraint_count,
+                                      [](const strew_constraint& rule) { return rule.kind == STREW_EQUAL; }) &&
+                          std::all_of(kernel.symbols, kernel.symbols + kernel.symbol_count,
+                                      [](const strew_symbol& symbol) { return symbol.is_stride == 0; });
   made.data_ = static_cast<uint8_t>(kernel.data_count);
   made.is_static_ = made.symbols_ == 0 && made.constraints_ == 0;
   if (made.is_static_) {

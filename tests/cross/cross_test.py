@@ -79,7 +79,7 @@ def differential(options, folder):
 
 def example(options, cross, folder):
     runtime = folder / "runtime"
-    run(options.cmake, "--install", cross, "--component", "runtime", "--prefix", runtime)
+    run(options.cmake, "--install", cross, "--prefix", runtime)
     for generator in ["Ninja", "Unix Makefiles"]:
         build = folder / f"example_{generator[0]}"
         run(options.cmake, "-S", ROOT / "examples/kernel_library", "-B", build, "-G", generator, "--toolchain", TOOLCHAIN, f"-DCMAKE_PREFIX_PATH={runtime}",

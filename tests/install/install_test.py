@@ -30,6 +30,12 @@ def npy(form, values):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{kind}", *values)
 
 
+def version(build):
+    """The version of the build, "0.1.0"."""
+    line = next(line for line in (build / "CMakeCache.txt").read_text().splitlines() if line.startswith("CMAKE_PROJECT_VERSION:"))
+    return line.partition("=")[2]
+
+
 class Check:
     def __init__(self):
         self.failures = 0
@@ -167,7 +173,11 @@ def main():
     check_kernel_library(check, options.cmake, prefix, folder)
     runtime = home / "runtime"
     check.run([options.cmake, "--install", build, "--component", "runtime", "--prefix", runtime], home)
-    check.that(not any(runtime.rglob("libstrew.so*")), "component runtime installs libstrew")
+    check.that([file.name for file in runtime.rglob("*.so*") if not file.is_symlink()] == [f"libstrew_rt.so.{version(build)}"],
+               "component runtime has other libraries than libstrew_rt")
+    check.that(not any(runtime.rglob("*.h")), "component runtime has headers")
+    check.run([options.cmake, "--install", build, "--component", "dev", "--prefix", runtime], home)
+    (runtime / "lib/libstrew.so").unlink()  # the link that component dev has for component compiler
     check_consumer(check, options.cmake, runtime, folder, ["runtime"])
     shutil.copy2(build / "lib/libstrew_impostor.so", folder / "libfmt.so.9")
     check_runs(check, prefix / "bin/strew", folder, backends)

@@ -66,13 +66,16 @@ int main() {
   std::vector<int32_t> indices = {5, 0, 5};
   check(kernels.add_rows_f32_4({table.data(), {6, 4}}, indices, {updates.data(), {3, 4}}).ok(), "rows of pointers");
   check(table[0] == 1 && table[20] == 2 && table[23] == 2 && table[4] == 0, "their sums");
-  check(kernels.add_rows_f32_4(Columns{table.data(), 6, 4}, std::span(indices), Columns{updates.data(), 3, 4}).ok(), "rows of mdspans");
+  check(kernels.add_rows_f32_4(Columns{table.data(), 6, 4}, std::span(indices), Columns{updates.data(), 3, 4}).ok(),
+        "rows of mdspans");
   check(table[0] == 2 && table[20] == 4, "their sums");
   std::vector<Half> narrow(6 * 64), ones(3 * 64, Half{0x3f80});
   check(kernels.add_rows_bf16_64({narrow.data(), {6, 64}}, indices, {ones.data(), {3, 64}}).ok(), "bf16");
   check(narrow[0].bits == 0x3f80 && narrow[5 * 64].bits == 0x4000, "their sums");
-  fails(kernels.add_rows_f32_4({table.data(), {6, 3}}, indices, {updates.data(), {3, 4}}), strew::Code::invalid_argument, "result 0: dim 1 is 3");
-  fails(kernels.add_rows_f32_4({table.data(), {6, 4}, {1, 6}}, indices, {updates.data(), {3, 4}}), strew::Code::invalid_argument, "stride");
+  fails(kernels.add_rows_f32_4({table.data(), {6, 3}}, indices, {updates.data(), {3, 4}}), strew::Code::invalid_argument,
+        "result 0: dim 1 is 3");
+  fails(kernels.add_rows_f32_4({table.data(), {6, 4}, {1, 6}}, indices, {updates.data(), {3, 4}}), strew::Code::invalid_argument,
+        "stride");
   indices[1] = 7;
   fails(kernels.add_rows_f32_4({table.data(), {6, 4}}, indices, {updates.data(), {3, 4}}), strew::Code::out_of_bounds, "value 7");
   check(table[20] == 4, "nothing is written");

@@ -11,10 +11,12 @@
 #include <sstream>
 
 #include "backends/backend.h"
+#include "base/cpus.h"
 #include "base/file.h"
 #include "base/option_rows.h"
 #include "compiler/import/option_text.h"
 #include "schedules/knobs.h"
+#include "tools/strew/manual.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {
@@ -57,6 +59,9 @@ const char* example(const std::string& command) {
   if (command == "explain") return "Example:\n  strew explain decode.onnx --threads 1 --json";
   if (command == "compile") return "Example:\n  strew compile decode.onnx --emit asm -o decode.s --target x86-64-v3";
   if (command == "target") return "Example:\n  strew target --json";
+  if (command == "library") return "Example:\n  strew library kernels.json -o kernels";
+  if (command == "completion") return "Example:\n  strew completion bash > ~/.local/share/bash-completion/completions/strew";
+  if (command == "manual") return "Example:\n  strew manual | man -l -";
   return "Examples:\n  strew explain decode.onnx\n  strew run decode.onnx --input past.npy update.npy indices.npy --output "
          "present.npy\n"
          "  strew compile decode.onnx --emit asm -o decode.s\n`strew COMMAND --help` shows a command's options.";
@@ -254,6 +259,69 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command = app.add_subcommand("target", "print the target machine: features, caches, cores, and what --target overrides");
   command->add_option("--target", raw.target, "describe this machine instead: CPU[+feature|-feature...]");
   command->add_flag("--json", options.json, "machine-readable output");
+
+  command = app.add_subcommand("completion", "print a script that completes commands and options in a shell");
+  command->add_option("SHELL", options.file, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  app.add_subcommand("manual", "print the manual page");
+}
+
+/// The values that a shell can offer for an option.
+std::vector<std::string> choices_of(const std::string& option) {
+  std::vector<std::string> out;
+  const auto names = [](std::initializer_list<const char*> list) { return std::vector<std::string>(list.begin(), list.end()); };
+  if (option == "--emit")
+    return names({"op", "plan", "ll", "asm", "obj", "halide", "pto-as", "pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"});
+  if (option == "--oob")
+    return names({"undefined", "skip_element", "skip_window", "clamp", "wrap", "error", "fill_element", "fill_window"});
+  if (option == "--order") return names({"in_order", "relaxed"});
+  if (option == "--accumulate") return names({"native", "wide"});
+  if (option == "--arch") return names({"x86_64", "aarch64"});
+  if (option == "--index-layout") return names({"row", "column"});
+  if (option == "--gather-to") return names({"ub", "l1"});
+  if (option == "--sync") return names({"flags", "addresses", "tool"});
+  if (option == "--cache") return names({"off"});
+  if (option == "--backend") {
+    std::istringstream list(backend_names());
+    for (std::string name; std::getline(list >> std::ws, name, ',');) out.push_back(name);
+  }
+  if (option == "--target") {
+    out.emplace_back("native");
+    for (const CpuInfo& cpu : known_cpus()) out.emplace_back(cpu.name);
+    out.insert(out.end(), {"npu-a3", "npu-a5"});
+  }
+  if (option == "--schedule")
+    for (const Knob& knob : knobs()) out.push_back(std::string(knob.name) + "=");
+  return out;
+}
+
+std::vector<ManualCommand> describe_commands(CLI::App& app) {
+  std::vector<ManualCommand> out;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    ManualCommand described{command->get_name(), command->get_description(), command->get_footer(), {}};
+    for (const CLI::Option* option : command->get_options()) {
+      ManualOption one;
+      for (const std::string& name : option->get_snames()) one.names.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) one.names.push_back("--" + name);
+      const bool is_flag = option->get_items_expected_max() == 0;
+      if (!is_flag) one.value = one.names.empty() ? option->get_name() : "VALUE";
+      one.text = option->get_description();
+      for (const std::string& name : one.names)
+        if (one.choices.empty()) one.choices = choices_of(name);
+      if (option->get_name() == "SHELL") one.choices = {"bash", "zsh"};
+      described.options.push_back(std::move(one));
+    }
+    out.push_back(std::move(described));
+  }
+  return out;
+}
+
+/// The commands whose answer is the command line itself; -1 for others.
+int describe(CLI::App& app, const Options& options) {
+  const std::vector<ManualCommand> commands = describe_commands(app);
+  if (options.command == "manual") return fail(print_out(manual_page(commands, kAbout, variable_lines())));
+  if (options.command == "completion")
+    return fail(print_out(options.file == "zsh" ? zsh_completion(commands) : bash_completion(commands)));
+  return -1;
 }
 
 }  // namespace
@@ -288,6 +356,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
     return usage_error(error.what());
   }
   options.command = app.get_subcommands().front()->get_name();
+  if (const int status = describe(app, options); status >= 0) return status;
   options.import.check_undefined = options.command == "run" && !options.trust_indices;
   keep_whole({options.file, options.output, options.depfile});
   keep_whole(options.inputs);

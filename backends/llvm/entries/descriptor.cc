@@ -74,9 +74,9 @@ void emit_descriptor(llvm::Module& module, const DescriptorImage& image, const s
   for (const Address& address : addresses) {
     copy_until(address.at);
     llvm::Constant* const value = address.symbol != nullptr ? module.getNamedValue(*address.symbol) : place(address.to);
-    values.push_back(address.is_distance
-                         ? llvm::ConstantExpr::getTrunc(llvm::ConstantExpr::getSub(number_of(value), number_of(place(address.at))), number)
-                         : value);
+    values.push_back(address.is_distance ? llvm::ConstantExpr::getTrunc(
+                                               llvm::ConstantExpr::getSub(number_of(value), number_of(place(address.at))), number)
+                                         : value);
     done += address.is_distance ? sizeof(int32_t) : sizeof(void*);
   }
   copy_until(image.bytes.size());

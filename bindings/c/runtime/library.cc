@@ -15,7 +15,7 @@ struct strew_context {
   const strew_library* library;
   int threads;
   std::shared_ptr<strew::Executor> executor;  ///< null until the first call: strew's own
-  strew::FeatureSet allowed;  ///< CPU features that variants may need
+  strew::FeatureSet allowed;                  ///< CPU features that variants may need
   std::mutex opening;
   std::vector<std::atomic<strew_kernel_ref*>> kernels;  ///< null until the first call
 
@@ -174,7 +174,8 @@ strew_status strew_library_variant(const strew_library* library, uint32_t kernel
     STREW_TRY(check_library(*library));
     STREW_TRY(check_not_null(out, "out"));
     if (out->size < sizeof out->size || out->size > sizeof *out)
-      return invalid_argument("out.size: " + std::to_string(out->size) + ", expected the size of the struct (STREW_VARIANT_INIT sets it)");
+      return invalid_argument("out.size: " + std::to_string(out->size) +
+                              ", expected the size of the struct (STREW_VARIANT_INIT sets it)");
     if (kernel >= library->kernel_count)
       return invalid_argument("kernel: number " + std::to_string(kernel) + ", expected less than " +
                               std::to_string(library->kernel_count));
