@@ -49,8 +49,14 @@ struct LlvmModule {
   Linker* (*linker)();  ///< the process's one linker
   /// The object of a constant, which it exports as `name`, for the target.
   Expected<std::string> (*emit_constant)(const DescriptorImage& image, const std::string& name, const Target& target);
+  /// The same of a registry, which it hides: it exports a function `name`(uint32_t version), which returns the registry's address if `version`
+  /// is this one, and null otherwise. A program could not refer to the constant in a shared library without a copy of it.
+  Expected<std::string> (*emit_registry)(const DescriptorImage& image, const std::string& name, uint32_t version,
+                                         const Target& target);
   /// The objects that an archive consists of, or the file itself if it is an object. An archive's members have names.
   Expected<std::vector<ArchiveMember>> (*read_archive)(std::string_view file);
+  /// The symbols that an object refers to and does not define, in alphabetical order.
+  Expected<std::vector<std::string>> (*undefined_symbols)(std::string_view object);
   /// An archive for linkers, with a table of symbols. The same members give the same bytes.
   Expected<std::string> (*write_archive)(const std::vector<ArchiveMember>& members);
 };

@@ -22,17 +22,18 @@ foreach(component ${strew_FIND_COMPONENTS})
   endif()
 endforeach()
 
-# strew_add_kernel_library(NAME MANIFEST [SHARED] [TARGETS CPU...] [DEPENDS FILE...]): compiles the kernels of a manifest whose "library" is NAME when
+# strew_add_kernel_library(NAME MANIFEST [SHARED] [REGISTER] [TARGETS CPU...] [DEPENDS FILE...]): compiles the kernels of a manifest whose "library" is NAME when
 # the project is built (docs/libraries.md), again whenever the manifest or a model file that it names changes, and makes a target NAME that links
-# them, with the header NAME.h and the runtime. SHARED: a shared library with the kernels instead of an archive. TARGETS: CPUs to compile for,
+# them, with the header NAME.h and the runtime. SHARED: a shared library with the kernels instead of an archive. REGISTER: programs that link NAME have the compiler, too, and
+# their Runtime::process() answers requests with these kernels from the start. TARGETS: CPUs to compile for,
 # instead of the manifest's. DEPENDS: more files after whose change the kernels are made again.
 #
 # The program strew runs on the machine that builds, and compiles for the architecture that the project is built for. It is looked for beside this
 # package and in the PATH; STREW_PROGRAM names another one, as a project that is built for another machine may need.
 function(strew_add_kernel_library name manifest)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "SHARED" "" "TARGETS;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "SHARED;REGISTER" "" "TARGETS;DEPENDS")
   if(arg_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "strew_add_kernel_library: unknown argument '${arg_UNPARSED_ARGUMENTS}', expected SHARED, TARGETS or DEPENDS")
+    message(FATAL_ERROR "strew_add_kernel_library: unknown argument '${arg_UNPARSED_ARGUMENTS}', expected SHARED, REGISTER, TARGETS or DEPENDS")
   endif()
   set(beside ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../bin ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../../../../bin)
   if(CMAKE_CROSSCOMPILING)
@@ -77,5 +78,13 @@ function(strew_add_kernel_library name manifest)
     target_link_libraries(${name} INTERFACE ${name}_archive)
   endif()
   target_include_directories(${name} INTERFACE ${folder})
-  target_link_libraries(${name} INTERFACE strew::strew_rt_shared)
+  target_link_libraries(${name} INTERFACE m)
+  if(arg_REGISTER)
+    file(WRITE ${folder}_register.cc "// Registers the kernels of ${name} before main().\n#include <strew/runtime.h>\n\n#include \"${name}.h\"\n\n"
+         "static const bool registered = strew::Runtime::process().register_library(*${name}()).ok();\n")
+    target_sources(${name} INTERFACE ${folder}_register.cc)
+    target_link_libraries(${name} INTERFACE strew::strew)
+  else()
+    target_link_libraries(${name} INTERFACE strew::strew_rt_shared)
+  endif()
 endfunction()

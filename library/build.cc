@@ -20,6 +20,7 @@
 #include "library/json_lines.h"
 #include "library/output_folder.h"
 #include "library/registry.h"
+#include "strew/library.h"
 #include "strew/schedule.h"
 #include "strew/version.h"
 
@@ -126,6 +127,18 @@ void compile_all(const LlvmModule& llvm, std::vector<Job>& jobs, const LibraryOp
   for (std::thread& helper : helpers) helper.join();
 }
 
+/// Does the code of the kernel call nothing but what every C compiler's output may call?
+Status check_freestanding(const LlvmModule& llvm, const std::string& object) {
+  constexpr std::string_view kAllowed[] = {"memcpy", "memmove", "memset", "memcmp"};
+  STREW_ASSIGN(const std::vector<std::string> symbols, llvm.undefined_symbols(object));
+  std::string list;
+  for (const std::string& symbol : symbols)
+    if (std::find(std::begin(kAllowed), std::end(kAllowed), symbol) == std::end(kAllowed))
+      list += (list.empty() ? "" : ", ") + symbol;
+  if (list.empty()) return {};
+  return unsupported("it calls " + list + ", which a program without libstrew_rt does not have; leave it out, or freestanding");
+}
+
 /// The report in the folder has nothing in it that differs from run to run.
 std::string report_text(const Manifest& manifest, const LibraryReport& report) {
   std::string text = "{\n  \"library\": " + json_text(manifest.name) + ",\n  \"generator\": " + json_text(generator_version()) +
@@ -152,11 +165,11 @@ std::string cmake_text(const std::string& name) {
          name + "::" + name + " PROPERTIES\n    IMPORTED_LOCATION ${CMAKE_CURRENT_LIST_DIR}/lib" + name +
          ".a\n"
          "    INTERFACE_INCLUDE_DIRECTORIES ${CMAKE_CURRENT_LIST_DIR}\n    INTERFACE_LINK_LIBRARIES "
-         "strew::strew_rt_shared)\nendif()\n";
+         "\"strew::strew_rt_shared;m\")\nendif()\n";
 }
 std::string pkg_config_text(const std::string& name) {
   return "prefix=${pcfiledir}\n\nName: " + name + "\nDescription: Kernels made by strew library\nVersion: " + strew_version() +
-         "\nRequires: strew_rt\nLibs: -L${prefix} -l" + name + "\nCflags: -I${prefix}\n";
+         "\nRequires: strew_rt\nLibs: -L${prefix} -l" + name + " -lm" + "\nCflags: -I${prefix}\n";
 }
 
 }  // namespace
@@ -191,6 +204,7 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     Job& job = jobs[i];
     const ManifestKernel& kernel = manifest.kernels[i / manifest.targets.size()];
     const Target& target = manifest.targets[i % manifest.targets.size()];
+    if (job.status.ok() && options.freestanding) job.status = check_freestanding(*llvm, job.object);
     if (!job.status.ok()) return job.status.with_prefix(kernel.location + ": kernel " + kernel.name + ", target " + target.cpu);
     if (i % manifest.targets.size() == 0) {
       registry.push_back({kernel.name, {}});
@@ -205,8 +219,8 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     members.push_back({job.kernel.symbol + kCode, std::move(job.object)});
     if (!job.descriptor.empty()) members.push_back({job.kernel.symbol + kDescriptor, std::move(job.descriptor)});
   }
-  STREW_ASSIGN(std::string registry_object,
-               llvm->emit_constant(make_registry(manifest.name, registry), manifest.name, manifest.targets.front()));
+  STREW_ASSIGN(std::string registry_object, llvm->emit_registry(make_registry(manifest.name, registry), manifest.name + "_query",
+                                                                STREW_LIBRARY_VERSION, manifest.targets.front()));
   members.push_back({manifest.name + "_registry.o", std::move(registry_object)});
   STREW_ASSIGN(const std::string archive, llvm->write_archive(members));
   report.archive_bytes = archive.size();

@@ -16,6 +16,8 @@ namespace strew::inline v0 {
 
 struct LibraryOptions {
   int jobs = 0;  ///< the most kernels that are compiled at a time; 0: as many as this process may use cores
+  /// Refuse kernels whose code calls more than memcpy, memmove, memset and memcmp, for programs without libstrew_rt and libm.
+  bool freestanding = false;
   /// Is called, by one thread at a time, when `done` of `all` variants are compiled.
   std::function<void(size_t done, size_t all)> progress;
 };

@@ -248,57 +248,93 @@ bool same_arguments(const Compiled& a, const Compiled& b) {
                     same_place);
 }
 
-std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
+namespace {
+
+/// `text` with every @NAME@ replaced by the library's name and every @UPPER@ by its name in capitals.
+std::string filled(std::string text, const std::string& library) {
   std::string upper = library;
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  std::string text =
-      "/* Kernels of the library " + library +
-      ", made by `strew library`; do not edit. C99.\n *\n"
-      " * Link lib" +
-      library +
-      ".a and libstrew_rt. A context chooses the variants for the CPU at run time and is used by any number\n"
-      " * of threads. The functions NAME take tensors and check them; the functions NAME_at take pointers to "
-      "row-major buffers (or\n"
-      " * buffers with the given strides) and the extents that the kernel leaves open, and do not look for buffers that "
-      "overlap.\n"
-      " * Both return null, or a failure with a message; if a call fails, nothing is written.\n */\n"
-      "#ifndef " +
-      upper + "_H\n#define " + upper +
-      "_H\n\n#include <strew/library.h>\n\n"
-      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
-      "/* The registry: names, descriptors and CPU requirements of all kernels. */\nextern const strew_library " +
-      library +
-      ";\n\n"
-      "/* strew_context_open() for this library. */\n"
-      "static inline strew_status " +
-      library +
-      "_open(const strew_context_options* options, strew_context** out) {\n"
-      "  return strew_context_open(&" +
-      library +
-      ", options, out);\n}\n\n"
-      "/* Numbers for strew_context_run() and strew_context_kernel(). */\nenum {\n";
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    text += "  " + upper + "_" + kernels[k].name + " = " + std::to_string(k) + ",\n";
-  }
+  for (const auto& [hole, value] : {std::pair<std::string, std::string>("@NAME@", library), {"@UPPER@", upper}})
+    for (size_t at = text.find(hole); at != std::string::npos; at = text.find(hole, at + value.size()))
+      text.replace(at, hole.size(), value);
+  return text;
+}
+
+constexpr const char* kBegin = R"(/* Kernels of the library @NAME@, made by `strew library`; do not edit. C99.
+ *
+ * Link lib@NAME@.a and libstrew_rt. A context chooses the variants for the CPU at run time and is used by any number of threads. The functions
+ * NAME take tensors and check them; the functions NAME_at take pointers to row-major buffers (or buffers with the given strides) and the extents
+ * that the kernel leaves open, and do not look for buffers that overlap. Both return null, or a failure with a message; if a call fails, nothing
+ * is written.
+ */
+#ifndef @UPPER@_H
+#define @UPPER@_H
+
+#include <strew/library.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What the library exports: its registry, if that has this version. */
+const strew_library* @NAME@_query(uint32_t version);
+/* The registry: names, descriptors and CPU requirements of all kernels. Null if the library was made by another version of strew than this
+ * header. */
+static inline const strew_library* @NAME@(void) { return @NAME@_query(STREW_LIBRARY_VERSION); }
+
+/* strew_context_open() for this library. */
+static inline strew_status @NAME@_open(const strew_context_options* options, strew_context** out) {
+  return strew_context_open(@NAME@(), options, out);
+}
+
+/* Numbers for strew_context_run() and strew_context_kernel(). */
+enum {
+)";
+constexpr const char* kEnd = R"(#ifdef __cplusplus
+}
+#endif
+
+#endif
+)";
+constexpr const char* kCppBegin = R"(// Kernels of the library @NAME@, made by `strew library`; do not edit. C++20.
+//
+//   const auto kernels = strew::open_library<strew::kernels::@NAME@>();
+//
+// Link lib@NAME@.a and libstrew_rt. Functions check their arguments, and return a failure with a message; if a call fails, nothing is written.
+#pragma once
+
+#include <strew/library.hpp>
+
+#include "@NAME@.h"
+
+namespace strew::inline v0::kernels {
+
+class @NAME@ : public KernelLibrary {
+ public:
+  using KernelLibrary::KernelLibrary;
+  static const strew_library* registry() { return ::@NAME@(); }
+
+)";
+constexpr const char* kCppEnd = R"(};
+
+}  // namespace strew::inline v0::kernels
+)";
+
+}  // namespace
+
+std::string make_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
+  std::string text = filled(kBegin, library);
+  for (size_t k = 0; k < kernels.size(); ++k)
+    text += filled("  @UPPER@_", library) + kernels[k].name + " = " + std::to_string(k) + ",\n";
   text += "};\n\n";
   for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).text();
-  return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+  return text + kEnd;
 }
 
 std::string make_cpp_header(const std::string& library, const std::vector<HeaderKernel>& kernels) {
-  std::string text =
-      "// Kernels of the library " + library +
-      ", made by `strew library`; do not edit. C++20.\n//\n"
-      "//   const auto kernels = strew::open_library<strew::kernels::" +
-      library + ">();\n//\n// Link lib" + library +
-      ".a and libstrew_rt. Functions check their arguments, and return a failure with a message; if a call fails, nothing "
-      "is written.\n#pragma once\n\n#include <strew/library.hpp>\n\n#include \"" +
-      library + ".h\"\n\nnamespace strew::inline v0::kernels {\n\nclass " + library +
-      " : public KernelLibrary {\n public:\n  using KernelLibrary::KernelLibrary;\n"
-      "  static const strew_library* registry() { return &::" +
-      library + "; }\n\n";
+  std::string text = filled(kCppBegin, library);
   for (size_t k = 0; k < kernels.size(); ++k) text += Functions(kernels[k], k).cpp_text() + "\n";
-  return text + "};\n\n}  // namespace strew::inline v0::kernels\n";
+  return text + kCppEnd;
 }
 
 }  // namespace strew::inline v0

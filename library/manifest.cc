@@ -81,6 +81,7 @@ class Reader {
   Status check_generated_names() const {
     std::map<std::string, std::string> taken = {{out_.name, "the registry"},
                                                 {out_.name + "_open", "the function that opens the library"},
+                                                {out_.name + "_query", "the function that the library exports"},
                                                 {"registry", "a function of the library's class in C++"},
                                                 {"context", "a function of the library's class in C++"},
                                                 {"run", "a function of the library's class in C++"}};

@@ -4,6 +4,7 @@
 #include "base/module.h"
 
 #include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
@@ -154,19 +155,42 @@ Expected<std::string> emit_text(const BuildRequest& request, std::span<const Obj
   });
 }
 
-/// A constant of a kernel library: its registry or a descriptor, which refer to hidden symbols of its other objects.
+/// Declares the hidden symbols of a kernel library's other objects that a constant refers to, and emits the constant.
+void emit_with_declarations(llvm::Module& module, const DescriptorImage& image, const std::string& name) {
+  const auto declare = [&](const std::string& symbol) {
+    if (module.getNamedValue(symbol) != nullptr) return;
+    auto* const declared = new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), /*isConstant=*/true,
+                                                    llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
+    declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  };
+  for (const DescriptorImage::External& external : image.externals) declare(external.symbol);
+  for (const DescriptorImage::Distance& distance : image.distances) declare(distance.symbol);
+  emit_descriptor(module, image, name);
+}
+
 Expected<std::string> emit_constant(const DescriptorImage& image, const std::string& name, const Target& target) {
   return with_module(name, [&](llvm::Module& module) -> Expected<std::string> {
     STREW_TRY(prepare(module, target));
-    const auto declare = [&](const std::string& symbol) {
-      if (module.getNamedValue(symbol) != nullptr) return;
-      auto* const declared = new llvm::GlobalVariable(module, llvm::Type::getInt8Ty(module.getContext()), /*isConstant=*/true,
-                                                      llvm::GlobalValue::ExternalLinkage, nullptr, symbol);
-      declared->setVisibility(llvm::GlobalValue::HiddenVisibility);
-    };
-    for (const DescriptorImage::External& external : image.externals) declare(external.symbol);
-    for (const DescriptorImage::Distance& distance : image.distances) declare(distance.symbol);
-    emit_descriptor(module, image, name);
+    emit_with_declarations(module, image, name);
+    return generate(module, target, CodegenOutput::object);
+  });
+}
+
+Expected<std::string> emit_registry(const DescriptorImage& image, const std::string& name, uint32_t version,
+                                    const Target& target) {
+  return with_module(name, [&](llvm::Module& module) -> Expected<std::string> {
+    STREW_TRY(prepare(module, target));
+    const std::string constant = name + "_registry";
+    emit_with_declarations(module, image, constant);
+    llvm::GlobalValue* const registry = module.getNamedValue(constant);
+    registry->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    llvm::Type *const number = llvm::Type::getInt32Ty(module.getContext()), *const pointer = registry->getType();
+    auto* const query = llvm::Function::Create(llvm::FunctionType::get(pointer, {number}, false),
+                                               llvm::GlobalValue::ExternalLinkage, name, module);
+    query->setDoesNotThrow();
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", query));
+    llvm::Value* const is_this = builder.CreateICmpEQ(query->getArg(0), llvm::ConstantInt::get(number, version));
+    builder.CreateRet(builder.CreateSelect(is_this, registry, llvm::Constant::getNullValue(pointer)));
     return generate(module, target, CodegenOutput::object);
   });
 }
@@ -191,8 +215,8 @@ Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<
 
 extern "C" STREW_API const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
-  static const strew::LlvmModule module = {strew::kModuleVersion, strew::build_on_stack, strew::emit_text_on_stack,
-                                           strew::process_linker, strew::emit_constant,  strew::read_archive,
-                                           strew::write_archive};
+  static const strew::LlvmModule module = {strew::kModuleVersion, strew::build_on_stack,    strew::emit_text_on_stack,
+                                           strew::process_linker, strew::emit_constant,     strew::emit_registry,
+                                           strew::read_archive,   strew::undefined_symbols, strew::write_archive};
   return &module;
 }

@@ -1,8 +1,7 @@
 /* Kernel libraries: what `strew library` writes, and how a program uses one. C99, a part of libstrew_rt.
  *
- * A library is an archive of objects, one per kernel and CPU, and one constant, the registry, which the archive exports under the name of the
- * library. The header that `strew library` writes declares the registry and has a function for each kernel; these functions call the ones
- * below.
+ * A library consists of objects, one per kernel and CPU, and of one constant, the registry. It exports one function, NAME_query(version), which
+ * returns the registry. The header that `strew library` writes has a function for each kernel; these functions call the ones below.
  *
  *   strew_context* context = NULL;
  *   strew_status status = decoder_open(NULL, &context);              // from the library's header; once
@@ -17,8 +16,9 @@
 extern "C" {
 #endif
 
-/* The registry: what a library exports, under its name. It is a constant that lists the kernels and, for each of them, the variants that were
- * compiled for several CPUs; strew_library_variant() tells about them. Beyond these members its layout is strew's own. */
+/* The registry. It lists the kernels of a library and, for each of them, the variants that were compiled for several CPUs;
+ * strew_library_variant() tells about them. It refers to what lies around it, so it cannot be copied. Beyond these members its layout is strew's
+ * own. */
 #define STREW_LIBRARY_MAGIC 0x57525453u /* "STRW" */
 #define STREW_LIBRARY_VERSION 2u        /* is raised with every change of the layout */
 typedef struct strew_library {

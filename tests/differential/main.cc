@@ -33,7 +33,7 @@
 #include "tests/differential/shrink.h"
 
 /// The kernels of a program for another machine, which has no compiler; otherwise absent.
-extern "C" [[gnu::weak]] const strew_library differential_kernels;
+extern "C" [[gnu::weak]] const strew_library* differential_kernels_query(uint32_t version);
 
 namespace strew::test {
 namespace {
@@ -77,7 +77,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 Options parse(int argc, char** argv) {
   Options o;
-  if (&differential_kernels != nullptr) o.engines.library = &differential_kernels;
+  if (differential_kernels_query != nullptr) o.engines.library = differential_kernels_query(STREW_LIBRARY_VERSION);
   o.seed = (static_cast<uint64_t>(std::random_device{}()) << 20) ^ std::random_device{}();
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];

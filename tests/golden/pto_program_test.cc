@@ -452,7 +452,7 @@ TEST(ProgramCost, TextsAreShort) {
   }
 }
 
-/// Every source in examples/ becomes programs for both chips; in PTO-AS, or the frozen grammar has a reason not to.
+/// Every source in examples/ becomes programs for both chips; in PTO-AS too, unless its frozen grammar or the buffer's size is in the way.
 TEST(Examples, HaveNpuPrograms) {
   int kernels = 0;
   for (const auto& entry : fs::recursive_directory_iterator(test::source_folder() / "examples")) {
@@ -472,7 +472,8 @@ TEST(Examples, HaveNpuPrograms) {
         frozen.output = pto::Output::pto_as;
         const Expected<pto::Program> program = plan_of(kernel.op, chip, frozen);
         if (!program.ok()) {
-          EXPECT_THAT(program.status().message(), testing::ContainsRegex("pto-as: .*(grammar|without loops).*pto-ir"))
+          EXPECT_THAT(program.status().message(),
+                      testing::ContainsRegex("pto-as: .*(grammar|without loops).*pto-ir|no tile of a row fits"))
               << entry.path();
         }
       }

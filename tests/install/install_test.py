@@ -46,8 +46,11 @@ class Check:
             print("FAILED:", what)
 
     def run(self, command, cwd, expected=0):
-        done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False)
         words = " ".join(map(str, command))
+        try:
+            done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False)
+        except OSError as error:
+            done = subprocess.CompletedProcess(command, -1, "", str(error))
         self.that(done.returncode == expected, f"{words} ended with {done.returncode}, expected {expected}\n{done.stdout}{done.stderr}")
         return done.stdout
 
@@ -107,6 +110,12 @@ def check_kernel_library(check, cmake, prefix, folder):
     del os.environ["STREW_TARGET"]
     libraries = check.run(["ldd", build / "decoder"], folder)
     check.that("libstrew.so" not in libraries and "LLVM" not in libraries, f"the program of a kernel library needs a compiler: {libraries}")
+    forms = folder / "kernel_library_forms"
+    check.run([cmake, "-S", ROOT / "tests/install/kernel_library", "-B", forms, f"-DCMAKE_PREFIX_PATH={prefix}"], folder)
+    check.run([cmake, "--build", forms], folder)
+    for program in ["shared", "registered"]:
+        check.run([forms / program], folder)
+    check.that("libshared_kernels.so" in check.run(["ldd", forms / "shared"], folder), "the kernels are not in a shared library")
 
 
 def check_pkg_config(check, prefix, folder):

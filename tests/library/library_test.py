@@ -34,9 +34,12 @@ class Check:
             print("FAILED:", what)
 
     def run(self, *command, expected=0, **environment):
-        done = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, check=False,
-                              env=dict(os.environ, **environment))
         words = " ".join(map(str, command))
+        try:
+            done = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, check=False,
+                                  env=dict(os.environ, **environment))
+        except OSError as error:
+            done = subprocess.CompletedProcess(command, -1, "", str(error))
         self.that(done.returncode == expected, f"{words} ended with {done.returncode}, expected {expected}\n{done.stdout}{done.stderr}")
         return done
 
@@ -127,6 +130,22 @@ def check_targets(check):
         check.that(words in done.stderr and done.stderr.count("\n") == 1, f"{options}: {done.stderr}")
 
 
+def check_freestanding_kernels(check):
+    """What needs a library of functions is refused by name."""
+    graph = OP.replace("combiner=add", "combiner=expr expr={%0=update(0):f32; %1=FUNCTION(%0):f32; return %1}")
+
+    def made(function, *options, expected=0):
+        kernel = {"name": "k", "op": graph.replace("FUNCTION", function)}
+        (check.folder / "free.json").write_text(json.dumps({"library": "l", "targets": ["x86-64-v2"], "kernels": [kernel]}))
+        return check.run(check.strew, "library", "free.json", "-o", "free", "--freestanding", *options, expected=expected).stderr
+
+    made("abs")
+    for function, symbol in [("exponential", "strew_math_exp_f32"), ("ceil", "ceilf")]:
+        message = made(function, expected=1)
+        check.that(f"kernel k, target x86-64: it calls {symbol}, which" in message and message.count("\n") == 1, f"{function}: {message}")
+    made("ceil", "--arch", "aarch64")  # an instruction
+
+
 def check_depfile(check):
     """The depfile is a rule that Make reads: the archive depends on the manifest and the models."""
     model = ROOT / "examples/kv_cache/decode.onnx"
@@ -180,6 +199,7 @@ def check_errors(check):
     check.that((check.folder / "full/precious.txt").read_text() == "mine", "a folder of the user's was changed")
     refused(good, "bad.json: it is a file, expected a folder", folder="bad.json")
     refused(good, "no/such/place", folder="no/such/place")
+    refused(good, "/proc/strew_out: cannot write", folder="/proc/strew_out")
     for command in [["library"], ["library", "bad.json"], ["library", "bad.json", "--from-model", "x.onnx"]]:
         check.run(check.strew, *command, expected=2)
 
@@ -202,6 +222,7 @@ def main():
     check_model(check)
     check_targets(check)
     check_depfile(check)
+    check_freestanding_kernels(check)
     check_errors(check)
     if check.failures:
         return 1

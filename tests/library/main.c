@@ -51,30 +51,31 @@ static void take(strew_context* context) {
 
 /* What the registry tells of its kernels. */
 static void registry(void) {
-  strew_library other = test_kernels;
+  strew_library other = *test_kernels();
   strew_variant variant = STREW_VARIANT_INIT, small = STREW_VARIANT_INIT;
   uint32_t k, v;
-  CHECK(strcmp(strew_library_name(&test_kernels), "test_kernels") == 0);
-  for (k = 0; k < test_kernels.kernel_count; ++k) {
-    OK(strew_library_variant(&test_kernels, k, 0, &variant));
+  CHECK(test_kernels_query(STREW_LIBRARY_VERSION + 1) == NULL && test_kernels_query(STREW_LIBRARY_VERSION) == test_kernels());
+  CHECK(strcmp(strew_library_name(test_kernels()), "test_kernels") == 0);
+  for (k = 0; k < test_kernels()->kernel_count; ++k) {
+    OK(strew_library_variant(test_kernels(), k, 0, &variant));
     CHECK(variant.variant_count == 4 && variant.features[0] == 0 && strcmp(variant.target, "x86_64-x86-64") == 0);
-    CHECK(strew_library_find(&test_kernels, variant.kernel) == k);
+    CHECK(strew_library_find(test_kernels(), variant.kernel) == k);
     CHECK(strncmp(variant.symbol, "strew_", 6) == 0 && strncmp(variant.identity, "strew1.", 7) == 0);
     CHECK(strncmp(variant.schedule, "strategy=", 9) == 0 && variant.backend[0] != 0);
     for (v = 1; v < 4; ++v) {
-      OK(strew_library_variant(&test_kernels, k, v, &variant));
+      OK(strew_library_variant(test_kernels(), k, v, &variant));
       CHECK(variant.features[0] != 0);
     }
   }
   small.size = offsetof(strew_variant, symbol); /* of a caller that was compiled when the struct had no more */
-  OK(strew_library_variant(&test_kernels, 0, 0, &small));
+  OK(strew_library_variant(test_kernels(), 0, 0, &small));
   CHECK(small.kernel != NULL && small.symbol == NULL);
   small.size = 2;
-  FAILS(strew_library_variant(&test_kernels, 0, 0, &small), STREW_CODE_INVALID_ARGUMENT, "out.size: 2");
+  FAILS(strew_library_variant(test_kernels(), 0, 0, &small), STREW_CODE_INVALID_ARGUMENT, "out.size: 2");
   FAILS(strew_library_variant(NULL, 0, 0, &variant), STREW_CODE_INVALID_ARGUMENT, "library: null");
-  FAILS(strew_library_variant(&test_kernels, 0, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
-  FAILS(strew_library_variant(&test_kernels, 99, 0, &variant), STREW_CODE_INVALID_ARGUMENT, "kernel: number 99");
-  FAILS(strew_library_variant(&test_kernels, 0, 4, &variant), STREW_CODE_INVALID_ARGUMENT, "variant: number 4");
+  FAILS(strew_library_variant(test_kernels(), 0, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_library_variant(test_kernels(), 99, 0, &variant), STREW_CODE_INVALID_ARGUMENT, "kernel: number 99");
+  FAILS(strew_library_variant(test_kernels(), 0, 4, &variant), STREW_CODE_INVALID_ARGUMENT, "variant: number 4");
   other.abi = 1;
   FAILS(strew_library_variant(&other, 0, 0, &variant), STREW_CODE_INVALID_ARGUMENT, "kernels of abi 1");
   CHECK(strew_library_name(&other)[0] == 0 && strew_library_name(NULL)[0] == 0);
@@ -97,10 +98,10 @@ static void pointers(strew_context* context) {
 int main(void) {
   strew_context* context = NULL;
   strew_context_options options = STREW_CONTEXT_OPTIONS_INIT;
-  strew_library other = test_kernels;
+  strew_library other = *test_kernels();
   strew_kernel_ref* kernel = NULL;
   FAILS(strew_context_open(NULL, NULL, &context), STREW_CODE_INVALID_ARGUMENT, "library: null");
-  FAILS(strew_context_open(&test_kernels, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
+  FAILS(strew_context_open(test_kernels(), NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   other.version = 99;
   FAILS(strew_context_open(&other, NULL, &context), STREW_CODE_INVALID_ARGUMENT, "library: version is 99");
   other.magic = 0;
@@ -120,11 +121,11 @@ int main(void) {
   add_rows(context);
   pointers(context);
   take(context);
-  FAILS(strew_context_run(context, test_kernels.kernel_count, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "kernel: number");
+  FAILS(strew_context_run(context, test_kernels()->kernel_count, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "kernel: number");
   FAILS(strew_context_run(NULL, 0, NULL, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "context: null");
   FAILS(strew_context_kernel(context, 0, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
-  CHECK(strew_library_find(&test_kernels, "take_rows") == TEST_KERNELS_take_rows);
-  CHECK(strew_library_find(&test_kernels, "nothing") == STREW_NO_KERNEL && strew_library_find(NULL, "x") == STREW_NO_KERNEL);
+  CHECK(strew_library_find(test_kernels(), "take_rows") == TEST_KERNELS_take_rows);
+  CHECK(strew_library_find(test_kernels(), "nothing") == STREW_NO_KERNEL && strew_library_find(NULL, "x") == STREW_NO_KERNEL);
   registry();
   OK(strew_context_kernel(context, TEST_KERNELS_take_rows, &kernel));
   strew_context_free(context);

@@ -6,15 +6,15 @@
 
 int main() {
   strew::Runtime runtime;
-  strew_library other = test_kernels;
+  strew_library other = *test_kernels();
   other.version = 3;
   if (runtime.register_library(other).code() != strew::Code::invalid_argument) return 1;
-  if (const strew::Status status = runtime.register_library(test_kernels); !status.ok()) {
+  if (const strew::Status status = runtime.register_library(*test_kernels()); !status.ok()) {
     std::printf("%s\n", status.message().c_str());
     return 1;
   }
   strew_variant baseline = STREW_VARIANT_INIT;
-  if (strew_library_variant(&test_kernels, TEST_KERNELS_add_rows_f32_4, 0, &baseline) != nullptr) return 1;
+  if (strew_library_variant(test_kernels(), TEST_KERNELS_add_rows_f32_4, 0, &baseline) != nullptr) return 1;
   const auto op = strew::parse_op(baseline.identity);
   const auto kernel = op.ok() ? runtime.get(*op) : op.status();
   if (!kernel.ok()) {

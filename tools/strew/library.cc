@@ -100,6 +100,7 @@ int library(const Options& options) {
   if (!manifest.ok()) return fail(manifest.status());
   LibraryOptions wanted;
   wanted.jobs = options.jobs;
+  wanted.freestanding = options.freestanding;
   wanted.progress = show_progress;
   const Expected<LibraryReport> report = build_library(*manifest, options.output, wanted);
   if (!report.ok()) return fail(report.status());

@@ -252,6 +252,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
       ->delimiter(',');
   command->add_option("--depfile", options.depfile,
                       "write the model files that the manifest names to this file, as a rule of Make, for CMake and Ninja");
+  command->add_flag("--freestanding", options.freestanding,
+                    "refuse kernels whose code calls more than memcpy, memmove, memset and memcmp");
   command->add_option("--jobs", options.jobs, "the most kernels to compile at a time (default: all cores)")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--json", options.json, "machine-readable output; messages still go to stderr");

@@ -23,6 +23,7 @@ struct Options {
   std::string arch;                  ///< library --arch
   std::vector<std::string> targets;  ///< library --target
   std::string depfile;               ///< library --depfile
+  bool freestanding = false;         ///< library --freestanding
   bool time = false, verify = false, json = false, verbose = false;
   bool trust_indices = false;  ///< --trust-indices: `run` leaves policy `undefined` unchecked
   ImportOptions import;

@@ -7,6 +7,8 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
+
 namespace strew::inline v0 {
 namespace {
 
@@ -71,6 +73,21 @@ Expected<std::vector<std::string>> objects_of(std::string_view file) {
   std::vector<std::string> objects;
   for (ArchiveMember& member : members) objects.push_back(std::move(member.bytes));
   return objects;
+}
+
+Expected<std::vector<std::string>> undefined_symbols(std::string_view file) {
+  auto object = llvm::object::ObjectFile::createObjectFile(buffer_of(file));
+  if (!object) return invalid_argument("object: " + llvm::toString(object.takeError()));
+  std::vector<std::string> names;
+  for (const llvm::object::SymbolRef& symbol : (*object)->symbols()) {
+    auto flags = symbol.getFlags();
+    if (!flags) return invalid_argument("object: " + llvm::toString(flags.takeError()));
+    auto name = symbol.getName();
+    if (!name) return invalid_argument("object: " + llvm::toString(name.takeError()));
+    if ((*flags & llvm::object::SymbolRef::SF_Undefined) != 0 && !name->empty()) names.push_back(name->str());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 Expected<std::string> write_archive(const std::vector<ArchiveMember>& members) {

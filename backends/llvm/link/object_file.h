@@ -15,6 +15,8 @@ namespace strew::inline v0 {
 Expected<std::vector<ArchiveMember>> read_archive(std::string_view file);
 /// The same objects; fails also if one is not for the architecture of this process.
 Expected<std::vector<std::string>> objects_of(std::string_view file);
+/// LlvmModule::undefined_symbols.
+Expected<std::vector<std::string>> undefined_symbols(std::string_view file);
 /// LlvmModule::write_archive.
 Expected<std::string> write_archive(const std::vector<ArchiveMember>& members);
 

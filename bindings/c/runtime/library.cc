@@ -30,6 +30,12 @@ struct strew_context {
 namespace strew::inline v0::c_api {
 namespace {
 
+Status check_registry(const strew_library* library) {
+  if (library != nullptr) return check_library(*library);
+  return invalid_argument(
+      "library: null, expected a registry; NAME_query() returns null if the library was made by another version of strew");
+}
+
 /// The CPU whose name `text` begins with; null if there is none.
 const CpuInfo* cpu_at_the_beginning(std::string_view text) {
   const CpuInfo* found = nullptr;
@@ -110,8 +116,7 @@ using namespace strew::c_api;  // NOLINT(google-build-using-namespace)
 
 strew_status strew_context_open(const strew_library* library, const strew_context_options* options, strew_context** out) {
   return guarded([&]() -> Status {
-    STREW_TRY(check_not_null(library, "library"));
-    STREW_TRY(check_library(*library));
+    STREW_TRY(check_registry(library));
     STREW_TRY(check_not_null(out, "out"));
     constexpr strew_context_options kDefaults = STREW_CONTEXT_OPTIONS_INIT;
     STREW_ASSIGN(const strew_context_options known, known_fields(options, kDefaults, "options"));
@@ -170,8 +175,7 @@ uint32_t strew_library_find(const strew_library* library, const char* name) {
 
 strew_status strew_library_variant(const strew_library* library, uint32_t kernel, uint32_t variant, strew_variant* out) {
   return guarded([&]() -> Status {
-    STREW_TRY(check_not_null(library, "library"));
-    STREW_TRY(check_library(*library));
+    STREW_TRY(check_registry(library));
     STREW_TRY(check_not_null(out, "out"));
     if (out->size < sizeof out->size || out->size > sizeof *out)
       return invalid_argument("out.size: " + std::to_string(out->size) +
