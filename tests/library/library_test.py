@@ -109,6 +109,19 @@ def check_model(check):
     check.that({v["kernel"] for v in report["variants"]} == {"kv_decode"}, f"a library of the model: {report}")
 
 
+def check_command_line(check):
+    """explain says which kernel of an archive answers, and run takes it."""
+    model = ROOT / "examples/kv_cache/decode.onnx"
+    archive = "made/libtest_kernels.a"
+    text = check.run(check.strew, "explain", model, "--library", archive).stdout
+    check.that("library     answers requests with strew_" in text, f"explain does not name the library's kernel:\n{text}")
+    (check.folder / "other.strew").write_text(OP + "\n")
+    told = json.loads(check.run(check.strew, "explain", "other.strew", "--library", archive, "--json").stdout)["kernels"][0]["library"]
+    check.that(told.startswith("has no kernel for this op"), f"of an op that the library does not have explain says: {told}")
+    done = check.run(check.strew, "explain", model, "--library", "none.a", expected=1)
+    check.that("none.a" in done.stderr and done.stderr.count("\n") == 1, f"a library that is not there: {done.stderr}")
+
+
 def check_targets(check):
     """A library has the targets of one architecture, its baseline among them."""
     def targets(listed, *options):
@@ -220,6 +233,7 @@ def main():
     check_programs(check)
     check_freestanding(check)
     check_model(check)
+    check_command_line(check)
     check_targets(check)
     check_depfile(check)
     check_freestanding_kernels(check)

@@ -9,12 +9,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
 #include "runtime/call/strategies/partition.h"
 #include "runtime/call/strategies/private_tables.h"
 #include "runtime/call/wide.h"
+#include "strew/compiled_kernel.h"
+#include "strew/runtime.h"
 #include "strew/text.h"
 #include "tools/strew/descriptor_json.h"
 #include "tools/strew/message.h"
@@ -47,6 +50,7 @@ struct Explanation {
   std::string chosen, why;  ///< the backend that would run the kernel, or the reason why none can
   std::string schedule_source;
   std::string run_checks;  ///< what `strew run` does about policy undefined
+  std::string library;     ///< with --library: does one of its kernels answer requests for this one?
   Guarantees guarantees;
 };
 
@@ -134,6 +138,26 @@ std::string copies_text(int64_t bytes, const Compiled& stages) {
   return size + ", in every call whose result buffer is not the operand's";
 }
 
+/// The symbols of the kernels of --library, which the process's runtime loads.
+Expected<std::set<std::string>> load_libraries(const Options& options) {
+  std::set<std::string> symbols;
+  for (const std::string& library : options.libraries) {
+    STREW_ASSIGN(const std::vector<CompiledKernel> kernels, Runtime::process().load(library));
+    for (const CompiledKernel& kernel : kernels) symbols.insert(kernel.descriptor().name);
+  }
+  return symbols;
+}
+
+/// Asks the runtime, which has the libraries, for the kernel. If none of theirs answers, it compiles one.
+Expected<std::string> library_answer(const ImportedKernel& kernel, const Options& options) {
+  static const Expected<std::set<std::string>> symbols = load_libraries(options);
+  STREW_TRY(symbols.status());
+  STREW_ASSIGN(const Kernel found, Runtime::process().get(kernel.op, options.kernel));
+  if (!symbols->contains(found.symbol()))
+    return std::string("has no kernel for this op that this machine can run, so requests are compiled");
+  return fmt::format("answers requests with {}, for {}, {}", found.symbol(), print(found.target()), print(found.schedule()));
+}
+
 Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
   Explanation out{&kernel, std::move(made)};
@@ -156,6 +180,9 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
                                          : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages);
+  if (!options.libraries.empty()) {
+    STREW_ASSIGN(out.library, library_answer(kernel, options));
+  }
   return out;
 }
 
@@ -201,6 +228,7 @@ std::string text_of(const Explanation& e) {
   if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
+  if (!e.library.empty()) out += "  library     " + e.library + "\n";
   out += fmt::format("  descriptor  {}\n", descriptor_text(stages));
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
 }
@@ -269,6 +297,7 @@ Json json_of(const Explanation& e) {
               {"descriptor", descriptor_json(stages)}};
   if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
   if (e.chosen.empty()) out["backend_reason"] = e.why;
+  if (!e.library.empty()) out["library"] = e.library;
   out["guarantees"] = {
       {"bits_fixed", e.guarantees.bits_fixed},
       {"writes_outside_updates", e.guarantees.writes},
@@ -334,7 +363,7 @@ int explain(const Options& options) {
     first = static_cast<size_t>(number);
     last = first + 1;
   }
-  if (is_npu(*options.kernel.target)) {
+  if (options.kernel.target && is_npu(*options.kernel.target)) {
     std::vector<int> numbers(last - first);
     std::iota(numbers.begin(), numbers.end(), static_cast<int>(first));
     return explain_programs(options, *imported, numbers);

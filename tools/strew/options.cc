@@ -101,6 +101,12 @@ void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_v
   app.add_option("--cache", raw.cache, "off: use no disk cache (this version has none)");
 }
 
+void add_library_option(CLI::App& app, Options& options) {
+  app.add_option(
+      "--library", options.libraries,
+      "an archive of `strew library`, or an object of `strew compile`, whose kernels are taken before any is compiled");
+}
+
 void add_program_options(CLI::App& app, Raw& raw) {
   app.add_option("--blocks", raw.blocks, "NPU: cores to plan for (default: all of the chip)")->check(CLI::Range(1, 65535));
   app.add_option("--tile-rows", raw.tile_rows, "NPU: rows of a tile (default: the cheapest that fits)")
@@ -197,7 +203,8 @@ Status check_values(const Raw& raw, Options& options) {
   options.target = options.target_given ? raw.target : options.command == "compile" ? kCompileTarget : "native";
   const Expected<Target> parsed = parse_target(options.target);
   if (!parsed.ok()) return invalid_argument("--target: " + parsed.status().message());
-  options.kernel.target = *parsed;
+  // A library's kernel answers only requests that name no target.
+  if (options.target_given || options.command == "compile" || options.libraries.empty()) options.kernel.target = *parsed;
   if (!raw.cache.empty() && raw.cache != "off") {
     return invalid_argument("--cache: it is '" + raw.cache + "', expected off: this build has no disk cache");
   }
@@ -209,6 +216,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
       app.add_subcommand("run", "import FILE, compile its kernels, run them once on the input tensors, write the results");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
+  add_library_option(*command, options);
   command->add_option("--input", options.inputs,
                       ".npy files (for ONNX also .pb), one per input, in order; - for an optional input that is left out");
   command->add_option("--output", options.outputs, ".npy files to write, one per output, in order");
@@ -227,6 +235,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
       "print the op, its rewrites and plan, every backend and strategy with yes or the reason why not, and the schedule");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
+  add_library_option(*command, options);
 
   command = app.add_subcommand("compile", "write one kernel as text or as an object");
   add_import_options(*command, options, raw);

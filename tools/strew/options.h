@@ -15,7 +15,8 @@ struct Options {
   std::string command;  ///< "run", "check", …
   std::string file;
   std::vector<std::string> inputs, outputs;
-  std::string kernel_name;  ///< --kernel
+  std::string kernel_name;             ///< --kernel
+  std::vector<std::string> libraries;  ///< --library
   std::string emit;
   std::string output;                ///< compile -o, library -o
   std::string from_model;            ///< library --from-model

@@ -249,6 +249,8 @@ int run(const Options& options) {
   if (const Status s = check_outputs(options, *imported, kernel); !s.ok()) return usage_error(s.message());
   Expected<Inputs> inputs = read_inputs(options, *imported, targets);
   if (!inputs.ok()) return fail(inputs.status());
+  for (const std::string& library : options.libraries)
+    if (const auto loaded = Runtime::process().load(library); !loaded.ok()) return fail(loaded.status());
 
   std::vector<KernelReport> reports;
   ProgramOptions program;

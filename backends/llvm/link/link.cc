@@ -62,11 +62,11 @@ bool wants_names() {
   return options.perf_map || options.jitdump || options.gdb;
 }
 
-/// The exported symbols of the objects of one link.
+/// The symbols of the objects of one link that other objects may refer to. Hidden ones stay within the link.
 struct Exported {
   const void* address;
   size_t bytes;
-  bool is_function;
+  bool is_function, is_hidden;
 };
 using Symbols = std::unordered_map<std::string, Exported>;
 
@@ -111,7 +111,8 @@ class LinkContext final : public jitlink::JITLinkContext {
   llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
     for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
       if (!symbol->hasName() || symbol->getScope() == jitlink::Scope::Local) continue;
-      const Exported exported{symbol->getAddress().toPtr<const void*>(), symbol->getSize(), symbol->isCallable()};
+      const Exported exported{symbol->getAddress().toPtr<const void*>(), symbol->getSize(), symbol->isCallable(),
+                              symbol->getScope() == jitlink::Scope::Hidden};
       if (!symbols_.emplace((*symbol->getName()).str(), exported).second)
         return llvm::createStringError("symbol " + (*symbol->getName()).str() + " is defined twice");
     }
@@ -223,7 +224,7 @@ Expected<std::shared_ptr<LinkedObject>> link_file(std::string_view file) {
   Symbols defined;
   STREW_ASSIGN(std::shared_ptr<LinkedCode> linked, link_objects(objects, defined));
   for (const auto& [symbol, exported] : defined)
-    if (!exported.is_function) linked->constants.push_back({symbol, exported.address, exported.bytes});
+    if (!exported.is_function && !exported.is_hidden) linked->constants.push_back({symbol, exported.address, exported.bytes});
   std::sort(linked->constants.begin(), linked->constants.end(), [](const auto& a, const auto& b) { return a.symbol < b.symbol; });
   return std::shared_ptr<LinkedObject>(std::move(linked));
 }
