@@ -165,7 +165,7 @@ class Workplace:
         if not target:
             raise Trouble(f"planted bug '{bug.name}': {file} belongs to no library (its object is {object_file})")
         library = target.group(1).removesuffix("_objects")
-        if library in ("strew_core", "strew_rt"):
+        if library == "strew_core" or library.startswith("strew_rt_"):
             return ["bin/strew_differential"]
         return [f"lib/lib{library}.so"] + (["bin/strew_differential"] if library == "strew_pto" else [])
 
