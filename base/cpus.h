@@ -21,7 +21,7 @@ struct FeatureInfo {
   std::string_view arch;  ///< the architecture that has it, "x86_64" or "aarch64"
   FeatureSet implies;     ///< the features that it requires (transitively closed)
 };
-STREW_API std::span<const FeatureInfo> known_features();
+std::span<const FeatureInfo> known_features();
 
 struct CpuInfo {
   std::string_view name;  ///< LLVM's name

@@ -10,11 +10,16 @@
 #include "base/machine.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <string>
 #include <thread>
+
+#include "base/cores.h"
+#include "base/machine_costs.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -232,12 +237,35 @@ void read_caches(Machine& machine) {
   }
 }
 
+/// How many different lines the file has among those of the cores; 1 if the system has no such file.
+int different_lines(const CoreList& cores, const std::string& file) {
+  std::set<std::string> lines;
+  for (int i = 0; i < cores.count; ++i) {
+    std::ifstream in("/sys/devices/system/cpu/cpu" + std::to_string(cores.numbers[static_cast<size_t>(i)]) + file);
+    if (std::string line; std::getline(in, line)) lines.insert(line);
+  }
+  return std::max<int>(1, static_cast<int>(lines.size()));
+}
+
+/// How many folders node0, node1 and so on of a core: one says on which memory node it is.
+int count_nodes(const CoreList& cores) {
+  std::set<int> nodes;
+  constexpr int kMostNodes = 64;
+  for (int i = 0; i < cores.count; ++i) {
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cores.numbers[static_cast<size_t>(i)]) + "/node";
+    for (int node = 0; node < kMostNodes; ++node)
+      if (access((folder + std::to_string(node)).c_str(), F_OK) == 0) nodes.insert(node);
+  }
+  return std::max<int>(1, static_cast<int>(nodes.size()));
+}
+
 Machine detect() {
   Machine machine;
   machine.cores = std::min(affinity_cores(), cgroup_cores());
   read_caches(machine);
   machine.features = machine_features();
   machine.cpu = &best_cpu(machine.features);
+  machine.costs = derived_costs(machine);
   return machine;
 }
 
@@ -246,6 +274,12 @@ Machine detect() {
 FeatureSet machine_features() {
   static const FeatureSet features = cpu_features();
   return features;
+}
+
+Topology detect_topology() {
+  const CoreList cores = cores_by_node();
+  return {different_lines(cores, "/topology/physical_package_id"), count_nodes(cores),
+          different_lines(cores, "/cache/index3/shared_cpu_list")};
 }
 
 const Machine& machine() {

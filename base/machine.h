@@ -8,6 +8,7 @@
 
 #include "base/cpus.h"
 #include "strew/export.h"
+#include "strew/machine_costs.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -17,7 +18,15 @@ struct Machine {
   FeatureSet features = 0;       ///< those that both processor and operating system support
   int cores = 1;                 ///< usable by this process (affinity mask and CPU quota)
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
+  MachineCosts costs;  ///< derived from the above (base/machine_costs.h)
 };
+
+/// How the cores that this process may use lie together.
+struct Topology {
+  int sockets = 1, nodes = 1, last_level_caches = 1;  ///< how many of them; nodes are parts of main memory
+};
+/// Detected at every call, from three files per core.
+STREW_API Topology detect_topology();
 
 /// Bytes of a cache line on x86-64 and nearly all AArch64 machines.
 inline constexpr int64_t kLineBytes = 64;

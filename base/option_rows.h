@@ -55,6 +55,10 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
     {"STREW_TARGET", "target", &Options::target,
      "the machine that `native` stands for; where this machine cannot run it, its own target is taken", 1, kMostPath,
      "a target, as for --target"},
+    {"STREW_COSTS", "costs_file", &Options::costs_file,
+     "the file that keeps what `strew target --measure` found about this machine; empty: one in the user's cache folder; off: "
+     "none",
+     0, kMostPath, "a file, or off"},
 });
 
 /// The good values, for messages and documents: "0..1024", "0 or 1", the names of the levels, or the row's `text`.

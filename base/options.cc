@@ -101,6 +101,16 @@ const Environment& environment() {
   return read;
 }
 
+std::string user_cache_folder() {
+  const auto folder_of = [](const char* variable) {
+    const char* const found = secure_getenv(variable);
+    return std::string(found != nullptr && found[0] == '/' ? found : "");
+  };
+  if (const std::string caches = folder_of("XDG_CACHE_HOME"); !caches.empty()) return caches + "/strew";
+  const std::string home = folder_of("HOME");
+  return home.empty() ? home : home + "/.cache/strew";
+}
+
 const Options& process_options() {
   static std::atomic<bool> has_warned{false};
   const Environment& read = environment();

@@ -24,4 +24,8 @@ Environment read_environment(const char* (*value_of)(const char* variable));
 /// process_options(), which also logs the warnings.
 const Environment& environment();
 
+/// strew's folder among the user's caches: $XDG_CACHE_HOME/strew, or $HOME/.cache/strew. Empty if the environment has neither as an
+/// absolute path. The folder need not exist.
+std::string user_cache_folder();
+
 }  // namespace strew::inline v0

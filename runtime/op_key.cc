@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -156,12 +157,13 @@ void put(Words& out, const ScheduleOverrides& overrides) {
 void put(Words& out, const std::optional<Target>& target) {
   out.put(target.has_value());
   if (!target) return;
-  const auto& [arch, cpu, features, vector_bytes, f16c, cores, l1d_bytes, l2_bytes, l3_bytes] = *target;
+  const auto& [arch, cpu, features, vector_bytes, f16c, cores, l1d_bytes, l2_bytes, l3_bytes, costs] = *target;
   out.put(arch);
   out.put(cpu);
   out.put(features.size());
   for (const std::string& feature : features) out.put(feature);
   out.put(vector_bytes, f16c, cores, l1d_bytes, l2_bytes, l3_bytes);
+  for (const uint32_t number : std::bit_cast<std::array<uint32_t, sizeof costs / sizeof(uint32_t)>>(costs)) out.put(number);
 }
 
 }  // namespace

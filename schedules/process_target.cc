@@ -25,7 +25,7 @@ const std::string& process_native() {
 }
 
 const Target& process_target() {
-  static const Target& target = *new Target(*parse_target(process_native(), machine()));
+  static const Target& target = *new Target(*parse_target(process_native(), measured_machine()));
   return target;
 }
 

@@ -8,10 +8,12 @@
 #include "schedules/target.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
 #include "base/machine.h"
+#include "base/machine_costs.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -74,6 +76,7 @@ Target target_with(const CpuInfo& cpu, FeatureSet features) {
   target.l1d_bytes = int64_t{cpu.l1d_kib} << 10;
   target.l2_bytes = int64_t{cpu.l2_kib} << 10;
   target.l3_bytes = int64_t{cpu.l3_kib} << 10;
+  target.costs = nominal_costs(cpu);
   return target;
 }
 
@@ -107,6 +110,9 @@ Status check_sizes(const Target& target) {
       {"l1d_bytes", target.l1d_bytes}, {"l2_bytes", target.l2_bytes}, {"l3_bytes", target.l3_bytes}};
   for (const auto& [field, bytes] : caches)
     if (bytes < 0) return refuse(field, std::to_string(bytes), "0 or more");
+  for (const NamedCost& cost : named_costs(target.costs))
+    if (!std::isfinite(cost.value) || cost.value < 0)
+      return refuse("costs." + cost.name, std::to_string(cost.value), "0 or more");
   return {};
 }
 
@@ -133,12 +139,13 @@ Status check_consistent(const Target& target, const Target& same) {
   return {};
 }
 
-/// Copies the cores and cache sizes that this process may use.
+/// Copies the cores and cache sizes that this process may use, and what they cost.
 void take_sizes(const Machine& machine, Target& target) {
   target.cores = machine.cores;
   target.l1d_bytes = machine.l1d_bytes;
   target.l2_bytes = machine.l2_bytes;
   target.l3_bytes = machine.l3_bytes;
+  target.costs = machine.costs;
 }
 
 }  // namespace
@@ -162,8 +169,18 @@ Status check(const Target& target) {
   return check_consistent(target, target_with(*cpu, features_of(target)));
 }
 
+/// This machine with the costs that were measured on it, read once.
+const Machine& measured_machine() {
+  static const Machine measured = [] {
+    Machine copy = machine();
+    copy.costs = known_costs(copy);
+    return copy;
+  }();
+  return measured;
+}
+
 Target detect_target() {
-  static const Target target = *parse_target("native", machine());
+  static const Target target = *parse_target("native", measured_machine());
   return target;
 }
 
@@ -174,7 +191,9 @@ std::string with_native(std::string_view text, std::string_view native) {
   return is_native ? std::string(native) + std::string(text.substr(kNative.size())) : std::string(text);
 }
 
-Expected<Target> parse_target(std::string_view text) { return parse_target(with_native(text, process_native()), machine()); }
+Expected<Target> parse_target(std::string_view text) {
+  return parse_target(with_native(text, process_native()), measured_machine());
+}
 
 Expected<Target> parse_target(std::string_view text, const Machine& machine) {
   const std::string_view whole = text;

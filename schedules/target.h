@@ -13,6 +13,8 @@ namespace strew::inline v0 {
 
 /// parse_target() with `machine` in the place of this machine, whatever STREW_TARGET says.
 Expected<Target> parse_target(std::string_view text, const Machine& machine);
+/// machine() with the costs that were measured on it, if somebody has. Read at the first call.
+const Machine& measured_machine();
 /// What `native` stands for in this process: Options::target, or this machine's own where it cannot run that, which is one
 /// warning.
 const Target& process_target();

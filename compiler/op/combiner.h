@@ -42,7 +42,7 @@ struct CombinerTraits {
 /// The table.
 STREW_API std::span<const CombinerTraits> combiner_traits();
 /// The row of an operator or of a name; null if there is none (the names assign and expr have no row).
-STREW_API const CombinerTraits* find_combiner(ExprOp op);
+const CombinerTraits* find_combiner(ExprOp op);
 STREW_API const CombinerTraits* find_combiner(CombinerKind kind);
 
 /// Is the dtype in the operator's domain?

@@ -56,6 +56,9 @@ struct Options {
   /// STREW_TARGET, as in parse_target() (target.h): what `native` stands for. If this machine cannot run it, its own target is
   /// taken instead, with a warning.
   std::string target = "native";
+  /// STREW_COSTS, a file: keeps what `strew target --measure` found about this machine (machine_costs.h). Empty: one in the
+  /// user's cache folder. "off": there is none, and costs are derived from the CPU and its caches. (process)
+  std::string costs_file;
 
   static Options from_environment() { return process_options(); }
 };

@@ -2,11 +2,11 @@
 //
 // detect_target() describes the machine of this process (cpuid, affinity mask, cache sizes from /sys); parse_target()
 // reads the text of `--target`. The environment variable STREW_TARGET says what `native` stands for instead (options.h).
-// A named CPU has the cores and caches of its row in base/cpus.cc, whatever machine compiles, so a named target gives the
+// A named CPU has the cores, caches and costs of its row in base/cpus.cc and base/machine_costs.cc, whatever machine compiles, so a named target gives the
 // same object everywhere. An NPU is a target too; the backend of the same name writes programs for it as text.
 //
-// Code generators read only what the target's text contains: arch, CPU, features, and what follows from these. Cores
-// and caches are for the heuristic (schedules/heuristic), whose choice is part of the schedule. A kernel's symbol is a
+// Code generators read only what the target's text contains: arch, CPU, features, and what follows from these. Cores,
+// caches and costs are for the heuristic (schedules/heuristic), whose choice is part of the schedule. A kernel's symbol is a
 // hash of op, schedule, this text and the backend, so it identifies the code. All functions are thread-safe. Tested by
 // tests/unit/target_test.cc.
 #pragma once
@@ -17,11 +17,12 @@
 #include <vector>
 
 #include "strew/export.h"
+#include "strew/machine_costs.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
 
-/// Made by parse_target() and detect_target(). A program may change cores and cache sizes; the other fields follow from each
+/// Made by parse_target() and detect_target(). A program may change cores, cache sizes and costs; the other fields follow from each
 /// other, and a kernel is refused for a target in which they do not.
 struct Target {
   std::string arch;                   ///< "x86_64", "aarch64", "npu"
@@ -31,6 +32,7 @@ struct Target {
   bool f16c = false;                  ///< hardware conversions between f16 and f32
   int cores = 1;                      ///< `native`: the cores that this process may use (affinity mask and CPU quota)
   int64_t l1d_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
+  MachineCosts costs;  ///< those of the CPU's row; `native`: those of this machine, measured if somebody has (machine_costs.h)
   friend bool operator==(const Target&, const Target&) = default;
 };
 

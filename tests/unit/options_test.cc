@@ -60,9 +60,10 @@ std::string text_of_file(const std::string& path) {
 }
 
 TEST(Options, EveryFieldHasARow) {
-  const auto& [threads, pin, spin, cache, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify, target] = Options{};
-  const std::set<const void*> fields = {&threads, &pin,  &spin,    &cache, &compile_threads, &stack, &verbose,
-                                        &dump,    &perf, &jitdump, &gdb,   &verify,          &target};
+  const auto& [threads, pin, spin, cache, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify, target, costs] =
+      Options{};
+  const std::set<const void*> fields = {&threads, &pin,  &spin,    &cache, &compile_threads, &stack,  &verbose,
+                                        &dump,    &perf, &jitdump, &gdb,   &verify,          &target, &costs};
   EXPECT_EQ(kOptionRows.size(), fields.size());
   std::set<std::string> names;
   const std::string header = text_of_file("include/strew/options.h");
@@ -71,14 +72,15 @@ TEST(Options, EveryFieldHasARow) {
     EXPECT_TRUE(names.insert(row.variable).second && names.insert(std::string(row.field)).second) << row.variable;
     const size_t said = header.find(std::string("/// ") + row.variable + ",");
     ASSERT_NE(said, std::string::npos) << row.variable;
-    const size_t field = header.find(" " + std::string(row.field) + (row.field == "dump_dir" ? ";" : " = "), said);
+    const size_t field =
+        header.find(" " + std::string(row.field) + (row.field == "dump_dir" || row.field == "costs_file" ? ";" : " = "), said);
     EXPECT_LT(field, header.find("/// STREW_", said + 1)) << row.variable << " does not stand at its field";
   }
 }
 
 TEST(Options, NothingSetIsTheDefaults) {
-  EXPECT_EQ(values_in(read({}).options),
-            (std::vector<std::string>{"0", "0", "1000", "268435456", "0", "8388608", "off", "", "0", "0", "0", "0", "native"}));
+  EXPECT_EQ(values_in(read({}).options), (std::vector<std::string>{"0", "0", "1000", "268435456", "0", "8388608", "off", "", "0",
+                                                                   "0", "0", "0", "native", ""}));
   std::map<std::string, std::string> empty;
   for (const OptionRow& row : kOptionRows) empty[row.variable] = "";
   EXPECT_EQ(values_in(read(empty).options), values_in(Options{}));
@@ -98,7 +100,8 @@ TEST(Options, EachVariableSetsItsOwnField) {
                                                      {"STREW_JITDUMP", "1"},
                                                      {"STREW_GDB", "1"},
                                                      {"STREW_VERIFY", "9223372036854775807"},
-                                                     {"STREW_TARGET", "x86-64-v2+avx"}};
+                                                     {"STREW_TARGET", "x86-64-v2+avx"},
+                                                     {"STREW_COSTS", "some file"}};
   ASSERT_EQ(values.size(), kOptionRows.size());
   for (const auto& [variable, value] : values) {
     const Environment found = read({{variable, value}});

@@ -33,6 +33,7 @@ struct Options {
   std::string schedule;         ///< the text of `kernel.schedule`: --schedule, or what its file has
   pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync
   bool schedule_given = false, target_given = false;
+  bool measure = false;  ///< target
 };
 
 /// Fills `options`. Returns -1 if the command shall run, otherwise the exit status: help, or a usage error that was

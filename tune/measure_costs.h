@@ -1,0 +1,26 @@
+// measure_costs: finds the costs of this machine (strew/machine_costs.h) in a few seconds. `strew target --measure` keeps them.
+#pragma once
+
+#include <string>
+
+#include "base/machine.h"
+#include "strew/export.h"
+#include "strew/machine_costs.h"
+#include "strew/status.h"
+
+namespace strew::inline v0 {
+
+/// Runs on up to machine.cores threads, in about three seconds, with four times the last-level cache of memory (at most 512 MiB).
+/// What cannot be measured, because memory is short or no backend makes code, is taken from derived_costs(). Fails if the
+/// machine has changed under it so much that a number makes no sense.
+Expected<MachineCosts> measure_costs(const Machine& machine);
+
+struct KeptCosts {
+  MachineCosts costs;
+  std::string path;  ///< of the file that keeps them
+};
+/// Measures this machine and writes its costs file (costs_path()), which processes that begin later read. Fails if there is no such file
+/// or it cannot be written; then the one that was there is as it was.
+STREW_API Expected<KeptCosts> measure_and_keep_costs();
+
+}  // namespace strew::inline v0

@@ -1,0 +1,302 @@
+// See memory_costs.h. Every number is the least of several short runs: other work on the machine only ever adds time. Lines are
+// visited in an order that no processor foresees, by indices in a list that stays in the first-level cache.
+#include "tune/memory_costs.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+#include "base/machine.h"
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr int kRuns = 12;
+constexpr double kRunNanoseconds = 4e6;
+constexpr size_t kWords = static_cast<size_t>(kLineBytes) / sizeof(uint64_t);
+
+/// Memory in huge pages where the system has them, as large tables are.
+class Lines {
+ public:
+  explicit Lines(int64_t bytes) : bytes_(std::bit_floor(static_cast<size_t>(bytes))) {
+    void* const at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return;
+    madvise(at, bytes_, MADV_HUGEPAGE);
+    data_ = static_cast<uint64_t*>(at);
+    for (size_t i = 0; i < bytes_ / sizeof(uint64_t); i += kWords) data_[i] = i;
+  }
+  ~Lines() {
+    if (data_ != nullptr) munmap(data_, bytes_);
+  }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+  explicit operator bool() const { return data_ != nullptr; }
+  uint64_t* line(size_t i) const { return data_ + i * kWords; }
+  size_t count() const { return bytes_ / static_cast<size_t>(kLineBytes); }
+
+ private:
+  size_t bytes_;
+  uint64_t* data_ = nullptr;
+};
+
+/// The compiler must take it that the value is used.
+void use(uint64_t value) { asm volatile("" : : "r"(value) : "memory"); }
+
+/// A loop of `n` steps, or a few more; returns how many.
+using Loop = std::function<int64_t(int64_t n)>;
+
+/// Nanoseconds per step of each loop. They take turns, so that all see the same noise; each time is the least of several runs.
+std::vector<double> least_nanoseconds(const std::vector<Loop>& loops) {
+  using Clock = std::chrono::steady_clock;
+  struct Timed {
+    int64_t steps = 1024;
+    double least = std::numeric_limits<double>::infinity();
+  };
+  std::vector<Timed> all(loops.size());
+  for (int run = 0; run < kRuns; ++run) {
+    for (size_t i = 0; i < loops.size(); ++i) {
+      for (bool is_long = false; !is_long;) {
+        const auto start = Clock::now();
+        const int64_t done = loops[i](all[i].steps);
+        const double took = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+        is_long = took >= kRunNanoseconds / 4;
+        if (is_long) all[i].least = std::min(all[i].least, took / static_cast<double>(done));
+        if (!is_long) all[i].steps *= 4;
+      }
+    }
+  }
+  std::vector<double> least;
+  for (const Timed& each : all) least.push_back(each.least);
+  return least;
+}
+
+/// Random numbers of lines. Each walk over the list flips other bits of them, so that all lines have their turn; so there must be
+/// a power of two of lines. In an order by pages, 64 lines of a page follow one another, at random: what it costs to find pages is
+/// then shared by many lines, and the time is that of the caches alone.
+class Order {
+ public:
+  static constexpr size_t kCount = 2048, kAhead = 32, kPageLines = 64;
+  enum class By : uint8_t { lines, pages };
+
+  Order(size_t lines, uint64_t seed, By by = By::lines)
+      : mask_(lines - 1), flipped_(by == By::pages ? mask_ & ~(kPageLines - 1) : mask_) {
+    std::mt19937_64 random(seed);
+    for (size_t i = 0; i < kCount; ++i) {
+      const bool stays = by == By::pages && i % kPageLines != 0;
+      const uint64_t line = stays ? (at_[i - 1] & ~(kPageLines - 1)) | random() % kPageLines : random();
+      at_[i] = static_cast<uint32_t>(line & mask_);
+    }
+    std::copy_n(at_.begin(), kAhead, at_.begin() + kCount);
+  }
+  /// visit(line, line that comes kAhead later) for `n` lines or a few more; returns how many.
+  template <class Visit>
+  int64_t walk(int64_t n, const Visit& visit) {
+    int64_t done = 0;
+    for (; done < n; done += static_cast<int64_t>(kCount)) {
+      flips_ = flips_ * 6364136223846793005U + 1442695040888963407U;
+      const size_t flip = (flips_ >> 20) & flipped_;
+      for (size_t i = 0; i < kCount; ++i) visit(at_[i] ^ flip, at_[i + kAhead] ^ flip);
+    }
+    return done;
+  }
+
+ private:
+  size_t mask_, flipped_;
+  uint64_t flips_ = 1;
+  std::array<uint32_t, kCount + kAhead> at_;
+};
+
+Loop read_lines(const Lines& lines, uint64_t seed) {
+  return [&lines, order = Order(lines.count(), seed)](int64_t n) mutable {
+    uint64_t sum = 0;
+    const int64_t done = order.walk(n, [&](size_t line, size_t later) {
+      __builtin_prefetch(lines.line(later), 0);
+      sum += *lines.line(line);
+    });
+    use(sum);
+    return done;
+  };
+}
+
+Loop update_lines(const Lines& lines, uint64_t seed, Order::By by = Order::By::lines) {
+  return [&lines, order = Order(lines.count(), seed, by)](int64_t n) mutable {
+    return order.walk(n, [&](size_t line, size_t later) {
+      __builtin_prefetch(lines.line(later), 1);
+      *lines.line(line) += 1;
+    });
+  };
+}
+
+/// Each line has the number of the next one: a cycle through all of them, in any order or page by page.
+Loop latency(const Lines& lines, bool by_pages) {
+  std::mt19937_64 random(3);
+  std::vector<uint32_t> order(lines.count());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
+  if (!by_pages) std::shuffle(order.begin(), order.end(), random);
+  constexpr auto kPage = static_cast<std::ptrdiff_t>(Order::kPageLines);
+  for (auto page = order.begin(); by_pages && order.end() - page >= kPage; page += kPage)
+    std::shuffle(page, page + kPage, random);
+  // Pages change places, too: processors foresee the page that follows.
+  const size_t pages = order.size() / Order::kPageLines;
+  for (size_t i = by_pages ? pages : 0; i > 1; --i) {
+    const auto last = order.begin() + static_cast<std::ptrdiff_t>((i - 1) * Order::kPageLines);
+    const auto other = order.begin() + static_cast<std::ptrdiff_t>(random() % i * Order::kPageLines);
+    if (last != other) std::swap_ranges(last, last + kPage, other);
+  }
+  for (size_t i = 0; i < order.size(); ++i) *lines.line(order[i]) = order[(i + 1) % order.size()];
+  return [&lines, at = uint64_t{order[0]}](int64_t n) mutable {
+    for (int64_t i = 0; i < n; ++i) at = *lines.line(at);
+    use(at);
+    return n;
+  };
+}
+
+using Vector __attribute__((vector_size(16))) = uint64_t;
+static_assert(kLineBytes == 4 * sizeof(Vector));
+
+Loop read_in_order(const Lines& lines) {
+  return [&lines, at = size_t{0}](int64_t n) mutable {
+    Vector sums[4] = {};
+    for (int64_t i = 0; i < n; ++i) {
+      const auto* const line = reinterpret_cast<const Vector*>(lines.line(at));
+      sums[0] += line[0];  // one by one: the compiler does not unroll a loop at -O2
+      sums[1] += line[1];
+      sums[2] += line[2];
+      sums[3] += line[3];
+      at = (at + 1) & (lines.count() - 1);
+    }
+    for (const Vector& sum : sums) use(sum[0] + sum[1]);
+    return n;
+  };
+}
+
+#if defined(__x86_64__)
+void store_past_caches(Vector* to, Vector value) {
+  _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
+}
+#else
+void store_past_caches(Vector* to, Vector value) { *to = value; }  // g++ has no such store for AArch64
+#endif
+
+/// Copies the first half of the lines to the second.
+Loop copy_in_order(const Lines& lines) {
+  return [&lines, half = lines.count() / 2, at = size_t{0}](int64_t n) mutable {
+    for (int64_t i = 0; i < n; ++i) {
+      const auto* const from = reinterpret_cast<const Vector*>(lines.line(at));
+      auto* const to = reinterpret_cast<Vector*>(lines.line(half + at));
+      to[0] = from[0];
+      to[1] = from[1];
+      to[2] = from[2];
+      to[3] = from[3];
+      at = (at + 1) & (half - 1);
+    }
+    use(at);
+    return n;
+  };
+}
+
+/// Writes all lines with stores that bypass the caches.
+Loop stream_in_order(const Lines& lines) {
+  return [&lines, at = size_t{0}](int64_t n) mutable {
+    for (int64_t i = 0; i < n; ++i) {
+      auto* const to = reinterpret_cast<Vector*>(lines.line(at));
+      const Vector value = Vector{} + static_cast<uint64_t>(i);
+      store_past_caches(to, value);
+      store_past_caches(to + 1, value);
+      store_past_caches(to + 2, value);
+      store_past_caches(to + 3, value);
+      at = (at + 1) & (lines.count() - 1);
+    }
+    use(at);
+    return n;
+  };
+}
+
+/// How many times as fast `cores` threads are as one, which needs `alone` nanoseconds per line. Each runs a loop of its own.
+double scale_of(int cores, double alone, const std::function<Loop(int)>& one) {
+  if (cores <= 1) return 1;
+  std::vector<double> each(static_cast<size_t>(cores));
+  std::atomic<int> ready{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < cores; ++i) {
+    threads.emplace_back([&, i] {
+      ++ready;
+      while (ready < cores) {
+      }
+      each[static_cast<size_t>(i)] = least_nanoseconds({one(i)})[0];
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  double scale = 0;
+  for (const double nanoseconds : each) scale += alone / nanoseconds;
+  return std::clamp(scale, 1.0, static_cast<double>(cores));
+}
+
+}  // namespace
+
+void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streaming) {
+  const Lines lines(bytes);
+  if (!lines) return;
+  const auto set = [](float& to, double value) { to = static_cast<float>(value); };
+  const std::vector<double> least = least_nanoseconds(
+      {read_in_order(lines), copy_in_order(lines), read_lines(lines, 1), update_lines(lines, 1), stream_in_order(lines)});
+  set(costs.stream_ns, least[0]);
+  set(costs.store_ns, least[1]);
+  set(costs.read_line_ns, least[2]);
+  set(costs.update_line_ns, least[3]);
+  if (streaming != nullptr) set(*streaming, least[4]);
+  std::vector<std::unique_ptr<Lines>> parts;
+  for (int i = 0; i < cores; ++i) parts.push_back(std::make_unique<Lines>(bytes / cores));
+  const bool has_parts = std::all_of(parts.begin(), parts.end(), [](const auto& part) { return static_cast<bool>(*part); });
+  const auto part_of = [&](int thread) -> const Lines& { return *parts[static_cast<size_t>(thread)]; };
+  if (has_parts) {
+    set(costs.line_scale, scale_of(cores, least[3], [&](int i) { return update_lines(part_of(i), static_cast<uint64_t>(i)); }));
+    set(costs.stream_scale, scale_of(cores, least[0], [&](int i) { return read_in_order(part_of(i)); }));
+  }
+  set(costs.latency_ns,
+      least_nanoseconds({latency(lines, streaming == nullptr)})[0]);  // last, because it writes the lines' numbers
+}
+
+float measure_updates(int64_t bytes) {
+  const Lines lines(bytes);
+  return lines ? static_cast<float>(least_nanoseconds({update_lines(lines, 1, Order::By::pages)})[0]) : 0;
+}
+
+/// The same loop over bits that repeat and over random ones; half of these are foreseen.
+float measure_branch_miss() {
+  constexpr size_t kBits = 1 << 16;
+  std::vector<uint8_t> bits(kBits);
+  const auto run = [&] {
+    return least_nanoseconds({[&](int64_t n) {
+      uint64_t sum = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        if (bits[static_cast<size_t>(i) % kBits] != 0) {
+          asm volatile("" : "+r"(sum));  // so that it stays a branch
+          sum += 3;
+        }
+      }
+      use(sum);
+      return n;
+    }})[0];
+  };
+  const double foreseen = run();
+  std::mt19937_64 random(5);
+  for (uint8_t& bit : bits) bit = static_cast<uint8_t>(random() & 1);
+  return static_cast<float>(std::max(0.5, 2 * (run() - foreseen)));
+}
+
+}  // namespace strew::inline v0
