@@ -3,6 +3,7 @@
 // heuristic.cc what is fast. Every message starts with the knob and its value. Tested by tests/unit/schedule_test.cc.
 #include "schedules/schedule.h"
 
+#include "schedules/candidates.h"
 #include "schedules/knobs.h"
 #include "schedules/strategies/strategy.h"
 
@@ -10,14 +11,12 @@ namespace strew::inline v0 {
 
 Status check_schedule(const Schedule& schedule, const Plan& plan, const Target& target) {
   for (const Knob& knob : knobs()) STREW_TRY(check_value(knob, schedule));
-  if (schedule.vector_bytes > target.vector_bytes)
-    return invalid_argument("schedule: vector_bytes=" + std::to_string(schedule.vector_bytes) + ", expected at most " +
-                            std::to_string(target.vector_bytes) + " on " + print(target));
-  if (schedule.nontemporal && !plan.pure_move)
-    return invalid_argument("schedule: nontemporal=true, legal only where bits are moved; this op computes");
-  if (const Status status = legal(schedule.strategy, plan); !status.ok())
-    return invalid_argument("schedule: " + status.message());
-  return {};
+  const auto in_schedule = [](const Status& status) {
+    return status.ok() ? status : invalid_argument("schedule: " + status.message());
+  };
+  STREW_TRY(in_schedule(legal_vector_bytes(schedule.vector_bytes, target)));
+  if (schedule.nontemporal) STREW_TRY(in_schedule(legal_nontemporal(plan)));
+  return in_schedule(legal(schedule.strategy, plan));
 }
 
 }  // namespace strew::inline v0

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/plan/plan.h"
 #include "strew/export.h"
@@ -18,8 +19,12 @@ inline bool uses_owners(Strategy strategy) { return strategy == Strategy::owner 
 
 /// The default schedule for a plan on a target, for calls of at most `max_threads` threads (0: as many as the target
 /// has cores). A schedule does not say how many threads a call uses; their number decides only which strategy pays.
-/// `why`, if given, gets the reason for the strategy.
+/// `why`, if given, gets what a call is predicted to cost (costs/predict.h).
 Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads, std::string* why = nullptr);
+/// The number of threads for which that plans.
+int planned_threads(const Target& target, int max_threads);
+/// The candidates of which choose_schedule() takes the cheapest.
+std::vector<Schedule> default_candidates(const Plan& plan, const Target& target, int threads);
 /// For wide accumulation: may a call have fewer than two updates per element of the result?
 bool updates_may_be_few(const Plan& fold);
 /// Is the schedule legal for this plan and target? The message names the knob, its value and the reason.

@@ -20,4 +20,11 @@ Status legal_clip(const Plan& plan) {
 
 std::vector<EntryKind> entries_clip(const Plan&) { return {EntryKind::clip}; }
 
+/// As window, and every position is cut to the thread's range.
+Prediction cost_clip(const CostQuestion& q) {
+  Prediction p = cost_window(q);
+  p[CostTerm::keys] = q.work.positions * q.target.costs.key_ns;
+  return p;
+}
+
 }  // namespace strew::inline v0

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/machine.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
@@ -18,6 +19,14 @@ bool combines_exactly(const Plan& plan) {
   for (int i = 0; i < plan.pairs; ++i)
     if (!regroups_exactly(combiner_of(plan, i), plan.tensors[static_cast<size_t>(plan.result(i))].dtype)) return false;
   return true;
+}
+
+/// These numbers are part of what a relaxed sum is (docs/semantics.md), so they are not a machine's.
+bool relaxed_sum_uses_tables(const Plan& plan) {
+  constexpr double kLeastPositions = 2048, kMostTableBytes = 512 << 10, kUpdatesPerElement = 3;
+  const Workload w = workload_of(plan);
+  return !w.is_open && w.positions >= kLeastPositions && w.table_bytes <= kMostTableBytes &&
+         w.moved_bytes >= kUpdatesPerElement * w.table_bytes;
 }
 
 Status legal_private_tables(const Plan& plan) {
@@ -47,5 +56,16 @@ Status legal_private_tables(const Plan& plan) {
 }
 
 std::vector<EntryKind> entries_private_tables(const Plan&) { return {EntryKind::merge}; }
+
+/// Each thread fills one table, and all threads merge them. With one thread and a fixed number of tables it fills them one by one.
+Prediction cost_private_tables(const CostQuestion& q) {
+  const double tables = std::min<double>(q.schedule.tables, std::max(2, q.threads)), waves = tables / std::max(1, q.threads);
+  Prediction p = cost_of_share(q, {1.0 / q.threads, 1, q.threads});
+  const double lines = q.work.table_bytes / kLineBytes;
+  const MemoryCosts& cache = q.target.costs.memory[q.work.table_bytes <= static_cast<double>(q.target.l2_bytes) ? 1 : 2];
+  p[CostTerm::tables] = lines * waves * (cache.store_ns + cache.stream_ns + cache.store_ns);
+  p[CostTerm::threads] = cost_of_phases(q, 2) * std::max(1.0, waves);
+  return p;
+}
 
 }  // namespace strew::inline v0

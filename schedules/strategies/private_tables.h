@@ -11,6 +11,10 @@ namespace strew::inline v0 {
 /// the number of tables decides the bits, so it must not depend on the number of threads.
 bool combines_exactly(const Plan& plan);
 
+/// Does a sum in any order (`relaxed`), of which the number of tables decides the bits, use private tables? The answer depends on op and
+/// shapes alone: three and more updates per element of a table that a private cache holds.
+bool relaxed_sum_uses_tables(const Plan& plan);
+
 /// The combiner of result i, for plans for which strategy private is legal.
 STREW_API ExprOp combiner_of(const Plan& plan, int i);
 

@@ -9,4 +9,15 @@ namespace strew::inline v0 {
 Status legal_radix(const Plan& plan) { return legal_owners(plan, Strategy::radix); }
 std::vector<EntryKind> entries_radix(const Plan& plan) { return entries_owner(plan); }
 
+/// A thread computes the keys of its positions twice, and writes and reads a list of them; there are six phases.
+Prediction cost_radix(const CostQuestion& q) {
+  constexpr double kKeys = 8;  // in key_ns: two keys, a place in the list, and what another core writes of the list
+  const double mine = 1.0 / q.threads;
+  Prediction p = cost_of_share(q, {owned_share(q), 1, q.threads, true});
+  p[CostTerm::stream] *= kGaps;
+  p[CostTerm::keys] = q.work.positions * q.target.costs.key_ns * kKeys * mine;
+  p[CostTerm::threads] = cost_of_phases(q, 6);
+  return p;
+}
+
 }  // namespace strew::inline v0

@@ -9,9 +9,10 @@ namespace {
 struct Row {
   Status (*legal)(const Plan&);
   std::vector<EntryKind> (*entries)(const Plan&);
+  Prediction (*cost)(const CostQuestion&);
 };
 constexpr Row kRows[] = {
-#define STREW_STRATEGY_ROW(strategy, text) {legal_##strategy, entries_##strategy},
+#define STREW_STRATEGY_ROW(strategy, text) {legal_##strategy, entries_##strategy, cost_##strategy},
     STREW_STRATEGIES(STREW_STRATEGY_ROW)
 #undef STREW_STRATEGY_ROW
 };
@@ -23,9 +24,12 @@ std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
   return kRows[static_cast<size_t>(strategy)].entries(plan);
 }
 
+Prediction cost(Strategy strategy, const CostQuestion& question) { return kRows[static_cast<size_t>(strategy)].cost(question); }
+
 /// Strategy sequential is legal for every plan.
 Status legal_sequential(const Plan&) { return {}; }
 std::vector<EntryKind> entries_sequential(const Plan&) { return {}; }
+Prediction cost_sequential(const CostQuestion& question) { return cost_of_share(question, {}); }
 
 Status whole_bytes(const Plan& plan, Strategy strategy) {
   for (int i = 0; i < plan.pairs; ++i) {

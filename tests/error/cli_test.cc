@@ -50,6 +50,36 @@ TEST_F(Cli, TargetSaysWhatTheEnvironmentOverrides) {
   EXPECT_THAT(o.err, MatchesRegex("warning: environment variable STREW_TARGET: target 'npu-a5': its architecture is npu, .*\n"));
 }
 
+TEST_F(Cli, TargetMeasuresTheMachineAndKeepsWhatItFinds) {
+  const std::string file = "STREW_COSTS=kept/costs", kept = "costs       measured; ";
+  EXPECT_THAT(success("target", file), Not(HasSubstr(kept)));
+  EXPECT_THAT(success("target --measure", file), AllOf(HasSubstr(kept), HasSubstr("kept in     kept/costs\n")));
+  EXPECT_THAT(success("target", file), AllOf(HasSubstr(kept), Not(HasSubstr("kept in"))));
+  EXPECT_THAT(success("target --json", file), HasSubstr("\"source\": \"measured\""));
+  EXPECT_THAT(success("explain kv.onnx", file), HasSubstr("costs       measured on this machine; calls of "));
+  EXPECT_THAT(success("explain kv.onnx --target znver3", file),
+              HasSubstr("costs       nominal ones of znver3; calls of 8 threads\n"));
+  write("kept/costs", "strew costs 1 of another machine\n");
+  const Outcome broken = strew("target", file);
+  EXPECT_THAT(broken.err,
+              AllOf(StartsWith("warning: kept/costs: line 1: 'strew costs 1 of another machine', expected 'strew costs 1 of "),
+                    HasSubstr("; `strew target --measure` writes it anew\n")));
+  EXPECT_THAT(broken.out, HasSubstr("costs       derived; "));
+  EXPECT_THAT(failure(1, "target --measure", "STREW_COSTS=off"), HasSubstr("no file to keep costs in"));
+  EXPECT_THAT(failure(1, "target --measure", "STREW_COSTS=kv.onnx/costs"), HasSubstr("kv.onnx/costs: cannot write: "));
+  EXPECT_THAT(failure(2, "target --measure --target znver3"), HasSubstr("--target excludes --measure"));
+}
+
+TEST_F(Cli, ExplainSaysWhatCandidatesCost) {
+  const std::string text = success("explain kv.onnx --target znver4");
+  EXPECT_THAT(text,
+              HasSubstr("  costs       nominal ones of znver4; calls of 8 threads\n              sequential           about "));
+  EXPECT_THAT(text, HasSubstr("            * prefetch=0           about "));
+  const std::string json = success("explain kv.onnx --target znver4 --json");
+  EXPECT_THAT(json,
+              AllOf(HasSubstr("\"nanoseconds\": "), HasSubstr("\"lines of the table\": "), HasSubstr("\"knob\": \"prefetch\"")));
+}
+
 TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "frobnicate"),
               HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, compile, library, target"));

@@ -19,6 +19,7 @@
 #include "strew/compiled_kernel.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tools/strew/costs.h"
 #include "tools/strew/descriptor_json.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
@@ -225,6 +226,7 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  schedule    {} ({})\n", print(stages.schedule), e.schedule_source);
   if (stages.schedule.strategy == stages.heuristic.strategy)
     out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
+  out += costs_text(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads));
   if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
@@ -292,6 +294,7 @@ Json json_of(const Explanation& e) {
               {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
               {"strategies", choices_json(e.strategies)},
               {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
+              {"costs", costs_json(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads))},
               {"target", print(stages.target)},
               {"generator", generator_version()},
               {"descriptor", descriptor_json(stages)}};

@@ -31,12 +31,7 @@ bool run_chunks(Team& team, const ExecutionLimits& limits, const Phase& phase, s
 /// The same on a new team if the work is worth several threads, else in one piece. For the axes work and window.
 bool run_split(const Callable& callable, const Call& call, const Phase& phase, int64_t nanoseconds, strew_fault* fault);
 
-/// estimate(): the nanoseconds that one thread would need, roughly. threads_for(): how many threads that is worth.
-inline int64_t estimate(int64_t positions, int64_t bytes) {
-  // 16 bytes of cached data per nanosecond and two nanoseconds per position. Saturates.
-  constexpr int64_t kMost = int64_t{1} << 40;
-  return std::min(positions, kMost / 2) * 2 + std::min(bytes, kMost) / 16;
-}
+/// How many threads so many nanoseconds of one thread are worth (base/call_estimate.h).
 int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits = kDefaultLimits);
 
 }  // namespace strew::inline v0

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/call_estimate.h"
 #include "base/machine.h"
 
 namespace strew::inline v0 {
@@ -22,10 +23,8 @@ class PhaseTrace;
 
 struct ExecutionLimits {
   // Threads.
-  int most_threads = kMostThreads;  ///< of a call, besides what its handle allows (KernelOptions::threads)
-  /// A call uses one thread per so many nanoseconds of estimated work. On Zen 3, a second thread pays from 1.5 us of work
-  /// if the two share a cache, and from 8 us if not. 0: always as many threads as are allowed.
-  int64_t thread_nanoseconds = 4000;
+  int most_threads = kMostThreads;                  ///< of a call, besides what its handle allows (KernelOptions::threads)
+  int64_t thread_nanoseconds = kThreadNanoseconds;  ///< of estimated work per thread; 0: always as many threads as are allowed
   /// Index positions (3000 take 6 us): a call of strategy `sequential` that has to check more positions may check them
   /// on several threads. Read when the kernel is built, not at the call.
   int32_t checked_alone = 3000;
@@ -39,8 +38,8 @@ struct ExecutionLimits {
   int64_t last_level_cache_bytes = 0;
 
   // Strategies owner, radix and runs.
-  int64_t owner_positions = 2048;      ///< index positions from which on the strategies repay their barriers
-  int64_t owner_piece_bytes = 4096;    ///< of the result: every piece of this size has one owner
+  int64_t owner_positions = kOwnerPositions;
+  int64_t owner_piece_bytes = kOwnerPieceBytes;
   int64_t owner_block = 2048;          ///< positions whose keys are computed at a time, 1..2048
   int64_t owner_queue = 1024;          ///< updates that an owner collects before it applies them, 1..1024
   int64_t radix_block = 16384;         ///< most positions per block and round: 128 KiB of list, a share of a private cache

@@ -1,0 +1,134 @@
+// See candidates.h. Which values of a knob can pay is known from measurements: of prefetch distances, all from 8 to 32 rows
+// are within a fifth of the best one, elements want 32 to 128, and below 8 there is too little time for a line to arrive.
+#include "schedules/candidates.h"
+
+#include <algorithm>
+
+#include "base/machine.h"
+#include "schedules/strategies/strategy.h"
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr std::string_view what_for(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::sequential:
+      return "one thread, nothing repeated and nothing shared";
+    case Strategy::positions:
+      return "each thread takes positions of its own";
+    case Strategy::window:
+      return "each thread takes columns of every window and reads all indices";
+    case Strategy::owner:
+      return "each thread reads all indices and applies the updates of its destinations";
+    case Strategy::radix:
+      return "positions are partitioned by destination, so that every index is read once";
+    case Strategy::runs:
+      return "each thread takes a part of the sorted positions";
+    case Strategy::clip:
+      return "each thread applies the parts of all windows that fall into its range";
+    case Strategy::private_tables:
+      return "each thread adds to a table of its own, and the tables are merged";
+  }
+  return "";
+}
+
+std::vector<KnobChoice> strategies_of(const Plan& plan) {
+  std::vector<KnobChoice> all;
+  for (const Strategy strategy : kStrategies)
+    all.push_back({static_cast<int>(strategy), what_for(strategy), legal(strategy, plan)});
+  return all;
+}
+
+std::vector<KnobChoice> widths_of(const Target& target) {
+  std::vector<KnobChoice> all;
+  for (const int bytes : {target.vector_bytes, target.vector_bytes / 2})
+    if (bytes >= 16)
+      all.push_back({bytes, bytes == target.vector_bytes ? "the target's widest" : "shorter tails of rows",
+                     legal_vector_bytes(bytes, target)});
+  return all;
+}
+
+std::vector<KnobChoice> unrolls_of(const Plan& plan) {
+  if (plan.kind != PlanKind::element) return {{4, "vectors per iteration of a run", {}}};
+  return {{4, "positions per iteration", {}}, {8, "more positions at once, which hides their latency", {}}};
+}
+
+/// A slice update has few positions, and a processor prefetches long runs by itself.
+std::vector<KnobChoice> distances_of(const Plan& plan) {
+  std::vector<KnobChoice> all = {{0, "the table is in cache, or the processor looks far enough ahead by itself", {}}};
+  if (plan.kind == PlanKind::slice_update) return all;
+  if (!plan.window.empty()) all.push_back({8, "long rows", {}});
+  all.push_back({16, "rows", {}});
+  all.push_back({32, "short rows and elements", {}});
+  all.push_back({64, "elements", {}});
+  if (plan.window.empty()) all.push_back({128, "elements of tables in far memory", {}});
+  return all;
+}
+
+/// Is it known before the call how many windows of which size it moves?
+bool is_static(const Plan& plan) {
+  const auto known = [](const Loop& loop) { return loop.extent.is_static(); };
+  return std::all_of(plan.positions.begin(), plan.positions.end(), known) &&
+         std::all_of(plan.window.begin(), plan.window.end(), known);
+}
+
+/// Are the runs whole cache lines? A store that bypasses the caches must fill its line, or memory is read first.
+bool writes_whole_lines(const Plan& plan) {
+  if (plan.window.empty()) return false;
+  const size_t result = static_cast<size_t>(plan.result(0));
+  const Loop& run = plan.window.back();
+  if (!run.strides[result].is(1) || !run.extent.is_static()) return false;
+  return run.extent.factor * bits(plan.tensors[result].dtype) % (8 * kLineBytes) == 0;
+}
+
+std::vector<KnobChoice> stores_of(const Plan& plan) {
+  std::vector<KnobChoice> all = {{0, "what is written is read again soon, or fits the caches", {}}};
+  Status status = legal_nontemporal(plan);
+  if (status.ok() && !writes_whole_lines(plan))
+    status = unsupported(
+        "nontemporal=true: runs are not known to be whole cache lines, so that lines would be read and written in parts");
+  if (status.ok() && !is_static(plan))
+    status = unsupported("nontemporal=true: only the call knows whether it moves more than the caches hold");
+  all.push_back({1, "what is written is far larger than the caches", status});
+  return all;
+}
+
+}  // namespace
+
+Status legal_vector_bytes(int bytes, const Target& target) {
+  if (bytes <= target.vector_bytes) return {};
+  return invalid_argument("vector_bytes=" + std::to_string(bytes) + ", expected at most " + std::to_string(target.vector_bytes) +
+                          " on " + print(target));
+}
+
+Status legal_nontemporal(const Plan& plan) {
+  if (plan.pure_move) return {};
+  return invalid_argument("nontemporal=true, legal only where bits are moved; this op computes");
+}
+
+ScheduleChoices schedule_choices(const Plan& plan, const Target& target) {
+  return {strategies_of(plan), widths_of(target), unrolls_of(plan), distances_of(plan), stores_of(plan)};
+}
+
+std::vector<Schedule> candidates(const ScheduleChoices& choices) {
+  std::vector<Schedule> all = {Schedule{}};
+  const auto cross = [&](const std::vector<KnobChoice>& values, auto set) {
+    std::vector<Schedule> more;
+    for (const Schedule& base : all) {
+      for (const KnobChoice& choice : values) {
+        if (!choice.legal.ok()) continue;
+        more.push_back(base);
+        set(more.back(), choice.value);
+      }
+    }
+    all = std::move(more);
+  };
+  cross(choices.strategy, [](Schedule& s, int value) { s.strategy = static_cast<Strategy>(value); });
+  cross(choices.vector_bytes, [](Schedule& s, int value) { s.vector_bytes = value; });
+  cross(choices.unroll, [](Schedule& s, int value) { s.unroll = value; });
+  cross(choices.prefetch, [](Schedule& s, int value) { s.prefetch = value; });
+  cross(choices.nontemporal, [](Schedule& s, int value) { s.nontemporal = value != 0; });
+  return all;
+}
+
+}  // namespace strew::inline v0

@@ -1,0 +1,267 @@
+// See predict.h. The numbers of this file are properties of processors in general, each with its reason; what differs between
+// machines is in MachineCosts.
+#include "schedules/costs/predict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/call_estimate.h"
+#include "base/machine.h"
+#include "schedules/strategies/strategy.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// The part of the shorter of compute and memory that does not hide behind the longer.
+constexpr double kUnhidden = 0.3;
+/// A processor prefetches by itself after so many lines in sequence.
+constexpr double kRandomLines = 3;
+/// The loads of a window wait behind those of the window before, unless a prefetch has begun all of them at once.
+constexpr double kQueued = 0.3;
+/// Lines that a core prefetches beyond its part of a window.
+constexpr double kNeighbours = 0.5;
+/// Stores that wait for their line hold up nothing while there are at most so many, the size of a store buffer.
+constexpr double kBufferedStores = 64;
+
+/// How many times as much work `threads` threads do as one, if all cores do `scale` times as much.
+double scaled(double scale, int threads, int cores) {
+  if (threads <= 1 || cores <= 1) return 1;
+  if (threads >= cores) return std::max(1.0, scale);
+  return std::pow(std::max(1.0, scale), std::log(threads) / std::log(cores));
+}
+
+using LevelCost = float MemoryCosts::*;
+
+/// A cost per line of data of which `bytes` are used again and again by each of `threads` threads: every level holds its share
+/// of them, and the next one the rest. `kept`: the part of what a thread reads or writes that its own caches have from the last call.
+double per_line(const CostQuestion& q, LevelCost cost, LevelCost scale, double bytes, double own_bytes, int threads,
+                double kept = 1) {
+  const Target& t = q.target;
+  const double sizes[] = {static_cast<double>(t.l1d_bytes), static_cast<double>(t.l2_bytes),
+                          static_cast<double>(t.l3_bytes) * t.costs.last_level_share};
+  double held = 0, sum = 0;
+  for (size_t level = 0; level < q.target.costs.memory.size(); ++level) {
+    const double reach = std::max(1.0, level < 2 ? own_bytes : bytes);
+    const double holds = level < 3 ? std::min(1.0, sizes[level] / reach) * (level < 2 ? kept : 1) : 1;
+    const MemoryCosts& costs = q.target.costs.memory[level];
+    if (holds > held)
+      sum += (holds - held) * static_cast<double>(costs.*cost) / (scale ? scaled(costs.*scale, threads, t.cores) : 1);
+    held = std::max(held, holds);
+  }
+  return sum;
+}
+
+/// A line that a thread stores past the caches.
+double streaming_line(const CostQuestion& q, const ThreadShare& share) {
+  const MachineCosts& m = q.target.costs;
+  return m.streaming_ns * share.threads / scaled(m.memory[3].stream_scale, share.threads, q.target.cores);
+}
+
+/// The bytes that calls go over again and again.
+double footprint(const Workload& w) { return std::min(w.table_bytes, w.positions * w.lines * kLineBytes) + w.moved_bytes; }
+
+/// The vectors of a window: whole ones, then vectors of half the width and so on for the rest of each run.
+struct Vectors {
+  double count = 0;
+  double widths = 0;  ///< of all, in the target's widest
+};
+Vectors vectors_of(const CostQuestion& q) {
+  const Workload& w = q.work;
+  if (w.is_element) return {};
+  const double widest = q.target.vector_bytes, vector_bytes = q.schedule.vector_bytes;
+  double rest = std::fmod(w.run_bytes, vector_bytes);
+  const double whole = std::floor(w.run_bytes / vector_bytes);
+  Vectors v{whole, whole * vector_bytes / widest};
+  for (double bytes = vector_bytes / 2; bytes >= w.element_bytes && rest > 0; bytes /= 2) {
+    if (rest < bytes) continue;
+    rest -= bytes;
+    v.count += 1;
+    v.widths += bytes / widest;
+  }
+  return {v.count * w.runs, v.widths * w.runs};
+}
+
+/// Instructions of a position besides its window.
+constexpr double kPositionInstructions = 8;
+/// Instructions of a position of one element.
+constexpr double kElementInstructions = 6;
+/// Loads, stores and address steps of a vector.
+constexpr double kVectorInstructions = 3.5;
+
+/// The part of a vector's time that does not depend on its width, and the part that is not the combiner's.
+constexpr double kOfAnyWidth = 0.5, kLoadsAndStores = 0.6;
+/// Looking ahead computes the address of one more position, at about half of its whole cost, and prefetches a line in half of a vector's.
+constexpr double kLookAhead = 0.5;
+/// Every further number of an index vector adds so much to a position, and every operator on an element.
+constexpr double kComponent = 0.25, kOperator = 0.1;
+/// Half of what unrolling an element loop once more saves: address steps and branches.
+constexpr double kUnrolled = 1.05;
+
+double compute_of_position(const CostQuestion& q, double window_share) {
+  const MachineCosts& m = q.target.costs;
+  const Workload& w = q.work;
+  const Vectors vectors = vectors_of(q);
+  const double windows = (kOfAnyWidth * vectors.count + (1 - kOfAnyWidth) * vectors.widths) * m.vector_ns *
+                         (kLoadsAndStores + (1 - kLoadsAndStores) * std::max(1.0, w.operations));
+  const double looks_ahead = q.schedule.prefetch > 0 ? kLookAhead * (m.position_ns + w.lines * window_share * m.vector_ns) : 0;
+  const double unrolled = w.is_element && q.schedule.unroll == 4 ? kUnrolled : 1;
+  const double elements = w.is_element ? kOperator * w.operations : 0;
+  return m.position_ns * ((1 + kComponent * (w.components - 1)) * unrolled + elements) + windows * window_share + looks_ahead;
+}
+
+/// The part of the reorder buffer that fills with a kernel's work: loads have a queue of their own, which is shorter.
+constexpr double kLoadsInFlight = 0.5;
+
+/// How many positions ahead the processor begins to load lines by itself.
+double positions_ahead(const CostQuestion& q, double window_share) {
+  const double windows = vectors_of(q).count * window_share * (kVectorInstructions + q.work.operations);
+  const double instructions = q.work.is_element ? kElementInstructions : kPositionInstructions + windows;
+  return std::max(0.25, kLoadsInFlight * q.target.costs.in_flight / instructions);
+}
+
+/// What lines of the table cost a thread: at random addresses, each after the one before, and how long one is waited for.
+struct TableCosts {
+  double random, next, latency;
+};
+TableCosts table_costs(const CostQuestion& q, const ThreadShare& share, double bytes, double own) {
+  const auto cost = [&](LevelCost line, LevelCost scale) {
+    return per_line(q, line, scale, bytes, own, share.threads) * share.threads;
+  };
+  const double latency = per_line(q, &MemoryCosts::latency_ns, nullptr, bytes, own, share.threads);
+  if (q.work.gathers)
+    return {cost(&MemoryCosts::read_line_ns, &MemoryCosts::line_scale), cost(&MemoryCosts::stream_ns, &MemoryCosts::stream_scale),
+            latency};
+  return {cost(&MemoryCosts::update_line_ns, &MemoryCosts::line_scale), cost(&MemoryCosts::store_ns, &MemoryCosts::stream_scale),
+          latency};
+}
+
+/// Nanoseconds per window for `lines` of them at an address that nobody foresees, of which `throughput` is what memory needs at least.
+double random_window(const CostQuestion& q, const ThreadShare& share, double own, double lines, double throughput,
+                     double latency) {
+  const Workload& w = q.work;
+  const double far = 1 - std::min(1.0, static_cast<double>(q.target.l2_bytes) / 2 / own);
+  const double alone = std::max(throughput * (w.is_element ? 1 : 1 + kQueued * far), latency / positions_ahead(q, share.window));
+  const double distance = q.schedule.prefetch;
+  if (distance == 0) return alone;
+  // Lines that are prefetched so early that they leave the private caches again are loaded twice.
+  const double held = static_cast<double>(q.target.l2_bytes) / 2 / kLineBytes;
+  const double lost =
+      std::clamp(distance * lines / std::max(held, 1.0) - 1, 0.0, 1.0) * lines * q.target.costs.memory[2].read_line_ns;
+  const double ahead = std::max(throughput, latency / std::max(distance, positions_ahead(q, share.window))) + lost;
+  const double positions = std::max(1.0, w.positions * share.positions),
+               covered = std::max(0.0, positions - distance) / positions;
+  return covered * ahead + (1 - covered) * alone;  // nobody prefetches for the first positions
+}
+
+/// Nanoseconds per window for its lines of the table, on one of the threads.
+double table_of_window(const CostQuestion& q, const ThreadShare& share) {
+  const Workload& w = q.work;
+  const double bytes = w.table_bytes + (q.schedule.nontemporal && !w.gathers ? 0 : 0.5 * std::min(w.moved_bytes, w.table_bytes));
+  const double own = share.owns ? bytes / share.threads : bytes * share.window;
+  // A core also prefetches a line of the neighbour's part of the window, or none.
+  const double lines = std::min(w.lines, w.lines * share.window + (share.window < 1 ? kNeighbours : 0));
+  if (q.schedule.nontemporal && !w.gathers) return lines * streaming_line(q, share);
+  const TableCosts costs = table_costs(q, share, bytes, own);
+  // The first lines of a run are random ones, the others follow.
+  const double random_part = std::min(1.0, kRandomLines / std::max(w.lines / w.runs * share.window, 1e-9));
+  const double throughput = lines * (random_part * costs.random + (1 - random_part) * costs.next);
+  // Positions that follow one another share lines, and many updates of an element need its line once.
+  const double in_order = lines * costs.next * std::min(1.0, w.table_bytes / std::max(1.0, w.positions * w.lines * kLineBytes));
+  return w.in_order * in_order + (1 - w.in_order) * random_window(q, share, own, lines, throughput, costs.latency);
+}
+
+/// Nanoseconds per window for what is read or written in order: updates, or a gather's result.
+double stream_of_window(const CostQuestion& q, const ThreadShare& share) {
+  const Workload& w = q.work;
+  const double lines = w.window_bytes / kLineBytes * share.window, bytes = footprint(w);
+  if (w.gathers && q.schedule.nontemporal) return lines * streaming_line(q, share);
+  const LevelCost cost = w.gathers ? &MemoryCosts::store_ns : &MemoryCosts::stream_ns;
+  // The program that made the updates, or will read the result, runs on one of the threads.
+  const double kept = 1.0 / share.threads;
+  return lines * share.threads * per_line(q, cost, &MemoryCosts::stream_scale, bytes, bytes / share.threads, share.threads, kept);
+}
+
+}  // namespace
+
+double Prediction::total() const {
+  const Prediction& p = *this;
+  const double compute = p[CostTerm::windows] + p[CostTerm::keys], memory = p[CostTerm::table] + p[CostTerm::stream];
+  return std::max(compute, memory) + kUnhidden * std::min(compute, memory) + p[CostTerm::tables] + p[CostTerm::threads] +
+         p[CostTerm::init] + p[CostTerm::call];
+}
+
+Prediction cost_of_share(const CostQuestion& q, const ThreadShare& share) {
+  const Workload& w = q.work;
+  const MachineCosts& m = q.target.costs;
+  const double positions = w.positions * share.positions;
+  Prediction p;
+  p[CostTerm::windows] = positions * compute_of_position(q, share.window);
+  p[CostTerm::table] = positions * table_of_window(q, share);
+  p[CostTerm::stream] = positions * stream_of_window(q, share);
+  if (q.schedule.nontemporal) {
+    // Stores that bypass the caches wait in buffers of their own, beside the loads: most of the shorter hides behind the longer.
+    (p[CostTerm::table] < p[CostTerm::stream] ? p[CostTerm::table] : p[CostTerm::stream]) *= kUnhidden;
+    // The fence after the last store; and whoever reads the result next finds nothing of it in the private caches.
+    const double lines = w.moved_bytes / kLineBytes,
+                 held = std::min(1.0, static_cast<double>(q.target.l2_bytes) * share.threads / w.moved_bytes);
+    p[CostTerm::stream] += m.memory[3].latency_ns +
+                           held * lines * m.memory[3].stream_ns / scaled(m.memory[3].stream_scale, share.threads, q.target.cores);
+  } else if (!w.reads_table && !w.gathers) {
+    const double lines = positions * w.lines * share.window;
+    p[CostTerm::table] *= std::max(0.0, lines - kBufferedStores) / std::max(lines, 1.0);
+  }
+  return p;
+}
+
+double cost_of_phases(const CostQuestion& q, int phases) {
+  if (q.threads <= 1) return 0;
+  const double all = std::max(2, q.target.cores);
+  return phases * static_cast<double>(q.target.costs.fork_join_ns) * std::log2(std::max(2, q.threads)) / std::log2(all);
+}
+
+/// With how many threads the executor runs the call (runtime/call/executor). One thread runs every strategy as `sequential`, except that of
+/// private tables where these decide the bits.
+int threads_of_call(const CostQuestion& q) {
+  const Strategy strategy = q.schedule.strategy;
+  if (strategy == Strategy::sequential) return 1;
+  const bool needs_keys = uses_owners(strategy) || strategy == Strategy::runs;
+  if (needs_keys && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
+  const auto whole = [](double number) { return static_cast<int64_t>(std::min(number, 1e15)); };
+  return static_cast<int>(
+      std::clamp<int64_t>(estimate(whole(q.work.positions), whole(q.work.moved_bytes)) / kThreadNanoseconds, 1, q.threads));
+}
+
+Prediction predict(const CostQuestion& question) {
+  const CostQuestion q{question.work, question.schedule, question.target, threads_of_call(question)};
+  const bool alone = q.threads == 1 && q.schedule.strategy != Strategy::private_tables;
+  Prediction p = cost(alone ? Strategy::sequential : q.schedule.strategy, q);
+  p[CostTerm::call] = q.target.costs.call_ns;
+  const double lines = q.work.init_bytes / kLineBytes;
+  if (lines > 0) {
+    const int threads = question.threads;  // filling and copying are phases of their own
+    const double bytes = 2 * q.work.init_bytes, own = bytes / threads;
+    p[CostTerm::init] = lines * (per_line(q, &MemoryCosts::stream_ns, &MemoryCosts::stream_scale, bytes, own, threads) +
+                                 per_line(q, &MemoryCosts::store_ns, &MemoryCosts::stream_scale, bytes, own, threads));
+  }
+  return p;
+}
+
+std::string print(const Prediction& prediction) {
+  const auto show = [](double nanoseconds) {
+    if (nanoseconds < 1e3) return fmt::format("{:.0f} ns", nanoseconds);
+    if (nanoseconds < 1e6) return fmt::format("{:.3g} us", nanoseconds / 1e3);
+    return fmt::format("{:.3g} ms", nanoseconds / 1e6);
+  };
+  std::array<size_t, kCostTerms> order{};
+  for (size_t i = 0; i < kCostTerms; ++i) order[i] = i;
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return prediction.nanoseconds[a] > prediction.nanoseconds[b]; });
+  const auto part = [&](size_t i) {
+    return fmt::format("{} {}", name(static_cast<CostTerm>(order[i])), show(prediction.nanoseconds[order[i]]));
+  };
+  return fmt::format("about {}: {}, {}", show(prediction.total()), part(0), part(1));
+}
+
+}  // namespace strew::inline v0

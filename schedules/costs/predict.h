@@ -1,0 +1,84 @@
+// The cost model: how long a call will take with a schedule, from the numbers of the plan (workload.h) and what the machine
+// can do (Target::costs). It ranks candidates; its times are those of calls that follow one another with other indices, so a
+// table larger than the last-level cache counts as cold.
+//
+// A thread's time is the larger of two, and a part of the smaller, since a processor computes while it waits for memory:
+//   compute: index positions, windows in vectors, keys of positions that are shared out by destination
+//   memory:  lines of the table at random addresses, updates and results in order
+// and then what threads cost: fork and join of phases, lines that they take from each other, private tables that are filled and merged. Each strategy's file
+// (schedules/strategies) says which share of positions and windows a thread has. Tested by tests/unit/predict_test.cc;
+// `./dev bench costs` compares predictions with measurements.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "schedules/costs/workload.h"
+#include "schedules/schedule.h"
+#include "strew/target.h"
+
+namespace strew::inline v0 {
+
+/// What a call spends its time on. The first two are computed, the next three wait for memory, the rest are added.
+#define STREW_COST_TERMS(F)                  \
+  F(windows, "positions and windows")        \
+  F(keys, "destinations of positions")       \
+  F(table, "lines of the table")             \
+  F(stream, "updates or results in order")   \
+  F(tables, "private tables")                \
+  F(threads, "what threads cost each other") \
+  F(init, "first copy or fill")              \
+  F(call, "call")
+enum class CostTerm : uint8_t {
+#define STREW_COST_TERM(term, text) term,
+  STREW_COST_TERMS(STREW_COST_TERM)
+#undef STREW_COST_TERM
+};
+inline constexpr size_t kCostTerms = 8;
+constexpr std::string_view name(CostTerm term) {
+  constexpr std::string_view kNames[] = {
+#define STREW_COST_TEXT(term, text) text,
+      STREW_COST_TERMS(STREW_COST_TEXT)
+#undef STREW_COST_TEXT
+  };
+  return kNames[static_cast<size_t>(term)];
+}
+
+struct Prediction {
+  std::array<double, kCostTerms> nanoseconds{};  ///< by CostTerm
+  double& operator[](CostTerm term) { return nanoseconds[static_cast<size_t>(term)]; }
+  double operator[](CostTerm term) const { return nanoseconds[static_cast<size_t>(term)]; }
+  double total() const;
+};
+/// "about 12.3 us: lines of the table 9.1 us, updates or results in order 4.0 us": the total and its two largest terms.
+std::string print(const Prediction& prediction);
+
+/// What is asked: the costs of a plan with a schedule for calls of `threads` threads.
+struct CostQuestion {
+  const Workload& work;
+  const Schedule& schedule;
+  const Target& target;
+  int threads;
+};
+Prediction predict(const CostQuestion& question);
+
+// For the strategies' files.
+
+/// A thread's part: `positions` of all positions and `window` of each window, both 0..1, while `threads` threads work.
+/// `owns`: it touches a part of the table that no other thread touches, so that the caches of all threads hold more of it.
+struct ThreadShare {
+  double positions = 1, window = 1;
+  int threads = 1;
+  bool owns = false;
+};
+/// The terms windows, table and stream of one thread with that share.
+Prediction cost_of_share(const CostQuestion& question, const ThreadShare& share);
+/// How much longer it takes to read the updates of a thread's own positions, between which others lie, than to read all in order: the
+/// processor prefetches those of the others, too.
+inline constexpr double kGaps = 2;
+/// Fork and join of `phases` phases.
+double cost_of_phases(const CostQuestion& question, int phases);
+
+}  // namespace strew::inline v0

@@ -1,0 +1,94 @@
+// See workload.h.
+#include "schedules/costs/workload.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/machine.h"
+
+namespace strew::inline v0 {
+namespace {
+
+double value_of(const Term& term) {
+  return std::abs(static_cast<double>(term.factor)) * std::pow(kOpenExtent, static_cast<double>(term.symbols.size()));
+}
+
+double count(const std::vector<Loop>& loops) {
+  double product = 1;
+  for (const Loop& loop : loops) product *= value_of(loop.extent);
+  return product;
+}
+
+/// A lower bound of a tensor's elements: the farthest that any loop or indexed dim alone reaches.
+double reach(const Plan& plan, size_t tensor) {
+  double most = 1;
+  for (const Component& c : plan.components) most = std::max(most, value_of(c.dim) * value_of(c.strides[tensor]));
+  for (const auto* loops : {&plan.positions, &plan.window})
+    for (const Loop& loop : *loops) most = std::max(most, value_of(loop.extent) * value_of(loop.strides[tensor]));
+  return most;
+}
+
+/// Instructions per vector: one per operator, and conversions where 16-bit floats are computed in f32.
+double operations_of(const Plan& plan) {
+  if (plan.pure_move) return 0;
+  constexpr double kConversions = 6;
+  double operations = 0;
+  for (const ExprNode& node : plan.combine.nodes) {
+    if (node.args.empty()) continue;
+    operations += is_float(node.dtype) && bits(node.dtype) <= 16 ? 1 + kConversions : 1;
+  }
+  return operations;
+}
+
+bool reads_current(const Plan& plan) {
+  return std::any_of(plan.combine.nodes.begin(), plan.combine.nodes.end(),
+                     [](const ExprNode& node) { return node.op == ExprOp::current; });
+}
+
+bool is_open(const Plan& plan) {
+  const auto open = [](const std::vector<Loop>& loops) {
+    return std::any_of(loops.begin(), loops.end(), [](const Loop& loop) { return !loop.extent.is_static(); });
+  };
+  return open(plan.positions) || open(plan.window) ||
+         std::any_of(plan.components.begin(), plan.components.end(), [](const Component& c) { return !c.dim.is_static(); });
+}
+
+}  // namespace
+
+Workload workload_of(const Plan& plan) {
+  const size_t indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
+  Workload w;
+  w.gathers = plan.gather;
+  w.is_element = plan.window.empty();
+  w.reads_table = !plan.gather && reads_current(plan);
+  w.is_open = is_open(plan);
+  w.positions = count(plan.positions);
+  w.components = std::max<double>(1, static_cast<double>(plan.components.size()));
+  w.element_bytes = bits(plan.tensors[indexed].dtype) / 8.0;
+  const double window = count(plan.window);
+  const bool has_runs = !plan.window.empty() && plan.window.back().strides[indexed].is(1);
+  w.run_bytes = (has_runs ? value_of(plan.window.back().extent) : 1) * w.element_bytes;
+  w.window_bytes = window * w.element_bytes;
+  w.runs = w.window_bytes / std::max(w.run_bytes, 1e-9);
+  // A run that is no multiple of a line starts anywhere in one, so that it touches part of one line more.
+  const double line = kLineBytes, whole = std::fmod(w.run_bytes, line) == 0 ? 0 : (line - w.element_bytes) / line;
+  w.lines = w.runs * (w.run_bytes / line + (w.run_bytes < line ? std::max(whole, 1 - w.run_bytes / line) : whole));
+  w.first_extent = plan.window.empty() ? 1 : value_of(plan.window.front().extent);
+  w.table_bytes = reach(plan, indexed) * w.element_bytes;
+  w.moved_bytes = w.positions * w.window_bytes;
+  w.index_bytes = w.positions * w.components * bits(plan.index_dtype) / 8.0;
+  if (plan.sorted.holds) w.in_order = std::min(1.0, w.positions * w.lines * kLineBytes / std::max(1.0, w.table_bytes));
+  if (plan.kind == PlanKind::slice_update && w.runs <= 1) w.in_order = 1;
+  w.slabs = count({plan.positions.begin(), plan.positions.begin() + static_cast<std::ptrdiff_t>(slab_loops(plan))});
+  w.operations = operations_of(plan);
+  if (!plan.init.empty()) w.init_bytes = count(plan.init) * w.element_bytes;
+  for (int i = 1; i < plan.pairs; ++i) {  // further pairs are as large as the first, or nearly
+    const double more = bits(plan.tensors[static_cast<size_t>(plan.result(i))].dtype) / 8.0 / w.element_bytes;
+    w.lines += w.lines / i * more;
+    w.moved_bytes += w.positions * window * w.element_bytes * more;
+  }
+  return w;
+}
+
+}  // namespace strew::inline v0

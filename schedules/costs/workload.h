@@ -1,0 +1,41 @@
+// Workload: the numbers of a plan that decide how long a call takes: how many index positions there are, what a window is made of,
+// and how much memory the call reaches. The cost model (predict.h) reads only these.
+//
+// An extent that only the call knows counts as kOpenExtent: large enough that a schedule for large calls is chosen, since a
+// call that turns out small uses one thread (runtime/call/executor). Tested by tests/unit/predict_test.cc.
+#pragma once
+
+#include <cstdint>
+
+#include "compiler/plan/plan.h"
+
+namespace strew::inline v0 {
+
+/// What a symbol of a plan counts as.
+inline constexpr double kOpenExtent = 65536;
+
+struct Workload {
+  double positions = 0;
+  double components = 1;  ///< numbers of an index vector
+  double runs = 1;        ///< of a window: pieces of consecutive elements
+  double run_bytes = 0;   ///< of the indexed tensor in such a piece; `element_bytes` if elements do not lie side by side
+  double element_bytes = 1;
+  double window_bytes = 0;  ///< of the indexed tensor: runs * run_bytes
+  double lines = 1;         ///< cache lines of the indexed tensor that a window touches
+  double first_extent = 1;  ///< iterations of the first window loop, which strategies window and clip share out
+  double table_bytes = 0;   ///< of the indexed tensor
+  double moved_bytes = 0;   ///< of the updates, or of a gather's result: read or written in order
+  double index_bytes = 0;   ///< of all indices
+  double slabs = 1;         ///< iterations of the loops over batching dims, which have destinations of their own
+  double operations = 1;    ///< instructions per vector besides loads and stores
+  double init_bytes = 0;    ///< of the results, if they are filled or copied first
+  double in_order =
+      0;  ///< the part of the lines that follow the line before: all of slice updates, of sorted indices as many as lie densely
+  bool gathers = false;
+  bool reads_table = false;  ///< the combiner needs the current value
+  bool is_element = false;   ///< windows of one element
+  bool is_open = false;      ///< some extent is known only at the call
+};
+Workload workload_of(const Plan& plan);
+
+}  // namespace strew::inline v0
