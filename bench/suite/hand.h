@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/suite/data.h"
+#include "bench/cases/data.h"
 #include "bench/suite/hand_pool.h"
 
 namespace strew::bench {

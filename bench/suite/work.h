@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/cases/ops.h"
 #include "bench/suite/hand.h"
-#include "bench/suite/ops.h"
 #include "strew/kernel.h"
 
 namespace strew::bench {

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/suite/data.h"
+#include "bench/cases/data.h"
 #include "strew/op.h"
 #include "strew/status.h"
 #include "strew/tensor_view.h"

@@ -1,7 +1,7 @@
 // The forty cases of the suite, then what lies beyond it: relaxed histograms, 16-bit sums in f32, two-component scatters with small
 // windows, and operands that have to be copied. Sizes are those of real models and data sets: KV caches of 8 heads x 128, an embedding
 // table of 500,000 rows, ogbn-arxiv's graph, the shape of onnxruntime issue 28584.
-#include "bench/suite/cases.h"
+#include "bench/cases/cases.h"
 
 #include <fmt/format.h>
 

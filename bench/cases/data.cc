@@ -1,7 +1,7 @@
 // Numbers are small and whole, so sums are exact in any order and a peer that adds in another one is still right. Zipf(1) draws ranks by
 // inverting the cumulative sum and scrambles them over the table; `hot` sends half of the updates to row 0. The generator is splitmix64:
 // a few lines, the same everywhere.
-#include "bench/suite/data.h"
+#include "bench/cases/data.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Policies are each form's own: scatters drop what does not fit, gathers clamp, ONNX's TensorScatter (the kv cases) refuses. Where a case's
 // destinations are distinct the op says so, as its users know (and as the peers are told, where they can be).
-#include "bench/suite/ops.h"
+#include "bench/cases/ops.h"
 
 #include "strew/forms.h"
 
@@ -56,7 +56,7 @@ Expected<Op> suite_op(const Case& c) {
   const TensorType table = types::tensor(c.dtype, c.table);
   Expected<Gather> op =
       c.action == Action::get
-          ? gather_rows(table, types::i32({c.updates})).build()
+          ? gather_rows(table, types::i32({c.updates})).indices_are_sorted(c.spread == Spread::sorted).build()
           : gather_nd(table, types::i32({c.updates, 2})).oob(OobPolicy::clamp).normalize_negative(false).build();
   if (!op.ok()) return op.status();
   return Op(std::move(*op));

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/cases/cases.h"
 #include "bench/memory.h"
-#include "bench/suite/cases.h"
 
 namespace strew::bench {
 
