@@ -217,6 +217,7 @@ class Builder {
     add_constraints();
     add_faults();
     k_.strategy = static_cast<uint8_t>(r_.schedule.strategy);
+    k_.strategies = strategies_of(plan_, r_.schedule);
     k_.tables = static_cast<uint32_t>(r_.schedule.tables);
     k_.scratch_mib = static_cast<uint32_t>(r_.schedule.scratch_mib);
     if (!plan_.tensors.empty()) {
@@ -401,7 +402,7 @@ class Builder {
   }
 
   void add_private() {
-    if (r_.schedule.strategy != Strategy::private_tables) return;
+    if ((k_.strategies >> STREW_STRATEGY_private_tables & 1) == 0) return;
     k_.regroups = combines_exactly(plan_);
     std::vector<uint64_t> identities;
     for (int i = 0; i < plan_.pairs; ++i)

@@ -148,10 +148,10 @@ void put(Words& out, const std::optional<T>& value) {
 }
 
 void put(Words& out, const ScheduleOverrides& overrides) {
-  const auto& [strategy, vector_bytes, unroll, prefetch, nontemporal, tables, scratch_mib, checked] = overrides;
+  const auto& [strategy, vector_bytes, unroll, prefetch, nontemporal, tables, scratch_mib, adapts, checked] = overrides;
   put(out, strategy);
   for (const auto* knob : {&vector_bytes, &unroll, &prefetch, &tables, &scratch_mib}) put(out, *knob);
-  for (const auto* knob : {&nontemporal, &checked}) put(out, *knob);
+  for (const auto* knob : {&nontemporal, &adapts, &checked}) put(out, *knob);
 }
 
 void put(Words& out, const std::optional<Target>& target) {

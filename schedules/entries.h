@@ -29,7 +29,7 @@ constexpr std::string_view name(EntryKind kind) {
 }
 
 /// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; and those of
-/// its strategy.
+/// the strategies that it can run.
 STREW_API std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
 }  // namespace strew::inline v0

@@ -22,6 +22,48 @@ constexpr double kWorthIt = 0.98;
 /// Does another number of private tables give other bits? Then whether they are used must not depend on the machine or on its threads.
 bool tables_decide_bits(const Plan& plan) { return legal_private_tables(plan).ok() && !combines_exactly(plan); }
 
+/// The strategy that is the fastest by far for large calls on a table of these extents; `chosen` if there is none.
+Strategy best_of_large_calls(const Plan& plan, const Target& target, int threads, const Schedule& chosen, double table) {
+  constexpr double kMoved = 4 << 20;  // index positions that only the call knows, in a large call
+  constexpr double kByFar = 0.8;      // further entries take time to compile
+  const Workload work = workload_of(plan, {kMoved, table});
+  const auto cost_with = [&](Strategy strategy) {
+    Schedule schedule = chosen;
+    schedule.strategy = strategy;
+    return predict({work, schedule, target, threads}).total();
+  };
+  Strategy best = chosen.strategy;
+  double least = kByFar * cost_with(best);
+  for (const Strategy strategy : kStrategies) {
+    if (strategy == chosen.strategy || !legal(strategy, plan).ok()) continue;
+    const double nanoseconds = cost_with(strategy);
+    if (nanoseconds >= least) continue;
+    least = nanoseconds;
+    best = strategy;
+  }
+  return best;
+}
+
+/// Lets calls choose among strategies where the plan leaves something open that decides: shapes, or the number of threads. A slice update
+/// whose positions only the call knows may have a single one; then threads share its window. A table may be small or large, and a kernel
+/// with the entries of strategy owner can run private tables, too.
+void choose_at_call(const Plan& plan, const Target& target, int threads, Schedule& best) {
+  if (tables_decide_bits(plan) || threads <= 1) return;
+  constexpr double kSmallTable = 1 << 10, kLargeTable = 4 << 20;  // extents of dims that only the call knows
+  const bool is_open = workload_of(plan).is_open;
+  const auto is_legal = [&](Strategy strategy) { return legal(strategy, plan).ok(); };
+  if (is_open && plan.kind == PlanKind::slice_update) {
+    if (is_legal(Strategy::window)) best.strategy = Strategy::window;
+  } else if (is_open && !plan.gather) {
+    const Strategy small = best_of_large_calls(plan, target, threads, best, kSmallTable),
+                   large = best_of_large_calls(plan, target, threads, best, kLargeTable);
+    if (large != best.strategy) best.strategy = large;
+    if (small != best.strategy && best.strategy == Strategy::sequential) best.strategy = small;
+    if (best.strategy == Strategy::private_tables && is_legal(Strategy::owner)) best.strategy = Strategy::owner;
+  }
+  best.adapts = is_open || uses_owners(best.strategy);
+}
+
 }  // namespace
 
 int planned_threads(const Target& target, int max_threads) {
@@ -53,7 +95,12 @@ Schedule choose_schedule(const Plan& plan, const Target& target, int max_threads
     best = schedule;
     least = prediction;
   }
-  if (why != nullptr) *why = print(least);
+  const Strategy cheapest = best.strategy;
+  choose_at_call(plan, target, threads, best);
+  if (why != nullptr)
+    *why = best.strategy == cheapest
+               ? print(least)
+               : "calls choose by their shapes and threads; " + std::string(name(cheapest)) + " would take " + print(least);
 #ifdef STREW_CHECKED
   best.checked = true;
 #endif

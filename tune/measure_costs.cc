@@ -15,8 +15,6 @@
 namespace strew::inline v0 {
 namespace {
 
-/// A copy takes at least this part longer than reading alone, whatever noise says.
-constexpr float kLeastStore = 0.1F;
 constexpr int64_t kLeastMemory = int64_t{64} << 20, kMostMemory = int64_t{512} << 20;
 
 /// Half of a cache, so that it surely holds what is measured; for main memory, four times what the caches hold.
@@ -70,8 +68,6 @@ Expected<MachineCosts> measure_costs(const Machine& machine) {
   if (machine.l3_bytes > machine.l2_bytes) costs.last_level_share = share_of_last_level(machine, costs);
   measure_level(2);
   take_off_loops(costs);
-  for (MemoryCosts& level : costs.memory)
-    level.store_ns = std::max(level.store_ns - level.stream_ns, kLeastStore * level.store_ns);
   // A cache costs no more than what lies behind it; noise may say so.
   for (size_t level = costs.memory.size() - 1; level > 0; --level) {
     MemoryCosts &near = costs.memory[level - 1], &far = costs.memory[level];

@@ -1,4 +1,4 @@
-// See memory_costs.h. Every number is the least of several short runs: other work on the machine only ever adds time. Lines are
+// See memory_costs.h. Every number is the median of several short runs. Lines are
 // visited in an order that no processor foresees, by indices in a list that stays in the first-level cache.
 #include "tune/memory_costs.h"
 
@@ -25,7 +25,7 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr int kRuns = 12;
+constexpr size_t kRuns = 12;
 constexpr double kRunNanoseconds = 4e6;
 constexpr size_t kWords = static_cast<size_t>(kLineBytes) / sizeof(uint64_t);
 
@@ -59,29 +59,33 @@ void use(uint64_t value) { asm volatile("" : : "r"(value) : "memory"); }
 /// A loop of `n` steps, or a few more; returns how many.
 using Loop = std::function<int64_t(int64_t n)>;
 
-/// Nanoseconds per step of each loop. They take turns, so that all see the same noise; each time is the least of several runs.
-std::vector<double> least_nanoseconds(const std::vector<Loop>& loops) {
+/// Nanoseconds per step of each loop. They take turns, so that all see the same noise; each time is the median of several runs, because what
+/// others take of a shared memory they will take from kernels, too.
+std::vector<double> typical_nanoseconds(const std::vector<Loop>& loops) {
   using Clock = std::chrono::steady_clock;
   struct Timed {
     int64_t steps = 1024;
-    double least = std::numeric_limits<double>::infinity();
+    std::array<double, kRuns> times;
   };
   std::vector<Timed> all(loops.size());
-  for (int run = 0; run < kRuns; ++run) {
+  for (size_t run = 0; run < kRuns; ++run) {
     for (size_t i = 0; i < loops.size(); ++i) {
       for (bool is_long = false; !is_long;) {
         const auto start = Clock::now();
         const int64_t done = loops[i](all[i].steps);
         const double took = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
         is_long = took >= kRunNanoseconds / 4;
-        if (is_long) all[i].least = std::min(all[i].least, took / static_cast<double>(done));
+        if (is_long) all[i].times[run] = took / static_cast<double>(done);
         if (!is_long) all[i].steps *= 4;
       }
     }
   }
-  std::vector<double> least;
-  for (const Timed& each : all) least.push_back(each.least);
-  return least;
+  std::vector<double> typical;
+  for (Timed& each : all) {
+    std::nth_element(each.times.begin(), each.times.begin() + kRuns / 2, each.times.end());
+    typical.push_back(each.times[kRuns / 2]);
+  }
+  return typical;
 }
 
 /// Random numbers of lines. Each walk over the list flips other bits of them, so that all lines have their turn; so there must be
@@ -141,22 +145,12 @@ Loop update_lines(const Lines& lines, uint64_t seed, Order::By by = Order::By::l
   };
 }
 
-/// Each line has the number of the next one: a cycle through all of them, in any order or page by page.
-Loop latency(const Lines& lines, bool by_pages) {
+/// Each line has the number of the next one: a cycle through all of them.
+Loop latency(const Lines& lines) {
   std::mt19937_64 random(3);
   std::vector<uint32_t> order(lines.count());
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint32_t>(i);
-  if (!by_pages) std::shuffle(order.begin(), order.end(), random);
-  constexpr auto kPage = static_cast<std::ptrdiff_t>(Order::kPageLines);
-  for (auto page = order.begin(); by_pages && order.end() - page >= kPage; page += kPage)
-    std::shuffle(page, page + kPage, random);
-  // Pages change places, too: processors foresee the page that follows.
-  const size_t pages = order.size() / Order::kPageLines;
-  for (size_t i = by_pages ? pages : 0; i > 1; --i) {
-    const auto last = order.begin() + static_cast<std::ptrdiff_t>((i - 1) * Order::kPageLines);
-    const auto other = order.begin() + static_cast<std::ptrdiff_t>(random() % i * Order::kPageLines);
-    if (last != other) std::swap_ranges(last, last + kPage, other);
-  }
+  std::shuffle(order.begin(), order.end(), random);
   for (size_t i = 0; i < order.size(); ++i) *lines.line(order[i]) = order[(i + 1) % order.size()];
   return [&lines, at = uint64_t{order[0]}](int64_t n) mutable {
     for (int64_t i = 0; i < n; ++i) at = *lines.line(at);
@@ -184,41 +178,26 @@ Loop read_in_order(const Lines& lines) {
   };
 }
 
+constexpr auto store = [](Vector* to, Vector value) { *to = value; };
 #if defined(__x86_64__)
-void store_past_caches(Vector* to, Vector value) {
+constexpr auto store_past_caches = [](Vector* to, Vector value) {
   _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
-}
+};
 #else
-void store_past_caches(Vector* to, Vector value) { *to = value; }  // g++ has no such store for AArch64
+constexpr auto store_past_caches = store;  // g++ has no such store for AArch64
 #endif
 
-/// Copies the first half of the lines to the second.
-Loop copy_in_order(const Lines& lines) {
-  return [&lines, half = lines.count() / 2, at = size_t{0}](int64_t n) mutable {
-    for (int64_t i = 0; i < n; ++i) {
-      const auto* const from = reinterpret_cast<const Vector*>(lines.line(at));
-      auto* const to = reinterpret_cast<Vector*>(lines.line(half + at));
-      to[0] = from[0];
-      to[1] = from[1];
-      to[2] = from[2];
-      to[3] = from[3];
-      at = (at + 1) & (half - 1);
-    }
-    use(at);
-    return n;
-  };
-}
-
-/// Writes all lines with stores that bypass the caches.
-Loop stream_in_order(const Lines& lines) {
-  return [&lines, at = size_t{0}](int64_t n) mutable {
+/// Writes all lines with one of the two kinds of stores.
+template <class Store>
+Loop write_in_order(const Lines& lines, const Store& store) {
+  return [&lines, &store, at = size_t{0}](int64_t n) mutable {
     for (int64_t i = 0; i < n; ++i) {
       auto* const to = reinterpret_cast<Vector*>(lines.line(at));
       const Vector value = Vector{} + static_cast<uint64_t>(i);
-      store_past_caches(to, value);
-      store_past_caches(to + 1, value);
-      store_past_caches(to + 2, value);
-      store_past_caches(to + 3, value);
+      store(to, value);
+      store(to + 1, value);
+      store(to + 2, value);
+      store(to + 3, value);
       at = (at + 1) & (lines.count() - 1);
     }
     use(at);
@@ -237,7 +216,7 @@ double scale_of(int cores, double alone, const std::function<Loop(int)>& one) {
       ++ready;
       while (ready < cores) {
       }
-      each[static_cast<size_t>(i)] = least_nanoseconds({one(i)})[0];
+      each[static_cast<size_t>(i)] = typical_nanoseconds({one(i)})[0];
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -252,28 +231,27 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
   const Lines lines(bytes);
   if (!lines) return;
   const auto set = [](float& to, double value) { to = static_cast<float>(value); };
-  const std::vector<double> least = least_nanoseconds(
-      {read_in_order(lines), copy_in_order(lines), read_lines(lines, 1), update_lines(lines, 1), stream_in_order(lines)});
-  set(costs.stream_ns, least[0]);
-  set(costs.store_ns, least[1]);
-  set(costs.read_line_ns, least[2]);
-  set(costs.update_line_ns, least[3]);
-  if (streaming != nullptr) set(*streaming, least[4]);
+  const std::vector<double> took = typical_nanoseconds({read_in_order(lines), write_in_order(lines, store), read_lines(lines, 1),
+                                                        update_lines(lines, 1), write_in_order(lines, store_past_caches)});
+  set(costs.stream_ns, took[0]);
+  set(costs.store_ns, took[1]);
+  set(costs.read_line_ns, took[2]);
+  set(costs.update_line_ns, took[3]);
+  if (streaming != nullptr) set(*streaming, took[4]);
   std::vector<std::unique_ptr<Lines>> parts;
   for (int i = 0; i < cores; ++i) parts.push_back(std::make_unique<Lines>(bytes / cores));
   const bool has_parts = std::all_of(parts.begin(), parts.end(), [](const auto& part) { return static_cast<bool>(*part); });
   const auto part_of = [&](int thread) -> const Lines& { return *parts[static_cast<size_t>(thread)]; };
   if (has_parts) {
-    set(costs.line_scale, scale_of(cores, least[3], [&](int i) { return update_lines(part_of(i), static_cast<uint64_t>(i)); }));
-    set(costs.stream_scale, scale_of(cores, least[0], [&](int i) { return read_in_order(part_of(i)); }));
+    set(costs.line_scale, scale_of(cores, took[3], [&](int i) { return update_lines(part_of(i), static_cast<uint64_t>(i)); }));
+    set(costs.stream_scale, scale_of(cores, took[0], [&](int i) { return read_in_order(part_of(i)); }));
   }
-  set(costs.latency_ns,
-      least_nanoseconds({latency(lines, streaming == nullptr)})[0]);  // last, because it writes the lines' numbers
+  set(costs.latency_ns, typical_nanoseconds({latency(lines)})[0]);  // last, because it writes the lines' numbers
 }
 
 float measure_updates(int64_t bytes) {
   const Lines lines(bytes);
-  return lines ? static_cast<float>(least_nanoseconds({update_lines(lines, 1, Order::By::pages)})[0]) : 0;
+  return lines ? static_cast<float>(typical_nanoseconds({update_lines(lines, 1, Order::By::pages)})[0]) : 0;
 }
 
 /// The same loop over bits that repeat and over random ones; half of these are foreseen.
@@ -281,7 +259,7 @@ float measure_branch_miss() {
   constexpr size_t kBits = 1 << 16;
   std::vector<uint8_t> bits(kBits);
   const auto run = [&] {
-    return least_nanoseconds({[&](int64_t n) {
+    return typical_nanoseconds({[&](int64_t n) {
       uint64_t sum = 0;
       for (int64_t i = 0; i < n; ++i) {
         if (bits[static_cast<size_t>(i) % kBits] != 0) {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <chrono>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -109,7 +110,22 @@ ScheduleOverrides all_of(const Schedule& s) {
   over.unroll = s.unroll;
   over.prefetch = s.prefetch;
   over.nontemporal = s.nontemporal;
+  over.adapts = s.adapts;
   return over;
+}
+
+/// A schedule with the strategy that it names, whatever the call.
+Schedule fixed(Schedule schedule) {
+  schedule.adapts = false;
+  return schedule;
+}
+
+/// Microseconds in which the schedule is chosen.
+double planning_time(const Compiled& planned, int threads) {
+  constexpr int kTimes = 20;
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kTimes; ++i) benchmark::DoNotOptimize(choose_schedule(planned.plan, planned.target, threads));
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / kTimes;
 }
 
 /// The candidates worth timing with that many threads.
@@ -128,7 +144,9 @@ std::vector<Schedule> wanted(const Compiled& planned, int threads) {
       return true;
     return threads == 1 && s.strategy != Strategy::sequential && s.strategy != planned.heuristic.strategy;
   });
-  if (std::find(list.begin(), list.end(), planned.heuristic) == list.end()) list.insert(list.begin(), planned.heuristic);
+  // The chosen one comes first, as calls run it.
+  std::erase(list, fixed(planned.heuristic));
+  list.insert(list.begin(), planned.heuristic);
   return list;
 }
 
@@ -223,10 +241,7 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   options.threads = threads;
   const Expected<Compiled> planned = plan_kernel(*VerifiedOp::of(*work.op), options);
   if (!planned.ok()) return fail(state, planned.status().message());
-  std::vector<Schedule> schedules = wanted(*planned, threads);
-  const auto chosen = std::find(schedules.begin(), schedules.end(), planned->heuristic);
-  std::rotate(schedules.begin(), chosen, chosen + 1);
-  Expected<std::vector<Built>> built = build_all(*work.op, schedules, threads);
+  Expected<std::vector<Built>> built = build_all(*work.op, wanted(*planned, threads), threads);
   if (!built.ok()) return fail(state, built.status().message());
   std::vector<Built>&timed = *built, slower;
   look_at(work, timed, threads);
@@ -235,6 +250,7 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   for (const Built& each : timed) ways.push_back(way_of(work, each.kernel));
   const Turns turns = time_in_turns(state, ways, c.sets, turn_for(threads));
   record(c, threads, timed, turns, slower);
+  state.counters["planning_us"] = planning_time(*planned, threads);
   report(state, threads, predicted_time(*planned, planned->heuristic, threads), timed, turns);
 }
 
@@ -260,7 +276,7 @@ void replay_case(benchmark::State& state, const Case& c, int threads) {
   options.threads = threads;
   const Expected<Compiled> planned = plan_kernel(*VerifiedOp::of(*op), options);
   if (!planned.ok()) return fail(state, planned.status().message());
-  const auto is_chosen = [&](const auto& time) { return time.first == planned->heuristic; };
+  const auto is_chosen = [&](const auto& time) { return fixed(time.first) == fixed(planned->heuristic); };
   const auto found = std::find_if(times.begin(), times.end(), is_chosen);
   if (found == times.end()) return fail(state, "the time of the chosen schedule was not recorded: " + print(planned->heuristic));
   const auto& chosen = *found;
@@ -270,6 +286,7 @@ void replay_case(benchmark::State& state, const Case& c, int threads) {
   state.counters["threads"] = threads;
   state.counters["predicted_ns"] = predicted_time(*planned, chosen.first, threads);
   state.counters["candidates"] = static_cast<double>(times.size());
+  state.counters["planning_us"] = planning_time(*planned, threads);
   state.counters["chosen_ns"] = chosen.second;
   state.counters["best_ns"] = best.second;
   for (const char* counter : {"x_best", "x_best_p10", "x_best_p90"}) state.counters[counter] = chosen.second / best.second;

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace strew::bench {
 namespace {
 
@@ -40,6 +42,7 @@ void Table::ReportRuns(const std::vector<Run>& runs) {
       return found == run.counters.end() ? 0.0 : found->second.value;
     };
     const double ratio = number("x_best");
+    planning_.push_back(number("planning_us"));
     ++rows_;
     near_ += ratio <= kNear ? 1 : 0;
     close_ += ratio <= kClose ? 1 : 0;
@@ -57,6 +60,9 @@ void Table::Finalize() {
   GetOutputStream() << fmt::format(
       "of {} rows, {:.0f} % are within {} of the best candidate and {:.0f} % within {}; beyond {}: {}\n", rows_,
       100.0 * near_ / rows_, kNear, 100.0 * close_ / rows_, kClose, kNear, fmt::join(missed_, ", "));
+  std::sort(planning_.begin(), planning_.end());
+  GetOutputStream() << fmt::format("choosing a schedule took {:.1f} us in the median and {:.1f} us at most\n",
+                                   planning_[planning_.size() / 2], planning_.back());
 }
 
 }  // namespace strew::bench

@@ -19,6 +19,7 @@ class Table : public benchmark::BenchmarkReporter {
  private:
   int rows_ = 0, near_ = 0, close_ = 0;
   std::vector<std::string> missed_;
+  std::vector<double> planning_;  ///< microseconds
 };
 
 /// "owner v64 u4 p16 streaming".

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define STREW_ABI_VERSION 3u
+#define STREW_ABI_VERSION 4u
 
 enum { STREW_OK = 0, STREW_FAULT = 1 };
 
@@ -198,7 +198,8 @@ typedef struct strew_kernel {
   uint8_t packs_results;   /* a result has elements of less than a byte */
   uint8_t regroups;        /* strategy private: any grouping of the updates gives the same bits */
   uint8_t widens_touched;  /* wide accumulation: a call may widen and round only the blocks of the result that updates reach */
-  uint8_t strategy;        /* STREW_STRATEGY_... */
+  uint8_t strategy;        /* STREW_STRATEGY_...: of the schedule */
+  uint32_t strategies;     /* bits 1 << STREW_STRATEGY_...: those that a call may take, all with the same results */
   uint32_t tables;         /* strategy private: the schedule's number of tables */
   uint32_t scratch_mib;    /* the most scratch memory of a call, MiB */
   uint32_t cover_count;

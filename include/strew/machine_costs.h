@@ -20,7 +20,7 @@ struct MemoryCosts {
   float read_line_ns = 0;    ///< to read a line at a random address that was prefetched early enough
   float update_line_ns = 0;  ///< the same to read and write one
   float stream_ns = 0;       ///< to read the line after the one before
-  float store_ns = 0;        ///< how much longer it takes to copy a line than to read it, through the caches
+  float store_ns = 0;        ///< to write the line after the one before, through the caches
   float line_scale = 1;      ///< how many times as many random lines all cores together update in the same time
   float stream_scale = 1;    ///< and how many times as many lines in sequence they read
   friend bool operator==(const MemoryCosts&, const MemoryCosts&) = default;

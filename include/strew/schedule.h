@@ -46,18 +46,20 @@ struct Schedule {
   int tables = 8;            ///< strategy private: number of tables, 2..64; if regrouping keeps every bit, at most one per thread
   /// The most scratch memory of a call, MiB, 1..65536: private tables, wide accumulators, the partition of strategy radix.
   int scratch_mib = 256;
+  /// A call may take another strategy that the kernel can run, where its shapes and threads make that one faster; the results are the same.
+  bool adapts = false;
   bool checked = false;  ///< every call first checks that the op's hints are true, and fails if not; slow
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
 
 /// Knobs that replace those of the heuristic's choice; ranges are those of Schedule. A knob without a value is left to the
-/// heuristic.
+/// heuristic, except that a schedule with a strategy of the caller's does not adapt.
 struct ScheduleOverrides {
   std::optional<Strategy> strategy;
   std::optional<int> vector_bytes, unroll, prefetch;
   std::optional<bool> nontemporal;
   std::optional<int> tables, scratch_mib;
-  std::optional<bool> checked;
+  std::optional<bool> adapts, checked;
   friend bool operator==(const ScheduleOverrides&, const ScheduleOverrides&) = default;
 };
 

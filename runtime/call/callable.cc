@@ -8,36 +8,9 @@
 #include <utility>
 
 #include "base/fp_environment.h"
-#include "base/machine.h"
-#include "runtime/call/descriptor.h"
 #include "runtime/call/executor/phases.h"
 
 namespace strew::inline v0 {
-
-Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, std::shared_ptr<Executor> executor, int threads,
-                                                   std::shared_ptr<const ExecutionLimits> limits) {
-  STREW_TRY(check_threads(threads));
-  STREW_ASSIGN(Binder binder, Binder::make(kernel));
-  std::unique_ptr<Callable> made(new Callable(kernel, std::move(binder)));
-  for (uint32_t i = 0; i < kernel.part_count; ++i) {
-    STREW_ASSIGN(std::unique_ptr<Callable> part, make(*kernel.parts[i], executor, threads, limits));
-    made->parts.emplace_back(std::move(part));
-  }
-  made->range = kernel.entries[STREW_ENTRY_range];
-  if (kernel.checks_first != 0) made->check_at_once = kernel.entries[STREW_ENTRY_check];
-  made->computes_floats = kernel.computes_floats != 0;
-  made->last_level_cache_bytes = machine().l3_bytes;
-  made->is_sequential = made->range != nullptr && kernel.strategy == STREW_STRATEGY_sequential;
-  made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
-  made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
-  made->checked_alone = limits->checked_alone;
-  made->result_bytes = strew::result_bytes(kernel);
-  made->threads = threads == 0 ? executor->threads() : threads;
-  made->executor = std::move(executor);
-  made->limits = std::move(limits);
-  return made;
-}
-
 namespace {
 
 // The two steps of a small call, as functions that run() takes in: a call costs as little as 20 ns.
@@ -45,8 +18,7 @@ namespace {
 inline bool goes_straight(const Callable& callable, const Call& call) {
   if (call.init != 0 && !call.result_is_operand) return false;
   if (callable.check_at_once != nullptr && call.positions > callable.checked_alone) return false;
-  return callable.is_sequential ||
-         (callable.may_be_alone && apply_nanoseconds(callable, call) < 2 * callable.limits->thread_nanoseconds);
+  return callable.is_sequential || (callable.may_be_alone && apply_nanoseconds(callable, call) < callable.alone_nanoseconds);
 }
 
 inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {

@@ -60,12 +60,15 @@ class alignas(64) Callable {
   strew_entry range = nullptr;
   strew_entry check_at_once = nullptr;  ///< the check entry, if the kernel must check indices first
   bool computes_floats = false;
-  bool is_sequential = false;  ///< strategy sequential: after checking and init the range entry does everything
+  bool is_sequential = false;  ///< has no other strategy: after checking and init the range entry does everything
   /// Calls that are not worth a second thread may run in that way too, because the strategy does not decide the bits.
   bool may_be_alone = false;
-  bool takes_addresses = false;                          ///< run_addresses() can run calls
-  int32_t checked_alone = kDefaultLimits.checked_alone;  ///< ExecutionLimits::checked_alone
-  int64_t result_bytes = 1;                              ///< bytes of an element of result 0
+  bool takes_addresses = false;  ///< run_addresses() can run calls
+  int32_t checked_alone = 0;     ///< a call that has to check more positions may use several threads
+  int64_t result_bytes = 1;      ///< bytes of an element of result 0
+  size_t level = 0;              ///< of memory that holds the table; the farthest if its shape is known only at the call
+  double alone_nanoseconds = 0;  ///< of work from which on a call is worth two threads
+  CallCosts costs;
   std::shared_ptr<const ExecutionLimits> limits;
 
   const strew_kernel& kernel;

@@ -104,8 +104,7 @@ class SameShapes {
   void run(const CallOptions& options) {
     if (call_.positions == 0) return;
     const auto calls = static_cast<int64_t>(count());
-    const int64_t each = apply_nanoseconds(callable_, call_);
-    const int64_t all = std::min(each, std::numeric_limits<int64_t>::max() / calls) * calls;
+    const int64_t all = whole_ns(apply_nanoseconds(callable_, call_) * static_cast<double>(calls));
     spread({callable_, options}, *callable_.limits, count(), all, [this](size_t begin, size_t end) { run_some(begin, end); });
   }
 
@@ -266,7 +265,7 @@ Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
       STREW_TRY(calls[c].callable->binder.bind(calls[c].tensors, call));
       const bool is_small = calls[c].callable->is_direct(call);
       (is_small ? small : large).push_back(c);
-      if (is_small) nanoseconds += std::min(apply_nanoseconds(*calls[c].callable, call), int64_t{1} << 40);
+      if (is_small) nanoseconds += whole_ns(apply_nanoseconds(*calls[c].callable, call));
     }
     const auto run_small = [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {

@@ -5,6 +5,7 @@
 
 #include "schedules/candidates.h"
 #include "schedules/knobs.h"
+#include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -58,6 +59,8 @@ ExplainedCosts explain_costs(const Plan& plan, const Schedule& schedule, const T
     if (is_new) out.strategies.push_back({candidate, predicted});
     if (predicted.nanoseconds < out.strategies.back().predicted.nanoseconds) out.strategies.back() = {candidate, predicted};
   }
+  const uint32_t carried = strategies_of(plan, schedule);
+  for (ExplainedCosts::Candidate& each : out.strategies) each.is_carried = (carried & bit(each.schedule.strategy)) != 0;
   out.values = other_values({work, schedule, target, out.threads}, schedule_choices(plan, target));
   return out;
 }

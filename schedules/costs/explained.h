@@ -25,6 +25,8 @@ struct ExplainedCosts {
   struct Candidate {
     Schedule schedule;
     ExplainedPrediction predicted;
+    bool is_carried =
+        false;  ///< kernels of the chosen schedule can run it, and calls take the one that suits their shapes and threads
   };
   /// The chosen schedule with another value of one knob.
   struct Value {

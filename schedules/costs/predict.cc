@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/call_estimate.h"
+#include "base/call_costs.h"
 #include "base/machine.h"
 #include "schedules/strategies/strategy.h"
 
@@ -112,13 +112,13 @@ double compute_of_position(const CostQuestion& q, double window_share) {
 }
 
 /// The part of the reorder buffer that fills with a kernel's work: loads have a queue of their own, which is shorter.
-constexpr double kLoadsInFlight = 0.5;
+constexpr double kLoadsInFlight = 0.5, kLeastAhead = 0.25;
 
 /// How many positions ahead the processor begins to load lines by itself.
 double positions_ahead(const CostQuestion& q, double window_share) {
   const double windows = vectors_of(q).count * window_share * (kVectorInstructions + q.work.operations);
   const double instructions = q.work.is_element ? kElementInstructions : kPositionInstructions + windows;
-  return std::max(0.25, kLoadsInFlight * q.target.costs.in_flight / instructions);
+  return std::max(kLeastAhead, kLoadsInFlight * q.target.costs.in_flight / instructions);
 }
 
 /// What lines of the table cost a thread: at random addresses, each after the one before, and how long one is waited for.
@@ -158,7 +158,9 @@ double random_window(const CostQuestion& q, const ThreadShare& share, double own
 /// Nanoseconds per window for its lines of the table, on one of the threads.
 double table_of_window(const CostQuestion& q, const ThreadShare& share) {
   const Workload& w = q.work;
-  const double bytes = w.table_bytes + (q.schedule.nontemporal && !w.gathers ? 0 : 0.5 * std::min(w.moved_bytes, w.table_bytes));
+  constexpr double kPassesBy = 0.5;  // of what is read or written in order takes the place of the table's lines in the caches
+  const double bytes =
+      w.table_bytes + (q.schedule.nontemporal && !w.gathers ? 0 : kPassesBy * std::min(w.moved_bytes, w.table_bytes));
   const double own = share.owns ? bytes / share.threads : bytes * share.window;
   // A core also prefetches a line of the neighbour's part of the window, or none.
   const double lines = std::min(w.lines, w.lines * share.window + (share.window < 1 ? kNeighbours : 0));
@@ -172,6 +174,9 @@ double table_of_window(const CostQuestion& q, const ThreadShare& share) {
   return w.in_order * in_order + (1 - w.in_order) * random_window(q, share, own, lines, throughput, costs.latency);
 }
 
+/// Stores that wait for their lines take longer between loads of other lines than alone: both use the same buffers.
+constexpr double kStoresWait = 1.4;
+
 /// Nanoseconds per window for what is read or written in order: updates, or a gather's result.
 double stream_of_window(const CostQuestion& q, const ThreadShare& share) {
   const Workload& w = q.work;
@@ -180,7 +185,9 @@ double stream_of_window(const CostQuestion& q, const ThreadShare& share) {
   const LevelCost cost = w.gathers ? &MemoryCosts::store_ns : &MemoryCosts::stream_ns;
   // The program that made the updates, or will read the result, runs on one of the threads.
   const double kept = 1.0 / share.threads;
-  return lines * share.threads * per_line(q, cost, &MemoryCosts::stream_scale, bytes, bytes / share.threads, share.threads, kept);
+  const double waits = w.gathers ? kStoresWait : 1;
+  return lines * share.threads * waits *
+         per_line(q, cost, &MemoryCosts::stream_scale, bytes, bytes / share.threads, share.threads, kept);
 }
 
 }  // namespace
@@ -226,11 +233,13 @@ double cost_of_phases(const CostQuestion& q, int phases) {
 int threads_of_call(const CostQuestion& q) {
   const Strategy strategy = q.schedule.strategy;
   if (strategy == Strategy::sequential) return 1;
+  const Target& t = q.target;
+  const CallCosts costs = call_costs(t.costs, {t.l1d_bytes, t.l2_bytes, t.l3_bytes});
   const bool needs_keys = uses_owners(strategy) || strategy == Strategy::runs;
   if (needs_keys && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
   const auto whole = [](double number) { return static_cast<int64_t>(std::min(number, 1e15)); };
-  return static_cast<int>(
-      std::clamp<int64_t>(estimate(whole(q.work.positions), whole(q.work.moved_bytes)) / kThreadNanoseconds, 1, q.threads));
+  const double alone = costs.of_windows(whole(q.work.positions), q.work.window_bytes, costs.level_of(whole(q.work.table_bytes)));
+  return static_cast<int>(std::clamp<int64_t>(whole_ns(alone) / costs.thread_ns(), 1, q.threads));
 }
 
 Prediction predict(const CostQuestion& question) {

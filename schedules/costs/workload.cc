@@ -10,22 +10,24 @@
 namespace strew::inline v0 {
 namespace {
 
-double value_of(const Term& term) {
-  return std::abs(static_cast<double>(term.factor)) * std::pow(kOpenExtent, static_cast<double>(term.symbols.size()));
+double value_of(const Term& term, double open) {
+  return std::abs(static_cast<double>(term.factor)) * std::pow(open, static_cast<double>(term.symbols.size()));
 }
 
-double count(const std::vector<Loop>& loops) {
+double count(const std::vector<Loop>& loops, double open) {
   double product = 1;
-  for (const Loop& loop : loops) product *= value_of(loop.extent);
+  for (const Loop& loop : loops) product *= value_of(loop.extent, open);
   return product;
 }
 
 /// A lower bound of a tensor's elements: the farthest that any loop or indexed dim alone reaches.
-double reach(const Plan& plan, size_t tensor) {
+double reach(const Plan& plan, size_t tensor, const OpenExtents& open) {
   double most = 1;
-  for (const Component& c : plan.components) most = std::max(most, value_of(c.dim) * value_of(c.strides[tensor]));
+  for (const Component& c : plan.components)
+    most = std::max(most, value_of(c.dim, open.table) * value_of(c.strides[tensor], open.table));
   for (const auto* loops : {&plan.positions, &plan.window})
-    for (const Loop& loop : *loops) most = std::max(most, value_of(loop.extent) * value_of(loop.strides[tensor]));
+    for (const Loop& loop : *loops)
+      most = std::max(most, value_of(loop.extent, open.moved) * value_of(loop.strides[tensor], open.moved));
   return most;
 }
 
@@ -56,33 +58,33 @@ bool is_open(const Plan& plan) {
 
 }  // namespace
 
-Workload workload_of(const Plan& plan) {
+Workload workload_of(const Plan& plan, const OpenExtents& open) {
   const size_t indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
   Workload w;
   w.gathers = plan.gather;
   w.is_element = plan.window.empty();
   w.reads_table = !plan.gather && reads_current(plan);
   w.is_open = is_open(plan);
-  w.positions = count(plan.positions);
+  w.positions = count(plan.positions, open.moved);
   w.components = std::max<double>(1, static_cast<double>(plan.components.size()));
   w.element_bytes = bits(plan.tensors[indexed].dtype) / 8.0;
-  const double window = count(plan.window);
+  const double window = count(plan.window, open.moved);
   const bool has_runs = !plan.window.empty() && plan.window.back().strides[indexed].is(1);
-  w.run_bytes = (has_runs ? value_of(plan.window.back().extent) : 1) * w.element_bytes;
+  w.run_bytes = (has_runs ? value_of(plan.window.back().extent, open.moved) : 1) * w.element_bytes;
   w.window_bytes = window * w.element_bytes;
   w.runs = w.window_bytes / std::max(w.run_bytes, 1e-9);
   // A run that is no multiple of a line starts anywhere in one, so that it touches part of one line more.
   const double line = kLineBytes, whole = std::fmod(w.run_bytes, line) == 0 ? 0 : (line - w.element_bytes) / line;
   w.lines = w.runs * (w.run_bytes / line + (w.run_bytes < line ? std::max(whole, 1 - w.run_bytes / line) : whole));
-  w.first_extent = plan.window.empty() ? 1 : value_of(plan.window.front().extent);
-  w.table_bytes = reach(plan, indexed) * w.element_bytes;
+  w.first_extent = plan.window.empty() ? 1 : value_of(plan.window.front().extent, open.moved);
+  w.table_bytes = reach(plan, indexed, open) * w.element_bytes;
   w.moved_bytes = w.positions * w.window_bytes;
   w.index_bytes = w.positions * w.components * bits(plan.index_dtype) / 8.0;
   if (plan.sorted.holds) w.in_order = std::min(1.0, w.positions * w.lines * kLineBytes / std::max(1.0, w.table_bytes));
   if (plan.kind == PlanKind::slice_update && w.runs <= 1) w.in_order = 1;
-  w.slabs = count({plan.positions.begin(), plan.positions.begin() + static_cast<std::ptrdiff_t>(slab_loops(plan))});
+  w.slabs = count({plan.positions.begin(), plan.positions.begin() + static_cast<std::ptrdiff_t>(slab_loops(plan))}, open.moved);
   w.operations = operations_of(plan);
-  if (!plan.init.empty()) w.init_bytes = count(plan.init) * w.element_bytes;
+  if (!plan.init.empty()) w.init_bytes = count(plan.init, open.table) * w.element_bytes;
   for (int i = 1; i < plan.pairs; ++i) {  // further pairs are as large as the first, or nearly
     const double more = bits(plan.tensors[static_cast<size_t>(plan.result(i))].dtype) / 8.0 / w.element_bytes;
     w.lines += w.lines / i * more;

@@ -36,6 +36,10 @@ struct Workload {
   bool is_element = false;   ///< windows of one element
   bool is_open = false;      ///< some extent is known only at the call
 };
-Workload workload_of(const Plan& plan);
+/// What symbols count as in the extents of positions and windows, and in those of the indexed tensor.
+struct OpenExtents {
+  double moved = kOpenExtent, table = kOpenExtent;
+};
+Workload workload_of(const Plan& plan, const OpenExtents& open = {});
 
 }  // namespace strew::inline v0

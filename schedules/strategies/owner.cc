@@ -3,7 +3,7 @@
 // tests/unit/schedule_test.cc and tests/unit/owner_test.cc.
 #include <algorithm>
 
-#include "base/call_estimate.h"
+#include "base/call_costs.h"
 #include "schedules/strategies/owners.h"
 #include "schedules/strategies/strategy.h"
 

@@ -23,6 +23,7 @@ bool combines_exactly(const Plan& plan) {
 
 /// These numbers are part of what a relaxed sum is (docs/semantics.md), so they are not a machine's.
 bool relaxed_sum_uses_tables(const Plan& plan) {
+  // A table that a private cache holds, and enough updates to repay filling and merging it.
   constexpr double kLeastPositions = 2048, kMostTableBytes = 512 << 10, kUpdatesPerElement = 3;
   const Workload w = workload_of(plan);
   return !w.is_open && w.positions >= kLeastPositions && w.table_bytes <= kMostTableBytes &&

@@ -3,6 +3,9 @@
 
 #include <string>
 
+#include "schedules/costs/workload.h"
+#include "schedules/strategies/private_tables.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -25,6 +28,25 @@ std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan) {
 }
 
 Prediction cost(Strategy strategy, const CostQuestion& question) { return kRows[static_cast<size_t>(strategy)].cost(question); }
+
+uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
+  const Strategy own = schedule.strategy;
+  if (own == Strategy::private_tables && !combines_exactly(plan)) return bit(own);  // the tables decide the bits
+  uint32_t all = bit(own) | bit(Strategy::sequential);
+  if (!schedule.adapts) return all;
+  const auto add = [&](Strategy strategy) {
+    if (legal(strategy, plan).ok()) all |= bit(strategy);
+  };
+  // The entry range serves these as it is, unless it is made for strategy window or clip, which others can use, too.
+  add(Strategy::positions);
+  const bool has_keys = uses_owners(own);
+  if (!has_keys) return all;
+  add(Strategy::owner);
+  add(Strategy::radix);
+  // Only the call knows whether there are many updates per element: then each thread has a table of its own.
+  if (workload_of(plan).is_open && legal_private_tables(plan).ok() && combines_exactly(plan)) add(Strategy::private_tables);
+  return all;
+}
 
 /// Strategy sequential is legal for every plan.
 Status legal_sequential(const Plan&) { return {}; }

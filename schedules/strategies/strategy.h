@@ -29,6 +29,11 @@ Status legal(Strategy strategy, const Plan& plan);
 std::vector<EntryKind> entries_of(Strategy strategy, const Plan& plan);
 Prediction cost(Strategy strategy, const CostQuestion& question);
 
+/// The strategies that kernels of this plan and schedule can run, with the same results; bits 1 << Strategy. Only the schedule's, and
+/// `sequential` where that keeps the bits, unless the schedule adapts.
+uint32_t strategies_of(const Plan& plan, const Schedule& schedule);
+inline constexpr uint32_t bit(Strategy strategy) { return 1U << static_cast<int>(strategy); }
+
 /// Ok if results have whole-byte elements. Results with packed elements cannot be cut at every element, since elements
 /// share bytes. Most strategies require this.
 Status whole_bytes(const Plan& plan, Strategy strategy);

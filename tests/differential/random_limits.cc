@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "strew/abi.h"
+
 namespace strew::test {
 
 ExecutionLimits small_limits(Rng& rng, int threads, int64_t positions) {
@@ -11,7 +13,8 @@ ExecutionLimits small_limits(Rng& rng, int threads, int64_t positions) {
   constexpr int64_t kHuge = int64_t{1} << 40;
   ExecutionLimits limits;
   limits.most_threads = threads;
-  limits.thread_nanoseconds = 0;
+  limits.shares_all = true;
+  limits.strategy = rng.chance(50) ? -1 : static_cast<int>(rng.between(0, STREW_STRATEGY_COUNT - 1));
   limits.chunks_per_thread = static_cast<int>(rng.between(1, 4));
   limits.line_bytes = pick({1, 1, 1, 8, 64});
   limits.init_unit = pick({1, 1, 5, 64});

@@ -73,7 +73,7 @@ TEST_F(Cli, TargetMeasuresTheMachineAndKeepsWhatItFinds) {
 TEST_F(Cli, ExplainSaysWhatCandidatesCost) {
   const std::string text = success("explain kv.onnx --target znver4");
   EXPECT_THAT(text,
-              HasSubstr("  costs       nominal ones of znver4; calls of 8 threads\n              sequential           about "));
+              HasSubstr("  costs       nominal ones of znver4; calls of 8 threads\n            + sequential           about "));
   EXPECT_THAT(text, HasSubstr("            * prefetch=0           about "));
   const std::string json = success("explain kv.onnx --target znver4 --json");
   EXPECT_THAT(json,

@@ -67,7 +67,7 @@ TEST_F(SmallCalls, TakeTheirStrategyOnAllThreadsWithTheLimitsOfATest) {
   limits_->checked_alone = 0;
   const std::vector<int32_t> expected = run("strategy=sequential,threads=1");
   limits_->trace = &trace_;
-  limits_->thread_nanoseconds = 0;
+  limits_->shares_all = true;
   limits_->line_bytes = limits_->init_unit = limits_->owner_positions = limits_->owner_piece_bytes = 1;
   limits_->owner_block = limits_->owner_queue = 3;
   limits_->radix_block = limits_->radix_least_round = kUpdates;
@@ -94,7 +94,7 @@ TEST_F(SmallCalls, FindAHotRowInASampleOfAFewKeys) {
   const std::string rest = "init=copy oob=clamp";
   const std::vector<int32_t> expected = run("strategy=sequential,threads=1", rest);
   limits_->trace = &trace_;
-  limits_->thread_nanoseconds = 0;
+  limits_->shares_all = true;
   limits_->line_bytes = limits_->owner_positions = 1;
   limits_->hot_spots = 2;
   limits_->hot_each = 1;

@@ -54,7 +54,7 @@ class Radix : public testing::Test {
     auto limits = std::make_shared<ExecutionLimits>(limits_);
     trace_.clear();
     limits->trace = &trace_;
-    limits->thread_nanoseconds = 0;
+    limits->shares_all = true;
     const auto executor = std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = threads, .waits = true});
     const auto callable = Callable::make(descriptor, executor, threads, limits);
     EXPECT_TRUE(callable.ok()) << callable.status().message();

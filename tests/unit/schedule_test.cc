@@ -55,7 +55,8 @@ std::string check(const std::string& text, const std::string& op, const Target& 
 
 TEST(Schedule, TextRoundTrips) {
   const Schedule schedule{Strategy::window, 64, 8, 16, true, 4, 100};
-  EXPECT_EQ(print(schedule), "strategy=window,vector_bytes=64,unroll=8,prefetch=16,nontemporal=true,tables=4,scratch_mib=100");
+  EXPECT_EQ(print(schedule),
+            "strategy=window,vector_bytes=64,unroll=8,prefetch=16,nontemporal=true,tables=4,scratch_mib=100,adapts=false");
   EXPECT_EQ(*parse_schedule(print(schedule), Schedule{}), schedule);
   EXPECT_EQ(*parse_schedule("", schedule), schedule);
   EXPECT_EQ(parse_schedule("unroll=2", schedule)->unroll, 2);
@@ -76,7 +77,7 @@ TEST(Schedule, TextErrorsNameKnobAndValue) {
   EXPECT_EQ(message("unroll=2,"), "schedule: ends with ',', expected knob=value");
   EXPECT_EQ(message("tile=3"),
             "schedule: unknown knob 'tile', expected strategy, vector_bytes, unroll, prefetch, nontemporal, tables, "
-            "scratch_mib or checked");
+            "scratch_mib, adapts or checked");
   EXPECT_EQ(message("checked=yes"), "schedule: checked=yes, expected true or false");
   EXPECT_THAT(
       message("autoscheduler=Adams2019"),
@@ -158,23 +159,23 @@ TEST(Knobs, RangesHoldForSchedulesThatWereNotParsed) {
 
 TEST(Knobs, EveryMemberHasARow) {
   // A new member of one of the structs does not compile here until it is counted.
-  [[maybe_unused]] const auto& [a, b, c, d, e, f, g, h] = Schedule{};
-  [[maybe_unused]] const auto& [i, j, k, l, m, n, o, p] = ScheduleOverrides{};
-  EXPECT_EQ(knobs().size(), 8u);
+  [[maybe_unused]] const auto& [a, b, c, d, e, f, g, h, i] = Schedule{};
+  [[maybe_unused]] const auto& [j, k, l, m, n, o, p, q, r] = ScheduleOverrides{};
+  EXPECT_EQ(knobs().size(), 9u);
 }
 
 TEST(Overrides, HoldWhatTheirTextNamesAndNothingElse) {
   EXPECT_EQ(print(ScheduleOverrides{}), "");
   EXPECT_EQ(*apply(ScheduleOverrides{}, Schedule{.unroll = 2, .checked = true}), (Schedule{.unroll = 2, .checked = true}));
   const std::string all =
-      "strategy=runs,vector_bytes=16,unroll=1,prefetch=7,nontemporal=false,tables=3,scratch_mib=9,checked=false";
-  EXPECT_EQ(parse_schedule_text(all)->knobs, (ScheduleOverrides{Strategy::runs, 16, 1, 7, false, 3, 9, false}));
+      "strategy=runs,vector_bytes=16,unroll=1,prefetch=7,nontemporal=false,tables=3,scratch_mib=9,adapts=true,checked=false";
+  EXPECT_EQ(parse_schedule_text(all)->knobs, (ScheduleOverrides{Strategy::runs, 16, 1, 7, false, 3, 9, true, false}));
   EXPECT_EQ(print(parse_schedule_text(all)->knobs), all);
   for (const Knob& knob : knobs()) {
     const std::string text = std::string(knob.name) + "=" + value_of(knob, Schedule{});
     const ScheduleOverrides one = parse_schedule_text(text)->knobs;
     EXPECT_EQ(print(one), text);
-    Schedule other{Strategy::window, 64, 8, 16, true, 4, 100, true};
+    Schedule other{Strategy::window, 64, 8, 16, true, 4, 100, knob.name == "adapts", true};
     const Schedule applied = *apply(one, other);
     EXPECT_NE(applied, other) << knob.name;
     std::visit([&](auto field) { other.*field = Schedule{}.*field; }, knob.field);

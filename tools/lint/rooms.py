@@ -219,6 +219,26 @@ def rule_version_namespace(path, text):
         yield from matches(UNVERSIONED, blank(text), "expected namespace strew::inline v0")
 
 
+NUMBER = re.compile(r"(?<![\w.])(\d[\d']*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?:F|U|L|LL)?\b(\s*<<\s*(?:10|20|30)\b)?")
+DECIDES = ("schedules/", "runtime/call/strategies/", "runtime/call/executor/phases", "runtime/call/executor/chunks")
+
+
+def rule_machine_numbers(path, text):
+    """What is fast is decided from MachineCosts and CallCosts. A number that no machine changes is a constexpr with a comment that says why."""
+    if not path.startswith(DECIDES) or not path.endswith(CODE):
+        return
+    lines = text.split("\n")
+    for number, line in enumerate(blank(text).split("\n"), 1):
+        above = lines[number - 2].strip() if number > 1 else ""
+        if "STREW_KNOB" in line or "constexpr" in line and ("//" in lines[number - 1] or above.startswith("//")):
+            continue
+        for found in NUMBER.finditer(line):
+            value = float(found[1].replace("'", ""))
+            is_unit = re.fullmatch(r"1e-?\d+", found[1]) is not None
+            if not is_unit and (found[2] or value >= 256 or value != int(value)):
+                yield number, f"{found[0]} is a bare number, expected a field of MachineCosts or a constexpr with its reason"
+
+
 RULES = [value for key, value in sorted(globals().items()) if key.startswith("rule_")]
 
 
@@ -267,9 +287,13 @@ PLANTS = [  # (rule that must find it, path, text)
     ("opening", "runtime/a.h", OPEN + "int f();\n"),
     ("public_headers", "include/strew/p.h", OPEN + "#pragma once\n#include <fmt/format.h>\n"),
     ("public_headers", "include/strew/p.h", OPEN + '#pragma once\n#include "runtime/secret.h"\n'),
+    ("machine_numbers", "schedules/a.cc", OPEN + "bool f(long n) { return n > 2048; }\n"),
+    ("machine_numbers", "schedules/strategies/a.cc", OPEN + "double f(double n) { return 0.7 * n; }\n"),
+    ("machine_numbers", "runtime/call/strategies/a.cc", OPEN + "\nconstexpr long kMost = 64 << 10;\n"),
     ("version_namespace", "runtime/a.cc", OPEN + "namespace strew::pto {\n"),
 ]
 CLEAN = [  # and these must pass every rule
+    ("schedules/a.cc", OPEN + "// No machine changes it.\nconstexpr double kShare = 0.7;\nint f(int n) { return 2 * n; }  // 4096 is a word here\n"),
     ("backends/pto/a.cc", OPEN + '#include "strew/expr.h"\n#include "compiler/plan/plan.h"\n// VerifiedOp is a word here\n'),
     ("backends/reference/a.cc", OPEN + '#include "strew/op.h"\nbool f(const Op& op) { return is_scatter(op); }\n'),
     ("base/options.cc", OPEN + 'auto* v = std::getenv("STREW_VERIFY");\n'),

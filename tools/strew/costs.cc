@@ -11,10 +11,11 @@ using Json = nlohmann::ordered_json;
 std::string costs_text(const ExplainedCosts& costs) {
   if (costs.source.empty()) return {};
   std::string out = fmt::format("  {:<11} {}; calls of {} threads\n", "costs", costs.source, costs.threads);
-  for (const auto& [schedule, predicted] : costs.strategies)
-    out += fmt::format("              {:<20} {} (vector_bytes={}, unroll={}, prefetch={}, nontemporal={})\n",
-                       name(schedule.strategy), predicted.text, schedule.vector_bytes, schedule.unroll, schedule.prefetch,
-                       schedule.nontemporal);
+  for (const auto& [schedule, predicted, is_carried] : costs.strategies)
+    out += fmt::format("            {} {:<20} {} (vector_bytes={}, unroll={}, prefetch={}, nontemporal={})\n",
+                       is_carried ? '+' : ' ', name(schedule.strategy), predicted.text, schedule.vector_bytes, schedule.unroll,
+                       schedule.prefetch, schedule.nontemporal);
+  out += "              (+: the kernel can run it, and a call may take it; *: the schedule has it)\n";
   for (const ExplainedCosts::Value& v : costs.values) {
     const std::string knob = v.knob + "=" + v.value;
     out += v.legal.ok() ? fmt::format("            {} {:<20} {} ({})\n", v.is_chosen ? '*' : ' ', knob, v.predicted.text, v.why)
@@ -31,8 +32,8 @@ Json costs_json(const ExplainedCosts& costs) {
     return out;
   };
   Json out = {{"source", costs.source}, {"threads", costs.threads}, {"strategies", Json::array()}, {"values", Json::array()}};
-  for (const auto& [schedule, predicted] : costs.strategies)
-    out["strategies"].push_back({{"schedule", print(schedule)}, {"predicted", terms(predicted)}});
+  for (const auto& [schedule, predicted, is_carried] : costs.strategies)
+    out["strategies"].push_back({{"schedule", print(schedule)}, {"carried", is_carried}, {"predicted", terms(predicted)}});
   for (const ExplainedCosts::Value& v : costs.values) {
     Json row = {{"knob", v.knob}, {"value", v.value}, {"why", v.why}, {"chosen", v.is_chosen}, {"ok", v.legal.ok()}};
     if (v.legal.ok()) row["predicted"] = terms(v.predicted);

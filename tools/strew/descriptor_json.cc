@@ -57,6 +57,7 @@ class Printer {
     out["init_kind"] = kInits[k_.init_kind];
     add_flags(out);
     out["strategy"] = kStrategyNames[k_.strategy];
+    out["strategies"] = strategies();
     out["tables"] = k_.tables;
     out["scratch_mib"] = k_.scratch_mib;
     out["covers"] = covers();
@@ -152,6 +153,12 @@ class Printer {
     out["widens_touched"] = k_.widens_touched != 0;
   }
 
+  Json strategies() const {
+    Json out = Json::array();
+    for (size_t i = 0; i < std::size(kStrategyNames); ++i)
+      if ((k_.strategies >> i & 1) != 0) out.push_back(kStrategyNames[i]);
+    return out;
+  }
   Json covers() const {
     Json out = Json::array();
     for (uint32_t i = 0; i < k_.cover_count; ++i)

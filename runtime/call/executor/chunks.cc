@@ -63,8 +63,8 @@ bool run_split(const Callable& callable, const Call& call, const Phase& phase, i
 
 int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits) {
   most = std::min(most, limits.most_threads);
-  if (limits.thread_nanoseconds == 0) return most;
-  return static_cast<int>(std::clamp<int64_t>(nanoseconds / limits.thread_nanoseconds, 1, most));
+  if (limits.shares_all) return most;
+  return static_cast<int>(std::clamp<int64_t>(nanoseconds / limits.costs.thread_ns(), 1, most));
 }
 
 }  // namespace strew::inline v0

@@ -1,6 +1,6 @@
 // ExecutionLimits: the size from which a call uses threads, and the sizes of the pieces into which its phases are cut.
 //
-// The defaults are measured, and every user runs with them. A test constructs a Runtime with smaller limits, so that a
+// Every user runs with the defaults: default_limits(), which have this machine's costs. A test constructs a Runtime with smaller limits, so that a
 // call of a few elements passes through every strategy and phase, and with a PhaseTrace, which records what the call
 // did. A call reads the limits unless it goes straight to its range entry, so a test may change them between two calls
 // of a kernel, never during a call.
@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/call_estimate.h"
+#include "base/call_costs.h"
 #include "base/machine.h"
 
 namespace strew::inline v0 {
@@ -23,11 +23,13 @@ class PhaseTrace;
 
 struct ExecutionLimits {
   // Threads.
-  int most_threads = kMostThreads;                  ///< of a call, besides what its handle allows (KernelOptions::threads)
-  int64_t thread_nanoseconds = kThreadNanoseconds;  ///< of estimated work per thread; 0: always as many threads as are allowed
-  /// Index positions (3000 take 6 us): a call of strategy `sequential` that has to check more positions may check them
-  /// on several threads. Read when the kernel is built, not at the call.
-  int32_t checked_alone = 3000;
+  int most_threads = kMostThreads;  ///< of a call, besides what its handle allows (KernelOptions::threads)
+  CallCosts costs;                  ///< of this machine
+  bool shares_all = false;          ///< every call uses as many threads as it may, however small it is
+  int strategy = -1;                ///< a STREW_STRATEGY_... that calls take where their kernels can run it; -1: the cheapest
+  /// Index positions: a call of strategy `sequential` that has to check more may check them on several threads. Read when the kernel is
+  /// built, not at the call. -1: as many as keep one thread busy for as long as repays two.
+  int32_t checked_alone = -1;
   int chunks_per_thread = 4;        ///< of a phase that is cut along its own work; several, so that fast threads help slow ones
   int64_t line_bytes = kLineBytes;  ///< chunks end at multiples of it in the result's memory, against false sharing
   int64_t init_unit = 64;           ///< elements: the same for filling and copying results, and for merging private tables
@@ -65,7 +67,8 @@ struct ExecutionLimits {
 };
 
 inline constexpr ExecutionLimits kDefaultLimits{};
-inline std::shared_ptr<const ExecutionLimits> default_limits() { return {std::shared_ptr<void>(), &kDefaultLimits}; }
+/// kDefaultLimits with the costs of this machine, measured ones if somebody has measured it (base/machine_costs.h). Read at the first call.
+std::shared_ptr<const ExecutionLimits> default_limits();
 
 /// How a Runtime runs its kernels.
 struct ExecutionSettings {

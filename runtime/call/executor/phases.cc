@@ -44,7 +44,7 @@ Status check_indices(const Callable& callable, std::span<const TensorView> tenso
   const int64_t positions = call.positions;
   strew_fault found{};
   const Phase phase{PhaseKind::check, callable.kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
-  if (run_split(callable, call, phase, estimate(positions, 0), &found)) return {};
+  if (run_split(callable, call, phase, whole_ns(static_cast<double>(positions) * callable.costs.position_ns), &found)) return {};
   return bad_index_error(callable.kernel, tensors, found, fault);
 }
 
@@ -55,7 +55,7 @@ void make_result(const Callable& callable, const Call& call) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, result_bytes(kernel), &bytes)) bytes = int64_t{1} << 62;
   if (kernel.init_kind == STREW_COPY && logs(LogLevel::dispatch)) log_copy(kernel, count);
-  const int64_t nanoseconds = estimate(0, bytes);
+  const int64_t nanoseconds = whole_ns(callable.costs.of_bytes(bytes));
   strew_args args = arguments_of(call);
   // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.
   const ExecutionLimits& limits = *callable.limits;

@@ -1,7 +1,6 @@
 // The phases of a call: check all indices (policy error), initialise the result, apply the updates.
 #pragma once
 
-#include <limits>
 #include <span>
 
 #include "runtime/call/callable.h"
@@ -17,12 +16,14 @@ void make_result(const Callable& callable, const Call& call);
 
 /// Runs all phases of a call that is bound. On out_of_bounds nothing was written, and `fault`, if given, has the details.
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
-/// The nanoseconds that one thread would need for the updates, roughly.
-inline int64_t apply_nanoseconds(const Callable& callable, const Call& call) {
-  int64_t bytes = 0;
-  if (__builtin_mul_overflow(call.window, callable.result_bytes, &bytes) || __builtin_mul_overflow(bytes, call.positions, &bytes))
-    bytes = std::numeric_limits<int64_t>::max();
-  return estimate(call.positions, bytes);
+/// The nanoseconds that one thread would need for the updates, roughly. `level`: of memory that holds the table; Callable::level is the
+/// right one for tables of static shape, and the farthest for others.
+inline double apply_nanoseconds(const Callable& callable, const Call& call, size_t level) {
+  const double window_bytes = static_cast<double>(call.window) * static_cast<double>(callable.result_bytes);
+  return callable.costs.of_windows(call.positions, window_bytes, level);
+}
+inline double apply_nanoseconds(const Callable& callable, const Call& call) {
+  return apply_nanoseconds(callable, call, callable.level);
 }
 
 /// The error for an index that policy error refuses.

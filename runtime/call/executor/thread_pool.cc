@@ -18,13 +18,15 @@
 #include "base/cores.h"
 #include "base/fork_hooks.h"
 #include "base/fp_environment.h"
+#include "runtime/call/executor/limits.h"
 
 namespace strew::inline v0 {
 namespace {
 
-constexpr int64_t kWorthWaking = 150'000;  // nanoseconds: about what waking a halted core costs
-constexpr int64_t kDebtLimit = 500'000;    // nanoseconds of work done while too few workers were awake
-constexpr int kPatience = 64;              // wake-ups between two attempts to start threads that the system refused
+// In times of what waking one worker costs: work that is worth waking workers for, since they wake one after another and from halted
+// cores; and work that is done while too few workers are awake before some are woken for small work, too.
+constexpr double kWorthWaking = 7.5, kDebtLimit = 25;
+constexpr int kPatience = 64;  // wake-ups between two attempts to start threads that the system refused
 
 inline void pause() {
 #if defined(__x86_64__)
@@ -215,7 +217,9 @@ int ThreadPool::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
   if (count == wanted) return count;
   const int64_t debt = debt_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
   const int awake = count;
-  if (options_.waits || nanoseconds >= kWorthWaking || debt >= kDebtLimit) {
+  const double wake_ns = default_limits()->costs.wake_ns;
+  if (options_.waits || static_cast<double>(nanoseconds) >= kWorthWaking * wake_ns ||
+      static_cast<double>(debt) >= kDebtLimit * wake_ns) {
     debt_nanoseconds_.store(0, std::memory_order_relaxed);
     const int woken = asleep_.take(wanted - count, ids + count);
     wake(ids + count, woken);

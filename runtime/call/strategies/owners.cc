@@ -9,6 +9,10 @@
 
 namespace strew::inline v0 {
 
+double owned_pieces(const ApplyCall& call) {
+  return static_cast<double>(call.table_bytes / std::max<int64_t>(1, call.limits().owner_piece_bytes));
+}
+
 bool is_lopsided(const OwnerCall& call) {
   constexpr size_t kMostEach = 8;
   const int64_t spots = call.limits.hot_spots, each = std::min<int64_t>(call.limits.hot_each, kMostEach);

@@ -19,6 +19,11 @@ int64_t unit_of(const ApplyCall& call) {
 
 }  // namespace
 
+double nanoseconds_positions(const ApplyCall& call) {
+  const int64_t units = call.call.positions / unit_of(call);
+  return call.shared_out(static_cast<double>(units), 0, 1);
+}
+
 bool apply_positions(const ApplyCall& call) {
   strew_fault unused{};
   run_split(call.callable, call.call,

@@ -39,7 +39,7 @@ int64_t share(const strew_kernel& kernel, int64_t elements) {
 /// Stores the first element and then copies what is there already, at most a block at a time. memcpy is vector code, which the compiler
 /// does not make of our loops at -O2.
 void fill(char* to, int64_t elements, int width, uint64_t value) {
-  constexpr int64_t kBlock = 4096;
+  constexpr int64_t kBlock = 4096;  // is in the first-level cache when it is copied again
   const int64_t bytes = elements * width;
   std::memcpy(to, &value, static_cast<size_t>(width));
   for (int64_t done = width; done < bytes;) {
@@ -131,22 +131,53 @@ bool run_private(Team& team, Scratch& scratch, const PrivateCall& call) {
   return true;
 }
 
+namespace {
+
+/// Elements of a result.
+int64_t elements_of(const TensorView& result) {
+  int64_t elements = 1;
+  for (int d = 0; d < result.rank; ++d) elements *= result.dims[d];
+  return elements;
+}
+
+/// How many tables a call may have.
+int most_tables(const ApplyCall& call) {
+  const int limit = static_cast<int>(call.kernel().tables);
+  return call.kernel().regroups != 0 ? std::min(limit, call.threads) : limit;
+}
+
+/// Do the tables fit into the scratch that the schedule allows, and are there enough updates to repay them?
+bool repays_tables(const ApplyCall& call, int64_t elements) {
+  const strew_kernel& kernel = call.kernel();
+  if (call.call.positions == 0 || elements == 0 ||
+      private_bytes(kernel, elements, most_tables(call)) > int64_t{kernel.scratch_mib} << 20)
+    return false;
+  int64_t enough = 0;
+  const int64_t per_update = call.limits().private_elements_per_update;
+  return __builtin_mul_overflow(call.call.positions, per_update, &enough) ||
+         enough >= elements / std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn));
+}
+
+}  // namespace
+
+/// Every table is filled, and read once more than the result.
+double nanoseconds_private_tables(const ApplyCall& call) {
+  if (!repays_tables(call, elements_of(call.tensors[0]))) return std::numeric_limits<double>::infinity();
+  const CallCosts& costs = call.callable.costs;
+  const auto bytes = static_cast<double>(call.table_bytes);
+  const double tables = 2 * costs.of_windows(1, bytes, costs.level_of(call.table_bytes));
+  return call.shared_out(most_tables(call), 0, 2) + tables;
+}
+
 /// If the tables decide the bits, whether the strategy is used must depend on the shapes alone, never on threads or memory.
 bool apply_private_tables(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   for (uint32_t i = 0; i < kernel.result_count; ++i)
     if (!extent_of(kernel.tensors[i], call.tensors[i]).row_major) return false;
-  int64_t elements = 1;
-  for (int d = 0; d < call.tensors[0].rank; ++d) elements *= call.tensors[0].dims[d];
+  const int64_t elements = elements_of(call.tensors[0]);
+  if (!repays_tables(call, elements)) return false;
   const bool exact = kernel.regroups != 0;
-  const int limit = static_cast<int>(kernel.tables), most = exact ? std::min(limit, call.threads) : limit;
-  if (call.call.positions == 0 || elements == 0 || private_bytes(kernel, elements, most) > int64_t{kernel.scratch_mib} << 20)
-    return false;
-  int64_t enough = 0;
-  const int64_t per_update = call.limits().private_elements_per_update;
-  if (!__builtin_mul_overflow(call.call.positions, per_update, &enough) &&
-      enough < elements / std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn)))
-    return false;
+  const int most = most_tables(call);
   Team team(*call.call.executor, call.threads, call.nanoseconds);
   if (exact && !team.has_help()) return false;
   const int tables = exact ? std::min(most, team.threads()) : most;

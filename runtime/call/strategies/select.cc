@@ -30,8 +30,9 @@ namespace {
 
 /// Per set of lanes: the numbers of its lanes in ascending order, one byte each.
 constexpr std::array<uint64_t, 256> kLanesOf = [] {
-  std::array<uint64_t, 256> lanes{};
-  for (unsigned set = 0; set < 256; ++set) {
+  constexpr unsigned kSets = 256;  // of eight keys, each of which is in or out
+  std::array<uint64_t, kSets> lanes{};
+  for (unsigned set = 0; set < kSets; ++set) {
     int at = 0;
     for (uint64_t lane = 0; lane < 8; ++lane)
       if ((set >> lane & 1) != 0) lanes[set] |= lane << (8 * at++);

@@ -1,30 +1,69 @@
 // See strategy.h. Tested by tests/unit/kernel_test.cc and tests/differential.
 #include "runtime/call/strategies/strategy.h"
 
+#include <bit>
+#include <limits>
+
 #include "runtime/call/executor/phases.h"
 
 namespace strew::inline v0 {
 namespace {
 
-using Apply = bool (*)(const ApplyCall&);
-constexpr Apply kApply[] = {
-#define STREW_APPLY_ROW(strategy, text) apply_##strategy,
+struct Row {
+  bool (*apply)(const ApplyCall&);
+  double (*nanoseconds)(const ApplyCall&);
+};
+constexpr Row kRows[] = {
+#define STREW_APPLY_ROW(strategy, text) {apply_##strategy, nanoseconds_##strategy},
     STREW_STRATEGIES(STREW_APPLY_ROW)
 #undef STREW_APPLY_ROW
 };
+
+/// Bytes of the indexed tensor; saturates.
+int64_t table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensors) {
+  const TensorView& table = tensors[kernel.table_tensor];
+  int64_t bits = kernel.tensors[kernel.table_tensor].bits;
+  for (int d = 0; d < table.rank; ++d)
+    if (__builtin_mul_overflow(bits, table.dims[d], &bits)) return std::numeric_limits<int64_t>::max();
+  return bits / 8;
+}
 
 }  // namespace
 
 /// Strategy sequential: always declines, so that one thread runs the range entry over all positions.
 bool apply_sequential(const ApplyCall&) { return false; }
+double nanoseconds_sequential(const ApplyCall& call) { return static_cast<double>(call.nanoseconds); }
+
+int choose_strategy(const ApplyCall& call) {
+  const strew_kernel& kernel = call.kernel();
+  const int own = kernel.strategy, wanted = call.limits().strategy;
+  if (wanted >= 0) return (kernel.strategies >> wanted & 1) != 0 ? wanted : own;
+  constexpr uint32_t kAlone = 1U << STREW_STRATEGY_sequential;
+  const uint32_t others = kernel.strategies & ~(1U << own);
+  if ((others & ~kAlone) == 0 || call.limits().shares_all) return own;
+  // Where all shapes are known, the schedule's choice knows more than these estimates.
+  constexpr double kKnown = 0.75;
+  double least = kRows[own].nanoseconds(call) * (kernel.symbol_count == 0 ? kKnown : 1);
+  int best = own;
+  for (uint32_t rest = others; rest != 0; rest &= rest - 1) {
+    const int each = std::countr_zero(rest);
+    const double nanoseconds = kRows[each].nanoseconds(call);
+    if (nanoseconds >= least) continue;
+    least = nanoseconds;
+    best = each;
+  }
+  return best;
+}
 
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {
   if (call.positions == 0) return;
   const strew_kernel& kernel = callable.kernel;
-  if (kernel.strategy != STREW_STRATEGY_sequential) {
-    const int64_t nanoseconds = apply_nanoseconds(callable, call);
+  if (!callable.is_sequential) {
+    const int64_t bytes = table_bytes(kernel, tensors);
+    const int64_t nanoseconds = whole_ns(apply_nanoseconds(callable, call, callable.costs.level_of(bytes)));
     const int threads = threads_for(nanoseconds, call.threads, *callable.limits);
-    if (kApply[kernel.strategy]({callable, call, tensors, args, threads, nanoseconds})) return;
+    const ApplyCall apply{callable, call, tensors, args, threads, nanoseconds, bytes};
+    if (kRows[choose_strategy(apply)].apply(apply)) return;
   }
   note_phase(*callable.limits, PhaseKind::whole, 1);
   strew_fault unused{};

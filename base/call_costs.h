@@ -1,0 +1,68 @@
+// CallCosts: what the executor (runtime/call) knows of the machine when a call has to decide how many threads it is worth, and which of its
+// kernel's strategies is the fastest for its shapes. It is the cost model of schedules/costs with a few numbers per machine instead of
+// thirty, so that a decision takes a few nanoseconds. Tested by
+// tests/unit/choose_strategy_test.cc.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "strew/machine_costs.h"
+
+namespace strew::inline v0 {
+
+/// Nanoseconds of one thread. The defaults are those of a server with Zen 3.
+struct CallCosts {
+  float position_ns = 0.6F;  ///< of an index position besides its window
+  float key_ns = 0.6F;       ///< of a position's destination and its owner
+  float vector_ns = 0.5F;    ///< of 64 bytes of a window: load, combine, store
+  /// Of a line of the table and a line of updates or of a gather's result; by the level of memory that holds the table.
+  std::array<float, 4> lines_ns = {0.7F, 1.1F, 1.9F, 10.2F};
+  float phase_ns = 120;   ///< of fork and join
+  float wake_ns = 20000;  ///< of waking a worker that sleeps
+  std::array<int64_t, 3> cache_bytes = {int64_t{32} << 10, int64_t{512} << 10, int64_t{8} << 20};  ///< that a table can have
+
+  /// A call uses one thread per so many nanoseconds of work: a thread must save several times what its phases cost, because its caches
+  /// may hold nothing of the call's data yet.
+  int64_t thread_ns() const {
+    constexpr float kPhases = 25;
+    return static_cast<int64_t>(kPhases * phase_ns);
+  }
+  /// The level of memory that holds a table of so many bytes.
+  size_t level_of(int64_t table_bytes) const {
+    size_t level = 0;
+    while (level < cache_bytes.size() && table_bytes > cache_bytes[level]) ++level;
+    return level;
+  }
+  /// Applying so many positions with windows of so many bytes.
+  double of_windows(int64_t positions, double window_bytes, size_t level) const {
+    constexpr double kLine = 64;
+    const double lines = window_bytes / kLine;
+    return static_cast<double>(positions) *
+           (position_ns + lines * vector_ns + std::max(1.0, lines) * static_cast<double>(lines_ns[level]));
+  }
+  /// Filling or copying so many bytes.
+  double of_bytes(int64_t bytes) const { return of_windows(1, static_cast<double>(bytes), level_of(bytes)); }
+};
+
+/// `caches`: bytes of the first, second and last level.
+inline CallCosts call_costs(const MachineCosts& costs, const std::array<int64_t, 3>& caches) {
+  CallCosts out{costs.position_ns, costs.key_ns, costs.vector_ns, {}, costs.fork_join_ns, costs.wake_ns, caches};
+  out.cache_bytes[2] = static_cast<int64_t>(static_cast<float>(caches[2]) * costs.last_level_share);
+  for (size_t level = 0; level < costs.memory.size(); ++level)
+    out.lines_ns[level] =
+        std::max(costs.memory[level].read_line_ns, costs.memory[level].update_line_ns) + costs.memory[level].stream_ns;
+  return out;
+}
+
+/// Index positions from which on strategies that look at destinations (owner, radix, runs) repay their barriers. With fewer, one thread
+/// runs the call.
+inline constexpr int64_t kOwnerPositions = 2048;
+/// Bytes of the result: every piece of this size has one owner.
+inline constexpr int64_t kOwnerPieceBytes = 4096;
+
+/// A double of nanoseconds as an integer that sums cannot overflow.
+inline int64_t whole_ns(double nanoseconds) { return static_cast<int64_t>(std::min(nanoseconds, 1e12)); }
+
+}  // namespace strew::inline v0

@@ -1,0 +1,52 @@
+// Callable::make: what every call of a kernel would otherwise find out again.
+#include <limits>
+#include <utility>
+
+#include "base/machine.h"
+#include "runtime/call/callable.h"
+#include "runtime/call/descriptor.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// Bytes of the indexed tensor; the most that there can be if the shape is known only at the call.
+int64_t static_table_bytes(const strew_kernel& kernel) {
+  constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
+  const strew_tensor_rule& table = kernel.tensors[kernel.table_tensor];
+  int64_t bits = table.bits;
+  for (uint32_t d = 0; d < table.rank; ++d)
+    if (table.dims[d] == STREW_OPEN || __builtin_mul_overflow(bits, table.dims[d], &bits)) return kUnknown;
+  return bits / 8;
+}
+
+}  // namespace
+
+Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, std::shared_ptr<Executor> executor, int threads,
+                                                   std::shared_ptr<const ExecutionLimits> limits) {
+  STREW_TRY(check_threads(threads));
+  STREW_ASSIGN(Binder binder, Binder::make(kernel));
+  std::unique_ptr<Callable> made(new Callable(kernel, std::move(binder)));
+  for (uint32_t i = 0; i < kernel.part_count; ++i) {
+    STREW_ASSIGN(std::unique_ptr<Callable> part, make(*kernel.parts[i], executor, threads, limits));
+    made->parts.emplace_back(std::move(part));
+  }
+  made->range = kernel.entries[STREW_ENTRY_range];
+  if (kernel.checks_first != 0) made->check_at_once = kernel.entries[STREW_ENTRY_check];
+  made->computes_floats = kernel.computes_floats != 0;
+  made->last_level_cache_bytes = machine().l3_bytes;
+  made->is_sequential = made->range != nullptr && kernel.strategies == 1U << STREW_STRATEGY_sequential;
+  made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
+  made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
+  made->costs = limits->costs;
+  made->alone_nanoseconds = limits->shares_all ? 0 : 2.0 * static_cast<double>(made->costs.thread_ns());
+  made->checked_alone = limits->checked_alone >= 0 ? limits->checked_alone
+                                                   : static_cast<int32_t>(made->alone_nanoseconds / made->costs.position_ns);
+  made->level = made->costs.level_of(static_table_bytes(kernel));
+  made->result_bytes = strew::result_bytes(kernel);
+  made->threads = threads == 0 ? executor->threads() : threads;
+  made->executor = std::move(executor);
+  made->limits = std::move(limits);
+  return made;
+}
+
+}  // namespace strew::inline v0

@@ -1,0 +1,158 @@
+// A kernel whose schedule adapts takes the strategy that suits the shapes of each call, and the bits stay those of one thread. CallCosts, by
+// which it decides, grow with the work and with the distance of the memory.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/thread_pool.h"
+#include "runtime/call/executor/trace.h"
+#include "schedules/schedule.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
+#include "tests/support/options.h"
+
+namespace strew {
+namespace {
+
+using K = PhaseKind;
+
+TEST(CallCosts, GrowWithTheWorkAndTheDistanceOfMemory) {
+  const CallCosts costs;
+  EXPECT_EQ(costs.level_of(1), 0U);
+  EXPECT_EQ(costs.level_of(costs.cache_bytes[0]), 0U);
+  EXPECT_EQ(costs.level_of(costs.cache_bytes[0] + 1), 1U);
+  EXPECT_EQ(costs.level_of(costs.cache_bytes[2] + 1), 3U);
+  EXPECT_EQ(costs.of_windows(0, 64, 0), 0);
+  for (const int64_t positions : {1, 10, 1000})
+    for (const double bytes : {4.0, 64.0, 4096.0}) {
+      EXPECT_LT(costs.of_windows(positions, bytes, 0), costs.of_windows(positions + 1, bytes, 0));
+      EXPECT_LT(costs.of_windows(positions, bytes, 0), costs.of_windows(positions, 2 * bytes, 0));
+      for (size_t level = 0; level < 3; ++level)
+        EXPECT_LT(costs.of_windows(positions, bytes, level), costs.of_windows(positions, bytes, level + 1));
+    }
+  EXPECT_LT(costs.of_bytes(1 << 10), costs.of_bytes(1 << 20));
+}
+
+TEST(CallCosts, AreThoseOfTheMachine) {
+  MachineCosts machine;
+  machine.position_ns = 2;
+  machine.fork_join_ns = 200;
+  machine.last_level_share = 0.5;
+  machine.memory[3].read_line_ns = 7;
+  machine.memory[3].update_line_ns = 5;
+  machine.memory[3].stream_ns = 1;
+  const CallCosts costs = call_costs(machine, {1000, 2000, 3000});
+  EXPECT_EQ(costs.position_ns, 2);
+  EXPECT_EQ(costs.lines_ns[3], 8);
+  EXPECT_EQ(costs.cache_bytes[2], 1500);
+  EXPECT_EQ(costs.thread_ns(), 2 * call_costs({.fork_join_ns = 100}, {1, 2, 3}).thread_ns());
+}
+
+/// Integers are added to a table, or rows are written into caches, with extents that only the call knows.
+class Adapting : public testing::Test {
+ protected:
+  Kernel get(const std::string& op, const std::string& schedule = "threads=4") {
+    KernelOptions options;
+    test::set_schedule(options, schedule);
+    Expected<Kernel> kernel = runtime_.get(*parse_op(op), options);
+    EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+    return *kernel;
+  }
+  /// The phases of a call of `kernel`, of which the last applied the updates.
+  std::vector<K> phases(const Kernel& kernel, const std::vector<TensorView>& views) {
+    limits_->trace = &trace_;
+    trace_.clear();
+    const Status status = kernel.run(views);
+    EXPECT_TRUE(status.ok()) << status.message();
+    limits_->trace = nullptr;
+    std::vector<K> kinds;
+    for (const PhaseTrace::Step& step : trace_.steps()) kinds.push_back(step.kind);
+    return kinds;
+  }
+  /// Adds i to places that i * 7919 is congruent to, `updates` times; compares with one thread.
+  std::vector<K> count_into(const Kernel& kernel, const Kernel& alone, int64_t table, int64_t updates) {
+    std::vector<int32_t> result(static_cast<size_t>(table), 3), expected = result, indices(static_cast<size_t>(updates)),
+                                                                values(indices.size());
+    for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int32_t>(i * 7919 % result.size());
+    std::iota(values.begin(), values.end(), 0);
+    const auto views = [&](std::vector<int32_t>& to) {
+      return std::vector<TensorView>{{to.data(), DType::i32, 1, &table},
+                                     {indices.data(), DType::i32, 1, &updates},
+                                     {values.data(), DType::i32, 1, &updates}};
+    };
+    const std::vector<K> kinds = phases(kernel, views(result));
+    EXPECT_TRUE(alone.run(views(expected)).ok());
+    EXPECT_EQ(result, expected);
+    return kinds;
+  }
+
+  PhaseTrace trace_;
+  std::shared_ptr<ExecutionLimits> limits_ = std::make_shared<ExecutionLimits>();
+  Runtime runtime_{{std::make_shared<ThreadPool>(ThreadPoolOptions{.threads = 4, .waits = true}), limits_}};
+};
+
+const std::string kCounts =
+    "strew1.scatter(operand=i32[?] indices=i32[?] updates=i32[?] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+    "index_vector_dim=1 combiner=add init=in_place oob=clamp)";
+
+TEST_F(Adapting, ManyUpdatesOfASmallTableTakePrivateTables) {
+  const Kernel kernel = get(kCounts), alone = get(kCounts, "strategy=sequential,threads=1");
+  ASSERT_TRUE(kernel.schedule().adapts) << print(kernel.schedule());
+  EXPECT_THAT(count_into(kernel, alone, 64, 200000), testing::ElementsAre(K::private_apply, K::private_merge));
+  EXPECT_THAT(count_into(kernel, alone, 1 << 20, 200000), testing::Not(testing::Contains(K::private_apply)));
+  EXPECT_THAT(count_into(kernel, alone, 1 << 20, 200000), testing::Contains(testing::AnyOf(K::owner, K::radix_apply)));
+  EXPECT_THAT(count_into(kernel, alone, 64, 100), testing::IsEmpty()) << "a small call has no phases";
+}
+
+TEST_F(Adapting, AStrategyThatIsAskedForIsTaken) {
+  const Kernel kernel = get(kCounts, "strategy=owner,threads=4"), alone = get(kCounts, "strategy=sequential,threads=1");
+  EXPECT_FALSE(kernel.schedule().adapts);
+  EXPECT_THAT(count_into(kernel, alone, 64, 200000), testing::ElementsAre(K::owner));
+  const Kernel both = get(kCounts, "strategy=owner,adapts=true,threads=4");
+  EXPECT_THAT(count_into(both, alone, 64, 200000), testing::ElementsAre(K::private_apply, K::private_merge));
+}
+
+TEST_F(Adapting, LimitsOfATestChooseAmongTheStrategiesOfTheKernel) {
+  const Kernel kernel = get(kCounts), alone = get(kCounts, "strategy=sequential,threads=1");
+  for (const auto& [strategy, kind] : {std::pair{STREW_STRATEGY_owner, K::owner}, std::pair{STREW_STRATEGY_radix, K::radix_apply},
+                                       std::pair{STREW_STRATEGY_private_tables, K::private_apply}}) {
+    limits_->strategy = strategy;
+    EXPECT_THAT(count_into(kernel, alone, 5000, 200000), testing::Contains(kind)) << strategy;
+  }
+  limits_->strategy = STREW_STRATEGY_window;  // is not among them
+  EXPECT_THAT(count_into(kernel, alone, 5000, 200000), testing::Contains(K::owner));
+}
+
+TEST_F(Adapting, OneWindowIsSharedOutAndManyPositionsAre) {
+  const Kernel kernel =
+      get("strew1.scatter(operand=i32[?,8,256,64] indices=i64[?] updates=i32[?,8,128,64] update_window_dims=[1,2,3] "
+          "input_batching_dims=[0] scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[2] index_vector_dim=1 "
+          "init=in_place "
+          "oob=clamp)");
+  ASSERT_TRUE(kernel.schedule().adapts) << print(kernel.schedule());
+  for (const auto& [batch, kind] : {std::pair{int64_t{1}, K::window}, std::pair{int64_t{16}, K::positions}}) {
+    const int64_t cache_dims[] = {batch, 8, 256, 64}, update_dims[] = {batch, 8, 128, 64};
+    std::vector<int32_t> cache(static_cast<size_t>(batch * 8 * 256 * 64), -1), updates(cache.size() / 2);
+    std::iota(updates.begin(), updates.end(), 0);
+    std::vector<int64_t> starts(static_cast<size_t>(batch), 100);
+    const std::vector<TensorView> views{{cache.data(), DType::i32, 4, cache_dims},
+                                        {starts.data(), DType::i64, 1, &batch},
+                                        {updates.data(), DType::i32, 4, update_dims}};
+    EXPECT_THAT(phases(kernel, views), testing::ElementsAre(kind)) << batch;
+    for (const size_t head : {size_t{0}, cache.size() / (256 * 64) - 1}) {
+      EXPECT_EQ(cache[(head * 256 + 99) * 64], -1);
+      EXPECT_TRUE(std::equal(updates.begin() + static_cast<std::ptrdiff_t>(head * 128 * 64),
+                             updates.begin() + static_cast<std::ptrdiff_t>((head + 1) * 128 * 64),
+                             cache.begin() + static_cast<std::ptrdiff_t>((head * 256 + 100) * 64)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strew
