@@ -26,24 +26,25 @@ struct CallCosts {
   /// A call uses one thread per so many nanoseconds of work: a thread must save several times what its phases cost, because its caches
   /// may hold nothing of the call's data yet.
   int64_t thread_ns() const {
-    constexpr float kPhases = 25;
+    constexpr float kPhases = 50;
     return static_cast<int64_t>(kPhases * phase_ns);
   }
-  /// The level of memory that holds a table of so many bytes.
-  size_t level_of(int64_t table_bytes) const {
+  /// The level of memory that holds so many bytes.
+  size_t level_of(double bytes) const {
     size_t level = 0;
-    while (level < cache_bytes.size() && table_bytes > cache_bytes[level]) ++level;
+    while (level < cache_bytes.size() && bytes > static_cast<double>(cache_bytes[level])) ++level;
     return level;
   }
-  /// Applying so many positions with windows of so many bytes.
-  double of_windows(int64_t positions, double window_bytes, size_t level) const {
-    constexpr double kLine = 64;
-    const double lines = window_bytes / kLine;
-    return static_cast<double>(positions) *
-           (position_ns + lines * vector_ns + std::max(1.0, lines) * static_cast<double>(lines_ns[level]));
+  /// Applying so many positions with windows of so many bytes to a table. The calls before have usually touched much of what this one
+  /// touches: what a few calls touch counts as cached, however large the table is.
+  double of_windows(int64_t positions, double window_bytes, int64_t table_bytes) const {
+    constexpr double kLine = 64, kCalls = 8;
+    const double lines = window_bytes / kLine, touched = std::max(1.0, lines), all = static_cast<double>(positions);
+    const size_t level = level_of(std::min(static_cast<double>(table_bytes), kCalls * all * touched * kLine));
+    return all * (position_ns + lines * vector_ns + touched * static_cast<double>(lines_ns[level]));
   }
   /// Filling or copying so many bytes.
-  double of_bytes(int64_t bytes) const { return of_windows(1, static_cast<double>(bytes), level_of(bytes)); }
+  double of_bytes(int64_t bytes) const { return of_windows(1, static_cast<double>(bytes), bytes); }
 };
 
 /// `caches`: bytes of the first, second and last level.

@@ -59,7 +59,7 @@ inline constexpr CostField kCostFields[] = {
 
 /// Calls visit(name, number) for every number of `costs`; the names are "l1d.latency_ns" or "fork_join_ns".
 template <class Costs, class Visit>
-void for_each_cost(Costs& costs, const Visit& visit) {
+void for_each_cost(Costs& costs, Visit visit) {
   for (size_t level = 0; level < std::size(kCostLevels); ++level)
     for (const MemoryCostField& each : kMemoryCostFields)
       visit(std::string(kCostLevels[level]) + "." + std::string(each.name), costs.memory[level].*each.field);

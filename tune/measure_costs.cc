@@ -2,10 +2,12 @@
 #include "tune/measure_costs.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/machine_costs.h"
 #include "base/pending_file.h"
@@ -53,9 +55,7 @@ void take_off_loops(MachineCosts& costs) {
   }
 }
 
-}  // namespace
-
-Expected<MachineCosts> measure_costs(const Machine& machine) {
+Expected<MachineCosts> measure_once(const Machine& machine) {
   MachineCosts costs = derived_costs(machine);
   costs.source = CostsSource::measured;
   STREW_TRY(measure_kernels(costs));
@@ -79,6 +79,27 @@ Expected<MachineCosts> measure_costs(const Machine& machine) {
   for (const NamedCost& cost : named_costs(costs))
     if (!std::isfinite(cost.value) || cost.value <= 0)
       return unsupported("measuring this machine: " + cost.name + " came out as " + std::to_string(cost.value));
+  return costs;
+}
+
+}  // namespace
+
+Expected<MachineCosts> measure_costs(const Machine& machine) {
+  constexpr size_t kTimes = 3;
+  std::vector<MachineCosts> all;
+  for (size_t i = 0; i < kTimes; ++i) {
+    STREW_ASSIGN(const MachineCosts costs, measure_once(machine));
+    all.push_back(costs);
+  }
+  std::vector<float> medians;  // of each number: what else runs on the machine may spoil one of the three
+  for (size_t number = 0; number < named_costs(all[0]).size(); ++number) {
+    std::array<float, kTimes> values;
+    for (size_t i = 0; i < kTimes; ++i) values[i] = named_costs(all[i])[number].value;
+    std::nth_element(values.begin(), values.begin() + kTimes / 2, values.end());
+    medians.push_back(values[kTimes / 2]);
+  }
+  MachineCosts costs = all[0];
+  for_each_cost(costs, [&, next = medians.begin()](const std::string&, float& value) mutable { value = *next++; });
   return costs;
 }
 

@@ -10,7 +10,7 @@
 
 namespace strew::inline v0 {
 
-/// Runs on up to machine.cores threads, in about three seconds, with four times the last-level cache of memory (at most 512 MiB).
+/// Runs on up to machine.cores threads, in about four seconds, with four times the last-level cache of memory (at most 512 MiB).
 /// What cannot be measured, because memory is short or no backend makes code, is taken from derived_costs(). Fails if the
 /// machine has changed under it so much that a number makes no sense.
 Expected<MachineCosts> measure_costs(const Machine& machine);

@@ -41,7 +41,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->alone_nanoseconds = limits->shares_all ? 0 : 2.0 * static_cast<double>(made->costs.thread_ns());
   made->checked_alone = limits->checked_alone >= 0 ? limits->checked_alone
                                                    : static_cast<int32_t>(made->alone_nanoseconds / made->costs.position_ns);
-  made->level = made->costs.level_of(static_table_bytes(kernel));
+  made->table_bytes = static_table_bytes(kernel);
   made->result_bytes = strew::result_bytes(kernel);
   made->threads = threads == 0 ? executor->threads() : threads;
   made->executor = std::move(executor);

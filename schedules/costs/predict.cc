@@ -133,8 +133,9 @@ TableCosts table_costs(const CostQuestion& q, const ThreadShare& share, double b
   if (q.work.gathers)
     return {cost(&MemoryCosts::read_line_ns, &MemoryCosts::line_scale), cost(&MemoryCosts::stream_ns, &MemoryCosts::stream_scale),
             latency};
-  return {cost(&MemoryCosts::update_line_ns, &MemoryCosts::line_scale), cost(&MemoryCosts::store_ns, &MemoryCosts::stream_scale),
-          latency};
+  // No processor foresees which lines of a row will be written, however long it is.
+  const double line = cost(&MemoryCosts::update_line_ns, &MemoryCosts::line_scale);
+  return {line, q.work.reads_table ? cost(&MemoryCosts::store_ns, &MemoryCosts::stream_scale) : line, latency};
 }
 
 /// Nanoseconds per window for `lines` of them at an address that nobody foresees, of which `throughput` is what memory needs at least.
@@ -238,7 +239,7 @@ int threads_of_call(const CostQuestion& q) {
   const bool needs_keys = uses_owners(strategy) || strategy == Strategy::runs;
   if (needs_keys && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
   const auto whole = [](double number) { return static_cast<int64_t>(std::min(number, 1e15)); };
-  const double alone = costs.of_windows(whole(q.work.positions), q.work.window_bytes, costs.level_of(whole(q.work.table_bytes)));
+  const double alone = costs.of_windows(whole(q.work.positions), q.work.window_bytes, whole(q.work.table_bytes));
   return static_cast<int>(std::clamp<int64_t>(whole_ns(alone) / costs.thread_ns(), 1, q.threads));
 }
 

@@ -30,6 +30,7 @@ ExecutionLimits small_limits(Rng& rng, int threads, int64_t positions) {
   limits.radix_slots = pick({1, 6, 64, 4096});
   limits.radix_sum = pick({1, 1, 9, 32768});
   limits.hot_spots = rng.between(2, 4);
+  limits.hot_lines = rng.between(1, 4);
   limits.hot_each = rng.between(1, 3);
   limits.private_elements_per_update = rng.chance(90) ? kHuge : 1;
   limits.merge_block = pick({1, 7, 64, 2048});

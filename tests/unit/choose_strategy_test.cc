@@ -25,17 +25,20 @@ using K = PhaseKind;
 TEST(CallCosts, GrowWithTheWorkAndTheDistanceOfMemory) {
   const CallCosts costs;
   EXPECT_EQ(costs.level_of(1), 0U);
-  EXPECT_EQ(costs.level_of(costs.cache_bytes[0]), 0U);
-  EXPECT_EQ(costs.level_of(costs.cache_bytes[0] + 1), 1U);
-  EXPECT_EQ(costs.level_of(costs.cache_bytes[2] + 1), 3U);
-  EXPECT_EQ(costs.of_windows(0, 64, 0), 0);
-  for (const int64_t positions : {1, 10, 1000})
-    for (const double bytes : {4.0, 64.0, 4096.0}) {
-      EXPECT_LT(costs.of_windows(positions, bytes, 0), costs.of_windows(positions + 1, bytes, 0));
-      EXPECT_LT(costs.of_windows(positions, bytes, 0), costs.of_windows(positions, 2 * bytes, 0));
-      for (size_t level = 0; level < 3; ++level)
-        EXPECT_LT(costs.of_windows(positions, bytes, level), costs.of_windows(positions, bytes, level + 1));
-    }
+  EXPECT_EQ(costs.level_of(static_cast<double>(costs.cache_bytes[0])), 0U);
+  EXPECT_EQ(costs.level_of(static_cast<double>(costs.cache_bytes[0] + 1)), 1U);
+  EXPECT_EQ(costs.level_of(static_cast<double>(costs.cache_bytes[2] + 1)), 3U);
+  constexpr int64_t kFar = int64_t{1} << 40;
+  EXPECT_EQ(costs.of_windows(0, 64, kFar), 0);
+  for (const int64_t positions : {1, 10, 100000})
+    for (const double bytes : {4.0, 64.0, 4096.0})
+      for (const int64_t table : {int64_t{1} << 10, int64_t{1} << 20, kFar}) {
+        EXPECT_LT(costs.of_windows(positions, bytes, table), costs.of_windows(positions + 1, bytes, table));
+        EXPECT_LT(costs.of_windows(positions, bytes, table), costs.of_windows(positions, 2 * bytes, table));
+        EXPECT_LE(costs.of_windows(positions, bytes, table), costs.of_windows(positions, bytes, 1024 * table));
+      }
+  EXPECT_LT(costs.of_windows(100000, 4096, 1 << 10), costs.of_windows(100000, 4096, kFar));
+  EXPECT_EQ(costs.of_windows(10, 64, 1 << 20), costs.of_windows(10, 64, kFar)) << "what few calls touch is in a cache";
   EXPECT_LT(costs.of_bytes(1 << 10), costs.of_bytes(1 << 20));
 }
 

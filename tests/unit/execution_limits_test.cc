@@ -98,6 +98,7 @@ TEST_F(SmallCalls, FindAHotRowInASampleOfAFewKeys) {
   limits_->line_bytes = limits_->owner_positions = 1;
   limits_->hot_spots = 2;
   limits_->hot_each = 1;
+  limits_->hot_lines = 1;
   limits_->owner_piece_bytes = 4096;  // larger than the result: one owner has everything
   EXPECT_EQ(run("strategy=owner,threads=3", rest), expected);
   EXPECT_EQ(threads(PhaseKind::columns), 3);

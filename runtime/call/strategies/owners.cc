@@ -56,14 +56,14 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
           call.limits()};
 }
 
-/// For updates that go to few destinations: cuts the columns of all windows into chunks, if a thread gets at least a cache line of the
-/// result.
+/// For updates that go to few destinations: cuts the columns of all windows into chunks, if a thread gets some cache lines of each: of
+/// fewer, the processor would prefetch those of the neighbour, too, and take them away from it.
 bool apply_columns(const ApplyCall& call, Team& team, const OwnerCall& owners) {
   const strew_kernel& kernel = call.kernel();
   const strew_entry clip = call.entry(STREW_ENTRY_clip);
   if (clip == nullptr) return false;
   const int64_t unit = line_unit(kernel, kernel.window_stride, call.args.dyn, call.limits().line_bytes);
-  if (call.call.splits < team.threads() * unit || !is_lopsided(owners)) return false;
+  if (call.call.splits < team.threads() * unit * call.limits().hot_lines) return false;
   strew_args whole = call.args;
   whole.k1 = evaluate(kernel, kernel.clip_extent, call.args.dyn);
   strew_fault unused{};
@@ -79,7 +79,11 @@ bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const 
   Team team(*call.call.executor, call.threads, call.nanoseconds);
   if (!team.has_help()) return false;
   const OwnerCall owners = owner_call(call, team.threads());
-  if (!apply_columns(call, team, owners)) deal(team, call.callable.scratch, owners);
+  if (is_lopsided(owners)) {
+    if (apply_columns(call, team, owners)) return true;
+    if (team.threads() == 2) return false;  // one owner would do nearly everything, after it has found out which updates are its own
+  }
+  deal(team, call.callable.scratch, owners);
   return true;
 }
 

@@ -165,7 +165,7 @@ double nanoseconds_private_tables(const ApplyCall& call) {
   if (!repays_tables(call, elements_of(call.tensors[0]))) return std::numeric_limits<double>::infinity();
   const CallCosts& costs = call.callable.costs;
   const auto bytes = static_cast<double>(call.table_bytes);
-  const double tables = 2 * costs.of_windows(1, bytes, costs.level_of(call.table_bytes));
+  const double tables = 2 * costs.of_windows(1, bytes, call.table_bytes);
   return call.shared_out(most_tables(call), 0, 2) + tables;
 }
 

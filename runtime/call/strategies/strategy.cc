@@ -60,7 +60,7 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
   const strew_kernel& kernel = callable.kernel;
   if (!callable.is_sequential) {
     const int64_t bytes = table_bytes(kernel, tensors);
-    const int64_t nanoseconds = whole_ns(apply_nanoseconds(callable, call, callable.costs.level_of(bytes)));
+    const int64_t nanoseconds = whole_ns(apply_nanoseconds(callable, call, bytes));
     const int threads = threads_for(nanoseconds, call.threads, *callable.limits);
     const ApplyCall apply{callable, call, tensors, args, threads, nanoseconds, bytes};
     if (kRows[choose_strategy(apply)].apply(apply)) return;
