@@ -34,7 +34,7 @@ def main():
     blocks = sorted({key[:3] for key in cells})
     width, height = LEFT + len(tables) * len(counts) * CELL + GAP, len(rows) * CELL + GAP + TOP
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{2 * width}" height="{(len(blocks) + 1) // 2 * height}" '
-           'font-family="sans-serif" font-size="11">']
+           'font-family="sans-serif" font-size="11">', '<rect width="100%" height="100%" fill="#fff"/>']
     for number, block in enumerate(blocks):
         x0, y0 = LEFT + number % 2 * width, TOP + number // 2 * height
         title = f"{'gathered' if block[0] == 'get' else 'added'}, {'sorted' if block[1] else 'random'}, {block[2]} thread{'s' * (block[2] > 1)}"

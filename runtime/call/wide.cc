@@ -81,7 +81,8 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
   const strew_args fold_args = arguments_of(fold_call), narrow_args = arguments_of(narrow_call);
   const int64_t unit = fold.kernel.key_bytes / result_bytes(fold.kernel);
   constexpr int64_t kBytesPerUpdate = 16;  // reading, widening, accumulating and narrowing
-  const int64_t nanoseconds = whole_ns(fold.costs.of_windows(positions, static_cast<double>(unit * kBytesPerUpdate), fold.table_bytes));
+  const int64_t nanoseconds =
+      whole_ns(fold.costs.of_windows(positions, static_cast<double>(unit * kBytesPerUpdate), fold.table_bytes));
   const int threads = threads_for(nanoseconds, fold_call.threads, *callable.limits);
   Team team(*fold_call.executor, threads, nanoseconds);
   return run_wide_sparse(team, callable.scratch,

@@ -134,25 +134,25 @@ TEST_F(Adapting, LimitsOfATestChooseAmongTheStrategiesOfTheKernel) {
 
 TEST_F(Adapting, OneWindowIsSharedOutAndManyPositionsAre) {
   const Kernel kernel =
-      get("strew1.scatter(operand=i32[?,8,256,64] indices=i64[?] updates=i32[?,8,128,64] update_window_dims=[1,2,3] "
+      get("strew1.scatter(operand=i32[?,8,2048,64] indices=i64[?] updates=i32[?,8,1024,64] update_window_dims=[1,2,3] "
           "input_batching_dims=[0] scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[2] index_vector_dim=1 "
           "init=in_place "
           "oob=clamp)");
   ASSERT_TRUE(kernel.schedule().adapts) << print(kernel.schedule());
   for (const auto& [batch, kind] : {std::pair{int64_t{1}, K::window}, std::pair{int64_t{16}, K::positions}}) {
-    const int64_t cache_dims[] = {batch, 8, 256, 64}, update_dims[] = {batch, 8, 128, 64};
-    std::vector<int32_t> cache(static_cast<size_t>(batch * 8 * 256 * 64), -1), updates(cache.size() / 2);
+    const int64_t cache_dims[] = {batch, 8, 2048, 64}, update_dims[] = {batch, 8, 1024, 64};
+    std::vector<int32_t> cache(static_cast<size_t>(batch * 8 * 2048 * 64), -1), updates(cache.size() / 2);
     std::iota(updates.begin(), updates.end(), 0);
     std::vector<int64_t> starts(static_cast<size_t>(batch), 100);
     const std::vector<TensorView> views{{cache.data(), DType::i32, 4, cache_dims},
                                         {starts.data(), DType::i64, 1, &batch},
                                         {updates.data(), DType::i32, 4, update_dims}};
     EXPECT_THAT(phases(kernel, views), testing::ElementsAre(kind)) << batch;
-    for (const size_t head : {size_t{0}, cache.size() / (256 * 64) - 1}) {
-      EXPECT_EQ(cache[(head * 256 + 99) * 64], -1);
-      EXPECT_TRUE(std::equal(updates.begin() + static_cast<std::ptrdiff_t>(head * 128 * 64),
-                             updates.begin() + static_cast<std::ptrdiff_t>((head + 1) * 128 * 64),
-                             cache.begin() + static_cast<std::ptrdiff_t>((head * 256 + 100) * 64)));
+    for (const size_t head : {size_t{0}, cache.size() / (2048 * 64) - 1}) {
+      EXPECT_EQ(cache[(head * 2048 + 99) * 64], -1);
+      EXPECT_TRUE(std::equal(updates.begin() + static_cast<std::ptrdiff_t>(head * 1024 * 64),
+                             updates.begin() + static_cast<std::ptrdiff_t>((head + 1) * 1024 * 64),
+                             cache.begin() + static_cast<std::ptrdiff_t>((head * 2048 + 100) * 64)));
     }
   }
 }

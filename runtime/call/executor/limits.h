@@ -53,7 +53,8 @@ struct ExecutionLimits {
   int64_t radix_sum = 32768;           ///< counts summed per chunk: about 4 us of work, enough to repay a barrier
   int64_t hot_spots = 16;              ///< places at which keys are sampled to find rows with many updates, 2 or more
   int64_t hot_each = 8;                ///< consecutive keys sampled at each place, 1..8
-  int64_t hot_lines = 4;               ///< of a window that each thread needs, if threads share out the columns of windows with few destinations
+  int64_t hot_lines =
+      4;  ///< of a window that each thread needs, if threads share out the columns of windows with few destinations
 
   // Strategy private.
   int64_t private_elements_per_update = 1;  ///< with more elements of the result per update, one thread runs without tables

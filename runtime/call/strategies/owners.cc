@@ -56,33 +56,45 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
           call.limits()};
 }
 
-/// For updates that go to few destinations: cuts the columns of all windows into chunks, if a thread gets some cache lines of each: of
-/// fewer, the processor would prefetch those of the neighbour, too, and take them away from it.
-bool apply_columns(const ApplyCall& call, Team& team, const OwnerCall& owners) {
+/// Iterations of the first window loop in which it moves by a whole number of cache lines.
+int64_t column_unit(const ApplyCall& call) {
+  return line_unit(call.kernel(), call.kernel().window_stride, call.args.dyn, call.limits().line_bytes);
+}
+
+/// Would each thread get some cache lines of every window? Of fewer, the processor would prefetch those of the neighbour, too, and take
+/// them away from it.
+bool has_wide_columns(const ApplyCall& call, int threads) {
+  return call.entry(STREW_ENTRY_clip) != nullptr && call.call.splits >= threads * column_unit(call) * call.limits().hot_lines;
+}
+
+/// For updates that go to few destinations: cuts the columns of all windows into chunks.
+bool apply_columns(const ApplyCall& call, Team& team) {
   const strew_kernel& kernel = call.kernel();
-  const strew_entry clip = call.entry(STREW_ENTRY_clip);
-  if (clip == nullptr) return false;
-  const int64_t unit = line_unit(kernel, kernel.window_stride, call.args.dyn, call.limits().line_bytes);
-  if (call.call.splits < team.threads() * unit * call.limits().hot_lines) return false;
   strew_args whole = call.args;
   whole.k1 = evaluate(kernel, kernel.clip_extent, call.args.dyn);
   strew_fault unused{};
   run_chunks(team, call.limits(),
-             {PhaseKind::columns, clip, whole, {call.call.splits, unit, 1}, Axis::window, call.call.positions}, &unused);
+             {PhaseKind::columns,
+              call.entry(STREW_ENTRY_clip),
+              whole,
+              {call.call.splits, column_unit(call), 1},
+              Axis::window,
+              call.call.positions},
+             &unused);
   return true;
 }
 
 }  // namespace
 
-bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&)) {
+bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&), bool scans) {
   if (call.call.positions < call.limits().owner_positions || !keys_fit(call.kernel(), call.args.dyn)) return false;
   Team team(*call.call.executor, call.threads, call.nanoseconds);
   if (!team.has_help()) return false;
   const OwnerCall owners = owner_call(call, team.threads());
-  if (is_lopsided(owners)) {
-    if (apply_columns(call, team, owners)) return true;
-    if (team.threads() == 2) return false;  // one owner would do nearly everything, after it has found out which updates are its own
-  }
+  const bool shares_columns = has_wide_columns(call, team.threads());
+  // With two threads and hot destinations one owner would do nearly everything, after it has found out which updates are its own.
+  const bool declines = scans && team.threads() == 2 && !shares_columns;
+  if ((shares_columns || declines) && is_lopsided(owners)) return shares_columns && apply_columns(call, team);
   deal(team, call.callable.scratch, owners);
   return true;
 }

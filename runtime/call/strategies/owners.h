@@ -70,8 +70,8 @@ bool is_lopsided(const OwnerCall& call);
 double owned_pieces(const ApplyCall& call);
 
 /// Calls `deal`, the body of a strategy, on a team that has help. If few destinations get most updates and windows are wide, cuts the
-/// windows' columns into chunks instead. Returns false, having done nothing, if the call is too small for several threads or no thread is
-/// free.
-bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&));
+/// windows' columns into chunks instead. Returns false, having done nothing, if the call is too small for several threads, if no thread is
+/// free, or if `scans`, every thread reads all indices, and two threads would not repay that.
+bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&), bool scans = false);
 
 }  // namespace strew::inline v0
