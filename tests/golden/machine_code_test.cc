@@ -77,10 +77,26 @@ TEST_F(MachineCode, DecodeIsStraightVectorCode) {
 }
 
 TEST_F(MachineCode, RowAddsAreWholeVectors) {
-  const std::string range = code(rows_add(DType::f32, 64), EntryKind::range);
+  const std::string range = code(rows_add(DType::f32, 64), EntryKind::range, "prefetch=0");
   EXPECT_EQ(count(range, "vaddps"), 8) << range;
   EXPECT_EQ(count(range, "vaddss|callq?"), 0) << range;
-  EXPECT_GE(count(range, "prefetch\\S*"), 4) << range;  // the four lines of a row some positions ahead
+}
+
+TEST_F(MachineCode, RestsOfRowsAreOneMaskedVector) {
+  const std::string range = code(rows_add(DType::f32, 31), EntryKind::range, "prefetch=0", "znver5");
+  EXPECT_EQ(count(range, "vaddps"), 2) << range;  // sixteen numbers, and fifteen
+  EXPECT_THAT(range, HasSubstr("{%k1}")) << range;
+  EXPECT_EQ(count(range, "vaddss"), 0) << range;
+  const std::string without = code(rows_add(DType::f32, 31), EntryKind::range, "prefetch=0", "haswell");
+  EXPECT_EQ(count(without, "vaddps"), 5) << without;  // 8, 8, 8, 4 and 2, and then a single one
+  EXPECT_THAT(without, Not(HasSubstr("%k1")));
+}
+
+TEST_F(MachineCode, TheLastPositionsHaveALoopOfTheirOwnWithoutPrefetches) {
+  const std::string range = code(rows_add(DType::f32, 64), EntryKind::range, "prefetch=16");
+  EXPECT_EQ(count(range, "vaddps"), 16) << range;
+  EXPECT_EQ(count(range, "prefetch\\S*"), 4) << range;  // the four lines of a row some positions ahead
+  EXPECT_EQ(count(range, "cmov\\S*"), 1) << range;      // finds the border; no position asks where the row ends
 }
 
 TEST_F(MachineCode, TablesAreMergedByBlends) {
@@ -93,11 +109,11 @@ TEST_F(MachineCode, TablesAreMergedByBlends) {
 }
 
 TEST_F(MachineCode, MinimumIsThreeOperationsAndMaximumBlendsNothing) {
-  const std::string least = code(rows_combined(CombinerKind::min, DType::f32, 64), EntryKind::range);
+  const std::string least = code(rows_combined(CombinerKind::min, DType::f32, 64), EntryKind::range, "prefetch=0");
   EXPECT_EQ(count(least, "vminps"), 16) << least;  // 64 numbers in eight vectors, both ways round
   EXPECT_EQ(count(least, "vorps"), 8);
   EXPECT_EQ(count(least, "v(cmp|blend|and)\\w*"), 0);
-  const std::string most = code(rows_combined(CombinerKind::max, DType::f32, 64), EntryKind::range);
+  const std::string most = code(rows_combined(CombinerKind::max, DType::f32, 64), EntryKind::range, "prefetch=0");
   EXPECT_EQ(count(most, "vmaxps"), 16) << most;
   EXPECT_EQ(count(most, "vcmp\\w*"), 8);
   EXPECT_EQ(count(most, "vblend\\w*"), 0);
@@ -152,10 +168,10 @@ TEST_F(MachineCode, DroppedElementsAreParkedNotBranchedOver) {
                           .combine(CombinerKind::add)
                           .in_place()
                           .oob(OobPolicy::skip_element));
-  const std::string text = code(op, EntryKind::range);
+  const std::string text = code(op, EntryKind::range, "prefetch=0");
   const int updates = count(text, "vaddss");
   EXPECT_GE(updates, 4) << text;
-  EXPECT_EQ(count(text, "cmov\\w*"), updates);
+  EXPECT_EQ(count(text, "cmov\\w*"), updates) << text;
   EXPECT_LE(count(text, "j\\w*"), 5);  // of the loop itself
 }
 

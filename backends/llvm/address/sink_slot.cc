@@ -1,6 +1,5 @@
-// See sink_slot.h. Cost (bench/policies): one select per position. A combiner that reads the sink waits for the previous store to it, so a
-// scatter that drops half of its updates takes twice the time of one that drops none; assignments and gathers do not wait. Several sinks in
-// turn would shorten the wait, but cost as much where nothing is dropped. Tested by tests/differential and tests/golden/machine_code_test.cc.
+// See sink_slot.h. Cost (bench/policies): one select per position. A combiner that reads the sink waits for the previous store to it; so the
+// positions of an iteration of the loop, which are emitted one by one (entries/range_entry.cc), have a sink each. Tested by tests/differential and tests/golden/machine_code_test.cc.
 #include "backends/llvm/address/sink_slot.h"
 
 namespace strew::inline v0 {

@@ -114,14 +114,24 @@ Value* Emitter::at(Value* pointer, Value* byte_offset) {
   return is_constant(byte_offset, 0) ? pointer : b.CreateGEP(b.getInt8Ty(), pointer, byte_offset);
 }
 
+bool Emitter::is_masked(llvm::Type* type) const {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+  return mask != nullptr && vector != nullptr &&
+         vector->getNumElements() == llvm::cast<llvm::FixedVectorType>(mask->getType())->getNumElements();
+}
+
 Value* Emitter::load(llvm::Type* type, Value* pointer, Access access, uint64_t align) {
-  llvm::LoadInst* load = b.CreateAlignedLoad(type, pointer, llvm::Align(align));
+  llvm::Instruction* load = is_masked(type) ? static_cast<llvm::Instruction*>(b.CreateMaskedLoad(
+                                                  type, pointer, llvm::Align(align), mask, llvm::Constant::getNullValue(type)))
+                                            : b.CreateAlignedLoad(type, pointer, llvm::Align(align));
   load->setMetadata(access == Access::result ? llvm::LLVMContext::MD_alias_scope : llvm::LLVMContext::MD_noalias, result_scope_);
   return load;
 }
 
 void Emitter::store(Value* value, Value* pointer, uint64_t align, bool nontemporal) {
-  llvm::StoreInst* store = b.CreateAlignedStore(value, pointer, llvm::Align(align));
+  llvm::Instruction* store = is_masked(value->getType())
+                                 ? static_cast<llvm::Instruction*>(b.CreateMaskedStore(value, pointer, llvm::Align(align), mask))
+                                 : b.CreateAlignedStore(value, pointer, llvm::Align(align));
   store->setMetadata(llvm::LLVMContext::MD_alias_scope, result_scope_);
   if (nontemporal)
     store->setMetadata(llvm::LLVMContext::MD_nontemporal,

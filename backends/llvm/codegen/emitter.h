@@ -58,10 +58,13 @@ class Emitter {
 
   llvm::Value* at(llvm::Value* pointer, llvm::Value* byte_offset);
   /// The address is known to be a multiple of `align`; 1: nothing is known.
+  /// While `mask`, i1 per lane, is set, vectors of as many lanes are read and written only in these lanes; the others read as zeros.
+  llvm::Value* mask = nullptr;
   llvm::Value* load(llvm::Type* type, llvm::Value* pointer, Access access, uint64_t align = 1);
   void store(llvm::Value* value, llvm::Value* pointer, uint64_t align = 1, bool nontemporal = false);
 
  private:
+  bool is_masked(llvm::Type* type) const;
   void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise, llvm::MDNode* weights);
   llvm::Value* b_add(llvm::Value* a, llvm::Value* c);
   llvm::MDNode* result_scope_;  // alias.scope list of result accesses, noalias list of the others

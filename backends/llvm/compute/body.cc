@@ -1,12 +1,15 @@
 // See body.h. A run of constant length and at most kStraight vectors becomes straight-line code. A longer one is a loop over `unroll` vectors,
-// followed by at most one vector of half the width, one of a quarter, and so on, so there is no scalar loop for the tail. Moves of many bytes
-// call memcpy, which knows the fastest copy of the machine.
+// followed by one vector of which some lanes are masked (AVX-512), or by at most one vector of half the width, one of a quarter, and so on: there
+// is no scalar loop for the tail. Moves of many bytes call memcpy, which knows the fastest copy of the machine.
 // Tested by tests/differential (row lengths 1..70 and more) and tests/golden/machine_code_test.cc.
 #include "backends/llvm/compute/body.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "backends/llvm/compute/evaluate.h"
+#include "base/cpus.h"
+#include "schedules/target.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -96,6 +99,7 @@ class RunEmitter {
     Value* whole = e_.b.CreateAnd(length, e_.i64(-width));
     Value* body_end = e_.add(lo, whole);
     e_.loop(lo, body_end, {width, f_.schedule.unroll}, [&](Value* i) { elements(i, width); });
+    if (can_mask()) return masked(body_end, e_.b.CreateSub(hi, body_end), width);
     Value* at = body_end;
     for (int part = width / 2; part >= 1; part /= 2) {
       Value* has = e_.b.CreateICmpNE(e_.b.CreateAnd(length, e_.i64(part)), e_.i64(0));
@@ -106,10 +110,62 @@ class RunEmitter {
 
   void straight(int64_t i, int64_t end, int width) {
     while (i < end) {
+      const auto rest = static_cast<uint64_t>(end - i);
+      if (i + width > end && std::popcount(rest) > 1 && can_mask())
+        return masked(e_.i64(i), e_.i64(end - i), static_cast<int>(std::bit_ceil(rest)));
       while (i + width > end) width /= 2;
       elements(e_.i64(i), width);
       i += width;
     }
+  }
+
+  /// Does the target read and write some lanes of a vector as fast as all? AVX-512 does.
+  bool has_masks() const {
+    if (f_.target.arch != "x86_64") return false;
+    const FeatureSet wanted = feature_bit("avx512vl") | feature_bit("avx512bw");
+    return (features_of(f_.target) & wanted) == wanted;
+  }
+
+  /// And has every tensor elements that a mask can have?
+  bool can_mask() const {
+    constexpr int kLanes = 2;
+    const auto has_lanes = [&](int tensor) {
+      const auto* type = llvm::dyn_cast<llvm::FixedVectorType>(
+          f_.numeric.storage_type(f_.plan.tensors[static_cast<size_t>(tensor)].dtype, kLanes));
+      return type != nullptr && type->getNumElements() == kLanes && type->getScalarSizeInBits() <= 64;
+    };
+    const std::vector<int> list = tensors();
+    return has_masks() && std::all_of(list.begin(), list.end(), has_lanes);
+  }
+
+  /// i1 per lane: the first `rest` of them, less than `lanes`, hold.
+  Value* first_lanes(Value* rest, int lanes) {
+    auto& b = e_.b;
+    const auto count = static_cast<unsigned>(lanes);
+    if (lanes >= 8) {  // as many bits of a mask register
+      Value* bits = b.CreateLShr(e_.i64(-1), b.CreateSub(e_.i64(64), rest));
+      return b.CreateBitCast(b.CreateTrunc(bits, b.getIntNTy(count)), llvm::FixedVectorType::get(b.getInt1Ty(), count));
+    }
+    llvm::SmallVector<llvm::Constant*, 8> numbers;
+    for (unsigned lane = 0; lane < count; ++lane) numbers.push_back(b.getInt64(lane));
+    return b.CreateICmpULT(llvm::ConstantVector::get(numbers), b.CreateVectorSplat(count, rest));
+  }
+
+  /// Emits `body` with the first `rest` of `lanes` lanes, if there are any.
+  template <class Emit>
+  void in_first_lanes(Value* rest, int lanes, const Emit& body) {
+    const auto emit = [&] {
+      e_.mask = first_lanes(rest, lanes);
+      body();
+      e_.mask = nullptr;
+    };
+    if (constant_of(rest)) return emit();
+    e_.when(e_.b.CreateICmpNE(rest, e_.i64(0)), emit);
+  }
+
+  /// `rest` iterations from `at` on in one vector; less than `lanes`.
+  void masked(Value* at, Value* rest, int lanes) {
+    in_first_lanes(rest, lanes, [&] { elements(at, lanes); });
   }
 
   void move(Value* lo, Value* hi) {
@@ -167,6 +223,9 @@ class RunEmitter {
   }
 
   void tail_copy(Value* to, Value* from, Value* at, Value* length, int64_t width) {
+    if (has_masks())
+      return in_first_lanes(e_.b.CreateAnd(length, e_.i64(width - 1)), static_cast<int>(width),
+                            [&] { move_bytes(to, from, at, width); });
     for (int64_t part = width / 2; part >= 1; part /= 2) {
       Value* piece = e_.b.CreateAnd(length, e_.i64(part));
       e_.when(e_.b.CreateICmpNE(piece, e_.i64(0)), [&] { move_bytes(to, from, at, part); });

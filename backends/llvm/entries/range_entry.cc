@@ -4,10 +4,14 @@
 //
 // With schedule knob `prefetch`, each iteration prefetches the first cache lines of the window that lies `prefetch` positions ahead: where a
 // scatter will write, or a gather read. That position's index may be out of bounds, which is harmless, because a prefetch never faults. The
-// look-ahead stops at the end of the innermost position loop, so the index array is never read past its end.
+// look-ahead stops at the end of the innermost position loop, so the index array is never read past its end: where windows are short code,
+// the loop over the last positions is another one, which prefetches nothing.
 // Tested by tests/differential and tests/golden/machine_code_test.cc.
+#include <algorithm>
+
 #include "backends/llvm/address/element_lanes.h"
 #include "backends/llvm/address/prefetch.h"
+#include "backends/llvm/address/sink_slot.h"
 #include "backends/llvm/address/window.h"
 #include "backends/llvm/compute/register_run.h"
 #include "backends/llvm/entries/entries.h"
@@ -38,7 +42,7 @@ class PositionLoop {
   /// Applies one position per iteration. `window` does its window; empty: emit_window() does.
   void one_by_one(WindowBody window) {
     f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
-      f_.e.loop(lo, hi, options_, [&](Value* i) { one(row, hi, i, window); });
+      in_parts(lo, hi, [&](Value* first, Value* last, Ahead ahead) { each({row, hi, ahead}, first, last, window); });
     });
   }
 
@@ -46,29 +50,71 @@ class PositionLoop {
   /// whose windows are single elements (ElementLanes::pay).
   void by_lanes() {
     f_.for_rows(f_.plan.positions, f_.begin(), f_.end(), [&](const Pointers& row, Value*, Value* lo, Value* hi) {
-      const auto eight = [&](Value* first) {
-        const ElementLanes elements(f_, f_.at_position(row, first));
-        for (int lane = 0; lane < kIndexLanes; ++lane) {
-          Value* i = f_.e.add(first, f_.e.i64(lane));
-          look_ahead(row, hi, i);
-          emit_whole_window(f_, elements.moved(f_.at_position(row, i), lane));
-        }
-      };
-      loop_by_lanes(f_, lo, hi, eight, [&](Value* i) { one(row, hi, i, {}); });
+      in_parts(lo, hi, [&](Value* first, Value* last, Ahead ahead) {
+        const Row from{row, hi, ahead};
+        const auto eight = [&](Value* at) {
+          const ElementLanes elements(f_, f_.at_position(row, at));
+          for (int lane = 0; lane < kIndexLanes; ++lane) {
+            Value* i = f_.e.add(at, f_.e.i64(lane));
+            look_ahead(from, i);
+            emit_whole_window(f_, elements.moved(f_.at_position(row, i), lane));
+          }
+        };
+        loop_by_lanes(f_, first, last, eight, [&](Value* i) { one(from, i, {}); });
+      });
     });
   }
 
  private:
-  void one(const Pointers& row, Value* hi, Value* i, WindowBody window) {
-    look_ahead(row, hi, i);
-    emit_window(f_, f_.at_position(row, i), cut_, window);
+  /// How far a position looks ahead: not at all, as far as there are positions, or by the schedule's distance, because there are enough.
+  enum class Ahead : uint8_t { nothing, to_the_end, whole };
+  struct Row {
+    const Pointers& pointers;
+    Value* end;
+    Ahead ahead;
+  };
+
+  /// Emits a loop over [lo, hi); or two, of which only the first looks ahead, so that it need not ask where the row ends. Both have all of a
+  /// window's code, so this is for short windows.
+  template <class Loop>
+  void in_parts(Value* lo, Value* hi, const Loop& loop) {
+    constexpr size_t kFewNodes = 6, kFewLoops = 1;
+    if (!looks_ahead_) return loop(lo, hi, Ahead::nothing);
+    if (f_.plan.window.size() > kFewLoops || f_.plan.combine.nodes.size() > kFewNodes) return loop(lo, hi, Ahead::to_the_end);
+    Value* const border = f_.e.smax(lo, f_.e.b.CreateSub(hi, f_.e.i64(f_.schedule.prefetch)));
+    loop(lo, border, Ahead::whole);
+    loop(border, hi, Ahead::nothing);
   }
 
-  void look_ahead(const Pointers& row, Value* hi, Value* i) {
-    if (!looks_ahead_) return;
-    Value* last = f_.e.b.CreateSub(hi, f_.e.i64(1));
-    Value* ahead = f_.e.smin(f_.e.add(i, f_.e.i64(f_.schedule.prefetch)), last);
-    prefetch(f_, f_.at_position(row, ahead), cut_ != WindowCut::none);
+  void each(const Row& row, Value* lo, Value* hi, WindowBody window) {
+    const auto single = [&](Value* i) { one(row, i, window); };
+    const int together = window || !waits_for_sinks() ? 1 : f_.schedule.unroll;
+    if (together == 1) return f_.e.loop(lo, hi, options_, single);
+    Value* count = f_.e.smax(f_.e.b.CreateSub(hi, lo), f_.e.i64(0));
+    Value* rest = f_.e.add(lo, f_.e.b.CreateAnd(count, f_.e.i64(-together)));
+    f_.e.loop(lo, rest, {together, 1}, [&](Value* i) {
+      for (int k = 0; k < together; ++k) single(f_.e.add(i, f_.e.i64(k)));
+    });
+    f_.e.loop(rest, hi, {1, 1}, single);
+  }
+
+  /// Would an update that is dropped wait for the one that was dropped before it, because they share a sink?
+  bool waits_for_sinks() const {
+    const auto& nodes = f_.plan.combine.nodes;
+    return cut_ == WindowCut::none && !f_.plan.gather && uses_sink_slot(f_) &&
+           std::any_of(nodes.begin(), nodes.end(), [](const ExprNode& node) { return node.op == ExprOp::current; });
+  }
+
+  void one(const Row& row, Value* i, WindowBody window) {
+    look_ahead(row, i);
+    emit_window(f_, f_.at_position(row.pointers, i), cut_, window);
+  }
+
+  void look_ahead(const Row& row, Value* i) {
+    if (row.ahead == Ahead::nothing) return;
+    Value* ahead = f_.e.add(i, f_.e.i64(f_.schedule.prefetch));
+    if (row.ahead == Ahead::to_the_end) ahead = f_.e.smin(ahead, f_.e.b.CreateSub(row.end, f_.e.i64(1)));
+    prefetch(f_, f_.at_position(row.pointers, ahead), cut_ != WindowCut::none);
   }
 
   Frame& f_;
