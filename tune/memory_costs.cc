@@ -178,13 +178,13 @@ Loop read_in_order(const Lines& lines) {
   };
 }
 
-constexpr auto store = [](Vector* to, Vector value) { *to = value; };
+constexpr auto kStore = [](Vector* to, Vector value) { *to = value; };
 #if defined(__x86_64__)
-constexpr auto store_past_caches = [](Vector* to, Vector value) {
+constexpr auto kStorePastCaches = [](Vector* to, Vector value) {
   _mm_stream_si128(reinterpret_cast<__m128i*>(to), reinterpret_cast<__m128i>(value));
 };
 #else
-constexpr auto store_past_caches = store;  // g++ has no such store for AArch64
+constexpr auto kStorePastCaches = kStore;  // g++ has no such store for AArch64
 #endif
 
 /// Writes all lines with one of the two kinds of stores.
@@ -240,8 +240,8 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
   const Lines lines(bytes);
   if (!lines) return;
   const auto set = [](float& to, double value) { to = static_cast<float>(value); };
-  const std::vector<double> took = typical_nanoseconds({read_in_order(lines), write_in_order(lines, store), read_lines(lines, 1),
-                                                        update_lines(lines, 1), write_in_order(lines, store_past_caches)});
+  const std::vector<double> took = typical_nanoseconds({read_in_order(lines), write_in_order(lines, kStore), read_lines(lines, 1),
+                                                        update_lines(lines, 1), write_in_order(lines, kStorePastCaches)});
   set(costs.stream_ns, took[0]);
   set(costs.store_ns, took[1]);
   set(costs.read_line_ns, took[2]);

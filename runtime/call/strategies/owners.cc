@@ -10,7 +10,8 @@
 namespace strew::inline v0 {
 
 double owned_pieces(const ApplyCall& call) {
-  return static_cast<double>(call.table_bytes / std::max<int64_t>(1, call.limits().owner_piece_bytes));
+  const int64_t pieces = call.table_bytes / std::max<int64_t>(1, call.limits().owner_piece_bytes);
+  return static_cast<double>(pieces);
 }
 
 bool is_lopsided(const OwnerCall& call) {
