@@ -1,5 +1,5 @@
-// See machine_costs.h. The rows of Zen 3, Zen 4 and Zen 5 are what `strew target --measure` printed on servers with DDR5 and
-// DDR4 memory. The others are estimates from published latencies and bandwidths: they rank schedules, they do not predict times.
+// See machine_costs.h. The rows of Zen 3, Zen 4 and Zen 5 are rounded from measurements on virtual machines of such servers. The others are
+// estimates from published latencies and bandwidths: they rank schedules, they do not predict times.
 #include "base/machine_costs.h"
 
 #include <algorithm>
@@ -21,9 +21,9 @@ struct Row {
   MachineCosts costs;
 };
 
+constexpr CostsSource kNominal = CostsSource::nominal;
 /// latency, read_line, update_line, stream, store, line_scale, stream_scale of each level; then last_level_share, streaming, position,
 /// vector, key, chain, branch_miss, call, transfer, fork_join, wake, in_flight.
-constexpr CostsSource kNominal = CostsSource::nominal;
 // clang-format off
 constexpr Row kRows[] = {
     {"znver5 ",

@@ -1,5 +1,5 @@
-// See memory_costs.h. Every number is the median of several short runs. Lines are
-// visited in an order that no processor foresees, by indices in a list that stays in the first-level cache.
+// See memory_costs.h. Every number is the median of several short runs. Random lines are visited in an order that no processor foresees, by
+// indices in a list that stays in the first-level cache.
 #include "tune/memory_costs.h"
 
 #include <sys/mman.h>

@@ -9,7 +9,7 @@ namespace strew::inline v0 {
 
 /// All functions round `bytes` down to a power of two.
 ///
-/// Measures all numbers of a level of which `bytes` are used at a time; store_ns is that of a copy, reading included.
+/// Measures all numbers of a level of which `bytes` are used at a time.
 /// `streaming`, if given, gets the time to write a line with stores that bypass the caches; main memory has such. Leaves everything alone
 /// if there is no memory for it.
 void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streaming = nullptr);

@@ -21,6 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/pipeline.h"
+#include "bench/cases/flags.h"
 #include "bench/cases/ops.h"
 #include "bench/costs/table.h"
 #include "bench/measure.h"
@@ -292,18 +293,6 @@ void replay_case(benchmark::State& state, const Case& c, int threads) {
   for (const char* counter : {"x_best", "x_best_p10", "x_best_p90"}) state.counters[counter] = chosen.second / best.second;
   state.SetLabel(fmt::format("{} | {} predicted {:.0f}", short_text(chosen.first), short_text(best.first),
                              predicted_time(*planned, best.first, threads)));
-}
-
-std::string take_flag(int& argc, char** argv, const std::string& flag, std::string missing) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument != "--" + flag && !argument.starts_with("--" + flag + "=")) continue;
-    missing = argument.size() > flag.size() + 3 ? argument.substr(flag.size() + 3) : "yes";
-    std::move(argv + i + 1, argv + argc, argv + i);
-    --argc;
-    break;
-  }
-  return missing;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include <iostream>
 #include <thread>
 
+#include "bench/cases/flags.h"
 #include "bench/measure.h"
 #include "bench/suite/profile.h"
 #include "bench/suite/table.h"
@@ -179,19 +180,6 @@ std::string cpu_model() {
     if (line.starts_with("model\t")) number = value;
   }
   return fmt::format("{}, family {} model {}", model, family, number);
-}
-
-/// The value of --NAME=VALUE, taken out of the arguments; `missing` when it is not there.
-std::string take_flag(int& argc, char** argv, const std::string& flag, std::string missing = "") {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument != "--" + flag && !argument.starts_with("--" + flag + "=")) continue;
-    missing = argument.size() > flag.size() + 3 ? argument.substr(flag.size() + 3) : "yes";
-    std::move(argv + i + 1, argv + argc, argv + i);
-    --argc;
-    break;
-  }
-  return missing;
 }
 
 int write_case(const std::string& wanted, const std::string& folder) {

@@ -30,6 +30,13 @@ bool row_major_strides(const int64_t* dims, size_t rank, int64_t* strides);
 /// The view's strides. If it has none, the row-major strides of its dims, which are written to `buffer`.
 const int64_t* strides_of(const TensorView& view, StrideBuffer& buffer);
 
+/// Elements of a view that was bound, so that their number fits.
+inline int64_t elements(const TensorView& view) {
+  int64_t count = 1;
+  for (int d = 0; d < view.rank; ++d) count *= view.dims[d];
+  return count;
+}
+
 inline bool is_empty(const int64_t* dims, int rank) {
   for (int d = 0; d < rank; ++d)
     if (dims[d] == 0) return true;

@@ -14,6 +14,7 @@
 #include "runtime/call/descriptor.h"
 #include "runtime/call/executor/chunks.h"
 #include "runtime/call/executor/phases.h"
+#include "runtime/call/extent.h"
 #include "runtime/call/wide_sparse.h"
 
 namespace strew::inline v0 {
@@ -27,12 +28,6 @@ int64_t share(int64_t bits, int64_t elements) {
 
 /// Bits of an element of an accumulator.
 int64_t wide_bits(const strew_kernel& kernel) { return bits(static_cast<DType>(kernel.wide_dtype)); }
-
-int64_t elements(const TensorView& view) {
-  int64_t count = 1;
-  for (int d = 0; d < view.rank; ++d) count *= view.dims[d];
-  return count;
-}
 
 /// The tensors that each stage is bound to, for a kernel with one result whose accumulator lies at `sums`.
 struct StageTensors {

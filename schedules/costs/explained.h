@@ -1,5 +1,5 @@
 // ExplainedCosts: what a plan's schedules are predicted to cost, for people who ask why one was chosen. `strew explain` prints it.
-// Tested by tests/unit/predict_test.cc.
+// Tested by tests/error/cli_test.cc.
 #pragma once
 
 #include <string>

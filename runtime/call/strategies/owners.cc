@@ -69,7 +69,7 @@ bool has_wide_columns(const ApplyCall& call, int threads) {
 }
 
 /// For updates that go to few destinations: cuts the columns of all windows into chunks.
-bool apply_columns(const ApplyCall& call, Team& team) {
+void apply_columns(const ApplyCall& call, Team& team) {
   const strew_kernel& kernel = call.kernel();
   strew_args whole = call.args;
   whole.k1 = evaluate(kernel, kernel.clip_extent, call.args.dyn);
@@ -82,7 +82,6 @@ bool apply_columns(const ApplyCall& call, Team& team) {
               Axis::window,
               call.call.positions},
              &unused);
-  return true;
 }
 
 }  // namespace
@@ -95,7 +94,10 @@ bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const 
   const bool shares_columns = has_wide_columns(call, team.threads());
   // With two threads and hot destinations one owner would do nearly everything, after it has found out which updates are its own.
   const bool declines = scans && team.threads() == 2 && !shares_columns;
-  if ((shares_columns || declines) && is_lopsided(owners)) return shares_columns && apply_columns(call, team);
+  if ((shares_columns || declines) && is_lopsided(owners)) {
+    if (shares_columns) apply_columns(call, team);
+    return shares_columns;
+  }
   deal(team, call.callable.scratch, owners);
   return true;
 }

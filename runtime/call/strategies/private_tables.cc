@@ -133,36 +133,29 @@ bool run_private(Team& team, Scratch& scratch, const PrivateCall& call) {
 
 namespace {
 
-/// Elements of a result.
-int64_t elements_of(const TensorView& result) {
-  int64_t elements = 1;
-  for (int d = 0; d < result.rank; ++d) elements *= result.dims[d];
-  return elements;
-}
-
 /// How many tables a call may have.
 int most_tables(const ApplyCall& call) {
   const int limit = static_cast<int>(call.kernel().tables);
   return call.kernel().regroups != 0 ? std::min(limit, call.threads) : limit;
 }
 
-/// Do the tables fit into the scratch that the schedule allows, and are there enough updates to repay them?
-bool repays_tables(const ApplyCall& call, int64_t elements) {
+/// `count`: elements of a result. Do the tables fit into the scratch that the schedule allows, and are there enough updates to repay them?
+bool repays_tables(const ApplyCall& call, int64_t count) {
   const strew_kernel& kernel = call.kernel();
-  if (call.call.positions == 0 || elements == 0 ||
-      private_bytes(kernel, elements, most_tables(call)) > int64_t{kernel.scratch_mib} << 20)
+  if (call.call.positions == 0 || count == 0 ||
+      private_bytes(kernel, count, most_tables(call)) > int64_t{kernel.scratch_mib} << 20)
     return false;
   int64_t enough = 0;
   const int64_t per_update = call.limits().private_elements_per_update;
   return __builtin_mul_overflow(call.call.positions, per_update, &enough) ||
-         enough >= elements / std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn));
+         enough >= count / std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn));
 }
 
 }  // namespace
 
 /// Every table is filled, and read once more than the result.
 double nanoseconds_private_tables(const ApplyCall& call) {
-  if (!repays_tables(call, elements_of(call.tensors[0]))) return std::numeric_limits<double>::infinity();
+  if (!repays_tables(call, elements(call.tensors[0]))) return std::numeric_limits<double>::infinity();
   const CallCosts& costs = call.callable.costs;
   const auto bytes = static_cast<double>(call.table_bytes);
   const double tables = 2 * costs.of_windows(1, bytes, call.table_bytes);
@@ -174,15 +167,15 @@ bool apply_private_tables(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   for (uint32_t i = 0; i < kernel.result_count; ++i)
     if (!extent_of(kernel.tensors[i], call.tensors[i]).row_major) return false;
-  const int64_t elements = elements_of(call.tensors[0]);
-  if (!repays_tables(call, elements)) return false;
+  const int64_t count = elements(call.tensors[0]);
+  if (!repays_tables(call, count)) return false;
   const bool exact = kernel.regroups != 0;
   const int most = most_tables(call);
   Team team(*call.call.executor, call.threads, call.nanoseconds);
   if (exact && !team.has_help()) return false;
   const int tables = exact ? std::min(most, team.threads()) : most;
   return run_private(team, call.callable.scratch,
-                     {kernel, &call.args, call.call.positions, elements, tables, team.threads(), call.limits()});
+                     {kernel, &call.args, call.call.positions, count, tables, team.threads(), call.limits()});
 }
 
 }  // namespace strew::inline v0
