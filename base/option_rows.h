@@ -59,6 +59,12 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      "the file that keeps what `strew target --measure` found about this machine; empty: one in the user's cache folder; off: "
      "none",
      0, kMostPath, "a file, or off"},
+    {"STREW_WISDOM", "wisdom_file", &Options::wisdom_file,
+     "the file that keeps the schedules which `strew tune` measured; empty: one in the user's cache folder; off: none", 0,
+     kMostPath, "a file, or off"},
+    {"STREW_RECORD", "record_dir", &Options::record_dir,
+     "every process leaves a file in this folder that says how its kernels were called, for `strew tune`; empty: none does", 0,
+     kMostPath, "a folder"},
 });
 
 /// The good values, for messages and documents: "0..1024", "0 or 1", the names of the levels, or the row's `text`.

@@ -169,12 +169,13 @@ void put(Words& out, const std::optional<Target>& target) {
 }  // namespace
 
 KernelKey kernel_key(const Op& op, const KernelOptions& options) {
-  const auto& [backend, schedule, target, threads] = options;
+  const auto& [backend, schedule, target, threads, wisdom] = options;
   Words words;
   std::visit([&](const auto& value) { put(words, value); }, op);
   put(words, schedule);
   put(words, target);
-  words.put(word(backend) << 32 | static_cast<uint32_t>(threads));
+  // A remembered kernel holds its options, so no other wisdom gets this address while the key is in use.
+  words.put(word(backend) << 32 | static_cast<uint32_t>(threads), reinterpret_cast<uintptr_t>(wisdom.get()));
   return {words.hash()};
 }
 

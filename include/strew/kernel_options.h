@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "strew/target.h"
 
 namespace strew::inline v0 {
+
+class Wisdom;  // wisdom.h
 
 /// Which backend builds a kernel (docs/backends.md). STREW_BACKENDS(F) expands to F(enumerator, name in texts) for each.
 #define STREW_BACKENDS(F)   \
@@ -63,6 +66,9 @@ struct KernelOptions {
   /// The most threads that a call may use, 1..1024; 0: as many as the runtime's executor has. The number belongs to the
   /// handle: handles with different numbers can share code.
   int threads = 0;
+  /// Measured schedules, of which the request takes the one that fits it best. Null: those of Options::wisdom_file if `target` is
+  /// absent, else none, so that a kernel for a named target does not depend on what this machine has learned.
+  std::shared_ptr<const Wisdom> wisdom;
   friend bool operator==(const KernelOptions&, const KernelOptions&) = default;
 };
 

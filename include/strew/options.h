@@ -59,6 +59,12 @@ struct Options {
   /// STREW_COSTS, a file: keeps what `strew target --measure` found about this machine (machine_costs.h). Empty: one in the
   /// user's cache folder. "off": there is none, and costs are derived from the CPU and its caches. (process)
   std::string costs_file;
+  /// STREW_WISDOM, a file: the schedules that `strew tune` found the fastest (wisdom.h). Empty: one in the user's cache folder.
+  /// "off": there is none, and schedules are chosen by costs alone. (process)
+  std::string wisdom_file;
+  /// STREW_RECORD, a folder: every process leaves a file there that says how its kernels were called: shapes, threads, and
+  /// statistics of the indices, from which `strew tune` makes workloads. Empty: none does. (process)
+  std::string record_dir;
 
   static Options from_environment() { return process_options(); }
 };

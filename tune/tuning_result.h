@@ -1,0 +1,53 @@
+// TuningResult: what a run of the tuner found: per op its candidates with their times, and the one that won. The report
+// (tune/report) draws it, wisdom keeps it, and `strew tune` prints it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "strew/kernel_options.h"
+#include "strew/schedule.h"
+
+namespace strew::inline v0 {
+
+/// A candidate and what became of it.
+struct TunedCandidate {
+  BackendChoice backend = BackendChoice::automatic;
+  Schedule schedule;
+  double predicted_ns = 0;  ///< by the cost model; 0: it has none for this backend
+  int rounds = 0;           ///< measured ones
+  double nanoseconds = 0;   ///< of a call: median
+  /// Its time over that of the default in the same round: median, and between which two values four of five rounds lie.
+  double ratio = 1, ratio_low = 1, ratio_high = 1;
+  bool is_measured = false;
+  std::string remark;  ///< if it was not measured to the end: why ("clearly slower", "wrong result: …", "crashed: signal 11")
+};
+
+struct TunedOp {
+  std::string name;                ///< the kernel's, in its file
+  std::string op_text;             ///< as given
+  std::string usage;               ///< as print(Usage) has it
+  std::vector<std::string> notes;  ///< what was invented
+  int threads = 1;
+  std::vector<TunedCandidate> candidates;  ///< in the order in which they were tried
+  size_t default_at = 0;                   ///< the schedule that the cost model chooses: the reference of all ratios
+  size_t winner_at = 0;                    ///< equal to default_at unless another one is faster beyond noise
+  double memcpy_ns = 0;                    ///< of as many bytes as a call must move
+  double limit_ns = 0;                     ///< what the machine's memory allows, by its costs
+  int64_t bytes_moved = 0;
+  double seconds = 0;       ///< that tuning took
+  bool is_stopped = false;  ///< the budget or the user ended it before the search was through
+};
+
+struct TuningResult {
+  std::string machine;    ///< CPU, cores, caches
+  std::string generator;  ///< versions of strew and LLVM
+  std::string date;       ///< ISO 8601, UTC
+  std::string mode;       ///< "estimate", "measure" or "exhaustive"
+  uint64_t seed = 0;
+  double budget_seconds = 0, seconds = 0;
+  std::vector<TunedOp> ops;
+};
+
+}  // namespace strew::inline v0

@@ -1,0 +1,55 @@
+// Usage: how an op is called in service. With the op it is a workload: what the tuner measures schedules on.
+//
+// invent_usage() makes one for an op of which nothing is known but its shapes, and says what it invented; a recording of a program
+// (STREW_RECORD, runtime/record) says it better. Tested by tests/unit/usage_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "strew/op.h"
+#include "strew/status.h"
+#include "strew/verified.h"
+#include "tune/distribution.h"
+
+namespace strew::inline v0 {
+
+/// Where the data of a call is when it begins: in the caches, because the call before used it, too; or in main memory, because calls
+/// go round more buffers than the last-level cache holds.
+enum class Temperature : uint8_t { hot, cold };
+constexpr std::string_view name(Temperature temperature) { return temperature == Temperature::hot ? "hot" : "cold"; }
+
+struct Usage {
+  /// Extents that the op leaves open, by the name of their symbol in the plan ("s0"). A symbol without one is invented.
+  std::map<std::string, int64_t> dims;
+  Distribution indices;
+  Temperature temperature = Temperature::hot;
+  int threads = 0;    ///< of a call; 0: as many as the process may use cores
+  int64_t calls = 1;  ///< how often the op is called beside the others that are tuned with it: its weight
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+/// "s0=1024,s1=8 zipf(1) cold threads=2".
+std::string print(const Usage& usage);
+
+struct InventedUsage {
+  Usage usage;
+  std::vector<std::string> notes;  ///< a sentence for each thing that was invented
+};
+/// A usage for an op: what `known` has, and the rest by what is common for such shapes and hints. `threads` of the result is not 0.
+/// Fails if `known` names a symbol that the op has not, an extent that contradicts the op, or a distribution that is illegal for it.
+struct KnownUsage {
+  std::map<std::string, int64_t> dims;
+  std::string indices;      ///< as parse_distribution() takes it; empty: unknown
+  std::string temperature;  ///< "hot" or "cold"; empty: unknown
+  int threads = 0;          ///< 0: unknown
+  int64_t calls = 1;
+};
+Expected<InventedUsage> invent_usage(const VerifiedOp& op, const KnownUsage& known);
+
+/// The op with the usage's extents in the place of the open ones.
+Expected<VerifiedOp> with_dims(const VerifiedOp& op, const Usage& usage);
+
+}  // namespace strew::inline v0
