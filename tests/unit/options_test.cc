@@ -60,10 +60,10 @@ std::string text_of_file(const std::string& path) {
 }
 
 TEST(Options, EveryFieldHasARow) {
-  const auto& [threads, pin, spin, cache, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify, target, costs] =
-      Options{};
-  const std::set<const void*> fields = {&threads, &pin,  &spin,    &cache, &compile_threads, &stack,  &verbose,
-                                        &dump,    &perf, &jitdump, &gdb,   &verify,          &target, &costs};
+  const auto& [threads, pin, spin, cache, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify, target, costs,
+               wisdom, record] = Options{};
+  const std::set<const void*> fields = {&threads, &pin,     &spin, &cache,  &compile_threads, &stack, &verbose, &dump,
+                                        &perf,    &jitdump, &gdb,  &verify, &target,          &costs, &wisdom,  &record};
   EXPECT_EQ(kOptionRows.size(), fields.size());
   std::set<std::string> names;
   const std::string header = text_of_file("include/strew/options.h");
