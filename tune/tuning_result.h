@@ -18,9 +18,12 @@ struct TunedCandidate {
   double predicted_ns = 0;  ///< by the cost model; 0: it has none for this backend
   int rounds = 0;           ///< measured ones
   double nanoseconds = 0;   ///< of a call: median
-  /// Its time over that of the default in the same round: median, and between which two values four of five rounds lie.
+  /// Its time over that of the default in the same round: median, and the interval in which the true one lies with 95 %.
   double ratio = 1, ratio_low = 1, ratio_high = 1;
   bool is_measured = false;
+  /// Measured again at the end, with the other fastest ones and the default. Only then are its numbers free of the luck of the fastest
+  /// of many.
+  bool is_confirmed = false;
   std::string remark;  ///< if it was not measured to the end: why ("clearly slower", "wrong result: …", "crashed: signal 11")
 };
 
@@ -29,6 +32,7 @@ struct TunedOp {
   std::string op_text;             ///< as given
   std::string usage;               ///< as print(Usage) has it
   std::vector<std::string> notes;  ///< what was invented
+  std::string failure;             ///< why the op could not be tuned; then there are no candidates
   int threads = 1;
   std::vector<TunedCandidate> candidates;  ///< in the order in which they were tried
   size_t default_at = 0;                   ///< the schedule that the cost model chooses: the reference of all ratios

@@ -1,0 +1,251 @@
+// See search.h.
+#include "tune/search.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "tune/turns.h"
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr size_t kBatch = 8;                  ///< new variants of a wave
+constexpr int kRungs[] = {3, 5, 9};           ///< rounds between eliminations
+constexpr int kConfirmRounds = 41;            ///< at most
+constexpr int kLeastConfirmRounds = 7;        ///< with fewer, nothing is confirmed
+constexpr size_t kFinalists = 3;              ///< that are confirmed
+constexpr double kNear = 1.1;                 ///< a variant this close to the fastest is never left out before the last rung
+constexpr double kWorthIt = 0.97;             ///< a winner's time over the default's is at most this
+constexpr double kImproves = 0.99;            ///< a wave that gains less than this counts as idle
+constexpr int kIdleWaves = 2;                 ///< of mode measure, until it ends
+constexpr size_t kRandom = 2;                 ///< variants of a wave that are taken at random, where there are enough
+
+TunedCandidate candidate_of(const Variant& variant, double predicted) {
+  TunedCandidate out;
+  out.backend = variant.backend;
+  out.schedule = variant.schedule;
+  out.predicted_ns = predicted;
+  return out;
+}
+
+Variant variant_of(const TunedCandidate& candidate) { return {candidate.backend, candidate.schedule}; }
+
+}  // namespace
+
+/// Of one candidate in one wave: times, and ratios to the default's in the same round.
+struct Search::Times {
+  std::vector<double> nanoseconds, ratios;
+};
+
+Search::Search(const SearchSpace& space, SearchSettings settings, const std::vector<TunedCandidate>& known)
+    : space_(&space), settings_(std::move(settings)), random_state_(settings_.seed) {
+  add(space.standard());
+  for (const TunedCandidate& each : known) {
+    if (is_tried(variant_of(each))) continue;
+    candidates_.push_back(each);
+    if (each.is_measured && each.ratio < candidates_[best_].ratio) best_ = candidates_.size() - 1;
+  }
+  if (settings_.mode != SearchMode::estimate) return;
+  for (const ListedVariant& each : space.listed())
+    if (!is_tried(each.variant)) add(each.variant);
+  is_done_ = true;
+}
+
+size_t Search::add(const Variant& variant) {
+  candidates_.push_back(candidate_of(variant, space_->predict(variant)));
+  return candidates_.size() - 1;
+}
+
+bool Search::is_tried(const Variant& variant) const {
+  return std::any_of(candidates_.begin(), candidates_.end(),
+                     [&](const TunedCandidate& each) { return variant_of(each) == variant; });
+}
+
+uint64_t Search::random() {  // splitmix64
+  uint64_t z = random_state_ += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+std::vector<Variant> Search::next_batch() {
+  std::vector<Variant> batch;
+  const auto take = [&](const Variant& variant) {
+    const bool is_new = !is_tried(variant) && std::find(batch.begin(), batch.end(), variant) == batch.end();
+    if (is_new && batch.size() < kBatch) batch.push_back(variant);
+  };
+  const std::vector<ListedVariant>& listed = space_->listed();
+  if (settings_.mode == SearchMode::exhaustive) {
+    for (const ListedVariant& each : listed) take(each.variant);
+    return batch;
+  }
+  const bool is_first = std::none_of(candidates_.begin(), candidates_.end(), [](const TunedCandidate& c) { return c.is_measured; });
+  if (is_first) {
+    // The model may be wrong about a strategy, so the best of each is looked at.
+    std::vector<std::pair<BackendChoice, Strategy>> kinds;
+    for (const auto& [variant, predicted] : listed) {
+      const std::pair kind(variant.backend, variant.schedule.strategy);
+      if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
+      kinds.push_back(kind);
+      take(variant);
+    }
+  } else {
+    std::vector<Variant> near = space_->neighbours(variant_of(candidates_[best_]));
+    for (size_t i = near.size(); i > 1; --i) std::swap(near[i - 1], near[random() % i]);
+    for (const Variant& variant : near)
+      if (batch.size() + kRandom < kBatch) take(variant);
+    for (size_t tries = 0; tries < 4 * kRandom && !listed.empty(); ++tries) take(listed[random() % listed.size()].variant);
+  }
+  for (const ListedVariant& each : listed) take(each.variant);
+  return batch;
+}
+
+bool Search::is_ending(Stopwatch& watch, double deadline) const { return settings_.stop() || watch.seconds() >= deadline; }
+
+std::vector<size_t> Search::prepare(Stopwatch& watch, const std::vector<Variant>& batch, double deadline) {
+  std::vector<size_t> running = {0};
+  if (best_ != 0) running.push_back(best_);
+  for (const Variant& variant : batch) {
+    if (is_ending(watch, deadline)) break;
+    const size_t at = add(variant);
+    const Status status = watch.prepare(variant);
+    if (status.ok()) {
+      running.push_back(at);
+    } else {
+      candidates_[at].remark = status.message();
+    }
+  }
+  return running;
+}
+
+bool Search::run_rounds(Stopwatch& watch, const std::vector<size_t>& running, int rounds, double deadline,
+                        std::vector<Times>& times) {
+  std::vector<double> round_times(running.size());
+  for (int round = 0; round < rounds; ++round) {
+    const double begin = watch.seconds();
+    for (size_t i = 0; i < running.size(); ++i) {
+      if (is_ending(watch, deadline)) return false;
+      const size_t at = (i + static_cast<size_t>(round)) % running.size();
+      round_times[at] = watch.sample(variant_of(candidates_[running[at]]));
+    }
+    for (size_t i = 0; i < running.size(); ++i) {
+      times[i].nanoseconds.push_back(round_times[i]);
+      times[i].ratios.push_back(round_times[i] / round_times[0]);
+    }
+    // A round that would not end in time is not begun.
+    const double now = watch.seconds();
+    if (now + (now - begin) > deadline) return false;
+  }
+  return true;
+}
+
+void Search::note(const std::vector<size_t>& running, const std::vector<Times>& times) {
+  for (size_t i = 0; i < running.size(); ++i) {
+    if (times[i].ratios.empty()) continue;
+    TunedCandidate& candidate = candidates_[running[i]];
+    const MedianRange ratio = median_range(times[i].ratios);
+    candidate.is_measured = true;
+    candidate.rounds = static_cast<int>(times[i].ratios.size());
+    candidate.nanoseconds = median(times[i].nanoseconds);
+    candidate.ratio = ratio.median;
+    candidate.ratio_low = ratio.low;
+    candidate.ratio_high = ratio.high;
+  }
+}
+
+/// Drops the slower ones, but never the default, which is the first.
+void Search::eliminate(Stopwatch& watch, std::vector<size_t>& running, std::vector<Times>& times) {
+  MedianRange fastest{1, 1, 1};
+  std::vector<double> medians;
+  for (const Times& each : times) {
+    const MedianRange range = median_range(each.ratios);
+    medians.push_back(range.median);
+    if (range.median < fastest.median) fastest = range;
+  }
+  const double middle = median(medians);
+  std::vector<size_t> kept;
+  std::vector<Times> kept_times;
+  for (size_t i = 0; i < running.size(); ++i) {
+    const MedianRange range = median_range(times[i].ratios);
+    const bool is_slower = range.low > fastest.high && range.median > 1.02 * fastest.median;
+    const bool is_behind = range.median > middle && range.median > kNear * fastest.median;
+    if (i == 0 || running[i] == best_ || (!is_slower && !is_behind)) {
+      kept.push_back(running[i]);
+      kept_times.push_back(std::move(times[i]));
+      continue;
+    }
+    candidates_[running[i]].remark = "left out after " + std::to_string(times[i].ratios.size()) + " rounds: clearly slower";
+    watch.drop(variant_of(candidates_[running[i]]));
+  }
+  running = std::move(kept);
+  times = std::move(kept_times);
+}
+
+Status Search::wave(Stopwatch& watch, double deadline) {
+  last_measured_.clear();
+  const std::vector<Variant> batch = next_batch();
+  for (const size_t at : {size_t{0}, best_})
+    if (const Status status = watch.prepare(variant_of(candidates_[at])); !status.ok()) {
+      if (at == 0) return status.with_prefix("the default schedule");
+      candidates_[at].is_measured = false;
+      candidates_[at].remark = status.message();
+      best_ = 0;
+    }
+  std::vector<size_t> running = prepare(watch, batch, deadline);
+  last_measured_ = running;
+  std::vector<Times> times(running.size());
+  for (const int rounds : kRungs) {
+    const bool went_on = run_rounds(watch, running, rounds, deadline, times);
+    note(running, times);
+    if (!went_on) break;
+    eliminate(watch, running, times);
+  }
+  // The fastest is compared within this wave: ratios of another wave had other noise.
+  const double before = candidates_[best_].ratio;
+  size_t best = best_;
+  for (const size_t at : running)
+    if (candidates_[at].is_measured && candidates_[at].ratio < candidates_[best].ratio) best = at;
+  for (const size_t at : running)
+    if (at != best && at != 0) watch.drop(variant_of(candidates_[at]));
+  last_gain_ = best == best_ ? 0 : 1 - candidates_[best].ratio / before;
+  idle_waves_ = last_gain_ > 1 - kImproves ? 0 : idle_waves_ + 1;
+  best_ = best;
+  const bool is_enough = settings_.mode == SearchMode::measure && idle_waves_ >= kIdleWaves;
+  is_done_ = batch.empty() || is_enough;
+  return {};
+}
+
+std::vector<size_t> Search::finalists() const {
+  std::vector<size_t> all;
+  for (size_t i = 1; i < candidates_.size(); ++i)
+    if (candidates_[i].is_measured && candidates_[i].ratio < 1) all.push_back(i);
+  std::stable_sort(all.begin(), all.end(), [&](size_t a, size_t b) { return candidates_[a].ratio < candidates_[b].ratio; });
+  if (all.size() > kFinalists) all.resize(kFinalists);
+  return all;
+}
+
+Status Search::confirm(Stopwatch& watch, double deadline) {
+  last_measured_.clear();
+  winner_ = 0;
+  std::vector<size_t> running = {0};
+  STREW_TRY(watch.prepare(space_->standard()));
+  for (const size_t at : finalists())
+    if (watch.prepare(variant_of(candidates_[at])).ok()) running.push_back(at);
+  if (running.size() == 1) return {};
+  std::vector<Times> times(running.size());
+  run_rounds(watch, running, kConfirmRounds, deadline, times);
+  if (times[0].ratios.size() < kLeastConfirmRounds) return {};
+  note(running, times);
+  last_measured_ = running;
+  for (const size_t at : running) {
+    candidates_[at].is_confirmed = true;
+    if (at != 0 && is_faster(candidates_[at]) && candidates_[at].ratio < candidates_[winner_].ratio) winner_ = at;
+  }
+  best_ = winner_;
+  return {};
+}
+
+bool Search::is_faster(const TunedCandidate& candidate) { return candidate.ratio < kWorthIt && candidate.ratio_high < 1; }
+
+}  // namespace strew::inline v0

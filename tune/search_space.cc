@@ -1,0 +1,95 @@
+// See search_space.h.
+#include "tune/search_space.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "schedules/costs/predict.h"
+#include "schedules/schedule.h"
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr std::array kPrefetches = {0, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
+constexpr std::array kUnrolls = {1, 2, 4, 8};
+constexpr std::array kVectorBytes = {16, 32, 64};
+constexpr std::array kScratchMib = {16, 64, 256, 1024};
+
+/// The strategies for which the limit of scratch memory decides how a call goes.
+bool uses_scratch(const Compiled& planned, Strategy strategy) {
+  return strategy == Strategy::radix || strategy == Strategy::private_tables || !planned.parts.empty();
+}
+
+}  // namespace
+
+Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& sized) {
+  STREW_TRY(planned.scheduled);
+  STREW_TRY(planned.chosen);
+  SearchSpace space(planned, sized);
+  const auto add_backend = [&](const Backend& backend) {
+    const Expected<BackendChoice> choice = parse_backend(backend.name());
+    if (choice.ok() && !backend.interprets()) space.backends_.push_back(*choice);
+  };
+  if (planned.backend->interprets())
+    return unsupported("tune: no backend makes code for this op, expected one that llvm or halide can build");
+  add_backend(*planned.backend);
+  for (const Candidate& each : planned.backends)
+    if (each.status.ok() && each.backend != planned.backend) add_backend(*each.backend);
+
+  const std::vector<Schedule> schedules = default_candidates(planned.plan, planned.target, planned_threads(planned.target, planned.threads));
+  for (const Schedule& schedule : schedules)
+    if (std::find(space.strategies_.begin(), space.strategies_.end(), schedule.strategy) == space.strategies_.end())
+      space.strategies_.push_back(schedule.strategy);
+  const Variant standard{space.backends_[0], planned.schedule};
+  for (const BackendChoice backend : space.backends_) {
+    for (Schedule schedule : schedules) {
+      // A schedule that adapts takes the same calls as one that does not, and more; both are tried where the default adapts.
+      for (const bool adapts : {false, true}) {
+        if (adapts && !standard.schedule.adapts) continue;
+        schedule.adapts = adapts;
+        const Variant variant{backend, schedule};
+        if (variant != standard && space.allows(variant)) space.listed_.push_back({variant, space.predict(variant)});
+      }
+    }
+  }
+  const auto time_of = [](const ListedVariant& each) {
+    return each.predicted_ns > 0 ? each.predicted_ns : std::numeric_limits<double>::infinity();
+  };
+  std::stable_sort(space.listed_.begin(), space.listed_.end(),
+                   [&](const ListedVariant& a, const ListedVariant& b) { return time_of(a) < time_of(b); });
+  space.listed_.insert(space.listed_.begin(), {standard, space.predict(standard)});
+  return space;
+}
+
+bool SearchSpace::allows(const Variant& variant) const {
+  return check_schedule(variant.schedule, planned_->plan, planned_->target).ok();
+}
+
+double SearchSpace::predict(const Variant& variant) const {
+  if (variant.backend != backends_[0]) return 0;
+  return strew::predict({workload_of(sized_->plan), variant.schedule, planned_->target,
+                         planned_threads(planned_->target, planned_->threads)})
+      .total();
+}
+
+std::vector<Variant> SearchSpace::neighbours(const Variant& variant) const {
+  std::vector<Variant> all;
+  const auto add = [&](auto set) {
+    Variant changed = variant;
+    set(changed);
+    if (changed != variant && allows(changed)) all.push_back(changed);
+  };
+  for (const Strategy strategy : strategies_) add([&](Variant& v) { v.schedule.strategy = strategy; });
+  for (const int distance : kPrefetches) add([&](Variant& v) { v.schedule.prefetch = distance; });
+  for (const int unroll : kUnrolls) add([&](Variant& v) { v.schedule.unroll = unroll; });
+  for (const int bytes : kVectorBytes) add([&](Variant& v) { v.schedule.vector_bytes = bytes; });
+  add([](Variant& v) { v.schedule.nontemporal = !v.schedule.nontemporal; });
+  if (standard().schedule.adapts) add([](Variant& v) { v.schedule.adapts = !v.schedule.adapts; });
+  if (uses_scratch(*planned_, variant.schedule.strategy))
+    for (const int mib : kScratchMib) add([&](Variant& v) { v.schedule.scratch_mib = mib; });
+  for (const BackendChoice backend : backends_) add([&](Variant& v) { v.backend = backend; });
+  return all;
+}
+
+}  // namespace strew::inline v0

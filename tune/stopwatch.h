@@ -1,0 +1,23 @@
+// Stopwatch: where the tuner's times come from. KernelStopwatch (kernel_stopwatch.h) runs kernels; RecordedStopwatch
+// (recorded_stopwatch.h) tells what another one told before, so that the tuner's decisions can be repeated and tested.
+#pragma once
+
+#include "strew/status.h"
+#include "tune/variant.h"
+
+namespace strew::inline v0 {
+
+class Stopwatch {
+ public:
+  virtual ~Stopwatch() = default;
+  /// Makes a variant ready. Not ok: why it cannot be measured; the search goes on without it.
+  virtual Status prepare(const Variant& variant) = 0;
+  /// Nanoseconds per call of a variant that is ready: one turn of it.
+  virtual double sample(const Variant& variant) = 0;
+  /// The variant will not be measured again.
+  virtual void drop(const Variant& variant) = 0;
+  /// Seconds since the tuner began.
+  virtual double seconds() = 0;
+};
+
+}  // namespace strew::inline v0
