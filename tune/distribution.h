@@ -34,7 +34,7 @@ Expected<Distribution> parse_distribution(std::string_view text);
 /// parse_distribution() reads it.
 std::string print(const Distribution& distribution);
 
-/// `count` row numbers in [0, rows). Depends on nothing but its arguments, on any machine. `kind` must not be `file`. Fails if a
+/// `count` row numbers in [0, rows), which depend on the arguments alone. `kind` must not be `file`. Fails if a
 /// permutation has too few rows.
 Expected<std::vector<int64_t>> draw_rows(const Distribution& distribution, int64_t count, int64_t rows, uint64_t seed);
 

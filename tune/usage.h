@@ -6,12 +6,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "strew/op.h"
 #include "strew/status.h"
+#include "strew/tensor.h"
 #include "strew/verified.h"
 #include "tune/distribution.h"
 
@@ -26,20 +28,15 @@ struct Usage {
   /// Extents that the op leaves open, by the name of their symbol in the plan ("s0"). A symbol without one is invented.
   std::map<std::string, int64_t> dims;
   Distribution indices;
+  std::shared_ptr<const Tensor> index_tensor;  ///< of kind file: what the file holds, in the op's index dtype
   Temperature temperature = Temperature::hot;
   int threads = 0;    ///< of a call; 0: as many as the process may use cores
   int64_t calls = 1;  ///< how often the op is called beside the others that are tuned with it: its weight
-  friend bool operator==(const Usage&, const Usage&) = default;
 };
 /// "s0=1024,s1=8 zipf(1) cold threads=2".
 std::string print(const Usage& usage);
 
-struct InventedUsage {
-  Usage usage;
-  std::vector<std::string> notes;  ///< a sentence for each thing that was invented
-};
-/// A usage for an op: what `known` has, and the rest by what is common for such shapes and hints. `threads` of the result is not 0.
-/// Fails if `known` names a symbol that the op has not, an extent that contradicts the op, or a distribution that is illegal for it.
+/// What is known of a usage, as texts and numbers of a command line or of a recording.
 struct KnownUsage {
   std::map<std::string, int64_t> dims;
   std::string indices;      ///< as parse_distribution() takes it; empty: unknown
@@ -47,7 +44,22 @@ struct KnownUsage {
   int threads = 0;          ///< 0: unknown
   int64_t calls = 1;
 };
+/// Reads "s0=1024,s1=8".
+Expected<std::map<std::string, int64_t>> parse_dims(std::string_view text);
+
+struct InventedUsage {
+  Usage usage;
+  std::vector<std::string> notes;  ///< a sentence for each thing that was invented
+};
+/// A usage for an op: what `known` has, and the rest as is common for such shapes and hints. `threads` of the result is not 0.
+/// Fails if `known` names a symbol that the op has not, an extent that contradicts the op, or a distribution that is illegal for it.
 Expected<InventedUsage> invent_usage(const VerifiedOp& op, const KnownUsage& known);
+
+/// The tensor that the indices select from.
+const TensorType& table_of(const Op& op);
+/// For an op without open extents: for each operand dim that an index component moves, in the order of the dims, how many places a window
+/// can have in it. If the op says that indices are unique, these are places that do not overlap.
+std::vector<int64_t> starts_of(const Op& op);
 
 /// The op with the usage's extents in the place of the open ones.
 Expected<VerifiedOp> with_dims(const VerifiedOp& op, const Usage& usage);

@@ -1,8 +1,9 @@
-// WorkloadData: the tensors of the calls that are measured: as many sets of indices, and of tables if the workload is cold, as it
-// takes. The numbers are made from a seed, small, and such that repeated in-place updates stay finite. Tested by
-// tests/unit/workload_data_test.cc.
+// WorkloadData: the tensors of the calls that are measured: several sets of indices, and, if the workload is cold, as many tables and
+// updates as it takes to go round more than the last-level cache holds. The numbers are small, so that repeated updates in place stay
+// finite. Tested by tests/unit/workload_data_test.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,24 +18,42 @@ namespace strew::inline v0 {
 
 class WorkloadData {
  public:
-  /// Fails if the usage is illegal for the op, a file does not fit, or memory is short: it then names the bytes that are needed.
-  /// `max_bytes`: the most memory to take.
+  /// Fails if the usage is illegal for the op, its index tensor does not fit, or the data would take more than `max_bytes`: the message
+  /// names both numbers.
   static Expected<WorkloadData> make(const VerifiedOp& op, const Usage& usage, uint64_t seed, int64_t max_bytes);
 
   /// Calls go round the sets.
-  int64_t sets() const { return sets_; }
-  /// The tensors of a call, in the order that Kernel::run takes them. `set` in [0, sets()).
-  std::span<const TensorView> call(int64_t set) const;
-  /// Gives results that calls update in place the contents that they had at first.
+  int64_t sets() const { return static_cast<int64_t>(calls_.size()); }
+  /// The tensors of a call, in the order in which Kernel::run takes them. `set` is in [0, sets()).
+  std::span<const TensorView> call(int64_t set) const { return calls_[static_cast<size_t>(set)]; }
+  /// Gives the results the contents that they had at first.
   void restore();
   int64_t bytes() const { return bytes_; }              ///< of all buffers
   int64_t bytes_moved() const { return bytes_moved_; }  ///< by one call, at least: read and written
-  /// What the result tensors of call(set) hold, one after the other.
+  /// The bytes of the result tensors of call(set), one after the other.
   std::vector<std::byte> results(int64_t set) const;
 
  private:
-  int64_t sets_ = 1, bytes_ = 0, bytes_moved_ = 0;
-  // The implementation adds its members.
+  /// Memory of one tensor of one or more calls. `first` is the byte of element [0, ..., 0].
+  struct Storage {
+    Buffer buffer;
+    int64_t first = 0;
+    size_t slot = 0;
+  };
+  explicit WorkloadData(VerifiedOp sized);
+  Status lay_out(const Usage& usage, int64_t max_bytes);
+  Expected<size_t> allocate(size_t slot);
+  Status fill_indices(const Usage& usage, uint64_t seed);
+  void fill(const Storage& storage);
+  void count_moved();
+
+  // The views of calls refer to the dims and strides of these types.
+  VerifiedOp sized_;
+  std::vector<TensorSlot> slots_;
+  std::vector<Storage> storages_;
+  std::vector<std::vector<TensorView>> calls_;
+  std::vector<std::vector<size_t>> storage_of_;  ///< [set][slot]
+  int64_t bytes_ = 0, bytes_moved_ = 0;
 };
 
 }  // namespace strew::inline v0

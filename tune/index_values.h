@@ -1,0 +1,19 @@
+// The index tensors of a workload. Tested by tests/unit/workload_data_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "strew/op.h"
+#include "strew/status.h"
+#include "tune/distribution.h"
+
+namespace strew::inline v0 {
+
+/// Writes index vectors that are in bounds, drawn from the distribution, into the indices of an op without open extents. `first`: the byte
+/// of element [0, ..., 0]. Each element of the batching dims has a draw of its own.
+Status write_indices(const Op& sized, const Distribution& distribution, uint64_t seed, std::byte* first);
+/// Fails if an index vector is out of bounds: the message names the position and the value.
+Status check_indices_in_bounds(const Op& sized, const std::byte* first);
+
+}  // namespace strew::inline v0

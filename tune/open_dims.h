@@ -1,0 +1,33 @@
+// OpenDims: the extents of an op that only the call knows, in groups of which all must be the same. Tested by
+// tests/unit/usage_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "strew/verified.h"
+
+namespace strew::inline v0 {
+
+/// What an open extent is for, which decides what is invented for it.
+enum class OpenDimKind : uint8_t {
+  batching,  ///< a batching dim
+  indexed,   ///< a dim of the indexed tensor in which an index moves the window
+  whole,     ///< another dim of the indexed tensor
+  window,    ///< of the window, in a dim of the indexed tensor that an index moves
+  position,  ///< of the index positions
+};
+
+struct OpenDim {
+  std::string name;   ///< the plan's symbol, "s0"; empty: the plan needs none for it
+  std::string where;  ///< "dim 0 of operand"
+  OpenDimKind kind = OpenDimKind::position;
+  std::vector<int64_t*> extents;  ///< in the op that was given
+};
+
+/// The open extents of `op`, which must live as long as the result and be `verified`'s. Setting all `extents` of a group to one number
+/// makes it static.
+Expected<std::vector<OpenDim>> open_dims(Op& op, const VerifiedOp& verified);
+
+}  // namespace strew::inline v0
