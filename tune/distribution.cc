@@ -25,7 +25,8 @@ constexpr KindRow kKinds[] = {
     {Distribution::Kind::hot, "hot", 0, 1},         {Distribution::Kind::permutation, "permutation", 0, 0},
 };
 constexpr std::string_view kExpected =
-    "expected uniform, zipf(s) with s from 0.001 to 16, sorted, runs(n) with n from 1 to 1e9, hot(p) with p from 0 to 1, permutation, or a "
+    "expected uniform, zipf(s) with s from 0.001 to 16, sorted, runs(n) with n from 1 to 1e9, hot(p) with p from 0 to 1, "
+    "permutation, or a "
     "file whose name ends in .npy";
 
 /// A permutation of [0, rows) that takes no memory: a Feistel network over the next power of four, walked until it is in range.
@@ -131,7 +132,8 @@ std::string print(const Distribution& distribution) {
 Expected<std::vector<int64_t>> draw_rows(const Distribution& distribution, int64_t count, int64_t rows, uint64_t seed) {
   using Kind = Distribution::Kind;
   if (count < 0 || (rows <= 0 && count > 0))
-    return invalid_argument("indices: " + std::to_string(count) + " of " + std::to_string(rows) + " rows, expected a row at least");
+    return invalid_argument("indices: " + std::to_string(count) + " of " + std::to_string(rows) +
+                            " rows, expected a row at least");
   Random random(seed);
   if (count == 0) return std::vector<int64_t>();
   if (distribution.kind == Kind::runs) return draw_runs(count, rows, distribution.parameter, random);

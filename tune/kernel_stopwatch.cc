@@ -14,8 +14,8 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr double kReferencePerByte = 25e-9;           ///< seconds that the reference takes for a byte that a call moves, roughly
-constexpr double kIsolatedSeconds = 60;               ///< after which a kernel in a child counts as hung
+constexpr double kReferencePerByte = 25e-9;            ///< seconds that the reference takes for a byte that a call moves, roughly
+constexpr double kIsolatedSeconds = 60;                ///< after which a kernel in a child counts as hung
 constexpr int64_t kCheapToRestore = int64_t{8} << 20;  ///< bytes of data that are restored before every turn
 
 Turn turn_for(int threads) {

@@ -36,12 +36,11 @@ class KernelStopwatch final : public Stopwatch {
   double sample(const Variant& variant) override;
   void drop(const Variant& variant) override;
   double seconds() override;
-
-  /// Nanoseconds of a copy of half as many bytes as a call moves, by one thread; cold if the workload is.
-  double memcpy_nanoseconds() const;
-  const WorkloadData& data() const { return data_; }
+  CallFacts facts() override { return {data_.bytes(), data_.bytes_moved(), memcpy_nanoseconds()}; }
 
  private:
+  /// Of a copy of half as many bytes as a call moves; cold if the workload is.
+  double memcpy_nanoseconds() const;
   struct Ready {
     Variant variant;
     Kernel kernel;

@@ -61,7 +61,9 @@ struct Tensors {
 
 Tensors tensors_of(Op& op) {
   Tensors out;
-  const auto add = [&](Role role, size_t index, TensorType& type) { out.all.push_back({{role, static_cast<int>(index), 0}, &type}); };
+  const auto add = [&](Role role, size_t index, TensorType& type) {
+    out.all.push_back({{role, static_cast<int>(index), 0}, &type});
+  };
   if (auto* scatter = std::get_if<Scatter>(&op)) {
     for (size_t i = 0; i < scatter->results.size(); ++i) {
       add(Role::result, i, scatter->results[i]);
@@ -132,8 +134,8 @@ OpenDimKind kind_of(const std::vector<std::pair<Place, int64_t*>>& group, const 
       return dim.component >= 0 ? OpenDimKind::indexed : OpenDimKind::whole;
     }
     if (place.role == tensors.slices && place.index == 0 && dims.slices[d].operand_dim >= 0)
-      kind = dims.operand[static_cast<size_t>(dims.slices[d].operand_dim)].component >= 0 ? OpenDimKind::window
-                                                                                           : OpenDimKind::whole;
+      kind =
+          dims.operand[static_cast<size_t>(dims.slices[d].operand_dim)].component >= 0 ? OpenDimKind::window : OpenDimKind::whole;
   }
   return kind;
 }

@@ -21,7 +21,8 @@ namespace strew::inline v0 {
 class TimingsFile {
  public:
   /// Replaces the file.
-  static Expected<std::shared_ptr<TimingsFile>> create(const std::string& path, const std::string& mode, uint64_t seed, double budget_seconds);
+  static Expected<std::shared_ptr<TimingsFile>> create(const std::string& path, const std::string& mode, uint64_t seed,
+                                                       double budget_seconds);
   void write(const std::string& line) { out_ << line << '\n'; }
   /// Fails if something could not be written.
   Status close();
@@ -39,6 +40,7 @@ class RecordingStopwatch final : public Stopwatch {
   double sample(const Variant& variant) override;
   void drop(const Variant& variant) override { from_->drop(variant); }
   double seconds() override { return from_->seconds(); }
+  CallFacts facts() override;
 
  private:
   std::unique_ptr<Stopwatch> from_;
@@ -56,6 +58,7 @@ struct RecordedTimings {
     std::vector<double> sample_seconds;
   };
   TuningTask task;
+  CallFacts facts;
   std::map<std::string, Answers> answers;  ///< by print(Variant)
 };
 struct RecordedRun {
@@ -78,6 +81,7 @@ class RecordedStopwatch final : public Stopwatch {
   double sample(const Variant& variant) override;
   void drop(const Variant&) override {}
   double seconds() override { return *clock_; }
+  CallFacts facts() override { return timings_->facts; }
 
  private:
   const RecordedTimings* timings_;

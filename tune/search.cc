@@ -10,16 +10,16 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr size_t kBatch = 8;                  ///< new variants of a wave
-constexpr int kRungs[] = {3, 5, 9};           ///< rounds between eliminations
-constexpr int kConfirmRounds = 41;            ///< at most
-constexpr int kLeastConfirmRounds = 7;        ///< with fewer, nothing is confirmed
-constexpr size_t kFinalists = 3;              ///< that are confirmed
-constexpr double kNear = 1.1;                 ///< a variant this close to the fastest is never left out before the last rung
-constexpr double kWorthIt = 0.97;             ///< a winner's time over the default's is at most this
-constexpr double kImproves = 0.99;            ///< a wave that gains less than this counts as idle
-constexpr int kIdleWaves = 2;                 ///< of mode measure, until it ends
-constexpr size_t kRandom = 2;                 ///< variants of a wave that are taken at random, where there are enough
+constexpr size_t kBatch = 8;            ///< new variants of a wave
+constexpr int kRungs[] = {3, 5, 9};     ///< rounds between eliminations
+constexpr int kConfirmRounds = 41;      ///< at most
+constexpr int kLeastConfirmRounds = 7;  ///< with fewer, nothing is confirmed
+constexpr size_t kFinalists = 3;        ///< that are confirmed
+constexpr double kNear = 1.1;           ///< a variant this close to the fastest is never left out before the last rung
+constexpr double kWorthIt = 0.97;       ///< a winner's time over the default's is at most this
+constexpr double kImproves = 0.99;      ///< a wave that gains less than this counts as idle
+constexpr int kIdleWaves = 2;           ///< of mode measure, until it ends
+constexpr size_t kRandom = 2;           ///< variants of a wave that are taken at random, where there are enough
 
 TunedCandidate candidate_of(const Variant& variant, double predicted) {
   TunedCandidate out;
@@ -80,7 +80,8 @@ std::vector<Variant> Search::next_batch() {
     for (const ListedVariant& each : listed) take(each.variant);
     return batch;
   }
-  const bool is_first = std::none_of(candidates_.begin(), candidates_.end(), [](const TunedCandidate& c) { return c.is_measured; });
+  const bool is_first =
+      std::none_of(candidates_.begin(), candidates_.end(), [](const TunedCandidate& c) { return c.is_measured; });
   if (is_first) {
     // The model may be wrong about a strategy, so the best of each is looked at.
     std::vector<std::pair<BackendChoice, Strategy>> kinds;

@@ -37,7 +37,8 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
   for (const Candidate& each : planned.backends)
     if (each.status.ok() && each.backend != planned.backend) add_backend(*each.backend);
 
-  const std::vector<Schedule> schedules = default_candidates(planned.plan, planned.target, planned_threads(planned.target, planned.threads));
+  const std::vector<Schedule> schedules =
+      default_candidates(planned.plan, planned.target, planned_threads(planned.target, planned.threads));
   for (const Schedule& schedule : schedules)
     if (std::find(space.strategies_.begin(), space.strategies_.end(), schedule.strategy) == space.strategies_.end())
       space.strategies_.push_back(schedule.strategy);

@@ -2,10 +2,19 @@
 // (recorded_stopwatch.h) tells what another one told before, so that the tuner's decisions can be repeated and tested.
 #pragma once
 
+#include <cstdint>
+
 #include "strew/status.h"
 #include "tune/variant.h"
 
 namespace strew::inline v0 {
+
+/// What the work of a call is, whatever the variant.
+struct CallFacts {
+  int64_t data_bytes = 0;   ///< memory that the workload's data takes
+  int64_t bytes_moved = 0;  ///< by one call, at least: read and written
+  double memcpy_ns = 0;     ///< of a copy that moves as many bytes, by one thread
+};
 
 class Stopwatch {
  public:
@@ -18,6 +27,7 @@ class Stopwatch {
   virtual void drop(const Variant& variant) = 0;
   /// Seconds since the tuner began.
   virtual double seconds() = 0;
+  virtual CallFacts facts() = 0;
 };
 
 }  // namespace strew::inline v0

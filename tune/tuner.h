@@ -24,8 +24,8 @@ namespace strew::inline v0 {
 struct TuningProgress {
   std::string_view op;
   size_t op_number = 0, ops = 0;
-  size_t candidates = 0;   ///< of this op, so far
-  double best_ratio = 1;   ///< of its fastest one to its default
+  size_t candidates = 0;  ///< of this op, so far
+  double best_ratio = 1;  ///< of its fastest one to its default
   double best_ns = 0;
   double seconds = 0, budget_seconds = 0;
 };

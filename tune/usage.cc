@@ -71,7 +71,8 @@ int64_t invented_extent(const Op& op, const OpenDim& dim, const std::vector<Open
     case OpenDimKind::position:
       break;
   }
-  const auto positions = std::count_if(open.begin(), open.end(), [](const OpenDim& d) { return d.kind == OpenDimKind::position; });
+  const auto positions =
+      std::count_if(open.begin(), open.end(), [](const OpenDim& d) { return d.kind == OpenDimKind::position; });
   const double all = std::clamp(static_cast<double>(rows_of(op)) / 4, 1.0, static_cast<double>(kPositions));
   return static_cast<int64_t>(std::pow(all, 1 / static_cast<double>(positions)));
 }
@@ -86,7 +87,8 @@ Status fill_extents(Op& op, const VerifiedOp& verified, std::map<std::string, in
   for (const auto& [name, extent] : dims) {
     const bool is_open = std::any_of(open.begin(), open.end(), [&](const OpenDim& dim) { return dim.name == name; });
     if (!is_open)
-      return invalid_argument("dims: '" + name + "', expected " + (known.empty() ? "none: every extent is known" : "one of " + known));
+      return invalid_argument("dims: '" + name + "', expected " +
+                              (known.empty() ? "none: every extent is known" : "one of " + known));
     if (extent < 0) return invalid_argument("dims: " + name + "=" + std::to_string(extent) + ", expected a number from 0 on");
   }
   for (const OpenDim& dim : open) {
@@ -96,8 +98,8 @@ Status fill_extents(Op& op, const VerifiedOp& verified, std::map<std::string, in
     if (given != dims.end()) continue;
     if (!dim.name.empty()) dims[dim.name] = extent;
     if (notes != nullptr)
-      notes->push_back((dim.name.empty() ? dim.where : dim.name + " (" + dim.where + ")") + " is open: " + std::to_string(extent) +
-                       " is taken.");
+      notes->push_back((dim.name.empty() ? dim.where : dim.name + " (" + dim.where + ")") +
+                       " is open: " + std::to_string(extent) + " is taken.");
   }
   return {};
 }
@@ -148,7 +150,8 @@ Distribution invented_distribution(const Op& sized, std::string& note) {
 Status check_distribution(const Op& sized, const Distribution& distribution) {
   using Kind = Distribution::Kind;
   if (is_unique(sized) && distribution.kind != Kind::permutation && distribution.kind != Kind::file && positions_of(sized) > 1)
-    return invalid_argument("indices: '" + print(distribution) + "', expected permutation or a file: the op says that indices are unique");
+    return invalid_argument("indices: '" + print(distribution) +
+                            "', expected permutation or a file: the op says that indices are unique");
   if (distribution.kind == Kind::permutation && positions_of(sized) > rows_of(sized))
     return invalid_argument("indices: a permutation of " + std::to_string(rows_of(sized)) + " rows has no " +
                             std::to_string(positions_of(sized)) + " different ones, expected another distribution or other dims");
@@ -157,7 +160,9 @@ Status check_distribution(const Op& sized, const Distribution& distribution) {
 
 }  // namespace
 
-const TensorType& table_of(const Op& op) { return is_scatter(op) ? std::get<Scatter>(op).results[0] : std::get<Gather>(op).operand; }
+const TensorType& table_of(const Op& op) {
+  return is_scatter(op) ? std::get<Scatter>(op).results[0] : std::get<Gather>(op).operand;
+}
 
 std::vector<int64_t> starts_of(const Op& op) {
   const AccessDims dims(op);

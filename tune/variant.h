@@ -14,8 +14,6 @@ struct Variant {
   friend bool operator==(const Variant&, const Variant&) = default;
 };
 /// "llvm strategy=owner,vector_bytes=64,…"
-inline std::string print(const Variant& variant) {
-  return std::string(name(variant.backend)) + " " + print(variant.schedule);
-}
+inline std::string print(const Variant& variant) { return std::string(name(variant.backend)) + " " + print(variant.schedule); }
 
 }  // namespace strew::inline v0
