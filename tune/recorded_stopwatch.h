@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "strew/export.h"
 #include "tune/stopwatch.h"
 #include "tune/tuning_task.h"
 
@@ -69,7 +70,7 @@ struct RecordedRun {
   std::vector<std::string> problems;  ///< lines that could not be read, with the reason
 };
 /// Reads a file of timings. Bad lines are left out and told in `problems`; fails if the file cannot be read or has no op.
-Expected<RecordedRun> read_timings(const std::string& path);
+STREW_API Expected<RecordedRun> read_timings(const std::string& path);
 
 /// Tells recorded answers: samples in their order, and from the first again when there are no more. A variant without timings cannot be
 /// prepared. Its clock advances by what each answer took.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "strew/export.h"
 #include "strew/kernel_options.h"
 #include "strew/schedule.h"
 
@@ -26,6 +27,9 @@ struct TunedCandidate {
   bool is_confirmed = false;
   std::string remark;  ///< if it was not measured to the end: why ("clearly slower", "wrong result: …", "crashed: signal 11")
 };
+
+/// "halide, prefetch=64": what a candidate has other than the default.
+STREW_API std::string difference(const TunedCandidate& candidate, const TunedCandidate& standard);
 
 struct TunedOp {
   std::string name;                ///< the kernel's, in its file

@@ -7,6 +7,7 @@
 #include "tools/strew/options.h"
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <limits>
 #include <sstream>
 
@@ -60,6 +61,7 @@ const char* example(const std::string& command) {
   if (command == "compile") return "Example:\n  strew compile decode.onnx --emit asm -o decode.s --target x86-64-v3";
   if (command == "target") return "Example:\n  strew target --json";
   if (command == "library") return "Example:\n  strew library kernels.json -o kernels";
+  if (command == "tune") return "Example:\n  strew tune decode.onnx --budget 30s --report tuned.html";
   if (command == "completion") return "Example:\n  strew completion bash > ~/.local/share/bash-completion/completions/strew";
   if (command == "manual") return "Example:\n  strew manual | man -l -";
   return "Examples:\n  strew explain decode.onnx\n  strew run decode.onnx --input past.npy update.npy indices.npy --output "
@@ -67,11 +69,11 @@ const char* example(const std::string& command) {
          "  strew compile decode.onnx --emit asm -o decode.s\n`strew COMMAND --help` shows a command's options.";
 }
 
-void add_import_options(CLI::App& app, Options& options, Raw& raw) {
-  app.add_option(
-         "FILE", options.file,
-         "the file to read: .onnx, .tflite, .mlir (StableHLO or MLIR tensor), .pto (an NPU program) or .strew (canonical text)")
-      ->required();
+constexpr const char* kFileHelp =
+    "the file to read: .onnx, .tflite, .mlir (StableHLO or MLIR tensor), .pto (an NPU program) or .strew (canonical text)";
+
+/// The options that decide how a model file is read.
+void add_reading_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option(
       "--oob", raw.oob,
       "out-of-bounds policy, instead of the file's: undefined, skip_element, skip_window, clamp, wrap, error, fill_element[:V], "
@@ -83,6 +85,42 @@ void add_import_options(CLI::App& app, Options& options, Raw& raw) {
                  "the largest file to read (default: a limit per format, docs/security.md)")
       ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
   app.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
+}
+
+void add_import_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("FILE", options.file, kFileHelp)->required();
+  add_reading_options(app, options, raw);
+}
+
+void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
+  TuneOptions& tune = options.tune;
+  app.add_option("FILE", tune.files, std::string(kFileHelp) + ", or a recording of a program's calls (STREW_RECORD)")->required();
+  add_reading_options(app, options, raw);
+  app.add_option("--kernel", options.kernel_name, "tune the kernel of that name only; `strew explain FILE` lists the names");
+  app.add_option("--threads", raw.threads, "threads of a call, 1..1024 (default: all cores)");
+  app.add_option("--budget", tune.budget,
+                 "the most time to spend on all kernels, as in 30s, 500ms or 5m (default: 4 s per kernel)");
+  app.add_option(
+         "--mode", tune.mode,
+         "estimate (measure nothing: the cost model decides), measure (until nothing faster turns up), or exhaustive (all "
+         "candidates) (default: measure)")
+      ->check(CLI::IsMember({"estimate", "measure", "exhaustive"}));
+  app.add_option("--dims", tune.dims,
+                 "extents that the kernel leaves open, as in s0=1024,s1=8 (default: common ones, which are named)");
+  app.add_option(
+      "--indices", tune.indices,
+      "how indices are spread: uniform, zipf(s), sorted, runs(n), hot(p), permutation, or an .npy file with an index tensor "
+      "(default: what suits the op, which is named)");
+  app.add_option("--temperature", tune.temperature,
+                 "hot: the data is in the caches when a call begins; cold: calls go round more than the last-level cache "
+                 "(default: cold if "
+                 "the table is larger than that)")
+      ->check(CLI::IsMember({"hot", "cold"}));
+  app.add_option("--seed", tune.seed, "of the data and of what the search takes at random (default: 1)");
+  app.add_option("--report", tune.report, "write a page of HTML with all candidates and their times");
+  app.add_option("--timings", tune.timings, "write every measured time, for `strew wisdom replay`");
+  app.add_flag("--isolate", tune.isolate,
+               "run the first kernel of each backend and strategy in a child process, so that a crash ends that one only");
 }
 
 void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_view default_target = "native") {
@@ -189,7 +227,21 @@ Status parse_program_options(const Raw& raw, pto::ProgramOptions& out) {
   return invalid_argument("--sync: it is '" + raw.sync + "', expected flags, addresses or tool");
 }
 
+/// Reads "30s", "500ms" or "5m".
+Expected<double> parse_duration(const std::string& text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
+  for (const auto& [name, seconds] : kUnits)
+    if (error == std::errc() && unit == name && number > 0 && number * seconds <= 1e6) return number * seconds;
+  return invalid_argument("--budget: it is '" + text + "', expected a time from 1ms to 1e6s, as in 30s, 500ms or 5m");
+}
+
 Status check_values(const Raw& raw, Options& options) {
+  if (!options.tune.budget.empty()) {
+    STREW_ASSIGN(options.tune.budget_seconds, parse_duration(options.tune.budget));
+  }
   STREW_TRY(parse_program_options(raw, options.program));
   STREW_TRY(parse_import(raw, options.import));
   STREW_TRY(parse_backend(raw.backend, options.kernel));
@@ -267,6 +319,9 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
       ->check(CLI::Range(1, 1024));
   command->add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
 
+  command = app.add_subcommand("tune", "find the fastest schedules of a file's kernels by measuring, and keep them as wisdom");
+  add_tune_options(*command, options, raw);
+
   command = app.add_subcommand("target", "print the target machine: features, caches, cores, costs, and what --target overrides");
   CLI::Option* const described =
       command->add_option("--target", raw.target, "describe this machine instead: CPU[+feature|-feature...]");
@@ -298,6 +353,9 @@ std::vector<std::string> choices_of(const std::string& option) {
   if (option == "--gather-to") return names({"ub", "l1"});
   if (option == "--sync") return names({"flags", "addresses", "tool"});
   if (option == "--cache") return names({"off"});
+  if (option == "--mode") return names({"estimate", "measure", "exhaustive"});
+  if (option == "--temperature") return names({"hot", "cold"});
+  if (option == "--indices") return names({"uniform", "zipf(1)", "sorted", "runs(8)", "hot(0.5)", "permutation"});
   if (option == "--backend") {
     std::istringstream list(backend_names());
     for (std::string name; std::getline(list >> std::ws, name, ',');) out.push_back(name);
@@ -377,6 +435,8 @@ int parse_command_line(int argc, char** argv, Options& options) {
   if (const int status = describe(app, options); status >= 0) return status;
   options.import.check_undefined = options.command == "run" && !options.trust_indices;
   keep_whole({options.file, options.output, options.depfile});
+  keep_whole(options.tune.files);
+  keep_whole({options.tune.report, options.tune.timings});
   keep_whole(options.inputs);
   keep_whole(options.outputs);
   const Status status = check_values(raw, options);

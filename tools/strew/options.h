@@ -11,6 +11,15 @@
 
 namespace strew::cli {
 
+/// What `strew tune` is asked.
+struct TuneOptions {
+  std::vector<std::string> files;
+  std::string mode = "measure", budget, dims, indices, temperature, report, timings;
+  uint64_t seed = 1;
+  double budget_seconds = 0;  ///< of `budget`; 0: not given
+  bool isolate = false;
+};
+
 struct Options {
   std::string command;  ///< "run", "check", …
   std::string file;
@@ -34,6 +43,7 @@ struct Options {
   pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync
   bool schedule_given = false, target_given = false;
   bool measure = false;  ///< target
+  TuneOptions tune;
 };
 
 /// Fills `options`. Returns -1 if the command shall run, otherwise the exit status: help, or a usage error that was
@@ -47,5 +57,6 @@ int explain(const Options& options);
 int compile(const Options& options);
 int target(const Options& options);
 int library(const Options& options);
+int tune(const Options& options);
 
 }  // namespace strew::cli

@@ -4,10 +4,11 @@
 
 #include <string>
 
+#include "strew/export.h"
 #include "tune/tuning_result.h"
 
 namespace strew::inline v0 {
 
-std::string html_report(const TuningResult& result);
+STREW_API std::string html_report(const TuningResult& result);
 
 }  // namespace strew::inline v0

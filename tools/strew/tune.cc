@@ -1,0 +1,96 @@
+// strew tune: measures the schedules of a file's kernels and keeps the times as wisdom. Tested by tests/error/tune_test.cc.
+#include <algorithm>
+#include <memory>
+
+#include "base/pending_file.h"
+#include "tools/npy.h"
+#include "tools/strew/interrupt.h"
+#include "tools/strew/message.h"
+#include "tools/strew/options.h"
+#include "tools/strew/tuning_text.h"
+#include "tune/report/html_report.h"
+#include "tune/tuner.h"
+#include "tune/tuning_tasks.h"
+
+namespace strew::cli {
+namespace {
+
+KnownUsage known_usage(const Options& options) {
+  KnownUsage known;
+  known.indices = options.tune.indices;
+  known.temperature = options.tune.temperature;
+  known.threads = options.kernel.threads;
+  return known;
+}
+
+/// Reads the index tensor of --indices FILE.npy for a task, in its op's dtype.
+Status read_indices(TuningTask& task, int64_t max_bytes) {
+  if (task.usage.indices.kind != Distribution::Kind::file) return {};
+  constexpr int64_t kMostBytes = int64_t{1} << 32;
+  STREW_ASSIGN(Tensor tensor,
+               read_npy(task.usage.indices.file, indices_of(task.op).dtype, max_bytes > 0 ? max_bytes : kMostBytes));
+  task.usage.index_tensor = std::make_shared<const Tensor>(std::move(tensor));
+  return {};
+}
+
+Expected<std::vector<TuningTask>> all_tasks(const Options& options) {
+  KnownUsage known = known_usage(options);
+  STREW_ASSIGN(known.dims, parse_dims(options.tune.dims));
+  std::vector<TuningTask> all;
+  for (const std::string& file : options.tune.files) {
+    STREW_ASSIGN(const Imported imported, import_file(file, options.import));
+    Expected<std::vector<TuningTask>> tasks = tuning_tasks(imported, options.kernel_name, known);
+    if (!tasks.ok()) return tasks.status().with_prefix(file);
+    for (TuningTask& task : *tasks) {
+      STREW_TRY(read_indices(task, options.import.max_file_bytes));
+      if (options.tune.files.size() > 1) task.name = file + ": " + task.name;
+      all.push_back(std::move(task));
+    }
+  }
+  return all;
+}
+
+TunerSettings settings_of(const Options& options) {
+  TunerSettings out;
+  const auto mode = std::find(std::begin(kSearchModes), std::end(kSearchModes), options.tune.mode);
+  out.mode = static_cast<SearchMode>(mode - std::begin(kSearchModes));
+  out.seed = options.tune.seed;
+  out.budget_seconds = options.tune.budget_seconds;
+  out.isolate = options.tune.isolate;
+  out.timings_file = options.tune.timings;
+  out.stop = is_interrupted;
+  return out;
+}
+
+Status write_report(const std::string& path, const TuningResult& result) {
+  STREW_ASSIGN(PendingFile file, PendingFile::create(path, html_report(result)));
+  return file.commit();
+}
+
+/// Exit status 1 if nothing could be tuned.
+Status failures_of(const TuningResult& result) {
+  for (const TunedOp& op : result.ops)
+    if (op.failure.empty()) return {};
+  return result.ops.empty() ? Status() : unsupported(result.ops[0].name + ": " + result.ops[0].failure);
+}
+
+}  // namespace
+
+int tune(const Options& options) {
+  const Expected<std::vector<TuningTask>> tasks = all_tasks(options);
+  if (!tasks.ok()) return fail(tasks.status());
+  TunerSettings settings = settings_of(options);
+  TuningProgressBar bar;
+  settings.on_progress = [&](const TuningProgress& progress) { bar.show(progress); };
+  stop_at_interrupt();
+  const Expected<TuningResult> result = strew::tune(*tasks, settings);
+  bar.clear();
+  if (!result.ok()) return fail(result.status());
+  if (is_interrupted()) warn("stopped; what was measured is kept");
+  if (!options.tune.report.empty())
+    if (const Status status = write_report(options.tune.report, *result); !status.ok()) return fail(status);
+  if (const Status status = failures_of(*result); !status.ok()) return fail(status);
+  return fail(print_out(options.json ? tuning_json(*result) : tuning_text(*result)));
+}
+
+}  // namespace strew::cli

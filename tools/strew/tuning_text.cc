@@ -1,0 +1,143 @@
+// See tuning_text.h.
+#include "tools/strew/tuning_text.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "tools/strew/message.h"
+
+namespace strew::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string duration(double ns) {
+  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (ns < 1e6) return fmt::format("{:.2f} us", ns / 1e3);
+  return ns < 1e9 ? fmt::format("{:.2f} ms", ns / 1e6) : fmt::format("{:.2f} s", ns / 1e9);
+}
+
+std::string ratio_text(const TunedCandidate& c) {
+  return fmt::format("{:.2f} ({:.2f}..{:.2f}) of the default's time, {} rounds", c.ratio, c.ratio_low, c.ratio_high, c.rounds);
+}
+
+/// Names the winner in one line.
+std::string winner_line(const TunedOp& op) {
+  const std::string kernel = "winner: " + printable(op.name) + ": ";
+  if (!op.failure.empty()) return kernel + "none: " + printable(op.failure) + "\n";
+  const TunedCandidate& winner = op.candidates[op.winner_at];
+  const std::string text = fmt::format("{} {}", name(winner.backend), print(winner.schedule));
+  if (op.winner_at == op.default_at) return kernel + "the default, " + text + "\n";
+  return kernel + fmt::format("{}, {:.2f} of the default's time", text, winner.ratio) + "\n";
+}
+
+std::string op_text(const TunedOp& op) {
+  std::string out = fmt::format("{}: {}\n", printable(op.name), printable(op.usage));
+  for (const std::string& note : op.notes) out += "  " + note + "\n";
+  if (!op.failure.empty()) return out + "  not tuned: " + printable(op.failure) + "\n";
+  const TunedCandidate &standard = op.candidates[op.default_at], &winner = op.candidates[op.winner_at];
+  size_t measured = 0, failed = 0;
+  for (const TunedCandidate& each : op.candidates) {
+    measured += each.is_measured ? 1 : 0;
+    failed += !each.is_measured && !each.remark.empty() ? 1 : 0;
+  }
+  out += fmt::format("  {} candidates measured in {:.1f} s{}{}\n", measured, op.seconds,
+                     failed > 0 ? fmt::format(", {} could not be", failed) : "", op.is_stopped ? "; stopped before the end" : "");
+  if (standard.is_measured)
+    out += fmt::format("  default   {:>10}  {} {}\n", duration(standard.nanoseconds), name(standard.backend),
+                       print(standard.schedule));
+  if (op.winner_at != op.default_at)
+    out += fmt::format("  winner    {:>10}  {}: {}\n", duration(winner.nanoseconds), difference(winner, standard),
+                       ratio_text(winner));
+  else if (measured > 1)
+    out += "  winner    the default: nothing was faster beyond noise\n";
+  if (op.memcpy_ns > 0) out += fmt::format("  memcpy    {:>10}  of as many bytes, by one thread\n", duration(op.memcpy_ns));
+  for (const TunedCandidate& each : op.candidates)
+    if (!each.is_measured && each.remark.starts_with("wrong result"))
+      out += fmt::format("  refused: {} {}: {}\n", name(each.backend), print(each.schedule), printable(each.remark));
+  return out;
+}
+
+Json json_of(const TunedCandidate& c) {
+  Json out = {{"backend", name(c.backend)},
+              {"schedule", print(c.schedule)},
+              {"predicted_ns", c.predicted_ns},
+              {"measured", c.is_measured}};
+  if (c.is_measured)
+    out.update({{"ns", c.nanoseconds},
+                {"ratio", c.ratio},
+                {"ratio_low", c.ratio_low},
+                {"ratio_high", c.ratio_high},
+                {"rounds", c.rounds},
+                {"confirmed", c.is_confirmed}});
+  if (!c.remark.empty()) out["remark"] = c.remark;
+  return out;
+}
+
+}  // namespace
+
+std::string tuning_text(const TuningResult& result) {
+  std::string out, winners;
+  for (const TunedOp& op : result.ops) {
+    out += op_text(op);
+    winners += winner_line(op);
+  }
+  return out + winners;
+}
+
+std::string tuning_json(const TuningResult& result) {
+  Json out = {{"machine", result.machine}, {"generator", result.generator}, {"date", result.date},     {"mode", result.mode},
+              {"seed", result.seed},       {"seconds", result.seconds},     {"kernels", Json::array()}};
+  for (const TunedOp& op : result.ops) {
+    Json kernel = {{"name", op.name},   {"op", op.op_text},      {"usage", op.usage},
+                   {"notes", op.notes}, {"seconds", op.seconds}, {"stopped", op.is_stopped}};
+    if (!op.failure.empty()) {
+      kernel["failure"] = op.failure;
+    } else {
+      kernel["default"] = json_of(op.candidates[op.default_at]);
+      kernel["winner"] = json_of(op.candidates[op.winner_at]);
+      kernel["memcpy_ns"] = op.memcpy_ns;
+      kernel["limit_ns"] = op.limit_ns;
+      kernel["candidates"] = Json::array();
+      for (const TunedCandidate& each : op.candidates) kernel["candidates"].push_back(json_of(each));
+    }
+    out["kernels"].push_back(std::move(kernel));
+  }
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void TuningProgressBar::show(const TuningProgress& progress) {
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  const bool is_due = last_ < 0 || progress.seconds - last_ >= (is_terminal ? 0.1 : 1.0);
+  if (!is_due) return;
+  last_ = progress.seconds;
+  const std::string left = std::isinf(progress.budget_seconds)
+                               ? ""
+                               : fmt::format(", {:.0f} s left", std::max(0.0, progress.budget_seconds - progress.seconds));
+  const std::string text = fmt::format(
+      "kernel {} of {}, {}: {} candidates, the fastest takes {} ({:.2f} of the default's time){}", progress.op_number + 1,
+      progress.ops, printable(progress.op), progress.candidates, duration(progress.best_ns), progress.best_ratio, left);
+  if (!is_terminal) {
+    note(text);
+    return;
+  }
+  constexpr int kWidth = 24;
+  const double done = std::isinf(progress.budget_seconds) ? 0 : std::min(1.0, progress.seconds / progress.budget_seconds);
+  const int filled = static_cast<int>(done * kWidth);
+  fmt::print(stderr, "\r\x1b[K[{}{}] {}", std::string(static_cast<size_t>(filled), '#'),
+             std::string(static_cast<size_t>(kWidth - filled), ' '), text.substr(0, 150));
+  std::fflush(stderr);
+  is_shown_ = true;
+}
+
+void TuningProgressBar::clear() {
+  if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  is_shown_ = false;
+}
+
+}  // namespace strew::cli
