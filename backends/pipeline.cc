@@ -72,9 +72,12 @@ Expected<Compiled> schedule_kernel(const VerifiedOp& op, const Target& target, c
     return out;
   }
   out.schedule = out.heuristic = choose_schedule(out.plan, out.target, out.threads, &out.why);
+  if (wanted == nullptr && options.wisdom != nullptr)
+    out.learned = learn(*options.wisdom, out.identity, out.identity_text, out.plan, out.target,
+                        planned_threads(out.target, out.threads), out.heuristic);
   if (wanted != nullptr) {
     out.schedule = *wanted;
-  } else if (Expected<Schedule> schedule = apply(options.schedule, out.heuristic); schedule.ok()) {
+  } else if (Expected<Schedule> schedule = apply(options.schedule, out.learned.schedule.value_or(out.heuristic)); schedule.ok()) {
     out.schedule = *schedule;
   } else {
     out.scheduled = schedule.status();
@@ -99,8 +102,10 @@ Expected<Compiled> schedule_part(const Op& op, const Compiled& whole, const Kern
 /// strategy owner and narrow strategy window, which sparse widening needs (runtime/call/wide_sparse).
 Status schedule_parts(const WideSplit& split, const KernelOptions& options, Compiled& out) {
   KernelOptions plain = options;
-  plain.schedule = {};  // a part takes the whole op's schedule if the user gave one, else the heuristic's for the part
-  const bool is_given = options.schedule != ScheduleOverrides{};
+  // A part takes the whole op's schedule if there is a learned or a given one, else the heuristic's for the part.
+  plain.schedule = {};
+  plain.wisdom = nullptr;
+  const bool is_given = options.schedule != ScheduleOverrides{} || (out.learned.schedule && out.schedule != out.heuristic);
   STREW_ASSIGN(Compiled fold, schedule_part(split.fold, out, plain, is_given ? &out.schedule : nullptr));
   STREW_ASSIGN(Compiled narrow, schedule_part(split.narrow, out, plain, is_given ? &out.schedule : nullptr));
   const auto set_strategy = [](Compiled& part, Strategy strategy) {
@@ -143,6 +148,13 @@ void choose_backend(BackendChoice wanted, Compiled& out) {
   if (is_npu(out.target)) return choose_npu_backend(wanted, out);
   for (const Backend* backend : backends()) out.backends.push_back({backend, can_build(*backend, out)});
   if (wanted == BackendChoice::automatic) {
+    const auto learned = std::find_if(out.backends.begin(), out.backends.end(), [&](const Candidate& c) {
+      return c.status.ok() && out.learned.schedule && c.backend->name() == out.learned.backend;
+    });
+    if (learned != out.backends.end()) {
+      out.backend = learned->backend;
+      return;
+    }
     const auto first = std::find_if(out.backends.begin(), out.backends.end(), [](const Candidate& c) { return c.status.ok(); });
     if (first != out.backends.end()) out.backend = first->backend;
     if (out.backend == nullptr) out.chosen = internal_error("no backend can build the op, not even the reference");
@@ -191,7 +203,10 @@ BuildRequest Compiled::request() const {
 
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const pto::ProgramOptions* program) {
   KernelOptions named = options;
-  if (!named.target) named.target = process_target();
+  if (!named.target) {
+    named.target = process_target();
+    if (named.wisdom == nullptr) named.wisdom = Wisdom::process();
+  }
   return plan_kernel(op, named, machine(), program);
 }
 

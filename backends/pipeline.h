@@ -11,6 +11,7 @@
 #include "compiler/plan/plan.h"
 #include "compiler/rewrite/rewrites.h"
 #include "schedules/schedule.h"
+#include "schedules/wisdom/learned.h"
 #include "strew/export.h"
 #include "strew/kernel_options.h"
 #include "strew/status.h"
@@ -45,6 +46,9 @@ struct Compiled {
   Plan plan;
   Schedule heuristic;
   std::string why;  ///< the heuristic's reason for its strategy
+  /// What wisdom says (schedules/wisdom): its schedule, if it has one, takes the place of the heuristic's, and its backend, if it can build the
+  /// kernel, that of the first in the list.
+  Learned learned;
   Schedule schedule;
   Status scheduled;    ///< not ok: the schedule that was asked for is illegal, and the members below are not filled
   std::string symbol;  ///< empty if no backend was chosen

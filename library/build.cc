@@ -53,11 +53,15 @@ Objects last_objects(const LlvmModule& llvm, const std::string& archive) {
   return objects;
 }
 
-Expected<Job> plan(const ManifestKernel& kernel, const Target& target) {
+/// Where the schedule is from.
+std::string why_of(const Compiled& kernel) { return kernel.learned.schedule ? "wisdom, " + kernel.learned.from : kernel.why; }
+
+Expected<Job> plan(const ManifestKernel& kernel, const Target& target, const std::shared_ptr<const Wisdom>& wisdom) {
   KernelOptions options;
   options.backend = kernel.backend;
   options.schedule = kernel.schedule;
   options.target = target;
+  options.wisdom = wisdom;
   const auto in_place = [&](const Status& status) {
     return status.with_prefix(kernel.location + ": kernel " + kernel.name + ", target " + target.cpu);
   };
@@ -181,7 +185,7 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
   std::vector<Job> jobs;
   for (const ManifestKernel& kernel : manifest.kernels)
     for (const Target& target : manifest.targets) {
-      STREW_ASSIGN(Job job, plan(kernel, target));
+      STREW_ASSIGN(Job job, plan(kernel, target, manifest.wisdom));
       jobs.push_back(std::move(job));
     }
   const std::string archive_name = "lib" + manifest.name + ".a";
@@ -214,7 +218,7 @@ Expected<LibraryReport> build_library(const Manifest& manifest, const std::strin
     header.back().variants.push_back(target.cpu);
     header.back().variants_agree = header.back().variants_agree && same_arguments(*header.back().baseline, job.kernel);
     report.variants.push_back({kernel.name, print(target), job.kernel.symbol, std::string(job.kernel.backend->name()),
-                               print(job.kernel.schedule), job.kernel.why, job.object.size(), job.reused, job.nanoseconds});
+                               print(job.kernel.schedule), why_of(job.kernel), job.object.size(), job.reused, job.nanoseconds});
     if (!symbols.insert(job.kernel.symbol).second) continue;
     members.push_back({job.kernel.symbol + kCode, std::move(job.object)});
     if (!job.descriptor.empty()) members.push_back({job.kernel.symbol + kDescriptor, std::move(job.descriptor)});

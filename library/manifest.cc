@@ -60,9 +60,10 @@ class Reader {
       : path_(path), folder_(std::filesystem::path(path).parent_path()), options_(options) {}
 
   Expected<Manifest> read(const JsonValue& root) {
-    STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels"}));
+    STREW_TRY(check_members(root, "the manifest", {"library", "targets", "kernels", "wisdom"}));
     STREW_ASSIGN(out_.name, name_of(root, "library"));
     STREW_TRY(read_targets(root));
+    STREW_TRY(read_wisdom_file(root));
     STREW_ASSIGN(const JsonValue* const kernels, member(root, "kernels", Kind::list));
     for (const JsonValue& kernel : kernels->items) STREW_TRY(read_kernel(kernel));
     if (out_.kernels.empty()) return error(*kernels, "kernels: the list is empty, expected a kernel");
@@ -167,6 +168,16 @@ class Reader {
       if (!target.ok()) return at(each, "targets", target.status());
       if (options_.targets.empty()) keep(*std::move(target));
     }
+    return {};
+  }
+  Status read_wisdom_file(const JsonValue& root) {
+    STREW_ASSIGN(const std::string file, text(root, "wisdom"));
+    if (file.empty()) return {};
+    const std::string path = (folder_ / file).string();
+    out_.files.push_back(path);
+    const Expected<std::shared_ptr<const Wisdom>> wisdom = Wisdom::load(path);
+    if (!wisdom.ok()) return at(*root.find("wisdom"), "wisdom", wisdom.status());
+    out_.wisdom = *wisdom;
     return {};
   }
   /// The targets of one architecture, its baseline among them, by the number of their features.

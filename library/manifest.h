@@ -1,6 +1,7 @@
 // Manifest: which kernels a library has, read from a JSON file (docs/libraries.md). Tested by tests/unit/manifest_test.cc.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "strew/status.h"
 #include "strew/target.h"
 #include "strew/verified.h"
+#include "strew/wisdom.h"
 
 namespace strew::inline v0 {
 
@@ -28,7 +30,8 @@ struct Manifest {
   std::string name;                     ///< of the library: a C identifier
   std::vector<Target> targets;          ///< the baseline of the architecture first; each later one has more features
   std::vector<ManifestKernel> kernels;  ///< sorted by name
-  std::vector<std::string> files;       ///< the model files that it names, with their paths
+  std::vector<std::string> files;       ///< the files that it names, with their paths
+  std::shared_ptr<const Wisdom> wisdom = Wisdom::none();  ///< measured schedules that its kernels take
 };
 
 struct ManifestOptions {

@@ -27,7 +27,7 @@ void log_built(const BuiltKernel& kernel) {
   const Compiled& made = kernel.compiled;
   log(LogLevel::compile, "built " + made.symbol + ": backend " + std::string(made.backend->name()) + ", schedule " +
                              print(made.schedule) + ", " + std::to_string(kernel.compile_nanoseconds / 1000) + " us; op " +
-                             made.op_text);
+                             made.op_text + (made.learned.from.empty() ? "" : "; wisdom: " + made.learned.from));
   if (!made.backend->interprets()) return;
   const std::string why = why_interpreted(made);
   log(LogLevel::compile, made.symbol + " is interpreted" +

@@ -34,6 +34,7 @@ class KernelStopwatch final : public Stopwatch {
 
   Status prepare(const Variant& variant) override;
   double sample(const Variant& variant) override;
+  Status relocate() override;
   void drop(const Variant& variant) override;
   double seconds() override;
   CallFacts facts() override { return {data_.bytes(), data_.bytes_moved(), memcpy_nanoseconds()}; }

@@ -49,7 +49,7 @@ Status read_op(const Json& json, RecordedRun& run) {
   STREW_ASSIGN(known.calls, member<int64_t>(json, "calls"));
   STREW_ASSIGN(InventedUsage usage, invent_usage(op, known));
   STREW_ASSIGN(usage.usage.indices, parse_distribution(indices));
-  run.ops.push_back({TuningTask{name, std::move(op), std::move(usage.usage), {}, {}}, {}, {}});
+  run.ops.push_back({TuningTask{name, std::move(op), std::move(usage.usage), {}}, {}, {}});
   return {};
 }
 

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "strew/export.h"
 #include "tune/stopwatch.h"
 #include "tune/tuning_task.h"
 
@@ -39,6 +38,7 @@ class RecordingStopwatch final : public Stopwatch {
   RecordingStopwatch(std::unique_ptr<Stopwatch> from, std::shared_ptr<TimingsFile> file, const TuningTask& task, size_t number);
   Status prepare(const Variant& variant) override;
   double sample(const Variant& variant) override;
+  Status relocate() override { return from_->relocate(); }
   void drop(const Variant& variant) override { from_->drop(variant); }
   double seconds() override { return from_->seconds(); }
   CallFacts facts() override;
@@ -70,7 +70,7 @@ struct RecordedRun {
   std::vector<std::string> problems;  ///< lines that could not be read, with the reason
 };
 /// Reads a file of timings. Bad lines are left out and told in `problems`; fails if the file cannot be read or has no op.
-STREW_API Expected<RecordedRun> read_timings(const std::string& path);
+Expected<RecordedRun> read_timings(const std::string& path);
 
 /// Tells recorded answers: samples in their order, and from the first again when there are no more. A variant without timings cannot be
 /// prepared. Its clock advances by what each answer took.
@@ -80,6 +80,7 @@ class RecordedStopwatch final : public Stopwatch {
   RecordedStopwatch(const RecordedTimings& timings, double& clock) : timings_(&timings), clock_(&clock) {}
   Status prepare(const Variant& variant) override;
   double sample(const Variant& variant) override;
+  Status relocate() override { return {}; }
   void drop(const Variant&) override {}
   double seconds() override { return *clock_; }
   CallFacts facts() override { return timings_->facts; }

@@ -10,16 +10,16 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr size_t kBatch = 8;            ///< new variants of a wave
-constexpr int kRungs[] = {3, 5, 9};     ///< rounds between eliminations
-constexpr int kConfirmRounds = 41;      ///< at most
-constexpr int kLeastConfirmRounds = 7;  ///< with fewer, nothing is confirmed
-constexpr size_t kFinalists = 3;        ///< that are confirmed
-constexpr double kNear = 1.1;           ///< a variant this close to the fastest is never left out before the last rung
-constexpr double kWorthIt = 0.97;       ///< a winner's time over the default's is at most this
-constexpr double kImproves = 0.99;      ///< a wave that gains less than this counts as idle
-constexpr int kIdleWaves = 2;           ///< of mode measure, until it ends
-constexpr size_t kRandom = 2;           ///< variants of a wave that are taken at random, where there are enough
+constexpr size_t kBatch = 8;                            ///< new variants of a wave
+constexpr int kRungs[] = {3, 5, 9};                     ///< rounds between eliminations
+constexpr int kConfirmPlaces = 3, kConfirmRounds = 13;  ///< places of the data, and rounds for each
+constexpr int kLeastConfirmRounds = 7;                  ///< with fewer, nothing is confirmed
+constexpr size_t kFinalists = 3;                        ///< that are confirmed
+constexpr double kNear = 1.1;       ///< a variant this close to the fastest is never left out before the last rung
+constexpr double kWorthIt = 0.97;   ///< a winner's time over the default's is at most this
+constexpr double kImproves = 0.99;  ///< a wave that gains less than this counts as idle
+constexpr int kIdleWaves = 2;       ///< of mode measure, until it ends
+constexpr size_t kRandom = 2;       ///< variants of a wave that are taken at random, where there are enough
 
 TunedCandidate candidate_of(const Variant& variant, double predicted) {
   TunedCandidate out;
@@ -235,7 +235,11 @@ Status Search::confirm(Stopwatch& watch, double deadline) {
     if (watch.prepare(variant_of(candidates_[at])).ok()) running.push_back(at);
   if (running.size() == 1) return {};
   std::vector<Times> times(running.size());
-  run_rounds(watch, running, kConfirmRounds, deadline, times);
+  // Times depend on where the data lies, so each part of the rounds has it elsewhere.
+  for (int part = 0; part < kConfirmPlaces; ++part) {
+    if (part > 0) STREW_TRY(watch.relocate());
+    if (!run_rounds(watch, running, kConfirmRounds, deadline, times)) break;
+  }
   if (times[0].ratios.size() < kLeastConfirmRounds) return {};
   note(running, times);
   last_measured_ = running;

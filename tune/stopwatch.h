@@ -23,6 +23,8 @@ class Stopwatch {
   virtual Status prepare(const Variant& variant) = 0;
   /// Nanoseconds per call of a variant that is ready: one turn of it.
   virtual double sample(const Variant& variant) = 0;
+  /// Puts the data elsewhere in memory: where it lies decides a part of the time, by chance.
+  virtual Status relocate() = 0;
   /// The variant will not be measured again.
   virtual void drop(const Variant& variant) = 0;
   /// Seconds since the tuner began.

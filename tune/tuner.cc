@@ -1,19 +1,22 @@
 // See tuner.h.
 #include "tune/tuner.h"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
+#include <filesystem>
 #include <limits>
 
 #include "backends/pipeline.h"
 #include "base/machine.h"
+#include "base/machine_costs.h"
 #include "schedules/costs/predict.h"
+#include "schedules/wisdom/wisdom_file.h"
 #include "strew/wisdom.h"
 #include "tune/kernel_stopwatch.h"
+#include "tune/wisdom_of_tuning.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -41,14 +44,6 @@ struct Tuned {
 
   bool wants_more() const { return result.failure.empty() && search && !search->is_done(); }
 };
-
-std::string date_now() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
-
-std::string machine_text() {
-  const Machine& m = machine();
-  return fmt::format("{}, {} cores, caches {} {} {} KiB", m.cpu->name, m.cores, m.l1d_bytes >> 10, m.l2_bytes >> 10,
-                     m.l3_bytes >> 10);
-}
 
 /// The time below which no schedule can come, because lines of the table and of the updates have to be moved: the least of all variants.
 double memory_limit(const SearchSpace& space, const Compiled& sized) {
@@ -81,6 +76,7 @@ class Tuner {
   }
 
   TuningResult run() {
+    read_known();
     for (const TuningTask& task : tasks_) begin(task);
     const double until = budget_ * (1 - kForConfirming);
     while (!is_over(until)) {
@@ -121,7 +117,8 @@ class Tuner {
     op.planned = std::make_unique<Compiled>(std::move(planned));
     op.sized = std::make_unique<Compiled>(std::move(sized));
     STREW_ASSIGN(op.space, SearchSpace::of(*op.planned, *op.sized));
-    op.search.emplace(*op.space, SearchSettings{settings_.mode, settings_.seed, settings_.stop}, op.task->known);
+    op.search.emplace(*op.space, SearchSettings{settings_.mode, settings_.seed, settings_.stop},
+                      known_candidates(known_, *op.task, *op.planned));
     op.result.limit_ns = memory_limit(*op.space, *op.sized);
     return {};
   }
@@ -200,15 +197,40 @@ class Tuner {
   /// Hands new times to those who keep and show them.
   void tell(Tuned& op) {
     op.result.candidates = op.search->candidates();
-    settings_.on_measured(*op.task, op.result, op.search->last_measured());
+    keep(op);
     const TunedCandidate& best = op.search->candidates()[op.search->best_at()];
     settings_.on_progress({op.result.name, static_cast<size_t>(op.task - tasks_.data()), ops_.size(),
                            op.search->candidates().size(), best.ratio, best.nanoseconds, seconds_(), budget_});
   }
 
+  void keep(const Tuned& op) {
+    if (settings_.wisdom_file.empty()) return;
+    std::vector<WisdomRecord> records;
+    for (const size_t at : op.search->last_measured())
+      if (const TunedCandidate& each = op.search->candidates()[at]; each.is_measured)
+        records.push_back(record_of(*op.task, *op.planned, *op.sized, each, at == 0));
+    const Status status = append_wisdom(settings_.wisdom_file, records);
+    const bool is_new = std::find(problems_.begin(), problems_.end(), status.message()) == problems_.end();
+    if (!status.ok() && is_new) problems_.push_back(status.message());
+  }
+
+  /// What the file of wisdom has of an op is not measured again.
+  void read_known() {
+    std::error_code ignored;
+    if (settings_.wisdom_file.empty() || !std::filesystem::exists(settings_.wisdom_file, ignored)) return;
+    Expected<WisdomLines> lines = read_wisdom(settings_.wisdom_file);
+    if (!lines.ok()) {
+      problems_.push_back(lines.status().message());
+      return;
+    }
+    problems_ = lines->problems;
+    known_ = latest(std::move(lines->records));
+  }
+
   TuningResult finish() {
     TuningResult out;
-    out.machine = machine_text();
+    out.problems = problems_;
+    out.machine = machine_key(machine());
     out.generator = generator_version();
     out.date = date_now();
     out.mode = name(settings_.mode);
@@ -235,6 +257,8 @@ class Tuner {
   double budget_ = 0;
   int64_t max_bytes_ = 0;
   std::vector<std::unique_ptr<Tuned>> ops_;
+  std::vector<WisdomRecord> known_;
+  std::vector<std::string> problems_;
 };
 
 }  // namespace

@@ -8,11 +8,9 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "strew/export.h"
 #include "tune/recorded_stopwatch.h"
 #include "tune/search.h"
 #include "tune/tuning_result.h"
@@ -37,18 +35,17 @@ struct TunerSettings {
   bool isolate = false;       ///< tries each new kind of kernel in a child process first
   int64_t max_bytes = 0;      ///< of the data of all ops that are held at a time; 0: a quarter of the machine's memory
   std::string timings_file;   ///< write all timings there; empty: do not
+  /// Append what is measured to this file of wisdom, after every wave, so that nothing is lost when the program is ended; and do not
+  /// measure again what it has. Empty: keep nothing.
+  std::string wisdom_file;
   std::function<bool()> stop = [] { return false; };
   std::function<void(const TuningProgress&)> on_progress = [](const TuningProgress&) {};
-  /// Called after every wave: the candidates of `op`, by their numbers, that have new times. What it keeps is not lost if the program is
-  /// ended.
-  std::function<void(const TuningTask& task, const TunedOp& op, std::span<const size_t> measured)> on_measured =
-      [](const TuningTask&, const TunedOp&, std::span<const size_t>) {};
 };
 inline constexpr double kSecondsPerOp = 4;
 
 /// Fails if the settings make no sense. An op that cannot be tuned is in the result, with the reason in `failure`.
-STREW_API Expected<TuningResult> tune(const std::vector<TuningTask>& tasks, const TunerSettings& settings);
+Expected<TuningResult> tune(const std::vector<TuningTask>& tasks, const TunerSettings& settings);
 /// Decides anew what a recorded run decided.
-STREW_API Expected<TuningResult> replay(const RecordedRun& run);
+Expected<TuningResult> replay(const RecordedRun& run);
 
 }  // namespace strew::inline v0

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "strew/export.h"
 #include "strew/kernel_options.h"
 #include "strew/schedule.h"
 
@@ -29,7 +28,7 @@ struct TunedCandidate {
 };
 
 /// "halide, prefetch=64": what a candidate has other than the default.
-STREW_API std::string difference(const TunedCandidate& candidate, const TunedCandidate& standard);
+std::string difference(const TunedCandidate& candidate, const TunedCandidate& standard);
 
 struct TunedOp {
   std::string name;                ///< the kernel's, in its file
@@ -56,6 +55,7 @@ struct TuningResult {
   uint64_t seed = 0;
   double budget_seconds = 0, seconds = 0;
   std::vector<TunedOp> ops;
+  std::vector<std::string> problems;  ///< what went wrong beside the ops: wisdom that could not be read or kept
 };
 
 }  // namespace strew::inline v0

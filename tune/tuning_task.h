@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "strew/verified.h"
-#include "tune/tuning_result.h"
 #include "tune/usage.h"
 
 namespace strew::inline v0 {
@@ -13,9 +12,8 @@ namespace strew::inline v0 {
 struct TuningTask {
   std::string name;  ///< for messages and reports
   VerifiedOp op;
-  Usage usage;                        ///< `threads` is not 0
-  std::vector<std::string> notes;     ///< what was invented of the usage
-  std::vector<TunedCandidate> known;  ///< measured before, for this op, usage and machine
+  Usage usage;                     ///< `threads` is not 0
+  std::vector<std::string> notes;  ///< what was invented of the usage
 };
 
 }  // namespace strew::inline v0

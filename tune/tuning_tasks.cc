@@ -23,7 +23,7 @@ Expected<std::vector<TuningTask>> tuning_tasks(const Imported& imported, const s
     }
     Expected<InventedUsage> usage = invent_usage(kernel.op, known);
     if (!usage.ok()) return usage.status().with_prefix(kernel.name);
-    tasks.push_back({kernel.name, kernel.op, std::move(usage->usage), std::move(usage->notes), {}});
+    tasks.push_back({kernel.name, kernel.op, std::move(usage->usage), std::move(usage->notes)});
   }
   if (!tasks.empty()) return tasks;
   if (only.empty()) return invalid_argument("the file has no kernel, expected one at least");

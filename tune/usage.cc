@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/machine.h"
@@ -28,6 +29,13 @@ int64_t product(const std::vector<int64_t>& dims) {
 }
 
 bool is_unique(const Op& op) { return is_scatter(op) && std::get<Scatter>(op).unique_indices; }
+
+constexpr int64_t kNoLargest = std::numeric_limits<int64_t>::max();
+/// The largest number of an integer dtype, if it is an int64.
+int64_t largest_of(DType dtype) {
+  const int width = bits(dtype) - (is_signed_integer(dtype) ? 1 : 0);
+  return width >= 63 ? kNoLargest : (int64_t{1} << width) - 1;
+}
 
 /// The rows of the indexed tensor that index vectors choose among.
 int64_t rows_of(const Op& op) { return product(starts_of(op)); }
@@ -166,12 +174,15 @@ const TensorType& table_of(const Op& op) {
 
 std::vector<int64_t> starts_of(const Op& op) {
   const AccessDims dims(op);
+  const int64_t largest = largest_of(indices_of(op).dtype);
   std::vector<int64_t> out;
   for (size_t d = 0; d < dims.operand.size(); ++d) {
     if (dims.operand[d].component < 0) continue;
     const int64_t extent = table_of(op).dims[d], window = dims.operand[d].window;
-    // Windows at unique places must not overlap.
-    const int64_t starts = is_unique(op) ? extent / std::max<int64_t>(1, window) : extent - window + 1;
+    // Windows at unique places must not overlap; and a start must be a number of the index dtype.
+    const int64_t step = is_unique(op) ? std::max<int64_t>(1, window) : 1;
+    const int64_t starts =
+        std::min(is_unique(op) ? extent / step : extent - window + 1, largest / step + (largest == kNoLargest ? 0 : 1));
     out.push_back(std::max<int64_t>(extent > 0 ? 1 : 0, starts));
   }
   return out;

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/export.h"
 #include "strew/op.h"
 #include "strew/status.h"
 #include "strew/tensor.h"
@@ -46,7 +45,7 @@ struct KnownUsage {
   int64_t calls = 1;
 };
 /// Reads "s0=1024,s1=8".
-STREW_API Expected<std::map<std::string, int64_t>> parse_dims(std::string_view text);
+Expected<std::map<std::string, int64_t>> parse_dims(std::string_view text);
 
 struct InventedUsage {
   Usage usage;

@@ -67,7 +67,8 @@ bool is_table(const Op& op, const TensorSlot& slot) {
 
 }  // namespace
 
-WorkloadData::WorkloadData(VerifiedOp sized) : sized_(std::move(sized)), slots_(tensor_slots(sized_)) {}
+WorkloadData::WorkloadData(VerifiedOp sized)
+    : sized_(std::make_unique<const VerifiedOp>(std::move(sized))), slots_(tensor_slots(*sized_)) {}
 
 Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usage, uint64_t seed, int64_t max_bytes) {
   STREW_ASSIGN(VerifiedOp sized, with_dims(op, usage));
@@ -99,7 +100,7 @@ Status WorkloadData::lay_out(const Usage& usage, int64_t max_bytes) {
   const int64_t round = 2 * machine().l3_bytes;
   int64_t tables = 0, indices = 0, others = 0;
   for (const TensorSlot& slot : slots_)
-    (slot.role == Role::indices ? indices : is_table(sized_, slot) ? tables : others) += bytes_of(*slot.type);
+    (slot.role == Role::indices ? indices : is_table(*sized_, slot) ? tables : others) += bytes_of(*slot.type);
   const bool shares_tables = !is_cold || tables >= round;
   const int64_t shared = (shares_tables ? tables : 0) + (is_cold ? 0 : others);
   const int64_t own = tables + indices + others - shared;
@@ -115,7 +116,7 @@ Status WorkloadData::lay_out(const Usage& usage, int64_t max_bytes) {
     std::vector<TensorView> views;
     std::vector<size_t> storages;
     for (size_t s = 0; s < slots_.size(); ++s) {
-      const bool is_own = slots_[s].role == Role::indices || !(is_table(sized_, slots_[s]) ? shares_tables : !is_cold);
+      const bool is_own = slots_[s].role == Role::indices || !(is_table(*sized_, slots_[s]) ? shares_tables : !is_cold);
       if (set == 0 || is_own) {
         STREW_ASSIGN(first[s], allocate(s));
       }
@@ -144,13 +145,13 @@ void WorkloadData::fill(const Storage& storage) {
 }
 
 Status WorkloadData::fill_indices(const Usage& usage, uint64_t seed) {
-  const TensorType& type = indices_of(sized_);
+  const TensorType& type = indices_of(*sized_);
   for (size_t i = 0; i < storages_.size(); ++i) {
     const Storage& storage = storages_[i];
     if (slots_[storage.slot].role != Role::indices) continue;
     std::byte* const first = storage.buffer.data() + storage.first;
     if (usage.indices.kind != Distribution::Kind::file) {
-      STREW_TRY(write_indices(sized_, usage.indices, mixed(seed + i), first));
+      STREW_TRY(write_indices(*sized_, usage.indices, mixed(seed + i), first));
       continue;
     }
     if (usage.index_tensor == nullptr) return invalid_argument("indices: " + usage.indices.file + " was not read");
@@ -159,7 +160,7 @@ Status WorkloadData::fill_indices(const Usage& usage, uint64_t seed) {
       return invalid_argument("indices: " + usage.indices.file + " is " + print(TensorType{given.dtype, given.dims, {}}) +
                               ", expected " + print(type));
     std::memcpy(first, given.data.data(), static_cast<size_t>(storage.buffer.size()));
-    STREW_TRY(check_indices_in_bounds(sized_, first));
+    STREW_TRY(check_indices_in_bounds(*sized_, first));
   }
   return {};
 }
@@ -179,10 +180,26 @@ std::vector<std::byte> WorkloadData::results(int64_t set) const {
   return out;
 }
 
+int64_t WorkloadData::first_difference(int64_t set, std::span<const std::byte> expected) const {
+  int64_t begin = 0;
+  for (const size_t at : storage_of_[static_cast<size_t>(set)]) {
+    const Storage& storage = storages_[at];
+    if (slots_[storage.slot].role != Role::result) continue;
+    const DType dtype = slots_[storage.slot].type->dtype;
+    const std::byte* const found = storage.buffer.data();
+    const std::byte* const wanted = expected.data() + begin;
+    const int64_t size = storage.buffer.size(), elements = size * 8 / bits(dtype);
+    for (int64_t i = std::memcmp(found, wanted, static_cast<size_t>(size)) == 0 ? elements : 0; i < elements; ++i)
+      if (!same_value(load_element(dtype, found, i), load_element(dtype, wanted, i))) return begin + i * bits(dtype) / 8;
+    begin += size;
+  }
+  return -1;
+}
+
 /// Updates and indices are read, and as many bytes of the result as there are updates are written, and read if there is a combiner. A
 /// result that starts as a copy or filled is written whole.
 void WorkloadData::count_moved() {
-  const auto* scatter = std::get_if<Scatter>(&*sized_);
+  const auto* scatter = std::get_if<Scatter>(&**sized_);
   const bool combines = scatter != nullptr && !scatter->combiner.empty();
   for (const TensorSlot& slot : slots_) {
     const int64_t bytes = storage_bytes(slot.type->dtype, elements_of(*slot.type));

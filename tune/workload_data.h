@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,8 @@ class WorkloadData {
   int64_t bytes_moved() const { return bytes_moved_; }  ///< by one call, at least: read and written
   /// The bytes of the result tensors of call(set), one after the other.
   std::vector<std::byte> results(int64_t set) const;
+  /// The first byte of results(set) whose element differs from that of `expected`; -1 if none does. Any NaN equals any other.
+  int64_t first_difference(int64_t set, std::span<const std::byte> expected) const;
 
  private:
   /// Memory of one tensor of one or more calls. `first` is the byte of element [0, ..., 0].
@@ -47,8 +50,8 @@ class WorkloadData {
   void fill(const Storage& storage);
   void count_moved();
 
-  // The views of calls refer to the dims and strides of these types.
-  VerifiedOp sized_;
+  // Slots and views refer to the types of this op, which stays where it is when this object is moved.
+  std::unique_ptr<const VerifiedOp> sized_;
   std::vector<TensorSlot> slots_;
   std::vector<Storage> storages_;
   std::vector<std::vector<TensorView>> calls_;

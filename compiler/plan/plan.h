@@ -142,8 +142,8 @@ STREW_API std::string print(const Plan& plan);
 std::string_view name(PlanKind kind);
 
 /// Number of index positions, and iterations of the first window loop (1 if there is none). `dyn`: one number per symbol.
-STREW_API int64_t position_count(const Plan& plan, const int64_t* dyn);
-STREW_API int64_t split_count(const Plan& plan, const int64_t* dyn);
+int64_t position_count(const Plan& plan, const int64_t* dyn);
+int64_t split_count(const Plan& plan, const int64_t* dyn);
 /// Do the updates replace every element of the results? Then init is not needed. The answer relies on the plan's facts:
 /// after a false hint unique_indices, or an out-of-bounds index under policy undefined, elements may keep what the
 /// buffer held.

@@ -11,7 +11,7 @@ namespace strew::inline v0 {
 
 /// The scratch that one call borrows: for each result an accumulator of `elements` elements in the wide dtype, on cache lines of its own,
 /// and a copy in the result's dtype where operands have another dtype.
-STREW_API int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements);
+int64_t wide_scratch_bytes(const strew_kernel& kernel, int64_t elements);
 
 /// Runs both stages. `tensors` are those of the whole kernel, already bound to it. The fold checks the indices first, so on an error the
 /// result is not written.

@@ -13,9 +13,7 @@
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
-#include "runtime/call/strategies/partition.h"
-#include "runtime/call/strategies/private_tables.h"
-#include "runtime/call/wide.h"
+#include "runtime/scratch_bytes.h"
 #include "strew/compiled_kernel.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
@@ -62,33 +60,6 @@ bool float_sums(const Scatter& scatter) {
   return depends_on_order && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
 }
 
-/// The most threads that a call may use.
-int threads_of(const Compiled& stages) { return stages.threads != 0 ? stages.threads : stages.target.cores; }
-
-/// The most bytes of scratch memory that a call needs; kDynamic if they depend on open extents.
-int64_t scratch_of(const Scatter& scatter, const Compiled& stages) {
-  const Schedule& schedule = stages.schedule;
-  const int threads = threads_of(stages);
-  const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
-  if (schedule.strategy == Strategy::radix && scatter.accumulate == Accumulate::native)
-    return PartitionLayout::most_scratch_bytes(threads, allowed, kDefaultLimits);
-  if (schedule.strategy != Strategy::private_tables && scatter.accumulate == Accumulate::native) return 0;
-  int64_t elements = 1;
-  for (int64_t dim : scatter.results[0].dims) {
-    if (dim == kDynamic) return kDynamic;
-    elements *= dim;
-  }
-  if (stages.descriptor.bytes.empty()) return 0;
-  const auto kernel = materialise(stages.descriptor, [](const std::string&) { return nullptr; });
-  // Either accumulators for the whole result, or lists of updates within the limit (runtime/call/wide).
-  if (scatter.accumulate != Accumulate::native) return std::max(wide_scratch_bytes(*kernel, elements), allowed);
-  // The limit applies to all tables together: their number decides the result's bits, so it does not depend on the
-  // threads. Each thread has one at a time.
-  const int tables = kernel->regroups != 0 ? std::min(schedule.tables, threads) : schedule.tables;
-  if (private_bytes(*kernel, elements, tables) > allowed) return 0;
-  return private_bytes(*kernel, elements, std::min(threads, tables - 1));
-}
-
 bool is_undefined(const Op& op) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
   return (scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob) == OobPolicy::undefined;
@@ -96,14 +67,14 @@ bool is_undefined(const Op& op) {
 
 Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
   Guarantees g;
-  g.threads = threads_of(stages);
+  g.threads = most_threads(stages);
   g.bits_fixed = "yes";
   g.writes = "none";
   OobPolicy oob = OobPolicy::undefined;
   if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
     oob = scatter->oob;
     if (scatter->order == Order::relaxed && float_sums(*scatter)) g.bits_fixed = "no (order relaxed)";
-    g.scratch_bytes = scratch_of(*scatter, stages);
+    g.scratch_bytes = scratch_bytes(*scatter, stages);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   } else {
@@ -175,7 +146,8 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   } else {
     out.why = (stages.scheduled.ok() ? stages.chosen : stages.scheduled).message();
   }
-  out.schedule_source = !options.schedule_given               ? "heuristic"
+  const bool is_learned = stages.learned.schedule.has_value();
+  out.schedule_source = !options.schedule_given               ? is_learned ? "wisdom" : "heuristic"
                         : stages.schedule == stages.heuristic ? "--schedule, the same as the heuristic"
                                                               : "--schedule " + options.schedule + " over the heuristic";
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
@@ -226,6 +198,7 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  schedule    {} ({})\n", print(stages.schedule), e.schedule_source);
   if (stages.schedule.strategy == stages.heuristic.strategy)
     out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
+  if (!stages.learned.from.empty()) out += "  wisdom      " + printable(stages.learned.from) + "\n";
   out += costs_text(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads));
   if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
@@ -301,6 +274,7 @@ Json json_of(const Explanation& e) {
   if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
   if (e.chosen.empty()) out["backend_reason"] = e.why;
   if (!e.library.empty()) out["library"] = e.library;
+  if (!stages.learned.from.empty()) out["wisdom"] = stages.learned.from;
   out["guarantees"] = {
       {"bits_fixed", e.guarantees.bits_fixed},
       {"writes_outside_updates", e.guarantees.writes},

@@ -20,7 +20,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", strew::cli::run},         {"check", strew::cli::check},   {"explain", strew::cli::explain},
     {"compile", strew::cli::compile}, {"target", strew::cli::target}, {"library", strew::cli::library},
-    {"tune", strew::cli::tune},
+    {"tune", strew::cli::tune},       {"wisdom", strew::cli::wisdom},
 };
 
 bool shows_errors = false, shows_calls = true;

@@ -17,6 +17,7 @@
 #include "base/option_rows.h"
 #include "compiler/import/option_text.h"
 #include "schedules/knobs.h"
+#include "strew/wisdom.h"
 #include "tools/strew/manual.h"
 #include "tools/strew/message.h"
 
@@ -61,6 +62,7 @@ const char* example(const std::string& command) {
   if (command == "compile") return "Example:\n  strew compile decode.onnx --emit asm -o decode.s --target x86-64-v3";
   if (command == "target") return "Example:\n  strew target --json";
   if (command == "library") return "Example:\n  strew library kernels.json -o kernels";
+  if (command == "wisdom") return "Example:\n  strew wisdom export -o kernels.wisdom --machine here";
   if (command == "tune") return "Example:\n  strew tune decode.onnx --budget 30s --report tuned.html";
   if (command == "completion") return "Example:\n  strew completion bash > ~/.local/share/bash-completion/completions/strew";
   if (command == "manual") return "Example:\n  strew manual | man -l -";
@@ -92,6 +94,10 @@ void add_import_options(CLI::App& app, Options& options, Raw& raw) {
   add_reading_options(app, options, raw);
 }
 
+void add_wisdom_option(CLI::App& app, Options& options, const std::string& text) {
+  app.add_option("--wisdom", options.wisdom.file, text + "; off: none (default: the process's file, STREW_WISDOM)");
+}
+
 void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
   TuneOptions& tune = options.tune;
   app.add_option("FILE", tune.files, std::string(kFileHelp) + ", or a recording of a program's calls (STREW_RECORD)")->required();
@@ -117,10 +123,46 @@ void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
                  "the table is larger than that)")
       ->check(CLI::IsMember({"hot", "cold"}));
   app.add_option("--seed", tune.seed, "of the data and of what the search takes at random (default: 1)");
+  add_wisdom_option(app, options, "the file that keeps what is measured; what it has is not measured again");
   app.add_option("--report", tune.report, "write a page of HTML with all candidates and their times");
   app.add_option("--timings", tune.timings, "write every measured time, for `strew wisdom replay`");
   app.add_flag("--isolate", tune.isolate,
                "run the first kernel of each backend and strategy in a child process, so that a crash ends that one only");
+}
+
+void add_wisdom_actions(CLI::App& app, Options& options) {
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, const char* about) {
+    CLI::App* const action = app.add_subcommand(name, about);
+    action->callback([&options, name] { options.wisdom.action = name; });
+    return action;
+  };
+  const auto add_file = [&](CLI::App& action, const char* text) { action.add_option("FILE", options.wisdom.files, text); };
+  const auto add_output = [&](CLI::App& action) { action.add_option("-o", options.output, "the file to write")->required(); };
+  const auto add_json = [&](CLI::App& action) {
+    action.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
+  };
+  const char* const machine = "only records of this machine (here), or of machines whose name contains the text";
+  CLI::App* action = add("list", "print what was measured: a line per workload with its winner");
+  add_file(*action, "the file of wisdom (default: the process's)");
+  add_json(*action);
+  action = add("merge", "write the records of several files to one; of the same candidate and workload, the latest is kept");
+  add_file(*action, "the files to read");
+  add_output(*action);
+  action = add("prune", "rewrite a file without records that a later one replaces, or that the options name");
+  add_file(*action, "the file of wisdom (default: the process's)");
+  action->add_option("--older-than", options.wisdom.older_than, "leave out records of before this date, as in 2026-11-01");
+  action->add_option("--machine", options.wisdom.machine, machine);
+  action = add("diff", "print the workloads whose winners differ in two files");
+  add_file(*action, "the two files");
+  add_json(*action);
+  action = add("export", "write only what decides, the defaults and the winners, to ship it with a program or a library");
+  add_file(*action, "the file of wisdom (default: the process's)");
+  add_output(*action);
+  action->add_option("--machine", options.wisdom.machine, machine);
+  action = add("replay", "decide anew on the times that `strew tune --timings` wrote");
+  action->add_option("FILE", options.wisdom.files, "the file of timings")->required();
+  add_json(*action);
 }
 
 void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_view default_target = "native") {
@@ -137,6 +179,7 @@ void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_v
   app.add_flag("--trust-indices", options.trust_indices,
                "run: do not check indices under policy undefined (an index out of bounds then reads or writes stray memory)");
   app.add_option("--cache", raw.cache, "off: use no disk cache (this version has none)");
+  add_wisdom_option(app, options, "take schedules that were measured from this file");
 }
 
 void add_library_option(CLI::App& app, Options& options) {
@@ -322,6 +365,9 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command = app.add_subcommand("tune", "find the fastest schedules of a file's kernels by measuring, and keep them as wisdom");
   add_tune_options(*command, options, raw);
 
+  command = app.add_subcommand("wisdom", "list, merge, prune, compare, export or replay what was measured");
+  add_wisdom_actions(*command, options);
+
   command = app.add_subcommand("target", "print the target machine: features, caches, cores, costs, and what --target overrides");
   CLI::Option* const described =
       command->add_option("--target", raw.target, "describe this machine instead: CPU[+feature|-feature...]");
@@ -402,6 +448,25 @@ int describe(CLI::App& app, const Options& options) {
 
 }  // namespace
 
+namespace {
+
+/// Reads the wisdom that kernels take their schedules from. Those for a target that the user names take none but that of a file that the
+/// user names, so that they do not depend on what this machine has learned.
+Status take_wisdom(Options& options) {
+  const bool makes_kernels = options.command == "run" || options.command == "explain" || options.command == "compile";
+  if (!makes_kernels) return {};
+  if (options.wisdom.file == "off" || (options.wisdom.file.empty() && (options.target_given || options.command == "compile"))) {
+    options.kernel.wisdom = Wisdom::none();
+  } else if (options.wisdom.file.empty()) {
+    options.kernel.wisdom = Wisdom::process();
+  } else {
+    STREW_ASSIGN(options.kernel.wisdom, Wisdom::load(options.wisdom.file));
+  }
+  return {};
+}
+
+}  // namespace
+
 int parse_command_line(int argc, char** argv, Options& options) {
   Raw raw;
   CLI::App app(kAbout, "strew");
@@ -435,13 +500,17 @@ int parse_command_line(int argc, char** argv, Options& options) {
   if (const int status = describe(app, options); status >= 0) return status;
   options.import.check_undefined = options.command == "run" && !options.trust_indices;
   keep_whole({options.file, options.output, options.depfile});
+  keep_whole({options.wisdom.file});
+  keep_whole(options.wisdom.files);
   keep_whole(options.tune.files);
   keep_whole({options.tune.report, options.tune.timings});
   keep_whole(options.inputs);
   keep_whole(options.outputs);
   const Status status = check_values(raw, options);
   if (status.code() == Code::unsupported) return fail(status);  // a reserved name is no usage error (docs/cli.md)
-  return status.ok() ? -1 : usage_error(status.message());
+  if (!status.ok()) return usage_error(status.message());
+  const Status wisdom = take_wisdom(options);
+  return wisdom.ok() ? -1 : fail(wisdom);
 }
 
 }  // namespace strew::cli

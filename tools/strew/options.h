@@ -20,6 +20,15 @@ struct TuneOptions {
   bool isolate = false;
 };
 
+/// What `strew wisdom` is asked, and the --wisdom of other commands.
+struct WisdomOptions {
+  std::string file;                ///< --wisdom: a file, "off", or empty: the process's
+  std::string action;              ///< "list", "merge", …
+  std::vector<std::string> files;  ///< that it reads
+  std::string older_than;          ///< prune: a date
+  std::string machine;             ///< prune, export: "here", or a text that the machine's name contains
+};
+
 struct Options {
   std::string command;  ///< "run", "check", …
   std::string file;
@@ -44,6 +53,7 @@ struct Options {
   bool schedule_given = false, target_given = false;
   bool measure = false;  ///< target
   TuneOptions tune;
+  WisdomOptions wisdom;
 };
 
 /// Fills `options`. Returns -1 if the command shall run, otherwise the exit status: help, or a usage error that was
@@ -58,5 +68,6 @@ int compile(const Options& options);
 int target(const Options& options);
 int library(const Options& options);
 int tune(const Options& options);
+int wisdom(const Options& options);
 
 }  // namespace strew::cli

@@ -8,9 +8,7 @@
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/tuning_text.h"
-#include "tune/report/html_report.h"
-#include "tune/tuner.h"
-#include "tune/tuning_tasks.h"
+#include "tune/tuning_functions.h"
 
 namespace strew::cli {
 namespace {
@@ -35,11 +33,11 @@ Status read_indices(TuningTask& task, int64_t max_bytes) {
 
 Expected<std::vector<TuningTask>> all_tasks(const Options& options) {
   KnownUsage known = known_usage(options);
-  STREW_ASSIGN(known.dims, parse_dims(options.tune.dims));
+  STREW_ASSIGN(known.dims, tuning_functions().parse_dims(options.tune.dims));
   std::vector<TuningTask> all;
   for (const std::string& file : options.tune.files) {
     STREW_ASSIGN(const Imported imported, import_file(file, options.import));
-    Expected<std::vector<TuningTask>> tasks = tuning_tasks(imported, options.kernel_name, known);
+    Expected<std::vector<TuningTask>> tasks = tuning_functions().tuning_tasks(imported, options.kernel_name, known);
     if (!tasks.ok()) return tasks.status().with_prefix(file);
     for (TuningTask& task : *tasks) {
       STREW_TRY(read_indices(task, options.import.max_file_bytes));
@@ -58,12 +56,14 @@ TunerSettings settings_of(const Options& options) {
   out.budget_seconds = options.tune.budget_seconds;
   out.isolate = options.tune.isolate;
   out.timings_file = options.tune.timings;
+  if (options.wisdom.file != "off")
+    out.wisdom_file = options.wisdom.file.empty() ? tuning_functions().wisdom_path() : options.wisdom.file;
   out.stop = is_interrupted;
   return out;
 }
 
 Status write_report(const std::string& path, const TuningResult& result) {
-  STREW_ASSIGN(PendingFile file, PendingFile::create(path, html_report(result)));
+  STREW_ASSIGN(PendingFile file, PendingFile::create(path, tuning_functions().html_report(result)));
   return file.commit();
 }
 
@@ -83,9 +83,10 @@ int tune(const Options& options) {
   TuningProgressBar bar;
   settings.on_progress = [&](const TuningProgress& progress) { bar.show(progress); };
   stop_at_interrupt();
-  const Expected<TuningResult> result = strew::tune(*tasks, settings);
+  const Expected<TuningResult> result = tuning_functions().tune(*tasks, settings);
   bar.clear();
   if (!result.ok()) return fail(result.status());
+  for (const std::string& problem : result->problems) warn(problem);
   if (is_interrupted()) warn("stopped; what was measured is kept");
   if (!options.tune.report.empty())
     if (const Status status = write_report(options.tune.report, *result); !status.ok()) return fail(status);

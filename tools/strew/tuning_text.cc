@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/strew/message.h"
+#include "tune/tuning_functions.h"
 
 namespace strew::cli {
 namespace {
@@ -51,8 +52,8 @@ std::string op_text(const TunedOp& op) {
     out += fmt::format("  default   {:>10}  {} {}\n", duration(standard.nanoseconds), name(standard.backend),
                        print(standard.schedule));
   if (op.winner_at != op.default_at)
-    out += fmt::format("  winner    {:>10}  {}: {}\n", duration(winner.nanoseconds), difference(winner, standard),
-                       ratio_text(winner));
+    out += fmt::format("  winner    {:>10}  {}: {}\n", duration(winner.nanoseconds),
+                       tuning_functions().difference(winner, standard), ratio_text(winner));
   else if (measured > 1)
     out += "  winner    the default: nothing was faster beyond noise\n";
   if (op.memcpy_ns > 0) out += fmt::format("  memcpy    {:>10}  of as many bytes, by one thread\n", duration(op.memcpy_ns));

@@ -4,11 +4,10 @@
 
 #include <string>
 
-#include "strew/export.h"
 #include "tune/tuning_result.h"
 
 namespace strew::inline v0 {
 
-STREW_API std::string html_report(const TuningResult& result);
+std::string html_report(const TuningResult& result);
 
 }  // namespace strew::inline v0

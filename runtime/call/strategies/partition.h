@@ -48,7 +48,7 @@ struct PartitionLayout {
   /// The layout with the longest rounds that the limits and `scratch_bytes` allow.
   static PartitionLayout of(const Call& call, const ExecutionLimits& limits);
   /// The most that a call with `threads` threads borrows, whatever its shapes, if it may borrow `scratch_bytes`.
-  STREW_API static int64_t most_scratch_bytes(int threads, int64_t scratch_bytes, const ExecutionLimits& limits);
+  static int64_t most_scratch_bytes(int threads, int64_t scratch_bytes, const ExecutionLimits& limits);
 
   int64_t scratch_bytes() const;
 };

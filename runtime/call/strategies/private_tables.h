@@ -18,7 +18,7 @@ struct PrivateCall {
   const ExecutionLimits& limits = kDefaultLimits;
 };
 /// Bytes of `tables` tables. A call borrows one table per thread, but at most `tables` - 1, since the result itself is the first table.
-STREW_API int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables);
+int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables);
 /// Returns false, having done nothing, if no memory can be allocated.
 bool run_private(Team& team, Scratch& scratch, const PrivateCall& call);
 

@@ -1,0 +1,229 @@
+// See strew/wisdom.h and look_up.h. Loading a file only finds out where the lines of each family are; the lines of a family are parsed when
+// the first request for one of its ops comes. What they say is then summed up in groups, so that later look-ups compare a few numbers.
+#include "strew/wisdom.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "schedules/wisdom/look_up.h"
+#include "schedules/wisdom/wisdom_file.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// A schedule is worth more than the default if it takes at most this part of its time.
+constexpr double kWorthIt = 0.97;
+
+/// What was measured of one op with one shape, on one machine, with one number of threads.
+struct Group {
+  std::string op, machine, features, date;
+  ShapeFeatures shape;
+  int threads = 1;
+  size_t workloads = 0;
+  std::vector<WisdomAnswer::Choice> choices;
+};
+
+struct Family {
+  std::vector<std::string_view> lines;
+  bool is_summed_up = false;
+  std::vector<Group> groups;                     ///< one per shape
+  std::unordered_map<std::string, Group> exact;  ///< by exact_key(), over all shapes of an op
+};
+
+std::string exact_key(const std::string& op, const std::string& machine, const std::string& features, int threads) {
+  return op + '\n' + machine + '\n' + features + '\n' + std::to_string(threads);
+}
+
+/// The candidates of several workloads, the best first: see look_up.h.
+std::vector<WisdomAnswer::Choice> ranked(const std::vector<const WisdomRecord*>& records, size_t& workloads) {
+  std::map<std::string, const WisdomRecord*> standards;  // of each workload
+  const auto workload_of = [](const WisdomRecord& r) {
+    std::string key = r.indices + '\n' + r.temperature;
+    for (const auto& [name, extent] : r.dims) key += '\n' + name + '=' + std::to_string(extent);
+    return key;
+  };
+  for (const WisdomRecord* r : records)
+    if (r->is_default) standards[workload_of(*r)] = r;
+  workloads = standards.size();
+  if (workloads == 0) return {};
+  std::map<std::pair<std::string, std::string>, double> logs;  // of backend and schedule: sum of log(ratio)
+  std::map<std::pair<std::string, std::string>, bool> is_sure;
+  for (const WisdomRecord* r : records) {
+    if (r->is_default || !standards.contains(workload_of(*r))) continue;
+    logs[{r->backend, r->schedule}] += std::log(std::max(r->ratio, 1e-9));
+    is_sure[{r->backend, r->schedule}] |= r->ratio_high < 1;
+  }
+  std::vector<WisdomAnswer::Choice> out;
+  for (const auto& [candidate, sum] : logs) {
+    const double ratio = std::exp(sum / static_cast<double>(workloads));
+    if (ratio < kWorthIt && is_sure[candidate]) out.push_back({candidate.first, candidate.second, ratio, false});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.ratio < b.ratio; });
+  const WisdomRecord& standard = *standards.begin()->second;
+  out.push_back({standard.backend, standard.schedule, 1, true});
+  return out;
+}
+
+Group summed_up(const std::vector<const WisdomRecord*>& records) {
+  const WisdomRecord& first = *records[0];
+  Group out{first.op, first.machine, first.features, first.date, first.shape, first.threads, 0, {}};
+  for (const WisdomRecord* each : records) out.date = std::max(out.date, each->date);
+  out.choices = ranked(records, out.workloads);
+  return out;
+}
+
+double doublings(double a, double b) { return std::abs(std::log2(std::max(a, 1e-3) / std::max(b, 1e-3))); }
+
+double distance(const WisdomQuestion& question, const Group& group) {
+  const ShapeFeatures &a = question.shape, &b = group.shape;
+  return doublings(a.positions, b.positions) + doublings(a.window_bytes, b.window_bytes) +
+         doublings(a.table_bytes, b.table_bytes) + doublings(question.threads, group.threads);
+}
+
+std::string source_of(const char* step, const Group& group, double far) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.1f doublings away, ", far);
+  return std::string(step) + ": " + (far > 0 ? text : "") + std::to_string(group.workloads) +
+         (group.workloads == 1 ? " workload" : " workloads") + " measured on " + group.machine + " with " +
+         std::to_string(group.threads) + (group.threads == 1 ? " thread, " : " threads, ") + group.date;
+}
+
+}  // namespace
+
+struct Wisdom::Impl {
+  std::string path, text;
+  mutable std::mutex mutex;
+  mutable std::unordered_map<std::string, Family> families;
+  mutable std::vector<std::string> problems;
+
+  void index();
+  void sum_up(Family& family) const;
+};
+
+struct WisdomAccess {
+  static const Wisdom::Impl& of(const Wisdom& wisdom) { return *wisdom.impl_; }
+  static std::shared_ptr<const Wisdom> make(std::unique_ptr<Wisdom::Impl> impl) {
+    return std::shared_ptr<const Wisdom>(new Wisdom(std::move(impl)));
+  }
+};
+
+void Wisdom::Impl::index() {
+  std::string_view left = text;
+  while (!left.empty()) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+    if (line.empty()) continue;
+    std::string family(family_of_line(line));
+    if (family.empty()) {
+      // Another program wrote it, perhaps with the members in another order.
+      Expected<WisdomRecord> record = parse_wisdom_record(line);
+      if (!record.ok()) {
+        problems.push_back(path + ": " + record.status().message());
+        continue;
+      }
+      family = record->family;
+    }
+    families[family].lines.push_back(line);
+  }
+}
+
+void Wisdom::Impl::sum_up(Family& family) const {
+  family.is_summed_up = true;
+  std::vector<WisdomRecord> records;
+  for (const std::string_view line : family.lines) {
+    Expected<WisdomRecord> record = parse_wisdom_record(line);
+    if (!record.ok()) {
+      problems.push_back(path + ": " + record.status().message());
+      log(LogLevel::warn, problems.back() + "; the record is left out");
+    } else if (record->is_confirmed) {
+      records.push_back(std::move(*record));
+    }
+  }
+  records = latest(std::move(records));
+  std::map<std::pair<std::string, std::map<std::string, int64_t>>, std::vector<const WisdomRecord*>> by_shape;
+  std::map<std::string, std::vector<const WisdomRecord*>> by_op;
+  for (const WisdomRecord& record : records) {
+    const std::string key = exact_key(record.op, record.machine, record.features, record.threads);
+    by_shape[{key, record.dims}].push_back(&record);
+    by_op[key].push_back(&record);
+  }
+  for (const auto& [key, of_shape] : by_shape)
+    if (Group group = summed_up(of_shape); !group.choices.empty()) family.groups.push_back(std::move(group));
+  for (const auto& [key, of_op] : by_op)
+    if (Group group = summed_up(of_op); !group.choices.empty()) family.exact.emplace(key, std::move(group));
+}
+
+Wisdom::Wisdom(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Wisdom::~Wisdom() = default;
+
+Expected<std::shared_ptr<const Wisdom>> Wisdom::load(const std::string& path) {
+  auto impl = std::make_unique<Impl>();
+  impl->path = path;
+  STREW_ASSIGN(impl->text, read_file(path, kMostWisdomBytes));
+  impl->index();
+  if (!impl->problems.empty())
+    log_or_keep_warning(impl->problems[0] + "; " + std::to_string(impl->problems.size()) +
+                        (impl->problems.size() == 1 ? " line is" : " lines are") + " left out");
+  return WisdomAccess::make(std::move(impl));
+}
+
+const std::shared_ptr<const Wisdom>& Wisdom::none() {
+  static const auto& empty = *new std::shared_ptr<const Wisdom>(WisdomAccess::make(std::make_unique<Impl>()));
+  return empty;
+}
+
+const std::shared_ptr<const Wisdom>& Wisdom::process() {
+  static const auto& loaded = *new std::shared_ptr<const Wisdom>([] {
+    const std::string path = wisdom_path();
+    std::error_code ignored;
+    if (path.empty() || !std::filesystem::exists(path, ignored)) return none();
+    Expected<std::shared_ptr<const Wisdom>> wisdom = load(path);
+    if (wisdom.ok()) return *wisdom;
+    log_or_keep_warning(wisdom.status().message() + "; schedules are chosen without wisdom");
+    return none();
+  }());
+  return loaded;
+}
+
+WisdomAnswer look_up(const Wisdom& wisdom, const WisdomQuestion& question) {
+  const auto& impl = WisdomAccess::of(wisdom);
+  const std::lock_guard lock(impl.mutex);
+  const auto found = impl.families.find(question.family);
+  if (found == impl.families.end()) return {};
+  Family& family = found->second;
+  if (!family.is_summed_up) impl.sum_up(family);
+  if (!question.machine.empty()) {
+    const auto exact = family.exact.find(exact_key(question.op, question.machine, question.features, question.threads));
+    if (exact != family.exact.end()) return {WisdomStep::exact, exact->second.choices, source_of("exact", exact->second, 0)};
+  }
+  const Group *near = nullptr, *other = nullptr;
+  double near_distance = kMostDoublings, other_distance = kMostDoublings;
+  for (const Group& group : family.groups) {
+    if (group.features != question.features || (question.is_open && group.op != question.op)) continue;
+    const double far = question.is_open ? doublings(question.threads, group.threads) : distance(question, group);
+    const bool is_here = group.machine == question.machine;
+    double& least = is_here ? near_distance : other_distance;
+    if (far > least) continue;
+    least = far;
+    (is_here ? near : other) = &group;
+  }
+  if (near != nullptr) return {WisdomStep::nearest_shape, near->choices, source_of("nearest shape", *near, near_distance)};
+  if (other != nullptr) return {WisdomStep::other_machine, other->choices, source_of("other machine", *other, other_distance)};
+  return {};
+}
+
+std::vector<std::string> problems_of(const Wisdom& wisdom) {
+  const auto& impl = WisdomAccess::of(wisdom);
+  const std::lock_guard lock(impl.mutex);
+  return impl.problems;
+}
+
+}  // namespace strew::inline v0

@@ -1,0 +1,181 @@
+// Workload data: for any op, legal tensors whose calls succeed, with true hints, and that restore() repeats.
+#include "tune/workload_data.h"
+
+#include <map>
+
+#include "backends/reference/hints.h"
+#include "backends/reference/reference.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
+#include "tests/differential/op_blueprint.h"
+#include "tests/differential/random_op.h"
+
+namespace strew::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int64_t kMostBytes = int64_t{256} << 20;
+
+VerifiedOp op_of(const std::string& text) {
+  Expected<Op> op = parse_op(text);
+  EXPECT_TRUE(op.ok()) << op.status().message();
+  return std::move(VerifiedOp::of(std::move(*op))).value();
+}
+
+const char* const kAdd =
+    "strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error init=in_place)";
+
+Usage usage_of(const VerifiedOp& op, const KnownUsage& known) {
+  Expected<InventedUsage> usage = invent_usage(op, known);
+  EXPECT_TRUE(usage.ok()) << usage.status().message();
+  return usage.ok() ? usage->usage : Usage();
+}
+
+/// Runs the reference and a kernel on the first call, and compares.
+void expect_same_bits(const VerifiedOp& op, WorkloadData& data, const std::string& what) {
+  ASSERT_TRUE(run_reference(op, data.call(0), nullptr).ok()) << what;
+  const std::vector<std::byte> expected = data.results(0);
+  data.restore();
+  const Expected<Kernel> kernel = Runtime::process().get(*op);
+  ASSERT_TRUE(kernel.ok()) << what;
+  const Status ran = kernel->run(data.call(0));
+  ASSERT_TRUE(ran.ok()) << what << ": " << ran.message();
+  EXPECT_EQ(data.first_difference(0, expected), -1) << what;
+  data.restore();
+  ASSERT_TRUE(kernel->run(data.call(data.sets() - 1)).ok()) << what;
+}
+
+TEST(WorkloadData, SuitsRandomOps) {
+  size_t made = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    Rng rng(seed);
+    const Blueprint blueprint = random_blueprint(rng, {});
+    Expected<VerifiedOp> op = VerifiedOp::of(instantiate(blueprint, maxima(blueprint)));
+    ASSERT_TRUE(op.ok());
+    const Scatter* const scatter = std::get_if<Scatter>(&**op);
+    // The bits of a relaxed sum are those of an order of its own.
+    if (scatter != nullptr && scatter->order == Order::relaxed) continue;
+    const std::string what = "seed " + std::to_string(seed) + ": " + print(**op);
+    const Expected<InventedUsage> usage = invent_usage(*op, {});
+    if (!usage.ok()) {
+      // More index positions than there are places for unique windows.
+      EXPECT_THAT(usage.status().message(), HasSubstr("permutation")) << what;
+      continue;
+    }
+    Expected<WorkloadData> data = WorkloadData::make(*op, usage->usage, seed, kMostBytes);
+    if (!data.ok()) {
+      EXPECT_THAT(data.status().message(), testing::AnyOf(HasSubstr("strings"), HasSubstr("expected a row at least"))) << what;
+      continue;
+    }
+    ++made;
+    const Status hints = check_hints(**op, data->call(0));
+    EXPECT_TRUE(hints.ok()) << what << ": " << hints.message();
+    expect_same_bits(*op, *data, what);
+  }
+  EXPECT_GT(made, 150U);
+}
+
+TEST(WorkloadData, ADifferenceIsSeen) {
+  const VerifiedOp op = op_of(kAdd);
+  WorkloadData data = std::move(*WorkloadData::make(op, usage_of(op, {{{"s0", 10}, {"s1", 20}}, "", "hot", 1, 1}), 1, kMostBytes));
+  std::vector<std::byte> expected = data.results(0);
+  EXPECT_EQ(data.first_difference(0, expected), -1);
+  expected[21] ^= std::byte{64};
+  EXPECT_EQ(data.first_difference(0, expected), 20);
+}
+
+TEST(WorkloadData, OpenExtentsAreFilledAlike) {
+  const VerifiedOp op = op_of(kAdd);
+  Usage usage = usage_of(op, {});
+  ASSERT_EQ(usage.dims.size(), 2U);
+  const Expected<WorkloadData> data = WorkloadData::make(op, usage, 1, kMostBytes);
+  ASSERT_TRUE(data.ok()) << data.status().message();
+  const auto views = data->call(0);
+  EXPECT_EQ(views[1].dims[0], views[2].dims[0]);  // as many indices as rows of updates
+  const KnownUsage known{{{"s0", 100}, {"s1", 50}}, "hot(0.5)", "hot", 1, 1};
+  usage = usage_of(op, known);
+  EXPECT_EQ(print(usage), "s0=100,s1=50 hot(0.5) hot threads=1");
+  const Expected<WorkloadData> given = WorkloadData::make(op, usage, 1, kMostBytes);
+  ASSERT_TRUE(given.ok());
+  EXPECT_EQ(given->call(0)[0].dims[0], 50);
+  EXPECT_EQ(given->call(0)[1].dims[0], 100);
+}
+
+TEST(WorkloadData, AColdWorkloadGoesRoundMoreThanTheCacheHolds) {
+  const VerifiedOp op = op_of(kAdd);
+  const Usage cold = usage_of(op, {{{"s0", 1000}, {"s1", 10'000}}, "uniform", "cold", 1, 1});
+  const Usage hot = usage_of(op, {{{"s0", 1000}, {"s1", 10'000}}, "uniform", "hot", 1, 1});
+  const Expected<WorkloadData> far = WorkloadData::make(op, cold, 1, int64_t{1} << 30),
+                               near = WorkloadData::make(op, hot, 1, kMostBytes);
+  ASSERT_TRUE(far.ok() && near.ok());
+  EXPECT_GT(far->bytes(), near->bytes());
+  EXPECT_NE(far->call(0)[0].data, far->call(1)[0].data);
+  EXPECT_EQ(near->call(0)[0].data, near->call(1)[0].data);
+  EXPECT_NE(near->call(0)[1].data, near->call(1)[1].data);  // other indices
+}
+
+TEST(WorkloadData, BadUsagesAreRefused) {
+  const VerifiedOp op = op_of(kAdd);
+  const auto refusal = [&](const KnownUsage& known) {
+    const Expected<InventedUsage> usage = invent_usage(op, known);
+    return usage.ok() ? std::string("accepted") : usage.status().message();
+  };
+  EXPECT_THAT(refusal({{{"s7", 1}}, "", "", 0, 1}), HasSubstr("dims: 's7', expected one of s1 (dim 0 of result), s0 (dim 0 of indices)"));
+  EXPECT_THAT(refusal({{{"s0", -1}}, "", "", 0, 1}), HasSubstr("dims: s0=-1, expected a number from 0 on"));
+  EXPECT_THAT(refusal({{}, "gauss", "", 0, 1}), HasSubstr("indices: 'gauss', expected"));
+  EXPECT_THAT(refusal({{}, "", "warm", 0, 1}), HasSubstr("temperature: 'warm', expected hot or cold"));
+  EXPECT_THAT(refusal({{{"s0", 10}, {"s1", 5}}, "permutation", "", 0, 1}), HasSubstr("a permutation of 5 rows has no 10"));
+  const Usage large = usage_of(op, {{{"s0", 1000}, {"s1", 1'000'000}}, "", "", 1, 1});
+  EXPECT_THAT(WorkloadData::make(op, large, 1, 1 << 20).status().message(),
+              HasSubstr("expected at most 1048576; choose smaller dims"));
+}
+
+TEST(WorkloadData, AnIndexTensorMustFit) {
+  const VerifiedOp op = op_of(kAdd);
+  Usage usage = usage_of(op, {{{"s0", 2}, {"s1", 5}}, "rows.npy", "hot", 1, 1});
+  const auto refusal = [&] {
+    const Expected<WorkloadData> data = WorkloadData::make(op, usage, 1, kMostBytes);
+    return data.ok() ? std::string("accepted") : data.status().message();
+  };
+  EXPECT_THAT(refusal(), HasSubstr("rows.npy was not read"));
+  const auto give = [&](DType dtype, std::vector<int64_t> dims, std::initializer_list<int32_t> values) {
+    Tensor tensor;
+    tensor.dtype = dtype;
+    tensor.dims = std::move(dims);
+    tensor.data = std::move(*Buffer::allocate(static_cast<int64_t>(values.size() * 4)));
+    std::copy(values.begin(), values.end(), reinterpret_cast<int32_t*>(tensor.data.data()));
+    usage.index_tensor = std::make_shared<const Tensor>(std::move(tensor));
+  };
+  give(DType::i32, {3}, {0, 1, 2});
+  EXPECT_THAT(refusal(), HasSubstr("rows.npy is i32[3], expected i32[2]"));
+  give(DType::f32, {2}, {0, 1});
+  EXPECT_THAT(refusal(), HasSubstr("rows.npy is f32[2], expected i32[2]"));
+  give(DType::i32, {2}, {0, 5});
+  EXPECT_THAT(refusal(), HasSubstr("component 0 of position 1 is 5, expected 0..4"));
+  give(DType::i32, {2}, {4, 4});
+  const Expected<WorkloadData> data = WorkloadData::make(op, usage, 1, kMostBytes);
+  ASSERT_TRUE(data.ok());
+  EXPECT_EQ(static_cast<const int32_t*>(data->call(0)[1].data)[1], 4);
+}
+
+TEST(Usage, DimsAreRead) {
+  EXPECT_EQ(parse_dims("s0=1024,s1=8")->at("s1"), 8);
+  EXPECT_TRUE(parse_dims("")->empty());
+  for (const char* text : {"s0", "s0=", "=3", "s0=x", "s0=-1", "s0=1,s0=2", "s0=99999999999999999999"})
+    EXPECT_THAT(parse_dims(text).status().message(), HasSubstr("dims: '")) << text;
+}
+
+TEST(Usage, InventionsAreNamed) {
+  const Expected<InventedUsage> usage = invent_usage(op_of(kAdd), {});
+  ASSERT_TRUE(usage.ok());
+  EXPECT_THAT(usage->notes, testing::Contains(HasSubstr("s0 (dim 0 of indices) is open: ")));
+  EXPECT_THAT(usage->notes, testing::Contains(HasSubstr("zipf(1) is taken")));
+  EXPECT_GT(usage->usage.threads, 0);
+}
+
+}  // namespace
+}  // namespace strew::test

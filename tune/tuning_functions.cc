@@ -1,0 +1,26 @@
+// See tuning_functions.h.
+#include "tune/tuning_functions.h"
+
+#include "base/machine.h"
+#include "base/machine_costs.h"
+#include "tune/report/html_report.h"
+
+namespace strew::inline v0 {
+
+const TuningFunctions& tuning_functions() {
+  static const TuningFunctions functions = {parse_dims,
+                                            tuning_tasks,
+                                            tune,
+                                            read_timings,
+                                            replay,
+                                            difference,
+                                            html_report,
+                                            wisdom_path,
+                                            read_wisdom,
+                                            latest,
+                                            [](const WisdomRecord& record) { return print(record); },
+                                            [] { return machine_key(machine()); }};
+  return functions;
+}
+
+}  // namespace strew::inline v0

@@ -1,0 +1,35 @@
+// TuningFunctions: what the commands `strew tune` and `strew wisdom` call, as a table of functions, because libstrew exports few names (as
+// the modules do, backends/modules.h). Within libstrew the functions are called by their own headers.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "schedules/wisdom/wisdom_file.h"
+#include "strew/export.h"
+#include "strew/import.h"
+#include "tune/tuner.h"
+#include "tune/tuning_tasks.h"
+
+namespace strew::inline v0 {
+
+struct TuningFunctions {
+  // tune/
+  Expected<std::map<std::string, int64_t>> (*parse_dims)(std::string_view);
+  Expected<std::vector<TuningTask>> (*tuning_tasks)(const Imported&, const std::string& only, const KnownUsage&);
+  Expected<TuningResult> (*tune)(const std::vector<TuningTask>&, const TunerSettings&);
+  Expected<RecordedRun> (*read_timings)(const std::string& path);
+  Expected<TuningResult> (*replay)(const RecordedRun&);
+  std::string (*difference)(const TunedCandidate& candidate, const TunedCandidate& standard);
+  std::string (*html_report)(const TuningResult&);
+  // schedules/wisdom/
+  std::string (*wisdom_path)();
+  Expected<WisdomLines> (*read_wisdom)(const std::string& path);
+  std::vector<WisdomRecord> (*latest)(std::vector<WisdomRecord>);
+  std::string (*print_record)(const WisdomRecord&);
+  std::string (*this_machine)();  ///< as records name it
+};
+STREW_API const TuningFunctions& tuning_functions();
+
+}  // namespace strew::inline v0
