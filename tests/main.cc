@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
     std::cerr << folder << ": cannot make a temporary folder\n";
     return 2;
   }
+  setenv("STREW_WISDOM", "off", 1);  // what somebody has tuned on this machine must not decide what tests see
   testing::InitGoogleTest(&argc, argv);
   constexpr std::string_view kRoom = "--room=";
   for (int i = 1; i < argc; ++i) {

@@ -28,6 +28,7 @@
 #include "schedules/candidates.h"
 #include "schedules/costs/predict.h"
 #include "strew/runtime.h"
+#include "strew/wisdom.h"
 
 namespace strew::bench {
 namespace {
@@ -160,6 +161,7 @@ Expected<std::vector<Built>> build_all(const Op& op, const std::vector<Schedule>
   for (const Schedule& schedule : schedules) {
     KernelOptions options;
     options.schedule = all_of(schedule);
+    options.wisdom = Wisdom::none();
     options.threads = threads;
     STREW_ASSIGN(Kernel kernel, Runtime::process().get(op, options));
     all.push_back({schedule, std::move(kernel), 0});
@@ -240,6 +242,7 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   if (!work.op.ok()) return fail(state, work.op.status().message());
   KernelOptions options;
   options.threads = threads;
+  options.wisdom = Wisdom::none();
   const Expected<Compiled> planned = plan_kernel(*VerifiedOp::of(*work.op), options);
   if (!planned.ok()) return fail(state, planned.status().message());
   Expected<std::vector<Built>> built = build_all(*work.op, wanted(*planned, threads), threads);
@@ -275,6 +278,7 @@ void replay_case(benchmark::State& state, const Case& c, int threads) {
   if (times.empty() || !op.ok()) return fail(state, times.empty() ? "no recorded times" : op.status().message());
   KernelOptions options;
   options.threads = threads;
+  options.wisdom = Wisdom::none();
   const Expected<Compiled> planned = plan_kernel(*VerifiedOp::of(*op), options);
   if (!planned.ok()) return fail(state, planned.status().message());
   const auto is_chosen = [&](const auto& time) { return fixed(time.first) == fixed(planned->heuristic); };

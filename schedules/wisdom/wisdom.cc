@@ -3,6 +3,7 @@
 #include "strew/wisdom.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -25,11 +26,17 @@ constexpr double kWorthIt = 0.97;
 /// What was measured of one op with one shape, on one machine, with one number of threads.
 struct Group {
   std::string op, machine, features, date;
-  ShapeFeatures shape;
+  std::array<double, 4> size{};  ///< as size_of() makes it
   int threads = 1;
   size_t workloads = 0;
   std::vector<WisdomAnswer::Choice> choices;
 };
+
+/// The point whose distance from another one, along the axes, is the number of doublings between two shapes.
+std::array<double, 4> size_of(const ShapeFeatures& shape, int threads) {
+  const auto log = [](double value) { return std::log2(std::max(value, 1e-3)); };
+  return {log(shape.positions), log(shape.window_bytes), log(shape.table_bytes), log(threads)};
+}
 
 struct Family {
   std::vector<std::string_view> lines;
@@ -74,18 +81,16 @@ std::vector<WisdomAnswer::Choice> ranked(const std::vector<const WisdomRecord*>&
 
 Group summed_up(const std::vector<const WisdomRecord*>& records) {
   const WisdomRecord& first = *records[0];
-  Group out{first.op, first.machine, first.features, first.date, first.shape, first.threads, 0, {}};
+  Group out{first.op, first.machine, first.features, first.date, size_of(first.shape, first.threads), first.threads, 0, {}};
   for (const WisdomRecord* each : records) out.date = std::max(out.date, each->date);
   out.choices = ranked(records, out.workloads);
   return out;
 }
 
-double doublings(double a, double b) { return std::abs(std::log2(std::max(a, 1e-3) / std::max(b, 1e-3))); }
-
-double distance(const WisdomQuestion& question, const Group& group) {
-  const ShapeFeatures &a = question.shape, &b = group.shape;
-  return doublings(a.positions, b.positions) + doublings(a.window_bytes, b.window_bytes) +
-         doublings(a.table_bytes, b.table_bytes) + doublings(question.threads, group.threads);
+double distance(const std::array<double, 4>& a, const std::array<double, 4>& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  return sum;
 }
 
 std::string source_of(const char* step, const Group& group, double far) {
@@ -139,11 +144,12 @@ void Wisdom::Impl::sum_up(Family& family) const {
   family.is_summed_up = true;
   std::vector<WisdomRecord> records;
   for (const std::string_view line : family.lines) {
+    if (line.find("\"confirmed\":false,") != std::string_view::npos) continue;  // it decides nothing
     Expected<WisdomRecord> record = parse_wisdom_record(line);
     if (!record.ok()) {
       problems.push_back(path + ": " + record.status().message());
       log(LogLevel::warn, problems.back() + "; the record is left out");
-    } else if (record->is_confirmed) {
+    } else if (record->is_confirmed) {  // other spaces than print() writes may have hidden that it is not
       records.push_back(std::move(*record));
     }
   }
@@ -206,9 +212,11 @@ WisdomAnswer look_up(const Wisdom& wisdom, const WisdomQuestion& question) {
   }
   const Group *near = nullptr, *other = nullptr;
   double near_distance = kMostDoublings, other_distance = kMostDoublings;
+  const std::array<double, 4> size = size_of(question.shape, question.threads);
   for (const Group& group : family.groups) {
-    if (group.features != question.features || (question.is_open && group.op != question.op)) continue;
-    const double far = question.is_open ? doublings(question.threads, group.threads) : distance(question, group);
+    const double far = question.is_open ? std::abs(size[3] - group.size[3]) : distance(size, group.size);
+    if (far > std::max(near_distance, other_distance) || group.features != question.features) continue;
+    if (question.is_open && group.op != question.op) continue;
     const bool is_here = group.machine == question.machine;
     double& least = is_here ? near_distance : other_distance;
     if (far > least) continue;
