@@ -16,6 +16,7 @@
 #include "runtime/call/named_tensors.h"
 #include "runtime/call/run_many.h"
 #include "runtime/kernel_state.h"
+#include "runtime/record/recorder.h"
 #include "runtime/replay.h"
 #include "schedules/can_run.h"
 #include "strew/runtime.h"
@@ -58,6 +59,7 @@ void log_call(const Kernel::State& state, const char* what) {
     Call call;
     STREW_TRY(state->callable->binder.bind(tensors, call));
     state->callable->use(call, options);
+    if (state->records) record_call(process_options().record_dir, *state, tensors);
     if (state->checks_hints) STREW_TRY(check_hints(state->op(), tensors));
     if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0) {
       log_call(*state, ": the call is repeated on the reference and compared");
@@ -113,7 +115,8 @@ Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltK
   state->callable = std::move(callable);
   state->verify_every = process_options().verify_every;
   state->checks_hints = built->compiled.schedule.checked && has_hints(state->op());
-  state->is_plain = !built->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0;
+  state->records = !process_options().record_dir.empty();
+  state->is_plain = !built->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0 && !state->records;
   state->built = std::move(built);
   return state;
 }

@@ -33,6 +33,7 @@ struct Kernel::State {
   bool is_plain = false;  ///< the callable alone runs a call: there is code, calls are not replayed, and hints are not checked
 
   bool checks_hints = false;  ///< the schedule has `checked`, and the op has hints
+  bool records = false;       ///< calls are recorded (runtime/record)
   uint64_t verify_every = 0;  ///< replay every n-th call on the reference (runtime/replay.h); 0: none
   std::shared_ptr<const BuiltKernel> built;
   PreparedOp prepared;

@@ -26,19 +26,6 @@ Turn turn_for(int threads) {
   return turn;
 }
 
-ScheduleOverrides overrides_of(const Schedule& schedule) {
-  ScheduleOverrides out;
-  out.strategy = schedule.strategy;
-  out.vector_bytes = schedule.vector_bytes;
-  out.unroll = schedule.unroll;
-  out.prefetch = schedule.prefetch;
-  out.nontemporal = schedule.nontemporal;
-  out.tables = schedule.tables;
-  out.scratch_mib = schedule.scratch_mib;
-  out.adapts = schedule.adapts;
-  return out;
-}
-
 }  // namespace
 
 KernelStopwatch::KernelStopwatch(VerifiedOp op, Usage usage, Variant standard, Settings settings, WorkloadData data)

@@ -107,8 +107,10 @@ bool Search::is_ending(Stopwatch& watch, double deadline) const { return setting
 std::vector<size_t> Search::prepare(Stopwatch& watch, const std::vector<Variant>& batch, double deadline) {
   std::vector<size_t> running = {0};
   if (best_ != 0) running.push_back(best_);
+  // Where it takes long to make candidates ready, there are fewer, so that time is left to measure them.
+  const double enough = watch.seconds() + (deadline - watch.seconds()) / 2;
   for (const Variant& variant : batch) {
-    if (is_ending(watch, deadline)) break;
+    if (is_ending(watch, running.size() > 1 ? enough : deadline)) break;
     const size_t at = add(variant);
     const Status status = watch.prepare(variant);
     if (status.ok()) {

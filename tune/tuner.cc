@@ -239,11 +239,18 @@ class Tuner {
     out.seconds = seconds_();
     for (const std::unique_ptr<Tuned>& op : ops_) {
       TunedOp& result = op->result;
+      const bool is_measured = settings_.mode == SearchMode::estimate || (op->search && op->search->candidates()[0].is_measured);
+      if (result.failure.empty() && !is_measured)
+        result.failure =
+            settings_.stop()
+                ? "it was stopped before anything was measured"
+                : fmt::format("the budget of {:g} s ended before anything was measured, expected a larger one", budget_);
       if (result.failure.empty()) {
         result.candidates = op->search->candidates();
         result.winner_at = op->search->winner_at();
         result.is_stopped = result.is_stopped || op->wants_more();
       }
+      if (!result.failure.empty()) result.candidates.clear();
       result.seconds = op->seconds;
       out.ops.push_back(std::move(result));
     }

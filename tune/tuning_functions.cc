@@ -10,6 +10,8 @@ namespace strew::inline v0 {
 const TuningFunctions& tuning_functions() {
   static const TuningFunctions functions = {parse_dims,
                                             tuning_tasks,
+                                            is_recording,
+                                            read_recording,
                                             tune,
                                             read_timings,
                                             replay,

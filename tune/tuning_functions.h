@@ -9,6 +9,7 @@
 #include "schedules/wisdom/wisdom_file.h"
 #include "strew/export.h"
 #include "strew/import.h"
+#include "tune/recorded_usage.h"
 #include "tune/tuner.h"
 #include "tune/tuning_tasks.h"
 
@@ -18,6 +19,8 @@ struct TuningFunctions {
   // tune/
   Expected<std::map<std::string, int64_t>> (*parse_dims)(std::string_view);
   Expected<std::vector<TuningTask>> (*tuning_tasks)(const Imported&, const std::string& only, const KnownUsage&);
+  bool (*is_recording)(const std::string& path);
+  Expected<RecordedTasks> (*read_recording)(const std::string& path, const KnownUsage&);
   Expected<TuningResult> (*tune)(const std::vector<TuningTask>&, const TunerSettings&);
   Expected<RecordedRun> (*read_timings)(const std::string& path);
   Expected<TuningResult> (*replay)(const RecordedRun&);

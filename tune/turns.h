@@ -85,8 +85,9 @@ inline double waited_nanoseconds() {
 
 /// Enough calls that reading the clock is lost in them; whole rounds of `sets` unless those take far longer.
 inline int64_t calls_for(const Way& way, int64_t sets, double batch_nanoseconds) {
+  constexpr int64_t kMost = int64_t{1} << 40;  // of work that takes no time
   int64_t calls = nanoseconds(way.run, 1) > 40 * batch_nanoseconds ? 1 : sets;
-  while (nanoseconds(way.run, calls) * static_cast<double>(calls) < batch_nanoseconds) calls *= 2;
+  while (calls < kMost && nanoseconds(way.run, calls) * static_cast<double>(calls) < batch_nanoseconds) calls *= 2;
   return calls;
 }
 

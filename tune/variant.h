@@ -16,4 +16,7 @@ struct Variant {
 /// "llvm strategy=owner,vector_bytes=64,…"
 inline std::string print(const Variant& variant) { return std::string(name(variant.backend)) + " " + print(variant.schedule); }
 
+/// Overrides that replace every knob of the heuristic's choice but `checked`.
+ScheduleOverrides overrides_of(const Schedule& schedule);
+
 }  // namespace strew::inline v0

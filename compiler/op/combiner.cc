@@ -209,4 +209,11 @@ Expr named_combiner(Expr graph) {
   return plain;
 }
 
+bool sums_floats(const Scatter& scatter) {
+  const CombinerKind kind = combiner_kind(scatter);
+  const CombinerTraits* const row = find_combiner(kind);
+  const bool depends_on_order = row != nullptr ? !row->order_free : kind == CombinerKind::expr;
+  return depends_on_order && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
+}
+
 }  // namespace strew::inline v0

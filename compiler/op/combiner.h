@@ -43,7 +43,7 @@ struct CombinerTraits {
 STREW_API std::span<const CombinerTraits> combiner_traits();
 /// The row of an operator or of a name; null if there is none (the names assign and expr have no row).
 const CombinerTraits* find_combiner(ExprOp op);
-STREW_API const CombinerTraits* find_combiner(CombinerKind kind);
+const CombinerTraits* find_combiner(CombinerKind kind);
 
 /// Is the dtype in the operator's domain?
 bool takes(const CombinerTraits& row, DType dtype);
@@ -61,7 +61,7 @@ STREW_API ExprOp merge_of(ExprOp op);
 Expr spelled(const Scatter& op, CombinerKind kind);
 /// The name of the op's combiner: its graph with the op's dtypes equals the combiner node by node. Otherwise expr. The
 /// op need not be verified.
-STREW_API CombinerKind combiner_kind(const Scatter& op);
+CombinerKind combiner_kind(const Scatter& op);
 
 /// The combiner of a scatter or the expression of a gather as a graph that is never empty: assign and a plain gather
 /// are written out with their converts, so that code generators see one form.
@@ -73,5 +73,8 @@ std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair);
 /// If operator_of() gives the same operator for every pair, the graph that the operator's name stands for (empty for
 /// ExprOp::update); otherwise the graph itself.
 STREW_API Expr named_combiner(Expr graph);
+
+/// Do the bits of results depend on the order of updates? So it is for sums and products of floats and complex numbers.
+STREW_API bool sums_floats(const Scatter& scatter);
 
 }  // namespace strew::inline v0

@@ -26,10 +26,10 @@ class Wisdom {
   /// be read or is larger than 1 GiB.
   STREW_API static Expected<std::shared_ptr<const Wisdom>> load(const std::string& path);
   /// No records: the cost model chooses. Never null.
-  STREW_API static const std::shared_ptr<const Wisdom>& none();
+  static const std::shared_ptr<const Wisdom>& none() { return shared(false); }
   /// Those of the process's file, which is read at the first call; no records if it has none. A file that cannot be read is a warning
   /// in the log. Never null.
-  STREW_API static const std::shared_ptr<const Wisdom>& process();
+  static const std::shared_ptr<const Wisdom>& process() { return shared(true); }
 
   ~Wisdom();
   Wisdom(const Wisdom&) = delete;
@@ -39,6 +39,7 @@ class Wisdom {
   friend struct WisdomAccess;
   struct Impl;
   explicit Wisdom(std::unique_ptr<Impl> impl);
+  STREW_API static const std::shared_ptr<const Wisdom>& shared(bool of_process);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/machine.h"
 #include "strew/target.h"
 
 namespace strew::inline v0 {
@@ -15,6 +16,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kFirst = "{\"family\":\"";
 constexpr size_t kFamilyDigits = 16;
 constexpr size_t kLongestLine = size_t{1} << 20;
+constexpr int kMostNumber = 1 << 30;  // no count of rounds comes near it
 
 Status wrong(const char* name, const std::string& value, const std::string& expected) {
   return invalid_argument(std::string(name) + " is " + value.substr(0, 60) + ", expected " + expected);
@@ -73,7 +75,7 @@ Status read_times(const Json& json, WisdomRecord& out) {
   STREW_TRY(read(json, "ratio", out.ratio, 0, kMostTime));
   STREW_TRY(read(json, "low", out.ratio_low, 0, kMostTime));
   STREW_TRY(read(json, "high", out.ratio_high, 0, kMostTime));
-  return read(json, "rounds", out.rounds, 1, 1 << 30);
+  return read(json, "rounds", out.rounds, 1, kMostNumber);
 }
 
 Status read_shape(const Json& json, ShapeFeatures& out) {
@@ -126,7 +128,7 @@ Expected<WisdomRecord> parse_wisdom_record(std::string_view line) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) return invalid_argument("the line is no JSON object");
   int format = 0;
-  STREW_TRY(read(json, "format", format, 0, 1 << 30));
+  STREW_TRY(read(json, "format", format, 0, kMostNumber));
   if (format != kWisdomFormat) return wrong("format", std::to_string(format), std::to_string(kWisdomFormat));
   WisdomRecord out;
   const std::pair<const char*, std::string*> texts[] = {{"family", &out.family},       {"op", &out.op},
@@ -137,7 +139,7 @@ Expected<WisdomRecord> parse_wisdom_record(std::string_view line) {
   for (const auto& [name, text] : texts) STREW_TRY(read(json, name, *text));
   STREW_TRY(read_dims(json, out.dims));
   STREW_TRY(read_shape(json, out.shape));
-  STREW_TRY(read(json, "threads", out.threads, 1, 1024));
+  STREW_TRY(read(json, "threads", out.threads, 1, kMostThreads));
   STREW_TRY(read(json, "default", out.is_default));
   STREW_TRY(read(json, "confirmed", out.is_confirmed));
   STREW_TRY(read_times(json, out));

@@ -181,20 +181,17 @@ Expected<std::shared_ptr<const Wisdom>> Wisdom::load(const std::string& path) {
   return WisdomAccess::make(std::move(impl));
 }
 
-const std::shared_ptr<const Wisdom>& Wisdom::none() {
+const std::shared_ptr<const Wisdom>& Wisdom::shared(bool of_process) {
   static const auto& empty = *new std::shared_ptr<const Wisdom>(WisdomAccess::make(std::make_unique<Impl>()));
-  return empty;
-}
-
-const std::shared_ptr<const Wisdom>& Wisdom::process() {
+  if (!of_process) return empty;
   static const auto& loaded = *new std::shared_ptr<const Wisdom>([] {
     const std::string path = wisdom_path();
     std::error_code ignored;
-    if (path.empty() || !std::filesystem::exists(path, ignored)) return none();
+    if (path.empty() || !std::filesystem::exists(path, ignored)) return empty;
     Expected<std::shared_ptr<const Wisdom>> wisdom = load(path);
     if (wisdom.ok()) return *wisdom;
     log_or_keep_warning(wisdom.status().message() + "; schedules are chosen without wisdom");
-    return none();
+    return empty;
   }());
   return loaded;
 }

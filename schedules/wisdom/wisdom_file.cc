@@ -17,6 +17,8 @@
 namespace strew::inline v0 {
 namespace {
 
+constexpr mode_t kMode = 0666;  // less the process's umask
+
 Status io_error(const std::string& path, const char* what) {
   return Status(Code::io, path + ": cannot " + what + ": " + std::strerror(errno));
 }
@@ -61,7 +63,7 @@ Status append_wisdom(const std::string& path, std::span<const WisdomRecord> reco
   std::error_code ignored;  // open() says what is wrong
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (!folder.empty()) std::filesystem::create_directories(folder, ignored);
-  const Descriptor file(open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666));
+  const Descriptor file(open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, kMode));
   if (file.get() < 0) return io_error(path, "append");
   struct stat info = {};
   if (fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))

@@ -72,15 +72,15 @@ TEST(Options, EveryFieldHasARow) {
     EXPECT_TRUE(names.insert(row.variable).second && names.insert(std::string(row.field)).second) << row.variable;
     const size_t said = header.find(std::string("/// ") + row.variable + ",");
     ASSERT_NE(said, std::string::npos) << row.variable;
-    const size_t field =
-        header.find(" " + std::string(row.field) + (row.field == "dump_dir" || row.field == "costs_file" ? ";" : " = "), said);
+    const std::set<std::string_view> without_default = {"dump_dir", "costs_file", "wisdom_file", "record_dir"};
+    const size_t field = header.find(" " + std::string(row.field) + (without_default.contains(row.field) ? ";" : " = "), said);
     EXPECT_LT(field, header.find("/// STREW_", said + 1)) << row.variable << " does not stand at its field";
   }
 }
 
 TEST(Options, NothingSetIsTheDefaults) {
   EXPECT_EQ(values_in(read({}).options), (std::vector<std::string>{"0", "0", "1000", "268435456", "0", "8388608", "off", "", "0",
-                                                                   "0", "0", "0", "native", ""}));
+                                                                   "0", "0", "0", "native", "", "", ""}));
   std::map<std::string, std::string> empty;
   for (const OptionRow& row : kOptionRows) empty[row.variable] = "";
   EXPECT_EQ(values_in(read(empty).options), values_in(Options{}));
@@ -101,7 +101,9 @@ TEST(Options, EachVariableSetsItsOwnField) {
                                                      {"STREW_GDB", "1"},
                                                      {"STREW_VERIFY", "9223372036854775807"},
                                                      {"STREW_TARGET", "x86-64-v2+avx"},
-                                                     {"STREW_COSTS", "some file"}};
+                                                     {"STREW_COSTS", "some file"},
+                                                     {"STREW_WISDOM", "some file"},
+                                                     {"STREW_RECORD", "some folder"}};
   ASSERT_EQ(values.size(), kOptionRows.size());
   for (const auto& [variable, value] : values) {
     const Environment found = read({{variable, value}});

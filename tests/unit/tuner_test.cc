@@ -37,7 +37,7 @@ class TunerTest : public testing::Test {
   TunerTest() { std::filesystem::remove(settings_.wisdom_file); }
   TunerSettings settings_ = [] {
     TunerSettings settings;
-    settings.budget_seconds = 0.6;
+    settings.budget_seconds = 1.5;
     settings.wisdom_file = testing::TempDir() + "/tuner_wisdom.jsonl";
     return settings;
   }();
@@ -72,7 +72,7 @@ TEST_F(TunerTest, RelaxedSumsAndWideOnesAreTuned) {
 
 TEST_F(TunerTest, OpsShareTheBudget) {
   TunerSettings settings = settings_;
-  settings.budget_seconds = 1.5;
+  settings.budget_seconds = 3;
   const Expected<TuningResult> result = tune({task_of(add()), task_of(add(" order=relaxed"))}, settings);
   ASSERT_TRUE(result.ok());
   for (const TunedOp& op : result->ops) EXPECT_TRUE(op.failure.empty() && op.candidates[0].is_measured) << op.failure;
@@ -98,6 +98,14 @@ TEST_F(TunerTest, StopsWhenItIsTold) {
   EXPECT_LT(result->seconds, 30);
   EXPECT_TRUE(result->ops[0].is_stopped);
   EXPECT_FALSE(read_wisdom(settings_.wisdom_file)->records.empty());
+}
+
+TEST_F(TunerTest, ABudgetThatIsTooSmallIsSaid) {
+  settings_.budget_seconds = 1e-6;
+  const Expected<TuningResult> result = tune({task_of(add())}, settings_);
+  ASSERT_TRUE(result.ok());
+  EXPECT_THAT(result->ops[0].failure, HasSubstr("ended before anything was measured"));
+  EXPECT_TRUE(result->ops[0].candidates.empty());
 }
 
 TEST_F(TunerTest, BadSettingsAreRefused) {

@@ -53,13 +53,6 @@ struct Explanation {
   Guarantees guarantees;
 };
 
-bool float_sums(const Scatter& scatter) {
-  const CombinerKind kind = combiner_kind(scatter);
-  const CombinerTraits* const row = find_combiner(kind);
-  const bool depends_on_order = row != nullptr ? !row->order_free : kind == CombinerKind::expr;
-  return depends_on_order && (is_float(scatter.results[0].dtype) || is_complex(scatter.results[0].dtype));
-}
-
 bool is_undefined(const Op& op) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
   return (scatter != nullptr ? scatter->oob : std::get<Gather>(op).oob) == OobPolicy::undefined;
@@ -73,7 +66,7 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
   OobPolicy oob = OobPolicy::undefined;
   if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
     oob = scatter->oob;
-    if (scatter->order == Order::relaxed && float_sums(*scatter)) g.bits_fixed = "no (order relaxed)";
+    if (scatter->order == Order::relaxed && sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
     g.scratch_bytes = scratch_bytes(*scatter, stages);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";

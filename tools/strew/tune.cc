@@ -1,6 +1,7 @@
 // strew tune: measures the schedules of a file's kernels and keeps the times as wisdom. Tested by tests/error/tune_test.cc.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/pending_file.h"
 #include "tools/npy.h"
@@ -36,6 +37,12 @@ Expected<std::vector<TuningTask>> all_tasks(const Options& options) {
   STREW_ASSIGN(known.dims, tuning_functions().parse_dims(options.tune.dims));
   std::vector<TuningTask> all;
   for (const std::string& file : options.tune.files) {
+    if (tuning_functions().is_recording(file)) {
+      STREW_ASSIGN(RecordedTasks recorded, tuning_functions().read_recording(file, known));
+      for (const std::string& problem : recorded.problems) warn(problem + "; it is left out");
+      std::move(recorded.tasks.begin(), recorded.tasks.end(), std::back_inserter(all));
+      continue;
+    }
     STREW_ASSIGN(const Imported imported, import_file(file, options.import));
     Expected<std::vector<TuningTask>> tasks = tuning_functions().tuning_tasks(imported, options.kernel_name, known);
     if (!tasks.ok()) return tasks.status().with_prefix(file);
@@ -62,8 +69,15 @@ TunerSettings settings_of(const Options& options) {
   return out;
 }
 
-Status write_report(const std::string& path, const TuningResult& result) {
-  STREW_ASSIGN(PendingFile file, PendingFile::create(path, tuning_functions().html_report(result)));
+/// Opens the report before anything is measured, so that a bad path costs no time.
+Expected<std::optional<PendingFile>> open_report(const std::string& path) {
+  if (path.empty()) return std::optional<PendingFile>();
+  STREW_ASSIGN(PendingFile file, PendingFile::create(path));
+  return std::optional<PendingFile>(std::move(file));
+}
+
+Status write_report(PendingFile& file, const TuningResult& result) {
+  STREW_TRY(file.write(tuning_functions().html_report(result)));
   return file.commit();
 }
 
@@ -79,6 +93,8 @@ Status failures_of(const TuningResult& result) {
 int tune(const Options& options) {
   const Expected<std::vector<TuningTask>> tasks = all_tasks(options);
   if (!tasks.ok()) return fail(tasks.status());
+  Expected<std::optional<PendingFile>> report = open_report(options.tune.report);
+  if (!report.ok()) return fail(report.status());
   TunerSettings settings = settings_of(options);
   TuningProgressBar bar;
   settings.on_progress = [&](const TuningProgress& progress) { bar.show(progress); };
@@ -88,8 +104,8 @@ int tune(const Options& options) {
   if (!result.ok()) return fail(result.status());
   for (const std::string& problem : result->problems) warn(problem);
   if (is_interrupted()) warn("stopped; what was measured is kept");
-  if (!options.tune.report.empty())
-    if (const Status status = write_report(options.tune.report, *result); !status.ok()) return fail(status);
+  if (report->has_value())
+    if (const Status status = write_report(**report, *result); !status.ok()) return fail(status);
   if (const Status status = failures_of(*result); !status.ok()) return fail(status);
   return fail(print_out(options.json ? tuning_json(*result) : tuning_text(*result)));
 }

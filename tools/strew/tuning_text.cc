@@ -112,6 +112,7 @@ std::string tuning_json(const TuningResult& result) {
 }
 
 void TuningProgressBar::show(const TuningProgress& progress) {
+  if (progress.best_ns <= 0) return;  // nothing has been measured yet
   const bool is_terminal = isatty(STDERR_FILENO) != 0;
   const bool is_due = last_ < 0 || progress.seconds - last_ >= (is_terminal ? 0.1 : 1.0);
   if (!is_due) return;

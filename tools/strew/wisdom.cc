@@ -1,4 +1,4 @@
-// strew wisdom: what to do with files of measured schedules. Tested by tests/error/wisdom_test.cc.
+// strew wisdom: what to do with files of measured schedules. Tested by tests/error/tune_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>

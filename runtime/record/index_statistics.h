@@ -1,0 +1,32 @@
+// IndexStatistics: how the index vectors of a call are spread, in a few numbers, from which `strew tune` makes indices of the same kind. The
+// indices themselves are not kept. Tested by tests/unit/record_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "strew/op.h"
+#include "strew/tensor_view.h"
+
+namespace strew::inline v0 {
+
+struct IndexStatistics {
+  int64_t positions = 0;    ///< that were looked at: the first kMostPositions of a call
+  int64_t rows = 0;         ///< places that a window can have
+  int64_t distinct = 0;     ///< places that occur
+  double top_share = 0;     ///< part of the positions with the most frequent place
+  double second_share = 0;  ///< and with the next
+  double ascending = 0;     ///< part of the positions whose place is not before that of the position before
+  double run_length = 0;    ///< mean length of runs of one place
+  double zipf = 0;          ///< exponent that fits the most frequent places best; 0: none
+};
+inline constexpr int64_t kMostPositions = 1 << 16;
+
+/// Of a call of the op. `tensors`: as Kernel::run takes them, bound and checked.
+IndexStatistics index_statistics(const Op& op, std::span<const TensorView> tensors);
+
+/// The distribution that describes them best, as `strew tune --indices` takes it: "zipf(1.1)".
+std::string distribution_of(const IndexStatistics& statistics);
+
+}  // namespace strew::inline v0

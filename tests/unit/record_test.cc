@@ -1,0 +1,110 @@
+// Recording: the statistics of indices lead back to their distribution, and a program's calls become tuning tasks.
+#include "runtime/record/recorder.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/record/index_statistics.h"
+#include "strew/text.h"
+#include "tune/recorded_usage.h"
+#include "tune/workload_data.h"
+
+namespace strew {
+namespace {
+
+using testing::HasSubstr;
+
+VerifiedOp add_op() {
+  return std::move(VerifiedOp::of(std::move(*parse_op(
+                       "strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] update_window_dims=[1] inserted_window_dims=[0] "
+                       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error init=in_place)"))))
+      .value();
+}
+
+IndexStatistics statistics_of(const std::string& indices, int64_t positions, int64_t rows) {
+  const VerifiedOp op = add_op();
+  const InventedUsage usage = std::move(*invent_usage(op, {{{"s0", positions}, {"s1", rows}}, indices, "hot", 1, 1}));
+  const WorkloadData data = std::move(*WorkloadData::make(op, usage.usage, 5, int64_t{1} << 30));
+  return index_statistics(*op, data.call(0));
+}
+
+TEST(Record, StatisticsLeadBackToTheDistribution) {
+  const auto found = [](const char* indices, int64_t rows = 20'000) { return distribution_of(statistics_of(indices, 10'000, rows)); };
+  EXPECT_EQ(found("uniform"), "uniform");
+  EXPECT_EQ(found("sorted"), "sorted");
+  EXPECT_EQ(found("permutation"), "permutation");
+  EXPECT_THAT(found("hot(0.5)"), HasSubstr("hot(0.5"));
+  EXPECT_THAT(found("runs(8)"), testing::AnyOf(HasSubstr("runs(7."), HasSubstr("runs(8.")));
+  for (const double s : {0.8, 1.0, 1.3}) {
+    const std::string text = found(("zipf(" + std::to_string(s) + ")").c_str());
+    ASSERT_THAT(text, HasSubstr("zipf("));
+    EXPECT_NEAR(std::stod(text.substr(5)), s, 0.25) << text;
+  }
+  EXPECT_EQ(found("uniform", 100'000'000 / 16), "uniform");  // hardly any row occurs twice, and yet it is no permutation
+}
+
+TEST(Record, CountsWhatItSays) {
+  const IndexStatistics s = statistics_of("permutation", 100, 100);
+  EXPECT_EQ(s.positions, 100);
+  EXPECT_EQ(s.rows, 100);
+  EXPECT_EQ(s.distinct, 100);
+  EXPECT_EQ(s.top_share, 0.01);
+  EXPECT_EQ(s.run_length, 1);
+  EXPECT_EQ(statistics_of("uniform", 0, 10).positions, 0);
+  EXPECT_EQ(distribution_of(IndexStatistics{}), "uniform");
+}
+
+class RecordingTest : public testing::Test {
+ protected:
+  RecordingTest() {
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ + "/" + name) << text; }
+  std::string line(int64_t calls, const std::string& indices = "zipf(1)") const {
+    return R"({"format":1,"op":")" + print(*add_op()) + R"(","dims":{"s0":512,"s1":4096},"threads":2,"calls":)" + std::to_string(calls) +
+           R"(,"indices":")" + indices + "\",\"statistics\":{}}\n";
+  }
+  const std::string folder_ = testing::TempDir() + "/recording";
+};
+
+TEST_F(RecordingTest, CallsOfSeveralProcessesAreOneTask) {
+  write("a.jsonl", line(10));
+  write("b.jsonl", line(32));
+  const Expected<RecordedTasks> read = read_recording(folder_, {});
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->tasks.size(), 1U);
+  EXPECT_EQ(read->tasks[0].usage.calls, 42);
+  EXPECT_EQ(print(read->tasks[0].usage), "s0=512,s1=4096 zipf(1) hot threads=2");
+  EXPECT_TRUE(is_recording(folder_) && is_recording("x.jsonl") && !is_recording("x.onnx"));
+  // What the user says comes first.
+  EXPECT_EQ(print(read_recording(folder_, {{{"s1", 99}}, "uniform", "cold", 1, 1})->tasks[0].usage), "s0=512,s1=99 uniform cold threads=1");
+}
+
+TEST_F(RecordingTest, BadLinesAreLeftOutAndNamed) {
+  write("a.jsonl", "nonsense\n{\"format\":7}\n" + line(0) + line(3, "gauss") + line(5) + line(8).substr(0, 40));
+  const Expected<RecordedTasks> read = read_recording(folder_ + "/a.jsonl", {});
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->tasks.size(), 1U);
+  ASSERT_EQ(read->problems.size(), 5U);
+  EXPECT_THAT(read->problems[0], HasSubstr("a.jsonl:1: it is no JSON object"));
+  EXPECT_THAT(read->problems[1], HasSubstr("a.jsonl:2: format is 7, expected 1"));
+  EXPECT_THAT(read->problems[2], HasSubstr("expected numbers from 1 on"));
+  EXPECT_THAT(read->problems[3], HasSubstr("'gauss'"));
+}
+
+TEST_F(RecordingTest, NothingToReadIsAnError) {
+  EXPECT_THAT(read_recording(folder_, {}).status().message(), HasSubstr("the folder has no recording"));
+  write("a.jsonl", "{}\n");
+  EXPECT_THAT(read_recording(folder_, {}).status().message(), HasSubstr("no calls to tune for"));
+  EXPECT_FALSE(read_recording("/no/such/file.jsonl", {}).ok());
+}
+
+}  // namespace
+}  // namespace strew

@@ -1,0 +1,58 @@
+// OnlineSearch: the decisions of online tuning, without kernels and clocks: which candidate is tried next, whether the next call may be
+// a trial, and when the search is over.
+//
+// Trials cost time where a candidate is slower than the kernel in use. The sum of that, the regret, is kept below a part of the time
+// that all calls have taken: a trial of a candidate of which nothing is known counts as one that takes twice as long. A trial is compared
+// with the call of the kernel in use before it, if that had the same shapes. A candidate that is faster beyond noise takes the
+// place of the kernel in use; one that is slower beyond noise, or as fast, is dropped. Tested by tests/unit/online_search_test.cc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace strew::inline v0 {
+
+class OnlineSearch {
+ public:
+  /// Candidates have the numbers 1..candidates; 0 is the default. `regret`: the part of the time that trials may cost, 0..1.
+  OnlineSearch(size_t candidates, double regret) : candidates_(candidates), regret_(regret) { is_settled_ = candidates == 0; }
+
+  /// The kernel in use.
+  size_t best() const { return best_; }
+  /// The candidate to make ready; 0 once the search is over.
+  size_t next() const { return is_settled_ ? 0 : next_; }
+  bool is_settled() const { return is_settled_; }
+  /// May the next call be a trial of next()?
+  bool may_try() const;
+
+  /// A call of the kernel in use took that long. `shape`: a hash of the extents of its tensors. `calls`: how many calls this one stands for.
+  void add_call(double nanoseconds, uint64_t shape, double calls = 1);
+  /// A trial took that long.
+  void add_trial(double nanoseconds, uint64_t shape);
+  /// next() cannot be tried: it could not be built.
+  void skip();
+
+  double total_ns() const { return total_; }
+  double regret_ns() const { return spent_; }
+  uint64_t trials() const { return trials_; }
+  /// Of the kernel in use to the default: the product of the medians by which each took the place of the one before.
+  double ratio() const { return ratio_; }
+  double ratio_low() const { return low_; }
+  double ratio_high() const { return high_; }
+
+ private:
+  void decide();
+  void go_on();
+
+  size_t candidates_, best_ = 0, next_ = 1;
+  double regret_, total_ = 0, spent_ = 0;
+  double last_ = 0;  ///< nanoseconds of the last call of the kernel in use
+  uint64_t last_shape_ = 0, trials_ = 0;
+  std::vector<double> ratios_;  ///< of next()
+  size_t unused_ = 0;           ///< trials of next() that could not be compared
+  double ratio_ = 1, low_ = 1, high_ = 1;
+  bool is_settled_ = false;
+};
+
+}  // namespace strew::inline v0
