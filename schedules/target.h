@@ -31,5 +31,7 @@ Status check(const Target& target);
 
 /// The target's features: those of its CPU with the added ones and without the removed ones.
 STREW_API FeatureSet features_of(const Target& target);
+/// Does the target read and write some lanes of a vector as fast as all? AVX-512 does. Then the rest of a row is one vector.
+STREW_API bool has_masks(const Target& target);
 
 }  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 // For each case of the suite (bench/cases) and for one thread and two, the legal candidates of schedules/candidates.h are
 // built and timed in turns, and what the heuristic chose is compared with the fastest of them. Candidates that are clearly
 // slower in a first look are left out of the turns. A kernel that runs on one thread is the same for every strategy but
-// `private`, so one thread has only these two.
+// `private`, so one thread has only these two. Before anything is timed, every candidate's result must have the bits of plain loops.
 //
 //   bench_costs [--benchmark_filter=REGEX] [--rounds=N] [--sweep] [--all] [--record=FILE | --from=FILE]
 //       --sweep    instead of the suite: rows of 4 B to 16 KiB, tables from the first-level cache to main memory, 10 to 10^7
@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -120,6 +121,32 @@ ScheduleOverrides all_of(const Schedule& s) {
 Schedule fixed(Schedule schedule) {
   schedule.adapts = false;
   return schedule;
+}
+
+/// What differs between a kernel's result and that of plain loops (bench/cases/data.h); empty: no bit does. Numbers are whole, so that the
+/// sums of every order have the same bits. Leaves the table as make_data() makes it.
+std::string wrong_result(Work& work, const std::vector<Built>& built) {
+  const Case& c = work.data.c;
+  if (c.reads_table()) fill_numbers(c, work.data.table, 7);  // earlier calls have added to it
+  const Memory& table = work.data.table;
+  Memory start(c.table_bytes()), expected(c.table_bytes()), gathered(c.source_bytes());
+  if (!start || !expected || !gathered) return "not enough memory";
+  std::memcpy(start.data(), table.data(), table.size());
+  std::memcpy(expected.data(), table.data(), table.size());
+  plain_result(work.data, 0, expected.data(), gathered.data());
+  const Memory& right = c.gathers() ? gathered : expected;
+  std::string wrong;
+  for (const Built& each : built) {
+    if (work.result() != table.data()) std::memset(work.result(), 0x33, right.size());
+    const Status status = each.kernel.run(work.calls->set(0));
+    if (!status.ok())
+      wrong = status.message();
+    else if (std::memcmp(work.result(), right.data(), right.size()) != 0)
+      wrong = "the result differs from that of plain loops";
+    std::memcpy(table.data(), start.data(), table.size());
+    if (!wrong.empty()) return print(each.schedule) + ": " + wrong;
+  }
+  return {};
 }
 
 /// Microseconds in which the schedule is chosen.
@@ -238,7 +265,7 @@ void report(benchmark::State& state, int threads, double predicted, const std::v
 }
 
 void run_case(benchmark::State& state, const Case& c, int threads) {
-  const Work& work = work_of(c);
+  Work& work = work_of(c);
   if (!work.op.ok()) return fail(state, work.op.status().message());
   KernelOptions options;
   options.threads = threads;
@@ -247,6 +274,7 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   if (!planned.ok()) return fail(state, planned.status().message());
   Expected<std::vector<Built>> built = build_all(*work.op, wanted(*planned, threads), threads);
   if (!built.ok()) return fail(state, built.status().message());
+  if (const std::string wrong = wrong_result(work, *built); !wrong.empty()) return fail(state, wrong);
   std::vector<Built>&timed = *built, slower;
   look_at(work, timed, threads);
   put_aside(timed, slower);

@@ -7,4 +7,7 @@ namespace strew::bench {
 /// each).
 void add_call_benchmarks();
 
+/// choice/DTYPE: how a call chooses among the strategies of a kernel that adds numbers of this dtype.
+void add_choice_benchmarks();
+
 }  // namespace strew::bench

@@ -4,6 +4,7 @@
 //   cold_compile              op to callable kernel for a shape never seen before, after the first one in the process
 //   first_compile             the first one, LLVM's loading included (a process of its own would add start_help)
 //   call/...                  a call of a kernel with symbols, over that of a static one (calls.cc)
+//   choice/...                which of a kernel's strategies is the fastest for a call (choice.cc)
 //   lookup_key, lookup_op     a kernel that is already built: by its key, and by its op (which is printed and hashed)
 #include <fcntl.h>
 #include <spawn.h>
@@ -111,5 +112,6 @@ int main(int argc, char** argv) {
   add("lookup_key", 201, [](benchmark::State& state) { look_up(state, true); });
   add("lookup_op", 201, [](benchmark::State& state) { look_up(state, false); });
   add_call_benchmarks();
+  add_choice_benchmarks();
   return run_all(argc, argv);
 }

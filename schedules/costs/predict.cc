@@ -10,6 +10,7 @@
 #include "base/call_costs.h"
 #include "base/machine.h"
 #include "schedules/strategies/strategy.h"
+#include "schedules/target.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -62,25 +63,41 @@ double streaming_line(const CostQuestion& q, const ThreadShare& share) {
 /// The bytes that calls go over again and again.
 double footprint(const Workload& w) { return std::min(w.table_bytes, w.positions * w.lines * kLineBytes) + w.moved_bytes; }
 
-/// The vectors of a window: whole ones, then vectors of half the width and so on for the rest of each run.
+/// Of a window, or of a part of it.
 struct Vectors {
   double count = 0;
   double widths = 0;  ///< of all, in the target's widest
 };
+/// The largest power of two that is at most `bytes`, which is not 0.
+double power_below(double bytes) { return std::exp2(std::floor(std::log2(bytes))); }
+
+/// The last bytes of a run, fewer than a vector has, as backends/llvm/compute/body.cc handles them. `follows`: whole vectors come before.
+Vectors vectors_of_rest(const CostQuestion& q, double rest, bool follows) {
+  const double widest = q.target.vector_bytes, elements = rest / q.work.element_bytes;
+  if (rest < q.work.element_bytes) return {};
+  // A copy ends with a vector that overlaps the one before: of the same width, or of the largest that fits into the run.
+  if (q.work.moves && follows) return {1, q.schedule.vector_bytes / widest};
+  const double part = power_below(rest);
+  if (part == rest) return {1, part / widest};
+  if (q.work.moves) return {2, 2 * part / widest};
+  // One vector of which some lanes are masked, or one of half the width, one of a quarter, and so on.
+  if (q.work.has_lanes && has_masks(q.target)) return {1, 2 * power_below(elements) * q.work.element_bytes / widest};
+  Vectors v;
+  for (double left = rest; left >= q.work.element_bytes; left -= power_below(left)) {
+    v.count += 1;
+    v.widths += power_below(left) / widest;
+  }
+  return v;
+}
+
+/// The vectors of a window: of each run whole ones, then those of the rest.
 Vectors vectors_of(const CostQuestion& q) {
   const Workload& w = q.work;
   if (w.is_element) return {};
   const double widest = q.target.vector_bytes, vector_bytes = q.schedule.vector_bytes;
-  double rest = std::fmod(w.run_bytes, vector_bytes);
   const double whole = std::floor(w.run_bytes / vector_bytes);
-  Vectors v{whole, whole * vector_bytes / widest};
-  for (double bytes = vector_bytes / 2; bytes >= w.element_bytes && rest > 0; bytes /= 2) {
-    if (rest < bytes) continue;
-    rest -= bytes;
-    v.count += 1;
-    v.widths += bytes / widest;
-  }
-  return {v.count * w.runs, v.widths * w.runs};
+  const Vectors rest = vectors_of_rest(q, w.run_bytes - whole * vector_bytes, whole > 0);
+  return {(whole + rest.count) * w.runs, (whole * vector_bytes / widest + rest.widths) * w.runs};
 }
 
 /// Instructions of a position besides its window.

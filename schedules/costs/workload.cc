@@ -56,12 +56,21 @@ bool is_open(const Plan& plan) {
          std::any_of(plan.components.begin(), plan.components.end(), [](const Component& c) { return !c.dim.is_static(); });
 }
 
+/// Indices are no part of a vector.
+bool has_lanes(const Plan& plan) {
+  return std::all_of(plan.tensors.begin(), plan.tensors.end(), [](const PlanTensor& tensor) {
+    return tensor.role == Role::indices || (bits(tensor.dtype) >= 8 && bits(tensor.dtype) <= 64 && !is_complex(tensor.dtype));
+  });
+}
+
 }  // namespace
 
 Workload workload_of(const Plan& plan, const OpenExtents& open) {
   const size_t indexed = static_cast<size_t>(plan.gather ? plan.operand(0) : plan.result(0));
   Workload w;
   w.gathers = plan.gather;
+  w.moves = plan.pure_move;
+  w.has_lanes = has_lanes(plan);
   w.is_element = plan.window.empty();
   w.reads_table = !plan.gather && reads_current(plan);
   w.is_open = is_open(plan);

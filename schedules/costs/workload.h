@@ -32,6 +32,8 @@ struct Workload {
   double in_order =
       0;  ///< the part of the lines that follow the line before: all of slice updates, of sorted indices as many as lie densely
   bool gathers = false;
+  bool moves = false;        ///< elements are copied as they are
+  bool has_lanes = false;    ///< every element is a number of 1 to 8 whole bytes, as the lanes of vectors that can be masked
   bool reads_table = false;  ///< the combiner needs the current value
   bool is_element = false;   ///< windows of one element
   bool is_open = false;      ///< some extent is known only at the call

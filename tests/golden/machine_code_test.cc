@@ -230,6 +230,21 @@ TEST_F(MachineCode, Bf16IsRoundedByIntegerCode) {
   }
 }
 
+TEST_F(MachineCode, InverseRootsAreVectorsAndOtherMathIsCalls) {
+  const auto combined = [](ExprOp function) {
+    ExprBuilder e;
+    const int32_t value = e.apply(function, {e.update(0, DType::f32)});
+    const Expr sum = e.returns({e.add(e.current(0, DType::f32), value)});
+    return code(built(scatter_rows(f32({kTable, 64}), i32({kUpdates}), f32({kUpdates, 64})).combine(sum).in_place()),
+                EntryKind::range);
+  };
+  const std::string root = combined(ExprOp::rsqrt), exponential = combined(ExprOp::exp);
+  EXPECT_GT(count(root, "vsqrtpd"), 0) << root;
+  EXPECT_GT(count(root, "vdivpd"), 0) << "one rounding from f64, no approximation: " << root;
+  EXPECT_EQ(count(root, "callq?|vsqrtsd|vdivsd"), 0) << root;
+  EXPECT_GT(count(exponential, "callq?"), 0) << "the C library has no vector form with the same bits: " << exponential;
+}
+
 // Both copies are there: the call says which.
 TEST_F(MachineCode, OperandsAreCopiedThroughAndPastTheCaches) {
   const Op op = built(scatter_rows(f32({kTable, 64}), i32({8}), f32({8, 64})));

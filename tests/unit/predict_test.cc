@@ -36,7 +36,8 @@ TEST(Workload, HasTheNumbersOfThePlan) {
   EXPECT_EQ(w.index_bytes, 50 * 4);
   EXPECT_EQ(w.in_order, 0);
   EXPECT_TRUE(w.reads_table);
-  EXPECT_FALSE(w.gathers || w.is_element || w.is_open);
+  EXPECT_FALSE(w.gathers || w.is_element || w.is_open || w.moves);
+  EXPECT_TRUE(w.has_lanes);
   EXPECT_EQ(w.init_bytes, 0);
 }
 
@@ -117,6 +118,23 @@ TEST_F(Predictions, ShareWorkAmongThreads) {
   EXPECT_GT(of(cold, "strategy=owner", 8)[CostTerm::keys], of(cold, "strategy=radix", 8)[CostTerm::keys]);
   // A table of one piece has one owner, who does all the work.
   EXPECT_GE(of(rows(16, "100000"), "strategy=owner", 8)[CostTerm::windows], of(rows(16, "100000"))[CostTerm::windows]);
+}
+
+/// The rest of a row is one vector with masks, halves and quarters without, and overlaps the vector before if it is copied.
+TEST_F(Predictions, CountTheVectorsOfTheRestOfARow) {
+  const auto windows = [&](int width, const std::string& rest = " combiner=add") {
+    return of(rows(1000, "100", width, rest))[CostTerm::windows];
+  };
+  EXPECT_EQ(windows(16 + 9), windows(16 + 15)) << "a masked vector costs the same however many lanes hold";
+  EXPECT_LT(windows(16 + 8), windows(16 + 9)) << "a vector of half the width needs no mask, and is narrower";
+  EXPECT_EQ(windows(16 + 1, ""), windows(32, "")) << "a copy writes whole vectors, of which the last two overlap";
+  EXPECT_LT(windows(4, ""), windows(5, "")) << "two vectors of 16 bytes instead of one";
+  const double masked = windows(16 + 15);
+  target_ = *parse_target("znver4-avx512vl-avx512bw");
+  EXPECT_EQ(target_.vector_bytes, 32);
+  EXPECT_LT(windows(8 + 4), windows(8 + 5));
+  EXPECT_LT(windows(8 + 5), windows(8 + 7)) << "a quarter and an eighth against a half, a quarter and an eighth";
+  EXPECT_GT(windows(16 + 15), masked);
 }
 
 TEST_F(Predictions, SayTheirLargestTerms) {

@@ -8,7 +8,6 @@
 #include <bit>
 
 #include "backends/llvm/compute/evaluate.h"
-#include "base/cpus.h"
 #include "schedules/target.h"
 
 namespace strew::inline v0 {
@@ -119,14 +118,7 @@ class RunEmitter {
     }
   }
 
-  /// Does the target read and write some lanes of a vector as fast as all? AVX-512 does.
-  bool has_masks() const {
-    if (f_.target.arch != "x86_64") return false;
-    const FeatureSet wanted = feature_bit("avx512vl") | feature_bit("avx512bw");
-    return (features_of(f_.target) & wanted) == wanted;
-  }
-
-  /// And has every tensor elements that a mask can have?
+  /// Can the target mask lanes, and has every tensor elements that a mask can have?
   bool can_mask() const {
     constexpr int kLanes = 2;
     const auto has_lanes = [&](int tensor) {
@@ -135,7 +127,7 @@ class RunEmitter {
       return type != nullptr && type->getNumElements() == kLanes && type->getScalarSizeInBits() <= 64;
     };
     const std::vector<int> list = tensors();
-    return has_masks() && std::all_of(list.begin(), list.end(), has_lanes);
+    return has_masks(f_.target) && std::all_of(list.begin(), list.end(), has_lanes);
   }
 
   /// i1 per lane: the first `rest` of them, less than `lanes`, hold.
@@ -159,12 +151,18 @@ class RunEmitter {
       body();
       e_.mask = nullptr;
     };
-    if (constant_of(rest)) return emit();
+    if (const auto known = constant_of(rest)) {
+      if (*known > 0) emit();
+      return;
+    }
     e_.when(e_.b.CreateICmpNE(rest, e_.i64(0)), emit);
   }
 
-  /// `rest` iterations from `at` on in one vector; less than `lanes`.
+  /// `rest` iterations from `at` on in one vector; less than `lanes`. A power of two that is known now needs no mask, and must have none: where
+  /// just one lane holds, LLVM 22 makes a scalar store of as many bytes as the value had before it was truncated (f64 updates of bf16).
   void masked(Value* at, Value* rest, int lanes) {
+    const auto known = constant_of(rest);
+    if (known && *known > 0 && std::has_single_bit(static_cast<uint64_t>(*known))) return elements(at, static_cast<int>(*known));
     in_first_lanes(rest, lanes, [&] { elements(at, lanes); });
   }
 
@@ -223,7 +221,7 @@ class RunEmitter {
   }
 
   void tail_copy(Value* to, Value* from, Value* at, Value* length, int64_t width) {
-    if (has_masks())
+    if (has_masks(f_.target))
       return in_first_lanes(e_.b.CreateAnd(length, e_.i64(width - 1)), static_cast<int>(width),
                             [&] { move_bytes(to, from, at, width); });
     for (int64_t part = width / 2; part >= 1; part /= 2) {

@@ -59,6 +59,7 @@ class Numeric {
   llvm::Value* select_complex(llvm::Value* condition, llvm::Value* a, llvm::Value* b);
   llvm::Value* compare_complex(ExprOp op, llvm::Value* a, llvm::Value* b);
   llvm::Value* binary_complex(ExprOp op, llvm::Value* a, llvm::Value* b);
+  llvm::Value* inverse_root(llvm::Value* a);
   llvm::Value* call_math(ExprOp op, std::initializer_list<llvm::Value*> arguments);
   llvm::Type* like(llvm::Type* element, llvm::Value* shape);
   llvm::Value* splat(llvm::Type* type, uint64_t value);

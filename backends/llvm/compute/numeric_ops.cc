@@ -54,6 +54,8 @@ Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
       return intrinsic(llvm::Intrinsic::trunc);
     case ExprOp::sqrt:
       return intrinsic(llvm::Intrinsic::sqrt);
+    case ExprOp::rsqrt:
+      return inverse_root(a);
     case ExprOp::is_finite:
       return e_.b.CreateFCmpOLT(intrinsic(llvm::Intrinsic::fabs), llvm::ConstantFP::getInfinity(type));
     default:
@@ -61,7 +63,17 @@ Value* Numeric::unary(ExprOp op, DType dtype, Value* a) {
   }
 }
 
-/// Calls a function of the math table (base/math), lane by lane. Every backend calls the same functions, so the bits agree.
+/// The operations of the math table's rsqrt (base/math/math.cc), on all lanes at once: IEEE 754 says what the bits of each of them are. In f32,
+/// it is computed in f64 and rounded once.
+Value* Numeric::inverse_root(Value* a) {
+  llvm::Type* type = a->getType();
+  llvm::Type* wide = like(e_.b.getDoubleTy(), a);
+  Value* root = e_.b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, e_.b.CreateFPExt(a, wide));
+  return e_.b.CreateFPTrunc(e_.b.CreateFDiv(llvm::ConstantFP::get(wide, 1.0), root), type);
+}
+
+/// Calls a function of the math table (base/math), lane by lane, because all but rsqrt end in
+/// functions of the C library, of which nobody has a vector form with the same bits. Every backend calls the same functions, so the bits agree.
 Value* Numeric::call_math(ExprOp op, std::initializer_list<Value*> arguments) {
   const MathFunction* row = find_math_function(op);
   llvm::Type* type = (*arguments.begin())->getType();

@@ -66,7 +66,7 @@ class Owners {
 /// Would one of two owners get nearly all updates, because most of them go to a few destinations? Decided from a sample of the positions.
 bool is_lopsided(const OwnerCall& call);
 
-/// Into how many parts the result can be shared out among owners.
+/// Into how many parts the result can be shared out among owners; `call.threads` where it is at least as many.
 double owned_pieces(const ApplyCall& call);
 
 /// Calls `deal`, the body of a strategy, on a team that has help. If few destinations get most updates and windows are wide, cuts the

@@ -142,13 +142,14 @@ int most_tables(const ApplyCall& call) {
 /// `count`: elements of a result. Do the tables fit into the scratch that the schedule allows, and are there enough updates to repay them?
 bool repays_tables(const ApplyCall& call, int64_t count) {
   const strew_kernel& kernel = call.kernel();
-  if (call.call.positions == 0 || count == 0 ||
-      private_bytes(kernel, count, most_tables(call)) > int64_t{kernel.scratch_mib} << 20)
-    return false;
+  if (call.call.positions == 0 || count == 0) return false;
+  // Are there windows for at least count / window updates, rounded down? Multiplied out, because every call asks.
+  const int64_t window = std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn));
   int64_t enough = 0;
-  const int64_t per_update = call.limits().private_elements_per_update;
-  return __builtin_mul_overflow(call.call.positions, per_update, &enough) ||
-         enough >= count / std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn));
+  const bool are_enough = __builtin_mul_overflow(call.call.positions, call.limits().private_elements_per_update, &enough) ||
+                          __builtin_add_overflow(enough, 1, &enough) || __builtin_mul_overflow(enough, window, &enough) ||
+                          enough > count;
+  return are_enough && private_bytes(kernel, count, most_tables(call)) <= int64_t{kernel.scratch_mib} << 20;
 }
 
 }  // namespace
