@@ -50,6 +50,7 @@ if(TARGET strew_cli)
   file(GLOB documents ${CMAKE_SOURCE_DIR}/docs/*.md)
   install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
   install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT compiler)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/tune/wisdom DESTINATION ${CMAKE_INSTALL_DATADIR}/strew COMPONENT compiler)
   # What the program says of itself.
   set(manual ${CMAKE_BINARY_DIR}/manual)
   file(MAKE_DIRECTORY ${manual})

@@ -28,10 +28,10 @@ Turn turn_for(int threads) {
 
 }  // namespace
 
-KernelStopwatch::KernelStopwatch(VerifiedOp op, Usage usage, Variant standard, Settings settings, WorkloadData data)
+KernelStopwatch::KernelStopwatch(VerifiedOp op, Usage usage, const Variant& standard, Settings settings, WorkloadData data)
     : op_(std::move(op)),
       usage_(std::move(usage)),
-      standard_(std::move(standard)),
+      standard_(standard),
       settings_(settings),
       data_(std::move(data)),
       turn_(turn_for(usage_.threads)) {}

@@ -48,7 +48,7 @@ class KernelStopwatch final : public Stopwatch {
     Way way;
     int64_t calls = 1;
   };
-  KernelStopwatch(VerifiedOp op, Usage usage, Variant standard, Settings settings, WorkloadData data);
+  KernelStopwatch(VerifiedOp op, Usage usage, const Variant& standard, Settings settings, WorkloadData data);
   KernelOptions options_for(const Variant& variant) const;
   Status expect(const Variant& standard);
   Expected<Kernel> built_and_checked(const Variant& variant);

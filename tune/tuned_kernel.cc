@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "backends/pipeline.h"
@@ -77,6 +78,7 @@ struct TunedKernel::State {
   std::atomic<uint32_t> every{1};  ///< one of so many calls is timed
 
   void make_ready();
+  void learn(bool is_trial, double nanoseconds, uint64_t shape, uint32_t calls);
   void settle();
   void keep();
 };
@@ -136,6 +138,22 @@ void TunedKernel::State::settle() {
   is_settled.store(true, std::memory_order_release);
 }
 
+/// A call took that long. One that was no trial stands for so many calls.
+void TunedKernel::State::learn(bool is_trial, double nanoseconds, uint64_t shape, uint32_t calls) {
+  if (is_trial) {
+    const size_t candidate = search.next();
+    search.add_trial(nanoseconds, shape);
+    if (search.best() == candidate) in_use.store(trial, std::memory_order_release);
+    if (search.next() != candidate) trial = nullptr;
+  } else {
+    search.add_call(nanoseconds, shape, calls);
+    const double share = std::max(tuning.regret, 1e-3) * nanoseconds;
+    every.store(static_cast<uint32_t>(std::clamp(std::ceil(kClockNanoseconds / share), 1.0, 10'000.0)),
+                std::memory_order_relaxed);
+  }
+  settle();
+}
+
 Expected<TunedKernel> TunedKernel::make(Runtime& runtime, const Op& op, const KernelOptions& options,
                                         const OnlineTuning& tuning) {
   STREW_TRY(check_tuning(options, tuning));
@@ -176,24 +194,20 @@ Status TunedKernel::run_and_learn(std::span<const TensorView> tensors, strew_fau
   if (++calls % every != 0) return in_use.run(tensors, fault);
   const std::unique_lock lock(state.mutex, std::try_to_lock);
   if (!lock.owns_lock() || state.search.is_settled()) return in_use.run(tensors, fault);
-  state.make_ready();
+  // Without memory there is nothing to learn; the call itself reports what it lacks.
+  try {
+    state.make_ready();
+  } catch (const std::bad_alloc&) {
+    return in_use.run(tensors, fault);
+  }
   const bool is_trial = state.trial != nullptr && state.search.may_try();
-  const size_t candidate = state.search.next();
   const double begin = now();
   const Status status = (is_trial ? *state.trial : in_use).run(tensors, fault);
-  const double took = now() - begin;
   if (!status.ok()) return status;  // a call that fails early says nothing
-  if (is_trial) {
-    state.search.add_trial(took, hash_of(tensors));
-    if (state.search.best() == candidate) state.in_use.store(state.trial, std::memory_order_release);
-    if (state.search.next() != candidate) state.trial = nullptr;
-  } else {
-    state.search.add_call(took, hash_of(tensors), every);
-    const double share = std::max(state.tuning.regret, 1e-3) * took;
-    state.every.store(static_cast<uint32_t>(std::clamp(std::ceil(kClockNanoseconds / share), 1.0, 10'000.0)),
-                      std::memory_order_relaxed);
+  try {
+    state.learn(is_trial, now() - begin, hash_of(tensors), every);
+  } catch (const std::bad_alloc&) {
   }
-  state.settle();
   return status;
 }
 

@@ -93,7 +93,8 @@ Status fill_extents(Op& op, const VerifiedOp& verified, std::map<std::string, in
   for (const OpenDim& dim : open)
     if (!dim.name.empty()) known += (known.empty() ? "" : ", ") + dim.name + " (" + dim.where + ")";
   for (const auto& [name, extent] : dims) {
-    const bool is_open = std::any_of(open.begin(), open.end(), [&](const OpenDim& dim) { return dim.name == name; });
+    const bool is_open = std::any_of(open.begin(), open.end(),
+                                     [&, wanted = std::string_view(name)](const OpenDim& dim) { return dim.name == wanted; });
     if (!is_open)
       return invalid_argument("dims: '" + name + "', expected " +
                               (known.empty() ? "none: every extent is known" : "one of " + known));
