@@ -47,7 +47,7 @@ endforeach()
 
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 if(TARGET strew_cli)
-  file(GLOB documents ${CMAKE_SOURCE_DIR}/docs/*.md)
+  file(GLOB documents ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg ${CMAKE_SOURCE_DIR}/docs/*.png)
   install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
   install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT compiler)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/tune/wisdom DESTINATION ${CMAKE_INSTALL_DATADIR}/strew COMPONENT compiler)

@@ -1,18 +1,14 @@
 // See variant.h.
 #include "tune/variant.h"
 
+#include "schedules/knobs.h"
+
 namespace strew::inline v0 {
 
 ScheduleOverrides overrides_of(const Schedule& schedule) {
   ScheduleOverrides out;
-  out.strategy = schedule.strategy;
-  out.vector_bytes = schedule.vector_bytes;
-  out.unroll = schedule.unroll;
-  out.prefetch = schedule.prefetch;
-  out.nontemporal = schedule.nontemporal;
-  out.tables = schedule.tables;
-  out.scratch_mib = schedule.scratch_mib;
-  out.adapts = schedule.adapts;
+  for (const Knob& knob : knobs())
+    if (!knob.checks) set_override(knob, schedule, out);
   return out;
 }
 

@@ -34,9 +34,12 @@ std::string header(const TuningResult& result) {
   if (result.mode == "estimate") return out + "<p>Nothing was measured: times are what the cost model predicts.</p>\n";
   if (faster == 0)
     return out + "<p>Nothing was faster than the default schedules beyond noise: the cost model's choice stands.</p>\n";
+  if (faster == result.ops.size())
+    return out + fmt::format("<p>{} faster than with the default schedule.</p>\n",
+                             faster == 1 ? "The kernel is" : fmt::format("All {} kernels are", faster));
   return out +
          fmt::format("<p>{} of {} faster than with the default schedule; for the others the cost model's choice stands.</p>\n",
-                     faster, result.ops.size() == 1 ? "1 kernel is" : plural(result.ops.size(), "kernel") + " are");
+                     faster, plural(result.ops.size(), "kernel") + (faster == 1 ? " is" : " are"));
 }
 
 std::string summary_row(const TunedOp& op, size_t number) {
