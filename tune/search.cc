@@ -235,7 +235,12 @@ Status Search::confirm(Stopwatch& watch, double deadline) {
   STREW_TRY(watch.prepare(space_->standard()));
   for (const size_t at : finalists())
     if (watch.prepare(variant_of(candidates_[at])).ok()) running.push_back(at);
-  if (running.size() == 1) return {};
+  if (running.size() == 1) {
+    // Nothing looked faster, so there is no luck to rule out.
+    candidates_[0].is_confirmed = candidates_[0].is_measured;
+    last_measured_ = running;
+    return {};
+  }
   std::vector<Times> times(running.size());
   // Times depend on where the data lies, so each part of the rounds has it elsewhere.
   for (int part = 0; part < kConfirmPlaces; ++part) {

@@ -86,10 +86,12 @@ TEST_F(SearchTest, TheSpaceBeginsWithTheDefaultAndHasOnlyLegalVariants) {
 }
 
 TEST_F(SearchTest, NothingWinsWhereNothingIsFaster) {
+  watch_.time = [&](const Variant& v) { return v == space_.standard() ? 1000.0 : 1500.0; };
   Search search(space_, {});
   run(search, watch_);
   EXPECT_EQ(search.winner_at(), 0U);
   EXPECT_TRUE(search.is_done());
+  EXPECT_TRUE(search.candidates()[0].is_confirmed);  // that the default stands was measured, too
 }
 
 TEST_F(SearchTest, FindsAValueThatNoListHas) {
