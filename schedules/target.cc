@@ -160,13 +160,6 @@ FeatureSet features_of(const Target& target) {
   return set;
 }
 
-bool has_masks(const Target& target) {
-  if (target.arch != "x86_64" || target.vector_bytes < 32) return false;
-  if (target.vector_bytes == 64) return true;  // target_with() says so only where the features are
-  const FeatureSet wanted = feature_bit("avx512vl") | feature_bit("avx512bw");
-  return (features_of(target) & wanted) == wanted;
-}
-
 Status check(const Target& target) {
   STREW_TRY(check_sizes(target));
   if (const Npu* const npu = find_npu(target.cpu)) return check_consistent(target, target_of(*npu));

@@ -32,6 +32,11 @@ Status check(const Target& target);
 /// The target's features: those of its CPU with the added ones and without the removed ones.
 STREW_API FeatureSet features_of(const Target& target);
 /// Does the target read and write some lanes of a vector as fast as all? AVX-512 does. Then the rest of a row is one vector.
-STREW_API bool has_masks(const Target& target);
+inline bool has_masks(const Target& target) {
+  if (target.arch != "x86_64" || target.vector_bytes < 32) return false;
+  if (target.vector_bytes == 64) return true;  // target_with() says so only where the features are
+  const FeatureSet wanted = feature_bit("avx512vl") | feature_bit("avx512bw");
+  return (features_of(target) & wanted) == wanted;
+}
 
 }  // namespace strew::inline v0

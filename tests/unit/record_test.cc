@@ -1,6 +1,4 @@
 // Recording: the statistics of indices lead back to their distribution, and a program's calls become tuning tasks.
-#include "runtime/record/recorder.h"
-
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/record/index_statistics.h"
+#include "runtime/record/recorder.h"
 #include "strew/text.h"
 #include "tune/recorded_usage.h"
 #include "tune/workload_data.h"
@@ -21,9 +20,10 @@ namespace {
 using testing::HasSubstr;
 
 VerifiedOp add_op() {
-  return std::move(VerifiedOp::of(std::move(*parse_op(
-                       "strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] update_window_dims=[1] inserted_window_dims=[0] "
-                       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error init=in_place)"))))
+  return std::move(VerifiedOp::of(std::move(
+                       *parse_op("strew1.scatter(operand=f32[?,16] indices=i32[?] updates=f32[?,16] update_window_dims=[1] "
+                                 "inserted_window_dims=[0] "
+                                 "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add oob=error init=in_place)"))))
       .value();
 }
 
@@ -35,7 +35,9 @@ IndexStatistics statistics_of(const std::string& indices, int64_t positions, int
 }
 
 TEST(Record, StatisticsLeadBackToTheDistribution) {
-  const auto found = [](const char* indices, int64_t rows = 20'000) { return distribution_of(statistics_of(indices, 10'000, rows)); };
+  const auto found = [](const char* indices, int64_t rows = 20'000) {
+    return distribution_of(statistics_of(indices, 10'000, rows));
+  };
   EXPECT_EQ(found("uniform"), "uniform");
   EXPECT_EQ(found("sorted"), "sorted");
   EXPECT_EQ(found("permutation"), "permutation");
@@ -68,8 +70,8 @@ class RecordingTest : public testing::Test {
   }
   void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ + "/" + name) << text; }
   std::string line(int64_t calls, const std::string& indices = "zipf(1)") const {
-    return R"({"format":1,"op":")" + print(*add_op()) + R"(","dims":{"s0":512,"s1":4096},"threads":2,"calls":)" + std::to_string(calls) +
-           R"(,"indices":")" + indices + "\",\"statistics\":{}}\n";
+    return R"({"format":1,"op":")" + print(*add_op()) + R"(","dims":{"s0":512,"s1":4096},"threads":2,"calls":)" +
+           std::to_string(calls) + R"(,"indices":")" + indices + "\",\"statistics\":{}}\n";
   }
   const std::string folder_ = testing::TempDir() + "/recording";
 };
@@ -84,7 +86,8 @@ TEST_F(RecordingTest, CallsOfSeveralProcessesAreOneTask) {
   EXPECT_EQ(print(read->tasks[0].usage), "s0=512,s1=4096 zipf(1) hot threads=2");
   EXPECT_TRUE(is_recording(folder_) && is_recording("x.jsonl") && !is_recording("x.onnx"));
   // What the user says comes first.
-  EXPECT_EQ(print(read_recording(folder_, {{{"s1", 99}}, "uniform", "cold", 1, 1})->tasks[0].usage), "s0=512,s1=99 uniform cold threads=1");
+  EXPECT_EQ(print(read_recording(folder_, {{{"s1", 99}}, "uniform", "cold", 1, 1})->tasks[0].usage),
+            "s0=512,s1=99 uniform cold threads=1");
 }
 
 TEST_F(RecordingTest, BadLinesAreLeftOutAndNamed) {

@@ -81,7 +81,8 @@ TEST(WorkloadData, SuitsRandomOps) {
 
 TEST(WorkloadData, ADifferenceIsSeen) {
   const VerifiedOp op = op_of(kAdd);
-  WorkloadData data = std::move(*WorkloadData::make(op, usage_of(op, {{{"s0", 10}, {"s1", 20}}, "", "hot", 1, 1}), 1, kMostBytes));
+  WorkloadData data =
+      std::move(*WorkloadData::make(op, usage_of(op, {{{"s0", 10}, {"s1", 20}}, "", "hot", 1, 1}), 1, kMostBytes));
   std::vector<std::byte> expected = data.results(0);
   EXPECT_EQ(data.first_difference(0, expected), -1);
   expected[21] ^= std::byte{64};
@@ -124,7 +125,8 @@ TEST(WorkloadData, BadUsagesAreRefused) {
     const Expected<InventedUsage> usage = invent_usage(op, known);
     return usage.ok() ? std::string("accepted") : usage.status().message();
   };
-  EXPECT_THAT(refusal({{{"s7", 1}}, "", "", 0, 1}), HasSubstr("dims: 's7', expected one of s1 (dim 0 of result), s0 (dim 0 of indices)"));
+  EXPECT_THAT(refusal({{{"s7", 1}}, "", "", 0, 1}),
+              HasSubstr("dims: 's7', expected one of s1 (dim 0 of result), s0 (dim 0 of indices)"));
   EXPECT_THAT(refusal({{{"s0", -1}}, "", "", 0, 1}), HasSubstr("dims: s0=-1, expected a number from 0 on"));
   EXPECT_THAT(refusal({{}, "gauss", "", 0, 1}), HasSubstr("indices: 'gauss', expected"));
   EXPECT_THAT(refusal({{}, "", "warm", 0, 1}), HasSubstr("temperature: 'warm', expected hot or cold"));
