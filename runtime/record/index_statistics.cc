@@ -111,8 +111,10 @@ std::string distribution_of(const IndexStatistics& s) {
   if (s.positions < 2) return "uniform";
   const auto n = static_cast<double>(s.positions);
   if (s.ascending > 0.999 && s.distinct > 1) return "sorted";
-  if (s.run_length > 1.5 && s.distinct > 1) return with_number("runs", s.run_length);
-  if (s.top_share > 0.1 && s.second_share < s.top_share / 4) return with_number("hot", s.top_share);
+  // Of independent draws, a run is as long as two that follow one another are the same place by chance.
+  const double same = s.top_share * s.top_share + s.second_share * s.second_share, by_chance = 1 / std::max(1e-9, 1 - same);
+  if (s.run_length > 1.5 * by_chance && s.distinct > 1) return with_number("runs", s.run_length);
+  if (s.top_share > 0.1 && s.second_share < s.top_share / 16) return with_number("hot", s.top_share);
   if (s.zipf > 0.4 && s.top_share > 4 / std::max(1.0, static_cast<double>(s.rows))) return with_number("zipf", s.zipf);
   // So many pairs of equal places would be expected of independent draws.
   const double expected_pairs = n * n / 2 / static_cast<double>(std::max<int64_t>(1, s.rows));

@@ -43,6 +43,8 @@ TEST(Record, StatisticsLeadBackToTheDistribution) {
   EXPECT_EQ(found("permutation"), "permutation");
   EXPECT_THAT(found("hot(0.5)"), HasSubstr("hot(0.5"));
   EXPECT_THAT(found("runs(8)"), testing::AnyOf(HasSubstr("runs(7."), HasSubstr("runs(8.")));
+  EXPECT_THAT(found("hot(0.9)"), HasSubstr("hot(0.9"));
+  EXPECT_THAT(found("zipf(2)"), HasSubstr("zipf("));
   for (const double s : {0.8, 1.0, 1.3}) {
     const std::string text = found(("zipf(" + std::to_string(s) + ")").c_str());
     ASSERT_THAT(text, HasSubstr("zipf("));
