@@ -70,6 +70,11 @@ class Backend {
   /// Ok, or Code::unsupported with the reason.
   virtual Status can_build(const BuildRequest& request) const = 0;
   virtual Expected<Artifact> build(const BuildRequest& request) const = 0;
+  /// Schedules that the backend's own means would choose, which may be illegal: candidates for the tuner. Most backends have none.
+  virtual Expected<std::vector<Schedule>> propose(const BuildRequest& request) const {
+    static_cast<void>(request);
+    return std::vector<Schedule>();
+  }
   /// The text for `strew compile --emit KIND` ("ll", "asm", "pto-ir", …), or `unsupported`.
   virtual Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const = 0;
 };

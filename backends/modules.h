@@ -69,6 +69,8 @@ struct HalideModule {
   Expected<std::string> (*build)(const BuildRequest& request, const BodySignature& signature);
   /// Algorithm, schedule and loop nest as text.
   Expected<std::string> (*emit_text)(const BuildRequest& request, const BodySignature& signature);
+  /// What Halide's autoschedulers would choose (backends/halide/proposals.h).
+  Expected<std::vector<Schedule>> (*propose)(const BuildRequest& request, const BodySignature& signature);
 };
 Expected<const HalideModule*> open_halide_module();
 

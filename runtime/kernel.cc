@@ -59,7 +59,7 @@ void log_call(const Kernel::State& state, const char* what) {
     Call call;
     STREW_TRY(state->callable->binder.bind(tensors, call));
     state->callable->use(call, options);
-    if (state->records) record_call(process_options().record_dir, *state, tensors);
+    if (state->records) record_call(process_options().record_dir, *state, tensors, call.threads);
     if (state->checks_hints) STREW_TRY(check_hints(state->op(), tensors));
     if (state->verify_every != 0 && state->calls.fetch_add(1, std::memory_order_relaxed) % state->verify_every == 0) {
       log_call(*state, ": the call is repeated on the reference and compared");

@@ -75,8 +75,9 @@ class ZipfRanks {
   }
 
  private:
-  double area(double x) const { return s_ == 1 ? std::log(x) : (std::pow(x, 1 - s_) - 1) / (1 - s_); }
-  double inverse(double y) const { return s_ == 1 ? std::exp(y) : std::pow(1 + y * (1 - s_), 1 / (1 - s_)); }
+  // (x^(1-s) - 1) / (1-s), which becomes log(x) where s becomes 1; exact near 1, too.
+  double area(double x) const { return s_ == 1 ? std::log(x) : std::expm1((1 - s_) * std::log(x)) / (1 - s_); }
+  double inverse(double y) const { return s_ == 1 ? std::exp(y) : std::exp(std::log1p(y * (1 - s_)) / (1 - s_)); }
   double n_, s_, first_, last_;
 };
 

@@ -174,7 +174,6 @@ Expected<std::vector<OpenDim>> open_dims(Op& op, const VerifiedOp& verified) {
     }
     out.push_back(std::move(open));
   }
-  // The indexed tensor comes first, because the number of positions depends on its size.
   const auto rank = [](const OpenDim& dim) { return static_cast<int>(dim.kind); };
   std::stable_sort(out.begin(), out.end(), [&](const OpenDim& a, const OpenDim& b) { return rank(a) < rank(b); });
   return out;

@@ -10,11 +10,12 @@
 
 namespace strew::inline v0 {
 
-/// What an open extent is for, which decides what is invented for it.
+/// What an open extent is for, which decides what is invented for it. In the order in which extents are invented: how many rows there are
+/// depends on how large a row is, and how many index positions on how many rows there are.
 enum class OpenDimKind : uint8_t {
   batching,  ///< a batching dim
+  whole,     ///< a dim of the indexed tensor that every window covers
   indexed,   ///< a dim of the indexed tensor in which an index moves the window
-  whole,     ///< another dim of the indexed tensor
   window,    ///< of the window, in a dim of the indexed tensor that an index moves
   position,  ///< of the index positions
 };

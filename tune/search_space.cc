@@ -59,6 +59,7 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
       }
     }
   }
+  space.add_proposals(standard);
   const auto time_of = [](const ListedVariant& each) {
     return each.predicted_ns > 0 ? each.predicted_ns : std::numeric_limits<double>::infinity();
   };
@@ -66,6 +67,21 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
                    [&](const ListedVariant& a, const ListedVariant& b) { return time_of(a) < time_of(b); });
   space.listed_.insert(space.listed_.begin(), {standard, space.predict(standard)});
   return space;
+}
+
+void SearchSpace::add_proposals(const Variant& standard) {
+  for (const BackendChoice choice : backends_) {
+    const Backend* const backend = find_backend(name(choice));
+    // A backend that cannot say anything leaves the space as it is: its proposals only add to the candidates.
+    const Expected<std::vector<Schedule>> proposals = backend->propose(planned_->request());
+    if (!proposals.ok()) continue;
+    for (const Schedule& schedule : *proposals) {
+      const Variant variant{choice, schedule};
+      const auto is_it = [&](const ListedVariant& each) { return each.variant == variant; };
+      if (variant != standard && allows(variant) && std::none_of(listed_.begin(), listed_.end(), is_it))
+        listed_.push_back({variant, predict(variant)});
+    }
+  }
 }
 
 bool SearchSpace::allows(const Variant& variant) const {

@@ -1,7 +1,7 @@
 // SearchSpace: the variants of an op that the tuner may try, all of which give the same bits.
 //
 // The space has two parts. The listed variants are all combinations of the knob values that can pay (schedules/candidates.h), with the
-// times that the cost model predicts. If the op has open extents and its default adapts, all variants keep the default's strategy, because
+// times that the cost model predicts, and what the backends propose: Halide asks its autoschedulers. If the op has open extents and its default adapts, all variants keep the default's strategy, because
 // calls choose the strategy. Beyond them lie the neighbours of a variant: those in which one knob has another legal value,
 // also one that is not among the candidates. Tested by tests/unit/search_test.cc.
 #pragma once
@@ -34,6 +34,8 @@ class SearchSpace {
  private:
   SearchSpace(const Compiled& planned, const Compiled& sized) : planned_(&planned), sized_(&sized) {}
   bool allows(const Variant& variant) const;
+  /// Adds what the backends propose (Backend::propose).
+  void add_proposals(const Variant& standard);
 
   const Compiled *planned_, *sized_;
   std::vector<BackendChoice> backends_;  ///< that can build the op; the default's first

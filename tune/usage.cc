@@ -49,29 +49,24 @@ int64_t positions_of(const Op& op) {
   return count;
 }
 
-/// An extent for an indexed dim, such that the table has about kTableBytes; the other open extents of the table count as invented.
-int64_t invented_rows(const Op& op, const std::vector<OpenDim>& open) {
-  const auto indexed = std::count_if(open.begin(), open.end(), [](const OpenDim& d) { return d.kind == OpenDimKind::indexed; });
-  int64_t others = 1;
+/// An extent for each open indexed dim, such that the table has about kTableBytes. All other extents of the table are known.
+int64_t invented_rows(const Op& op, int64_t open_dims_of_rows) {
+  double others = 1;
   for (const int64_t extent : table_of(op).dims)
-    if (extent != kDynamic) others *= std::max<int64_t>(1, extent);
-  const int64_t elements = kTableBytes * 8 / bits(table_of(op).dtype) / others;
-  int64_t extent = 16;
-  const auto size = [&](int64_t each) {
-    int64_t all = 1;
-    for (int64_t i = 0; i < indexed; ++i) all *= each;
-    return all;
-  };
-  while (size(2 * extent) <= elements) extent *= 2;
-  return extent;
+    if (extent != kDynamic) others *= static_cast<double>(std::max<int64_t>(1, extent));
+  const double elements = static_cast<double>(kTableBytes) * 8 / bits(table_of(op).dtype) / others;
+  constexpr double kLeast = 16;
+  const double each = std::pow(std::max(1.0, elements), 1 / static_cast<double>(open_dims_of_rows));
+  return static_cast<int64_t>(std::exp2(std::floor(std::log2(std::max(kLeast, each)))));
 }
 
-int64_t invented_extent(const Op& op, const OpenDim& dim, const std::vector<OpenDim>& open) {
-  switch (dim.kind) {
+/// `alike`: how many open dims of this kind nobody gave an extent. Dims of the kinds before this one have theirs.
+int64_t invented_extent(const Op& op, OpenDimKind kind, int64_t alike) {
+  switch (kind) {
     case OpenDimKind::batching:
       return kBatch;
     case OpenDimKind::indexed:
-      return invented_rows(op, open);
+      return invented_rows(op, alike);
     case OpenDimKind::whole:
       return kWholeDim;
     case OpenDimKind::window:
@@ -79,10 +74,8 @@ int64_t invented_extent(const Op& op, const OpenDim& dim, const std::vector<Open
     case OpenDimKind::position:
       break;
   }
-  const auto positions =
-      std::count_if(open.begin(), open.end(), [](const OpenDim& d) { return d.kind == OpenDimKind::position; });
   const double all = std::clamp(static_cast<double>(rows_of(op)) / 4, 1.0, static_cast<double>(kPositions));
-  return static_cast<int64_t>(std::pow(all, 1 / static_cast<double>(positions)));
+  return static_cast<int64_t>(std::pow(all, 1 / static_cast<double>(alike)));
 }
 
 /// Sets all open extents: those that `dims` names, and others as is common. `notes`, if given, gets a sentence for each of the others,
@@ -100,15 +93,26 @@ Status fill_extents(Op& op, const VerifiedOp& verified, std::map<std::string, in
                               (known.empty() ? "none: every extent is known" : "one of " + known));
     if (extent < 0) return invalid_argument("dims: " + name + "=" + std::to_string(extent) + ", expected a number from 0 on");
   }
+  const auto set = [](const OpenDim& dim, int64_t extent) {
+    for (int64_t* each : dim.extents) *each = extent;
+  };
+  std::map<OpenDimKind, std::vector<const OpenDim*>> unknown;
   for (const OpenDim& dim : open) {
     const auto given = dim.name.empty() ? dims.end() : dims.find(dim.name);
-    const int64_t extent = given != dims.end() ? given->second : invented_extent(op, dim, open);
-    for (int64_t* each : dim.extents) *each = extent;
-    if (given != dims.end()) continue;
-    if (!dim.name.empty()) dims[dim.name] = extent;
-    if (notes != nullptr)
-      notes->push_back((dim.name.empty() ? dim.where : dim.name + " (" + dim.where + ")") +
-                       " is open: " + std::to_string(extent) + " is taken.");
+    if (given != dims.end())
+      set(dim, given->second);
+    else
+      unknown[dim.kind].push_back(&dim);
+  }
+  for (const auto& [kind, alike] : unknown) {
+    const int64_t extent = invented_extent(op, kind, static_cast<int64_t>(alike.size()));
+    for (const OpenDim* dim : alike) {
+      set(*dim, extent);
+      if (!dim->name.empty()) dims[dim->name] = extent;
+      if (notes != nullptr)
+        notes->push_back((dim->name.empty() ? dim->where : dim->name + " (" + dim->where + ")") +
+                         " is open: " + std::to_string(extent) + " is taken.");
+    }
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 
+#include "backends/reference/hints.h"
 #include "base/headroom.h"
 #include "base/machine.h"
 #include "base/number.h"
@@ -18,8 +19,8 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr int64_t kHotSets = 8;     ///< index sets of a hot workload
-constexpr int64_t kMostSets = 256;  ///< of a cold one
+constexpr int64_t kHotSets = 8;         ///< index sets of a hot workload
+constexpr int64_t kMostSets = 1 << 16;  ///< of a cold one: enough for calls that move 4 KiB and more
 constexpr int64_t kPatternElements = 4096;
 constexpr int64_t kHotIndexBytes = int64_t{4} << 20;  ///< index sets of a hot workload take at most about this
 
@@ -80,6 +81,7 @@ Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usa
   for (const Storage& storage : out.storages_)
     if (out.slots_[storage.slot].role != Role::indices) out.fill(storage);
   STREW_TRY(out.fill_indices(usage, seed));
+  if (usage.indices.kind == Distribution::Kind::file) STREW_TRY(check_hints(*out.sized_, out.call(0)));
   out.count_moved();
   return out;
 }

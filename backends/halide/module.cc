@@ -20,6 +20,7 @@
 #include <sstream>
 
 #include "backends/halide/pipeline.h"
+#include "backends/halide/proposals.h"
 #include "backends/halide/schedule.h"
 #include "backends/modules.h"
 #include "base/cpus.h"
@@ -42,9 +43,10 @@ class Reporter : public Halide::CompileTimeErrorReporter {
 };
 
 /// Runs `function` on a stack that is large enough for the request. Exceptions become a Status.
-Expected<std::string> guarded(const BuildRequest& request, const std::function<Expected<std::string>()>& function) {
+template <class T>
+Expected<T> guarded(const BuildRequest& request, const std::function<Expected<T>()>& function) {
   const auto failed = [&](const std::string& what) { return internal_error("backend halide: " + request.symbol + ": " + what); };
-  return with_stack<std::string>(compiler_stack_bytes(request.plan.combine.nodes.size()), [&]() -> Expected<std::string> {
+  return with_stack<T>(compiler_stack_bytes(request.plan.combine.nodes.size()), [&]() -> Expected<T> {
     try {
       return function();
     } catch (const Halide::Error& error) {
@@ -92,7 +94,7 @@ Expected<std::string> bitcode_of(const Halide::Module& module) {
 }
 
 Expected<std::string> build(const BuildRequest& request, const BodySignature& signature) {
-  return guarded(request, [&]() -> Expected<std::string> {
+  return guarded<std::string>(request, [&]() -> Expected<std::string> {
     HalidePipeline pipeline = make_pipeline(request, signature);
     apply_schedule(pipeline, request, signature);
     return bitcode_of(lower(pipeline, request));
@@ -100,13 +102,19 @@ Expected<std::string> build(const BuildRequest& request, const BodySignature& si
 }
 
 Expected<std::string> emit_text(const BuildRequest& request, const BodySignature& signature) {
-  return guarded(request, [&]() -> Expected<std::string> {
+  return guarded<std::string>(request, [&]() -> Expected<std::string> {
     HalidePipeline pipeline = make_pipeline(request, signature);
     std::ostringstream text;
     text << "// Algorithm\n" << print_algorithm(pipeline, request.plan, signature.listed) << "\n// Schedule\n";
     const std::string directives = apply_schedule(pipeline, request, signature);
     text << (directives.empty() ? "(as written)\n" : directives) << "\n// Halide's loop nest\n" << lower(pipeline, request);
     return plain_names(text.str());
+  });
+}
+
+Expected<std::vector<Schedule>> propose(const BuildRequest& request, const BodySignature& signature) {
+  return guarded<std::vector<Schedule>>(request, [&]() -> Expected<std::vector<Schedule>> {
+    return proposed_schedules(request, signature, halide_target(request.target));
   });
 }
 
@@ -118,7 +126,7 @@ extern "C" STREW_API const strew::HalideModule* strew_halide_module() {
     static strew::Reporter reporter;
     Halide::set_custom_compile_time_error_reporter(&reporter);
     Halide::set_compiler_stack_size(0);
-    return strew::HalideModule{strew::kModuleVersion, strew::build, strew::emit_text};
+    return strew::HalideModule{strew::kModuleVersion, strew::build, strew::emit_text, strew::propose};
   }();
   return &module;
 }

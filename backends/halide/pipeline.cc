@@ -53,6 +53,10 @@ class Maker {
   }
   static size_t rank(const SignatureBuffer& buffer) { return buffer.packed ? 1 : buffer.dims.size(); }
 
+  void take(const Halide::Param<int32_t>& number) {
+    out_.arguments.emplace_back(number);
+    out_.numbers.push_back(number);
+  }
   void declare();
   void declare_packed(Image& image);
   template <class Dimensions>
@@ -93,7 +97,7 @@ void Maker::declare_packed(Image& image) {
   const std::string base = name_of(*image.buffer);
   Halide::Param<int32_t> start(base + "_start");
   image.start = start;
-  out_.arguments.push_back(start);
+  take(start);
   for (size_t d = 0; d < image.buffer->dims.size(); ++d) {
     const Term& stride = image.buffer->dims[d].stride;
     if (stride.is_static()) {
@@ -102,13 +106,20 @@ void Maker::declare_packed(Image& image) {
     }
     Halide::Param<int32_t> given(base + "_stride" + std::to_string(d));
     image.strides.push_back(given);
-    out_.arguments.push_back(given);
+    take(given);
   }
 }
 
 void Maker::declare() {
   Halide::Param<int32_t> count("count"), position("position"), key("key");
-  out_.arguments = signature_.listed ? std::vector<Halide::Argument>{list_, count} : std::vector<Halide::Argument>{position, key};
+  if (signature_.listed) {
+    out_.list = list_;
+    out_.arguments.push_back(list_);
+    take(count);
+  } else {
+    take(position);
+    take(key);
+  }
   list_.dim(0).set_min(0).set_stride(1);
   list_.dim(1).set_min(0).set_stride(2);
 
@@ -119,7 +130,7 @@ void Maker::declare() {
       continue;
     }
     Halide::Param<int32_t> extent("extent" + std::to_string(l));
-    out_.arguments.push_back(extent);
+    take(extent);
     extents.emplace_back(extent);
   }
   Halide::Region domain;
@@ -142,6 +153,7 @@ void Maker::declare() {
         Halide::ImageParam(Halide::UInt(image.buffer->bits), static_cast<int>(rank(*image.buffer)), name_of(*image.buffer));
     describe(*image.buffer, 0, [&](int d) { return image.param.dim(d); });
     out_.arguments.push_back(image.param);
+    out_.inputs.push_back(image.param);
   }
 }
 

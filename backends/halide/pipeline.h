@@ -18,6 +18,9 @@ struct HalidePipeline {
   std::vector<Halide::RVar> window;  ///< the variables of the plan's window loops, outermost first
   Halide::RVar entry;                ///< the variable of the loop over the list's entries, if the signature takes a list
   std::vector<Halide::Argument> arguments;
+  std::vector<Halide::Param<int32_t>> numbers;  ///< the scalar arguments
+  std::vector<Halide::ImageParam> inputs;       ///< in the order of BodySignature::inputs
+  Halide::ImageParam list;                      ///< defined if the signature takes a list
 };
 
 HalidePipeline make_pipeline(const BuildRequest& request, const BodySignature& signature);

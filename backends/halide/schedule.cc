@@ -22,16 +22,13 @@ int lanes_of(const BuildRequest& request, const BodySignature& signature) {
   const Plan& plan = request.plan;
   if (plan.window.empty()) return 1;
   const int run = static_cast<int>(plan.window.size()) - 1;
-  int widest = 8;
   for (const auto* buffers : {&signature.inputs, &signature.results})
     for (const SignatureBuffer& buffer : *buffers) {
       if (buffer.packed || bits(plan.tensors[static_cast<size_t>(buffer.tensor)].dtype) > 64) return 1;
-      widest = std::max(widest, buffer.bits);
       for (const SignatureDim& dim : buffer.dims)
         if (dim.walks == SignatureDim::Walks::window && dim.loop == run && !dim.stride.is(1)) return 1;
     }
-  for (const ExprNode& node : plan.combine.nodes)
-    if (!plan.pure_move) widest = std::max(widest, HalideNumeric::rounds_after(node.dtype) ? 32 : bits(node.dtype));
+  const int widest = widest_bits(request, signature);
   const int most = std::max(1, 8 * request.schedule.vector_bytes / widest);
   if (!signature.fixed.back()) return most;
   // The elements of the tail take an iteration each, so a shorter vector is better if it takes fewer iterations in all.
@@ -76,6 +73,16 @@ class Director {
 };
 
 }  // namespace
+
+int widest_bits(const BuildRequest& request, const BodySignature& signature) {
+  const Plan& plan = request.plan;
+  int widest = 8;
+  for (const auto* buffers : {&signature.inputs, &signature.results})
+    for (const SignatureBuffer& buffer : *buffers) widest = std::max(widest, buffer.bits);
+  for (const ExprNode& node : plan.combine.nodes)
+    if (!plan.pure_move) widest = std::max(widest, HalideNumeric::rounds_after(node.dtype) ? 32 : bits(node.dtype));
+  return widest;
+}
 
 std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const BodySignature& signature) {
   Director direct(pipeline);

@@ -8,6 +8,9 @@
 
 namespace strew::inline v0 {
 
+/// The bits of the widest element that the body loads, computes with or stores: a vector has Schedule::vector_bytes of these.
+int widest_bits(const BuildRequest& request, const BodySignature& signature);
+
 /// Applies the directives and returns them as text, one per line.
 std::string apply_schedule(HalidePipeline& pipeline, const BuildRequest& request, const BodySignature& signature);
 

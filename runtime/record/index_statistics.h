@@ -2,6 +2,7 @@
 // indices themselves are not kept. Tested by tests/unit/record_test.cc.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,14 +13,17 @@
 namespace strew::inline v0 {
 
 struct IndexStatistics {
-  int64_t positions = 0;    ///< that were looked at: the first kMostPositions of a call
-  int64_t rows = 0;         ///< places that a window can have
-  int64_t distinct = 0;     ///< places that occur
-  double top_share = 0;     ///< part of the positions with the most frequent place
-  double second_share = 0;  ///< and with the next
-  double ascending = 0;     ///< part of the positions whose place is not before that of the position before
-  double run_length = 0;    ///< mean length of runs of one place
-  double zipf = 0;          ///< exponent that fits the most frequent places best; 0: none
+  int64_t positions = 0;  ///< that were looked at, of the first kMostPositions of a call; those outside of the table do not count
+  int64_t outside = 0;    ///< positions whose index vector is outside of the table
+  int64_t batches = 0;    ///< elements of the batching dims among them; what follows is told of each, and summed up
+  int64_t rows = 0;       ///< places that a window can have
+  int64_t distinct = 0;   ///< places that occur
+  double top_share = 0;   ///< part of the positions with the most frequent place
+  double second_share = 0;            ///< and with the next
+  double ascending = 0;               ///< part of the positions whose place is not before that of the position before
+  double run_length = 0;              ///< mean length of runs of one place
+  std::array<int64_t, 16> runs = {};  ///< how many runs are of length 1, 2..3, 4..7, and so on; the last: and all longer ones
+  double zipf = 0;                    ///< exponent that fits the most frequent places best; 0: none
 };
 inline constexpr int64_t kMostPositions = 1 << 16;
 

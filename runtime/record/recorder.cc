@@ -1,15 +1,21 @@
 // See recorder.h. A call is of the kind of another one if both have the same op, extents of open dims and number of threads. The file has a
-// line of JSON for each kind, and is replaced as a whole. A lock that is taken is not waited for: then the call is not counted.
+// line of JSON for each kind, and is replaced as a whole. Threads wait for each other only while a call is counted; indices are looked at
+// outside of the lock. A forked child begins a recording of its own: that of its parent stays as it was, with a lock that another of the
+// parent's threads may have held.
 #include "runtime/record/recorder.h"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <cctype>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +30,7 @@ namespace {
 
 constexpr uint64_t kFirstCalls = 4;  ///< of a kind: looked at, each of them
 constexpr size_t kMostKinds = 10'000;
+constexpr std::chrono::seconds kWriteEvery{30};
 
 struct Kind {
   std::string op;
@@ -35,15 +42,31 @@ struct Kind {
 };
 
 struct Recording {
+  const pid_t process = getpid();
   std::mutex mutex;
-  pid_t process = 0;
   std::map<std::string, Kind> kinds;  ///< by symbol, extents and threads
-  bool writes_at_exit = false, has_warned = false;
+  std::chrono::steady_clock::time_point written = std::chrono::steady_clock::now();
+  bool has_warned = false;
 };
-/// Never destroyed: it is written while the process ends.
+std::atomic<Recording*> current = nullptr;
+
+/// This process's recording. Never destroyed: it is written while the process ends.
 Recording& recording() {
-  static Recording& recording = *new Recording;
-  return recording;
+  Recording* found = current.load(std::memory_order_acquire);
+  if (found != nullptr && found->process == getpid()) return *found;
+  auto made = std::make_unique<Recording>();
+  // Another thread may be first; then its recording is this process's.
+  return current.compare_exchange_strong(found, made.get(), std::memory_order_acq_rel) ? *made.release() : *found;
+}
+
+/// Of the machine or the container, so that several can share a folder.
+std::string host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) return "host";
+  std::string out(name);
+  for (char& c : out)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.') c = '-';
+  return out.empty() ? "host" : out;
 }
 
 /// The extents of open dims, as the plan names them.
@@ -80,11 +103,14 @@ std::string line_of(const Kind& kind) {
        {{"calls", kind.looked_at},
         {"positions", s.positions},
         {"rows", s.rows},
+        {"outside", s.outside},
+        {"batches", s.batches},
         {"distinct", s.distinct},
         {"top_share", s.top_share},
         {"second_share", s.second_share},
         {"ascending", s.ascending},
         {"run_length", s.run_length},
+        {"runs", s.runs},
         {"zipf", s.zipf}}}};
   return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -98,53 +124,60 @@ Status write(const std::string& folder, const Recording& from) {
   return file.commit();
 }
 
-void count(Recording& to, const Kernel::State& state, std::span<const TensorView> tensors) {
-  const Compiled& kernel = state.built->compiled;
-  std::map<std::string, int64_t> dims = dims_of(kernel, *state.op(), tensors);
-  const int threads = state.callable->threads;
-  const std::string key = key_of(kernel.symbol, dims, threads);
-  if (to.kinds.size() >= kMostKinds && !to.kinds.contains(key)) return;
+/// Counts the call, and says whether its indices are to be looked at.
+bool count(Recording& to, const std::string& key, const Kernel::State& state, std::map<std::string, int64_t> dims, int threads) {
+  const std::scoped_lock lock(to.mutex);
+  if (to.kinds.size() >= kMostKinds && !to.kinds.contains(key)) return false;
   Kind& kind = to.kinds[key];
   if (kind.calls++ == 0) {
     kind.op = print(*state.op());
     kind.dims = std::move(dims);
     kind.threads = threads;
   }
-  if (kind.calls > kFirstCalls && !std::has_single_bit(kind.calls)) return;
+  return kind.calls <= kFirstCalls || std::has_single_bit(kind.calls);
+}
+
+/// Adds what was seen of a call's indices. Says whether it is time to write the recording: a process may end without a chance to.
+bool add(Recording& to, const std::string& key, const IndexStatistics& seen) {
+  const std::scoped_lock lock(to.mutex);
+  Kind& kind = to.kinds[key];
   ++kind.looked_at;
-  kind.statistics = index_statistics(*state.op(), tensors);
-  ++kind.distributions[distribution_of(kind.statistics)];
+  kind.statistics = seen;
+  ++kind.distributions[distribution_of(seen)];
+  return std::chrono::steady_clock::now() - to.written > kWriteEvery;
 }
 
 }  // namespace
 
-std::string recording_path(const std::string& folder) { return folder + "/strew-" + std::to_string(getpid()) + ".jsonl"; }
+std::string recording_path(const std::string& folder) {
+  static const auto started =
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return folder + "/strew-" + host_name() + "-" + std::to_string(getpid()) + "-" + std::to_string(started) + ".jsonl";
+}
 
 void write_recording(const std::string& folder) {
   Recording& from = recording();
-  const std::unique_lock lock(from.mutex, std::try_to_lock);
-  // A forked child has what its parent recorded, which is not its own.
-  if (!lock.owns_lock() || from.process != getpid()) return;
+  const std::scoped_lock lock(from.mutex);
+  if (from.kinds.empty()) return;
+  from.written = std::chrono::steady_clock::now();
   const Status status = write(folder, from);
   if (status.ok() || from.has_warned) return;
   from.has_warned = true;
   log_or_keep_warning("STREW_RECORD: " + status.message() + "; calls are not recorded");
 }
 
-void record_call(const std::string& folder, const Kernel::State& state, std::span<const TensorView> tensors) noexcept {
+void record_call(const std::string& folder, const Kernel::State& state, std::span<const TensorView> tensors,
+                 int threads) noexcept {
   try {
-    Recording& to = recording();
-    const std::unique_lock lock(to.mutex, std::try_to_lock);
-    if (!lock.owns_lock()) return;
-    if (to.process != getpid()) {
-      to.kinds.clear();
-      to.process = getpid();
-    }
-    count(to, state, tensors);
-    if (to.writes_at_exit) return;
-    to.writes_at_exit = true;
     static const std::string& at_exit = *new std::string(folder);
-    std::atexit([] { write_recording(at_exit); });
+    static const bool is_registered = std::atexit([] { write_recording(at_exit); }) == 0;
+    static_cast<void>(is_registered);
+    Recording& to = recording();
+    const Compiled& kernel = state.built->compiled;
+    std::map<std::string, int64_t> dims = dims_of(kernel, *state.op(), tensors);
+    const std::string key = key_of(kernel.symbol, dims, threads);
+    if (!count(to, key, state, std::move(dims), threads)) return;
+    if (add(to, key, index_statistics(*state.op(), tensors))) write_recording(folder);
   } catch (const std::exception&) {  // out of memory: the call matters, its record does not
   }
 }

@@ -10,13 +10,14 @@
 
 namespace strew::inline v0 {
 
-/// Counts the call, and looks at its indices if it is one of the first few of its kind or its number is a power of two. `tensors` are
-/// bound and checked. Does nothing if another thread is recording, or if there is no memory.
-void record_call(const std::string& folder, const Kernel::State& state, std::span<const TensorView> tensors) noexcept;
+/// Counts the call, which used up to `threads` threads, and looks at its indices if it is one of the first few of its kind or its number is
+/// a power of two. `tensors` are bound. Does nothing if there is no memory.
+void record_call(const std::string& folder, const Kernel::State& state, std::span<const TensorView> tensors,
+                 int threads) noexcept;
 
-/// Writes the file now; it is also written when the process ends. An error is a warning, once.
+/// Writes the file now, if there was a call. It is also written when the process ends, and every half minute or so while it runs. An error is a warning, once.
 void write_recording(const std::string& folder);
-/// The file of this process in a folder.
+/// The file of this process in a folder: named by host, process and time, so that containers can share the folder.
 std::string recording_path(const std::string& folder);
 
 }  // namespace strew::inline v0

@@ -9,6 +9,7 @@
 
 #include "backends/halide/can_build/backend.h"
 #include "backends/halide/can_build/can_build.h"
+#include "runtime/kernel_state.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tests/support/ops.h"
@@ -279,6 +280,33 @@ TEST(HalideCanBuild, WithoutHalideTheReasonIsTheBuild) {
   if (has_halide()) GTEST_SKIP() << "this build has Halide";
   const auto kernel = Runtime().get(op_of(rows_op("")), with("halide"));
   EXPECT_EQ(kernel.status().message(), "backend halide: not part of this build (STREW_WITH_HALIDE)");
+}
+
+/// What the autoschedulers propose for a kernel of backend halide whose schedule has vectors of `bytes`.
+std::vector<int> proposed_vector_bytes(const std::string& op, int bytes) {
+  const KernelOptions options = with("halide", "vector_bytes=" + std::to_string(bytes));
+  const auto kernel = Runtime::process().get(op_of(op), options);
+  EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+  const auto proposals = find_backend("halide")->propose(kernel->state()->built->compiled.request());
+  EXPECT_TRUE(proposals.ok()) << proposals.status().message();
+  std::vector<int> all;
+  for (const Schedule& schedule : *proposals) {
+    EXPECT_EQ(schedule.strategy, kernel->schedule().strategy);
+    all.push_back(schedule.vector_bytes);
+  }
+  return all;
+}
+
+TEST_F(Halide, AutoschedulersProposeWidths) {
+  // They know nothing of what was chosen: of 32 and 16 bytes, they propose the one that was not.
+  const std::string op = rows_op(" combiner=add");
+  const std::vector<int> beside_16 = proposed_vector_bytes(op, 16);
+  ASSERT_EQ(beside_16.size(), 1U);  // Mullapudi2016 and Li2018 agree
+  EXPECT_GT(beside_16[0], 16);
+  EXPECT_THAT(proposed_vector_bytes(op, beside_16[0]), testing::IsEmpty());
+  EXPECT_THAT(
+      find_backend("llvm")->propose(Runtime::process().get(op_of(op), with("llvm"))->state()->built->compiled.request()).value(),
+      testing::IsEmpty());
 }
 
 }  // namespace

@@ -3,13 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <thread>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/record/index_statistics.h"
 #include "runtime/record/recorder.h"
+#include "strew/log.h"
+#include "strew/runtime.h"
 #include "strew/text.h"
 #include "tune/recorded_usage.h"
 #include "tune/workload_data.h"
@@ -64,6 +69,29 @@ TEST(Record, CountsWhatItSays) {
   EXPECT_EQ(distribution_of(IndexStatistics{}), "uniform");
 }
 
+// Every batch has a frequent row of its own, and its indices ascend: the batches are told apart.
+TEST(Record, BatchesAreToldApart) {
+  const VerifiedOp op = std::move(
+      *VerifiedOp::of(std::move(*parse_op("strew1.gather(operand=f32[4,1000] indices=i64[4,6] result=f32[4,6] "
+                                          "operand_batching_dims=[0] start_indices_batching_dims=[0] collapsed_slice_dims=[1] "
+                                          "start_index_map=[1] index_vector_dim=2 slice_sizes=[1,1] oob=clamp)"))));
+  const int64_t table[] = {4, 1000}, positions[] = {4, 6};
+  std::vector<int64_t> indices;
+  for (const int64_t row : {700, 300, 500, 100}) indices.insert(indices.end(), {row, row, row, row, row + 1, -5});
+  const TensorView views[] = {{static_cast<void*>(nullptr), DType::f32, 2, positions},
+                              {static_cast<void*>(nullptr), DType::f32, 2, table},
+                              {static_cast<void*>(indices.data()), DType::i64, 2, positions}};
+  const IndexStatistics s = index_statistics(*op, views);
+  EXPECT_EQ(s.batches, 4);
+  EXPECT_EQ(s.positions, 20);
+  EXPECT_EQ(s.outside, 4);  // they do not count, whatever number they are
+  EXPECT_EQ(s.distinct, 8);
+  EXPECT_EQ(s.top_share, 0.8);
+  EXPECT_EQ(s.ascending, 1);
+  EXPECT_EQ(s.runs[0], 4);
+  EXPECT_EQ(s.runs[2], 4);
+}
+
 class RecordingTest : public testing::Test {
  protected:
   RecordingTest() {
@@ -102,6 +130,75 @@ TEST_F(RecordingTest, BadLinesAreLeftOutAndNamed) {
   EXPECT_THAT(read->problems[1], HasSubstr("a.jsonl:2: format is 7, expected 1"));
   EXPECT_THAT(read->problems[2], HasSubstr("expected numbers from 1 on"));
   EXPECT_THAT(read->problems[3], HasSubstr("'gauss'"));
+}
+
+/// Calls of a kernel, recorded by a child process, because a process has one recording.
+class RecorderTest : public RecordingTest {
+ protected:
+  /// Runs `work` in a child and returns what its recording, and those of its own children, say.
+  Expected<RecordedTasks> recorded(const std::function<void()>& work) const {
+    const pid_t child = fork();
+    if (child == 0) {
+      work();
+      std::_Exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    return read_recording(folder_, {});
+  }
+  void call(int times, int threads = 1) const {
+    for (int i = 0; i < times; ++i) record_call(folder_, *kernel_.state(), data_.call(0), threads);
+  }
+
+  const VerifiedOp op_ = add_op();
+  const WorkloadData data_ = std::move(*WorkloadData::make(
+      op_, std::move(*invent_usage(op_, {{{"s0", 64}, {"s1", 128}}, "sorted", "hot", 1, 1})).usage, 5, int64_t{1} << 30));
+  const Kernel kernel_ = std::move(*Runtime::process().get(op_, KernelOptions{}));
+};
+
+TEST_F(RecorderTest, NoCallOfAnyThreadIsLost) {
+  const Expected<RecordedTasks> tasks = recorded([&] {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) threads.emplace_back([&] { call(1000, 2); });
+    for (std::thread& thread : threads) thread.join();
+    write_recording(folder_);
+  });
+  ASSERT_TRUE(tasks.ok()) << tasks.status().message();
+  ASSERT_EQ(tasks->tasks.size(), 1U);
+  EXPECT_EQ(tasks->tasks[0].usage.calls, 4000);
+  EXPECT_EQ(print(tasks->tasks[0].usage), "s0=64,s1=128 sorted hot threads=2");
+}
+
+TEST_F(RecorderTest, AForkedChildHasARecordingOfItsOwn) {
+  const Expected<RecordedTasks> tasks = recorded([&] {
+    call(10);
+    const pid_t child = fork();
+    if (child == 0) {
+      call(3);
+      write_recording(folder_);
+      std::_Exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    write_recording(folder_);
+  });
+  ASSERT_TRUE(tasks.ok()) << tasks.status().message();
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 2);
+  ASSERT_EQ(tasks->tasks.size(), 1U);
+  EXPECT_EQ(tasks->tasks[0].usage.calls, 13);
+}
+
+TEST_F(RecorderTest, AFolderThatCannotBeWrittenIsOneWarning) {
+  static int warnings = 0;
+  const Expected<RecordedTasks> tasks = recorded([&] {
+    set_log([](LogLevel, std::string_view text) { warnings += text.find("calls are not recorded") != text.npos ? 1 : 0; },
+            LogLevel::warn);
+    call(2);
+    write_recording("/proc/no/such/folder");
+    write_recording("/proc/no/such/folder");
+    std::_Exit(warnings == 1 ? 0 : 1);
+  });
+  EXPECT_THAT(tasks.status().message(), HasSubstr("the folder has no recording"));
 }
 
 TEST_F(RecordingTest, NothingToReadIsAnError) {

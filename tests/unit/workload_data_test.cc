@@ -179,5 +179,51 @@ TEST(Usage, InventionsAreNamed) {
   EXPECT_GT(usage->usage.threads, 0);
 }
 
+// Whatever is open, the invented table has about 16 MiB, and what the user gives counts.
+TEST(Usage, InventedTablesAreOfOneSize) {
+  const auto table_bytes = [](const std::string& table, const std::string& updates, const std::string& numbers,
+                              std::map<std::string, int64_t> dims) {
+    const std::string text = "strew1.scatter(operand=f32[" + table + "] indices=i32[?," + numbers + "] updates=f32[?" + updates +
+                             "] inserted_window_dims=[0" + (numbers == "2" ? ",1" : "") + "] update_window_dims=[" +
+                             (updates.empty() ? "" : "1") + "] scatter_dims_to_operand_dims=[0" + (numbers == "2" ? ",1" : "") +
+                             "] index_vector_dim=1 combiner=add oob=error init=in_place)";
+    const VerifiedOp op = op_of(text);
+    const Expected<InventedUsage> usage = invent_usage(op, {std::move(dims), "", "", 1, 1});
+    EXPECT_TRUE(usage.ok()) << usage.status().message();
+    int64_t bytes = 4;
+    for (const int64_t extent : table_of(*std::move(*with_dims(op, usage->usage))).dims) bytes *= extent;
+    return bytes;
+  };
+  constexpr int64_t kMiB = int64_t{1} << 20;
+  EXPECT_EQ(table_bytes("?,16", ",16", "1", {}), 16 * kMiB);
+  EXPECT_EQ(table_bytes("?,?", ",?", "1", {}), 16 * kMiB);              // 64 columns are taken, and as many rows as that leaves
+  EXPECT_EQ(table_bytes("?,?", "", "2", {}), 16 * kMiB);                // two indexed dims
+  const int64_t given = table_bytes("?,?", ",?", "1", {{"s1", 1000}});  // whichever dim that is
+  EXPECT_GT(given, 8 * kMiB);
+  EXPECT_LE(given, 256000 * kMiB / 1000);
+}
+
+TEST(WorkloadData, IndexFilesMustBeAsTheOpSays) {
+  const auto refusal = [](const char* hint, std::initializer_list<int32_t> values) {
+    const VerifiedOp op = op_of(
+        "strew1.scatter(operand=f32[8] indices=i32[3,1] updates=f32[3] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] "
+        "index_vector_dim=1 combiner=add " +
+        std::string(hint) + "=true oob=error init=in_place)");
+    Usage usage;
+    usage.indices = {Distribution::Kind::file, 0, "given.npy"};
+    Tensor tensor;
+    tensor.dtype = DType::i32;
+    tensor.dims = {3, 1};
+    tensor.data = std::move(*Buffer::allocate(static_cast<int64_t>(values.size() * 4)));
+    std::copy(values.begin(), values.end(), reinterpret_cast<int32_t*>(tensor.data.data()));
+    usage.index_tensor = std::make_shared<const Tensor>(std::move(tensor));
+    return WorkloadData::make(op, usage, 1, kMostBytes).status().message();
+  };
+  EXPECT_EQ(refusal("indices_are_sorted", {1, 1, 7}), "");
+  EXPECT_THAT(refusal("indices_are_sorted", {1, 0, 7}), HasSubstr("indices_are_sorted"));
+  EXPECT_EQ(refusal("unique_indices", {7, 1, 0}), "");
+  EXPECT_THAT(refusal("unique_indices", {7, 1, 7}), HasSubstr("unique_indices: update positions 0 and 2"));
+}
+
 }  // namespace
 }  // namespace strew::test

@@ -24,6 +24,12 @@ class HalideBackend final : public Backend {
     return with_bodies(request,
                        [&](const LlvmModule& llvm, std::span<const ObjectUnit> units) { return llvm.build(request, units); });
   }
+  Expected<std::vector<Schedule>> propose(const BuildRequest& request) const override {
+    STREW_TRY(can_build(request));
+    STREW_ASSIGN(const HalideModule* halide, open_halide_module());
+    const BuildRequest& unit = units_of(request).front();
+    return halide->propose(unit, body_signature(unit.plan, unit.schedule));
+  }
   Expected<std::string> emit_text(const BuildRequest& request, std::string_view kind) const override {
     STREW_TRY(can_build(request));
     if (kind == "halide") {
