@@ -12,7 +12,7 @@ Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& impo
     STREW_TRY(compiled.run(views));
     return options.after_kernel ? options.after_kernel(kernel, compiled, views) : Status();
   };
-  return run_imported(imported, std::move(inputs), options.only, run);
+  return run_imported(imported, std::move(inputs), run);
 }
 
 }  // namespace strew::inline v0

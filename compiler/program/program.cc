@@ -40,11 +40,10 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
 
 class Runner {
  public:
-  Runner(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const std::string& only, const KernelRunner& run)
-      : imported_(imported), inputs_(std::move(inputs)), only_(only), run_(run), values_(imported.values.size()) {}
+  Runner(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const KernelRunner& run)
+      : imported_(imported), inputs_(std::move(inputs)), run_(run), values_(imported.values.size()) {}
 
   Expected<std::vector<Tensor>> run() {
-    STREW_TRY(find_outputs());
     STREW_TRY(mark_needed());
     for (size_t k = 0; k < imported_.kernels.size(); ++k) {
       if (!needed_[k]) continue;
@@ -55,25 +54,16 @@ class Runner {
   }
 
  private:
-  struct Output {
-    int value = -1;  ///< a value's number, or -1 for a result of `kernel`, which may have no value
-    int kernel = -1, result = 0;
-  };
-
-  Status find_outputs() {
-    if (only_.empty()) {
-      for (const ImportedOutput& output : imported_.outputs) outputs_.push_back({output.value});
-      return {};
-    }
-    for (size_t k = 0; k < imported_.kernels.size(); ++k) {
-      if (imported_.kernels[k].name != only_) continue;
-      int results = 0;
-      for (const TensorSlot& slot : tensor_slots(imported_.kernels[k].op)) {
-        if (slot.role == Role::result) outputs_.push_back({-1, static_cast<int>(k), results++});
-      }
-      return {};
-    }
-    return invalid_argument("kernel '" + only_ + "' is not in the file");
+  /// Why a program that needs what the operation computes cannot run, and what can be done.
+  Status not_run(const Opaque& opaque) const {
+    constexpr size_t kMostNames = 10;
+    std::string names;
+    for (size_t k = 0; k < imported_.kernels.size() && k < kMostNames; ++k)
+      names += (names.empty() ? "" : ", ") + imported_.kernels[k].name;
+    if (imported_.kernels.size() > kMostNames) names += ", …";
+    return unsupported(opaque.location + ": " +
+                       (opaque.reason.empty() ? "strew does not run this operation" : "it is not run: " + opaque.reason) +
+                       ", and an output of the file needs it; expected one kernel of the file (--kernel NAME), of: " + names);
   }
 
   /// Marks the kernels that the outputs need. Walks back from the outputs and visits each value and kernel once.
@@ -86,30 +76,19 @@ class Runner {
       seen[static_cast<size_t>(v)] = true;
       open.push_back(v);
     };
-    const auto need_kernel = [&](int k) {
-      if (needed_[k]) return;
-      needed_[k] = true;
-      for (int v : imported_.kernels[k].arguments) need_value(v);
-      need_value(imported_.kernels[k].slice_sizes);
-    };
-    for (const Output& output : outputs_) {
-      if (output.kernel >= 0) need_kernel(output.kernel);
-      need_value(output.value);
-    }
+    for (const ImportedOutput& output : imported_.outputs) need_value(output.value);
     while (!open.empty()) {
       const Value& value = imported_.values[open.back()];
       open.pop_back();
       for (int part : value.parts) need_value(part);
       need_value(value.like);
+      if (value.kind == ValueKind::opaque) return not_run(imported_.opaques[value.index]);
       if (value.kind == ValueKind::compute)
         for (int v : imported_.computes[value.index].arguments) need_value(v);
-      if (value.kind != ValueKind::result) continue;
-      if (!only_.empty()) {
-        return invalid_argument(
-            imported_.kernels[outputs_[0].kernel].location + ": kernel '" + only_ +
-            "' reads the result of another kernel, expected graph inputs and constants only; run the whole file");
-      }
-      need_kernel(value.index);
+      if (value.kind != ValueKind::result || needed_[value.index]) continue;
+      needed_[value.index] = true;
+      for (int v : imported_.kernels[value.index].arguments) need_value(v);
+      need_value(imported_.kernels[value.index].slice_sizes);
     }
     return {};
   }
@@ -146,6 +125,8 @@ class Runner {
       case ValueKind::extent:
         STREW_TRY(evaluate_extent(v, value, DType::i64));
         break;
+      case ValueKind::opaque:
+        return not_run(imported_.opaques[value.index]);
     }
     return values_[v];
   }
@@ -379,13 +360,9 @@ class Runner {
   /// the last get copies.
   Expected<std::vector<Tensor>> collect() {
     std::vector<const Tensor*> from;
-    for (const Output& output : outputs_) {
-      if (output.value < 0) {
-        from.push_back(&results_[output.kernel][output.result]);
-      } else {
-        STREW_ASSIGN(const Tensor* tensor, evaluate(output.value));
-        from.push_back(tensor);
-      }
+    for (const ImportedOutput& output : imported_.outputs) {
+      STREW_ASSIGN(const Tensor* tensor, evaluate(output.value));
+      from.push_back(tensor);
     }
     std::vector<Tensor> out;
     for (size_t i = 0; i < from.size(); ++i) {
@@ -402,22 +379,20 @@ class Runner {
 
   const Imported& imported_;
   std::vector<std::unique_ptr<Tensor>> inputs_;
-  const std::string& only_;
   const KernelRunner& run_;
   std::vector<const Tensor*> values_;           ///< null: not evaluated so far
   std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
   std::vector<std::vector<Tensor>> results_;    ///< per kernel
   std::vector<std::vector<Tensor>> computed_;   ///< per compute; empty: not evaluated so far
-  std::vector<Output> outputs_;
-  std::vector<bool> needed_;
+  std::vector<bool> needed_;                    ///< per kernel
 };
 
 }  // namespace
 
 Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const std::string& only, const KernelRunner& run) {
+                                           const KernelRunner& run) {
   const FpEnvironment environment(true);  // operations around the kernels are interpreted
-  return Runner(imported, std::move(inputs), only, run).run();
+  return Runner(imported, std::move(inputs), run).run();
 }
 
 }  // namespace strew::inline v0

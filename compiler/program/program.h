@@ -16,9 +16,8 @@ namespace strew::inline v0 {
 /// Runs one kernel on tensors in the order of tensor_slots(kernel.op). An error ends the program.
 using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const TensorView>)>;
 
-/// Does what run_program (strew/program.h) documents. `only`: the name of the only kernel to run; empty: runs
-/// everything that the outputs need.
+/// Does what run_program (strew/program.h) documents: runs everything that the outputs need.
 Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const std::string& only, const KernelRunner& run);
+                                           const KernelRunner& run);
 
 }  // namespace strew::inline v0

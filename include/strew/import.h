@@ -2,9 +2,11 @@
 // that they need. compiler/import has one folder per format.
 //
 // A kernel (ImportedKernel) reads values (Value): inputs of the file, constants in the file, results of earlier kernels,
-// rank-1 tensors made of scalars (stack), and results of the operations around the kernels (Compute). An Imported owns its
-// data; its parts refer to each other by number: "value 3" is values[3]. run_program (program.h) runs an Imported. Tested
-// by tests/unit/*_import_test.cc and tests/error/*_error_test.cc.
+// rank-1 tensors made of scalars (stack), results of the operations around the kernels (Compute), and results of operations
+// that strew does not run (Opaque), such as a matrix product. An opaque operation cuts the dataflow: what it computes is an
+// input of the kernels that read it. cut_kernel() makes a program of one kernel. An Imported owns its data; its parts refer
+// to each other by number: "value 3" is values[3]. run_program (program.h) runs an Imported. Tested by
+// tests/unit/*_import_test.cc and tests/error/*_error_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +31,13 @@ enum class ValueKind : uint8_t {
   result,    ///< result `result` of kernel `index`
   compute,   ///< result `result` of computes[index]
   extent,    ///< the extent of dim `like_dim` of value `like`, as a rank-0 i64
+  opaque,    ///< result `result` of opaques[index]; or, with a higher number, a value that only its regions see
 };
 struct Value {
   ValueKind kind = ValueKind::input;
   TensorType type;
+  std::string name;      ///< the file's own name for it; empty: it has none
+  bool is_typed = true;  ///< does the file, or what it is computed from, tell its type? If not, no kernel reads it
   int index = 0;
   int result = 0;
   std::vector<int> parts;  ///< stack: value numbers
@@ -72,6 +77,10 @@ enum class ComputeOp : uint8_t {
   /// integers, one per dim, which are added to `dims`.
   update,
   concatenate,  ///< along dim dims[0]
+  reverse,      ///< the order of the elements in `dims`
+  /// Along dim dims[0], each element becomes `function` of the result before it (current) and itself (update). With dims[1] = 1 the elements
+  /// before it alone: the first is the second argument, of rank 0. With dims[2] = 1 from the end of the dim.
+  scan,
 };
 /// What compiler/import/fold did with a Compute.
 enum class ComputeDisposition : uint8_t {
@@ -88,8 +97,22 @@ struct Compute {
   std::vector<TensorType> results;
   Expr function;
   std::vector<int64_t> dims, strides;
+  /// iota, broadcast, reshape: the last argument is a rank-1 tensor of integers with the result's dims. In that of a reshape, -1 follows from
+  /// the number of elements, and 0 keeps the argument's dim unless `dims` is {1}; in that of a broadcast, 1 keeps the argument's dim.
+  bool takes_shape = false;
   ComputeDisposition disposition = ComputeDisposition::interpreted;
   int kernel = -1;
+};
+
+/// An operation that strew does not run. It is kept with its place in the dataflow, so that kernels can be put back.
+struct Opaque {
+  std::string operation;       ///< as the file's format calls it: "MatMul", "stablehlo.dot_general"
+  std::string location;        ///< "FILE:LINE: stablehlo.dot_general", "FILE: node NAME (MatMul)"
+  std::vector<int> arguments;  ///< value numbers
+  std::vector<int> yields;     ///< what its regions return: value numbers
+  /// Why an operation of a kind that strew runs elsewhere is not run here; empty: strew runs no operation of this kind.
+  std::string reason;
+  bool indexed = false;  ///< it is a scatter or gather
 };
 
 struct ImportedInput {
@@ -144,6 +167,7 @@ struct Imported {
   std::vector<Constant> constants;
   std::vector<Value> values;
   std::vector<Compute> computes;
+  std::vector<Opaque> opaques;
   std::vector<ImportedKernel> kernels;  ///< ordered so that a kernel reads only results of earlier ones
   std::vector<ImportedOutput> outputs;
 };
@@ -167,5 +191,20 @@ struct ImportOptions {
 /// Every op is verified. Error messages start with "FILE:LINE: op: " as far as these are known, and name what is wrong,
 /// the value and what was expected. Thread-safe.
 STREW_API Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
+
+/// The name of a value, for messages and lists of inputs: the file's own, or "value_7".
+inline std::string value_name(const Imported& imported, int value) {
+  const std::string& name = imported.values[static_cast<size_t>(value)].name;
+  return name.empty() ? "value_" + std::to_string(value) : name;
+}
+
+/// The inputs of kernels[kernel] if it runs alone, as value numbers in the order in which the file defines them: what it needs that is an
+/// input of the file, a result of another kernel or of an opaque operation, or a value whose name is in `named`. Operations around the
+/// kernel stay with it unless `named` has their results.
+STREW_API std::vector<int> kernel_inputs(const Imported& imported, int kernel, std::span<const std::string> named = {});
+
+/// A program of kernels[kernel] alone. Its inputs are kernel_inputs(), named by value_name(), and its outputs the kernel's results. Constants
+/// that the kernel needs are moved, not copied.
+STREW_API Imported cut_kernel(Imported imported, int kernel, std::span<const std::string> named = {});
 
 }  // namespace strew::inline v0

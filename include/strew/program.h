@@ -16,16 +16,13 @@ namespace strew::inline v0 {
 
 struct ProgramOptions {
   KernelOptions kernel;
-  /// Name of a kernel: run only this kernel and return its results. It may read only inputs and constants of the file.
-  /// Empty: run all.
-  std::string only;
   /// Called after each kernel with the tensors that it ran on, in the order of tensor_slots (`strew run --time`,
   /// `--verify`). The views are valid during the call. A failure that it returns ends the run.
   std::function<Status(const ImportedKernel&, const Kernel&, std::span<const TensorView>)> after_kernel;
 };
 
-/// Runs whatever the outputs need and returns one tensor per output (with `only`: per result of that kernel). `inputs`:
-/// one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
+/// Runs whatever the outputs need and returns one tensor per output. Fails if they need an operation that strew does not run (Opaque);
+/// then cut_kernel() makes a program of one kernel. `inputs`: one per imported.inputs, in that order; null for an optional input that is left out and for an input that is not
 /// needed. Fails if dtype, rank or a static dim of an input differs from its imported type. The results own their
 /// elements and, of string tensors, the strings.
 STREW_API Expected<std::vector<Tensor>> run_program(Runtime& runtime, const Imported& imported,

@@ -5,24 +5,61 @@
 #include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
+#include "tools/strew/summary.h"
 
 namespace strew::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json type_json(const std::string& name, const TensorType& type) {
+  Json dims = Json::array();
+  for (const int64_t extent : type.dims) dims.push_back(extent == kDynamic ? Json("?") : Json(extent));
+  return {{"name", name}, {"dtype", strew::name(type.dtype)}, {"shape", std::move(dims)}};
+}
+
+/// The kernel with the inputs that `--kernel NAME --input NAME=FILE` takes.
+Json kernel_json(const Imported& imported, size_t number) {
+  const ImportedKernel& kernel = imported.kernels[number];
+  Json out = {{"name", kernel.name},
+              {"location", kernel.location},
+              {"op", print(kernel.op)},
+              {"inputs", Json::array()},
+              {"outputs", Json::array()}};
+  for (const int value : kernel_inputs(imported, static_cast<int>(number)))
+    out["inputs"].push_back(type_json(value_name(imported, value), imported.values[static_cast<size_t>(value)].type));
+  for (size_t v = 0; v < imported.values.size(); ++v) {
+    const Value& value = imported.values[v];
+    if (value.kind == ValueKind::result && value.index == static_cast<int>(number))
+      out["outputs"].push_back(type_json(value_name(imported, static_cast<int>(v)), value.type));
+  }
+  return out;
+}
+
+Json json_of(const Options& options, const Imported& imported, const std::vector<KernelGroup>& groups) {
+  Json json = {{"file", options.file}, {"format", imported.format}, {"kernels", Json::array()}, {"distinct", groups.size()}};
+  for (size_t k = 0; k < imported.kernels.size(); ++k) json["kernels"].push_back(kernel_json(imported, k));
+  json["other_operations"] = Json::object();
+  for (const auto& [name, count] : other_operations(imported)) json["other_operations"][name] = count;
+  json["refused"] = Json::array();
+  for (const Opaque& opaque : imported.opaques)
+    if (opaque.indexed)
+      json["refused"].push_back({{"operation", opaque.operation}, {"location", opaque.location}, {"reason", opaque.reason}});
+  return json;
+}
+
+}  // namespace
 
 int check(const Options& options) {
   const Expected<Imported> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
-  if (options.json) {
-    nlohmann::ordered_json json = {
-        {"file", options.file}, {"format", imported->format}, {"kernels", nlohmann::ordered_json::array()}};
-    for (const ImportedKernel& kernel : imported->kernels)
-      json["kernels"].push_back({{"name", kernel.name}, {"op", print(kernel.op)}});
-    return fail(print_out(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
-  }
-  const size_t count = imported->kernels.size();
-  std::string out = printable(options.file) + ": " + imported->format + ", " + std::to_string(count) +
-                    (count == 1 ? " kernel\n" : " kernels\n");
-  for (const ImportedKernel& kernel : imported->kernels) out += "  " + printable(kernel.name) + ": " + print(kernel.op) + "\n";
-  return fail(print_out(out));
+  const std::vector<KernelGroup> groups = distinct_kernels(*imported);
+  if (options.json)
+    return fail(print_out(json_of(options, *imported, groups).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
+  std::string out = printable(options.file) + ": " + imported->format + ", " + summary_text(*imported, groups.size()) + "\n";
+  for (const KernelGroup& group : groups) out += "  " + names_text(*imported, group) + ": " + group.op + "\n";
+  return fail(print_out(out + refused_text(*imported)));
 }
 
 }  // namespace strew::cli

@@ -24,6 +24,7 @@
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
 #include "tools/strew/stages.h"
+#include "tools/strew/summary.h"
 
 namespace strew::cli {
 namespace {
@@ -294,13 +295,27 @@ Status check_all(const Imported& imported, const Options& options, size_t first,
   return {};
 }
 
+/// What a file with several kernels holds: a line for each distinct kernel.
+std::string overview_text(const Imported& imported, const Options& options, const std::vector<KernelGroup>& groups) {
+  std::string out = printable(options.file) + ": " + imported.format + ", " + summary_text(imported, groups.size()) + "\n";
+  for (const KernelGroup& group : groups)
+    out += fmt::format("  {} x {}: {}\n", group.kernels.size(), names_text(imported, group), group.op);
+  return out + refused_text(imported);
+}
+
 /// Prints the kernels one by one, without collecting their texts: a file may have tens of thousands.
 Status print_text(const Imported& imported, const Options& options, size_t first, size_t last) {
+  const std::vector<KernelGroup> groups = distinct_kernels(imported);
+  const bool whole = options.kernel_name.empty(), overview = whole && (last - first > 1 || !imported.opaques.empty());
+  if (overview) STREW_TRY(print_out(overview_text(imported, options, groups)));
+  if (overview && groups.size() > 1 && !options.all)
+    return print_out("details: strew explain " + printable(options.file) + " --kernel NAME, or --all\n");
+  if (overview && !options.all) last = first + 1;  // all kernels are the same
   for (size_t k = first; k < last; ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
-    STREW_TRY(print_out((k == first ? "" : "\n") + text_of(e)));
+    STREW_TRY(print_out((k == first && !overview ? "" : "\n") + text_of(e)));
   }
-  return options.kernel_name.empty() ? print_out(computes_text(imported)) : Status();
+  return whole ? print_out(computes_text(imported)) : Status();
 }
 
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace); }
@@ -317,6 +332,11 @@ Status print_json(const Imported& imported, const Options& options, size_t first
   STREW_TRY(print_out(last > first ? "\n  ]" : "]"));
   if (options.kernel_name.empty() && !imported.computes.empty())
     STREW_TRY(print_out(",\n  \"around\": " + dump(computes_json(imported))));
+  if (options.kernel_name.empty() && !imported.opaques.empty()) {
+    Json others = Json::object();
+    for (const auto& [name, count] : other_operations(imported)) others[name] = count;
+    STREW_TRY(print_out(",\n  \"other_operations\": " + dump(others)));
+  }
   return print_out("\n}\n");
 }
 

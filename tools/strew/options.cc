@@ -313,7 +313,9 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   add_kernel_options(*command, options, raw);
   add_library_option(*command, options);
   command->add_option("--input", options.inputs,
-                      ".npy files (for ONNX also .pb), one per input, in order; - for an optional input that is left out");
+                      ".npy files (for ONNX also .pb), one per input, in order, or NAME=FILE; - for an optional input that is "
+                      "left out. With --kernel, "
+                      "NAME may be any value of the file that the kernel needs");
   command->add_option("--output", options.outputs, ".npy files to write, one per output, in order");
   command->add_flag("--verbose", options.verbose,
                     "write to stderr what is built, missed, copied and interpreted, as STREW_VERBOSE=compile does");
@@ -331,6 +333,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
   add_library_option(*command, options);
+  command->add_flag("--all", options.all, "all kernels of a file with several, not an overview");
 
   command = app.add_subcommand("compile", "write one kernel as text or as an object");
   add_import_options(*command, options, raw);

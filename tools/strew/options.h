@@ -52,6 +52,7 @@ struct Options {
   pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync
   bool schedule_given = false, target_given = false;
   bool measure = false;  ///< target
+  bool all = false;      ///< explain --all
   TuneOptions tune;
   WisdomOptions wisdom;
 };

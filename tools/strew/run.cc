@@ -1,19 +1,23 @@
 // strew run: imports a file, compiles its kernels, runs them once on the given tensors and writes the results; with
 // --time and --verify also measures and compares.
 //
-// Without --kernel the whole file runs: everything that its outputs need. If the file has several kernels and the given
-// inputs do not fit the file's, the user is asked to name a kernel. Outputs are written last. Tested by
+// Without --kernel the whole file runs: everything that its outputs need. With it, or if the outputs of a file with one kernel need
+// operations that strew does not run, the kernel runs alone (cut_kernel). If the file has several kernels and the given inputs do not fit the
+// file's, the user is asked to name a kernel. Outputs are written last. Tested by
 // tests/error/cli_test.cc and tests/oracle/*.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
 #include "strew/program.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 #include "tools/strew/select.h"
+#include "tools/strew/summary.h"
 #include "tools/strew/tensor_file.h"
 #include "tools/strew/timing.h"
 
@@ -30,81 +34,94 @@ struct KernelReport {
   std::vector<std::pair<std::string, CallTime>> times;
 };
 
-/// The inputs of the file that the kernel reads, in the file's order.
-std::vector<int> inputs_of(const Imported& imported, const ImportedKernel& kernel) {
-  std::vector<bool> used(imported.inputs.size(), false);
-  std::vector<bool> seen(imported.values.size(), false);
-  std::vector<int> open = kernel.arguments;
-  open.push_back(kernel.slice_sizes);
-  for (const EqualScalars& equal : kernel.equal_scalars) open.insert(open.end(), {equal.value, equal.other});
-  while (!open.empty()) {
-    const int v = open.back();
-    open.pop_back();
-    if (v < 0 || seen[static_cast<size_t>(v)]) continue;
-    seen[static_cast<size_t>(v)] = true;
-    const Value& value = imported.values[v];
-    if (value.kind == ValueKind::input) used[value.index] = true;
-    open.push_back(value.like);
-    open.insert(open.end(), value.parts.begin(), value.parts.end());
-    if (value.kind != ValueKind::compute) continue;
-    const std::vector<int>& more = imported.computes[value.index].arguments;
-    open.insert(open.end(), more.begin(), more.end());
-  }
-  std::vector<int> out;
-  for (size_t i = 0; i < used.size(); ++i) {
-    if (used[i]) out.push_back(static_cast<int>(i));
-  }
-  return out;
-}
-
 /// Is the input a scalar of a PTO program that a tensor's extent determines, or that the program does not use? All such
 /// inputs may be left out together, without a `-` for each.
 bool can_be_left_out(const ImportedInput& input) { return input.optional && input.memory; }
-std::vector<int> without_optional(const Imported& imported, const std::vector<int>& inputs) {
-  std::vector<int> out;
-  for (const int i : inputs)
-    if (!can_be_left_out(imported.inputs[static_cast<size_t>(i)])) out.push_back(i);
-  return out;
+/// What --input gives: for each input of the program a path, or nothing.
+using Paths = std::vector<std::string>;
+
+/// "NAME=FILE" of --input, where NAME is one of `names`.
+struct Assignment {
+  std::string name, path;
+};
+std::optional<Assignment> assignment_of(const std::string& text, const std::vector<std::string>& names) {
+  for (size_t at = text.find('='); at != std::string::npos; at = text.find('=', at + 1))
+    if (std::find(names.begin(), names.end(), text.substr(0, at)) != names.end())
+      return Assignment{text.substr(0, at), text.substr(at + 1)};
+  return std::nullopt;
 }
 
-/// Finds the file's input for each --input. Fails with a usage error if there is no assignment for their number.
-Status match_inputs(const Options& options, const Imported& imported, int kernel, std::vector<int>& targets) {
-  size_t given = options.inputs.size();
-  std::vector<int> all(imported.inputs.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<int>(i);
-  const std::vector<int> own = kernel < 0 ? all : inputs_of(imported, imported.kernels[kernel]);
-  const std::vector<int> needed = without_optional(imported, own);
+/// All names that --input NAME=FILE may have: of inputs of the file and of values that its operations compute.
+std::vector<std::string> names_of(const Imported& imported) {
+  std::vector<std::string> names;
+  for (size_t v = 0; v < imported.values.size(); ++v) names.push_back(value_name(imported, static_cast<int>(v)));
+  for (const ImportedInput& input : imported.inputs) names.push_back(input.name);
+  return names;
+}
+
+std::string list_of(const std::vector<ImportedInput>& inputs) {
+  std::string out;
+  for (const ImportedInput& input : inputs)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", input.name, type_text(input.type));
+  return out.empty() ? "none" : out;
+}
+
+/// Which of the program's inputs the files without a name are for, by their number: all inputs of the program, all of the file's (those that
+/// the program does not need are left out), or all but the optional ones. A usage error if no number fits.
+Expected<std::vector<int>> targets_of(size_t given, const Imported& program, const std::vector<ImportedInput>& of_file,
+                                      const std::set<int>& taken) {
+  std::vector<int> own, needed, all;
+  for (size_t i = 0; i < program.inputs.size(); ++i) {
+    if (taken.contains(static_cast<int>(i))) continue;
+    own.push_back(static_cast<int>(i));
+    if (!can_be_left_out(program.inputs[i])) needed.push_back(static_cast<int>(i));
+  }
+  for (const ImportedInput& input : of_file) {
+    const auto at = std::find_if(program.inputs.begin(), program.inputs.end(),
+                                 [&](const ImportedInput& each) { return each.name == input.name; });
+    all.push_back(at == program.inputs.end() ? -1 : static_cast<int>(at - program.inputs.begin()));
+  }
+  for (const std::vector<int>* list : {&own, &all, &needed})
+    if (given == list->size()) return *list;
+  return invalid_argument(
+      fmt::format("--input: {} files are given, expected {}: {}", given, own.size(), list_of(program.inputs)));
+}
+
+/// Distributes the files of --input over the program's inputs.
+Expected<Paths> match_inputs(const Options& options, const Imported& program, const std::vector<ImportedInput>& of_file,
+                             const std::vector<Assignment>& named, std::vector<std::string> in_order) {
+  Paths paths(program.inputs.size());
+  std::set<int> taken;
+  for (const Assignment& each : named) {
+    const auto at = std::find_if(program.inputs.begin(), program.inputs.end(),
+                                 [&](const ImportedInput& input) { return input.name == each.name; });
+    if (at == program.inputs.end())
+      return invalid_argument(fmt::format("--input {}: {} does not need it, expected {}", each.name,
+                                          options.kernel_name.empty() ? "the file" : "kernel " + options.kernel_name,
+                                          list_of(program.inputs)));
+    const auto number = static_cast<int>(at - program.inputs.begin());
+    if (!taken.insert(number).second) return invalid_argument(fmt::format("--input {}: it is given twice", each.name));
+    paths[static_cast<size_t>(number)] = each.path;
+  }
   // A `-` at the end may stand for an optional input that the file itself does not have.
-  while (given > std::max(all.size(), own.size()) && options.inputs[given - 1] == "-") --given;
-  if (given == own.size()) {
-    targets = own;
-    return {};
-  }
-  if (given == all.size()) {
-    targets = all;
-    return {};
-  }
-  if (given == needed.size()) {
-    targets = needed;
-    return {};
-  }
-  std::string expected;
-  for (int i : own) {
-    expected += fmt::format("{}{} {}", expected.empty() ? "" : ", ", imported.inputs[i].name, type_text(imported.inputs[i].type));
-  }
-  return invalid_argument(fmt::format("--input: {} files are given, expected {}: {}", given, own.size(), expected));
+  while (in_order.size() > std::max(of_file.size(), program.inputs.size()) && in_order.back() == "-") in_order.pop_back();
+  STREW_ASSIGN(const std::vector<int> targets, targets_of(in_order.size(), program, of_file, taken));
+  for (size_t i = 0; i < targets.size(); ++i)
+    if (targets[i] >= 0) paths[static_cast<size_t>(targets[i])] = in_order[i];
+  return paths;
 }
 
-Expected<Inputs> read_inputs(const Options& options, const Imported& imported, const std::vector<int>& targets) {
-  Inputs inputs(imported.inputs.size());
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const ImportedInput& input = imported.inputs[targets[i]];
-    if (options.inputs[i] == "-") {
+Expected<Inputs> read_inputs(const Options& options, const Imported& program, const Paths& paths) {
+  Inputs inputs(program.inputs.size());
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const ImportedInput& input = program.inputs[i];
+    if (paths[i].empty()) continue;
+    if (paths[i] == "-") {
       if (!input.optional)
         return invalid_argument(fmt::format("--input -: input {} is not optional, expected a file", input.name));
       continue;
     }
-    STREW_ASSIGN(inputs[targets[i]], read_tensor(options.inputs[i], input, options.import.max_file_bytes));
+    STREW_ASSIGN(inputs[i], read_tensor(paths[i], input, options.import.max_file_bytes));
   }
   return inputs;
 }
@@ -210,24 +227,54 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// Does an output of the file need what strew does not run?
+bool needs_opaque(const Imported& imported) {
+  std::vector<bool> seen(imported.values.size());
+  std::vector<int> open;
+  for (const ImportedOutput& output : imported.outputs) open.push_back(output.value);
+  while (!open.empty()) {
+    const int v = open.back();
+    open.pop_back();
+    if (v < 0 || seen[static_cast<size_t>(v)]) continue;
+    seen[static_cast<size_t>(v)] = true;
+    const Value& value = imported.values[static_cast<size_t>(v)];
+    if (value.kind == ValueKind::opaque) return true;
+    open.push_back(value.like);
+    open.insert(open.end(), value.parts.begin(), value.parts.end());
+    const std::vector<int>* more =
+        value.kind == ValueKind::compute  ? &imported.computes[static_cast<size_t>(value.index)].arguments
+        : value.kind == ValueKind::result ? &imported.kernels[static_cast<size_t>(value.index)].arguments
+                                          : nullptr;
+    if (more != nullptr) open.insert(open.end(), more->begin(), more->end());
+  }
+  return false;
+}
+
 /// The kernel to run alone; -1: run the whole file; -2: a usage error was reported.
-int choose_kernel(const Options& options, const Imported& imported, int& exit_status) {
+int choose_kernel(const Options& options, const Imported& imported, size_t in_order, int& exit_status) {
   const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), can_be_left_out);
-  const bool whole =
-      options.kernel_name.empty() && options.inputs.size() >= imported.inputs.size() - static_cast<size_t>(optional);
-  if (options.kernel_name.empty() && (whole || imported.kernels.size() == 1)) return -1;
+  const bool several = imported.kernels.size() > 1;
+  if (options.kernel_name.empty() && several && needs_opaque(imported)) {
+    const std::vector<KernelGroup> groups = distinct_kernels(imported);
+    exit_status = fail(unsupported(
+        options.file + ": its outputs need operations that strew does not run (" + summary_text(imported, groups.size()) +
+        "), expected one kernel: --kernel NAME --input VALUE=FILE …, with NAME one of: " + kernel_names(imported) +
+        "; check --json lists each kernel's inputs"));
+    return -2;
+  }
+  if (options.kernel_name.empty() && (several || !needs_opaque(imported))) {
+    // With fewer files than inputs, the user means a kernel and has not said which.
+    if (!several || in_order >= imported.inputs.size() - static_cast<size_t>(optional) || in_order != options.inputs.size())
+      return -1;
+  }
   const int kernel = select_kernel(options, imported, exit_status);
   return kernel < 0 ? -2 : kernel;
 }
 
-Status check_outputs(const Options& options, const Imported& imported, int kernel) {
-  size_t results = imported.outputs.size();
-  if (kernel >= 0) {
-    results = 0;
-    for (const TensorSlot& slot : tensor_slots(imported.kernels[kernel].op)) results += slot.role == Role::result;
-  }
-  if (!options.outputs.empty() && options.outputs.size() != results) {
-    return invalid_argument(fmt::format("--output: {} files are given, expected {}", options.outputs.size(), results));
+Status check_outputs(const Options& options, const Imported& program) {
+  if (!options.outputs.empty() && options.outputs.size() != program.outputs.size()) {
+    return invalid_argument(
+        fmt::format("--output: {} files are given, expected {}", options.outputs.size(), program.outputs.size()));
   }
   for (const std::string& path : options.outputs) {
     if (std::string_view(path).ends_with(".pb"))
@@ -241,13 +288,26 @@ Status check_outputs(const Options& options, const Imported& imported, int kerne
 int run(const Options& options) {
   Expected<Imported> imported = import_file(options.file, options.import);
   if (!imported.ok()) return fail(imported.status());
+  std::vector<Assignment> named;
+  std::vector<std::string> in_order, names;
+  const std::vector<std::string> known = names_of(*imported);
+  for (const std::string& text : options.inputs) {
+    if (std::optional<Assignment> found = assignment_of(text, known)) {
+      names.push_back(found->name);
+      named.push_back(std::move(*found));
+    } else {
+      in_order.push_back(text);
+    }
+  }
   int exit_status = kDone;
-  const int kernel = choose_kernel(options, *imported, exit_status);
+  const int kernel = choose_kernel(options, *imported, in_order.size(), exit_status);
   if (kernel == -2) return exit_status;
-  std::vector<int> targets;
-  if (const Status s = match_inputs(options, *imported, kernel, targets); !s.ok()) return usage_error(s.message());
-  if (const Status s = check_outputs(options, *imported, kernel); !s.ok()) return usage_error(s.message());
-  Expected<Inputs> inputs = read_inputs(options, *imported, targets);
+  const std::vector<ImportedInput> of_file = imported->inputs;
+  if (kernel >= 0) imported = cut_kernel(std::move(*imported), kernel, names);
+  const Expected<Paths> paths = match_inputs(options, *imported, of_file, named, std::move(in_order));
+  if (!paths.ok()) return usage_error(paths.status().message());
+  if (const Status s = check_outputs(options, *imported); !s.ok()) return usage_error(s.message());
+  Expected<Inputs> inputs = read_inputs(options, *imported, *paths);
   if (!inputs.ok()) return fail(inputs.status());
   for (const std::string& library : options.libraries)
     if (const auto loaded = Runtime::process().load(library); !loaded.ok()) return fail(loaded.status());
@@ -255,12 +315,11 @@ int run(const Options& options) {
   std::vector<KernelReport> reports;
   ProgramOptions program;
   program.kernel = options.kernel;
-  if (kernel >= 0) program.only = imported->kernels[kernel].name;
   program.after_kernel = [&](const ImportedKernel& k, const Kernel& compiled, std::span<const TensorView> views) {
     return time_and_note(options, k, compiled, views, reports);
   };
   Inputs again = options.verify ? clone_all(*inputs) : Inputs();
-  const ImportedKernel* first = imported->kernels.empty() ? nullptr : &imported->kernels[std::max(kernel, 0)];
+  const ImportedKernel* first = imported->kernels.empty() ? nullptr : imported->kernels.data();
   const std::string op_text = first == nullptr ? "" : print(first->op);
   Expected<std::vector<Tensor>> outputs = run_program(Runtime::process(), *imported, std::move(*inputs), program);
   if (!outputs.ok()) return fail(outputs.status(), op_text);

@@ -1,14 +1,19 @@
 // See select.h. Tested by tests/error/cli_test.cc.
 #include "tools/strew/select.h"
 
+#include <algorithm>
+
 #include "strew/text.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {
 
 std::string kernel_names(const Imported& imported) {
+  constexpr size_t kMost = 20;
   std::string out;
-  for (const ImportedKernel& kernel : imported.kernels) out += (out.empty() ? "" : ", ") + kernel.name;
+  for (size_t k = 0; k < std::min(imported.kernels.size(), kMost); ++k)
+    out += (out.empty() ? "" : ", ") + imported.kernels[k].name;
+  if (imported.kernels.size() > kMost) out += " and " + std::to_string(imported.kernels.size() - kMost) + " more";
   return out;
 }
 

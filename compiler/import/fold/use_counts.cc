@@ -1,6 +1,6 @@
 // Reference counting. The constructor counts the readers of every value once; rewire() and becomes_result() then update only the counts
-// they change, so a file of 100,000 operations and 50,000 kernels stays linear. Every kernel counts as a reader, whether or not its result
-// is used, so everything that a kernel reads is live. Tested by tests/unit/fold_test.cc.
+// they change, so a file of 100,000 operations and 50,000 kernels stays linear. Every kernel and every opaque operation counts as a reader, whether
+// or not its result is used, so everything that one reads is live. Tested by tests/unit/fold_test.cc.
 #include "compiler/import/fold/use_counts.h"
 
 #include <algorithm>
@@ -20,6 +20,10 @@ UseCounts::UseCounts(Imported& imported)
   }
   for (Compute& compute : imported.computes) compute.disposition = ComputeDisposition::unused;
   for (const ImportedOutput& output : imported.outputs) acquire(output.value);
+  for (const Opaque& opaque : imported.opaques) {
+    for (int value : opaque.arguments) acquire(value);
+    for (int value : opaque.yields) acquire(value);
+  }
   for (const ImportedKernel& kernel : imported.kernels) {
     for (int value : kernel.arguments) acquire(value);
     for (int value : kernel.non_negative) acquire(value);
@@ -39,6 +43,8 @@ int UseCounts::last_kernel_of(const Value& value) const {
   if (value.like >= 0 && value.kind != ValueKind::input) take(value.like);
   if (value.kind == ValueKind::compute)
     for (int argument : imported_.computes[static_cast<size_t>(value.index)].arguments) take(argument);
+  if (value.kind == ValueKind::opaque)
+    for (int argument : imported_.opaques[static_cast<size_t>(value.index)].arguments) take(argument);
   return last;
 }
 

@@ -12,7 +12,7 @@ class UseCounts {
  public:
   explicit UseCounts(Imported& imported);
 
-  /// How many arguments of kernels and live Computes, outputs, and `parts` or `like` of other values read `value`.
+  /// How many arguments of kernels, live Computes and opaque operations, outputs, and `parts` or `like` of other values read `value`.
   int readers(int value) const { return readers_[static_cast<size_t>(value)]; }
   bool is_live(int compute) const { return live_[static_cast<size_t>(compute)] > 0; }
   /// The value that holds result 0 of `compute`.

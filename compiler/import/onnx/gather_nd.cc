@@ -33,8 +33,8 @@ Status import_gather_nd(Node& node) {
   }
   std::vector<EqualExtents> ties;
   for (int64_t d = 0; d < batch; ++d) STREW_TRY(unify_extents(node, indices, d, data, d, ties));
-  const int64_t declared = node.graph().declared_rank(node.proto().output(0));
-  STREW_TRY(index_components(node, indices, r - batch, declared < 0 ? -1 : q - 1 + r - batch - declared).status());
+  const std::optional<TensorType> declared = node.graph().declared_type(node.proto().output(0));
+  STREW_TRY(index_components(node, indices, r - batch, declared ? q - 1 + r - batch - declared->rank() : -1).status());
   const Expected<Gather> op = gather_nd(data.type, indices.type, batch).build();
   if (!op.ok()) return node.error(op.status().message());
   return node.add_kernel(*op, {data.value, indices.value}, {}, {"a negative index counts from the end"}, std::move(ties));

@@ -8,17 +8,28 @@
 #include <set>
 
 #include "compiler/import/importer.h"
+#include "compiler/import/onnx/infer.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
 
 namespace strew::inline v0::onnx {
 
 Status Graph::define(const std::string& name, Value value, const std::string& what) {
+  if (value.name.empty()) value.name = prefix_ + name;
+  STREW_TRY(define(name, static_cast<int>(imported_.values.size()), what));
+  imported_.values.push_back(std::move(value));
+  return {};
+}
+
+Status Graph::define(const std::string& name, int value, const std::string& what) {
   if (name.empty()) return invalid_argument(what + ": the name is empty, expected one");
-  if (!names_.emplace(name, static_cast<int>(imported_.values.size())).second) {
+  if (!names_.emplace(name, value).second) {
     return invalid_argument(what + ": the name '" + name + "' is defined twice, expected once");
   }
-  imported_.values.push_back(std::move(value));
+  if (static_cast<size_t>(value) < imported_.values.size()) {
+    std::string& known = imported_.values[static_cast<size_t>(value)].name;
+    if (known.empty()) known = prefix_ + name;
+  }
   return {};
 }
 
@@ -38,25 +49,28 @@ Status Graph::define_initializer(std::string_view tensor) {
   return {};
 }
 
-int Graph::declared_rank(const std::string& name) {
-  if (!has_declared_ranks_) {
-    has_declared_ranks_ = true;
+std::optional<TensorType> Graph::declared_type(const std::string& name) {
+  if (!has_declared_) {
+    has_declared_ = true;
     WireReader reader(bytes_);
     for (WireField field; reader.next(field);) {
-      ValueInfoProto info;
       if (!field.is_message(GraphField::kOutput) && !field.is_message(GraphField::kValueInfo)) continue;
-      if (!info.ParseFromArray(field.bytes.data(), static_cast<int>(field.bytes.size()))) continue;
-      if (info.type().tensor_type().has_shape()) declared_ranks_[info.name()] = info.type().tensor_type().shape().dim_size();
+      WireReader info(field.bytes);
+      for (WireField part; info.next(part);)
+        if (part.is_message(ValueInfoProto::kNameFieldNumber)) declared_.emplace(part.bytes, field.bytes);
     }
   }
-  const auto it = declared_ranks_.find(name);
-  return it == declared_ranks_.end() ? -1 : it->second;
+  const auto it = declared_.find(name);
+  ValueInfoProto info;
+  if (it == declared_.end() || !info.ParseFromArray(it->second.data(), static_cast<int>(it->second.size()))) return std::nullopt;
+  Expected<TensorType> type = to_type(info.type(), name);
+  return type.ok() ? std::optional<TensorType>(std::move(*type)) : std::nullopt;
 }
 
 Expected<int> Graph::find(const std::string& name) {
   if (const auto it = names_.find(name); it != names_.end()) return it->second;
   const auto initializer = initializers_.find(name);
-  if (initializer == initializers_.end()) return -1;
+  if (initializer == initializers_.end()) return outer_ != nullptr && sees_outer_ ? outer_->find(name) : Expected<int>(-1);
   const std::string what = path_ + ": initializer " + name;
   STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_));
   STREW_TRY(define(name, constant_value(imported_, std::move(constant)), what));
@@ -64,12 +78,13 @@ Expected<int> Graph::find(const std::string& name) {
 }
 
 std::string Graph::kernel_name(const std::string& name) {
+  if (outer_ != nullptr) return root().kernel_name(prefix_ + name);
   const int seen = kernel_names_[name]++;
   if (seen == 0) return name;
   return kernel_name(name + "_" + std::to_string(seen + 1));
 }
 
-void Graph::used(int value, bool optional) { required_[value] |= !optional; }
+void Graph::used(int value, bool optional) { root().required_[value] |= !optional; }
 
 bool Graph::only_optional(int value) const {
   const auto it = required_.find(value);
@@ -81,10 +96,9 @@ int Graph::add(Value value) {
   return static_cast<int>(imported_.values.size()) - 1;
 }
 
-Node::Node(Graph& graph, const NodeProto& proto, int number, const std::string& path, int64_t opset)
-    : graph_(graph), proto_(proto), opset_(opset) {
+Node::Node(Graph& graph, const NodeProto& proto, int number, int64_t opset) : graph_(graph), proto_(proto), opset_(opset) {
   name_ = proto.name().empty() ? proto.op_type() + "_" + std::to_string(number) : proto.name();
-  where_ = path + ": node " + name_ + " (" + proto.op_type() + ")";
+  where_ = graph.path() + ": node " + graph.prefix() + name_ + " (" + proto.op_type() + ")";
 }
 
 Status Node::check_signature(int min_inputs, int max_inputs, int outputs,
@@ -117,6 +131,11 @@ Expected<int> Node::input(int i, std::string_view role, bool optional) const {
     return error("input " + std::to_string(i) + " (" + std::string(role) + ") is '" + proto_.input(i) +
                  "', expected the name of a graph input, an initializer or the output of an earlier node");
   }
+  if (!graph_.imported().values[static_cast<size_t>(value)].is_typed) {
+    return error("input " + std::to_string(i) + " (" + std::string(role) + ") is '" + proto_.input(i) +
+                 "', whose type the file does not tell, expected a file with the shapes of its values "
+                 "(onnx.shape_inference.infer_shapes adds them)");
+  }
   graph_.used(value, optional);
   return value;
 }
@@ -145,6 +164,81 @@ Expected<std::string> Node::attribute(std::string_view name, const std::string& 
     return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected STRING (3)");
   }
   return a->s();
+}
+
+Expected<float> Node::attribute(std::string_view name, float otherwise) const {
+  const AttributeProto* a = find_attribute(name);
+  if (a == nullptr) return otherwise;
+  if (a->has_type() ? a->type() != AttributeProto::FLOAT : !a->has_f()) {
+    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected FLOAT (1)");
+  }
+  return a->f();
+}
+
+Expected<std::optional<std::vector<int64_t>>> Node::list_attribute(std::string_view name) const {
+  const AttributeProto* a = find_attribute(name);
+  if (a == nullptr) return std::optional<std::vector<int64_t>>();
+  if (a->has_type() && a->type() != AttributeProto::INTS) {
+    return error("attribute '" + std::string(name) + "' has type " + std::to_string(a->type()) + ", expected INTS (7)");
+  }
+  return std::optional<std::vector<int64_t>>(std::vector<int64_t>(a->ints().begin(), a->ints().end()));
+}
+
+Expected<std::optional<std::vector<int64_t>>> Node::list_input(int i, std::string_view role) const {
+  if (!has_input(i)) return std::optional<std::vector<int64_t>>();
+  STREW_ASSIGN(const int value, input(i, role));
+  std::optional<std::vector<int64_t>> numbers = builder().integers(value);
+  if (numbers) return numbers;
+  return unsupported(where_ + ": input " + std::to_string(i) + " (" + std::string(role) +
+                     ") is computed when the model runs, expected constants");
+}
+
+Expected<std::optional<std::vector<int64_t>>> Node::list_of(std::string_view name, int i) const {
+  return has_attribute(name) ? list_attribute(name) : list_input(i, name);
+}
+
+Expected<int64_t> Node::dim_of(int64_t dim, int rank, std::string_view what) const {
+  if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
+  return error(std::string(what) + " is " + std::to_string(dim) + ", expected " + std::to_string(-rank) + " to " +
+               std::to_string(rank - 1));
+}
+
+Status Node::give(const Expected<int>& value, int output) {
+  if (!value.ok()) return value.status().with_prefix(where_);
+  if (output >= proto_.output_size() || proto_.output(output).empty()) return {};
+  return graph_.define(proto_.output(output), *value, where_ + ": output " + std::to_string(output));
+}
+
+Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
+  Imported& imported = graph_.imported();
+  const std::string& domain = proto_.domain();
+  Opaque opaque;
+  opaque.operation = (domain.empty() || domain == "ai.onnx" ? "" : domain + ".") + proto_.op_type();
+  opaque.location = where_;
+  opaque.reason = reason;
+  opaque.indexed = indexed;
+  for (const std::string& name : proto_.input()) {
+    if (name.empty()) continue;
+    const Expected<int> value = graph_.find(name);
+    if (!value.ok() || *value < 0) continue;
+    opaque.arguments.push_back(*value);
+    graph_.used(*value, /*optional=*/false);
+  }
+  const int number = static_cast<int>(imported.opaques.size());
+  for (int i = 0; i < proto_.output_size(); ++i) {
+    if (proto_.output(i).empty()) continue;
+    Value value;
+    value.kind = ValueKind::opaque;
+    value.index = number;
+    value.result = i;
+    std::optional<TensorType> type = graph_.declared_type(proto_.output(i));
+    if (!type) type = inferred_type(*this, i);
+    value.is_typed = type.has_value();
+    if (type) value.type = std::move(*type);
+    STREW_TRY(graph_.define(proto_.output(i), std::move(value), where_ + ": output " + std::to_string(i)));
+  }
+  imported.opaques.push_back(std::move(opaque));
+  return number;
 }
 
 Value constant_value(Imported& imported, Constant constant) {

@@ -1,9 +1,9 @@
 // ONNX front end: reads a ModelProto, defines the graph's inputs and initializers, and translates node after node with the table of
 // operators. To add an operator, write one file with its import function and add one row below.
 //
-// Everything in the file is untrusted. Ranks are capped, extents are multiplied with overflow checks, a node may read only values defined
-// before it, and every operator, attribute and element type that is not supported is refused by name. Models with control flow or with
-// functions of their own are refused in the same way.
+// Everything in the file is untrusted. Ranks are capped, extents are multiplied with overflow checks, and a node may read only values defined
+// before it. A node whose operator is not in the table, or that its import function refuses, becomes an opaque operation with the reason;
+// the graphs in its attributes are walked too. Functions of the model are inlined.
 //
 // The file is walked field by field (wire.h). Protobuf parses one node, one value or one tensor at a time, and tensors only when a kernel
 // uses them. So weights are neither copied nor read, and no message can take much more memory than its bytes in the file.
@@ -11,6 +11,7 @@
 // Tested by tests/unit/onnx_*_test.cc, tests/error/onnx_error_test.cc, tests/error/cli_test.cc and tests/oracle/onnx*.py.
 #include "compiler/import/onnx/onnx.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -23,7 +24,9 @@
 namespace strew::inline v0::onnx {
 namespace {
 
-bool is_default_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+bool is_default_domain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
+
+}  // namespace
 
 Expected<TensorType> to_type(const TypeProto& proto, const std::string& what) {
   if (!proto.has_tensor_type()) return invalid_argument(what + ": the type is not a tensor, expected a tensor type");
@@ -47,8 +50,12 @@ Expected<TensorType> to_type(const TypeProto& proto, const std::string& what) {
   return type;
 }
 
+namespace {
+
 constexpr int kMaxListed = 1 << 16;        // of nodes, inputs and outputs of a graph, and of fields of one node
 constexpr int kMaxInitializers = 1 << 20;  // each initializer costs a map entry, used or not
+constexpr int kMaxNodes = 1 << 18;         // of all graphs, with functions inlined
+constexpr int kMaxDepth = 32;              // of graphs in attributes and of calls of functions
 
 Status damaged(const std::string& path, size_t bytes) {
   return invalid_argument(path + ": not an ONNX model (" + std::to_string(bytes) +
@@ -84,9 +91,10 @@ Status for_each(const Graph& graph, uint64_t field_number, const char* what, int
   return reader.damaged() ? damaged(graph.path(), graph.bytes().size()) : Status();
 }
 
-/// The parts of a ModelProto that are used: its only graph, and the opset of the operators.
+/// The parts of a ModelProto that are used: its only graph, its functions, and the opset of the operators.
 struct Model {
   std::optional<std::string_view> graph;
+  Functions functions;
   int64_t opset = 0;
 };
 
@@ -102,12 +110,34 @@ Status read_opset(std::string_view bytes, const std::string& path, Model& model)
   return {};
 }
 
+Status read_function(std::string_view bytes, const std::string& path, Model& model) {
+  constexpr uint64_t kName = 1, kInput = 4, kOutput = 5, kOpsetImport = 9, kDomain = 10;
+  Function function;
+  function.bytes = bytes;
+  std::string name, domain;
+  WireReader reader(bytes);
+  for (WireField field; reader.next(field);) {
+    if (field.is_message(kName)) name = field.bytes;
+    if (field.is_message(kDomain)) domain = field.bytes;
+    if (field.is_message(kInput)) function.inputs.emplace_back(field.bytes);
+    if (field.is_message(kOutput)) function.outputs.emplace_back(field.bytes);
+    if (!field.is_message(kOpsetImport)) continue;
+    OperatorSetIdProto set;
+    STREW_TRY(parse(field.bytes, kMaxListed, path + ": opset_import of function " + name, set));
+    if (is_default_domain(set.domain())) function.opset = set.version();
+  }
+  if (reader.damaged()) return damaged(path, bytes.size());
+  model.functions.emplace((is_default_domain(domain) ? "" : domain) + "/" + name, std::move(function));
+  return {};
+}
+
 Expected<Model> read_model(std::string_view bytes, const std::string& path) {
-  constexpr uint64_t kGraph = 7, kOpsetImport = 8;
+  constexpr uint64_t kGraph = 7, kOpsetImport = 8, kFunctions = 25;
   Model model;
   WireReader reader(bytes);
   for (WireField field; reader.next(field);) {
     if (field.is_message(kOpsetImport)) STREW_TRY(read_opset(field.bytes, path, model));
+    if (field.is_message(kFunctions)) STREW_TRY(read_function(field.bytes, path, model));
     if (!field.is_message(kGraph)) continue;
     if (model.graph) return invalid_argument(path + ": the model has two graphs, expected one");
     model.graph = field.bytes;
@@ -140,26 +170,148 @@ const Operator* find_operator(const NodeProto& node) {
   return nullptr;
 }
 
-std::string operator_names() {
+std::string indexed_operators() {
   std::string out;
-  for (const Operator& op : operators()) out += (out.empty() ? "" : ", ") + std::string(op.op_type);
+  for (const Operator& op : operators())
+    if (op.indexed) out += (out.empty() ? "" : ", ") + std::string(op.op_type);
   return out;
 }
 
-Status import_node(Graph& graph, std::string_view bytes, int number, int64_t opset) {
+/// Translates the nodes of a model: those of its graph, of the graphs in their attributes, and of its functions.
+class Translator {
+ public:
+  /// The nodes of the graph, which are in its field `field_number`.
+  Status import_nodes(Graph& graph, uint64_t field_number, int64_t opset);
+  int nodes() const { return nodes_; }
+  /// Why the first scatter or gather that was refused was refused.
+  const Status& first_refusal() const { return first_refusal_; }
+
+ private:
+  Status import_node(Graph& graph, std::string_view bytes, int number, int64_t opset);
+  Status import_by_table(Node& node, const Operator& op);
+  Status import_regions(Node& node, int opaque);
+  Status import_call(Node& node, const Function& function);
+
+  int nodes_ = 0;
+  Status first_refusal_;
+};
+
+Status Translator::import_by_table(Node& node, const Operator& op) {
+  const std::string have = "the model's opset is " + std::to_string(node.opset()) + ", expected at ";
+  if (node.opset() < op.min_opset) return node.error(have + "least " + std::to_string(op.min_opset));
+  if (node.opset() > op.max_opset)
+    return node.error(have + "most " + std::to_string(op.max_opset) + "; " + std::string(op.later));
+  return op.import(node);
+}
+
+/// Puts the values of a call's attributes where the function's nodes refer to them.
+void substitute_attributes(NodeProto& proto, const NodeProto& call) {
+  for (int i = proto.attribute_size(); i-- > 0;) {
+    AttributeProto& own = *proto.mutable_attribute(i);
+    if (own.ref_attr_name().empty()) continue;
+    const auto given = std::find_if(call.attribute().begin(), call.attribute().end(),
+                                    [&](const AttributeProto& a) { return a.name() == own.ref_attr_name(); });
+    if (given == call.attribute().end()) {
+      proto.mutable_attribute()->DeleteSubrange(i, 1);
+      continue;
+    }
+    const std::string name = own.name();
+    own = *given;
+    own.set_name(name);
+  }
+}
+
+/// A node of an operator that no table knows, or that its import function refuses, is opaque: a kernel that does not depend on it can still
+/// be used. What is wrong with the graph itself (a name that is defined twice, a damaged node) refuses the file.
+Status Translator::import_node(Graph& graph, std::string_view bytes, int number, int64_t opset) {
+  if (++nodes_ > kMaxNodes)
+    return invalid_argument(graph.path() + ": more than " + std::to_string(kMaxNodes) + " nodes with functions inlined");
   NodeProto proto;
   STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": node " + std::to_string(number), proto));
-  Node node(graph, proto, number, graph.path(), opset);
+  if (graph.call() != nullptr) substitute_attributes(proto, *graph.call());
+  Node node(graph, proto, number, opset);
+  const auto function = graph.functions().find((is_default_domain(proto.domain()) ? "" : proto.domain()) + "/" + proto.op_type());
+  if (function != graph.functions().end()) return import_call(node, function->second);
   const Operator* op = find_operator(proto);
-  if (op == nullptr) {
-    const std::string& domain = proto.domain();
-    return node.error("the operator is not supported" + (is_default_domain(domain) ? "" : " (domain " + domain + ")") +
-                      ", expected one of: " + operator_names());
+  std::string reason;
+  if (op != nullptr) {
+    const Status status = import_by_table(node, *op);
+    if (status.ok()) return status;
+    for (const std::string& output : proto.output())
+      if (!output.empty() && graph.is_defined(output)) return status;
+    if (op->indexed && first_refusal_.ok()) first_refusal_ = status;
+    reason = status.message();
+    if (reason.starts_with(node.location() + ": ")) reason.erase(0, node.location().size() + 2);
   }
-  const std::string have = "the model's opset is " + std::to_string(opset) + ", expected at ";
-  if (opset < op->min_opset) return node.error(have + "least " + std::to_string(op->min_opset));
-  if (opset > op->max_opset) return node.error(have + "most " + std::to_string(op->max_opset) + "; " + std::string(op->later));
-  return op->import(node);
+  STREW_ASSIGN(const int opaque, node.add_opaque(reason, op != nullptr && op->indexed));
+  return import_regions(node, opaque);
+}
+
+/// The graphs in attributes (If, Loop, Scan). What their inputs are bound to is known to the opaque node alone.
+Status Translator::import_regions(Node& node, int opaque) {
+  int next_result = node.proto().output_size();
+  for (const AttributeProto& attribute : node.proto().attribute()) {
+    if (!attribute.has_g()) continue;
+    if (node.graph().depth() >= kMaxDepth)
+      return node.error("graphs are nested more than " + std::to_string(kMaxDepth) + " deep");
+    Graph region(node.graph(), attribute.g(), node.name() + "/" + attribute.name(), /*sees_outer=*/true);
+    STREW_TRY(for_each(region, GraphField::kInitializer, "initializers", kMaxInitializers,
+                       [&](std::string_view bytes, int) { return region.define_initializer(bytes); }));
+    STREW_TRY(for_each(region, GraphField::kInput, "inputs", kMaxListed, [&](std::string_view bytes, int number) -> Status {
+      ValueInfoProto info;
+      STREW_TRY(
+          parse(bytes, kMaxListed, node.location() + ": input " + std::to_string(number) + " of " + attribute.name(), info));
+      Value value;
+      value.kind = ValueKind::opaque;
+      value.index = opaque;
+      value.result = next_result++;
+      Expected<TensorType> type = to_type(info.type(), info.name());
+      value.is_typed = type.ok();
+      if (type.ok()) value.type = std::move(*type);
+      return region.define(info.name(), std::move(value), node.location() + ": input of " + attribute.name());
+    }));
+    STREW_TRY(import_nodes(region, GraphField::kNode, node.opset()));
+    STREW_TRY(for_each(region, GraphField::kOutput, "outputs", kMaxListed, [&](std::string_view bytes, int number) -> Status {
+      ValueInfoProto info;
+      STREW_TRY(
+          parse(bytes, kMaxListed, node.location() + ": output " + std::to_string(number) + " of " + attribute.name(), info));
+      STREW_ASSIGN(const int value, region.find(info.name()));
+      if (value >= 0) node.graph().imported().opaques[static_cast<size_t>(opaque)].yields.push_back(value);
+      return {};
+    }));
+  }
+  return {};
+}
+
+/// Inlines a function of the model.
+Status Translator::import_call(Node& node, const Function& function) {
+  constexpr uint64_t kNode = 7;  // of FunctionProto
+  if (node.graph().depth() >= kMaxDepth)
+    return node.error("functions call each other more than " + std::to_string(kMaxDepth) + " deep");
+  Graph body(node.graph(), function.bytes, node.name(), /*sees_outer=*/false);
+  body.set_call(node.proto());
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    const int number = static_cast<int>(i);
+    if (!node.has_input(number)) continue;
+    STREW_ASSIGN(const int value, node.graph().find(node.proto().input(number)));
+    if (value < 0)
+      return node.error("input " + std::to_string(i) + " is '" + node.proto().input(number) + "', which nothing defines");
+    STREW_TRY(body.define(function.inputs[i], value, node.location() + ": input " + std::to_string(i)));
+  }
+  STREW_TRY(import_nodes(body, kNode, function.opset == 0 ? node.opset() : function.opset));
+  for (size_t i = 0; i < function.outputs.size() && static_cast<int>(i) < node.proto().output_size(); ++i) {
+    const std::string& name = node.proto().output(static_cast<int>(i));
+    if (name.empty()) continue;
+    STREW_ASSIGN(const int value, body.find(function.outputs[i]));
+    if (value < 0) return node.error("output '" + function.outputs[i] + "' of the function is not computed in it");
+    STREW_TRY(node.graph().define(name, value, node.location() + ": output " + std::to_string(i)));
+  }
+  return {};
+}
+
+Status Translator::import_nodes(Graph& graph, uint64_t field_number, int64_t opset) {
+  return for_each(graph, field_number, "nodes", kMaxListed,
+                  [&](std::string_view bytes, int number) { return import_node(graph, bytes, number, opset); });
 }
 
 Status import_output(Graph& graph, std::string_view bytes, int number) {
@@ -170,7 +322,7 @@ Status import_output(Graph& graph, std::string_view bytes, int number) {
   STREW_ASSIGN(const int value, graph.find(info.name()));
   if (value < 0) return invalid_argument(what + ": nothing in the graph computes it");
   graph.used(value, /*optional=*/false);
-  if (info.has_type() && info.type().tensor_type().has_shape()) {
+  if (info.has_type() && info.type().tensor_type().has_shape() && imported.values[value].kind != ValueKind::opaque) {
     const TensorType& computed = imported.values[value].type;
     STREW_ASSIGN(TensorType declared, to_type(info.type(), what));
     bool fits = declared.dtype == computed.dtype && declared.rank() == computed.rank();
@@ -191,14 +343,12 @@ Status import_graph(Graph& graph, int64_t opset) {
                      [&](std::string_view bytes, int) { return graph.define_initializer(bytes); }));
   STREW_TRY(for_each(graph, GraphField::kInput, "inputs", kMaxListed,
                      [&](std::string_view bytes, int number) { return import_input(graph, bytes, number); }));
-  int nodes = 0;
-  STREW_TRY(for_each(graph, GraphField::kNode, "nodes", kMaxListed, [&](std::string_view bytes, int number) {
-    nodes = number + 1;
-    return import_node(graph, bytes, number, opset);
-  }));
+  Translator translator;
+  STREW_TRY(translator.import_nodes(graph, GraphField::kNode, opset));
   if (imported.kernels.empty()) {
-    return invalid_argument(graph.path() + ": the graph has " + std::to_string(nodes) +
-                            " nodes and no indexed write or read among them, expected at least one of: " + operator_names());
+    STREW_TRY(translator.first_refusal());
+    return invalid_argument(graph.path() + ": the graph has " + std::to_string(translator.nodes()) +
+                            " nodes and no indexed write or read among them, expected at least one of: " + indexed_operators());
   }
   STREW_TRY(for_each(graph, GraphField::kOutput, "outputs", kMaxListed,
                      [&](std::string_view bytes, int number) { return import_output(graph, bytes, number); }));
@@ -209,16 +359,21 @@ Status import_graph(Graph& graph, int64_t opset) {
 }  // namespace
 
 const std::vector<Operator>& operators() {
-  static const std::vector<Operator> list = {
-      {"Constant", "", 1, kEveryLater, import_constant},
-      {"Gather", "", 1, kEveryLater, import_gather},
-      {"GatherElements", "", 11, kEveryLater, import_gather_elements},
-      {"GatherND", "", 11, kEveryLater, import_gather_nd},
-      {"Scatter", "", 9, 10, import_scatter_elements, "since 11 it is called ScatterElements"},
-      {"ScatterElements", "", 11, kEveryLater, import_scatter_elements},
-      {"ScatterND", "", 11, kEveryLater, import_scatter_nd},
-      {"TensorScatter", "", 24, kEveryLater, import_tensor_scatter},
-  };
+  static const std::vector<Operator> list = [] {
+    std::vector<Operator> all = {
+        {"Constant", "", 1, kEveryLater, import_constant},
+        {"Gather", "", 1, kEveryLater, import_gather, "", true},
+        {"GatherElements", "", 11, kEveryLater, import_gather_elements, "", true},
+        {"GatherND", "", 11, kEveryLater, import_gather_nd, "", true},
+        {"Scatter", "", 9, 10, import_scatter_elements, "since 11 it is called ScatterElements", true},
+        {"ScatterElements", "", 11, kEveryLater, import_scatter_elements, "", true},
+        {"ScatterND", "", 11, kEveryLater, import_scatter_nd, "", true},
+        {"TensorScatter", "", 24, kEveryLater, import_tensor_scatter, "", true},
+    };
+    for (const auto* more : {&elementwise_operators(), &movement_operators(), &shape_operators()})
+      all.insert(all.end(), more->begin(), more->end());
+    return all;
+  }();
   return list;
 }
 
@@ -226,7 +381,7 @@ Expected<Imported> import_model(std::string_view bytes, const std::string& path,
   STREW_ASSIGN(const Model model, read_model(bytes, path));
   Imported imported;
   imported.format = "onnx";
-  Graph graph(imported, path, *model.graph);
+  Graph graph(imported, path, *model.graph, model.functions);
   STREW_TRY(import_graph(graph, model.opset));
   for (const Value& value : imported.values) {
     if (value.kind != ValueKind::input) continue;

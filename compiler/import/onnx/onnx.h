@@ -24,8 +24,14 @@ struct Operator {
   int64_t max_opset;        ///< last opset that has the operator, or kEveryLater
   Status (*import)(Node& node);
   std::string_view later = {};  ///< the operator that replaces it after max_opset, for messages
+  bool indexed = false;         ///< it becomes a kernel
 };
 const std::vector<Operator>& operators();
+
+// The operators around the kernels.
+const std::vector<Operator>& elementwise_operators();
+const std::vector<Operator>& movement_operators();
+const std::vector<Operator>& shape_operators();
 
 Status import_constant(Node& node);
 Status import_gather(Node& node);

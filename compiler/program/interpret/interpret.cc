@@ -34,7 +34,9 @@ Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vecto
     case ComputeOp::reduce:
       return interpret_reduce(compute, arguments);
     case ComputeOp::iota:
-      return only(interpret_iota(compute));
+      return only(interpret_iota(compute, arguments));
+    case ComputeOp::scan:
+      return only(interpret_scan(compute, arguments));
     default:
       return only(interpret_move(compute, arguments));
   }

@@ -12,10 +12,11 @@ namespace strew::inline v0 {
 /// the caller adds it.
 Expected<std::vector<Tensor>> interpret(const Compute& compute, const std::vector<const Tensor*>& arguments);
 
-// One function per family of operations: map.cc, reduce.cc, move.cc.
+// One function per family of operations: map.cc, reduce.cc, scan.cc, move.cc.
 Expected<Tensor> interpret_map(const Compute& compute, const std::vector<const Tensor*>& arguments);
 Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std::vector<const Tensor*>& arguments);
-Expected<Tensor> interpret_iota(const Compute& compute);
+Expected<Tensor> interpret_iota(const Compute& compute, const std::vector<const Tensor*>& arguments);
+Expected<Tensor> interpret_scan(const Compute& compute, const std::vector<const Tensor*>& arguments);
 Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const Tensor*>& arguments);
 
 /// Fails unless the extents `actual` are possible for `type`; `what` names the tensor in the message.

@@ -80,8 +80,39 @@ Expected<Tensor> make_result(const Compute& compute, Dims dims) {
   return make_tensor(compute.results[0].dtype, std::move(dims));
 }
 
-Expected<Tensor> broadcast(const Compute& compute, const Tensor& from) {
-  STREW_ASSIGN(Tensor to, make_result(compute, compute.results[0].dims));
+/// The elements of the last argument, which gives the result's dims (Compute::takes_shape).
+Dims given_shape(const Tensor& shape) {
+  Dims dims;
+  for (int64_t i = 0; i < shape.elements(); ++i)
+    dims.push_back(decode_i64(shape.dtype, load_element(shape.dtype, shape.data.data(), i).bits[0]));
+  return dims;
+}
+
+Status check_shape(const Dims& dims, size_t rank) {
+  if (dims.size() != rank)
+    return invalid_argument("the shape has " + std::to_string(dims.size()) + " elements, expected " + std::to_string(rank));
+  for (size_t d = 0; d < rank; ++d)
+    if (dims[d] < 0)
+      return invalid_argument("the shape's dim " + std::to_string(d) + " is " + std::to_string(dims[d]) + ", expected 0 or more");
+  return element_count(dims).status();
+}
+
+Expected<Dims> broadcast_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  Dims dims = compute.results[0].dims;
+  if (!compute.takes_shape) return dims;
+  dims = given_shape(*arguments.back());
+  STREW_TRY(check_shape(dims, compute.results[0].dims.size()));
+  for (size_t d = 0; d < arguments[0]->dims.size(); ++d) {
+    int64_t& extent = dims[static_cast<size_t>(compute.dims[d])];
+    if (extent == 1) extent = arguments[0]->dims[d];
+  }
+  return dims;
+}
+
+Expected<Tensor> broadcast(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  const Tensor& from = *arguments[0];
+  STREW_ASSIGN(Dims result_dims, broadcast_dims(compute, arguments));
+  STREW_ASSIGN(Tensor to, make_result(compute, std::move(result_dims)));
   const Dims own = row_major(from.dims);
   Dims strides(to.dims.size(), 0);
   for (size_t d = 0; d < from.dims.size(); ++d) {
@@ -96,13 +127,20 @@ Expected<Tensor> broadcast(const Compute& compute, const Tensor& from) {
   return to;
 }
 
-/// The dims of a reshape. Open dims are those of the second argument; without one, a single open dim follows from the
-/// number of elements.
+/// The dims of a reshape. Open dims are those of the second argument, or its elements (Compute::takes_shape); without one, a single open dim
+/// follows from the number of elements.
 Dims reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   Dims dims = compute.results[0].dims;
   uint64_t known = 1;
+  const bool allows_zero = !compute.dims.empty() && compute.dims[0] == 1;
+  const Dims shape = compute.takes_shape ? given_shape(*arguments.back()) : Dims();
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (dims[d] == kDynamic && arguments.size() > 1 && d < arguments[1]->dims.size()) dims[d] = arguments[1]->dims[d];
+    if (d < shape.size() && dims[d] == kDynamic) {
+      dims[d] = shape[d] < 0 ? kDynamic : shape[d];
+      if (shape[d] == 0 && !allows_zero && d < arguments[0]->dims.size()) dims[d] = arguments[0]->dims[d];
+    }
+    if (!compute.takes_shape && dims[d] == kDynamic && arguments.size() > 1 && d < arguments[1]->dims.size())
+      dims[d] = arguments[1]->dims[d];
     if (dims[d] != kDynamic) known *= static_cast<uint64_t>(dims[d]);
   }
   for (int64_t& dim : dims)
@@ -187,6 +225,21 @@ Expected<Tensor> update(const Compute& compute, const std::vector<const Tensor*>
   return to;
 }
 
+Expected<Tensor> reverse(const Compute& compute, const Tensor& from) {
+  STREW_ASSIGN(Tensor to, make_result(compute, from.dims));
+  const Dims own = row_major(from.dims);
+  Dims strides = own;
+  int64_t first = 0;
+  for (const int64_t dim : compute.dims) {
+    const auto d = static_cast<size_t>(dim);
+    if (from.dims[d] == 0) return to;
+    first += (from.dims[d] - 1) * own[d];
+    strides[d] = -own[d];
+  }
+  copy_box(to.dims, from, first, strides, to, 0, own);
+  return to;
+}
+
 Expected<Tensor> concatenate(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   const auto along = static_cast<size_t>(compute.dims[0]);
   Dims dims = arguments[0]->dims;
@@ -210,8 +263,10 @@ Expected<Tensor> concatenate(const Compute& compute, const std::vector<const Ten
 
 }  // namespace
 
-Expected<Tensor> interpret_iota(const Compute& compute) {
-  STREW_ASSIGN(Tensor to, make_result(compute, compute.results[0].dims));
+Expected<Tensor> interpret_iota(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+  Dims dims = compute.takes_shape ? given_shape(*arguments.back()) : compute.results[0].dims;
+  STREW_TRY(check_shape(dims, compute.results[0].dims.size()));
+  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
   const auto along = static_cast<size_t>(compute.dims[0]);
   const int64_t run = row_major(to.dims)[along], extent = to.dims[along];
   // Writes one number after the other, each `run` times.
@@ -230,7 +285,7 @@ Expected<Tensor> interpret_iota(const Compute& compute) {
 Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   switch (compute.op) {
     case ComputeOp::broadcast:
-      return broadcast(compute, *arguments[0]);
+      return broadcast(compute, arguments);
     case ComputeOp::reshape:
       return reshape(compute, arguments);
     case ComputeOp::transpose:
@@ -241,6 +296,8 @@ Expected<Tensor> interpret_move(const Compute& compute, const std::vector<const 
       return update(compute, arguments);
     case ComputeOp::concatenate:
       return concatenate(compute, arguments);
+    case ComputeOp::reverse:
+      return reverse(compute, *arguments[0]);
     default:
       return internal_error("this operation does not move elements");
   }

@@ -1,0 +1,275 @@
+// The elementwise operators: arithmetic, comparisons, logic, casts, Where, Clip, and quantisation as ONNX defines it by these. Shapes are
+// broadcast as NumPy does. Attributes that change what an operator means are read; an operator with an attribute that is not read here is
+// refused, and becomes opaque. Tested by tests/unit/onnx_compute_test.cc and tests/models.
+#include <array>
+
+#include "compiler/import/onnx/graph.h"
+#include "compiler/import/onnx/onnx.h"
+#include "compiler/import/onnx/onnx.pb.h"
+#include "compiler/import/onnx/tensor_proto.h"
+
+namespace strew::inline v0::onnx {
+namespace {
+
+struct Row {
+  std::string_view op_type;
+  ExprOp op;
+  int64_t min_opset;
+};
+constexpr std::array kUnary{
+    Row{"Abs", ExprOp::abs, 6},
+    Row{"Ceil", ExprOp::ceil, 6},
+    Row{"Cos", ExprOp::cos, 7},
+    Row{"Erf", ExprOp::erf, 9},
+    Row{"Exp", ExprOp::exp, 6},
+    Row{"Floor", ExprOp::floor, 6},
+    Row{"Log", ExprOp::log, 6},
+    Row{"Neg", ExprOp::neg, 6},
+    Row{"Not", ExprOp::bit_not, 1},
+    Row{"Round", ExprOp::round_half_even, 11},
+    Row{"Sigmoid", ExprOp::logistic, 6},
+    Row{"Sign", ExprOp::sign, 9},
+    Row{"Sin", ExprOp::sin, 7},
+    Row{"Sqrt", ExprOp::sqrt, 6},
+    Row{"Tan", ExprOp::tan, 7},
+    Row{"Tanh", ExprOp::tanh, 6},
+    Row{"BitwiseNot", ExprOp::bit_not, 18},
+};
+constexpr std::array kBinary{
+    Row{"Add", ExprOp::add, 7},
+    Row{"And", ExprOp::bit_and, 7},
+    Row{"Div", ExprOp::div, 7},
+    Row{"Equal", ExprOp::eq, 7},
+    Row{"Greater", ExprOp::gt, 7},
+    Row{"GreaterOrEqual", ExprOp::ge, 12},
+    Row{"Less", ExprOp::lt, 7},
+    Row{"LessOrEqual", ExprOp::le, 12},
+    Row{"Mul", ExprOp::mul, 7},
+    Row{"Or", ExprOp::bit_or, 7},
+    Row{"Sub", ExprOp::sub, 7},
+    Row{"Xor", ExprOp::bit_xor, 7},
+    Row{"BitwiseAnd", ExprOp::bit_and, 18},
+    Row{"BitwiseOr", ExprOp::bit_or, 18},
+    Row{"BitwiseXor", ExprOp::bit_xor, 18},
+};
+
+template <size_t N>
+const Row& row_of(const std::array<Row, N>& rows, std::string_view op_type) {
+  size_t at = 0;
+  while (rows[at].op_type != op_type) ++at;
+  return rows[at];
+}
+
+Expected<std::vector<int>> all_inputs(const Node& node) {
+  std::vector<int> out;
+  for (int i = 0; i < node.proto().input_size(); ++i) {
+    STREW_ASSIGN(const int value, node.input(i, "operand"));
+    out.push_back(value);
+  }
+  return out;
+}
+
+Status import_unary(Node& node) {
+  STREW_TRY(node.check_signature(1, 1, 1, {}));
+  STREW_ASSIGN(const int value, node.input(0, "operand"));
+  return node.give(node.builder().apply(row_of(kUnary, node.proto().op_type()).op, {value}));
+}
+
+Status import_binary(Node& node) {
+  STREW_TRY(node.check_signature(2, 2, 1, {}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  return node.give(node.builder().apply(row_of(kBinary, node.proto().op_type()).op, values));
+}
+
+/// Max, Min and Sum of any number of tensors.
+Status import_variadic(Node& node) {
+  STREW_TRY(node.check_signature(1, 1 << 16, 1, {}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  const std::string& name = node.proto().op_type();
+  const ExprOp op = name == "Max" ? ExprOp::max : name == "Min" ? ExprOp::min : ExprOp::add;
+  int out = values[0];
+  for (size_t i = 1; i < values.size(); ++i) {
+    STREW_ASSIGN(out, node.builder().apply(op, {out, values[i]}));
+  }
+  return node.give(out);
+}
+
+Status import_where(Node& node) {
+  STREW_TRY(node.check_signature(3, 3, 1, {}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  return node.give(node.builder().apply(ExprOp::select, values));
+}
+
+/// The remainder has the sign of the divisor, as in Python, unless fmod is 1: then that of the dividend, as in C.
+Status import_mod(Node& node) {
+  STREW_TRY(node.check_signature(2, 2, 1, {"fmod"}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  STREW_ASSIGN(const int64_t fmod, node.attribute("fmod", int64_t{0}));
+  ComputeBuilder builder = node.builder();
+  const DType dtype = builder.type(values[0]).dtype;
+  if (fmod == 0 && is_float(dtype)) return node.error("fmod is 0 and the operands are floats, expected 1");
+  Expected<int> rest = builder.apply(ExprOp::rem, values);
+  if (fmod != 0 || !rest.ok() || is_unsigned_integer(dtype)) return node.give(rest);
+  const int zero = builder.integer(0, dtype);
+  STREW_ASSIGN(const int is_rest, builder.apply(ExprOp::ne, {*rest, zero}));
+  STREW_ASSIGN(const int rest_is_negative, builder.apply(ExprOp::lt, {*rest, zero}));
+  STREW_ASSIGN(const int divisor_is_negative, builder.apply(ExprOp::lt, {values[1], zero}));
+  STREW_ASSIGN(const int differ, builder.apply(ExprOp::bit_xor, {rest_is_negative, divisor_is_negative}));
+  STREW_ASSIGN(const int moves, builder.apply(ExprOp::bit_and, {is_rest, differ}));
+  STREW_ASSIGN(const int moved, builder.apply(ExprOp::add, {*rest, values[1]}));
+  return node.give(builder.apply(ExprOp::select, {moves, moved, *rest}));
+}
+
+/// Bounds are attributes before opset 11, and inputs since.
+Status import_clip(Node& node) {
+  STREW_TRY(node.check_signature(1, 3, 1, {"min", "max"}));
+  STREW_ASSIGN(int value, node.input(0, "operand"));
+  ComputeBuilder builder = node.builder();
+  const auto bound = [&](int i, std::string_view name, ExprOp op) -> Status {
+    int limit = -1;
+    if (node.has_input(i)) {
+      STREW_ASSIGN(limit, node.input(i, name));
+    } else if (node.has_attribute(name)) {
+      STREW_ASSIGN(const float number, node.attribute(name, 0.0F));
+      limit = builder.scalar(Scalar::of(builder.type(value).dtype, static_cast<double>(number)));
+    }
+    if (limit < 0) return {};
+    STREW_ASSIGN(value, builder.apply(op, {value, limit}));
+    return {};
+  };
+  STREW_TRY(bound(1, "min", ExprOp::max));
+  STREW_TRY(bound(2, "max", ExprOp::min));
+  return node.give(value);
+}
+
+Status import_relu(Node& node) {
+  STREW_TRY(node.check_signature(1, 1, 1, {}));
+  STREW_ASSIGN(const int value, node.input(0, "operand"));
+  ComputeBuilder builder = node.builder();
+  return node.give(builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(builder.type(value).dtype, 0))}));
+}
+
+Status import_reciprocal(Node& node) {
+  STREW_TRY(node.check_signature(1, 1, 1, {}));
+  STREW_ASSIGN(const int value, node.input(0, "operand"));
+  ComputeBuilder builder = node.builder();
+  return node.give(builder.apply(ExprOp::div, {builder.scalar(Scalar::of(builder.type(value).dtype, 1)), value}));
+}
+
+Status import_pow(Node& node) {
+  STREW_TRY(node.check_signature(2, 2, 1, {}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  ComputeBuilder builder = node.builder();
+  STREW_ASSIGN(const int exponent, builder.convert(values[1], builder.type(values[0]).dtype));
+  return node.give(builder.apply(ExprOp::pow, {values[0], exponent}));
+}
+
+Status import_is_nan(Node& node) {
+  STREW_TRY(node.check_signature(1, 1, 1, {}));
+  STREW_ASSIGN(const int value, node.input(0, "operand"));
+  return node.give(node.builder().apply(ExprOp::ne, {value, value}));
+}
+
+Status import_cast(Node& node) {
+  STREW_TRY(node.check_signature(1, 1, 1, {"to", "saturate", "round_mode"}));
+  STREW_ASSIGN(const int value, node.input(0, "operand"));
+  STREW_ASSIGN(const int64_t to, node.attribute("to", int64_t{0}));
+  STREW_ASSIGN(const DType dtype, element_type(static_cast<int32_t>(to), node.location() + ": attribute to"));
+  const DType from = node.type(value).dtype;
+  if (from == DType::string || dtype == DType::string) return node.error("it casts strings, expected numbers");
+  ComputeBuilder builder = node.builder();
+  // Any number but zero becomes true.
+  if (dtype == DType::boolean && from != DType::boolean)
+    return node.give(builder.apply(ExprOp::ne, {value, builder.scalar(Scalar::of(from, 0))}));
+  return node.give(builder.convert(value, dtype));
+}
+
+Status import_cast_like(Node& node) {
+  STREW_TRY(node.check_signature(2, 2, 1, {"saturate", "round_mode"}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  return node.give(node.builder().convert(values[0], node.type(values[1]).dtype));
+}
+
+/// A scale or zero point of rank 1 belongs to dim `axis`: with dims of 1 around it.
+Expected<int> along_axis(Node& node, int parameter, int value) {
+  ComputeBuilder builder = node.builder();
+  const TensorType type = builder.type(parameter);
+  if (type.rank() == 0 || (type.rank() == 1 && type.dims[0] == 1)) return builder.reshape(parameter, {});
+  STREW_ASSIGN(const int64_t given, node.attribute("axis", int64_t{1}));
+  STREW_ASSIGN(const int64_t axis, node.dim_of(given, builder.type(value).rank(), "axis"));
+  if (type.rank() != 1) return unsupported("scales in blocks, expected one for the tensor or one for each element of a dim");
+  std::vector<int64_t> dims(builder.type(value).dims.size(), 1);
+  dims[static_cast<size_t>(axis)] = type.dims[0];
+  return builder.reshape(parameter, std::move(dims));
+}
+
+/// saturate(round(x / scale) + zero_point)
+Status import_quantize(Node& node) {
+  STREW_TRY(node.check_signature(2, 3, 1, {"axis"}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  ComputeBuilder builder = node.builder();
+  const DType computed = builder.type(values[0]).dtype;
+  const DType dtype = values.size() > 2 ? builder.type(values[2]).dtype : DType::u8;
+  if (!is_integer(dtype) || bits(dtype) > 16 || computed != DType::f32)
+    return node.error("it makes " + std::string(name(dtype)) + " of " + std::string(name(computed)) +
+                      ", expected integers of at most 16 bits of f32");
+  STREW_ASSIGN(const int scale, along_axis(node, values[1], values[0]));
+  STREW_ASSIGN(int out, builder.apply(ExprOp::div, {values[0], scale}));
+  STREW_ASSIGN(out, builder.apply(ExprOp::round_half_even, {out}));
+  if (values.size() > 2) {
+    STREW_ASSIGN(const int zero_point, along_axis(node, values[2], values[0]));
+    STREW_ASSIGN(const int wide, builder.convert(zero_point, computed));
+    STREW_ASSIGN(out, builder.apply(ExprOp::add, {out, wide}));
+  }
+  const double least = is_signed_integer(dtype) ? -static_cast<double>(int64_t{1} << (bits(dtype) - 1)) : 0;
+  const double most = least + static_cast<double>((int64_t{1} << bits(dtype)) - 1);
+  STREW_ASSIGN(out, builder.apply(ExprOp::max, {out, builder.scalar(Scalar::of(computed, least))}));
+  STREW_ASSIGN(out, builder.apply(ExprOp::min, {out, builder.scalar(Scalar::of(computed, most))}));
+  return node.give(builder.convert(out, dtype));
+}
+
+/// (x - zero_point) * scale
+Status import_dequantize(Node& node) {
+  STREW_TRY(node.check_signature(2, 3, 1, {"axis"}));
+  STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
+  ComputeBuilder builder = node.builder();
+  const DType computed = builder.type(values[1]).dtype;
+  STREW_ASSIGN(const int scale, along_axis(node, values[1], values[0]));
+  STREW_ASSIGN(int out, builder.convert(values[0], DType::i32));
+  if (values.size() > 2) {
+    STREW_ASSIGN(const int zero_point, along_axis(node, values[2], values[0]));
+    STREW_ASSIGN(const int wide, builder.convert(zero_point, DType::i32));
+    STREW_ASSIGN(out, builder.apply(ExprOp::sub, {out, wide}));
+  }
+  STREW_ASSIGN(out, builder.convert(out, computed));
+  return node.give(builder.apply(ExprOp::mul, {out, scale}));
+}
+
+}  // namespace
+
+const std::vector<Operator>& elementwise_operators() {
+  static const std::vector<Operator> list = [] {
+    std::vector<Operator> all = {
+        {"Cast", "", 6, kEveryLater, import_cast},
+        {"CastLike", "", 15, kEveryLater, import_cast_like},
+        {"Clip", "", 6, kEveryLater, import_clip},
+        {"DequantizeLinear", "", 10, kEveryLater, import_dequantize},
+        {"IsNaN", "", 9, kEveryLater, import_is_nan},
+        {"Max", "", 8, kEveryLater, import_variadic},
+        {"Min", "", 8, kEveryLater, import_variadic},
+        {"Mod", "", 10, kEveryLater, import_mod},
+        {"Pow", "", 7, kEveryLater, import_pow},
+        {"QuantizeLinear", "", 10, kEveryLater, import_quantize},
+        {"Reciprocal", "", 6, kEveryLater, import_reciprocal},
+        {"Relu", "", 6, kEveryLater, import_relu},
+        {"Sum", "", 8, kEveryLater, import_variadic},
+        {"Where", "", 9, kEveryLater, import_where},
+    };
+    for (const Row& row : kUnary) all.push_back({row.op_type, "", row.min_opset, kEveryLater, import_unary});
+    for (const Row& row : kBinary) all.push_back({row.op_type, "", row.min_opset, kEveryLater, import_binary});
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace strew::inline v0::onnx

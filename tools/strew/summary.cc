@@ -1,0 +1,72 @@
+// See summary.h. Tested by tests/error/model_test.cc.
+#include "tools/strew/summary.h"
+
+#include <algorithm>
+#include <map>
+
+#include "strew/text.h"
+#include "tools/strew/message.h"
+
+namespace strew::cli {
+namespace {
+
+constexpr size_t kMostNames = 3, kMostOperations = 10, kMostRefused = 10;
+
+std::string counted(size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
+
+}  // namespace
+
+std::vector<KernelGroup> distinct_kernels(const Imported& imported) {
+  std::vector<KernelGroup> groups;
+  std::map<std::string, size_t> by_op;
+  for (size_t k = 0; k < imported.kernels.size(); ++k) {
+    std::string op = print(imported.kernels[k].op);
+    const auto [found, is_new] = by_op.emplace(op, groups.size());
+    if (is_new) groups.push_back({std::move(op), {}});
+    groups[found->second].kernels.push_back(static_cast<int>(k));
+  }
+  return groups;
+}
+
+std::string names_text(const Imported& imported, const KernelGroup& group) {
+  const size_t all = group.kernels.size(), shown = all <= kMostNames ? all : kMostNames - 1;
+  std::string out;
+  for (size_t i = 0; i < shown; ++i)
+    out += (i == 0 ? "" : ", ") + printable(imported.kernels[static_cast<size_t>(group.kernels[i])].name);
+  return shown == all ? out : out + " and " + std::to_string(all - shown) + " more";
+}
+
+std::vector<std::pair<std::string, int>> other_operations(const Imported& imported) {
+  std::map<std::string, int> counts;
+  for (const Opaque& opaque : imported.opaques)
+    if (!opaque.indexed) ++counts[opaque.operation];
+  std::vector<std::pair<std::string, int>> out(counts.begin(), counts.end());
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return out;
+}
+
+std::string summary_text(const Imported& imported, size_t distinct) {
+  const size_t kernels = imported.kernels.size();
+  std::string out = counted(kernels, "kernel");
+  if (kernels > 1) out += " (" + std::to_string(distinct) + " distinct)";
+  const std::vector<std::pair<std::string, int>> others = other_operations(imported);
+  size_t all = 0;
+  for (const auto& [name, count] : others) all += static_cast<size_t>(count);
+  if (all == 0) return out;
+  out += ", " + counted(all, "other operation") + ": ";
+  for (size_t i = 0; i < std::min(others.size(), kMostOperations); ++i)
+    out += (i == 0 ? "" : ", ") + printable(others[i].first) + " " + std::to_string(others[i].second);
+  return out + (others.size() > kMostOperations ? ", …" : "");
+}
+
+std::string refused_text(const Imported& imported) {
+  std::string out;
+  size_t refused = 0;
+  for (const Opaque& opaque : imported.opaques) {
+    if (!opaque.indexed) continue;
+    if (++refused <= kMostRefused) out += "  refused: " + printable(opaque.location + ": " + opaque.reason) + "\n";
+  }
+  return refused <= kMostRefused ? out : out + "  and " + std::to_string(refused - kMostRefused) + " more that are refused\n";
+}
+
+}  // namespace strew::cli

@@ -1,0 +1,31 @@
+// What a file holds, in a few lines: its kernels, how many of them are the same, and the operations that strew does not run.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "strew/import.h"
+
+namespace strew::cli {
+
+/// Kernels with one op, in the file's order.
+struct KernelGroup {
+  std::string op;            ///< canonical text
+  std::vector<int> kernels;  ///< numbers
+};
+std::vector<KernelGroup> distinct_kernels(const Imported& imported);
+
+/// The names of a group's kernels: all of up to three, or "a, b and 62 more".
+std::string names_text(const Imported& imported, const KernelGroup& group);
+
+/// The operations that strew does not run, by name, the most frequent first; those that are no scatter or gather that was refused.
+std::vector<std::pair<std::string, int>> other_operations(const Imported& imported);
+
+/// "7 kernels (3 distinct), 41 other operations: MatMul 24, LayerNormalization 12, …"
+std::string summary_text(const Imported& imported, size_t distinct);
+
+/// The scatters and gathers that were refused, a line each with the reason; empty if there are none.
+std::string refused_text(const Imported& imported);
+
+}  // namespace strew::cli
