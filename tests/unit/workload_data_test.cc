@@ -191,7 +191,9 @@ TEST(Usage, InventedTablesAreOfOneSize) {
     const Expected<InventedUsage> usage = invent_usage(op, {std::move(dims), "", "", 1, 1});
     EXPECT_TRUE(usage.ok()) << usage.status().message();
     int64_t bytes = 4;
-    for (const int64_t extent : table_of(*std::move(*with_dims(op, usage->usage))).dims) bytes *= extent;
+    const Expected<VerifiedOp> sized = with_dims(op, usage->usage);
+    EXPECT_TRUE(sized.ok()) << sized.status().message();
+    for (const int64_t extent : table_of(**sized).dims) bytes *= extent;
     return bytes;
   };
   constexpr int64_t kMiB = int64_t{1} << 20;
