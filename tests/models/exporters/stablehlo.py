@@ -64,8 +64,10 @@ def run(text, function, arguments, extra=()):
         module.operation.verify()
         code = mlir.module_to_bytecode(module)
     device = jax.devices("cpu")[0]
+    with jax.enable_x64(True):
+        given = [jax.device_put(a, device) for a in arguments]
     loaded = device.client.compile_and_load(code, xla_client.DeviceList((device,)), xla_client.CompileOptions())
-    return [np.asarray(x) for x in loaded.execute([jax.device_put(a, device) for a in arguments])]
+    return [np.asarray(x) for x in loaded.execute(given)]
 
 
 def kernels(text, arguments):
