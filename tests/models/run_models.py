@@ -85,7 +85,8 @@ def run_case(strew, folder, case, options):
 def kind_of(message):
     """A message without what differs from file to file: places, names of nodes, lists."""
     message = re.sub(r"^error: \S+?:(\d+:)* ?", "", message.splitlines()[0] if message else "(no message)")
-    message = re.sub(r"expected one of .*", "expected one of ...", message)
+    message = re.sub(r"(,|:)? expected one of:? .*", "", message)
+    message = re.sub(r"^node \S+ \((\S+)\)", r"node (\1)", message)
     return re.sub(r"\d+", "N", message)[:150]
 
 

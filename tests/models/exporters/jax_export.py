@@ -453,10 +453,6 @@ def cases():
     def scalar_read(r):
         return (lambda t, i: t[i, i + 1]), (real(r, 4, 5), np.int32(2))
 
-    @case("extent 0: no updates")
-    def empty_updates(r):
-        return (lambda x, i, u: x.at[i].add(u)), (small(r, 4, 3), np.zeros(0, np.int32), np.zeros((0, 3), np.float32))
-
     @case("a table that stands in the file as a constant")
     def constant_table(r):
         table = real(r, 12, 5)

@@ -228,7 +228,7 @@ def cases():
         def unsorted_segment_negative(r, method=method):
             return (lambda u, i: getattr(tf.math, f"unsorted_segment_{method}")(u, i, 4)), (small(r, 8, 2, dtype=np.int32), index(r, 8, low=-2, high=4))
 
-    @case("unsorted_segment_sum with ids of rank 2")
+    @case("unsorted_segment_sum with ids of rank 2", by=("tensorflow", "tflite"))
     def unsorted_segment_sum_rank2(r):
         return (lambda u, i: tf.math.unsorted_segment_sum(u, i, 4)), (small(r, 3, 4, 2), index(r, 3, 4, high=4))
 
@@ -372,7 +372,7 @@ def cases():
             with tf.GradientTape() as tape:
                 tape.watch(table)
                 pooled = tf.math.unsorted_segment_sum(tf.gather(table, ids), bags, 3)
-                loss = tf.reduce_mean((tf.sigmoid(tf.matmul(pooled, w)) - y) ** 2)
+                loss = tf.reduce_mean((1.0 / (1.0 + tf.exp(-tf.matmul(pooled, w))) - y) ** 2)
             g = tape.gradient(loss, table)
             return loss, tf.tensor_scatter_nd_sub(table, g.indices[:, None], 0.1 * g.values)
         return f, (real(r, 8, 4), index(r, 7, high=8), np.array([0, 0, 1, 1, 1, 2, 2], np.int32), real(r, 4, 1), np.array([[1], [0], [1]], np.float32))
@@ -417,6 +417,57 @@ def cases():
         bf16 = tf.bfloat16.as_numpy_dtype
         return (lambda x, i, u: (tf.gather(x, i[:, 0]), tf.tensor_scatter_nd_add(x, i, u))), \
             (small(r, 6, 4, dtype=bf16), index(r, 5, 1, high=6), small(r, 5, 4, dtype=bf16))
+
+    # StableHLO operators of TensorFlow Lite
+    for method in ("update", "add", "min", "max"):
+        @case(f"tf.tensor_scatter_nd_{method} as STABLEHLO_SCATTER, duplicates among the indices", name=f"stablehlo_scatter_{method}", by=LITE,
+              stablehlo=True)
+        def stablehlo_scatter(r, method=method):
+            i = distinct(r, 4, 6) if method == "update" else index(r, 7, high=6)
+            return (lambda x, i, u: getattr(tf, f"tensor_scatter_nd_{method}")(x, i, u)), (small(r, 6, 4), i[:, None], small(r, len(i), 4))
+
+    @case("jax: x.at[i].add(u) by jax2tf: index arithmetic in TensorFlow Lite operators, STABLEHLO_SCATTER", by=LITE, jax=True)
+    def jax_at_add(r):
+        return (lambda x, i, u: x.at[i].add(u)), (small(r, 5, 4), index(r, 7, low=-5), small(r, 7, 4))
+
+    @case("jax: x.at[i].max(u, mode=drop) by jax2tf, indices outside", by=LITE, jax=True)
+    def jax_at_max_drop(r):
+        return (lambda x, i, u: x.at[i].max(u, mode="drop")), (small(r, 5, 4), index(r, 7, low=-8, high=9), small(r, 7, 4))
+
+    @case("jax: a KV cache written by dynamic_update_slice, by jax2tf", by=LITE, jax=True)
+    def jax_kv_cache(r):
+        def f(cache, token, place):
+            from jax import lax
+            return lax.dynamic_update_slice(cache, token, (0, place, 0))
+        return f, (real(r, 2, 6, 4), real(r, 2, 1, 4), np.int32(5))
+
+    @case("jax: vmap of x.at[i].set(u) by jax2tf: a scatter with batching dims", by=LITE, jax=True)
+    def jax_vmap_set(r):
+        def f(x, i, u):
+            import jax
+            return jax.vmap(lambda x, i, u: x.at[i].set(u))(x, i, u)
+        return f, (small(r, 3, 5, 2), np.stack([distinct(r, 2, 5) for _ in range(3)]), small(r, 3, 2, 2))
+
+    @case("jax: take with mode fill, by jax2tf", by=LITE, jax=True)
+    def jax_take_fill(r):
+        def f(x, i):
+            import jax.numpy as jnp
+            return jnp.take(x, i, axis=0, mode="fill", fill_value=-1)
+        return f, (real(r, 5, 4), index(r, 7, low=0, high=5))
+
+    @case("jax: windows of two rows by dynamic_slice under vmap, by jax2tf", by=LITE, jax=True)
+    def jax_windows(r):
+        def f(x, s):
+            import jax
+            return jax.vmap(lambda s: jax.lax.dynamic_slice(x, (s, 0), (2, 4)))(s)
+        return f, (real(r, 6, 4), index(r, 3, low=0, high=5))
+
+    @case("jax: segment_sum by jax2tf", by=LITE, jax=True)
+    def jax_segment_sum(r):
+        def f(u, i):
+            import jax
+            return jax.ops.segment_sum(u, i, num_segments=4)
+        return f, (small(r, 8, 3), index(r, 8, low=0, high=4))
 
     for opset in (11, 12, 14, 16, 18):
         @case(f"opset {opset}: gather, gather_nd, tensor_scatter_nd_update", name=f"opset_{opset}", by=ONNX, opset=opset)

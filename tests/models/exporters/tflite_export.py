@@ -22,8 +22,13 @@ def convert(f, arguments, options):
     for k, a in enumerate(arguments):
         open_dims = options.get("dynamic", {}).get(k, ())
         specs.append(tf.TensorSpec([None if d in open_dims else n for d, n in enumerate(np.shape(a))], np.asarray(a).dtype, name=f"arg{k}"))
-    concrete = tf.function(f).get_concrete_function(*specs)
+    if options.get("jax"):
+        from jax.experimental import jax2tf
+        f = jax2tf.convert(f)
+    concrete = tf.function(f, autograph=False).get_concrete_function(*specs)
     converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], options.get("trackable", concrete))
+    if options.get("stablehlo"):
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.EXPERIMENTAL_STABLEHLO_OPS]
     kind = options.get("quantize")
     if kind:
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
@@ -74,12 +79,30 @@ def main():
         try:
             f, arguments = tf_cases.made(name, make)
             model = convert(f, arguments, options)
-            inputs, outputs, kernels, count = interpret(model, arguments)
-            want = tf_cases.flat(tf.function(f)(*[tf.constant(a) for a in arguments]))
+            try:
+                inputs, outputs, kernels, count = interpret(model, arguments)
+                problem = None
+            except RuntimeError as error:
+                if not options.get("jax"):
+                    raise
+                problem = f"does not run it: {error}; the results are JAX's"
+                interpreter = tf.lite.Interpreter(model_content=model)
+                inputs = [(d["name"], np.asarray(arguments[int(d["name"].split("arg")[-1].split(":")[0])])) for d in interpreter.get_input_details()]
+                kernels, count = [], sum(op["op_name"] in INDEXED for op in interpreter._get_ops_details())
+                outputs = [(interpreter.get_output_details()[0]["name"], None)]
+            if options.get("jax"):
+                import jax
+                f = jax.jit(f)
+                want = tf_cases.flat(tf.nest.map_structure(np.asarray, f(*arguments)))
+            else:
+                want = tf_cases.flat(tf.function(f)(*[tf.constant(a) for a in arguments]))
             more = {}
-            unmatched = [w for w in want if not any(w.shape == o.shape and np.allclose(w, o, 1e-4, 1e-4) for _, o in outputs)]
+            if problem:
+                more["interpreter"] = problem
+                outputs = [(outputs[0][0], want[0])]
+            unmatched = [w for w in want if not any(w.shape == o.shape and np.allclose(w, o, 1e-4, 1e-4, equal_nan=True) for _, o in outputs)]
             if unmatched and "quantize" not in options:
-                more["tensorflow"] = "computes something else: " + " ".join(str(unmatched[0].ravel().tolist())[:200].split())
+                more["differs"] = "the framework computes something else: " + " ".join(str(unmatched[0].ravel().tolist())[:200].split())
             out.write(name, model, inputs, outputs, note, count, tolerance, kernels, **more)
         except Exception as error:
             out.fail(name, f"{type(error).__name__}: {error}")
