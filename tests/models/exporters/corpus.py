@@ -37,6 +37,8 @@ def to_npy(array):
         return array
     if array.dtype.kind == "O":
         return np.array([x.decode() if isinstance(x, bytes) else x for x in array.ravel()], dtype=np.str_).reshape(array.shape)
+    if array.dtype.name in ("int4", "uint4"):
+        return array.astype(array.dtype.name.replace("4", "8"))
     return array.view(np.uint8 if array.dtype.itemsize == 1 else f"V{array.dtype.itemsize}")
 
 
