@@ -3,8 +3,8 @@
     python3 tests/models/run_models.py --strew build/bin/strew [--verbose] [PATTERN...]
 
 A PATTERN is a glob over FRAMEWORK/NAME. Every case is right, wrong or refused (exit status 1 or 2 with a message); a crash counts as wrong.
-The last lines count them per framework, with the messages of refused files by frequency. --out-of-bounds skip_window is given to files that
-JAX wrote with --jax-rule, where strew does not take it by itself. Needs NumPy only. Exit status 1 if anything is wrong.
+The last lines count them per framework, with the messages of refused files by frequency. --jax-rule gives --oob skip_window to files of JAX
+and TensorFlow that have a scatter, because that is XLA's rule. Needs NumPy only. Exit status 1 if anything is wrong.
 """
 
 import argparse
@@ -105,6 +105,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--strew", required=True, help="the program")
     parser.add_argument("--jax-rule", action="store_true", help="give --oob skip_window to files of JAX and TensorFlow that have a scatter")
+    parser.add_argument("--options", default="", help="more options of strew run, in one word, such as '--backend halide --verify'")
     parser.add_argument("--verbose", action="store_true", help="a line per case")
     parser.add_argument("--json", help="write the verdict of every case to this file")
     parser.add_argument("patterns", nargs="*")
@@ -113,11 +114,11 @@ def main():
     counts = collections.defaultdict(collections.Counter)
     refused, wrong, verdicts = collections.Counter(), [], {}
     for framework, name, path, case in cases(arguments.patterns):
-        options = []
+        options = arguments.options.split()
         if arguments.jax_rule and framework in ("jax", "jax_export", "tensorflow"):
             with open(os.path.join(path, "model.mlir")) as file:
                 if "stablehlo.scatter" in file.read():
-                    options = ["--oob", "skip_window"]
+                    options += ["--oob", "skip_window"]
         verdict, said = run_case(strew, path, case, options)
         counts[framework][verdict] += 1
         verdicts[f"{framework}/{name}"] = [verdict, said]

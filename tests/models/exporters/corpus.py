@@ -54,6 +54,8 @@ def text_of(case):
     for key, value in case.items():
         if isinstance(value, list) and value:
             rows.append(f" {line(key)}: [\n" + ",\n".join(f"  {line(item)}" for item in value) + "\n ]")
+        elif key == "values":
+            rows.append(f" {line(key)}: {{\n" + ",\n".join(f"  {line(k)}: {line(v)}" for k, v in value.items()) + "\n }")
         else:
             rows.append(f" {line(key)}: {line(value)}")
     return "{\n" + ",\n".join(rows) + "\n}\n"
@@ -71,19 +73,17 @@ class Corpus:
         full = f"{folder or self.folder}/{name}"
         return not self.patterns or any(fnmatch.fnmatch(full, p) or fnmatch.fnmatch(name, p) for p in self.patterns)
 
-    def write(self, name, model, inputs, outputs, note, indexed_ops, tolerance=MOVES, kernels=(), folder=None, files=(), **more):
-        """model: bytes; inputs and outputs: [(name, array)]; files: [(file name, bytes)] beside the model."""
+    def write(self, name, model, inputs, outputs, note, indexed_ops, tolerance=MOVES, kernels=(), folder=None, values=None, **more):
+        """model: bytes; inputs and outputs: [(name, array)]; kernels: [{"node", ..., "inputs": {name: array}, "result": array}]; values:
+        {function: {name: array}}, or {name: array} where there are no functions."""
         path = os.path.join(ROOT, folder or self.folder, name)
         shutil.rmtree(path, ignore_errors=True)
         os.makedirs(path)
         with open(os.path.join(path, f"model.{self.extension}"), "wb") as file:
             file.write(model)
-        for extra, data in files:
-            with open(os.path.join(path, extra), "wb") as file:
-                file.write(data)
         case = {"source": self.source, "note": note, "inputs": [], "outputs": []}
-        for kind, values in (("inputs", inputs), ("outputs", outputs)):
-            for k, (label, array) in enumerate(values):
+        for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
+            for k, (label, array) in enumerate(tensors):
                 save(os.path.join(path, f"{kind[:-1]}_{k}.npy"), array)
                 case[kind].append({"name": label, "file": f"{kind[:-1]}_{k}.npy"})
         case["tolerance"] = tolerance if tolerance == MOVES else tolerance[0]
@@ -92,23 +92,25 @@ class Corpus:
         case["indexed_ops"] = indexed_ops
         case.update(more)
         seen = {}
-        case["kernels"] = []
-        for kernel in kernels:
-            entry = {key: value for key, value in kernel.items() if key not in ("inputs", "result")}
 
-            def keep(array):
+        def keep(tree):
+            if isinstance(tree, dict):
+                return {label: keep(value) for label, value in tree.items()}
+            stored = to_npy(tree)
+            key = (stored.dtype.str, stored.shape, stored.tobytes())
+            if key not in seen:
+                seen[key] = f"value_{len(seen)}.npy"
+                save(os.path.join(path, seen[key]), tree)
+            return seen[key]
+
+        for kind, tensors in (("inputs", inputs), ("outputs", outputs)):
+            for k, (_, array) in enumerate(tensors):
                 stored = to_npy(array)
-                key = (stored.dtype.str, stored.shape, stored.tobytes())
-                if key not in seen:
-                    seen[key] = f"value_{len(seen)}.npy"
-                    save(os.path.join(path, seen[key]), array)
-                return seen[key]
-
-            entry["inputs"] = {label: keep(array) for label, array in kernel["inputs"].items()}
-            entry["result"] = keep(kernel["result"])
-            case["kernels"].append(entry)
-        if not case["kernels"]:
-            del case["kernels"]
+                seen.setdefault((stored.dtype.str, stored.shape, stored.tobytes()), f"{kind[:-1]}_{k}.npy")
+        if kernels:
+            case["kernels"] = [{key: keep(value) if key in ("inputs", "result") else value for key, value in kernel.items()} for kernel in kernels]
+        if values:
+            case["values"] = keep(values)
         with open(os.path.join(path, "case.json"), "w") as file:
             file.write(text_of(case))
         size = sum(os.path.getsize(os.path.join(path, f)) for f in os.listdir(path))

@@ -113,6 +113,7 @@ def cut_tflite(model, kernel, values, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--strew", required=True)
+    parser.add_argument("--options", default="", help="more options of strew run, in one word, such as '--backend halide --verify'")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("patterns", nargs="*")
     arguments = parser.parse_args()
@@ -138,7 +139,7 @@ def main():
                 for file, array in zip(files, inputs):
                     np.save(file, array)
                 outputs = [os.path.join(work, f"out{n}.npy") for n in range(results)]
-                command = [os.path.abspath(arguments.strew), "run", path, "--input", *files, "--output", *outputs]
+                command = [os.path.abspath(arguments.strew), "run", path, "--input", *files, "--output", *outputs, *arguments.options.split()]
                 if kernel["op"] == "stablehlo.scatter":
                     command += ["--oob", "skip_window"]
                 done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -497,7 +497,7 @@ def cases():
         return f, (small(r, 6, 4), index(r, 5), small(r, 5, 4))
 
     # models
-    @case("one message-passing layer: gather by source, matmul, segment_sum by target, divide by degree", FLOAT_MATH, whole=True)
+    @case("one message-passing layer: gather by source, matmul, segment_sum by target, divide by degree", FLOAT_MATH)
     def gnn_layer(r):
         def f(h, w, b, source, target):
             messages = jax.nn.relu(h[source] @ w + b)
@@ -506,7 +506,7 @@ def cases():
             return h + total / jnp.maximum(degree, 1)[:, None]
         return f, (real(r, 6, 4), real(r, 4, 4), real(r, 4), index(r, 10, low=0, high=6), index(r, 10, low=0, high=6))
 
-    @case("graph attention: segment_max and segment_sum make the softmax", FLOAT_MATH, whole=True)
+    @case("graph attention: segment_max and segment_sum make the softmax", FLOAT_MATH)
     def gnn_attention(r):
         def f(h, w, a, source, target):
             n, z = h.shape[0], h @ w
@@ -517,7 +517,7 @@ def cases():
             return jax.ops.segment_sum(weight[:, None] * z[source], target, num_segments=n)
         return f, (real(r, 6, 4), real(r, 4, 4), real(r, 8, 1), index(r, 10, low=0, high=6), np.array([0, 1, 2, 3, 4, 5, 0, 1, 2, 2], np.int32))
 
-    @case("mixture of experts: top-2 routing, tokens sorted by expert, back by scatter-add", FLOAT_MATH, whole=True)
+    @case("mixture of experts: top-2 routing, tokens sorted by expert, back by scatter-add", FLOAT_MATH)
     def moe_layer(r):
         def f(x, gate, w):
             weight, expert = lax.top_k(jax.nn.softmax(x @ gate), 2)
@@ -528,7 +528,7 @@ def cases():
             return jnp.zeros_like(x).at[token].add(y * weight.reshape(-1)[order][:, None])
         return f, (real(r, 6, 4), real(r, 4, 3), real(r, 3, 4, 4))
 
-    @case("mixture of experts with capacity: places by cumsum of a one-hot, dispatch by a scatter that drops", MOVES, whole=True)
+    @case("mixture of experts with capacity: places by cumsum of a one-hot, dispatch by a scatter that drops", MOVES)
     def moe_dispatch_capacity(r):
         def f(x, expert):
             one = jax.nn.one_hot(expert, 3, dtype=jnp.int32)
@@ -536,7 +536,7 @@ def cases():
             return jnp.zeros((3, 2, x.shape[1]), x.dtype).at[expert, place].set(x, mode="drop")
         return f, (small(r, 8, 3), index(r, 8, low=0, high=3))
 
-    @case("DLRM: embedding bags and their gradient, updated in place by SGD", FLOAT_MATH, whole=True)
+    @case("DLRM: embedding bags and their gradient, updated in place by SGD", FLOAT_MATH)
     def dlrm_step(r):
         def loss(table, w, ids, bags, y):
             pooled = jax.ops.segment_sum(table[ids], bags, num_segments=3)
@@ -551,7 +551,7 @@ def cases():
     def sparse_sgd(r):
         return (lambda t, i, g: t.at[i].add(-0.1 * g)), (real(r, 8, 4), np.array([1, 5, 1, 7], np.int32), real(r, 4, 4))
 
-    @case("PointPillars: features go to a canvas by (y, x)", MOVES, whole=True)
+    @case("PointPillars: features go to a canvas by (y, x)", MOVES)
     def pointpillars_scatter(r):
         def f(features, coordinates):
             canvas = jnp.zeros((1, features.shape[1], 5, 6))
@@ -567,20 +567,20 @@ def cases():
             return jnp.concatenate([a * c - b * s, b * c + a * s], -1)
         return f, (real(r, 2, 3, 2, 4), real(r, 8, 2), real(r, 8, 2), index(r, 2, 3, low=0, high=8))
 
-    @case("a decoder layer with KV cache: embedding, rotary, two dynamic_update_slice, attention, MLP, logits of one token", FLOAT_MATH, whole=True)
+    @case("a decoder layer with KV cache: embedding, rotary, two dynamic_update_slice, attention, MLP, logits of one token", FLOAT_MATH)
     def decoder(r):
         return decoder_model(r, per_sequence=False)
 
-    @case("the decoder layer where each sequence has its own position: the caches are written by scatters", FLOAT_MATH, whole=True)
+    @case("the decoder layer where each sequence has its own position: the caches are written by scatters", FLOAT_MATH)
     def decoder_positions(r):
         return decoder_model(r, per_sequence=True)
 
-    @case("the decoder layer in bf16", HALF_MATH, whole=True)
+    @case("the decoder layer in bf16", HALF_MATH)
     def decoder_bf16(r):
         f, arguments = decoder_model(r, per_sequence=True)
         return f, jax.tree.map(lambda a: a.astype(BF16) if a.dtype == np.float32 else a, arguments)
 
-    @case("two decoder layers under lax.scan over stacked weights and caches", FLOAT_MATH, whole=True)
+    @case("two decoder layers under lax.scan over stacked weights and caches", FLOAT_MATH)
     def decoder_scan_layers(r):
         d, heads, length = 8, 2, 6
         def f(table, weights, keys, values, token, place):
@@ -599,7 +599,7 @@ def cases():
         cache = lambda: real(r, 2, 2, length, heads, d // heads)
         return f, (real(r, 10, d), weights, cache(), cache(), np.array([3, 9], np.int32), np.int32(4))
 
-    @case("beam search: the caches of the beams are reordered by a gather", FLOAT_MATH, whole=True)
+    @case("beam search: the caches of the beams are reordered by a gather", FLOAT_MATH)
     def beam_reorder(r):
         def f(scores, logits, cache):
             beams, vocabulary = logits.shape
@@ -790,12 +790,12 @@ def main():
                 text = stablehlo.generic(text)
             results = jax.tree.map(np.asarray, lowered.compile()(*arguments))
             try:
-                kernels = stablehlo.kernels(text, arrays(arguments))
+                kernels, values = stablehlo.kernels(text, arrays(arguments))
             except Exception as error:  # what stands beside the model may be missing, the model may not
                 print(f"{name}: no kernels: {str(error)[:300]}")
-                kernels = []
+                kernels, values = [], {}
         out.write(name, text.encode(), labels(arguments, "args"), labels(results, "result"), note, stablehlo.count_indexed(text), tolerance,
-                  kernels)
+                  kernels, values=values)
     out.source = f"jax {jax.__version__}, jax.export.export(jax.jit(f))(...).mlir_module(), platforms cpu"
     for name, make, note, tolerance in exported_cases():
         if not out.wants(name, "jax_export"):
@@ -809,9 +809,9 @@ def main():
         exported = export.export(jax.jit(f), platforms=["cpu"])(*specs)
         text = exported.mlir_module()
         results = jax.tree.map(np.asarray, exported.call(*arguments))
-        kernels = stablehlo.kernels(text, arrays(arguments)) if shapes is None else []
+        kernels, values = stablehlo.kernels(text, arrays(arguments)) if shapes is None else ([], {})
         out.write(name, text.encode(), labels(arguments, "args"), labels(results, "result"), note, stablehlo.count_indexed(text), tolerance,
-                  kernels, folder="jax_export")
+                  kernels, folder="jax_export", values=values)
     out.finish()
 
 

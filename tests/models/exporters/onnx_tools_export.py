@@ -167,9 +167,10 @@ def main():
         model = onnx_values.without_folders(function.to_model_proto())
         pairs = [(i.name, np.asarray(a)) for i, a in zip(model.graph.input, inputs)]
         results = onnx_values.run(model, dict(pairs))[0]
+        kernels, values = onnx_values.kernels(model, dict(pairs))
         out.source = f"{versions}, to_model_proto(); results of onnxruntime {onnxruntime.__version__}"
         out.write(name, model.SerializeToString(), pairs, [(o.name, x) for o, x in zip(model.graph.output, results)],
-                  " ".join((function.function_ir.doc_string or name).split()), onnx_values.count_indexed(model), MOVES, onnx_values.kernels(model, dict(pairs)))
+                  " ".join((function.function_ir.doc_string or name).split()), onnx_values.count_indexed(model), MOVES, kernels, values=values)
 
     versions = f"torch {torch.__version__.split('+')[0]}, onnxruntime {onnxruntime.__version__}"
     level = onnxruntime.GraphOptimizationLevel
@@ -216,9 +217,10 @@ def main():
         try:
             model = onnx_values.without_folders(make())
             results = onnx_values.run(model, dict(inputs))[0]
+            kernels, values = onnx_values.kernels(model, dict(inputs))
             out.source = f"{versions}; results of onnxruntime"
             out.write(name, model.SerializeToString(), inputs, [(o.name, x) for o, x in zip(model.graph.output, results)], note,
-                      onnx_values.count_indexed(model), tolerance, onnx_values.kernels(model, dict(inputs)), folder="onnxruntime")
+                      onnx_values.count_indexed(model), tolerance, kernels, folder="onnxruntime", values=values)
         except Exception as error:
             out.fail(name, f"{type(error).__name__}: {error}")
     out.finish()

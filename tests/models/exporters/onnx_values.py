@@ -11,6 +11,9 @@ STATE = onnxruntime.capi.onnxruntime_pybind11_state
 ERRORS = (STATE.NotImplemented, STATE.Fail, STATE.InvalidArgument, STATE.InvalidGraph, STATE.RuntimeException)
 INDEXED = {"Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "TensorScatter", "GatherBlockQuantized"}
 
+OPAQUE = {"MatMul", "Gemm", "Conv", "Softmax", "LogSoftmax", "LayerNormalization", "TopK", "If", "Loop", "Scan", "NonZero", "Einsum", "MatMulInteger",
+          "DynamicQuantizeLinear", "ArgMax", "ArgMin", "Unique", "Attention"}
+
 
 def graphs(graph):
     """A graph and those in its nodes' attributes."""
@@ -69,17 +72,21 @@ def run(model, inputs, extra=()):
 
 
 def kernels(model, inputs):
-    """[{"node", "name", "op", "inputs", "result"}] of the indexed nodes of the main graph, by onnxruntime."""
+    """([{"node", "name", "op", "inputs", "result"}], {name: value}): the indexed nodes of the main graph, and where there are opaque nodes
+    between them every value of the main graph, by onnxruntime."""
     indexed = [node for node in model.graph.node if node.op_type in INDEXED]
-    if not indexed:
-        return []
+    functions = {(f.domain, f.name) for f in model.functions}
+    whole = any(node.op_type in OPAQUE or node.domain not in ("", "ai.onnx") or (node.domain, node.op_type) in functions for node in model.graph.node)
     known = {t.name: onnx.numpy_helper.to_array(t) for t in model.graph.initializer}
     known.update(inputs)
-    wanted = {value for node in indexed for value in [*node.input, *node.output] if value and value not in known}
-    made = run(model, inputs, sorted(wanted))[1]
-    return [{"node": node.output[0], "name": node.name, "op": node.op_type,
-             "inputs": {value: np.asarray(known[value] if value in known else made[value]) for value in node.input if value},
-             "result": np.asarray(made[node.output[0]])} for node in indexed]
+    constants = {value for node in model.graph.node if node.op_type == "Constant" for value in node.output}
+    needed = [value for node in indexed for value in [*node.input, *node.output]]
+    everything = [value for node in model.graph.node for value in node.output] if whole else []
+    made = run(model, inputs, sorted({value for value in needed + everything if value and value not in known}))[1]
+    found = [{"node": node.output[0], "name": node.name, "op": node.op_type,
+              "inputs": {value: np.asarray(known[value] if value in known else made[value]) for value in node.input if value},
+              "result": np.asarray(made[node.output[0]])} for node in indexed]
+    return found, {value: np.asarray(made[value]) for value in dict.fromkeys(everything) if value and value not in constants}
 
 
 def near(got, want, tolerance):

@@ -12,6 +12,9 @@ from jax._src.lib.mlir import ir
 
 INDEXED = {"stablehlo.scatter", "stablehlo.gather", "stablehlo.dynamic_gather", "stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice"}
 
+OPAQUE = {"stablehlo.dot_general", "stablehlo.dot", "stablehlo.while", "stablehlo.case", "stablehlo.if", "stablehlo.sort", "stablehlo.custom_call",
+          "stablehlo.reduce_window", "stablehlo.all_reduce", "stablehlo.rng_bit_generator", "chlo.top_k", "sdy.manual_computation"}
+
 
 def walk(operation):
     for region in operation.regions:
@@ -27,6 +30,12 @@ def count_indexed(text):
     context.allow_unregistered_dialects = True
     with context:
         return sum(op.name in INDEXED for op in walk(ir.Module.parse(text).operation))
+
+
+def has_opaque(text):
+    """Whether there is an operation that stands between kernels."""
+    with mlir.make_ir_context():
+        return any(op.name in OPAQUE for op in walk(ir.Module.parse(text).operation))
 
 
 def generic(text):
@@ -71,9 +80,10 @@ def run(text, function, arguments, extra=()):
 
 
 def kernels(text, arguments):
-    """[{"node", "function", "inputs", "result"}] of the indexed operations that stand in main, or in functions that it calls (their first
-    call). Those inside the regions of other operations are left out."""
-    found, seen = [], set()
+    """([{"node", "function", "op", "inputs", "result"}], {function: {name: value}}): the indexed operations that stand in main, or in functions
+    that it calls (their first call), and where has_opaque, every value there. The insides of other operations' regions are left out."""
+    found, seen, every = [], set(), {}
+    whole = has_opaque(text)
 
     def visit(function, values):
         if function in seen:
@@ -86,10 +96,13 @@ def kernels(text, arguments):
             operations = list(block.operations)
             names = [a.get_name() for a in block.arguments]
             want = {k for k, op in enumerate(operations) if op.operation.name in INDEXED or op.operation.name == "func.call"}
-            if not want:
+            if not want and not whole:
                 return
             defined = {r.get_name(): k for k, op in enumerate(operations) for r in op.operation.results}
             need = sorted(want | {defined[v.get_name()] for k in want for v in operations[k].operands if v.get_name() in defined})
+            if whole:
+                need = [k for k, op in enumerate(operations) if len(op.operation.results)]
+            constant = {r.get_name() for op in operations if op.operation.name == "stablehlo.constant" for r in op.operation.results}
             labels = [[r.get_name() for r in operations[k].operation.results] for k in need]
             results = len(list(operations[-1].operands))
             plan = []
@@ -100,6 +113,8 @@ def kernels(text, arguments):
         known = dict(zip(names, values))
         flat = [name for names_of in labels for name in names_of]
         known.update(zip(flat, run(text, function, values, need)[results:]))
+        if whole:
+            every[function] = {name: value for name, value in known.items() if name not in constant}
         for name, callee, operands, results_of in plan:
             if callee is not None:
                 visit(callee, [known[v] for v in operands])
@@ -109,4 +124,4 @@ def kernels(text, arguments):
                               "result": known[result]})
 
     visit("main", list(arguments))
-    return found
+    return found, every

@@ -41,13 +41,13 @@ def main():
                     more["results"] = "of onnxruntime: the exporter's file means something else than TensorFlow computes"
                     outputs = [(label, np.asarray(result)) for (label, _), result in zip(outputs, results)]
                     print(f"{name}: differs: {problem[:300]}")
-                kernels = onnx_values.kernels(model, dict(inputs))
+                kernels, values = onnx_values.kernels(model, dict(inputs))
             except onnx_values.ERRORS as error:
                 if "INVALID_GRAPH" in str(error):  # an operator that tf2onnx did not convert
                     raise
-                kernels, more["onnxruntime"] = [], f"does not run it: {str(error)[:150]}"
+                kernels, values, more["onnxruntime"] = [], {}, f"does not run it: {str(error)[:150]}"
             out.source = f"tf2onnx {tf2onnx.__version__}, tensorflow {tf.__version__}, opset {opset}; results of TensorFlow on the CPU"
-            out.write(name, model.SerializeToString(), inputs, outputs, note, onnx_values.count_indexed(model), tolerance, kernels, **more)
+            out.write(name, model.SerializeToString(), inputs, outputs, note, onnx_values.count_indexed(model), tolerance, kernels, values=values, **more)
         except Exception as error:
             out.fail(name, f"{type(error).__name__}: {error}")
     out.finish()

@@ -28,13 +28,13 @@ def main():
             results = tf_cases.flat(function(*tensors))
             arguments = [*map(np.asarray, arguments), *(v.numpy() for v in function.get_concrete_function(*tensors).variables)]
             try:
-                kernels = stablehlo.kernels(text, arguments)
+                kernels, values = stablehlo.kernels(text, arguments)
             except Exception as error:
                 print(f"{name}: no kernels: {str(error)[:300]}")
-                kernels = []
+                kernels, values = [], {}
             names = [f"arg{k}" for k in range(len(arguments))]
             out.write(name, text.encode(), list(zip(names, arguments)), [(f"result{k}", x) for k, x in enumerate(results)], note,
-                      stablehlo.count_indexed(text), tolerance, kernels)
+                      stablehlo.count_indexed(text), tolerance, kernels, values=values)
         except Exception as error:
             out.fail(name, f"{type(error).__name__}: {error}")
     out.finish()

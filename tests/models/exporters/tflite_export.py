@@ -16,6 +16,8 @@ INDEXED = {"GATHER", "GATHER_ND", "SCATTER_ND", "DYNAMIC_UPDATE_SLICE", "SEGMENT
            "UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_MIN", "EMBEDDING_LOOKUP", "SPARSE_TO_DENSE", "STABLEHLO_SCATTER", "STABLEHLO_GATHER",
            "STABLEHLO_DYNAMIC_UPDATE_SLICE"}
 
+OPAQUE = {"FULLY_CONNECTED", "BATCH_MATMUL", "SOFTMAX", "TOPK_V2", "WHILE", "IF", "ARG_MAX", "WHERE", "QUANTIZE", "DEQUANTIZE"}
+
 
 def convert(f, arguments, options):
     specs = []
@@ -41,7 +43,7 @@ def convert(f, arguments, options):
 
 
 def interpret(model, arguments):
-    """(inputs in the file's order, outputs in the file's order, kernels, number of indexed ops)"""
+    """(inputs in the file's order, outputs in the file's order, kernels, number of indexed ops, every value where there are opaque operators)"""
     interpreter = tf.lite.Interpreter(model_content=model, experimental_preserve_all_tensors=True,
                                       experimental_op_resolver_type=tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
     inputs = []
@@ -66,8 +68,15 @@ def interpret(model, arguments):
                             "inputs": {names[k]: value(k) for k in op["inputs"] if k >= 0}, "result": value(op["outputs"][0])})
         except ValueError:  # a tensor that has no data after the run
             pass
-    count = sum(op["op_name"] in INDEXED for op in interpreter._get_ops_details())
-    return inputs, outputs, kernels, count
+    ops = interpreter._get_ops_details()
+    values = {}
+    for op in ops if any(op["op_name"] in OPAQUE for op in ops) else ():
+        for k in op["outputs"]:
+            try:
+                values[names[k]] = interpreter.get_tensor(k).copy()
+            except ValueError:
+                pass
+    return inputs, outputs, kernels, sum(op["op_name"] in INDEXED for op in ops), values
 
 
 def main():
@@ -80,7 +89,7 @@ def main():
             f, arguments = tf_cases.made(name, make)
             model = convert(f, arguments, options)
             try:
-                inputs, outputs, kernels, count = interpret(model, arguments)
+                inputs, outputs, kernels, count, values = interpret(model, arguments)
                 problem = None
             except RuntimeError as error:
                 if not options.get("jax"):
@@ -88,7 +97,7 @@ def main():
                 problem = f"does not run it: {error}; the results are JAX's"
                 interpreter = tf.lite.Interpreter(model_content=model)
                 inputs = [(d["name"], np.asarray(arguments[int(d["name"].split("arg")[-1].split(":")[0])])) for d in interpreter.get_input_details()]
-                kernels, count = [], sum(op["op_name"] in INDEXED for op in interpreter._get_ops_details())
+                values, kernels, count = {}, [], sum(op["op_name"] in INDEXED for op in interpreter._get_ops_details())
                 outputs = [(interpreter.get_output_details()[0]["name"], None)]
             if options.get("jax"):
                 import jax
@@ -103,7 +112,7 @@ def main():
             unmatched = [w for w in want if not any(w.shape == o.shape and np.allclose(w, o, 1e-4, 1e-4, equal_nan=True) for _, o in outputs)]
             if unmatched and "quantize" not in options:
                 more["differs"] = "the framework computes something else: " + " ".join(str(unmatched[0].ravel().tolist())[:200].split())
-            out.write(name, model, inputs, outputs, note, count, tolerance, kernels, **more)
+            out.write(name, model, inputs, outputs, note, count, tolerance, kernels, values=values, **more)
         except Exception as error:
             out.fail(name, f"{type(error).__name__}: {error}")
     out.finish()

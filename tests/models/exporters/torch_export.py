@@ -770,12 +770,12 @@ def main():
                         outputs = [(label, np.asarray(result)) for (label, _), result in zip(outputs, results)]
                     elif problem:
                         raise AssertionError(f"onnxruntime: {problem}")
-                    kernels = onnx_values.kernels(model, dict(inputs))
+                    kernels, values = onnx_values.kernels(model, dict(inputs))
                 except onnx_values.ERRORS as error:
-                    kernels, more["onnxruntime"] = [], f"does not run it: {str(error)[:150]}"
+                    kernels, values, more["onnxruntime"] = [], {}, f"does not run it: {str(error)[:150]}"
                 opset = next(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
                 out.source = f"{versions}, torch.onnx.export(dynamo={by == 'torch_dynamo'}), opset {opset}; results of torch on the CPU"
-                out.write(name, model.SerializeToString(), inputs, outputs, note, onnx_values.count_indexed(model), tolerance, kernels, folder=by, **more)
+                out.write(name, model.SerializeToString(), inputs, outputs, note, onnx_values.count_indexed(model), tolerance, kernels, folder=by, values=values, **more)
             except Exception as error:  # the others are written, and the list at the end names it
                 out.fail(f"{by}/{name}", f"{type(error).__name__}: {error}")
     out.finish()

@@ -4,7 +4,7 @@
 #loc8 = loc("ops.py":1221:0)
 #loc12 = loc("TensorScatterAdd")
 #loc15 = loc(fused[#loc12, #loc8])
-module @a_inference__lambda__1652__.2 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+module @a_inference__lambda__1670__.2 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
   func.func private @scatter_combiner.1(%arg0: tensor<bf16> loc("p0.1"), %arg1: tensor<bf16> loc("p1.1")) -> tensor<bf16> {
     %0 = stablehlo.add %arg0, %arg1 : tensor<bf16> loc(#loc3)
     return %0 : tensor<bf16> loc(#loc)

@@ -12,7 +12,7 @@
 #loc55 = loc("TensorScatterSub")
 #loc56 = loc(fused[#loc14, #loc15])
 #loc89 = loc(fused[#loc55, #loc15])
-module @a_inference_f_99__.5 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+module @a_inference_f_1513__.5 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
   func.func private @scatter_combiner.1(%arg0: tensor<f32> loc("p0.1"), %arg1: tensor<f32> loc("p1.1")) -> tensor<f32> {
     %0 = stablehlo.add %arg0, %arg1 : tensor<f32> loc(#loc3)
     return %0 : tensor<f32> loc(#loc)

@@ -16,7 +16,7 @@
 #loc36 = loc(fused[#loc23, #loc22])
 #loc40 = loc(fused[#loc27, #loc22])
 #loc41 = loc(fused[#loc28, #loc22])
-module @a_inference_f_1559__.6 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+module @a_inference_f_1577__.6 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
   func.func private @minmax_func.2(%arg0: tensor<f32> loc("lhs_value.2"), %arg1: tensor<i32> loc("lhs_index.2"), %arg2: tensor<f32> loc("rhs_value.2"), %arg3: tensor<i32> loc("rhs_index.2")) -> (tensor<f32>, tensor<i32>) {
     %0 = stablehlo.compare  GE, %arg0, %arg2 : (tensor<f32>, tensor<f32>) -> tensor<i1> loc(#loc5)
     %1 = stablehlo.select %0, %arg0, %arg2 : tensor<i1>, tensor<f32> loc(#loc6)

@@ -4,7 +4,7 @@
 #loc7 = loc("ops.py":1221:0)
 #loc11 = loc("TensorScatterUpdate")
 #loc19 = loc(fused[#loc11, #loc7])
-module @a_inference_f_1588__.2 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+module @a_inference_f_1606__.2 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
   func.func private @scatter_combiner.1(%arg0: tensor<f32> loc("p0.1"), %arg1: tensor<f32> loc("p1.1")) -> tensor<f32> {
     return %arg1 : tensor<f32> loc(#loc)
   } loc(#loc)

@@ -4,7 +4,7 @@
 #loc5 = loc("ScatterNd")
 #loc6 = loc("ops.py":1221:0)
 #loc12 = loc(fused[#loc5, #loc6])
-module @a_inference__lambda__1518__.2 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+module @a_inference__lambda__1536__.2 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
   func.func private @scatter_combiner.1(%arg0: tensor<f32> loc("p0.1"), %arg1: tensor<f32> loc("p1.1")) -> tensor<f32> {
     %0 = stablehlo.add %arg0, %arg1 : tensor<f32> loc(#loc3)
     return %0 : tensor<f32> loc(#loc)

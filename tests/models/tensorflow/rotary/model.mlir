@@ -1,5 +1,5 @@
 #loc1 = loc("XLA_Args")
-module @a_inference_f_1628__.1 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+module @a_inference_f_1646__.1 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
   func.func @main(%arg0: tensor<2x3x2x4xf32> loc("XLA_Args"), %arg1: tensor<2x3xi32> loc("XLA_Args")) -> tensor<2x3x2x4xf32> {
     %0 = stablehlo.reshape %arg0 : (tensor<2x3x2x4xf32>) -> tensor<2x3x2x4xf32> loc(#loc2)
     %1 = stablehlo.slice %0 [0:2, 0:3, 0:2, 0:2] : (tensor<2x3x2x4xf32>) -> tensor<2x3x2x2xf32> loc(#loc18)
