@@ -3,7 +3,9 @@
     python3 tests/models/run_models.py --strew build/bin/strew [--verbose] [PATTERN...]
 
 A PATTERN is a glob over FRAMEWORK/NAME. Every case is right, wrong or refused (exit status 1 or 2 with a message); a crash counts as wrong.
-The last lines count them per framework, with the messages of refused files by frequency. --jax-rule gives --oob skip_window to files of JAX
+Where the whole file is refused but `strew check` lists its kernels, each kernel is run on the values that the framework computed at its
+inputs; the file counts as "kernels" if no kernel is wrong or refused. A refused file without indexed operations counts as "no op". The last lines count files and kernels per framework, after the messages
+of what was refused by frequency. --jax-rule gives --oob skip_window to files of JAX
 and TensorFlow that have a scatter, because that is XLA's rule. Needs NumPy only. Exit status 1 if anything is wrong.
 """
 
@@ -56,30 +58,76 @@ def differs(got, want, tolerance):
     return f"{count} of {want.size} elements, first at {list(map(int, place))}: {np.atleast_1d(got)[place]}, expected {np.atleast_1d(want)[place]}"
 
 
-def run_case(strew, folder, case, options):
-    """("right" | "wrong" | "refused", what was said)"""
-    model = next(f for f in os.listdir(folder) if f.startswith("model."))
-    with tempfile.TemporaryDirectory() as outputs:
-        names = [os.path.join(outputs, f"{k}.npy") for k in range(len(case["outputs"]))]
-        command = [strew, "run", model]
-        if case["inputs"]:
-            command += ["--input", *(t["file"] for t in case["inputs"])]
-        try:
-            done = subprocess.run([*command, "--output", *names, *options], capture_output=True, text=True, cwd=folder, timeout=120)
-        except subprocess.TimeoutExpired:
-            return "wrong", "no end within 120 s"
-        said = done.stderr.strip()
-        if done.returncode in (1, 2):
-            return "refused", said
-        if done.returncode != 0:
-            return "wrong", f"exit status {done.returncode}: {said}"
-        for name, tensor in zip(names, case["outputs"]):
-            if not os.path.exists(name):
-                return "wrong", f"output {tensor['name']} was not written"
-            problem = differs(np.load(name), np.load(os.path.join(folder, tensor["file"])), case["tolerance"])
-            if problem:
-                return "wrong", f"output {tensor['name']}: {problem}"
+def strew_run(strew, folder, arguments, outputs):
+    """(exit status, stderr) of a run in the folder of the case; the files `outputs` are written."""
+    command = [strew, "run", next(f for f in os.listdir(folder) if f.startswith("model.")), *arguments, "--output", *outputs]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120, check=False)
+    except subprocess.TimeoutExpired:
+        return None, "no end within 120 s"
+    return done.returncode, done.stderr.strip()
+
+
+def judge(status, said, files, wanted, tolerance):
+    """("right" | "wrong" | "refused", what was said). wanted: (name, path of the expected tensor) per file."""
+    if status in (1, 2):
+        return "refused", said
+    if status != 0:
+        return "wrong", f"exit status {status}: {said}"
+    for file, (name, want) in zip(files, wanted):
+        if not os.path.exists(file):
+            return "wrong", f"output {name} was not written"
+        problem = want and differs(np.load(file), np.load(want), tolerance)
+        if problem:
+            return "wrong", f"output {name}: {problem}"
     return "right", ""
+
+
+def run_whole(strew, folder, case, options):
+    with tempfile.TemporaryDirectory() as work:
+        files = [os.path.join(work, f"{k}.npy") for k in range(len(case["outputs"]))]
+        inputs = ["--input", *(t["file"] for t in case["inputs"])] if case["inputs"] else []
+        status, said = strew_run(strew, folder, [*inputs, *options], files)
+        return judge(status, said, files, [(t["name"], os.path.join(folder, t["file"])) for t in case["outputs"]], case["tolerance"])
+
+
+def known_values(case):
+    """The file of each value of the model that case.json records, by name and by (function, name)."""
+    known = {}
+    for function, values in case.get("values", {}).items():
+        known.update({(function, name): file for name, file in values.items()} if isinstance(values, dict) else {function: values})
+    for kernel in case.get("kernels", ()):
+        for name, file in [*kernel["inputs"].items(), (kernel["node"], kernel["result"])]:
+            known.setdefault((kernel["function"], name) if "function" in kernel else name, file)
+    for tensor in [*case["inputs"], *case["outputs"]]:
+        known.setdefault(tensor["name"], tensor["file"])
+    known.update({name[1]: file for name, file in known.items() if isinstance(name, tuple) and name[0] == "main"})
+    return known
+
+
+def run_kernels(strew, folder, case, options):
+    """[(kernel's name, "right" | "wrong" | "refused" | "unchecked", what was said)], or None where strew lists no kernels of the file."""
+    model = next(f for f in os.listdir(folder) if f.startswith("model."))
+    done = subprocess.run([strew, "check", "--json", model, *[o for o in options if "oob" in o or "skip" in o]], capture_output=True, text=True,
+                          cwd=folder, check=False)
+    if done.returncode != 0:
+        return None
+    known, verdicts = known_values(case), []
+    for kernel in json.loads(done.stdout)["kernels"]:
+        if "inputs" not in kernel:
+            return None
+        label = kernel["name"]
+        missing = [t["name"] for t in kernel["inputs"] if t["name"] not in known]
+        wanted = [(t["name"], known.get(t["name"]) and os.path.join(folder, known[t["name"]])) for t in kernel["outputs"]]
+        if missing or not any(path for _, path in wanted):
+            verdicts.append((label, "unchecked", f"no value is recorded for {missing or [name for name, _ in wanted]}"))
+            continue
+        with tempfile.TemporaryDirectory() as work:
+            files = [os.path.join(work, f"{k}.npy") for k in range(len(wanted))]
+            inputs = [f"{t['name']}={known[t['name']]}" for t in kernel["inputs"]]
+            status, said = strew_run(strew, folder, ["--kernel", label, *(["--input", *inputs] if inputs else []), *options], files)
+            verdicts.append((label, *judge(status, said, files, wanted, case["tolerance"])))
+    return verdicts
 
 
 def kind_of(message):
@@ -119,27 +167,45 @@ def main():
             with open(os.path.join(path, "model.mlir")) as file:
                 if "stablehlo.scatter" in file.read():
                     options += ["--oob", "skip_window"]
-        verdict, said = run_case(strew, path, case, options)
+        verdict, said = run_whole(strew, path, case, options)
+        kernels = run_kernels(strew, path, case, options) if verdict == "refused" else None
+        for label, result, what in kernels or ():
+            counts[framework][f"kernel {result}"] += 1
+            if result == "wrong":
+                wrong.append(f"{framework}/{name} kernel {label}: {what}")
+            if result == "refused":
+                refused[f"(kernel) {kind_of(what)}"] += 1
+            if arguments.verbose:
+                print(f"{framework}/{name} kernel {label}: {result}{': ' + what[:200] if what else ''}", flush=True)
+        if kernels is not None:
+            results = {result for _, result, _ in kernels}
+            verdict = "wrong" if "wrong" in results else "refused" if "refused" in results else "kernels"
+        if verdict == "refused" and not kernels and case["indexed_ops"] == 0:
+            verdict = "no op"
         counts[framework][verdict] += 1
-        verdicts[f"{framework}/{name}"] = [verdict, said]
+        verdicts[f"{framework}/{name}"] = [verdict, said, kernels]
         if verdict == "refused":
             refused[kind_of(said)] += 1
-        if verdict == "wrong":
+        if verdict == "wrong" and kernels is None:
             wrong.append(f"{framework}/{name}: {said}")
         if arguments.verbose:
             print(f"{framework}/{name}: {verdict}{': ' + said[:200] if said else ''}", flush=True)
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(verdicts, file, indent=1)
-    print("\nrefused, by message:")
+    if refused:
+        print("\nrefused, by message:")
     for message, count in refused.most_common():
         print(f"{count:4} {message}")
-    print(f"\n{'':14}{'files':>7}{'right':>7}{'refused':>9}{'wrong':>7}")
+    columns = ("right", "kernels", "no op", "refused", "wrong")
+    inner = ("right", "unchecked", "refused", "wrong")
+    print(f"\n{'':14}{'files':>7}{''.join(f'{c:>9}' for c in columns)} | kernels{''.join(f'{c:>11}' for c in inner)}")
     total = collections.Counter()
-    for framework, count in sorted(counts.items()):
-        total.update(count)
-        print(f"{framework:14}{count.total():7}{count['right']:7}{count['refused']:9}{count['wrong']:7}")
-    print(f"{'all':14}{total.total():7}{total['right']:7}{total['refused']:9}{total['wrong']:7}")
+    for framework, count in [*sorted(counts.items()), ("all", total)]:
+        total.update(count if count is not total else {})
+        files = sum(count[c] for c in columns)
+        kernels = "".join(f"{count['kernel ' + c]:11}" for c in inner)
+        print(f"{framework:14}{files:7}{''.join(f'{count[c]:9}' for c in columns)} |        {kernels}")
     for line in wrong:
         print(f"WRONG {line}")
     return 1 if wrong else 0
