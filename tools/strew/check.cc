@@ -29,11 +29,9 @@ Json kernel_json(const Imported& imported, size_t number) {
               {"outputs", Json::array()}};
   for (const int value : kernel_inputs(imported, static_cast<int>(number)))
     out["inputs"].push_back(type_json(value_name(imported, value), imported.values[static_cast<size_t>(value)].type));
-  for (size_t v = 0; v < imported.values.size(); ++v) {
-    const Value& value = imported.values[v];
-    if (value.kind == ValueKind::result && value.index == static_cast<int>(number))
-      out["outputs"].push_back(type_json(value_name(imported, static_cast<int>(v)), value.type));
-  }
+  for (const int value : kernel_outputs(imported, static_cast<int>(number)))
+    if (value >= 0)
+      out["outputs"].push_back(type_json(value_name(imported, value), imported.values[static_cast<size_t>(value)].type));
   return out;
 }
 

@@ -47,19 +47,14 @@ Json dims_json(const std::vector<int64_t>& dims) {
 Json tensors_json(const Imported& imported, const ImportedKernel& kernel, int number) {
   Json out = Json::array();
   const auto* scatter = std::get_if<Scatter>(&*kernel.op);
+  const std::vector<int> results = kernel_outputs(imported, number);
   size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
   for (const TensorSlot& slot : tensor_slots(kernel.op)) {
-    std::string value;
-    if (slot.role != Role::result) {
-      value = value_name(imported, kernel.arguments[argument++]);
-    } else {
-      for (size_t v = 0; v < imported.values.size(); ++v)
-        if (imported.values[v].kind == ValueKind::result && imported.values[v].index == number &&
-            imported.values[v].result == slot.index)
-          value = value_name(imported, static_cast<int>(v));
-    }
-    out.push_back(
-        {{"role", name(slot.role)}, {"value", value}, {"dtype", name(slot.type->dtype)}, {"dims", dims_json(slot.type->dims)}});
+    const int value = slot.role == Role::result ? results[static_cast<size_t>(slot.index)] : kernel.arguments[argument++];
+    out.push_back({{"role", name(slot.role)},
+                   {"value", value < 0 ? "" : value_name(imported, value)},
+                   {"dtype", name(slot.type->dtype)},
+                   {"dims", dims_json(slot.type->dims)}});
   }
   return out;
 }

@@ -36,6 +36,17 @@ std::string names_text(const Imported& imported, const KernelGroup& group) {
   return shown == all ? out : out + " and " + std::to_string(all - shown) + " more";
 }
 
+std::vector<int> kernel_outputs(const Imported& imported, int kernel) {
+  std::vector<int> out;
+  for (const TensorSlot& slot : tensor_slots(imported.kernels[static_cast<size_t>(kernel)].op))
+    if (slot.role == Role::result) out.push_back(-1);
+  for (size_t v = 0; v < imported.values.size(); ++v) {
+    const Value& value = imported.values[v];
+    if (value.kind == ValueKind::result && value.index == kernel) out[static_cast<size_t>(value.result)] = static_cast<int>(v);
+  }
+  return out;
+}
+
 std::vector<std::pair<std::string, int>> other_operations(const Imported& imported) {
   std::map<std::string, int> counts;
   for (const Opaque& opaque : imported.opaques)

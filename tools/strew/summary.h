@@ -19,6 +19,10 @@ std::vector<KernelGroup> distinct_kernels(const Imported& imported);
 /// The names of a group's kernels: all of up to three, or "a, b and 62 more".
 std::string names_text(const Imported& imported, const KernelGroup& group);
 
+/// The values that hold the results of kernels[kernel], in the order of its results; -1: nothing in the file reads that result. Of several
+/// values that are the same result, the last is what the operations that were merged into the kernel made of it.
+std::vector<int> kernel_outputs(const Imported& imported, int kernel);
+
 /// The operations that strew does not run, by name, the most frequent first; those that are no scatter or gather that was refused.
 std::vector<std::pair<std::string, int>> other_operations(const Imported& imported);
 
