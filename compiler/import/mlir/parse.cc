@@ -92,6 +92,31 @@ std::string ParsedModule::where(mlir::Operation* op) const {
   return path_;
 }
 
+std::string ParsedModule::name_of(mlir::Value value) const {
+  const auto text = [](llvm::SMRange range) {
+    if (!range.isValid()) return std::string();
+    const llvm::StringRef name(range.Start.getPointer(), static_cast<size_t>(range.End.getPointer() - range.Start.getPointer()));
+    return name.ltrim('%').take_until([](char c) { return c == ':' || c == '#'; }).str();
+  };
+  if (const auto argument = llvm::dyn_cast<mlir::BlockArgument>(value)) {
+    const mlir::AsmParserState::BlockDefinition* block = places_.getBlockDef(argument.getOwner());
+    if (block == nullptr || argument.getArgNumber() >= block->arguments.size()) return {};
+    return text(block->arguments[argument.getArgNumber()].loc);
+  }
+  const auto result = llvm::cast<mlir::OpResult>(value);
+  const mlir::AsmParserState::OperationDefinition* place = places_.getOpDef(result.getOwner());
+  if (place == nullptr) return {};
+  std::string name;
+  unsigned start = 0;
+  for (const auto& group : place->resultGroups) {
+    if (group.startIndex > result.getResultNumber()) break;
+    name = text(group.definition.loc);
+    start = group.startIndex;
+  }
+  const unsigned within = result.getResultNumber() - start;
+  return name.empty() || within == 0 ? name : fmt::format("{}_{}", name, within);
+}
+
 Status ParsedModule::fail(mlir::Operation* op, const std::string& what) const {
   return invalid_argument(fmt::format("{}: {}: {}", where(op), op->getName().getStringRef().str(), what));
 }

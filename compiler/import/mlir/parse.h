@@ -6,6 +6,7 @@
 #include <mlir/IR/Block.h>
 #include <mlir/IR/MLIRContext.h>
 #include <mlir/IR/Operation.h>
+#include <mlir/IR/Value.h>
 
 #include <memory>
 #include <string>
@@ -25,6 +26,8 @@ class ParsedModule {
 
   /// FILE:LINE where the text of `op` stands, whatever a loc(...) in the text claims.
   std::string where(mlir::Operation* op) const;
+  /// The name of a value in the text, without "%", and with "_1" for the second result of several; empty if it has none.
+  std::string name_of(mlir::Value value) const;
   /// An error with a message like "FILE:LINE: stablehlo.scatter: what".
   Status fail(mlir::Operation* op, const std::string& what) const;
   /// `status` with the same start of the message, for an error without a location.

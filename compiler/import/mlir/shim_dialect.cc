@@ -54,6 +54,13 @@ class MhloShim final : public ShimDialect {
   explicit MhloShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<MhloShim>()) {}
 };
 
+class SdyShim final : public ShimDialect {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SdyShim)
+  static llvm::StringRef getDialectNamespace() { return "sdy"; }
+  explicit SdyShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<SdyShim>()) {}
+};
+
 class TensorShim final : public ShimDialect {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(TensorShim)
@@ -64,6 +71,8 @@ class TensorShim final : public ShimDialect {
 
 }  // namespace
 
-void load_shim_dialects(mlir::MLIRContext& context) { context.loadDialect<StablehloShim, ChloShim, MhloShim, TensorShim>(); }
+void load_shim_dialects(mlir::MLIRContext& context) {
+  context.loadDialect<StablehloShim, ChloShim, MhloShim, SdyShim, TensorShim>();
+}
 
 }  // namespace strew::inline v0

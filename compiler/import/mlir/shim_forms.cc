@@ -1,15 +1,18 @@
-// Nearly every pretty form reads "operands, key = value, ... {attributes} : types", so one hook parses them all; only operations with
-// brackets or keywords of their own have another hook. A value is an integer, a list of integers, or a keyword, which is kept as a string.
-// MLIR's attribute parser cannot read values: it would also consume the colon before the types.
+// Nearly every pretty form reads "operands, key = value, ... {attributes} : types", so one hook parses them all, and skips what else stands
+// before the types (tolerant_form.h); only operations with regions or constants in their forms have another hook. A value is an integer, a
+// list of integers, a keyword, which is kept as a string, or anything else, which is kept as its text. MLIR's attribute parser cannot read
+// values: it would also consume the colon before the types.
 //
-// The types after the colon are a function type; or one type for all operands and the result; or for select the types of the predicate and
-// of the values; or for complex, real and imag the type on the complex side. Tested by tests/unit/stablehlo_import_test.cc.
+// The types after the colon are a function type; or one type for all operands and the result; or one per operand, and results of the same
+// types; or for select the types of the predicate and of the values; or for complex, real and imag the type on the complex side. Tested by tests/unit/stablehlo_import_test.cc.
 #include "compiler/import/mlir/shim_forms.h"
 
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
 #include <mlir/IR/OpImplementation.h>
+
+#include "compiler/import/mlir/tolerant_form.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -20,7 +23,7 @@ using mlir::OpAsmParser;
 using mlir::OperationState;
 using mlir::ParseResult;
 using mlir::success;
-using Operands = llvm::SmallVector<OpAsmParser::UnresolvedOperand, 4>;
+using Operands = UnresolvedOperands;
 
 llvm::StringRef short_name(const OperationState& state) {
   const llvm::StringRef full = state.name.getStringRef();
@@ -51,8 +54,10 @@ llvm::StringRef generic_key(llvm::StringRef op, llvm::StringRef key) {
   return key;
 }
 
+/// Parses the value of a key. What is no integer, keyword or list of integers is kept as its text.
 ParseResult parse_value(OpAsmParser& parser, mlir::Attribute& value) {
   mlir::Builder& builder = parser.getBuilder();
+  const llvm::StringRef ahead = text_ahead(parser);
   llvm::StringRef word;
   int64_t number = 0;
   if (mlir::OptionalParseResult found = parser.parseOptionalInteger(number); found.has_value()) {
@@ -63,36 +68,42 @@ ParseResult parse_value(OpAsmParser& parser, mlir::Attribute& value) {
     value = builder.getStringAttr(word);
     return success();
   }
-  llvm::SmallVector<int64_t> list;
-  const auto item = [&]() -> ParseResult {
-    if (mlir::succeeded(parser.parseOptionalKeyword(&word))) return success();  // precision = [DEFAULT, DEFAULT]
-    return parser.parseInteger(list.emplace_back());
-  };
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, item)) return failure();
-  value = builder.getDenseI64ArrayAttr(list);
+  if (is_integer_list(ahead)) {
+    llvm::SmallVector<int64_t> list;
+    const auto item = [&]() -> ParseResult { return parser.parseInteger(list.emplace_back()); };
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, item)) return failure();
+    value = builder.getDenseI64ArrayAttr(list);
+    return success();
+  }
+  const char* begin = ahead.data();
+  if (skip_piece(parser, nullptr)) return parser.emitError(parser.getCurrentLocation(), "expected an integer, a list or a word");
+  value = builder.getStringAttr(llvm::StringRef(begin, text_ahead(parser).data() - begin).rtrim());
   return success();
 }
 
-/// Parses the operands and then the "key = value" items.
+bool on_new_line(const char* from, const char* to) { return llvm::StringRef(from, to - from).contains('\n'); }
+
+/// Parses the operands, the "key = value" items, and whatever else stands before the attributes, the types or a region.
 ParseResult parse_items(OpAsmParser& parser, OperationState& state, Operands& operands) {
-  bool first = true;
+  const char* last = text_ahead(parser).data();
   for (;;) {
-    OpAsmParser::UnresolvedOperand operand;
+    const llvm::StringRef ahead = text_ahead(parser);
+    if (ahead.starts_with(":") || ahead.starts_with("{") || ahead.starts_with("}") || ahead.empty()) return success();
+    if (ahead.starts_with("loc(") || (on_new_line(last, ahead.data()) && starts_operation(ahead))) return success();
     llvm::StringRef key;
-    if (mlir::OptionalParseResult found = parser.parseOptionalOperand(operand); found.has_value()) {
-      if (failed(*found)) return failure();
-      operands.push_back(operand);
+    if (mlir::OptionalParseResult region = parse_region_here(parser, state); region.has_value()) {
+      if (failed(*region)) return failure();
     } else if (mlir::succeeded(parser.parseOptionalKeyword(&key))) {
+      if (failed(parser.parseOptionalEqual())) continue;
       const std::string name = generic_key(short_name(state), key).str();
       mlir::Attribute value;
-      if (parser.parseEqual() || parse_value(parser, value)) return failure();
+      if (parse_value(parser, value)) return failure();
       if (state.attributes.get(name)) return parser.emitError(parser.getNameLoc()) << "'" << name << "' is given twice";
       state.addAttribute(name, value);
-    } else {
-      return first ? success() : parser.emitError(parser.getCurrentLocation(), "expected an operand or 'key = value'");
+    } else if (skip_piece(parser, &operands)) {
+      return parser.emitError(parser.getCurrentLocation(), "expected an operand, 'key = value' or ':'");
     }
-    first = false;
-    if (failed(parser.parseOptionalComma())) return success();
+    last = ahead.data();
   }
 }
 
@@ -113,33 +124,60 @@ void spread_type(llvm::StringRef name, mlir::Type type, size_t count, llvm::Smal
   if (name == "real" || name == "imag" || name == "abs") result = with_element(type, complex.getElementType());
 }
 
-/// Parses "{attributes} : types" and resolves the operands. Without `has_result` the types are those of the operands (stablehlo.return).
-ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operands, bool has_result) {
-  if (parser.parseOptionalAttrDict(state.attributes)) return failure();
-  llvm::SmallVector<mlir::Type> types;
-  const llvm::SMLoc place = parser.getCurrentLocation();
-  if (!has_result && operands.empty()) return success();
-  if (parser.parseColonTypeList(types)) return failure();
-  auto function = types.size() == 1 ? llvm::dyn_cast<mlir::FunctionType>(types[0]) : mlir::FunctionType();
+/// Parses the types after the colon: T, T; (T, T) -> T; T, T -> (T, T).
+struct Types {
+  llvm::SmallVector<mlir::Type> list, results;
+  bool has_arrow = false;
+};
+ParseResult parse_types(OpAsmParser& parser, Types& types) {
+  if (parser.parseColonTypeList(types.list)) return failure();
+  const auto function = types.list.size() == 1 ? llvm::dyn_cast<mlir::FunctionType>(types.list[0]) : mlir::FunctionType();
   if (function) {
-    state.addTypes(function.getResults());
-    return parser.resolveOperands(operands, function.getInputs(), place, state.operands);
+    types.list.assign(function.getInputs().begin(), function.getInputs().end());
+    types.results.assign(function.getResults().begin(), function.getResults().end());
+    types.has_arrow = true;
+    return success();
   }
-  if (!has_result) return parser.resolveOperands(operands, types, place, state.operands);
-  llvm::SmallVector<mlir::Type> inputs;
-  mlir::Type result = types.back();
-  if (mlir::succeeded(parser.parseOptionalArrow())) {  // chlo.erf %x : T -> T
-    inputs = types;
-    if (parser.parseType(result)) return failure();
-  } else if (types.size() == 1) {
-    spread_type(short_name(state), types[0], operands.size(), inputs, result);
-  } else if (short_name(state) == "select" && types.size() == 2 && operands.size() == 3) {
-    inputs = {types[0], types[1], types[1]};
-  } else {
-    return parser.emitError(place) << types.size() << " types after ':', expected one, or (operands) -> results";
+  if (failed(parser.parseOptionalArrow())) return success();
+  types.has_arrow = true;
+  const auto item = [&]() -> ParseResult { return parser.parseType(types.results.emplace_back()); };
+  const bool is_list = text_ahead(parser).starts_with("(");
+  return parser.parseCommaSeparatedList(is_list ? OpAsmParser::Delimiter::Paren : OpAsmParser::Delimiter::None, item);
+}
+
+/// Parses a region, "{attributes}", the types and more regions, and resolves the operands. Without `has_result` the types are those of the
+/// operands (stablehlo.return).
+ParseResult finish(OpAsmParser& parser, OperationState& state, Operands& operands, bool has_result) {
+  const auto regions = [&]() -> ParseResult {
+    mlir::OptionalParseResult region = parse_region_here(parser, state);
+    while (region.has_value() && mlir::succeeded(*region)) region = parse_region_here(parser, state);
+    return region.has_value() ? *region : ParseResult(success());
+  };
+  if (regions() || parser.parseOptionalAttrDict(state.attributes)) return failure();
+  const llvm::SMLoc place = parser.getCurrentLocation();
+  if (operands.empty() && (!has_result || (parser.getNumResults() == 0 && !text_ahead(parser).starts_with(":"))))
+    return success();
+  Types types;
+  if (parse_types(parser, types)) return failure();
+  const size_t results = parser.getNumResults();
+  llvm::SmallVector<mlir::Type> inputs = types.list;
+  if (!has_result) {
+    types.results.clear();
+  } else if (!types.has_arrow && types.list.size() == 1 && results <= 1) {
+    mlir::Type result = types.list[0];
+    spread_type(short_name(state), types.list[0], operands.size(), inputs, result);
+    if (results == 1) types.results = {result};
+  } else if (!types.has_arrow && short_name(state) == "select" && types.list.size() == 2 && operands.size() == 3) {
+    inputs = {types.list[0], types.list[1], types.list[1]};
+    types.results = {types.list[1]};
+  } else if (!types.has_arrow && types.list.size() == operands.size() && (results == operands.size() || results == 0)) {
+    if (results > 0) types.results = types.list;  // optimization_barrier %a, %b : A, B
+  } else if (!types.has_arrow) {
+    return parser.emitError(place) << types.list.size() << " types after ':', expected one, or (operands) -> results";
   }
-  state.addTypes(result);
-  return parser.resolveOperands(operands, inputs, place, state.operands);
+  state.addTypes(types.results);
+  if (parser.resolveOperands(operands, inputs, place, state.operands)) return failure();
+  return regions();
 }
 
 ParseResult operands_form(OpAsmParser& parser, OperationState& state) {
@@ -209,31 +247,69 @@ ParseResult slice_form(OpAsmParser& parser, OperationState& state) {
   return finish(parser, state, operands, /*has_result=*/true);
 }
 
-/// Parses: reduce(%x init: %c), ... applies OP across dimensions = [...] : (A, C) -> R. The operands get the order of the generic form:
-/// inputs, then initial values. OP becomes the attribute "applies".
+/// Parses: reduce(%x init: %c), ... applies OP across dimensions = [...] : (A, C) -> R, or
+///   reduce(%x init: %c), ... across dimensions = [...] : (A, C) -> R reducer(%a: T, %b: T) ... { ... }
+/// The operands get the order of the generic form: inputs, then initial values; and so do the arguments of the region, which are written as
+/// pairs. OP becomes the attribute "applies".
 ParseResult reduce_form(OpAsmParser& parser, OperationState& state) {
   Operands inputs, initial;
   const auto pair = [&]() -> ParseResult {
     return failure(parser.parseLParen() || parser.parseOperand(inputs.emplace_back()) || parser.parseKeyword("init") ||
                    parser.parseColon() || parser.parseOperand(initial.emplace_back()) || parser.parseRParen());
   };
-  mlir::StringAttr unused;
   llvm::StringRef applied;
   mlir::Attribute dims;
   if (parser.parseCommaSeparatedList(pair)) return failure();
-  if (failed(parser.parseOptionalKeyword("applies")))
-    return parser.emitError(parser.getNameLoc()) << "only 'applies OP across dimensions = [...]' is read, or the generic form";
-  if (parser.parseKeyword(&applied) || parser.parseKeyword("across") || parser.parseKeyword("dimensions") ||
-      parser.parseEqual() || parse_value(parser, dims))
+  if (mlir::succeeded(parser.parseOptionalKeyword("applies"))) {
+    if (parser.parseKeyword(&applied)) return failure();
+    state.addAttribute("applies", parser.getBuilder().getStringAttr(applied));
+  }
+  if (parser.parseKeyword("across") || parser.parseKeyword("dimensions") || parser.parseEqual() || parse_value(parser, dims))
     return failure();
-  state.addAttribute("applies", parser.getBuilder().getStringAttr(applied));
   state.addAttribute("dimensions", dims);
   inputs.append(initial.begin(), initial.end());
-  return finish(parser, state, inputs, /*has_result=*/true);
+  if (finish(parser, state, inputs, /*has_result=*/true)) return failure();
+  if (!applied.empty()) return success();
+  if (parser.parseKeyword("reducer")) return failure();
+  llvm::SmallVector<OpAsmParser::Argument> current, update;
+  while (text_ahead(parser).starts_with("(")) {
+    const auto argument = [&](llvm::SmallVector<OpAsmParser::Argument>& list) {
+      return parser.parseArgument(list.emplace_back(), /*allowType=*/true, /*allowAttrs=*/true);
+    };
+    if (parser.parseLParen() || argument(current) || parser.parseComma() || argument(update) || parser.parseRParen())
+      return failure();
+  }
+  current.append(update.begin(), update.end());
+  return parser.parseRegion(*state.addRegion(), current);
 }
 
-ParseResult unread_form(OpAsmParser& parser, OperationState& /*state*/) {
-  return parser.emitError(parser.getNameLoc()) << "this operation's pretty form is not read";
+/// Parses: while(%a = %x, ...) : T, ... attributes {...} cond { ... } do { ... }
+ParseResult while_form(OpAsmParser& parser, OperationState& state) {
+  llvm::SmallVector<OpAsmParser::Argument> arguments;
+  Operands operands;
+  llvm::SmallVector<mlir::Type> types;
+  const auto pair = [&]() -> ParseResult {
+    return failure(parser.parseArgument(arguments.emplace_back()) || parser.parseEqual() ||
+                   parser.parseOperand(operands.emplace_back()));
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren, pair)) return failure();
+  const llvm::SMLoc place = parser.getCurrentLocation();
+  if (text_ahead(parser).starts_with(":") && parser.parseColonTypeList(types)) return failure();
+  if (parser.resolveOperands(operands, types, place, state.operands)) return failure();
+  state.addTypes(types);
+  for (size_t i = 0; i < types.size(); ++i) arguments[i].type = types[i];
+  if (mlir::succeeded(parser.parseOptionalKeyword("attributes")) && parser.parseOptionalAttrDict(state.attributes))
+    return failure();
+  return failure(parser.parseKeyword("cond") || parser.parseRegion(*state.addRegion(), arguments) || parser.parseKeyword("do") ||
+                 parser.parseRegion(*state.addRegion(), arguments));
+}
+
+/// Parses: mesh @name = <["x"=2]> {attributes}. A mesh is a symbol, which nothing here looks up.
+ParseResult mesh_form(OpAsmParser& parser, OperationState& state) {
+  mlir::StringAttr name;
+  if (parser.parseSymbolName(name) || parser.parseEqual() || skip_piece(parser, nullptr)) return failure();
+  state.addAttribute("sym_name", name);
+  return parser.parseOptionalAttrDict(state.attributes);
 }
 
 ParseResult mhlo_form(OpAsmParser& parser, OperationState& /*state*/) {
@@ -249,9 +325,9 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
     Hook hook;
   };
   static constexpr Row kRows[] = {
-      {"stablehlo.constant", constant_form}, {"stablehlo.return", return_form},      {"stablehlo.custom_call", custom_call_form},
-      {"stablehlo.compare", compare_form},   {"stablehlo.reduce", reduce_form},      {"stablehlo.slice", slice_form},
-      {"stablehlo.while", unread_form},      {"stablehlo.dot_general", unread_form}, {"stablehlo.convolution", unread_form},
+      {"stablehlo.constant", constant_form}, {"stablehlo.return", return_form}, {"stablehlo.custom_call", custom_call_form},
+      {"stablehlo.compare", compare_form},   {"stablehlo.reduce", reduce_form}, {"stablehlo.slice", slice_form},
+      {"stablehlo.while", while_form},       {"sdy.mesh", mesh_form},           {"sdy.return", return_form},
   };
   static constexpr Hook kMhlo = mhlo_form, kOperands = operands_form;
   if (name.starts_with("mhlo.")) return kMhlo;

@@ -1,6 +1,6 @@
 // Translates a module to Imported: the arguments of each public function become inputs, its operations are translated by the handlers of
 // op_list.h, and its results become outputs. Private functions are translated at their calls. Kernels are named after the public function
-// that contains them. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// that contains them, those in regions after the path of the region. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include "compiler/import/stablehlo/import.h"
 
 #include <fmt/format.h>
@@ -13,26 +13,66 @@
 namespace strew::inline v0 {
 namespace {
 
+/// Adds an argument of a public function. One that is no tensor that strew stores is a value of an opaque operation, the function itself.
+void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgument argument, const std::string& name) {
+  auto type = tensor_type(argument.getType());
+  if (!type.ok()) {
+    Opaque opaque;
+    opaque.operation = "func.func";
+    opaque.location = t.location(function);
+    opaque.reason = fmt::format("argument {}: {}", argument.getArgNumber(), type.status().message());
+    t.refused(invalid_argument(opaque.location + ": " + opaque.reason));
+    t.out.opaques.push_back(std::move(opaque));
+    t.add_opaque_value(argument, static_cast<int>(t.out.opaques.size()) - 1, 0);
+    return;
+  }
+  Value value;
+  value.kind = ValueKind::input;
+  value.name = name;
+  t.reserve(name);
+  value.type = *type;
+  value.index = static_cast<int>(t.out.inputs.size());
+  t.out.inputs.push_back({name, *type, false});
+  t.bind(argument, t.add_value(std::move(value)));
+}
+
 /// Translates one function. `prefix` of the names of inputs and outputs: "" if the file has one public function, else "NAME.".
 Status import_function(Translation& t, mlir::func::FuncOp function, const std::string& prefix) {
   if (function.isExternal()) return t.parsed.fail(function, fmt::format("function '{}' has no body", function.getName().str()));
   t.begin_function(function.getName().str());
-  for (mlir::BlockArgument argument : function.getArguments()) {
-    auto type = tensor_type(argument.getType());
-    if (!type.ok())
-      return t.parsed.at(function,
-                         invalid_argument(fmt::format("argument {}: {}", argument.getArgNumber(), type.status().message())));
-    Value value;
-    value.kind = ValueKind::input;
-    value.type = *type;
-    value.index = static_cast<int>(t.out.inputs.size());
-    t.out.inputs.push_back({fmt::format("{}arg{}", prefix, argument.getArgNumber()), *type, false});
-    t.bind(argument, t.add_value(std::move(value)));
+  if (!llvm::hasSingleElement(function.getBody())) {
+    t.refused(t.parsed.fail(function, "has several blocks, expected straight-line code"));
+    return {};
   }
+  for (const mlir::BlockArgument argument : function.getArguments())
+    add_argument(t, function, argument, fmt::format("{}arg{}", prefix, argument.getArgNumber()));
   std::vector<int> results;
   STREW_TRY(t.translate_body(function, results));
   for (size_t i = 0; i < results.size(); ++i) t.out.outputs.push_back({fmt::format("{}result{}", prefix, i), results[i]});
   return {};
+}
+
+/// The first attribute that JAX or TensorFlow writes, of the module, or of a function, its arguments or results; empty if there is none.
+std::string xla_attribute(mlir::Block& body) {
+  const auto find = [](mlir::DictionaryAttr attributes) {
+    for (const mlir::NamedAttribute attribute : attributes ? attributes.getValue() : llvm::ArrayRef<mlir::NamedAttribute>()) {
+      const llvm::StringRef name = attribute.getName().getValue();
+      if (name.starts_with("jax.") || name.starts_with("tf.") || name.starts_with("tf_saved_model.") ||
+          name == "mhlo.num_partitions" || name == "mhlo.num_replicas")
+        return name.substr(0, 80).str();
+    }
+    return std::string();
+  };
+  mlir::Operation* module = body.getParentOp();
+  std::string found = module != nullptr ? find(module->getAttrDictionary()) : "";
+  for (mlir::Operation& op : body) {
+    auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
+    if (!function || !found.empty()) continue;
+    found = find(function->getAttrDictionary());
+    for (unsigned i = 0; i < function.getNumArguments() && found.empty(); ++i) found = find(function.getArgAttrDict(i));
+    for (unsigned i = 0; i < function.getNumResults() && found.empty(); ++i) found = find(function.getResultAttrDict(i));
+  }
+  return found;
 }
 
 }  // namespace
@@ -40,16 +80,22 @@ Status import_function(Translation& t, mlir::func::FuncOp function, const std::s
 Expected<Imported> import_stablehlo(const ParsedModule& parsed, const ImportOptions& options) {
   Translation t(parsed, options);
   t.out.format = "stablehlo";
+  t.xla_attribute = xla_attribute(parsed.body());
   std::vector<mlir::func::FuncOp> entries;
   for (mlir::Operation& op : parsed.body()) {
     auto function = llvm::dyn_cast<mlir::func::FuncOp>(op);
-    if (!function) return parsed.fail(&op, "stands outside a function, expected func.func");
+    if (!function) {  // a mesh (sdy.mesh), a nested module
+      if (op.getName().getDialectNamespace() != "sdy")
+        t.refused(parsed.fail(&op, "stands outside a function, expected func.func"));
+      continue;
+    }
     t.functions[function.getName()] = function;
     if (function.isPublic()) entries.push_back(function);
   }
   for (mlir::func::FuncOp function : entries)
     STREW_TRY(import_function(t, function, entries.size() == 1 ? "" : function.getName().str() + "."));
   if (t.out.kernels.empty()) {
+    STREW_TRY(t.first_refusal());
     mlir::Operation* first = parsed.body().empty() ? nullptr : &parsed.body().front();
     return invalid_argument(fmt::format(
         "{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function", parsed.where(first)));

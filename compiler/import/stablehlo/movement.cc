@@ -1,6 +1,8 @@
-// Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, concatenate. They become Computes. Ranks, element
+// Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, reverse, concatenate. They become Computes. Ranks, element
 // types and static extents are checked here, because the interpreter relies on them to stay in bounds. Tested by
 // tests/unit/stablehlo_module_test.cc.
+#include "compiler/import/stablehlo/movement.h"
+
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
@@ -13,21 +15,12 @@
 #include "compiler/import/stablehlo/translation.h"
 
 namespace strew::inline v0 {
-namespace {
-
 bool is_static(const TensorType& type) { return std::find(type.dims.begin(), type.dims.end(), kDynamic) == type.dims.end(); }
 
 Status counts(mlir::Operation* op, unsigned operands) {
   if (op->getNumOperands() == operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
   return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected {}, 1 and 0", op->getNumOperands(),
                                       op->getNumResults(), op->getNumRegions(), operands));
-}
-
-/// The result's type, which must be static: no operand determines its extents.
-Expected<TensorType> static_result(mlir::Operation* op) {
-  STREW_ASSIGN(TensorType type, result_type(op, 0));
-  if (is_static(type)) return type;
-  return invalid_argument(fmt::format("result {}, expected static extents", text_of(op->getResult(0).getType())));
 }
 
 Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int rank) {
@@ -38,7 +31,6 @@ Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int r
   return invalid_argument(fmt::format("{} is {}, expected 0 to {}", name.str(), dim, rank - 1));
 }
 
-/// Refuses `dims` unless they are `count` different numbers from 0 to `rank` - 1.
 Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std::string_view what) {
   if (dims.size() != count) return invalid_argument(fmt::format("{} {}, expected {}", dims.size(), what, count));
   std::vector<bool> seen(static_cast<size_t>(rank), false);
@@ -54,6 +46,15 @@ Status same_elements(mlir::Operation* op) {
   for (const mlir::Value operand : op->getOperands())
     STREW_TRY(same_element(operand.getType(), op->getResult(0).getType(), "element type", "result"));
   return {};
+}
+
+namespace {
+
+/// The result's type, which must be static: no operand determines its extents.
+Expected<TensorType> static_result(mlir::Operation* op) {
+  STREW_ASSIGN(TensorType type, result_type(op, 0));
+  if (is_static(type)) return type;
+  return invalid_argument(fmt::format("result {}, expected static extents", text_of(op->getResult(0).getType())));
 }
 
 Status read_iota(mlir::Operation* op, Compute& compute) {
@@ -150,6 +151,21 @@ Status read_slice(mlir::Operation* op, Compute& compute) {
   return {};
 }
 
+Status read_reverse(mlir::Operation* op, Compute& compute) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"dimensions"}));
+  STREW_TRY(counts(op, 1));
+  STREW_TRY(same_elements(op));
+  STREW_ASSIGN(TensorType operand, operand_type(op, 0));
+  STREW_ASSIGN(TensorType result, result_type(op, 0));
+  STREW_TRY(unify_dims({&operand, &result}, "reverse", "result"));
+  STREW_ASSIGN(compute.dims, attributes.integers("dimensions"));
+  STREW_TRY(check_dims(compute.dims, compute.dims.size(), operand.rank(), "dimensions"));
+  compute.op = ComputeOp::reverse;
+  compute.results = {std::move(result)};
+  return {};
+}
+
 Status read_concatenate(mlir::Operation* op, Compute& compute) {
   STREW_TRY(Attributes(op).only({"dimension"}));
   if (op->getNumOperands() == 0) return invalid_argument("no operands, expected at least 1");
@@ -177,19 +193,20 @@ Status read_concatenate(mlir::Operation* op, Compute& compute) {
   return {};
 }
 
+}  // namespace
+
 Status import_with(Translation& t, mlir::Operation* op, Status (*read)(mlir::Operation*, Compute&)) {
   Compute compute;
   STREW_TRY(t.parsed.at(op, read(op, compute)));
   return t.add_compute(op, std::move(compute));
 }
 
-}  // namespace
-
 Status import_iota(Translation& t, mlir::Operation* op) { return import_with(t, op, read_iota); }
 Status import_broadcast_in_dim(Translation& t, mlir::Operation* op) { return import_with(t, op, read_broadcast); }
 Status import_reshape(Translation& t, mlir::Operation* op) { return import_with(t, op, read_reshape); }
 Status import_transpose(Translation& t, mlir::Operation* op) { return import_with(t, op, read_transpose); }
 Status import_slice(Translation& t, mlir::Operation* op) { return import_with(t, op, read_slice); }
+Status import_reverse(Translation& t, mlir::Operation* op) { return import_with(t, op, read_reverse); }
 Status import_concatenate(Translation& t, mlir::Operation* op) { return import_with(t, op, read_concatenate); }
 
 }  // namespace strew::inline v0

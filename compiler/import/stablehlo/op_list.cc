@@ -27,6 +27,13 @@ constexpr std::array kRows{
     Row{"stablehlo.slice", import_slice},
     Row{"stablehlo.concatenate", import_concatenate},
     Row{"stablehlo.reduce", import_reduce},
+    Row{"stablehlo.reverse", import_reverse},
+    Row{"stablehlo.pad", import_pad},
+    Row{"stablehlo.reduce_window", import_reduce_window},
+    Row{"stablehlo.get_dimension_size", import_get_dimension_size},
+    Row{"stablehlo.dynamic_broadcast_in_dim", import_dynamic_broadcast_in_dim},
+    Row{"stablehlo.dynamic_reshape", import_dynamic_reshape},
+    Row{"stablehlo.dynamic_iota", import_dynamic_iota},
     Row{"stablehlo.optimization_barrier", import_optimization_barrier},
 };
 
@@ -38,10 +45,9 @@ const OpHandler* find_handler(llvm::StringRef name) {
   return nullptr;
 }
 
-std::string handled_operations() {
-  std::string text;
-  for (const Row& row : kRows) text += (text.empty() ? "" : ", ") + row.name.str();
-  return text + ", or elementwise operations";
+bool is_indexed(llvm::StringRef name) {
+  return name == "stablehlo.scatter" || name == "stablehlo.gather" || name == "stablehlo.dynamic_gather" ||
+         name == "stablehlo.dynamic_slice" || name == "stablehlo.dynamic_update_slice";
 }
 
 }  // namespace strew::inline v0

@@ -1,6 +1,6 @@
 // stablehlo.scatter: N operands, indices, N updates and a region. The constraints on element types and operand counts
 // (C5, C6, C23, C25) are checked here, on MLIR's types, which still show quantization; an Op allows more. verify()
-// checks the other constraints. The policy is the specification's, skip_element. Tested by
+// checks the other constraints. The policy is the specification's, skip_element, or XLA's (translation.cc). Tested by
 // tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
 #include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
@@ -96,6 +96,7 @@ Status read_scatter(mlir::Operation* op, Scatter& scatter) {
   STREW_TRY(attributes.only({"scatter_dimension_numbers", "indices_are_sorted", "unique_indices"}));
   STREW_TRY(read_tensors(op, scatter));
   STREW_ASSIGN(scatter.dims, scatter_dims_from(attributes.get("scatter_dimension_numbers")));
+  infer_index_vector(scatter.indices, scatter.dims.index_vector_dim, scatter.dims.scatter_dims_to_operand_dims.size());
   STREW_ASSIGN(scatter.indices_are_sorted, attributes.flag("indices_are_sorted"));
   STREW_ASSIGN(scatter.unique_indices, attributes.flag("unique_indices"));
   scatter.oob = OobPolicy::skip_element;

@@ -50,4 +50,10 @@ Status same_element(mlir::Type a, mlir::Type b, std::string_view label, std::str
   return invalid_argument(fmt::format("{}: {} {}, expected element type {}", label, what, text_of(b), text_of(element_of(a))));
 }
 
+void infer_index_vector(TensorType& indices, int64_t index_vector_dim, size_t components) {
+  if (index_vector_dim < 0 || index_vector_dim >= indices.rank()) return;
+  int64_t& extent = indices.dims[static_cast<size_t>(index_vector_dim)];
+  if (extent == kDynamic) extent = static_cast<int64_t>(components);
+}
+
 }  // namespace strew::inline v0

@@ -21,4 +21,7 @@ Status unify_dims(const std::vector<TensorType*>& types, std::string_view label,
 /// Fails with `label` if the element types of `a` and `b`, quantization included, differ.
 Status same_element(mlir::Type a, mlir::Type b, std::string_view label, std::string_view what);
 
+/// The extent of the index vector follows from its number of components (constraints C3 and C19), if the text leaves it open.
+void infer_index_vector(TensorType& indices, int64_t index_vector_dim, size_t components);
+
 }  // namespace strew::inline v0

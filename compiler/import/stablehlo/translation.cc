@@ -3,6 +3,7 @@
 #include "compiler/import/stablehlo/translation.h"
 
 #include <fmt/format.h>
+#include <llvm/ADT/StringExtras.h>
 
 #include "compiler/import/mlir/shim_forms.h"
 #include "compiler/import/mlir/types.h"
@@ -21,14 +22,11 @@ void Translation::begin_function(std::string name) {
   next_number_ = 2;
   scopes_.clear();
   scopes_.emplace_back();
+  callees_.clear();
 }
 
 Status Translation::translate_body(mlir::func::FuncOp function, std::vector<int>& results) {
-  if (!llvm::hasSingleElement(function.getBody()))
-    return parsed.fail(function, "has several blocks, expected straight-line code");
   for (mlir::Operation& op : function.getBody().front()) {
-    if (++operations_ > kMaxOperations)
-      return parsed.fail(&op, fmt::format("more than {} operations once calls are inlined", kMaxOperations));
     if (llvm::isa<mlir::func::ReturnOp>(op)) {
       for (unsigned i = 0; i < op.getNumOperands(); ++i) results.push_back(operand(&op, i));
       continue;
@@ -42,28 +40,55 @@ Status Translation::translate_call(mlir::func::CallOp call) {
   const auto found = functions.find(call.getCallee());
   if (found == functions.end() || found->second.isExternal())
     return parsed.fail(call, fmt::format("function '{}' has no body here", call.getCallee().str()));
-  if (scopes_.size() > kMaxCallDepth) return parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCallDepth));
   mlir::func::FuncOp function = found->second;
+  if (!llvm::hasSingleElement(function.getBody()))
+    return parsed.fail(function, "has several blocks, expected straight-line code");
   if (call.getCalleeType() != function.getFunctionType())
     return parsed.fail(call, fmt::format("the call's types are not those of '{}'", call.getCallee().str()));
+  if (scopes_.size() > kMaxCallDepth)
+    return fatal(parsed.fail(call, fmt::format("calls are nested more than {} deep", kMaxCallDepth)));
   llvm::DenseMap<mlir::Value, int> scope;
   for (unsigned i = 0; i < call.getNumOperands(); ++i) scope[function.getArgument(i)] = operand(call, i);
   scopes_.push_back(std::move(scope));
+  callees_.push_back(call.getCallee().str());
   std::vector<int> results;
-  STREW_TRY(translate_body(function, results));
+  STREW_TRY(fatal(translate_body(function, results)));
+  callees_.pop_back();
   scopes_.pop_back();
   if (results.size() != call.getNumResults())
     return parsed.fail(function, fmt::format("returns {} values, expected {}", results.size(), call.getNumResults()));
   for (unsigned i = 0; i < call.getNumResults(); ++i) bind(call.getResult(i), results[i]);
+  is_fatal_ = false;
   return {};
 }
 
-Status Translation::translate(mlir::Operation* op) {
+/// Runs the operation's handler. What a handler that fails has added is taken back.
+Status Translation::run_handler(mlir::Operation* op) {
   const OpHandler* handler = find_handler(op->getName().getStringRef());
-  if (handler) return (*handler)(*this, op);
-  if (is_scalar_op(op->getName().getStringRef())) return import_elementwise(*this, op);
-  if (op->getName().getDialectNamespace() == "mhlo") return parsed.fail(op, kMhloAdvice);
-  return parsed.fail(op, fmt::format("not read here, expected one of {}", handled_operations()));
+  const size_t values = out.values.size(), constants = out.constants.size(), computes = out.computes.size();
+  const Status status = handler != nullptr ? (*handler)(*this, op) : import_elementwise(*this, op);
+  if (status.ok() || is_fatal_) return status;
+  out.values.resize(values);
+  out.constants.resize(constants);
+  out.computes.resize(computes);
+  return status;
+}
+
+Status Translation::translate(mlir::Operation* op) {
+  if (++operations_ > kMaxOperations)
+    return fatal(parsed.fail(op, fmt::format("more than {} operations once calls are inlined", kMaxOperations)));
+  const llvm::StringRef name = op->getName().getStringRef();
+  for (const mlir::Value value : op->getOperands())
+    if (!is_bound(value)) return add_opaque(op, "it reads a value that is defined after it");
+  if (find_handler(name) == nullptr && !is_scalar_op(name))
+    return add_opaque(op, op->getName().getDialectNamespace() == "mhlo" ? kMhloAdvice : "");
+  const Status status = run_handler(op);
+  if (status.ok() || is_fatal_) return status;
+  if (is_indexed(name)) refused(status);
+  std::string reason = status.message();
+  const std::string start = location(op) + ": ";
+  if (reason.starts_with(start)) reason.erase(0, start.size());
+  return add_opaque(op, std::move(reason));
 }
 
 int Translation::add_value(Value value) {
@@ -71,13 +96,46 @@ int Translation::add_value(Value value) {
   return static_cast<int>(out.values.size()) - 1;
 }
 
-std::string Translation::kernel_name() {
-  std::string name = function_;
-  while (!names_.insert(name).second) name = fmt::format("{}_{}", function_, next_number_++);
+void Translation::bind(mlir::Value from, int value) {
+  scopes_.back()[from] = value;
+  std::string& name = out.values[static_cast<size_t>(value)].name;
+  if (name.empty()) name = value_name(from);
+}
+
+/// The name in the text; that of a value with a number for a name keeps its "%". Values of an inlined function and of a region have its name
+/// or path in front.
+std::string Translation::value_name(mlir::Value value) {
+  std::string name = parsed.name_of(value);
+  mlir::Operation* op = value.getDefiningOp();
+  if (name.empty()) name = op != nullptr ? op->getName().stripDialect().str() : "arg";
+  if (llvm::isDigit(name.front())) name.insert(0, "%");
+  name = path_ + (callees_.empty() ? "" : callees_.back() + ".") + name;
+  std::string unique = name;
+  while (!value_names_.insert(unique).second) unique = fmt::format("{}_{}", name, ++numbers_[name] + 1);
+  return unique;
+}
+
+std::string Translation::location(mlir::Operation* op) const {
+  return fmt::format("{}: {}", parsed.where(op), op->getName().getStringRef().str());
+}
+
+/// Outside regions, the name of the function; inside, the path and the operation. Numbered from the second kernel on.
+std::string Translation::kernel_name(mlir::Operation* op) {
+  if (path_.empty()) {
+    std::string name = function_;
+    while (!names_.insert(name).second) name = fmt::format("{}_{}", function_, next_number_++);
+    return name;
+  }
+  const std::string first = path_ + op->getName().stripDialect().str();
+  std::string name = first;
+  for (int number = 2; !names_.insert(name).second; ++number) name = fmt::format("{}_{}", first, number);
   return name;
 }
 
 Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy) {
+  Scatter* scatter = std::get_if<Scatter>(&op);
+  const bool has_xla_rule = !xla_attribute.empty() && !fixed_policy;
+  if (has_xla_rule && scatter != nullptr) scatter->oob = OobPolicy::skip_window;
   VerifyOptions strict;
   strict.equal_batching_dims = true;
   auto verified = VerifiedOp::of(std::move(op), strict);
@@ -92,18 +150,32 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
     result.result = static_cast<int>(i);
     bind(from->getResult(i), add_value(std::move(result)));
   }
-  added.name = kernel_name();
-  added.location = fmt::format("{}: {}", parsed.where(from), from->getName().getStringRef().str());
+  added.name = kernel_name(from);
+  added.location = location(from);
   added.arguments = std::move(arguments);
   added.fixed_policy = fixed_policy;
   if (fixed_policy) added.notes.emplace_back("clamp is what the operation means: --oob does not apply");
+  if (has_xla_rule)
+    added.notes.push_back(fmt::format(
+        "{}, XLA's rule: the module has the attribute '{}'",
+        is_scatter(added.op) ? "a window that does not fit is dropped whole" : "start indices are clamped", xla_attribute));
   out.kernels.push_back(std::move(added));
   return {};
 }
 
+int Translation::add_step(mlir::Operation* from, Compute compute) {
+  Value result;
+  result.kind = ValueKind::compute;
+  result.type = compute.results[0];
+  result.index = static_cast<int>(out.computes.size());
+  compute.location = location(from);
+  out.computes.push_back(std::move(compute));
+  return add_value(std::move(result));
+}
+
 Status Translation::add_compute(mlir::Operation* from, Compute compute) {
   const int number = static_cast<int>(out.computes.size());
-  compute.location = fmt::format("{}: {}", parsed.where(from), from->getName().getStringRef().str());
+  compute.location = location(from);
   for (unsigned i = 0; i < from->getNumOperands(); ++i) compute.arguments.push_back(operand(from, i));
   for (unsigned i = 0; i < from->getNumResults(); ++i) {
     Value result;

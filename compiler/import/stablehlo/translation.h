@@ -1,8 +1,10 @@
-// Translation: the state of one import, and the functions that the handlers of operations use.
+// Translation: the state of one import, and the functions that the handlers of operations use. An operation that has no handler, or that its
+// handler refuses, becomes an Opaque, and its regions are translated for the kernels in them.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/ADT/StringSet.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/IR/Operation.h>
 #include <mlir/IR/Value.h>
@@ -24,16 +26,20 @@ class Translation {
   const ImportOptions& options;
   Imported out;
   llvm::StringMap<mlir::func::FuncOp> functions;
+  std::string xla_attribute;  ///< an attribute that says that JAX or TensorFlow wrote the module; empty: none does
 
   /// Starts a function: its kernels are named after `name`, and values of earlier functions can no longer be found.
   void begin_function(std::string name);
-  /// Runs the handlers of the function's operations. `results` become the numbers of the values that the function returns.
+  /// Translates the function's operations. `results` become the numbers of the values that the function returns.
   Status translate_body(mlir::func::FuncOp function, std::vector<int>& results);
   /// Translates a call of a private function by translating its body in place.
   Status translate_call(mlir::func::CallOp call);
 
   int add_value(Value value);
-  void bind(mlir::Value from, int value) { scopes_.back()[from] = value; }
+  /// No value but the caller's may have this name.
+  void reserve(llvm::StringRef name) { value_names_.insert(name); }
+  /// Makes `value` the number of `from`, and gives it the name of `from` in the file if it has none.
+  void bind(mlir::Value from, int value);
   /// The value number of operand `index` of `op`.
   int operand(mlir::Operation* op, unsigned index) const { return scopes_.back().lookup(op->getOperand(index)); }
 
@@ -41,16 +47,42 @@ class Translation {
   Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy = false);
   /// Adds an operation that the interpreter evaluates and binds its results. This function fills in location and arguments.
   Status add_compute(mlir::Operation* from, Compute compute);
+  /// Adds one of several Computes that together are an operation, with its arguments and its one result, and returns the result's number.
+  int add_step(mlir::Operation* from, Compute compute);
+  /// Adds a value that strew does not compute: result `result` of opaque operation `opaque`. The type is unknown if it is no ranked tensor.
+  void add_opaque_value(mlir::Value from, int opaque, int result);
+  /// Why the first operation that is a scatter or gather, or an argument of a function, was refused.
+  const Status& first_refusal() const { return first_refusal_; }
+  void refused(const Status& status) {
+    if (first_refusal_.ok()) first_refusal_ = status;
+  }
+  /// `FILE:LINE: stablehlo.add`
+  std::string location(mlir::Operation* op) const;
 
  private:
   Status translate(mlir::Operation* op);
-  std::string kernel_name();
+  Status run_handler(mlir::Operation* op);
+  Status add_opaque(mlir::Operation* op, std::string reason);
+  Status translate_region(mlir::Region& region, int opaque, int& next_result);
+  bool is_bound(mlir::Value value) const { return scopes_.back().contains(value); }
+  Status fatal(const Status& status) {
+    is_fatal_ = is_fatal_ || !status.ok();
+    return status;
+  }
+  std::string kernel_name(mlir::Operation* op);
+  std::string value_name(mlir::Value value);
 
   std::vector<llvm::DenseMap<mlir::Value, int>> scopes_;
   std::string function_;
+  std::string path_;                  ///< of the region that is translated, "main/while/body/"; empty outside regions
+  std::vector<std::string> callees_;  ///< the functions that are being inlined
   std::set<std::string> names_;
-  int next_number_ = 2;  ///< for the next kernel of the function
+  llvm::StringSet<> value_names_;
+  llvm::StringMap<int> numbers_;  ///< how many names begin with a key
+  int next_number_ = 2;           ///< for the next kernel of the function
   int operations_ = 0;
+  Status first_refusal_;
+  bool is_fatal_ = false;  ///< the last error refuses the file: a limit is exceeded
 };
 
 }  // namespace strew::inline v0

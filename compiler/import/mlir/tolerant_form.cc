@@ -1,0 +1,157 @@
+// MLIR's parser has no "any token", so skip_piece() tries one kind of token after the other. Where the next token does not tell what
+// follows (a dictionary or a region, the end of an operation), the text itself is looked at. Tested by tests/unit/stablehlo_forms_test.cc.
+#include "compiler/import/mlir/tolerant_form.h"
+
+#include <llvm/ADT/StringExtras.h>
+#include <mlir/IR/Builders.h>
+#include <mlir/IR/BuiltinAttributes.h>
+
+namespace strew::inline v0 {
+namespace {
+
+using mlir::failed;
+using mlir::failure;
+using mlir::OpAsmParser;
+using mlir::ParseResult;
+using mlir::succeeded;
+using mlir::success;
+
+/// `text` without spaces and comments at its start.
+llvm::StringRef trimmed(llvm::StringRef text) {
+  for (;;) {
+    text = text.ltrim();
+    if (!text.starts_with("//")) return text;
+    text = text.drop_until([](char c) { return c == '\n'; });
+  }
+}
+
+bool is_name_char(char c) { return llvm::isAlnum(c) || c == '_' || c == '$' || c == '.' || c == '-'; }
+
+/// Takes "%name" and an optional "#3" or ":3" from the start of the text. False if there is none.
+bool take_value(llvm::StringRef& text) {
+  if (!text.consume_front("%")) return false;
+  text = trimmed(text.drop_while(is_name_char));
+  if (text.starts_with(":") || text.starts_with("#"))
+    text = trimmed(trimmed(text.drop_front()).drop_while([](char c) { return llvm::isDigit(c); }));
+  return true;
+}
+
+/// One opening or closing bracket: 0 to 3 for ( [ { <.
+int take_open(OpAsmParser& parser) {
+  if (succeeded(parser.parseOptionalLParen())) return 0;
+  if (succeeded(parser.parseOptionalLSquare())) return 1;
+  if (succeeded(parser.parseOptionalLBrace())) return 2;
+  return succeeded(parser.parseOptionalLess()) ? 3 : -1;
+}
+bool take_close(OpAsmParser& parser, int kind) {
+  switch (kind) {
+    case 0:
+      return succeeded(parser.parseOptionalRParen());
+    case 1:
+      return succeeded(parser.parseOptionalRSquare());
+    case 2:
+      return succeeded(parser.parseOptionalRBrace());
+    default:
+      return succeeded(parser.parseOptionalGreater());
+  }
+}
+
+/// Consumes a token that is no bracket and no colon.
+ParseResult skip_token(OpAsmParser& parser, UnresolvedOperands* operands) {
+  OpAsmParser::UnresolvedOperand operand;
+  if (const mlir::OptionalParseResult found = parser.parseOptionalOperand(operand); found.has_value()) {
+    if (operands != nullptr) operands->push_back(operand);
+    return *found;
+  }
+  llvm::StringRef word;
+  std::string text;
+  mlir::StringAttr symbol;
+  if (succeeded(parser.parseOptionalKeyword(&word)) || succeeded(parser.parseOptionalString(&text)) ||
+      succeeded(parser.parseOptionalSymbolName(symbol)) || succeeded(parser.parseOptionalComma()) ||
+      succeeded(parser.parseOptionalEqual()) || succeeded(parser.parseOptionalArrow()) || succeeded(parser.parseOptionalStar()) ||
+      succeeded(parser.parseOptionalQuestion()) || succeeded(parser.parseOptionalPlus()) ||
+      succeeded(parser.parseOptionalVerticalBar()) || succeeded(parser.parseOptionalSlash()) ||
+      succeeded(parser.parseOptionalEllipsis()))
+    return success();
+  const llvm::StringRef ahead = text_ahead(parser);
+  const llvm::StringRef number = ahead.ltrim('-').drop_while([](char c) { return llvm::isDigit(c); });
+  if (number.size() != ahead.size() && !number.starts_with(".") && !ahead.starts_with("->")) {
+    llvm::APInt integer;
+    if (const mlir::OptionalParseResult found = parser.parseOptionalInteger(integer); found.has_value()) return *found;
+  }
+  if (succeeded(parser.parseOptionalMinus())) return success();
+  mlir::Attribute attribute;
+  // With a type given, the parser leaves a colon behind the attribute alone.
+  if (ahead.starts_with("#")) return parser.parseAttribute(attribute, parser.getBuilder().getNoneType());
+  if (number.size() != ahead.size()) return parser.parseAttribute(attribute);
+  mlir::Type type;
+  if (ahead.starts_with("!")) return parser.parseType(type);
+  return failure();
+}
+
+}  // namespace
+
+llvm::StringRef text_ahead(OpAsmParser& parser) { return parser.getCurrentLocation().getPointer(); }
+
+bool is_integer_list(llvm::StringRef text) {
+  if (!text.consume_front("[")) return false;
+  const llvm::StringRef rest =
+      text.drop_while([](char c) { return llvm::isDigit(c) || llvm::isSpace(c) || c == ',' || c == '-'; });
+  return rest.starts_with("]");
+}
+
+bool starts_operation(llvm::StringRef text) {
+  if (text.starts_with("^") || text.starts_with("return")) return true;
+  if (text.starts_with("\"")) {
+    text = text.drop_front().drop_while([](char c) { return is_name_char(c); });
+    return text.consume_front("\"") && trimmed(text).starts_with("(");
+  }
+  if (text.starts_with("%")) {
+    while (take_value(text))
+      if (text.consume_front(",")) text = trimmed(text);
+    return text.starts_with("=");
+  }
+  const llvm::StringRef word = text.take_while(is_name_char);
+  return !word.empty() && llvm::isAlpha(word.front()) && word.contains('.');
+}
+
+ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands) {
+  llvm::SmallVector<int> open;
+  do {
+    const int kind = take_open(parser);
+    if (kind >= 0) {
+      open.push_back(kind);
+    } else if (!open.empty() && take_close(parser, open.back())) {
+      open.pop_back();
+    } else if (open.empty() || failed(parser.parseOptionalColon())) {
+      const bool in_round = llvm::all_of(open, [](int each) { return each == 0; });
+      if (skip_token(parser, in_round ? operands : nullptr)) return failure();
+    }
+  } while (!open.empty());
+  return success();
+}
+
+mlir::OptionalParseResult parse_region_here(OpAsmParser& parser, mlir::OperationState& state) {
+  llvm::StringRef ahead = text_ahead(parser);
+  llvm::SmallVector<OpAsmParser::Argument> arguments;
+  if (ahead.consume_front("(")) {  // (%a: T, %b: T) { ... }
+    ahead = trimmed(ahead);
+    if (!ahead.consume_front("%")) return {};
+    if (!trimmed(ahead.drop_while(is_name_char)).starts_with(":")) return {};
+    if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true, /*allowAttrs=*/true))
+      return ParseResult(failure());
+  } else {
+    if (!ahead.consume_front("{")) return {};
+    ahead = trimmed(ahead);
+    llvm::StringRef after = ahead.drop_while(is_name_char);
+    if (ahead.starts_with("\"")) after = ahead.drop_front().drop_until([](char c) { return c == '"'; }).drop_front();
+    after = trimmed(after);
+    const bool is_dictionary =
+        ahead.starts_with("}") || (!ahead.starts_with("%") && !ahead.starts_with("^") &&
+                                   (after.starts_with("=") || after.starts_with(",") || after.starts_with("}")));
+    if (is_dictionary) return {};
+  }
+  return parser.parseRegion(*state.addRegion(), arguments);
+}
+
+}  // namespace strew::inline v0

@@ -1,0 +1,100 @@
+// Operations that strew does not run: an Opaque with its place in the dataflow. Regions are translated if there is a scatter or gather in
+// them, directly or in a function that they call; what the block arguments are bound to is known to the opaque operation alone. Of the
+// regions of others (the comparison of a sort), only what they read from outside is kept. Tested by tests/unit/stablehlo_opaque_test.cc.
+#include <fmt/format.h>
+
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/stablehlo/translation.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// How a region is called in paths: "cond" and "body" of a while.
+std::string region_name(mlir::Operation* op, unsigned region) {
+  const llvm::StringRef name = op->getName().stripDialect();
+  if (name == "while") return region == 0 ? "cond" : "body";
+  if (name == "if") return region == 0 ? "true" : "false";
+  if (name == "case") return fmt::format("branch_{}", region);
+  return op->getNumRegions() == 1 ? "body" : fmt::format("body_{}", region);
+}
+
+bool holds_kernels(mlir::Region& region) {
+  bool found = false;
+  region.walk([&](mlir::Operation* op) {
+    found = is_indexed(op->getName().getStringRef()) || llvm::isa<mlir::func::CallOp>(op);
+    return found ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return found;
+}
+
+}  // namespace
+
+void Translation::add_opaque_value(mlir::Value from, int opaque, int result) {
+  Value value;
+  value.kind = ValueKind::opaque;
+  value.index = opaque;
+  value.result = result;
+  Expected<TensorType> type = tensor_type(from.getType());
+  value.is_typed = type.ok();
+  if (type.ok()) value.type = std::move(*type);
+  bind(from, add_value(std::move(value)));
+}
+
+Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
+  Opaque opaque;
+  opaque.operation = op->getName().getStringRef().str();
+  opaque.location = location(op);
+  opaque.reason = std::move(reason);
+  opaque.indexed = is_indexed(op->getName().getStringRef());
+  const auto reads = [&](mlir::Value value) {
+    if (is_bound(value)) opaque.arguments.push_back(scopes_.back().lookup(value));
+  };
+  for (const mlir::Value value : op->getOperands()) reads(value);
+  llvm::DenseSet<mlir::Value> captured;
+  for (mlir::Region& region : op->getRegions())
+    region.walk([&](mlir::Operation* inner) {
+      for (const mlir::Value value : inner->getOperands())
+        if (captured.insert(value).second) reads(value);  // what the region itself defines is not bound yet
+    });
+  const int number = static_cast<int>(out.opaques.size());
+  const bool is_indexed_op = opaque.indexed;
+  out.opaques.push_back(std::move(opaque));
+  int next_result = 0;
+  for (const mlir::Value result : op->getResults()) add_opaque_value(result, number, next_result++);
+  if (is_indexed_op) return {};
+  const std::string outer = path_,
+                    base = fmt::format("{}{}", path_.empty() ? function_ + "/" : path_, op->getName().stripDialect().str());
+  std::string own;
+  for (unsigned r = 0; r < op->getNumRegions(); ++r) {
+    if (!holds_kernels(op->getRegion(r))) continue;
+    if (own.empty()) {
+      const int count = ++numbers_[base + "/"];
+      own = count == 1 ? base : fmt::format("{}_{}", base, count);
+    }
+    path_ = fmt::format("{}/{}/", own, region_name(op, r));
+    STREW_TRY(translate_region(op->getRegion(r), number, next_result));
+    path_ = outer;
+  }
+  return {};
+}
+
+Status Translation::translate_region(mlir::Region& region, int opaque, int& next_result) {
+  for (mlir::Block& block : region)
+    for (const mlir::BlockArgument argument : block.getArguments()) add_opaque_value(argument, opaque, next_result++);
+  for (mlir::Block& block : region) {
+    for (mlir::Operation& op : block) {
+      const bool is_return =
+          &op == &block.back() && op.getNumResults() == 0 && op.getNumRegions() == 0 && op.getName().stripDialect() == "return";
+      if (!is_return) {
+        STREW_TRY(translate(&op));
+        continue;
+      }
+      for (const mlir::Value value : op.getOperands())
+        if (is_bound(value)) out.opaques[static_cast<size_t>(opaque)].yields.push_back(scopes_.back().lookup(value));
+    }
+  }
+  return {};
+}
+
+}  // namespace strew::inline v0

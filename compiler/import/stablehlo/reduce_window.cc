@@ -1,0 +1,137 @@
+// stablehlo.reduce_window that is a scan: along one dim the window of each element holds it and all elements before it (padding [n-1, 0]) or
+// after it ([0, n-1]). What else a window sees are copies of the initial value in front of the first element, so it must not matter how often
+// that is used: `init op init` is init. Windows are reduced from their first element on, so a scan from the end has the same bits only where
+// the order does not matter. Tested by tests/unit/stablehlo_dynamic_test.cc.
+#include <fmt/format.h>
+#include <mlir/IR/BuiltinAttributes.h>
+
+#include <algorithm>
+
+#include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/types.h"
+#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/stablehlo/movement.h"
+#include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/stablehlo/region.h"
+#include "compiler/import/stablehlo/shapes.h"
+#include "compiler/import/stablehlo/translation.h"
+#include "strew/verify.h"
+
+namespace strew::inline v0 {
+namespace {
+
+/// A list of `rank` numbers, or ones if the attribute is absent.
+Expected<std::vector<int64_t>> list_or_ones(const Attributes& attributes, llvm::StringRef name, int rank) {
+  if (!attributes.get(name)) return std::vector<int64_t>(static_cast<size_t>(rank), 1);
+  return attributes.integers(name);
+}
+
+/// The numbers of `padding`: low and high of each dim.
+Expected<std::vector<int64_t>> padding_of(const Attributes& attributes, int rank) {
+  std::vector<int64_t> out(2 * static_cast<size_t>(rank), 0);
+  const mlir::Attribute found = attributes.get("padding");
+  if (!found) return out;
+  const auto dense = llvm::dyn_cast<mlir::DenseIntElementsAttr>(found);
+  if (!dense || !dense.getElementType().isInteger(64) || dense.getNumElements() != static_cast<int64_t>(out.size()))
+    return invalid_argument(fmt::format("attribute 'padding', expected dense<...> : tensor<{}x2xi64>", rank));
+  size_t i = 0;
+  for (const llvm::APInt& value : dense.getValues<llvm::APInt>()) out[i++] = value.getSExtValue();
+  return out;
+}
+
+constexpr std::string_view kExpected = "expected a window of an element and all before it, or all after it, along one dim";
+
+/// Finds the only dim along which the window has more than one element, and fills in `compute.dims`.
+Status read_window(mlir::Operation* op, const TensorType& operand, Compute& compute) {
+  const Attributes attributes(op);
+  STREW_TRY(attributes.only({"window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding"}));
+  const int rank = operand.rank();
+  STREW_ASSIGN(const std::vector<int64_t> window, attributes.integers("window_dimensions"));
+  STREW_ASSIGN(const std::vector<int64_t> padding, padding_of(attributes, rank));
+  for (const llvm::StringRef name : {"window_strides", "base_dilations", "window_dilations"}) {
+    STREW_ASSIGN(const std::vector<int64_t> list, list_or_ones(attributes, name, rank));
+    if (list != std::vector<int64_t>(static_cast<size_t>(rank), 1))
+      return invalid_argument(fmt::format("{} other than 1, {}", name.str(), kExpected));
+  }
+  if (window.size() != operand.dims.size()) return invalid_argument(fmt::format("window_dimensions, expected {} entries", rank));
+  int64_t along = -1, low = 0;
+  for (size_t d = 0; d < window.size(); ++d) {
+    const int64_t before = padding[2 * d], after = padding[2 * d + 1];
+    if (window[d] == 1 && before == 0 && after == 0) continue;
+    const bool is_scan = operand.dims[d] != kDynamic && window[d] == operand.dims[d] &&
+                         ((before == window[d] - 1 && after == 0) || (before == 0 && after == window[d] - 1));
+    if (!is_scan || along >= 0)
+      return invalid_argument(
+          fmt::format("dim {} has a window of {} and padding [{}, {}], {}", d, window[d], before, after, kExpected));
+    along = static_cast<int64_t>(d);
+    low = before;
+  }
+  if (along < 0) return invalid_argument(fmt::format("a window of one element, {}", kExpected));
+  compute.op = ComputeOp::scan;
+  compute.dims = {along, 0, low == 0 ? 1 : 0};
+  return {};
+}
+
+/// May the initial value be used any number of times?
+Status check_initial(mlir::Operation* op, ExprOp function, const TensorType& type) {
+  if (function == ExprOp::max || function == ExprOp::min || function == ExprOp::bit_and || function == ExprOp::bit_or) return {};
+  mlir::Operation* source = op->getOperand(1).getDefiningOp();
+  const bool is_constant = source != nullptr && source->getName().getStringRef() == "stablehlo.constant";
+  if (is_constant && (function == ExprOp::add || function == ExprOp::mul)) {
+    const auto elements = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(Attributes(source).get("value"));
+    const bool is_sum = function == ExprOp::add;
+    if (elements && elements.getNumElements() == 1 && llvm::isa<mlir::FloatType>(elements.getElementType())) {
+      const llvm::APFloat value = *elements.getValues<llvm::APFloat>().begin();
+      if (is_sum ? value.isPosZero() : value.isExactlyValue(1.0)) return {};
+    } else if (elements && elements.getNumElements() == 1 && llvm::isa<mlir::IntegerType>(elements.getElementType())) {
+      const llvm::APInt value = *elements.getValues<llvm::APInt>().begin();
+      if (is_sum ? value.isZero() : value.isOne()) return {};
+    }
+  }
+  return invalid_argument(
+      fmt::format("the initial value of {}, expected the one that changes nothing, as a constant", name(type.dtype)));
+}
+
+Status read_scan(Translation& t, mlir::Operation* op, Compute& compute) {
+  if (op->getNumOperands() != 2 || op->getNumResults() != 1 || op->getNumRegions() != 1 ||
+      !llvm::hasSingleElement(op->getRegion(0)))
+    return invalid_argument(fmt::format("{} operands and {} results, expected 2 and 1, and a region of one block",
+                                        op->getNumOperands(), op->getNumResults()));
+  STREW_TRY(same_elements(op));
+  STREW_ASSIGN(TensorType operand, operand_type(op, 0));
+  STREW_ASSIGN(const TensorType initial, operand_type(op, 1));
+  STREW_ASSIGN(TensorType result, result_type(op, 0));
+  STREW_TRY(unify_dims({&operand, &result}, "reduce_window", "result"));
+  if (initial.rank() != 0) return invalid_argument(fmt::format("initial value of rank {}, expected 0", initial.rank()));
+  if (is_quantized(op->getOperand(0).getType())) return invalid_argument("the operand is quantized, expected plain numbers");
+  STREW_TRY(read_window(op, operand, compute));
+  mlir::Block& block = op->getRegion(0).front();
+  if (block.getNumArguments() != 2)
+    return invalid_argument(fmt::format("body has {} arguments, expected 2", block.getNumArguments()));
+  for (const mlir::BlockArgument argument : block.getArguments())
+    if (argument.getType() != op->getOperand(1).getType())
+      return invalid_argument(
+          fmt::format("body argument {}, expected {}", text_of(argument.getType()), text_of(op->getOperand(1).getType())));
+  STREW_ASSIGN(compute.function, region_to_expr(t, op->getRegion(0), {operand.dtype}, {operand.dtype}));
+  STREW_TRY(verify(compute.function, 1, 1, 0));
+  const std::vector<ExprNode>& nodes = compute.function.nodes;
+  const bool is_plain = nodes.size() == 3 && nodes[0].op == ExprOp::current && nodes[1].op == ExprOp::update &&
+                        nodes[2].args.size() == 2 && nodes[2].args[0] != nodes[2].args[1] &&
+                        compute.function.results == std::vector<int32_t>{2} && nodes[2].dtype == operand.dtype;
+  if (!is_plain) return invalid_argument("a body of several operations, expected one");
+  STREW_TRY(check_initial(op, nodes[2].op, operand));
+  if (compute.dims[2] == 1 && nodes[2].op != ExprOp::max && nodes[2].op != ExprOp::min && !is_integer(operand.dtype))
+    return invalid_argument(fmt::format("a window of all after an element of {}, whose order matters", name(operand.dtype)));
+  compute.results = {std::move(result)};
+  return {};
+}
+
+}  // namespace
+
+Status import_reduce_window(Translation& t, mlir::Operation* op) {
+  Compute compute;
+  STREW_TRY(t.parsed.at(op, read_scan(t, op, compute)));
+  return t.add_compute(op, std::move(compute));
+}
+
+}  // namespace strew::inline v0
