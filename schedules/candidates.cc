@@ -49,7 +49,7 @@ std::vector<KnobChoice> widths_of(const Target& target) {
 }
 
 std::vector<KnobChoice> unrolls_of(const Plan& plan) {
-  if (plan.kind != PlanKind::element) return {{4, "vectors per iteration of a run", {}}};
+  if (plan.kind != PlanKind::element) return {{4, "vectors per iteration of a run, positions of short rows", {}}};
   return {{4, "positions per iteration", {}}, {8, "more positions at once, which hides their latency", {}}};
 }
 

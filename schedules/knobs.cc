@@ -15,7 +15,8 @@ namespace {
 constexpr Knob kKnobs[] = {
     STREW_KNOB(strategy, "how a call is shared out over threads"),
     STREW_KNOB(vector_bytes, "width of vector registers; at most the target's", 16, 64, true),
-    STREW_KNOB(unroll, "vectors per iteration of a run, positions per iteration of an element loop", 1, 8, true),
+    STREW_KNOB(unroll, "vectors per iteration of a run, positions per iteration where windows are one vector at most", 1, 8,
+               true),
     STREW_KNOB(prefetch, "index positions to look ahead and prefetch", 0, 256),
     STREW_KNOB(nontemporal, "stores that bypass the caches; only where bits are moved"),
     STREW_KNOB(tables, "strategy private: its tables", 2, 64),

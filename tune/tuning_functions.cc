@@ -9,6 +9,9 @@ namespace strew::inline v0 {
 
 const TuningFunctions& tuning_functions() {
   static const TuningFunctions functions = {parse_dims,
+                                            invent_usage,
+                                            [](const Usage& usage) { return print(usage); },
+                                            WorkloadData::make,
                                             tuning_tasks,
                                             is_recording,
                                             read_recording,

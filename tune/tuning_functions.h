@@ -1,4 +1,4 @@
-// TuningFunctions: what the commands `strew tune` and `strew wisdom` call, as a table of functions, because libstrew exports few names (as
+// TuningFunctions: what the commands `strew tune`, `strew wisdom` and `strew extract` call, as a table of functions, because libstrew exports few names (as
 // the modules do, backends/modules.h). Within libstrew the functions are called by their own headers.
 #pragma once
 
@@ -12,12 +12,16 @@
 #include "tune/recorded_usage.h"
 #include "tune/tuner.h"
 #include "tune/tuning_tasks.h"
+#include "tune/workload_data.h"
 
 namespace strew::inline v0 {
 
 struct TuningFunctions {
   // tune/
   Expected<std::map<std::string, int64_t>> (*parse_dims)(std::string_view);
+  Expected<InventedUsage> (*invent_usage)(const VerifiedOp&, const KnownUsage&);
+  std::string (*print_usage)(const Usage&);
+  Expected<WorkloadData> (*make_workload)(const VerifiedOp&, const Usage&, uint64_t seed, int64_t max_bytes);
   Expected<std::vector<TuningTask>> (*tuning_tasks)(const Imported&, const std::string& only, const KnownUsage&);
   bool (*is_recording)(const std::string& path);
   Expected<RecordedTasks> (*read_recording)(const std::string& path, const KnownUsage&);

@@ -212,7 +212,26 @@ int ComputeBuilder::extent(int value, int64_t dim) {
 int ComputeBuilder::shape(int value, size_t begin, size_t end) {
   std::vector<int> extents;
   for (size_t d = begin; d < end; ++d) extents.push_back(extent(value, static_cast<int64_t>(d)));
-  return stack(extents, DType::i64);
+  // A list even if all are known: what is taken of it is index arithmetic then, not a gather of a table.
+  Value out;
+  out.kind = ValueKind::stack;
+  out.type = {DType::i64, {static_cast<int64_t>(extents.size())}, {}};
+  out.parts = std::move(extents);
+  return add_value(std::move(out));
+}
+
+Expected<std::optional<int>> ComputeBuilder::taken(int value, int indices) {
+  const Value from = imported_.values[static_cast<size_t>(value)];
+  const std::optional<std::vector<int64_t>> numbers = integers(indices);
+  if (from.kind != ValueKind::stack || !numbers) return std::optional<int>();
+  const auto count = static_cast<int64_t>(from.parts.size());
+  std::vector<int> parts;
+  for (const int64_t number : *numbers) {
+    if (number < -count || number >= count)
+      return invalid_argument("index " + std::to_string(number) + " of a shape of " + std::to_string(count) + " dims");
+    parts.push_back(from.parts[static_cast<size_t>(number < 0 ? number + count : number)]);
+  }
+  return std::optional<int>(type(indices).rank() == 0 ? parts[0] : stack(parts, from.type.dtype));
 }
 
 Expected<int> ComputeBuilder::convert(int value, DType dtype) {

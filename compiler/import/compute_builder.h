@@ -21,7 +21,8 @@ class ComputeBuilder {
   /// `location` is that of the operation that is translated, as Compute::location.
   ComputeBuilder(Imported& imported, std::string location) : imported_(imported), location_(std::move(location)) {}
 
-  const TensorType& type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
+  /// A copy, because values move when one is added.
+  TensorType type(int value) const { return imported_.values[static_cast<size_t>(value)].type; }
   bool is_constant(int value) const { return imported_.values[static_cast<size_t>(value)].kind == ValueKind::constant; }
   /// The elements of a constant of integers of rank 0 or 1, or of a stack of such constants; nothing if the value is not one.
   std::optional<std::vector<int64_t>> integers(int value) const;
@@ -40,6 +41,9 @@ class ComputeBuilder {
   int extent(int value, int64_t dim);
   /// The dims of the value as a rank-1 i64 tensor; [begin, end) of them.
   int shape(int value, size_t begin, size_t end);
+
+  /// What a gather along dim 0 takes of a shape, if `value` is one (shape(), or made of one) and `indices` are constants; else nothing.
+  Expected<std::optional<int>> taken(int value, int indices);
 
   // Elementwise. Shapes are broadcast as NumPy does.
   Expected<int> apply(ExprOp op, const std::vector<int>& arguments);  ///< comparisons give bool; `select` takes a bool first

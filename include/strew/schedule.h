@@ -40,7 +40,7 @@ inline constexpr Strategy kStrategies[] = {
 struct Schedule {
   Strategy strategy = Strategy::sequential;
   int vector_bytes = 32;     ///< vector register width, 16, 32 or 64; <= the target's
-  int unroll = 4;            ///< vectors per iteration of a run loop, positions per iteration of an element loop: 1, 2, 4, 8
+  int unroll = 4;            ///< vectors per iteration of a run, positions per iteration of elements and short rows: 1, 2, 4, 8
   int prefetch = 0;          ///< how many positions ahead destinations (of a gather: sources) are prefetched, 0..256; 0: none
   bool nontemporal = false;  ///< non-temporal stores to the result; legal if the op computes nothing
   int tables = 8;            ///< strategy private: number of tables, 2..64; if regrouping keeps every bit, at most one per thread

@@ -81,9 +81,8 @@ TEST_F(Cli, ExplainSaysWhatCandidatesCost) {
 }
 
 TEST_F(Cli, BadUsage) {
-  EXPECT_THAT(
-      failure(2, "frobnicate"),
-      HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, compile, library, tune, wisdom, target"));
+  EXPECT_THAT(failure(2, "frobnicate"), HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, "
+                                                  "extract, compile, library, tune, wisdom, target"));
   EXPECT_THAT(failure(2, "cache list"), HasSubstr("command 'cache' is unknown"));
   failure(2, "");
   failure(2, "--frobnicate");

@@ -92,6 +92,30 @@ TEST_F(MachineCode, RestsOfRowsAreOneMaskedVector) {
   EXPECT_THAT(without, Not(HasSubstr("%k1")));
 }
 
+TEST_F(MachineCode, ShortRowsAreMovedSeveralAtATime) {
+  const Op read = built(gather_rows(f32({4096, 2}), i32({kUpdates})));
+  const std::string get = code(read, EntryKind::range, "prefetch=0");
+  EXPECT_EQ(count(get, "vmovhps"), 4) << get;  // eight rows of 8 bytes, two in a vector
+  EXPECT_EQ(count(get, "vmovups"), 4) << get;
+  const Op write = built(scatter_rows(f32({4096, 4}), i32({kUpdates}), f32({kUpdates, 4})).in_place());
+  const std::string set = code(write, EntryKind::range, "prefetch=0,strategy=sequential");
+  EXPECT_EQ(count(set, "vextractf128"), 4) << set;
+  EXPECT_EQ(count(code(read, EntryKind::range, "prefetch=16"), "vmovhps"), 0);  // memory is waited for, whatever the code
+}
+
+TEST_F(MachineCode, FilledRowsAreChosenNotBranchedTo) {
+  const Op op = built(gather_rows(f32({4096, 2}), i32({kUpdates})).fill(OobPolicy::fill_element, Scalar::of(1.0F)));
+  const std::string range = code(op, EntryKind::range, "prefetch=0");
+  EXPECT_EQ(count(range, "cmov\\w*"), 8) << range;
+}
+
+TEST_F(MachineCode, PositionsOfOneVectorShareAnIteration) {
+  const std::string range = code(rows_add(DType::f32, 8), EntryKind::range, "prefetch=0,unroll=4");
+  EXPECT_EQ(count(range, "vaddps"), 4 + 1) << range;  // the rest is done one by one
+  EXPECT_EQ(count(code(rows_add(DType::f32, 8), EntryKind::range, "prefetch=0,unroll=1"), "vaddps"), 1);
+  EXPECT_EQ(count(code(rows_add(DType::f32, 16), EntryKind::range, "prefetch=0,unroll=4"), "vaddps"), 2);
+}
+
 TEST_F(MachineCode, TheLastPositionsHaveALoopOfTheirOwnWithoutPrefetches) {
   const std::string range = code(rows_add(DType::f32, 64), EntryKind::range, "prefetch=16");
   EXPECT_EQ(count(range, "vaddps"), 16) << range;

@@ -250,7 +250,9 @@ TEST(OnnxImport, RefusesDimsNoTensorHas) {
 TEST(OnnxImport, RefusesOperatorsAndOpsets) {
   OnnxModel model = tensor_scatter_model();
   model.nodes[0].op_type = "Softmax";
-  EXPECT_THAT(error_of(model), HasSubstr("m.onnx: node scatter (Softmax): the operator is not supported, expected one of: "));
+  EXPECT_THAT(
+      error_of(model),
+      HasSubstr("m.onnx: node scatter (Softmax): the operator is not supported, and the graph has no indexed write or read"));
   model = tensor_scatter_model();
   model.nodes[0].domain = "com.microsoft";
   EXPECT_THAT(error_of(model), HasSubstr("the operator is not supported (domain com.microsoft)"));

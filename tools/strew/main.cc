@@ -18,9 +18,9 @@ struct Command {
   int (*run)(const strew::cli::Options&);
 };
 constexpr Command kCommands[] = {
-    {"run", strew::cli::run},         {"check", strew::cli::check},   {"explain", strew::cli::explain},
-    {"compile", strew::cli::compile}, {"target", strew::cli::target}, {"library", strew::cli::library},
-    {"tune", strew::cli::tune},       {"wisdom", strew::cli::wisdom},
+    {"run", strew::cli::run},         {"check", strew::cli::check},     {"explain", strew::cli::explain},
+    {"extract", strew::cli::extract}, {"compile", strew::cli::compile}, {"target", strew::cli::target},
+    {"library", strew::cli::library}, {"tune", strew::cli::tune},       {"wisdom", strew::cli::wisdom},
 };
 
 bool shows_errors = false, shows_calls = true;

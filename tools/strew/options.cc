@@ -59,6 +59,7 @@ const char* example(const std::string& command) {
   if (command == "run") return "Example:\n  strew run decode.onnx --input past.npy update.npy indices.npy --output present.npy";
   if (command == "check") return "Example:\n  strew check decode.onnx";
   if (command == "explain") return "Example:\n  strew explain decode.onnx --threads 1 --json";
+  if (command == "extract") return "Example:\n  strew extract decode.onnx -o kernels --data";
   if (command == "compile") return "Example:\n  strew compile decode.onnx --emit asm -o decode.s --target x86-64-v3";
   if (command == "target") return "Example:\n  strew target --json";
   if (command == "library") return "Example:\n  strew library kernels.json -o kernels";
@@ -334,6 +335,12 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   add_kernel_options(*command, options, raw);
   add_library_option(*command, options);
   command->add_flag("--all", options.all, "all kernels of a file with several, not an overview");
+
+  command = app.add_subcommand(
+      "extract", "write each distinct kernel of FILE as a .strew file, and kernels.json, which says where it comes from");
+  add_import_options(*command, options, raw);
+  command->add_option("-o", options.output, "the folder to write")->required();
+  command->add_flag("--data", options.data, "also random legal inputs, and the reference's results, as .npy files");
 
   command = app.add_subcommand("compile", "write one kernel as text or as an object");
   add_import_options(*command, options, raw);

@@ -53,6 +53,7 @@ struct Options {
   bool schedule_given = false, target_given = false;
   bool measure = false;  ///< target
   bool all = false;      ///< explain --all
+  bool data = false;     ///< extract --data
   TuneOptions tune;
   WisdomOptions wisdom;
 };
@@ -65,6 +66,7 @@ int parse_command_line(int argc, char** argv, Options& options);
 int run(const Options& options);
 int check(const Options& options);
 int explain(const Options& options);
+int extract(const Options& options);
 int compile(const Options& options);
 int target(const Options& options);
 int library(const Options& options);

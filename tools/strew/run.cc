@@ -1,8 +1,8 @@
 // strew run: imports a file, compiles its kernels, runs them once on the given tensors and writes the results; with
 // --time and --verify also measures and compares.
 //
-// Without --kernel the whole file runs: everything that its outputs need. With it, or if the outputs of a file with one kernel need
-// operations that strew does not run, the kernel runs alone (cut_kernel). If the file has several kernels and the given inputs do not fit the
+// Without --kernel the whole file runs: everything that its outputs need; if that includes operations that strew does not run, the message
+// lists the kernels. With --kernel, the kernel runs alone (cut_kernel). If the file has several kernels and the given inputs do not fit the
 // file's, the user is asked to name a kernel. Outputs are written last. Tested by
 // tests/error/cli_test.cc and tests/oracle/*.
 #include <fmt/format.h>
@@ -254,7 +254,7 @@ bool needs_opaque(const Imported& imported) {
 int choose_kernel(const Options& options, const Imported& imported, size_t in_order, int& exit_status) {
   const auto optional = std::count_if(imported.inputs.begin(), imported.inputs.end(), can_be_left_out);
   const bool several = imported.kernels.size() > 1;
-  if (options.kernel_name.empty() && several && needs_opaque(imported)) {
+  if (options.kernel_name.empty() && needs_opaque(imported)) {
     const std::vector<KernelGroup> groups = distinct_kernels(imported);
     exit_status = fail(unsupported(
         options.file + ": its outputs need operations that strew does not run (" + summary_text(imported, groups.size()) +
@@ -262,7 +262,7 @@ int choose_kernel(const Options& options, const Imported& imported, size_t in_or
         "; check --json lists each kernel's inputs"));
     return -2;
   }
-  if (options.kernel_name.empty() && (several || !needs_opaque(imported))) {
+  if (options.kernel_name.empty()) {
     // With fewer files than inputs, the user means a kernel and has not said which.
     if (!several || in_order >= imported.inputs.size() - static_cast<size_t>(optional) || in_order != options.inputs.size())
       return -1;

@@ -174,6 +174,13 @@ Placement place(Frame& f, const Pointers& p) {
   return out;
 }
 
+Pointers moved(Frame& f, const Pointers& p, const Placement& placement) {
+  Pointers at = p;
+  for (size_t k = 0; k < f.plan.components.size(); ++k)
+    at = f.step(at, f.plan.components[k].strides, placement.components[k].start);
+  return at;
+}
+
 bool has_index_lanes(const Frame& f) {
   constexpr int64_t kMostStride = 4, kMostDim = int64_t{1} << 30;
   const Plan& plan = f.plan;
@@ -197,13 +204,6 @@ bool has_index_lanes(const Frame& f) {
            const bool beside = c.index_offset.is_static() && (stride.is(1) || c.index_offset.factor < stride.factor);
            return fits && beside && (c.window.is(1) || (plan.oob != OobPolicy::skip_element && plan.oob != OobPolicy::wrap));
          });
-}
-
-void loop_by_lanes(Frame& f, Value* lo, Value* hi, llvm::function_ref<void(Value*)> eight, llvm::function_ref<void(Value*)> one) {
-  Value* count = f.e.smax(f.e.b.CreateSub(hi, lo), f.e.i64(0));
-  Value* rest = f.e.add(lo, f.e.b.CreateAnd(count, f.e.i64(-int64_t{kIndexLanes})));
-  f.e.loop(lo, rest, {kIndexLanes, 1}, eight);
-  f.e.loop(rest, hi, {1, 1}, one);
 }
 
 Placement place_lanes(Frame& f, const Pointers& p) {

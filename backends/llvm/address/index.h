@@ -26,16 +26,15 @@ struct Placement {
 /// Emits the placement of one position. p: pointers at that position.
 Placement place(Frame& frame, const Pointers& p);
 
+/// p, pointers at a position, with those of the indexed tensors moved to its window.
+Pointers moved(Frame& frame, const Pointers& p, const Placement& placement);
+
 /// The number of positions that place_lanes() does at once.
 inline constexpr int kIndexLanes = 8;
 /// Can place_lanes() be used for the positions of the innermost position loop? It needs signed indices of 32 or 64
 /// bits (under wrap: 32) that are adjacent in memory, static dims of up to 2^30, results of a scatter that this loop
 /// does not move, and on x86-64 SSE4.2.
 bool has_index_lanes(const Frame& frame);
-/// Emits the loop over positions [lo, hi) of a row: `eight` emits the work for kIndexLanes positions and gets the first; `one` emits the work
-/// for one position and is used for the rest.
-void loop_by_lanes(Frame& frame, llvm::Value* lo, llvm::Value* hi, llvm::function_ref<void(llvm::Value* first)> eight,
-                   llvm::function_ref<void(llvm::Value* i)> one);
 /// place() for kIndexLanes consecutive positions; p: pointers at the first. Starts are vectors of i32 or i64, as wide as the index; `inside`
 /// and `whole` are vectors of i1, or null where always true. Limit: not for windows that the policy cuts.
 Placement place_lanes(Frame& frame, const Pointers& p);

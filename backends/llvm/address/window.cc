@@ -109,12 +109,10 @@ void emit_window(Frame& f, const Pointers& p, WindowCut cut, WindowBody given) {
   const Body body = range_body(f.plan, false);
   const bool redirects = !given && cut == WindowCut::none && uses_sink_slot(f);
   const auto update = [&] {
-    Pointers moved = p;
-    for (size_t k = 0; k < f.plan.components.size(); ++k)
-      moved = f.step(moved, f.plan.components[k].strides, placement.components[k].start);
-    if (given) return given(moved, placement, cut);
-    if (redirects) redirect_to_sink(f, placement.inside, moved);
-    WindowEmitter(f, body, &placement, cut).emit(moved);
+    Pointers at = moved(f, p, placement);
+    if (given) return given(at, placement, cut);
+    if (redirects) redirect_to_sink(f, placement.inside, at);
+    WindowEmitter(f, body, &placement, cut).emit(at);
   };
   if (redirects) return update();
   const OobPolicy oob = f.plan.oob;

@@ -50,6 +50,14 @@ void Emitter::loop(Value* begin, Value* end, const LoopOptions& options, llvm::f
   b.SetInsertPoint(after);
 }
 
+void Emitter::loop_in_groups(Value* begin, Value* end, int size, llvm::function_ref<void(Value*)> group,
+                             llvm::function_ref<void(Value*)> one) {
+  Value* count = smax(b.CreateSub(end, begin), i64(0));
+  Value* rest = add(begin, b.CreateAnd(count, i64(-int64_t{size})));
+  loop(begin, rest, {size, 1}, group);
+  loop(rest, end, {1, 1}, one);
+}
+
 void Emitter::when(Value* condition, llvm::function_ref<void()> then) {
   when(condition, then, [] {});
 }

@@ -39,6 +39,11 @@ class Emitter {
   void loop(llvm::Value* begin, llvm::Value* end, const LoopOptions& options, llvm::function_ref<void(llvm::Value* i)> body);
   void loop(llvm::Value* begin, llvm::Value* end, llvm::function_ref<void(llvm::Value* i)> body) { loop(begin, end, {}, body); }
 
+  /// Emits the loop over [begin, end): `group` emits the work for `size` iterations, a power of two, and gets the first of them; `one` emits that
+  /// for each iteration of the rest.
+  void loop_in_groups(llvm::Value* begin, llvm::Value* end, int size, llvm::function_ref<void(llvm::Value* first)> group,
+                      llvm::function_ref<void(llvm::Value* i)> one);
+
   /// Emits if (condition) then() else otherwise(). A constant condition emits no branch, and the taken side only.
   void when(llvm::Value* condition, llvm::function_ref<void()> then);
   void when(llvm::Value* condition, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {

@@ -102,7 +102,7 @@ void emit_keys(llvm::Module& module, const BuildRequest& request, const std::str
       keys.store_lanes(f.at_position(row, i), position);
     };
     if (!has_lanes) return f.e.loop(lo, hi, {1, kKeyUnroll}, one);
-    loop_by_lanes(f, lo, hi, lanes, one);
+    f.e.loop_in_groups(lo, hi, kIndexLanes, lanes, one);
   });
   f.finish();
 }

@@ -130,7 +130,7 @@ Status import_clip(Node& node) {
     if (node.has_input(i)) {
       STREW_ASSIGN(limit, node.input(i, name));
     } else if (node.has_attribute(name)) {
-      STREW_ASSIGN(const float number, node.attribute(name, 0.0F));
+      STREW_ASSIGN(const float number, node.float_attribute(name, 0.0F));
       limit = builder.scalar(Scalar::of(builder.type(value).dtype, static_cast<double>(number)));
     }
     if (limit < 0) return {};

@@ -78,7 +78,8 @@ Expected<int> Graph::find(const std::string& name) {
 }
 
 std::string Graph::kernel_name(const std::string& name) {
-  if (outer_ != nullptr) return root().kernel_name(prefix_ + name);
+  // Exporters name nodes by paths, too.
+  if (outer_ != nullptr) return root().kernel_name(prefix_ + name.substr(name.starts_with('/') ? 1 : 0));
   const int seen = kernel_names_[name]++;
   if (seen == 0) return name;
   return kernel_name(name + "_" + std::to_string(seen + 1));
@@ -166,7 +167,7 @@ Expected<std::string> Node::attribute(std::string_view name, const std::string& 
   return a->s();
 }
 
-Expected<float> Node::attribute(std::string_view name, float otherwise) const {
+Expected<float> Node::float_attribute(std::string_view name, float otherwise) const {
   const AttributeProto* a = find_attribute(name);
   if (a == nullptr) return otherwise;
   if (a->has_type() ? a->type() != AttributeProto::FLOAT : !a->has_f()) {

@@ -124,7 +124,7 @@ class Node {
 
   Expected<int64_t> attribute(std::string_view name, int64_t otherwise) const;
   Expected<std::string> attribute(std::string_view name, const std::string& otherwise) const;
-  Expected<float> attribute(std::string_view name, float otherwise) const;
+  Expected<float> float_attribute(std::string_view name, float otherwise) const;
   /// The list of integers; nothing if the node has no such attribute.
   Expected<std::optional<std::vector<int64_t>>> list_attribute(std::string_view name) const;
   bool has_attribute(std::string_view name) const { return find_attribute(name) != nullptr; }

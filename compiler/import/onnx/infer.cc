@@ -120,6 +120,11 @@ std::optional<TensorType> inferred_type(const Node& node, int output) {
     if (type) type->dtype = DType::i64;
     return type;
   }
+  if (op == "Unique") {
+    const bool is_flat = !node.has_attribute("axis");
+    if (output > 0) return TensorType{DType::i64, {kDynamic}, {}};
+    return is_flat ? std::optional<TensorType>({a->dtype, {kDynamic}, {}}) : along_axis(node, *a, 0, kDynamic, true);
+  }
   if (op == "NonZero") return TensorType{DType::i64, {a->rank(), kDynamic}, {}};
   return std::nullopt;
 }

@@ -183,17 +183,18 @@ class Translator {
   /// The nodes of the graph, which are in its field `field_number`.
   Status import_nodes(Graph& graph, uint64_t field_number, int64_t opset);
   int nodes() const { return nodes_; }
-  /// Why the first scatter or gather that was refused was refused.
-  const Status& first_refusal() const { return first_refusal_; }
+  /// Why the first scatter or gather that was refused was refused, or else the first operator that no table has.
+  const Status& first_refusal() const { return first_refusal_.ok() ? first_unknown_ : first_refusal_; }
 
  private:
   Status import_node(Graph& graph, std::string_view bytes, int number, int64_t opset);
   Status import_by_table(Node& node, const Operator& op);
   Status import_regions(Node& node, int opaque);
+  static void type_results(Node& node, int opaque);
   Status import_call(Node& node, const Function& function);
 
   int nodes_ = 0;
-  Status first_refusal_;
+  Status first_refusal_, first_unknown_;
 };
 
 Status Translator::import_by_table(Node& node, const Operator& op) {
@@ -243,8 +244,14 @@ Status Translator::import_node(Graph& graph, std::string_view bytes, int number,
     reason = status.message();
     if (reason.starts_with(node.location() + ": ")) reason.erase(0, node.location().size() + 2);
   }
+  if (op == nullptr && first_unknown_.ok())
+    first_unknown_ = node.error("the operator is not supported" +
+                                (is_default_domain(proto.domain()) ? "" : " (domain " + proto.domain() + ")") +
+                                ", and the graph has no indexed write or read; expected at least one of: " + indexed_operators());
   STREW_ASSIGN(const int opaque, node.add_opaque(reason, op != nullptr && op->indexed));
-  return import_regions(node, opaque);
+  STREW_TRY(import_regions(node, opaque));
+  type_results(node, opaque);
+  return {};
 }
 
 /// The graphs in attributes (If, Loop, Scan). What their inputs are bound to is known to the opaque node alone.
@@ -281,6 +288,29 @@ Status Translator::import_regions(Node& node, int opaque) {
     }));
   }
   return {};
+}
+
+/// Gives the results of If and Loop that the file declares no type for the types of what their graphs return.
+void Translator::type_results(Node& node, int opaque) {
+  Imported& imported = node.graph().imported();
+  const std::string& op = node.proto().op_type();
+  if (op != "If" && op != "Loop") return;
+  // Of Loop, the graph returns a condition, what it carries, and a slice of each of the other results.
+  const std::vector<int> yields = imported.opaques[static_cast<size_t>(opaque)].yields;
+  const size_t first = op == "Loop" ? 1 : 0,
+               carried = op == "Loop" ? static_cast<size_t>(std::max(0, node.proto().input_size() - 2)) : yields.size();
+  for (Value& value : imported.values) {
+    if (value.kind != ValueKind::opaque || value.index != opaque || value.is_typed) continue;
+    const size_t at = first + static_cast<size_t>(value.result);
+    if (value.result >= node.proto().output_size() || at >= yields.size()) continue;
+    const Value& yielded = imported.values[static_cast<size_t>(yields[at])];
+    if (!yielded.is_typed) continue;
+    value.type = yielded.type;
+    value.is_typed = true;
+    // Another iteration, or the other branch, may make other extents.
+    for (int64_t& extent : value.type.dims) extent = kDynamic;
+    if (static_cast<size_t>(value.result) >= carried) value.type.dims.insert(value.type.dims.begin(), kDynamic);
+  }
 }
 
 /// Inlines a function of the model.

@@ -6,11 +6,6 @@
 
 namespace strew::inline v0 {
 
-double nanoseconds_clip(const ApplyCall& call) {
-  return call.shared_out(static_cast<double>(evaluate(call.kernel(), call.kernel().clip_extent, call.args.dyn)), call.visits_ns(),
-                         1);
-}
-
 bool apply_clip(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   Team team(*call.call.executor, call.threads, call.nanoseconds);

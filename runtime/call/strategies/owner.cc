@@ -71,8 +71,6 @@ void run_owner(Team& team, Scratch&, const OwnerCall& call) {
 
 }  // namespace
 
-double nanoseconds_owner(const ApplyCall& call) { return call.shared_out(owned_pieces(call), 0, 1) + call.keys_ns(); }
-
 bool apply_owner(const ApplyCall& call) { return apply_by_owners(call, run_owner, true); }
 
 }  // namespace strew::inline v0

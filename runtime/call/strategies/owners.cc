@@ -9,14 +9,6 @@
 
 namespace strew::inline v0 {
 
-double owned_pieces(const ApplyCall& call) {
-  const int64_t piece = std::max<int64_t>(1, call.limits().owner_piece_bytes);
-  int64_t enough = 0;  // for all threads; a division would take as long as the rest of the choice
-  if (!__builtin_mul_overflow(piece, int64_t{call.threads}, &enough) && call.table_bytes >= enough) return call.threads;
-  const int64_t pieces = call.table_bytes / piece;
-  return static_cast<double>(pieces);
-}
-
 bool is_lopsided(const OwnerCall& call) {
   constexpr size_t kMostEach = 8;
   const int64_t spots = call.limits.hot_spots, each = std::min<int64_t>(call.limits.hot_each, kMostEach);

@@ -66,9 +66,6 @@ class Owners {
 /// Would one of two owners get nearly all updates, because most of them go to a few destinations? Decided from a sample of the positions.
 bool is_lopsided(const OwnerCall& call);
 
-/// Into how many parts the result can be shared out among owners; `call.threads` where it is at least as many.
-double owned_pieces(const ApplyCall& call);
-
 /// Calls `deal`, the body of a strategy, on a team that has help. If few destinations get most updates and windows are wide, cuts the
 /// windows' columns into chunks instead. Returns false, having done nothing, if the call is too small for several threads, if no thread is
 /// free, or if `scans`, every thread reads all indices, and two threads would not repay that.

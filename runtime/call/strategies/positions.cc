@@ -8,27 +8,18 @@
 #include "runtime/call/strategies/strategy.h"
 
 namespace strew::inline v0 {
-namespace {
 
-/// The first position of a chunk is a multiple of this.
-int64_t unit_of(const ApplyCall& call) {
+int64_t position_unit(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   if (kernel.slab.factor != 0) return std::max<int64_t>(evaluate(kernel, kernel.slab, call.args.dyn), 1);
   return line_unit(kernel, kernel.position_stride, call.args.dyn, call.limits().line_bytes);
 }
 
-}  // namespace
-
-double nanoseconds_positions(const ApplyCall& call) {
-  const int64_t units = call.call.positions / unit_of(call);
-  return call.shared_out(static_cast<double>(units), 0, 1);
-}
-
 bool apply_positions(const ApplyCall& call) {
   strew_fault unused{};
   run_split(call.callable, call.call,
-            {PhaseKind::positions, call.callable.range, call.args, {call.call.positions, unit_of(call), 1}}, call.nanoseconds,
-            &unused);
+            {PhaseKind::positions, call.callable.range, call.args, {call.call.positions, position_unit(call), 1}},
+            call.nanoseconds, &unused);
   return true;
 }
 

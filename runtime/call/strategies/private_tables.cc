@@ -102,6 +102,11 @@ int64_t private_bytes(const strew_kernel& kernel, int64_t elements, int tables) 
   return share(kernel, elements) * kernel.result_count * tables;
 }
 
+int most_tables(const ApplyCall& call) {
+  const int limit = static_cast<int>(call.kernel().tables);
+  return call.kernel().regroups != 0 ? std::min(limit, call.threads) : limit;
+}
+
 bool run_private(Team& team, Scratch& scratch, const PrivateCall& call) {
   const int wave = std::min(call.threads, call.tables), apart = std::min(wave, call.tables - 1);
   const int64_t bytes = private_bytes(call.kernel, call.elements, apart);
@@ -129,38 +134,6 @@ bool run_private(Team& team, Scratch& scratch, const PrivateCall& call) {
         [](void* t, int chunk) noexcept { static_cast<const Tables*>(t)->merge(chunk); }, &tables);
   }
   return true;
-}
-
-namespace {
-
-/// How many tables a call may have.
-int most_tables(const ApplyCall& call) {
-  const int limit = static_cast<int>(call.kernel().tables);
-  return call.kernel().regroups != 0 ? std::min(limit, call.threads) : limit;
-}
-
-/// `count`: elements of a result. Do the tables fit into the scratch that the schedule allows, and are there enough updates to repay them?
-bool repays_tables(const ApplyCall& call, int64_t count) {
-  const strew_kernel& kernel = call.kernel();
-  if (call.call.positions == 0 || count == 0) return false;
-  // Are there windows for at least count / window updates, rounded down? Multiplied out, because every call asks.
-  const int64_t window = std::max<int64_t>(1, evaluate(kernel, kernel.window, call.args.dyn));
-  int64_t enough = 0;
-  const bool are_enough = __builtin_mul_overflow(call.call.positions, call.limits().private_elements_per_update, &enough) ||
-                          __builtin_add_overflow(enough, 1, &enough) || __builtin_mul_overflow(enough, window, &enough) ||
-                          enough > count;
-  return are_enough && private_bytes(kernel, count, most_tables(call)) <= int64_t{kernel.scratch_mib} << 20;
-}
-
-}  // namespace
-
-/// Every table is filled, and read once more than the result.
-double nanoseconds_private_tables(const ApplyCall& call) {
-  if (!repays_tables(call, elements(call.tensors[0]))) return std::numeric_limits<double>::infinity();
-  const CallCosts& costs = call.callable.costs;
-  const auto bytes = static_cast<double>(call.table_bytes);
-  const double tables = 2 * costs.of_windows(1, bytes, call.table_bytes);
-  return call.shared_out(most_tables(call), 0, 2) + tables;
 }
 
 /// If the tables decide the bits, whether the strategy is used must depend on the shapes alone, never on threads or memory.

@@ -94,12 +94,6 @@ void run_radix(Team& team, Scratch& scratch, const OwnerCall& call) {
 
 }  // namespace
 
-/// A thread computes the keys of its positions twice, and writes and reads a list of them; there are six phases.
-double nanoseconds_radix(const ApplyCall& call) {
-  constexpr double kKeys = 8;  // in key_ns: two keys, a place in the list, and what another core writes of the list
-  return call.shared_out(owned_pieces(call), 0, 6) + kKeys * call.keys_ns() / call.threads;
-}
-
 bool apply_radix(const ApplyCall& call) { return apply_by_owners(call, run_radix); }
 
 }  // namespace strew::inline v0

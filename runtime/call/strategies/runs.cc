@@ -72,8 +72,6 @@ void run_runs(Team& team, Scratch&, const OwnerCall& call) {
 
 }  // namespace
 
-double nanoseconds_runs(const ApplyCall& call) { return call.shared_out(static_cast<double>(call.call.positions), 0, 1); }
-
 bool apply_runs(const ApplyCall& call) { return apply_by_owners(call, run_runs); }
 
 }  // namespace strew::inline v0

@@ -1,22 +1,18 @@
 // See strategy.h. Tested by tests/unit/kernel_test.cc and tests/differential.
 #include "runtime/call/strategies/strategy.h"
 
-#include <bit>
 #include <limits>
 
 #include "runtime/call/executor/phases.h"
+#include "runtime/call/strategies/estimates.h"
 
 namespace strew::inline v0 {
 namespace {
 
-struct Row {
-  bool (*apply)(const ApplyCall&);
-  double (*nanoseconds)(const ApplyCall&);
-};
-constexpr Row kRows[] = {
-#define STREW_APPLY_ROW(strategy, text) {apply_##strategy, nanoseconds_##strategy},
-    STREW_STRATEGIES(STREW_APPLY_ROW)
-#undef STREW_APPLY_ROW
+constexpr bool (*kApply[])(const ApplyCall&) = {
+#define STREW_APPLY(strategy, text) apply_##strategy,
+    STREW_STRATEGIES(STREW_APPLY)
+#undef STREW_APPLY
 };
 
 /// Bytes of the indexed tensor; saturates.
@@ -32,26 +28,30 @@ int64_t table_bytes(const strew_kernel& kernel, std::span<const TensorView> tens
 
 /// Strategy sequential: always declines, so that one thread runs the range entry over all positions.
 bool apply_sequential(const ApplyCall&) { return false; }
-double nanoseconds_sequential(const ApplyCall& call) { return static_cast<double>(call.nanoseconds); }
 
 int choose_strategy(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   const int own = kernel.strategy, wanted = call.limits().strategy;
   if (wanted >= 0) return (kernel.strategies >> wanted & 1) != 0 ? wanted : own;
   constexpr uint32_t kAlone = 1U << STREW_STRATEGY_sequential;
-  const uint32_t others = kernel.strategies & ~(1U << own);
-  if ((others & ~kAlone) == 0 || call.limits().shares_all) return own;
+  const uint32_t all = kernel.strategies | 1U << own;
+  if ((all & ~(1U << own) & ~kAlone) == 0 || call.limits().shares_all) return own;
   // Where all shapes are known, the schedule's choice knows more than these estimates.
   constexpr double kKnown = 0.75;
-  double least = kRows[own].nanoseconds(call) * (kernel.symbol_count == 0 ? kKnown : 1);
+  const double of_own = kernel.symbol_count == 0 ? kKnown : 1;
+  const Estimates estimates(call, all);
+  double least = std::numeric_limits<double>::infinity();
   int best = own;
-  for (uint32_t rest = others; rest != 0; rest &= rest - 1) {
-    const int each = std::countr_zero(rest);
-    const double nanoseconds = kRows[each].nanoseconds(call);
-    if (nanoseconds >= least) continue;
+  const auto consider = [&](int strategy, double nanoseconds) {
+    if (strategy == own) nanoseconds *= of_own;
+    if (nanoseconds > least || (nanoseconds == least && strategy != own)) return;
     least = nanoseconds;
-    best = each;
-  }
+    best = strategy;
+  };
+#define STREW_CONSIDER(strategy, text) \
+  if ((all >> STREW_STRATEGY_##strategy & 1) != 0) consider(STREW_STRATEGY_##strategy, estimates.strategy());
+  STREW_STRATEGIES(STREW_CONSIDER)
+#undef STREW_CONSIDER
   return best;
 }
 
@@ -63,7 +63,7 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
     const int64_t nanoseconds = whole_ns(apply_nanoseconds(callable, call, bytes));
     const int threads = threads_for(nanoseconds, call.threads, *callable.limits);
     const ApplyCall apply{callable, call, tensors, args, threads, nanoseconds, bytes};
-    if (kRows[choose_strategy(apply)].apply(apply)) return;
+    if (kApply[choose_strategy(apply)](apply)) return;
   }
   note_phase(*callable.limits, PhaseKind::whole, 1);
   strew_fault unused{};

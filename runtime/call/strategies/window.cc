@@ -6,10 +6,6 @@
 
 namespace strew::inline v0 {
 
-double nanoseconds_window(const ApplyCall& call) {
-  return call.shared_out(static_cast<double>(call.call.splits), call.visits_ns(), 1);
-}
-
 bool apply_window(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   const int64_t unit = line_unit(kernel, kernel.window_stride, call.args.dyn, call.limits().line_bytes);

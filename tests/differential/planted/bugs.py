@@ -11,6 +11,12 @@ HALIDE = (30, ("--backend", "halide"))
 DENSE_SUM = (30, ("--op", "strew1.scatter(operand=f32[4] indices=i32[64] updates=f32[64] inserted_window_dims=[0] "
                   "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add order=relaxed init=in_place)"))
 
+# Rows of eight bytes, more of them than an iteration moves, of which the policy fills some.
+SHORT_GETS = (30, ("--op", "strew1.gather(operand=u16[9,4] indices=i32[43] result=u16[43,4] offset_dims=[1] collapsed_slice_dims=[0] "
+                   "start_index_map=[0] slice_sizes=[1,4] index_vector_dim=1 oob=fill_element fill=7:u16)"))
+SHORT_SETS = (30, ("--op", "strew1.scatter(operand=u16[9,4] indices=i32[43] updates=u16[43,4] update_window_dims=[1] inserted_window_dims=[0] "
+                   "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place)"))
+
 BUGS = [
     ("positions walked backwards",
      "return f_.e.loop(lo, hi, options_, single);",
@@ -21,10 +27,16 @@ BUGS = [
     ("last position dropped",
      "f_.e.loop(lo, hi, options_, single",
      "f_.e.loop(lo, f_.e.b.CreateSub(hi, f_.e.i64(1)), options_, single"),
-    ("positions with sinks of their own: the rest is dropped",
-     "f_.e.loop(rest, hi, {1, 1}, single);", "f_.e.loop(rest, f_.e.b.CreateSub(hi, f_.e.i64(1)), {1, 1}, single);"),
+    ("several positions per iteration: the rest is dropped",
+     "loop_in_groups(lo, hi, together, several, single);",
+     "loop_in_groups(lo, f_.e.b.CreateSub(hi, f_.e.i64(1)), together, several, single);"),
     ("eight positions at a time: the rest is dropped",
-     "loop_by_lanes(f_, first, last, eight,", "loop_by_lanes(f_, first, f_.e.b.CreateSub(last, f_.e.i64(1)), eight,"),
+     "loop_in_groups(first, last, kIndexLanes, eight,",
+     "loop_in_groups(first, f_.e.b.CreateSub(last, f_.e.i64(1)), kIndexLanes, eight,"),
+    ("several rows in a vector: the last one is stored as the first",
+     "f_.e.store(part(vector, k % together_), to);", "f_.e.store(part(vector, (k + 1) % together_ == 0 ? 0 : k % together_), to);", *SHORT_SETS),
+    ("several rows in a vector: the policy's fill is forgotten",
+     "if (fill_ != nullptr) from = f_.e.b.CreateSelect(placement.inside, from, fill_);", "", *SHORT_GETS),
     ("skip_window: last legal start dropped",
      "e_.b.CreateICmpULE(value, largest)", "e_.b.CreateICmpULT(value, largest)"),
     ("skip_element drops the whole window",

@@ -1,0 +1,38 @@
+// RowPack: moves several short rows at a time. Where windows are runs shorter than a vector, and what is written or read in order (a gather's
+// results, a scatter's updates) lies without gaps, an iteration of the loop does several positions, and one vector holds the
+// rows of some: a gather loads its parts from the table and stores them at once, a scatter loads them at once and stores the parts in the order of
+// the positions. Limit: see pays().
+// Tested by tests/differential and tests/golden/machine_code_test.cc.
+#pragma once
+
+#include "backends/llvm/compute/body.h"
+
+namespace strew::inline v0 {
+
+class RowPack {
+ public:
+  /// Positions that apply() does, whatever the length of a row.
+  static constexpr int kRows = 8;
+
+  /// Is this the faster way for the plan? It is for rows of 4 to 16 bytes, and for gathers of 32, in tables that nothing is prefetched of; the
+  /// size must be a power of two. Not for policies that cut a window or wrap.
+  static bool pays(const Frame& frame);
+
+  explicit RowPack(Frame& frame);
+  /// Emits the moves of kRows positions. at(k): pointers at the k-th of them.
+  void apply(llvm::function_ref<Pointers(int k)> at);
+
+ private:
+  void gather(llvm::function_ref<Pointers(int k)> at);
+  void scatter(llvm::function_ref<Pointers(int k)> at);
+  llvm::Type* type_of(int rows) const;
+  llvm::Value* join(llvm::ArrayRef<llvm::Value*> rows);
+  llvm::Value* part(llvm::Value* vector, int k);
+
+  Frame& f_;
+  int64_t row_bytes_;
+  int together_;                 ///< rows that a vector holds
+  llvm::Value* fill_ = nullptr;  ///< a row of the gather's fill values, if its policy needs one
+};
+
+}  // namespace strew::inline v0

@@ -1,0 +1,78 @@
+// Estimates: how long each strategy takes for a call, roughly; only the ratio of two counts. They stand in one place so that choose_strategy()
+// (strategy.cc) has them inline and computes what they share once, because every call of a kernel that carries several strategies asks for
+// all of theirs. schedules/strategies has the estimates by which schedules are chosen. Tested by tests/unit/choose_strategy_test.cc; the time of a
+// choice by bench/overhead (choice).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "runtime/call/descriptor.h"
+#include "runtime/call/executor/chunks.h"
+#include "runtime/call/extent.h"
+#include "runtime/call/strategies/private_tables.h"
+#include "runtime/call/strategies/strategy.h"
+
+namespace strew::inline v0 {
+
+class Estimates {
+ public:
+  /// `strategies`: bits of those that will be asked for.
+  Estimates(const ApplyCall& call, uint32_t strategies)
+      : call_(call), one_(static_cast<double>(call.nanoseconds)), phase_(call.callable.costs.phase_ns) {
+    constexpr uint32_t kOfOwners = 1U << STREW_STRATEGY_owner | 1U << STREW_STRATEGY_radix;
+    if ((strategies & kOfOwners) == 0) return;
+    keys_ = static_cast<double>(call.call.positions) * static_cast<double>(call.callable.costs.key_ns);
+    owned_ = one_ / std::clamp(owned_pieces(), 1.0, static_cast<double>(call.threads));
+  }
+
+  // By the names of STREW_STRATEGIES.
+  double sequential() const { return one_; }
+  double positions() const { return shared_out(static_cast<double>(call_.call.positions / position_unit(call_)), 0, 1); }
+  double window() const { return shared_out(static_cast<double>(call_.call.splits), visits(), 1); }
+  double owner() const { return owned_ + keys_ + phase_; }
+  /// A thread computes the keys of its positions twice, and writes and reads a list of them; there are six phases.
+  double radix() const {
+    constexpr double kKeys = 8;  // in keys_: two keys, a place in the list, and what another core writes of the list
+    constexpr int kPhases = 6;
+    return owned_ + kKeys * keys_ / call_.threads + kPhases * phase_;
+  }
+  double runs() const { return shared_out(static_cast<double>(call_.call.positions), 0, 1); }
+  double clip() const {
+    return shared_out(static_cast<double>(evaluate(call_.kernel(), call_.kernel().clip_extent, call_.args.dyn)), visits(), 1);
+  }
+  /// Every table is filled, and read once more than the result.
+  double private_tables() const {
+    if (!repays_tables(call_, elements(call_.tensors[0]))) return std::numeric_limits<double>::infinity();
+    const double tables = 2 * call_.callable.costs.of_windows(1, static_cast<double>(call_.table_bytes), call_.table_bytes);
+    return shared_out(most_tables(call_), 0, 2) + tables;
+  }
+
+ private:
+  /// One thread's time, if it is cut into as many parts as there are threads but at most `parts`, and `repeated` of it is done by
+  /// every thread; with fork and join of `phases`.
+  double shared_out(double parts, double repeated, int phases) const {
+    const double threads_busy = std::clamp(parts, 1.0, static_cast<double>(call_.threads));
+    return repeated + (one_ - std::min(repeated, one_)) / threads_busy + phases * phase_;
+  }
+  /// What every thread does that visits all positions, besides its part of their windows.
+  double visits() const {
+    return static_cast<double>(call_.call.positions) * static_cast<double>(call_.callable.costs.position_ns);
+  }
+  /// Into how many parts the result can be shared out among owners; the number of threads where it is at least as many.
+  double owned_pieces() const {
+    const int64_t piece = std::max<int64_t>(1, call_.limits().owner_piece_bytes);
+    int64_t enough = 0;  // for all threads; a division would take as long as the rest of the choice
+    if (!__builtin_mul_overflow(piece, int64_t{call_.threads}, &enough) && call_.table_bytes >= enough) return call_.threads;
+    return static_cast<double>(call_.table_bytes / piece);
+  }
+
+  const ApplyCall& call_;
+  double one_;        ///< one thread's time
+  double phase_;      ///< fork and join
+  double owned_ = 0;  ///< one thread's part, if every thread owns destinations
+  double keys_ = 0;   ///< computing the keys of all positions
+};
+
+}  // namespace strew::inline v0

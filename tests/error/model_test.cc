@@ -1,0 +1,149 @@
+// Whole models on the command line: kernels among operations that strew does not run are found, listed, run one at a time and extracted.
+#include <nlohmann/json.hpp>
+
+#include "tests/support/cli.h"
+
+namespace strew::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::json;
+
+OnnxNode node(const std::string& op, const std::string& name, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  return {op, name, "", std::move(inputs), std::move(outputs), {}};
+}
+
+/// Two lookups in one table, a product between them, and a scatter of what another operation makes.
+OnnxModel decoder() {
+  OnnxModel m;
+  m.opset = 18;
+  m.inputs = {{"table", kFloat, {8, 4}},
+              {"tokens", kInt64, {3}},
+              {"weights", kFloat, {4, 4}},
+              {"cache", kFloat, {8, 4}},
+              {"slots", kInt64, {3, 1}}};
+  m.outputs = {{"logits", kFloat, {3, 4}}, {"present", kFloat, {8, 4}}};
+  m.nodes = {node("Gather", "embed", {"table", "tokens"}, {"hidden"}),
+             node("MatMul", "project", {"hidden", "weights"}, {"keys"}),
+             node("ScatterND", "write", {"cache", "slots", "keys"}, {"present"}),
+             node("Gather", "again", {"table", "tokens"}, {"more"}),
+             node("MatMul", "mix", {"more", "weights"}, {"mixed"}),
+             node("LayerNormalization", "norm", {"mixed", "weights"}, {"logits"})};
+  return m;
+}
+
+class ModelTest : public Cli {
+ protected:
+  void SetUp() override {
+    Cli::SetUp();
+    write("decoder.onnx", decoder().bytes());
+    write_tensor("table.npy", DType::f32, {8, 4}, {});
+    write_tensor("keys.npy", DType::f32, {3, 4}, std::string(48, '?'));
+    write_indices("tokens.npy", {1, 7, 0});
+    write_tensor("slots.npy", DType::i64, {3, 1}, std::string(24, '\0'));
+  }
+};
+
+TEST_F(ModelTest, CheckCounts) {
+  const std::string out = success("check decoder.onnx");
+  EXPECT_THAT(out, HasSubstr("decoder.onnx: onnx, 3 kernels (2 distinct), 3 other operations: MatMul 2, LayerNormalization 1\n"));
+  EXPECT_THAT(out, HasSubstr("  embed, again: strew1.gather("));
+  EXPECT_THAT(out, HasSubstr("  write: strew1.scatter("));
+}
+
+TEST_F(ModelTest, CheckListsTheInputsOfEachKernel) {
+  const Json json = Json::parse(success("check decoder.onnx --json"));
+  EXPECT_EQ(json["distinct"], 2);
+  EXPECT_EQ(json["other_operations"]["MatMul"], 2);
+  const Json& write = json["kernels"][1];
+  EXPECT_EQ(write["name"], "write");
+  std::vector<std::string> names;
+  for (const Json& input : write["inputs"]) names.push_back(input["name"]);
+  EXPECT_THAT(names, ElementsAre("cache", "slots", "keys"));
+  EXPECT_EQ(write["inputs"][2]["shape"], Json({3, 4}));
+  EXPECT_EQ(write["outputs"][0]["name"], "present");
+}
+
+TEST_F(ModelTest, ExplainBeginsWithAnOverview) {
+  const std::string out = success("explain decoder.onnx");
+  EXPECT_THAT(out, HasSubstr("3 kernels (2 distinct)"));
+  EXPECT_THAT(out, HasSubstr("  2 x embed, again: strew1.gather("));
+  EXPECT_THAT(out, HasSubstr("--kernel NAME, or --all"));
+  EXPECT_THAT(out, Not(HasSubstr("guarantees")));
+  EXPECT_THAT(success("explain decoder.onnx --kernel write"), HasSubstr("guarantees"));
+  EXPECT_THAT(success("explain decoder.onnx --all"), HasSubstr("kernel again"));
+}
+
+TEST_F(ModelTest, RunOfTheWholeSaysWhichKernelsThereAre) {
+  const std::string message = failure(1, "run decoder.onnx --input table.npy");
+  EXPECT_THAT(message, HasSubstr("MatMul 2, LayerNormalization 1"));
+  EXPECT_THAT(message, HasSubstr("--kernel NAME --input VALUE=FILE"));
+  EXPECT_THAT(message, HasSubstr("embed, write, again"));
+}
+
+TEST_F(ModelTest, AKernelRunsOnNamedValues) {
+  success("run decoder.onnx --kernel write --input keys=keys.npy cache=table.npy slots=slots.npy --output out.npy --verify");
+  EXPECT_TRUE(exists("out.npy"));
+  // In the order in which check --json lists them; and one of the file's own inputs by its name.
+  success("run decoder.onnx --kernel write --input table.npy slots.npy keys.npy --output out2.npy");
+  EXPECT_EQ(read("out.npy"), read("out2.npy"));
+  success("run decoder.onnx --kernel embed --input tokens=tokens.npy table.npy --output rows.npy");
+  EXPECT_THAT(failure(2, "run decoder.onnx --kernel embed --input keys=keys.npy table.npy"),
+              HasSubstr("kernel embed does not need it, expected table"));
+  EXPECT_THAT(failure(2, "run decoder.onnx --kernel embed --input table=table.npy table=table.npy tokens.npy"),
+              HasSubstr("given twice"));
+  EXPECT_THAT(failure(2, "run decoder.onnx --kernel nothing --input table.npy"),
+              HasSubstr("expected one of: embed, write, again"));
+}
+
+TEST_F(ModelTest, ExtractWritesEachDistinctKernel) {
+  EXPECT_THAT(success("extract decoder.onnx -o kernels --data"), HasSubstr("2 files and kernels.json"));
+  const Json json = Json::parse(read("kernels/kernels.json"));
+  ASSERT_EQ(json["kernels"].size(), 2U);
+  const Json& embed = json["kernels"][0];
+  EXPECT_EQ(embed["count"], 2);
+  EXPECT_EQ(embed["kernels"][1]["name"], "again");
+  EXPECT_EQ(embed["kernels"][0]["tensors"][0]["value"], "hidden");
+  // The files are what `strew run` takes, and the reference's results are what it makes.
+  for (const Json& kernel : json["kernels"]) {
+    std::string inputs;
+    for (const Json& input : kernel["data"]["inputs"]) inputs += " kernels/" + input.get<std::string>();
+    success("run kernels/" + kernel["file"].get<std::string>() + " --input" + inputs + " --output made.npy");
+    EXPECT_EQ(read("made.npy"), read("kernels/" + kernel["data"]["results"][0].get<std::string>()));
+  }
+  EXPECT_THAT(failure(1, "extract decoder.onnx -o table.npy/x"), HasSubstr("the folder cannot be made"));
+  EXPECT_THAT(failure(2, "extract decoder.onnx"), HasSubstr("-o is required"));
+}
+
+// A gather that is refused is named with its reason, and refuses nothing else.
+TEST_F(ModelTest, ARefusedKernelRefusesNoOther) {
+  OnnxModel m = decoder();
+  m.nodes.push_back(node("GatherND", "bad", {"table", "table"}, {"nothing"}));
+  write("bad.onnx", m.bytes());
+  const std::string out = success("check bad.onnx");
+  EXPECT_THAT(out, HasSubstr("3 kernels (2 distinct)"));
+  EXPECT_THAT(out, HasSubstr("refused: "));
+  EXPECT_THAT(out, HasSubstr("node bad (GatherND): indices has dtype f32"));
+}
+
+// The graphs of If, Loop and Scan are walked, and their kernels are named by path.
+TEST_F(ModelTest, KernelsInSubgraphsAreNamedByPath) {
+  OnnxModel m = decoder();
+  ProtoWriter branch, gather;
+  gather.text(1, "table").text(1, "tokens").text(2, "inner").text(3, "look").text(4, "Gather");
+  branch.message(1, gather).text(2, "branch").message(12, OnnxModel::value_info({"inner", kFloat, {3, 4}}));
+  OnnxNode choice = node("If", "choice", {"condition"}, {"chosen"});
+  choice.attributes = {ProtoWriter().text(1, "then_branch").message(6, branch).varint(20, 5)};
+  m.inputs.push_back({"condition", kBool, {}});
+  m.nodes.push_back(choice);
+  write("if.onnx", m.bytes());
+  const std::string out = success("check if.onnx");
+  EXPECT_THAT(out, HasSubstr("4 kernels (2 distinct), 4 other operations: MatMul 2, If 1, LayerNormalization 1"));
+  EXPECT_THAT(out, HasSubstr("choice/then_branch/look"));
+  success("run if.onnx --kernel choice/then_branch/look --input table.npy tokens.npy --output rows.npy");
+}
+
+}  // namespace
+}  // namespace strew::testing

@@ -1,0 +1,29 @@
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<6x4xbf16>, %arg1: tensor<5xi32>, %arg2: tensor<5x4xbf16>) -> (tensor<6x4xbf16> {jax.result_info = "result"}) {
+    %c = stablehlo.constant dense<0> : tensor<i32>
+    %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i32>) -> tensor<5xi32>
+    %1 = stablehlo.compare LT, %arg1, %0, SIGNED : (tensor<5xi32>, tensor<5xi32>) -> tensor<5xi1>
+    %c_0 = stablehlo.constant dense<6> : tensor<i32>
+    %2 = stablehlo.broadcast_in_dim %c_0, dims = [] : (tensor<i32>) -> tensor<5xi32>
+    %3 = stablehlo.add %arg1, %2 : tensor<5xi32>
+    %4 = stablehlo.select %1, %3, %arg1 : tensor<5xi1>, tensor<5xi32>
+    %5 = stablehlo.broadcast_in_dim %4, dims = [0] : (tensor<5xi32>) -> tensor<5x1xi32>
+    %6 = "stablehlo.gather"(%arg0, %5) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 4>}> : (tensor<6x4xbf16>, tensor<5x1xi32>) -> tensor<5x4xbf16>
+    %7 = stablehlo.multiply %6, %arg2 : tensor<5x4xbf16>
+    %8 = stablehlo.convert %7 : (tensor<5x4xbf16>) -> tensor<5x4xf32>
+    %cst = stablehlo.constant dense<0.000000e+00> : tensor<f32>
+    %9 = stablehlo.reduce(%8 init: %cst) applies stablehlo.add across dimensions = [0, 1] : (tensor<5x4xf32>, tensor<f32>) -> tensor<f32>
+    %cst_1 = stablehlo.constant dense<1.000000e+00> : tensor<f32>
+    %10 = stablehlo.broadcast_in_dim %cst_1, dims = [] : (tensor<f32>) -> tensor<5x4xf32>
+    %11 = stablehlo.convert %10 : (tensor<5x4xf32>) -> tensor<5x4xbf16>
+    %12 = stablehlo.multiply %11, %arg2 : tensor<5x4xbf16>
+    %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<bf16>
+    %13 = stablehlo.broadcast_in_dim %cst_2, dims = [] : (tensor<bf16>) -> tensor<6x4xbf16>
+    %14 = "stablehlo.scatter"(%13, %5, %12) <{indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false}> ({
+    ^bb0(%arg3: tensor<bf16>, %arg4: tensor<bf16>):
+      %15 = stablehlo.add %arg3, %arg4 : tensor<bf16>
+      stablehlo.return %15 : tensor<bf16>
+    }) : (tensor<6x4xbf16>, tensor<5x1xi32>, tensor<5x4xbf16>) -> tensor<6x4xbf16>
+    return %14 : tensor<6x4xbf16>
+  }
+}

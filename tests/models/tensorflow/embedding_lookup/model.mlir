@@ -1,0 +1,16 @@
+#loc1 = loc("XLA_Args")
+module @a_inference__lambda__1027__.1 attributes {mhlo.cross_program_prefetches = [], mhlo.input_output_alias = [], mhlo.is_dynamic = false, mhlo.use_auto_spmd_partitioning = false} {
+  func.func @main(%arg0: tensor<2x3xi32> loc("XLA_Args")) -> tensor<2x3x4xf32> {
+    %cst = stablehlo.constant dense<[[0.892313301, 0.598896265, 1.2266109, -0.476930767], [-1.55695832, -0.968350589, -1.74785972, 4.709400e-01], [1.01522779, 1.22349405, 2.1836679, -2.00896692], [-0.987455964, 0.379600585, -1.24532235, 1.3443886], [-2.02978587, 0.600230634, 0.391696244, -0.855139494], [0.104761511, 1.17712188, -0.134421244, 0.172188282], [0.351336718, -0.996252894, 0.355044961, -0.348583698], [0.956921756, -0.624781191, 0.787099897, -0.922571599], [-0.748330414, 1.88382137, -2.53205156, 0.909026384]]> : tensor<9x4xf32> loc(#loc6)
+    %0 = stablehlo.reshape %arg0 : (tensor<2x3xi32>) -> tensor<2x3xi32> loc(#loc4)
+    %1 = "stablehlo.gather"(%cst, %0) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, indices_are_sorted = false, slice_sizes = array<i64: 1, 4>}> : (tensor<9x4xf32>, tensor<2x3xi32>) -> tensor<2x3x4xf32> loc(#loc6)
+    %2 = stablehlo.reshape %1 : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32> loc(#loc5)
+    return %2 : tensor<2x3x4xf32> loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc2 = loc("embedding_lookup")
+#loc3 = loc("ops.py":1221:0)
+#loc4 = loc("reshape.1")
+#loc5 = loc("XLA_Retvals")
+#loc6 = loc(fused[#loc2, #loc3])

@@ -1,0 +1,230 @@
+// ONNX's operators around the kernels: what each computes, what is worked out before the call, and what is refused and becomes opaque.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "base/number.h"
+#include "compiler/import/onnx/onnx.h"
+#include "strew/program.h"
+#include "strew/text.h"
+#include "tests/support/onnx_writer.h"
+
+namespace strew::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+using Numbers = std::vector<int64_t>;
+
+std::string raw_of(const Numbers& numbers) {
+  return std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int64_t));
+}
+
+ProtoWriter onnx_ints(const std::string& name, const Numbers& values) {
+  ProtoWriter out;
+  out.text(1, name);
+  for (const int64_t value : values) out.varint(8, static_cast<uint64_t>(value));
+  return out.varint(20, 7);
+}
+
+/// A model of i64 tensors: input x, constants by name, the nodes, and output y. A Gather beside them makes it one that strew takes.
+struct Model {
+  std::vector<int64_t> dims = {2, 3};
+  std::vector<OnnxNode> nodes;
+  std::vector<std::pair<std::string, Numbers>> constants = {};
+  int64_t opset = 18;
+
+  OnnxModel onnx() const {
+    OnnxModel m;
+    m.opset = opset;
+    m.inputs = {{"x", kInt64, dims}};
+    m.outputs = {{"y", kInt64, {}, false}};
+    m.nodes = nodes;
+    for (const auto& [name, numbers] : constants) {
+      const bool is_scalar = name.starts_with("s_");
+      m.initializers.push_back(
+          {name, kInt64, is_scalar ? Numbers{} : Numbers{static_cast<int64_t>(numbers.size())}, raw_of(numbers)});
+    }
+    m.inputs.push_back({"zero", kInt64, {1}});
+    m.nodes.push_back({"Gather", "kernel", "", {"zero", "zero"}, {"gathered"}, {}});
+    return m;
+  }
+};
+
+OnnxNode node(const std::string& op, std::vector<std::string> inputs, std::vector<std::string> outputs = {"y"},
+              std::vector<ProtoWriter> attributes = {}) {
+  return {op, op + "_of_" + outputs[0], "", std::move(inputs), std::move(outputs), std::move(attributes)};
+}
+
+Imported imported(const Model& model) {
+  Expected<Imported> out = onnx::import_model(model.onnx().bytes(), "m.onnx", {});
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  return out.ok() ? std::move(*out) : Imported{};
+}
+
+struct Result {
+  std::vector<int64_t> dims;
+  Numbers values;
+};
+
+/// Runs the model on x = 0, 1, 2, … of these dims.
+Result run(const Model& model, std::vector<int64_t> dims = {2, 3}) {
+  auto x = std::make_unique<Tensor>(std::move(*make_tensor(DType::i64, std::move(dims))));
+  for (int64_t i = 0; i < x->elements(); ++i) reinterpret_cast<int64_t*>(x->data.data())[i] = i;
+  std::vector<std::unique_ptr<Tensor>> inputs;
+  inputs.push_back(std::move(x));
+  inputs.push_back(nullptr);  // of the Gather, which no output needs
+  ProgramOptions options;
+  options.kernel.backend = BackendChoice::reference;
+  const Imported program = imported(model);
+  for (const Opaque& opaque : program.opaques) ADD_FAILURE() << opaque.location << ": " << opaque.reason;
+  const Expected<std::vector<Tensor>> out = run_program(Runtime::process(), program, std::move(inputs), options);
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  if (!out.ok()) return {};
+  Result result{(*out)[0].dims, Numbers(static_cast<size_t>((*out)[0].elements()))};
+  const Tensor& y = (*out)[0];
+  for (size_t i = 0; i < result.values.size(); ++i)
+    result.values[i] = decode_i64(y.dtype, load_element(y.dtype, y.data.data(), static_cast<int64_t>(i)).bits[0]);
+  return result;
+}
+
+/// Runs the model with known dims and with open ones, and expects the same of both.
+void expect(Model model, std::vector<int64_t> dims, const Numbers& values) {
+  for (const bool open : {false, true}) {
+    if (open) model.dims.assign(model.dims.size(), kSymbolic);
+    const Result result = run(model);
+    EXPECT_THAT(result.dims, ElementsAreArray(dims)) << model.nodes[0].op_type << (open ? ", open" : "");
+    EXPECT_THAT(result.values, ElementsAreArray(values)) << model.nodes[0].op_type << (open ? ", open" : "");
+  }
+}
+
+TEST(OnnxCompute, Movement) {
+  expect({.nodes = {node("Identity", {"x"})}}, {2, 3}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Transpose", {"x"})}}, {3, 2}, {0, 3, 1, 4, 2, 5});
+  expect({.nodes = {node("Flatten", {"x"}, {"y"}, {onnx_int("axis", 0)})}}, {1, 6}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Reshape", {"x", "shape"})}, .constants = {{"shape", {3, -1}}}}, {3, 2}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Reshape", {"x", "shape"})}, .constants = {{"shape", {0, 1, -1}}}, .opset = 13}, {2, 1, 3},
+         {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Unsqueeze", {"x", "axes"})}, .constants = {{"axes", {-1, 0}}}}, {1, 2, 3, 1}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Unsqueeze", {"x"}, {"y"}, {onnx_ints("axes", {1})})}, .opset = 11}, {2, 1, 3}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Concat", {"x", "x"}, {"y"}, {onnx_int("axis", -1)})}}, {2, 6}, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+  expect({.nodes = {node("Expand", {"x", "shape"})}, .constants = {{"shape", {2, 1, 1}}}}, {2, 2, 3},
+         {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Slice", {"x", "starts", "ends", "axes"})},
+          .constants = {{"starts", {1}}, {"ends", {INT64_MAX}}, {"axes", {1}}}},
+         {2, 2}, {1, 2, 4, 5});
+  EXPECT_THAT(run({.nodes = {node("Slice", {"x", "starts", "ends", "axes", "steps"})},
+                   .constants = {{"starts", {-1}}, {"ends", {INT64_MIN}}, {"axes", {1}}, {"steps", {-2}}}})
+                  .values,
+              ElementsAre(2, 0, 5, 3));
+  EXPECT_THAT(run({.nodes = {node("Tile", {"x", "repeats"})}, .constants = {{"repeats", {2, 1}}}}).values,
+              ElementsAre(0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5));
+  EXPECT_THAT(
+      run({.nodes = {node("Split", {"x", "parts"}, {"a", "y"}, {onnx_int("axis", 1)})}, .constants = {{"parts", {1, 2}}}}).values,
+      ElementsAre(1, 2, 4, 5));
+}
+
+TEST(OnnxCompute, Elementwise) {
+  expect({.nodes = {node("Add", {"x", "s_7"})}, .constants = {{"s_7", {7}}}}, {2, 3}, {7, 8, 9, 10, 11, 12});
+  expect({.nodes = {node("Mul", {"x", "row"})}, .constants = {{"row", {1, 10, 100}}}}, {2, 3}, {0, 10, 200, 3, 40, 500});
+  expect({.nodes = {node("Sub", {"s_3", "x"}, {"d"}), node("Mod", {"d", "s_2"})}, .constants = {{"s_3", {3}}, {"s_2", {2}}}},
+         {2, 3}, {1, 0, 1, 0, 1, 0});  // the sign of the divisor: -1 mod 2 is 1
+  expect({.nodes = {node("Sub", {"s_3", "x"}, {"d"}), node("Mod", {"d", "s_2"}, {"y"}, {onnx_int("fmod", 1)})},
+          .constants = {{"s_3", {3}}, {"s_2", {2}}}},
+         {2, 3}, {1, 0, 1, 0, -1, 0});
+  expect({.nodes = {node("Less", {"x", "s_3"}, {"small"}), node("Where", {"small", "s_9", "x"})},
+          .constants = {{"s_3", {3}}, {"s_9", {9}}}},
+         {2, 3}, {9, 9, 9, 3, 4, 5});
+  expect({.nodes = {node("Clip", {"x", "s_1", "s_4"})}, .constants = {{"s_1", {1}}, {"s_4", {4}}}}, {2, 3}, {1, 1, 2, 3, 4, 4});
+  expect({.nodes = {node("Max", {"x", "s_2", "s_3"})}, .constants = {{"s_2", {2}}, {"s_3", {3}}}}, {2, 3}, {3, 3, 3, 3, 4, 5});
+  expect({.nodes = {node("Cast", {"x"}, {"y"}, {onnx_int("to", kBool)})}}, {2, 3}, {0, 1, 1, 1, 1, 1});
+}
+
+TEST(OnnxCompute, ShapesAndNumbers) {
+  expect({.nodes = {node("Shape", {"x"})}}, {2}, {2, 3});
+  expect({.nodes = {node("Shape", {"x"}, {"y"}, {onnx_int("start", -1)})}}, {1}, {3});
+  expect({.nodes = {node("Size", {"x"})}}, {}, {6});
+  expect({.nodes = {node("Shape", {"x"}, {"s"}), node("ConstantOfShape", {"s"}, {"f"}),
+                    node("Cast", {"f"}, {"y"}, {onnx_int("to", kInt64)})}},
+         {2, 3}, {0, 0, 0, 0, 0, 0});
+  // The rows of x as a range: shapes of shapes stay numbers and extents.
+  expect({.nodes = {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "s_0"}, {"n"}), node("Range", {"s_0", "n", "s_1"})},
+          .constants = {{"s_0", {0}}, {"s_1", {1}}}},
+         {2}, {0, 1});
+  expect({.nodes = {node("Shape", {"x"}, {"s"}), node("Slice", {"s", "one", "end"}, {"last"}),
+                    node("Concat", {"last", "two"}, {"t"}, {onnx_int("axis", 0)}), node("Reshape", {"x", "t"})},
+          .constants = {{"one", {1}}, {"end", {2}}, {"two", {2}}}},
+         {3, 2}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("CumSum", {"x", "s_1"})}, .constants = {{"s_1", {1}}}}, {2, 3}, {0, 1, 3, 3, 7, 12});
+  expect({.nodes = {node("CumSum", {"x", "s_1"}, {"y"}, {onnx_int("exclusive", 1), onnx_int("reverse", 1)})},
+          .constants = {{"s_1", {1}}}},
+         {2, 3}, {3, 2, 0, 9, 5, 0});
+  expect({.nodes = {node("ReduceSum", {"x", "axes"}, {"y"}, {onnx_int("keepdims", 0)})}, .constants = {{"axes", {1}}}}, {2},
+         {3, 12});
+  expect({.nodes = {node("ReduceMax", {"x", "axes"})}, .constants = {{"axes", {0}}}}, {1, 3}, {3, 4, 5});
+  EXPECT_THAT(run({.nodes = {node("OneHot", {"x", "s_3", "values"})}, .constants = {{"s_3", {3}}, {"values", {0, 1}}}}).values,
+              ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
+}
+
+TEST(OnnxCompute, ShapesOfKnownTensorsBecomeConstants) {
+  const Imported m =
+      imported({.nodes = {node("Shape", {"x"}, {"s"}), node("Gather", {"s", "s_1"}, {"n"}), node("Mul", {"n", "n"})},
+                .constants = {{"s_1", {1}}}});
+  EXPECT_THAT(m.computes, IsEmpty());
+  EXPECT_EQ(m.values[static_cast<size_t>(m.outputs[0].value)].kind, ValueKind::constant);
+  EXPECT_EQ(m.kernels.size(), 1U) << "the gather of a shape is no kernel";
+}
+
+/// Why the first node of the model is opaque.
+std::string reason(const Model& model) {
+  const Imported m = imported(model);
+  return m.opaques.empty() ? "run" : m.opaques[0].reason;
+}
+
+TEST(OnnxCompute, WhatIsNotRunIsOpaque) {
+  EXPECT_EQ(reason({.nodes = {node("MatMul", {"x", "x"})}}), "") << "an operator that no table has needs no reason";
+  EXPECT_THAT(reason({.nodes = {node("Reshape", {"x", "shape"})}, .constants = {{"shape", {4, 2}}}}),
+              HasSubstr("has 6 elements, expected 8"));
+  EXPECT_THAT(reason({.nodes = {node("Reshape", {"x", "shape"})}, .constants = {{"shape", {-1, -1}}}}),
+              HasSubstr("several dims of -1"));
+  EXPECT_THAT(reason({.nodes = {node("Transpose", {"x"}, {"y"}, {onnx_ints("perm", {0, 0})})}}),
+              HasSubstr("each of 0 to 1 once"));
+  EXPECT_THAT(reason({.nodes = {node("Concat", {"x", "row"}, {"y"}, {onnx_int("axis", 0)})}, .constants = {{"row", {1}}}}),
+              HasSubstr("the same dtype and rank"));
+  EXPECT_THAT(reason({.nodes = {node("Add", {"x", "row"})}, .constants = {{"row", {1, 2}}}}),
+              HasSubstr("expected equal ones or 1"));
+  EXPECT_THAT(reason({.nodes = {node("Unsqueeze", {"x", "axes"})}, .constants = {{"axes", {4}}}}), HasSubstr("expected -3 to 2"));
+  EXPECT_THAT(reason({.nodes = {node("Squeeze", {"x", "axes"})}, .constants = {{"axes", {0}}}}),
+              HasSubstr("dim 0 is 2, expected 1"));
+  EXPECT_THAT(reason({.nodes = {node("Add", {"x", "x"}, {"y"}, {onnx_int("axis", 1)})}}),
+              HasSubstr("attribute 'axis' is unknown"));
+  EXPECT_THAT(reason({.nodes = {node("Range", {"s_0", "s_0", "s_0"})}, .constants = {{"s_0", {0}}}}), HasSubstr("delta of 0"));
+}
+
+TEST(OnnxCompute, ConstantsThatAreComputedAtRunTimeAreRefusedWhereTheyMustBeKnown) {
+  EXPECT_THAT(reason({.dims = {2}, .nodes = {node("CumSum", {"x", "x"})}}), HasSubstr("is computed when the model runs"));
+}
+
+TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {
+  // The gather reads what a MatMul computes, whose type follows from those of its operands.
+  Model model{
+      .nodes = {node("Transpose", {"x"}, {"t"}), node("MatMul", {"x", "t"}, {"p"}), node("Gather", {"p", "zero"}, {"y"})}};
+  const Imported m = imported(model);
+  ASSERT_EQ(m.kernels.size(), 2U);
+  EXPECT_EQ(print(std::get<Gather>(*m.kernels[0].op).operand), "i64[2,2]");
+  EXPECT_THAT(kernel_inputs(m, 0), ::testing::Contains(m.kernels[0].arguments[0]));
+  EXPECT_EQ(value_name(m, m.kernels[0].arguments[0]), "p");
+  // Of an operator that nobody knows, nothing follows, and the gather says so.
+  model.nodes = {node("Mystery", {"x"}, {"p"}), node("Gather", {"p", "zero"}, {"y"})};
+  const Imported unknown = imported(model);
+  ASSERT_EQ(unknown.opaques.size(), 2U);
+  EXPECT_TRUE(unknown.opaques[1].indexed);
+  EXPECT_THAT(unknown.opaques[1].reason, HasSubstr("whose type the file does not tell"));
+}
+
+}  // namespace
+}  // namespace strew::testing
