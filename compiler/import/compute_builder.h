@@ -29,6 +29,9 @@ class ComputeBuilder {
   /// The elements of a small rank-1 tensor, or the one of a rank-0 tensor, as rank-0 values; nothing if they are not known one by one.
   std::optional<std::vector<int>> elements(int value);
 
+  /// The element of a constant of one number.
+  std::optional<Scalar> constant(int value) const;
+
   int scalar(const Scalar& scalar);
   int integer(int64_t number, DType dtype = DType::i64);
   int integers(const std::vector<int64_t>& numbers, DType dtype = DType::i64);  ///< rank 1

@@ -15,6 +15,7 @@ std::vector<int> direct_needs(const ImportedKernel& kernel) {
   std::vector<int> out = kernel.arguments;
   out.insert(out.end(), kernel.non_negative.begin(), kernel.non_negative.end());
   if (kernel.slice_sizes >= 0) out.push_back(kernel.slice_sizes);
+  if (kernel.result_shape >= 0) out.push_back(kernel.result_shape);
   for (const EqualExtents& equal : kernel.equal_extents) out.insert(out.end(), {equal.value, equal.other});
   for (const EqualScalars& equal : kernel.equal_scalars) out.insert(out.end(), {equal.value, equal.other});
   return out;
@@ -69,6 +70,7 @@ class Cutter {
     renumber(kernel.arguments);
     renumber(kernel.non_negative);
     kernel.slice_sizes = renumbered(kernel.slice_sizes);
+    kernel.result_shape = renumbered(kernel.result_shape);
     for (EqualExtents& equal : kernel.equal_extents) {
       equal.value = renumbered(equal.value);
       equal.other = renumbered(equal.other);

@@ -89,6 +89,7 @@ class Runner {
       needed_[value.index] = true;
       for (int v : imported_.kernels[value.index].arguments) need_value(v);
       need_value(imported_.kernels[value.index].slice_sizes);
+      need_value(imported_.kernels[value.index].result_shape);
     }
     return {};
   }
@@ -316,14 +317,34 @@ class Runner {
     if (std::find(dims.begin(), dims.end(), kDynamic) == dims.end()) return dims;
     if (const Gather* gather = std::get_if<Gather>(&*kernel.op)) return gather_dims(kernel, *gather, std::move(dims));
     const Scatter& scatter = std::get<Scatter>(*kernel.op);
-    if (scatter.init == InitKind::fill) {
-      return unsupported("the result is " + shape_text(dims) + " and filled, so no input gives its dims; expected static dims");
-    }
+    if (scatter.init == InitKind::fill) return filled_dims(kernel, std::move(dims));
     const std::vector<int64_t>& operand = values_[kernel.arguments[0]]->dims;
     if (operand.size() != dims.size()) {
       return invalid_argument("operand has rank " + std::to_string(operand.size()) + ", expected " + std::to_string(dims.size()));
     }
     for (size_t d = 0; d < dims.size(); ++d) dims[d] = dims[d] == kDynamic ? operand[d] : dims[d];
+    return dims;
+  }
+
+  /// The dims of a filled result: no operand gives them, so a value does.
+  Expected<std::vector<int64_t>> filled_dims(const ImportedKernel& kernel, std::vector<int64_t> dims) {
+    if (kernel.result_shape < 0) {
+      return unsupported("the result is " + shape_text(dims) + " and filled, so no input gives its dims; expected static dims");
+    }
+    STREW_ASSIGN(const Tensor* given, evaluate(kernel.result_shape));
+    if (given->elements() != static_cast<int64_t>(dims.size())) {
+      return invalid_argument("the result's shape has " + std::to_string(given->elements()) + " elements, expected " +
+                              std::to_string(dims.size()));
+    }
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const int64_t extent = integer_at(*given, static_cast<int64_t>(d));
+      if (extent < 0 || (dims[d] != kDynamic && dims[d] != extent)) {
+        return invalid_argument("the result's shape has " + std::to_string(extent) + " in dim " + std::to_string(d) +
+                                ", expected " + (dims[d] == kDynamic ? "0 or more" : std::to_string(dims[d])));
+      }
+      dims[d] = extent;
+    }
+    STREW_TRY(element_count(dims).status());
     return dims;
   }
 

@@ -153,6 +153,7 @@ struct ImportedKernel {
   std::vector<EqualScalars> equal_scalars;
   bool fixed_policy = false;       ///< the source's operator defines the policy (dynamic_slice clamps): `--oob` does not apply
   int slice_sizes = -1;            ///< a gather whose slice sizes are known at the call: the rank-1 integer value that holds them
+  int result_shape = -1;           ///< a filled scatter with open dims: the rank-1 integer value that holds the result's dims
   std::vector<std::string> notes;  ///< for `strew explain`
 };
 

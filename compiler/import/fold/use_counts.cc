@@ -28,6 +28,7 @@ UseCounts::UseCounts(Imported& imported)
     for (int value : kernel.arguments) acquire(value);
     for (int value : kernel.non_negative) acquire(value);
     if (kernel.slice_sizes >= 0) acquire(kernel.slice_sizes);
+    if (kernel.result_shape >= 0) acquire(kernel.result_shape);
     for (const EqualScalars& equal : kernel.equal_scalars) {
       acquire(equal.value);
       acquire(equal.other);

@@ -1,4 +1,4 @@
-// GATHER and GATHER_ND. An index out of bounds is an error, and so is a negative index: TensorFlow Lite does not count from the end. All
+// GATHER, GATHER_ND and EMBEDDING_LOOKUP. An index out of bounds is an error, and so is a negative index: TensorFlow Lite does not count from the end. All
 // element types are accepted (LiteRT has fewer); indices are i16, i32 or i64. A negative axis counts from the rank of the operand, a
 // negative batch_dims from the rank of the indices. Tested by tests/unit/tflite_import_test.cc and tests/oracle/litert_models.py.
 #include "compiler/import/tflite/graph.h"
@@ -23,9 +23,7 @@ Expected<Options> read_options(const Node& node) {
 }
 
 Status add(Node& node, const GatherBuilder& builder, int operand, int indices) {
-  Expected<Gather> op = builder.build();
-  if (!op.ok()) return node.at(op.status());
-  return node.add_kernel(std::move(op).value(), {operand, indices});
+  return node.add_kernel(builder.build(), {.arguments = {operand, indices}});
 }
 
 }  // namespace
@@ -52,6 +50,14 @@ Status import_gather_nd(Node& node) {
   STREW_ASSIGN(const int operand, node.input(0, "params"));
   STREW_ASSIGN(const int indices, node.input(1, "indices"));
   return add(node, gather_nd(node.type(operand), node.type(indices)).normalize_negative(false), operand, indices);
+}
+
+/// Rows of a table. A table that is quantized although its rows are not is refused: LiteRT scales what it reads from it.
+Status import_embedding_lookup(Node& node) {
+  STREW_TRY(node.check_signature(2, 1));
+  STREW_ASSIGN(const int indices, node.input(0, "lookup"));
+  STREW_ASSIGN(const int operand, node.input(1, "value"));
+  return add(node, gather(node.type(operand), node.type(indices), 0, 0).normalize_negative(false), operand, indices);
 }
 
 }  // namespace strew::inline v0::tflite

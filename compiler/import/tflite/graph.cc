@@ -1,7 +1,7 @@
 // Graph and Node: numbers, values and messages of a TensorFlow Lite graph. This file knows no operators.
 //
 // A tensor has a value if it is a graph input, has data, or is computed by an earlier operator. Variables (state that lives between calls)
-// are refused. The shapes that a file declares for computed tensors are hints, which LiteRT recomputes: a declared dim must agree with the
+// have none. The shapes that a file declares for computed tensors are hints, which LiteRT recomputes: a declared dim must agree with the
 // computed one if both are known. Names appear in messages unchanged; the command line replaces unprintable characters. Tested by
 // tests/unit/tflite_import_test.cc and tests/error/tflite_error_test.cc.
 #include "compiler/import/tflite/graph.h"
@@ -14,12 +14,6 @@
 #include "strew/text.h"
 
 namespace strew::inline v0::tflite {
-namespace {
-
-uint32_t size_of(const flatbuffers::Vector<int32_t>* list) { return list == nullptr ? 0 : list->size(); }
-
-}  // namespace
-
 int32_t operator_code(const schema::OperatorCode& code) {
   return std::max(static_cast<int32_t>(code.builtin_code()), static_cast<int32_t>(code.deprecated_builtin_code()));
 }
@@ -40,7 +34,20 @@ Expected<std::string> operator_name(const schema::Model& model, const schema::Op
 }
 
 Graph::Graph(Imported& imported, const schema::Model& model, std::string_view file, const std::string& path)
-    : imported_(imported), model_(model), file_(file), path_(path) {
+    : imported_(imported), model_(model), file_(file), path_(path), regions_(std::make_shared<std::set<int32_t>>()) {
+  values_.assign(subgraph().tensors() == nullptr ? 0 : subgraph().tensors()->size(), -1);
+}
+
+Graph::Graph(const Graph& outer, int32_t number, const std::string& name)
+    : imported_(outer.imported_),
+      model_(outer.model_),
+      file_(outer.file_),
+      path_((outer.number_ == 0 ? outer.path_ : outer.path_.substr(0, outer.path_.rfind(": subgraph "))) + ": subgraph " +
+            std::to_string(number)),
+      prefix_(outer.prefix_ + name + "/"),
+      number_(number),
+      depth_(outer.depth_ + 1),
+      regions_(outer.regions_) {
   values_.assign(subgraph().tensors() == nullptr ? 0 : subgraph().tensors()->size(), -1);
 }
 
@@ -61,15 +68,29 @@ std::string Graph::describe(int32_t number) const {
   return path_ + ": tensor " + std::to_string(number) + " (" + tensor_name(number) + ")";
 }
 
+bool Graph::is_defined(int32_t number) const {
+  return number >= 0 && static_cast<size_t>(number) < values_.size() && values_[static_cast<size_t>(number)] >= 0;
+}
+
 Status Graph::define(int32_t number, Value value, const std::string& what) {
+  STREW_TRY(define(number, static_cast<int>(imported_.values.size()), what));
+  if (value.name.empty()) value.name = prefix_ + tensor_name(number);
+  imported_.values.push_back(std::move(value));
+  return {};
+}
+
+Status Graph::define(int32_t number, int value, const std::string& what) {
   STREW_TRY(tensor(number, what).status());
   int& slot = values_[static_cast<size_t>(number)];
   if (slot >= 0) {
     return invalid_argument(what + " is tensor " + std::to_string(number) + " (" + tensor_name(number) +
                             "), which has a value already, expected one that nothing else gives");
   }
-  slot = static_cast<int>(imported_.values.size());
-  imported_.values.push_back(std::move(value));
+  slot = value;
+  if (static_cast<size_t>(value) < imported_.values.size()) {
+    std::string& known = imported_.values[static_cast<size_t>(value)].name;
+    if (known.empty()) known = prefix_ + tensor_name(number);
+  }
   return {};
 }
 
@@ -105,24 +126,38 @@ Expected<int> Graph::find(int32_t number, const std::string& what) {
 }
 
 Node::Node(Graph& graph, const schema::Operator& op, int number, const std::string& name)
-    : graph_(graph), op_(op), name_(name + "_" + std::to_string(number)) {
+    : graph_(graph), op_(op), number_(number), operation_(name), name_(graph.prefix() + name + "_" + std::to_string(number)) {
+  code_ = static_cast<schema::BuiltinOperator>(operator_code(*graph.model().operator_codes()->Get(op.opcode_index())));
   where_ = graph.path() + ": operator " + std::to_string(number) + " (" + name + ")";
 }
 
 Status Node::check_signature(uint32_t inputs, uint32_t outputs) const {
-  if (size_of(op_.inputs()) != inputs) {
-    return error("it has " + std::to_string(size_of(op_.inputs())) + " inputs, expected " + std::to_string(inputs));
-  }
-  if (size_of(op_.outputs()) != outputs) {
-    return error("it has " + std::to_string(size_of(op_.outputs())) + " outputs, expected " + std::to_string(outputs));
-  }
+  if (this->inputs() != inputs)
+    return error("it has " + std::to_string(this->inputs()) + " inputs, expected " + std::to_string(inputs));
+  if (this->outputs() != outputs)
+    return error("it has " + std::to_string(this->outputs()) + " outputs, expected " + std::to_string(outputs));
   return {};
 }
 
 Expected<int> Node::input(uint32_t i, std::string_view role) const {
   const std::string what = where_ + ": input " + std::to_string(i) + " (" + std::string(role) + ")";
-  if (input_tensor(i) == -1) return invalid_argument(what + " is left out (-1), expected a tensor");
-  return graph_.find(input_tensor(i), what);
+  if (i >= inputs()) return invalid_argument(what + " is missing, expected a tensor");
+  const int32_t number = op_.inputs()->Get(i);
+  if (number == -1) return invalid_argument(what + " is left out (-1), expected a tensor");
+  STREW_ASSIGN(const int value, graph_.find(number, what));
+  if (graph_.imported().values[static_cast<size_t>(value)].is_typed) return value;
+  STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(number, what));
+  STREW_TRY(tensor_type(*tensor, graph_.describe(number)).status());
+  return invalid_argument(what + " is tensor " + std::to_string(number) + ", whose type is not known");
+}
+
+Expected<std::vector<int>> Node::all_inputs() const {
+  std::vector<int> out;
+  for (uint32_t i = 0; i < inputs(); ++i) {
+    STREW_ASSIGN(const int value, input(i, "operand"));
+    out.push_back(value);
+  }
+  return out;
 }
 
 Status Node::check_index_type(int value, std::string_view role) const {
@@ -135,44 +170,102 @@ Expected<std::vector<int64_t>> Node::constant_integers(uint32_t i, std::string_v
   STREW_ASSIGN(const int value, input(i, role));
   const std::string what = "input " + std::to_string(i) + " (" + std::string(role) + ")";
   STREW_TRY(check_index_type(value, what));
-  if (type(value).rank() != 1) return error(what + " has rank " + std::to_string(type(value).rank()) + ", expected 1");
-  const Value& found = graph_.imported().values[static_cast<size_t>(value)];
-  if (found.kind != ValueKind::constant) {
-    return Status(Code::unsupported, where_ + ": " + what +
-                                         " is computed when the model runs, expected a constant: the result's dims " +
-                                         "must be known before");
-  }
-  const Constant& constant = graph_.imported().constants[static_cast<size_t>(found.index)];
-  std::vector<int64_t> out;
-  const size_t each = static_cast<size_t>(bits(constant.type.dtype)) / 8;
-  for (size_t at = 0; at + each <= constant.data.size(); at += each) {
-    int32_t narrow = 0;
-    int64_t wide = 0;
-    std::memcpy(each == 4 ? static_cast<void*>(&narrow) : &wide, constant.data.data() + at, each);
-    out.push_back(each == 4 ? narrow : wide);
-  }
-  return out;
+  if (type(value).rank() > 1) return error(what + " has rank " + std::to_string(type(value).rank()) + ", expected at most 1");
+  std::optional<std::vector<int64_t>> numbers = builder().integers(value);
+  if (!numbers) return refuse(what + " is computed when the model runs, expected a constant");
+  return std::move(*numbers);
 }
 
-Status Node::check_output(int32_t number, const TensorType& computed) const {
-  STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(number, where_ + ": output 0"));
+Expected<int64_t> Node::constant_integer(uint32_t i, std::string_view role) const {
+  STREW_ASSIGN(const std::vector<int64_t> numbers, constant_integers(i, role));
+  if (numbers.size() == 1) return numbers[0];
+  return error("input " + std::to_string(i) + " (" + std::string(role) + ") has " + std::to_string(numbers.size()) +
+               " elements, expected 1");
+}
+
+Expected<int64_t> Node::dim_of(int64_t dim, int rank, std::string_view what) const {
+  if (dim >= -rank && dim < rank) return dim < 0 ? dim + rank : dim;
+  return error(std::string(what) + " is " + std::to_string(dim) + ", expected " + std::to_string(-rank) + " to " +
+               std::to_string(rank - 1));
+}
+
+Expected<const schema::Tensor*> Node::input_tensor(uint32_t i) const {
+  return graph_.tensor(i < inputs() ? op_.inputs()->Get(i) : -1, where_ + ": input " + std::to_string(i));
+}
+
+Expected<const schema::Tensor*> Node::output_tensor(uint32_t i) const {
+  return graph_.tensor(i < outputs() ? op_.outputs()->Get(i) : -1, where_ + ": output " + std::to_string(i));
+}
+
+Status Node::check_not_quantized() const {
+  bool is_any = false;
+  for (uint32_t i = 0; i < inputs(); ++i) {
+    if (!has_input(i)) continue;
+    STREW_ASSIGN(const schema::Tensor* tensor, input_tensor(i));
+    is_any = is_any || is_quantized(*tensor);
+  }
+  for (uint32_t i = 0; i < outputs(); ++i) {
+    STREW_ASSIGN(const schema::Tensor* tensor, output_tensor(i));
+    is_any = is_any || is_quantized(*tensor);
+  }
+  return is_any ? refuse("its tensors are quantized, expected numbers that stand for themselves") : Status();
+}
+
+Status Node::check_same_quantization() const {
+  const schema::Quantization* first = nullptr;
+  bool is_same = true;
+  const auto compare = [&](const schema::Tensor& tensor) {
+    if (!is_quantized(tensor)) return;
+    const schema::Quantization* own = tensor.quantization();
+    if (first == nullptr) first = own;
+    is_same = is_same && scales_of(*first) == scales_of(*own) && list_of(first->zero_point()) == list_of(own->zero_point());
+  };
+  for (uint32_t i = 0; i < inputs(); ++i) {
+    if (!has_input(i)) continue;
+    STREW_ASSIGN(const schema::Tensor* tensor, input_tensor(i));
+    compare(*tensor);
+  }
+  for (uint32_t i = 0; i < outputs(); ++i) {
+    STREW_ASSIGN(const schema::Tensor* tensor, output_tensor(i));
+    compare(*tensor);
+  }
+  return is_same ? Status() : refuse("its quantized tensors have different scales or zero points, expected the same");
+}
+
+Status Node::check_output(uint32_t output, const TensorType& computed) const {
+  const std::string what = "output " + std::to_string(output);
+  const int32_t number = output < outputs() ? op_.outputs()->Get(output) : -1;
+  STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(number, where_ + ": " + what));
   STREW_ASSIGN(const TensorType declared, tensor_type(*tensor, graph_.describe(number)));
   bool fits = declared.dtype == computed.dtype && (declared.rank() == computed.rank() || declared.rank() == 0);
   for (size_t d = 0; fits && d < declared.dims.size(); ++d) {
     fits = declared.dims[d] == computed.dims[d] || declared.dims[d] == kDynamic || computed.dims[d] == kDynamic;
   }
   if (fits) return {};
-  return error("output 0 (" + graph_.tensor_name(number) + ") is declared as " + print(declared) +
+  return error(what + " (" + graph_.tensor_name(number) + ") is declared as " + print(declared) +
                ", expected what the operator " + "computes: " + print(computed));
 }
 
-Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<std::string> notes, bool fixed_policy) {
+Status Node::give(const Expected<int>& value, uint32_t output) {
+  if (!value.ok()) return value.status().message().starts_with(where_) ? value.status() : at(value.status());
+  STREW_TRY(check_output(output, type(*value)));
+  return graph_.define(op_.outputs()->Get(output), *value, where_ + ": output " + std::to_string(output));
+}
+
+Status Node::give_all(const std::vector<int>& values) {
+  for (size_t i = 0; i < values.size(); ++i) STREW_TRY(check_output(static_cast<uint32_t>(i), type(values[i])));
+  for (size_t i = 0; i < values.size(); ++i) STREW_TRY(give(values[i], static_cast<uint32_t>(i)));
+  return {};
+}
+
+Status Node::add_kernel(Op op, KernelParts parts) {
   Imported& imported = graph_.imported();
+  STREW_TRY(output_tensor(0).status());
   const int32_t output = op_.outputs()->Get(0);
   STREW_ASSIGN(ImportedKernel kernel, verified_kernel(std::move(op), where_));
   const TensorType& result =
       is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).results[0] : std::get<Gather>(*kernel.op).result;
-  STREW_TRY(check_output(output, result));
+  STREW_TRY(check_output(0, result));
 
   Value value;
   value.kind = ValueKind::result;
@@ -181,15 +274,60 @@ Status Node::add_kernel(Op op, std::vector<int> arguments, std::vector<std::stri
   STREW_TRY(graph_.define(output, std::move(value), where_ + ": output 0"));
 
   if (is_quantized(*graph_.subgraph().tensors()->Get(static_cast<uint32_t>(output)))) {
-    notes.push_back("quantized tensors are their storage type " + std::string(name(result.dtype)) + ": scales are not applied");
+    parts.notes.push_back("quantized tensors are their storage type " + std::string(name(result.dtype)) +
+                          ": scales are not applied");
   }
-  if (fixed_policy) notes.emplace_back("clamp is what the operation means: --oob does not apply");
+  if (parts.fixed_policy) parts.notes.emplace_back("clamp is what the operation means: --oob does not apply");
   kernel.name = name_;
-  kernel.arguments = std::move(arguments);
-  kernel.fixed_policy = fixed_policy;
-  kernel.notes = std::move(notes);
+  kernel.arguments = std::move(parts.arguments);
+  kernel.fixed_policy = parts.fixed_policy;
+  kernel.result_shape = parts.result_shape;
+  kernel.equal_scalars = std::move(parts.equal_scalars);
+  kernel.notes = std::move(parts.notes);
   imported.kernels.push_back(std::move(kernel));
   return {};
+}
+
+Status Node::add_kernel(const Expected<Scatter>& op, KernelParts parts) {
+  if (!op.ok()) return at(op.status());
+  return add_kernel(Op(*op), std::move(parts));
+}
+
+Status Node::add_kernel(const Expected<Gather>& op, KernelParts parts) {
+  if (!op.ok()) return at(op.status());
+  return add_kernel(Op(*op), std::move(parts));
+}
+
+/// Constants stay in the file: weights, which only operations read that strew does not run, are not copied.
+Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
+  Imported& imported = graph_.imported();
+  Opaque opaque;
+  opaque.operation = operation_;
+  opaque.location = where_;
+  opaque.reason = reason;
+  opaque.indexed = indexed;
+  for (uint32_t i = 0; i < inputs(); ++i) {
+    if (!has_input(i) || !graph_.is_defined(op_.inputs()->Get(i))) continue;
+    STREW_ASSIGN(const int value, graph_.find(op_.inputs()->Get(i), where_));
+    opaque.arguments.push_back(value);
+  }
+  const int number = static_cast<int>(imported.opaques.size());
+  for (uint32_t i = 0; i < outputs(); ++i) {
+    const int32_t output = op_.outputs()->Get(i);
+    if (output == -1) continue;
+    const std::string what = where_ + ": output " + std::to_string(i);
+    STREW_ASSIGN(const schema::Tensor* tensor, graph_.tensor(output, what));
+    Value value;
+    value.kind = ValueKind::opaque;
+    value.index = number;
+    value.result = static_cast<int>(i);
+    Expected<TensorType> type = tensor_type(*tensor, what);
+    value.is_typed = type.ok();
+    if (type.ok()) value.type = std::move(*type);
+    STREW_TRY(graph_.define(output, std::move(value), what));
+  }
+  imported.opaques.push_back(std::move(opaque));
+  return number;
 }
 
 /// Copies bytes, because the verifier of flatbuffers does not require that 8-byte elements lie at multiples of 8.
@@ -197,6 +335,10 @@ std::vector<int64_t> list_of(const flatbuffers::Vector<int64_t>* list) {
   std::vector<int64_t> out(list == nullptr ? 0 : list->size());
   if (!out.empty()) std::memcpy(out.data(), list->Data(), out.size() * sizeof(int64_t));
   return out;
+}
+
+std::vector<int64_t> list_of(const flatbuffers::Vector<int32_t>* list) {
+  return list == nullptr ? std::vector<int64_t>() : std::vector<int64_t>(list->begin(), list->end());
 }
 
 }  // namespace strew::inline v0::tflite

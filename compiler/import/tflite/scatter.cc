@@ -1,26 +1,27 @@
-// DYNAMIC_UPDATE_SLICE and SCATTER_ND.
+// DYNAMIC_UPDATE_SLICE, SCATTER_ND and SPARSE_TO_DENSE.
 //
 // DYNAMIC_UPDATE_SLICE has inputs operand, update and start_indices, a vector of [rank] elements of i32 or i64. The start is clamped so
 // that the update fits. All element types are accepted.
 //
 // SCATTER_ND has inputs indices, updates and shape. The result starts as zeros, to which every update is added, so duplicates sum up. A
 // negative index or one out of bounds is an error; LiteRT checks the linear position only, so there an index may reach into the next row.
-// `shape` must be a constant, because it is the shape of the kernel's result. Tested by tests/unit/tflite_import_test.cc and
+// `shape` may be computed when the model runs: it is evaluated before the result is allocated.
+//
+// SPARSE_TO_DENSE has inputs indices, output_shape, values and default_value: the result is filled with the default, and the values are written
+// to the elements that the index vectors name. An index out of bounds is an error; LiteRT does not check. Tested by tests/unit/tflite_import_test.cc and
 // tests/oracle/litert_models.py.
+#include <algorithm>
+
+#include "compiler/import/compute_forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
 #include "compiler/op/limits.h"
 #include "strew/forms.h"
 #include "strew/tensor.h"
+#include "strew/text.h"
 
 namespace strew::inline v0::tflite {
 namespace {
-
-Status add(Node& node, const Expected<Scatter>& op, std::vector<int> arguments, std::vector<std::string> notes,
-           bool fixed_policy) {
-  if (!op.ok()) return node.at(op.status());
-  return node.add_kernel(*op, std::move(arguments), std::move(notes), fixed_policy);
-}
 
 Status same_dtype(const Node& node, const TensorType& update, const TensorType& operand) {
   if (update.dtype == operand.dtype) return {};
@@ -38,6 +39,51 @@ Status check_fits(const Node& node, const TensorType& update, const TensorType& 
     if (update.dims[d] == kDynamic || operand.dims[d] == kDynamic || update.dims[d] <= operand.dims[d]) continue;
     return node.error("update's dim " + std::to_string(d) + " is " + std::to_string(update.dims[d]) +
                       ", expected at most operand's " + std::to_string(operand.dims[d]));
+  }
+  return {};
+}
+
+/// The shape of a filled result: an input, of which some elements may be known.
+struct Shape {
+  int value = -1;
+  std::vector<int64_t> dims;
+  bool is_known() const { return std::find(dims.begin(), dims.end(), kDynamic) == dims.end(); }
+};
+
+Expected<Shape> shape_input(Node& node, uint32_t i) {
+  STREW_ASSIGN(const int value, node.input(i, "shape"));
+  const std::string what = "input " + std::to_string(i) + " (shape)";
+  STREW_TRY(node.check_index_type(value, what));
+  const TensorType& type = node.type(value);
+  if (type.rank() != 1) return node.error(what + " has rank " + std::to_string(type.rank()) + ", expected 1");
+  if (type.dims[0] == kDynamic) return node.refuse(what + " is " + print(type) + ", expected a known number of elements");
+  if (type.dims[0] > kMaxRank)
+    return node.error("shape has " + std::to_string(type.dims[0]) + " elements, expected at most " + std::to_string(kMaxRank));
+  ComputeBuilder builder = node.builder();
+  Shape out{value, known_elements(builder, value)};
+  std::vector<int64_t> known = out.dims;
+  for (int64_t& dim : known) dim = dim == kDynamic ? 1 : dim;
+  if (const Expected<int64_t> count = element_count(known); !count.ok()) return node.error("shape: " + count.status().message());
+  return out;
+}
+
+/// The windows of SCATTER_ND are as large as the result's dims: what one of them leaves open, the other may know, and if none does, they are
+/// compared at the call.
+Status fit_windows(Node& node, const TensorType& indices, int updates, Shape& shape, KernelParts& parts) {
+  ComputeBuilder builder = node.builder();
+  const std::vector<int64_t> given = node.type(updates).dims;
+  const size_t outer = indices.dims.empty() ? 0 : indices.dims.size() - 1;
+  const int64_t vector = indices.dims.empty() ? kDynamic : indices.dims.back();
+  if (vector == kDynamic) return {};  // the op refuses it
+  for (size_t d = static_cast<size_t>(vector); d < shape.dims.size(); ++d) {
+    const size_t from = outer + d - static_cast<size_t>(vector);
+    if (from >= given.size() || shape.dims[d] != kDynamic) continue;
+    shape.dims[d] = given[from];
+    if (given[from] != kDynamic) continue;
+    STREW_ASSIGN(const int wanted, element_of(builder, shape.value, static_cast<int64_t>(d)));
+    parts.equal_scalars.push_back({wanted, builder.extent(updates, static_cast<int64_t>(from)),
+                                   "element " + std::to_string(d) + " of shape",
+                                   ", dim " + std::to_string(from) + " of updates"});
   }
   return {};
 }
@@ -60,28 +106,67 @@ Status import_dynamic_update_slice(Node& node) {
                       (indices.rank() == 1 ? " and " + std::to_string(indices.dims[0]) + " elements" : "") +
                       ", expected rank 1 and one element per dim of operand: " + std::to_string(rank));
   }
-  return add(node, dynamic_update_slice(node.type(operand), indices, node.type(update)).build(), {operand, start, update},
-             {"in place if the caller binds operand and output to one buffer"}, /*fixed_policy=*/true);
+  return node.add_kernel(dynamic_update_slice(node.type(operand), indices, node.type(update)).build(),
+                         {.arguments = {operand, start, update},
+                          .notes = {"in place if the caller binds operand and output to one buffer"},
+                          .fixed_policy = true});
 }
 
 Status import_scatter_nd(Node& node) {
   STREW_TRY(node.check_signature(3, 1));
   STREW_ASSIGN(const int indices, node.input(0, "indices"));
   STREW_ASSIGN(const int updates, node.input(1, "updates"));
-  STREW_ASSIGN(std::vector<int64_t> shape, node.constant_integers(2, "shape"));
-  if (shape.size() > static_cast<size_t>(kMaxRank)) {
-    return node.error("shape has " + std::to_string(shape.size()) + " elements, expected at most " + std::to_string(kMaxRank));
+  STREW_ASSIGN(Shape shape, shape_input(node, 2));
+  KernelParts parts{.arguments = {indices, updates}};
+  if (!shape.is_known()) {
+    parts.result_shape = shape.value;
+    STREW_TRY(fit_windows(node, node.type(indices), updates, shape, parts));
   }
-  if (const Expected<int64_t> count = element_count(shape); !count.ok()) return node.error("shape: " + count.status().message());
-  const TensorType& type = node.type(updates);
-  const TensorType result{type.dtype, std::move(shape), {}};
-  return add(node,
-             scatter_nd(result, node.type(indices), type)
-                 .normalize_negative(false)
-                 .combine(CombinerKind::add)
-                 .fill({Scalar{type.dtype}})
-                 .build(),
-             {indices, updates}, {}, /*fixed_policy=*/false);
+  const TensorType type = node.type(updates);
+  const TensorType result{type.dtype, std::move(shape.dims), {}};
+  return node.add_kernel(scatter_nd(result, node.type(indices), type)
+                             .normalize_negative(false)
+                             .combine(CombinerKind::add)
+                             .fill({Scalar{type.dtype}})
+                             .build(),
+                         std::move(parts));
+}
+
+/// Indices are [n, rank], or without the second dim for a result of rank 1, or one of these without the first; so are values.
+Status import_sparse_to_dense(Node& node) {
+  STREW_TRY(node.check_signature(4, 1));
+  STREW_TRY(node.check_same_quantization());
+  STREW_ASSIGN(int indices, node.input(0, "indices"));
+  STREW_ASSIGN(const Shape shape, shape_input(node, 1));
+  STREW_ASSIGN(int values, node.input(2, "values"));
+  STREW_ASSIGN(const int otherwise, node.input(3, "default_value"));
+  STREW_TRY(node.check_index_type(indices, "indices"));
+  STREW_TRY(same_dtype(node, node.type(values), node.type(otherwise)));
+  ComputeBuilder builder = node.builder();
+  const int rank = node.type(indices).rank();
+  if (rank > 2 || (rank < 2 && shape.dims.size() != 1) || node.type(values).rank() > 1 || node.type(otherwise).rank() != 0)
+    return node.error("indices " + print(node.type(indices)) + ", values " + print(node.type(values)) + " and default_value " +
+                      print(node.type(otherwise)) + ", expected indices [n," + std::to_string(shape.dims.size()) +
+                      "], values [n] or one, and one default");
+  const int64_t count = rank == 0 ? 1 : node.type(indices).dims[0];
+  if (rank < 2) {
+    STREW_ASSIGN(indices, builder.reshape(indices, {count, 1}));
+  }
+  if (node.type(values).rank() == 0) {
+    STREW_ASSIGN(values, builder.broadcast_to(values, builder.shape(indices, 0, 1)));
+  }
+  const TensorType result{node.type(values).dtype, shape.dims, {}};
+  ScatterBuilder op = scatter_nd(result, node.type(indices), node.type(values)).normalize_negative(false);
+  KernelParts parts{.arguments = {indices, values}};
+  const std::optional<Scalar> fill = builder.constant(otherwise);
+  if (fill) {
+    op.fill({*fill});
+    if (!shape.is_known()) parts.result_shape = shape.value;
+  } else {
+    STREW_ASSIGN(const int operand, builder.broadcast_to(otherwise, shape.value));
+    parts.arguments.insert(parts.arguments.begin(), operand);
+  }
+  return node.add_kernel(op.build(), std::move(parts));
 }
 
 }  // namespace strew::inline v0::tflite

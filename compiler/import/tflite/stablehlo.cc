@@ -25,6 +25,8 @@ constexpr Row kCombiners[] = {
     {Builtin::STABLEHLO_MINIMUM, CombinerKind::min},
     {Builtin::STABLEHLO_AND, CombinerKind::bit_and},
     {Builtin::STABLEHLO_OR, CombinerKind::bit_or},
+    {Builtin::ADD, CombinerKind::add},
+    {Builtin::MUL, CombinerKind::mul},
     {Builtin::MAXIMUM, CombinerKind::max},
     {Builtin::MINIMUM, CombinerKind::min},
     {Builtin::STABLEHLO_SUBTRACT, CombinerKind::sub},
@@ -33,6 +35,12 @@ constexpr Row kCombiners[] = {
 
 std::vector<int32_t> numbers(const flatbuffers::Vector<int32_t>* list) {
   return list == nullptr ? std::vector<int32_t>() : std::vector<int32_t>(list->begin(), list->end());
+}
+
+/// The number of the function that the operator applies to its result; 0: none.
+int fused_activation(const schema::Operator& op) {
+  const schema::ActivationOptions *add = op.builtin_options_as_AddOptions(), *mul = op.builtin_options_as_MulOptions();
+  return add != nullptr ? add->fused_activation_function() : mul != nullptr ? mul->fused_activation_function() : 0;
 }
 
 /// The combiner kind of the region's only operator.
@@ -44,6 +52,10 @@ Expected<CombinerKind> combiner_of(const Node& node, const schema::Operator& op,
     if (row.op != code) continue;
     const std::vector<int32_t> read = numbers(op.inputs()), swapped = {inputs[1], inputs[0]};
     const bool commutes = find_combiner(row.kind)->commutes;
+    if (fused_activation(op) != 0) {
+      return node.refuse(what + " (" + name + ") has fused activation " + std::to_string(fused_activation(op)) +
+                         ", expected none (0)");
+    }
     if ((read != inputs && !(commutes && read == swapped)) || numbers(op.outputs()) != std::vector<int32_t>{output}) {
       return node.error(what + " (" + name +
                         ") does not combine the region's two inputs into its output, expected current and update" +
@@ -110,8 +122,7 @@ Status import_stablehlo_scatter(Node& node) {
                                    .indices_are_sorted(options->indices_are_sorted())
                                    .unique_indices(options->unique_indices())
                                    .build();
-  if (!op.ok()) return node.at(op.status());
-  return node.add_kernel(*op, {operand, indices, updates});
+  return node.add_kernel(op, {.arguments = {operand, indices, updates}});
 }
 
 Status import_stablehlo_gather(Node& node) {
@@ -131,8 +142,7 @@ Status import_stablehlo_gather(Node& node) {
                                   .oob(OobPolicy::clamp)
                                   .indices_are_sorted(options->indices_are_sorted())
                                   .build();
-  if (!op.ok()) return node.at(op.status());
-  return node.add_kernel(*op, {operand, indices});
+  return node.add_kernel(op, {.arguments = {operand, indices}});
 }
 
 }  // namespace strew::inline v0::tflite

@@ -193,4 +193,9 @@ bool is_quantized(const schema::Tensor& tensor) {
   return q != nullptr && q->scale() != nullptr && q->scale()->size() > 0;
 }
 
+std::vector<float> scales_of(const schema::Quantization& quantization) {
+  const flatbuffers::Vector<float>* list = quantization.scale();
+  return list == nullptr ? std::vector<float>() : std::vector<float>(list->begin(), list->end());
+}
+
 }  // namespace strew::inline v0::tflite

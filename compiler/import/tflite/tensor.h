@@ -22,5 +22,7 @@ Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view da
 
 /// Is the tensor quantized, so that its stored integers stand for other numbers?
 bool is_quantized(const schema::Tensor& tensor);
+/// The scales: one for the tensor, or one for each element of a dim.
+std::vector<float> scales_of(const schema::Quantization& quantization);
 
 }  // namespace strew::inline v0::tflite

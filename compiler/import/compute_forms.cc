@@ -1,0 +1,124 @@
+// See compute_forms.h. Tested by tests/unit/tflite_compute_test.cc.
+#include "compiler/import/compute_forms.h"
+
+#include <algorithm>
+
+namespace strew::inline v0 {
+namespace {
+
+/// Is the remainder other than zero and its sign not that of the divisor?
+Expected<int> crosses_zero(ComputeBuilder& builder, int rest, int divisor) {
+  const int zero = builder.scalar(Scalar::of(builder.type(rest).dtype, 0));
+  STREW_ASSIGN(const int is_rest, builder.apply(ExprOp::ne, {rest, zero}));
+  STREW_ASSIGN(const int rest_is_negative, builder.apply(ExprOp::lt, {rest, zero}));
+  STREW_ASSIGN(const int divisor_is_negative, builder.apply(ExprOp::lt, {divisor, zero}));
+  STREW_ASSIGN(const int differ, builder.apply(ExprOp::bit_xor, {rest_is_negative, divisor_is_negative}));
+  return builder.apply(ExprOp::bit_and, {is_rest, differ});
+}
+
+}  // namespace
+
+std::vector<int64_t> known_elements(ComputeBuilder& builder, int list) {
+  std::vector<int64_t> out(static_cast<size_t>(builder.type(list).dims[0]), kDynamic);
+  if (const auto numbers = builder.integers(list)) return *numbers;
+  const auto elements = builder.elements(list);
+  for (size_t i = 0; elements && i < elements->size(); ++i)
+    if (const auto one = builder.integers((*elements)[i])) out[i] = one->front();
+  return out;
+}
+
+Expected<int> element_of(ComputeBuilder& builder, int list, int64_t at) {
+  if (const auto elements = builder.elements(list)) return builder.convert((*elements)[static_cast<size_t>(at)], DType::i64);
+  STREW_ASSIGN(const int part, builder.slice(list, {{at, at + 1, 1}}));
+  STREW_ASSIGN(const int scalar, builder.reshape(part, {}));
+  return builder.convert(scalar, DType::i64);
+}
+
+Expected<int> floor_div(ComputeBuilder& builder, int a, int b) {
+  const DType dtype = builder.type(a).dtype;
+  if (is_float(dtype)) {
+    STREW_ASSIGN(const int wide_a, builder.convert(a, DType::f64));
+    STREW_ASSIGN(const int wide_b, builder.convert(b, DType::f64));
+    STREW_ASSIGN(int out, builder.apply(ExprOp::div, {wide_a, wide_b}));
+    STREW_ASSIGN(out, builder.apply(ExprOp::floor, {out}));
+    return builder.convert(out, dtype);
+  }
+  STREW_ASSIGN(const int quotient, builder.apply(ExprOp::div, {a, b}));
+  if (is_unsigned_integer(dtype)) return quotient;
+  STREW_ASSIGN(const int rest, builder.apply(ExprOp::rem, {a, b}));
+  STREW_ASSIGN(const int crosses, crosses_zero(builder, rest, b));
+  STREW_ASSIGN(const int less, builder.apply(ExprOp::sub, {quotient, builder.integer(1, dtype)}));
+  return builder.apply(ExprOp::select, {crosses, less, quotient});
+}
+
+Expected<int> floor_rem(ComputeBuilder& builder, int a, int b) {
+  STREW_ASSIGN(const int rest, builder.apply(ExprOp::rem, {a, b}));
+  if (is_unsigned_integer(builder.type(a).dtype)) return rest;
+  STREW_ASSIGN(const int crosses, crosses_zero(builder, rest, b));
+  STREW_ASSIGN(const int moved, builder.apply(ExprOp::add, {rest, b}));
+  return builder.apply(ExprOp::select, {crosses, moved, rest});
+}
+
+/// A dim that is repeated is a dim of 1 beside it that is broadcast, and the two become one.
+Expected<int> tile(ComputeBuilder& builder, int value, const std::vector<int64_t>& repeats) {
+  const std::vector<int64_t> dims = builder.type(value).dims;
+  if (repeats.size() != dims.size())
+    return invalid_argument("there are " + std::to_string(repeats.size()) +
+                            " repeats, expected one per dim: " + std::to_string(dims.size()));
+  if (std::all_of(repeats.begin(), repeats.end(), [](int64_t r) { return r == 1; })) return value;
+  std::vector<int64_t> apart, wide, whole;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (repeats[d] < 0) return invalid_argument("a number of repeats is " + std::to_string(repeats[d]) + ", expected 0 or more");
+    if (dims[d] == kDynamic) return unsupported("dim " + std::to_string(d) + " is open and repeated, expected known dims");
+    int64_t extent = 0;
+    if (__builtin_mul_overflow(repeats[d], dims[d], &extent))
+      return invalid_argument("dim " + std::to_string(d) + " is too large");
+    apart.insert(apart.end(), {1, dims[d]});
+    wide.insert(wide.end(), {repeats[d], dims[d]});
+    whole.push_back(extent);
+  }
+  STREW_ASSIGN(int out, builder.reshape(value, std::move(apart)));
+  STREW_ASSIGN(out, builder.broadcast(out, wide));
+  return builder.reshape(out, std::move(whole));
+}
+
+Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+                  int with) {
+  const size_t rank = builder.type(value).dims.size();
+  for (size_t d = 0; d < rank; ++d) {
+    if (before[d] == 0 && after[d] == 0) continue;
+    std::vector<int64_t> dims = builder.type(value).dims;
+    const auto block = [&](int64_t count) -> Expected<int> {
+      dims[d] = count;
+      if (count < 0) return invalid_argument("dim " + std::to_string(d) + " is padded by a negative number, expected 0 or more");
+      if (std::find(dims.begin(), dims.end(), kDynamic) != dims.end())
+        return unsupported("a tensor with open dims is padded, expected known dims");
+      return builder.broadcast(with, dims);
+    };
+    STREW_ASSIGN(const int first, block(before[d]));
+    STREW_ASSIGN(const int last, block(after[d]));
+    std::vector<int> parts;
+    if (before[d] != 0) parts.push_back(first);
+    parts.push_back(value);
+    if (after[d] != 0) parts.push_back(last);
+    STREW_ASSIGN(value, builder.concatenate(parts, static_cast<int64_t>(d)));
+  }
+  return value;
+}
+
+Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off) {
+  const TensorType type = builder.type(indices);
+  if (!is_integer(type.dtype)) return invalid_argument("indices are " + std::string(name(type.dtype)) + ", expected integers");
+  if (depth < 0) return invalid_argument("depth is " + std::to_string(depth) + ", expected 0 or more");
+  std::vector<int64_t> apart = type.dims, along(type.dims.size() + 1, 1);
+  apart.insert(apart.begin() + axis, 1);
+  along[static_cast<size_t>(axis)] = depth;
+  STREW_ASSIGN(const int wide, builder.reshape_units(indices, apart));
+  STREW_ASSIGN(int numbers,
+               builder.range(builder.integer(0, type.dtype), builder.integer(depth, type.dtype), builder.integer(1, type.dtype)));
+  STREW_ASSIGN(numbers, builder.reshape(numbers, std::move(along)));
+  STREW_ASSIGN(const int is_hot, builder.apply(ExprOp::eq, {wide, numbers}));
+  return builder.apply(ExprOp::select, {is_hot, on, off});
+}
+
+}  // namespace strew::inline v0

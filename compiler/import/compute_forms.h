@@ -1,0 +1,29 @@
+// Operations around the kernels that are made of several of ComputeBuilder's. Like those they return the number of the value with the result,
+// and errors without the location.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "compiler/import/compute_builder.h"
+
+namespace strew::inline v0 {
+
+/// The elements of a rank-1 tensor of integers whose length is known; kDynamic where an element is not known before the call.
+std::vector<int64_t> known_elements(ComputeBuilder& builder, int list);
+/// Element `at` of a rank-1 tensor, of rank 0 and dtype i64.
+Expected<int> element_of(ComputeBuilder& builder, int list, int64_t at);
+
+/// The quotient rounded down, of integers or floats (these are divided as f64).
+Expected<int> floor_div(ComputeBuilder& builder, int a, int b);
+/// The remainder of floor_div: it has the sign of the divisor.
+Expected<int> floor_rem(ComputeBuilder& builder, int a, int b);
+/// The value repeated `repeats[d]` times along each dim d.
+Expected<int> tile(ComputeBuilder& builder, int value, const std::vector<int64_t>& repeats);
+/// The rank-0 value `with` before and after each dim, so many times.
+Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+                  int with);
+/// A new dim `axis` of extent `depth`: `on` where its coordinate is the index, `off` elsewhere.
+Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off);
+
+}  // namespace strew::inline v0
