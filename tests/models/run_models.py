@@ -101,7 +101,13 @@ def known_values(case):
             known.setdefault((kernel["function"], name) if "function" in kernel else name, file)
     for tensor in [*case["inputs"], *case["outputs"]]:
         known.setdefault(tensor["name"], tensor["file"])
-    known.update({name[1]: file for name, file in known.items() if isinstance(name, tuple) and name[0] == "main"})
+    for place, tensor in enumerate(case["inputs"]):
+        known.setdefault(f"arg{place}", tensor["file"])
+    for (function, name), file in [(key, file) for key, file in known.items() if isinstance(key, tuple)]:
+        value = name.replace("#", "_")  # what strew calls %1#0: %1_0, and in another function FUNCTION.%1_0
+        known[value if function == "main" else f"{function}.{value}"] = file
+        if function == "main" and not value[1:2].isdigit():
+            known[value[1:]] = file  # %arg0 and %indices are arg0 and indices
     return known
 
 
