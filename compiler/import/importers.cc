@@ -5,6 +5,7 @@
 // that need MLIR live in a module, which is opened only for files of their formats. Tested by tests/error/cli_test.cc and
 // tests/error/hostile_test.cc.
 #include <algorithm>
+#include <optional>
 
 #include "base/file.h"
 #include "base/fp_environment.h"
@@ -35,14 +36,20 @@ Expected<Imported> import_mlir(std::string_view bytes, const std::string& path, 
   return module->import_text(bytes, path, options);
 }
 
-Status override_policy(Op& op, const ImportOptions& options) {
+/// The policy that the options ask for in place of the source's.
+std::optional<OobPolicy> wanted_policy(const Op& op, const ImportOptions& options) {
+  const std::optional<OobPolicy> of_kind = is_scatter(op) ? options.scatter_oob : options.gather_oob;
+  return !of_kind && options.override_oob ? options.oob : of_kind;
+}
+
+Status override_policy(Op& op, OobPolicy policy, const ImportOptions& options) {
   if (Scatter* scatter = std::get_if<Scatter>(&op)) {
-    scatter->oob = options.oob;
+    scatter->oob = policy;
     return {};
   }
   Gather& gather = std::get<Gather>(op);
-  gather.oob = options.oob;
-  const bool fills = options.oob == OobPolicy::fill_element || options.oob == OobPolicy::fill_window;
+  gather.oob = policy;
+  const bool fills = policy == OobPolicy::fill_element || policy == OobPolicy::fill_window;
   gather.fill = fills ? Scalar{gather.operand.dtype} : Scalar{};
   if (!options.fill.empty()) {
     Expected<Scalar> fill = parse_scalar(options.fill, gather.operand.dtype);
@@ -52,8 +59,8 @@ Status override_policy(Op& op, const ImportOptions& options) {
   return {};
 }
 
-Expected<VerifiedOp> overridden(Op op, bool override_oob, const ImportOptions& options) {
-  if (override_oob) STREW_TRY(override_policy(op, options));
+Expected<VerifiedOp> overridden(Op op, std::optional<OobPolicy> policy, const ImportOptions& options) {
+  if (policy) STREW_TRY(override_policy(op, *policy, options));
   OobPolicy& oob = is_scatter(op) ? std::get<Scatter>(op).oob : std::get<Gather>(op).oob;
   if (options.check_undefined && oob == OobPolicy::undefined) oob = OobPolicy::error;
   if (Scatter* scatter = std::get_if<Scatter>(&op)) {
@@ -80,14 +87,25 @@ bool takes(const Op& op, OobPolicy policy) {
 /// In a file with scatters and gathers `--oob skip_window` applies to the scatters, and the gathers keep their policies. If no op of the
 /// file can have the policy, nothing is kept, and verify() refuses the policy.
 void keep_other_policies(Imported& imported, const ImportOptions& options) {
-  const auto taker = [&](const ImportedKernel& kernel) { return !kernel.fixed_policy && takes(kernel.op, options.oob); };
-  if (!options.override_oob || std::none_of(imported.kernels.begin(), imported.kernels.end(), taker)) return;
+  const auto taker = [&](const ImportedKernel& kernel) {
+    const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
+    return wanted && !kernel.fixed_policy && takes(kernel.op, *wanted);
+  };
+  if (std::none_of(imported.kernels.begin(), imported.kernels.end(), taker)) return;
   for (ImportedKernel& kernel : imported.kernels) {
-    if (kernel.fixed_policy || takes(kernel.op, options.oob)) continue;
+    const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
+    if (kernel.fixed_policy || !wanted || takes(kernel.op, *wanted)) continue;
     kernel.fixed_policy = true;
     kernel.notes.push_back("keeps its policy: a " + std::string(is_scatter(kernel.op) ? "scatter" : "gather") + " has no " +
-                           std::string(name(options.oob)));
+                           std::string(name(*wanted)));
   }
+}
+
+/// Removes notes about a policy ("policy clamp: …") that folding or `--oob` has replaced.
+void drop_old_notes(ImportedKernel& kernel) {
+  const OobPolicy oob = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
+  const std::string own = "policy " + std::string(name(oob)) + ":";
+  std::erase_if(kernel.notes, [&](const std::string& note) { return note.starts_with("policy ") && !note.starts_with(own); });
 }
 
 std::string endings() {
@@ -122,11 +140,13 @@ Expected<ImportedKernel> verified_kernel(Op op, std::string location, const Veri
 }
 
 Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
-  const bool override_oob = options.override_oob && !kernel.fixed_policy;
-  Expected<VerifiedOp> op = overridden(kernel.op, override_oob, options);
+  std::optional<OobPolicy> policy;
+  if (!kernel.fixed_policy) policy = wanted_policy(kernel.op, options);
+  Expected<VerifiedOp> op = overridden(kernel.op, policy, options);
   if (!op.ok()) return op.status().with_prefix(kernel.location);
   kernel.op = std::move(op).value();
-  if (override_oob) kernel.non_negative.clear();  // part of the policy that the caller replaces
+  if (policy) kernel.non_negative.clear();  // part of the policy that the caller replaces
+  drop_old_notes(kernel);
   return {};
 }
 

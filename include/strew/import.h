@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -179,9 +180,10 @@ struct ImportOptions {
   /// indices in files.
   bool check_undefined = false;
   bool fold = true;           ///< merge operations around the kernels into the kernels where no bit changes; off in some tests
-  bool override_oob = false;  ///< `--oob`: replace the source's policy by `oob`
+  bool override_oob = false;  ///< `--oob`: replace the source's policy by `oob`, in kernels that can have it
   OobPolicy oob = OobPolicy::undefined;
-  std::string fill;  ///< `--oob fill_element:V`: V, parsed in the gathered dtype; empty: zero
+  std::optional<OobPolicy> scatter_oob, gather_oob;  ///< `--oob scatter=P,gather=Q`: the policy of one kind; wins over `oob`
+  std::string fill;                                  ///< `--oob fill_element:V`: V, parsed in the gathered dtype; empty: zero
   bool override_order = false;
   Order order = Order::in_order;  ///< `--order`
   bool override_accumulate = false;

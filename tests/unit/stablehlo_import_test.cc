@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "compiler/import/option_text.h"
 #include "strew/text.h"
 #include "tests/unit/stablehlo_testing.h"
 
@@ -260,6 +261,25 @@ TEST(StablehloImport, SkipPoliciesAreForScattersWhereAFileHasBoth) {
   const Expected<Imported> both = import_mlir_text(text, options);
   ASSERT_TRUE(both.ok()) << both.status().message();
   EXPECT_EQ(std::get<Gather>(*both->kernels[1].op).oob, OobPolicy::wrap);
+  options.gather_oob = OobPolicy::error;
+  const Expected<Imported> apart = import_mlir_text(text, options);
+  ASSERT_TRUE(apart.ok()) << apart.status().message();
+  EXPECT_EQ(std::get<Scatter>(*apart->kernels[0].op).oob, OobPolicy::wrap);
+  EXPECT_EQ(std::get<Gather>(*apart->kernels[1].op).oob, OobPolicy::error);
+}
+
+TEST(StablehloImport, PoliciesOfKindsAreParsed) {
+  ImportOptions options;
+  ASSERT_TRUE(set_oob("scatter=skip_window,gather=fill_element:1.5", options).ok());
+  EXPECT_FALSE(options.override_oob);
+  EXPECT_EQ(options.scatter_oob, OobPolicy::skip_window);
+  EXPECT_EQ(options.gather_oob, OobPolicy::fill_element);
+  EXPECT_EQ(options.fill, "1.5");
+  for (const char* text : {"scatter=clamp,scatter=wrap", "scatter=fill_element", "gather=skip_window", "slice=clamp",
+                           "scatter=", "scatter=clamp,wrap", "gather=clamp:1"}) {
+    ImportOptions fresh;
+    EXPECT_FALSE(set_oob(text, fresh).ok()) << text;
+  }
 }
 
 constexpr char kModule[] = R"(

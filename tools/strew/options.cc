@@ -80,7 +80,7 @@ void add_reading_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option(
       "--oob", raw.oob,
       "out-of-bounds policy, instead of the file's: undefined, skip_element, skip_window, clamp, wrap, error, fill_element[:V], "
-      "fill_window[:V]");
+      "fill_window[:V]; or one per kind, as in scatter=skip_window,gather=clamp");
   app.add_option("--order", raw.order, "order of updates to one destination, instead of the file's: in_order or relaxed");
   app.add_option("--accumulate", raw.accumulate,
                  "native: round after every update; wide: accumulate in a wider type and round once, at the end");
@@ -406,7 +406,8 @@ std::vector<std::string> choices_of(const std::string& option) {
   if (option == "--emit")
     return names({"op", "plan", "ll", "asm", "obj", "halide", "pto-as", "pto-ir", "pto-ir-generic", "pto-cpp", "pto-host"});
   if (option == "--oob")
-    return names({"undefined", "skip_element", "skip_window", "clamp", "wrap", "error", "fill_element", "fill_window"});
+    return names({"undefined", "skip_element", "skip_window", "clamp", "wrap", "error", "fill_element", "fill_window",
+                  "scatter=", "gather="});
   if (option == "--order") return names({"in_order", "relaxed"});
   if (option == "--accumulate") return names({"native", "wide"});
   if (option == "--arch") return names({"x86_64", "aarch64"});

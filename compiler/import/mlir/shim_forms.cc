@@ -312,10 +312,6 @@ ParseResult mesh_form(OpAsmParser& parser, OperationState& state) {
   return parser.parseOptionalAttrDict(state.attributes);
 }
 
-ParseResult mhlo_form(OpAsmParser& parser, OperationState& /*state*/) {
-  return parser.emitError(parser.getNameLoc()) << kMhloAdvice;
-}
-
 }  // namespace
 
 std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
@@ -329,8 +325,7 @@ std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name) {
       {"stablehlo.compare", compare_form},   {"stablehlo.reduce", reduce_form}, {"stablehlo.slice", slice_form},
       {"stablehlo.while", while_form},       {"sdy.mesh", mesh_form},           {"sdy.return", return_form},
   };
-  static constexpr Hook kMhlo = mhlo_form, kOperands = operands_form;
-  if (name.starts_with("mhlo.")) return kMhlo;
+  static constexpr Hook kOperands = operands_form;
   for (const Row& row : kRows)
     if (row.name == name) return row.hook;
   return kOperands;

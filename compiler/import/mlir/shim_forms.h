@@ -11,7 +11,4 @@ namespace strew::inline v0 {
 /// names, as discardable attributes.
 std::optional<mlir::Dialect::ParseOpHook> pretty_form(llvm::StringRef name);
 
-inline constexpr char kMhloAdvice[] =
-    "the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt --hlo-legalize-to-stablehlo)";
-
 }  // namespace strew::inline v0

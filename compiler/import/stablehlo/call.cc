@@ -1,21 +1,55 @@
 // func.call of a private function is replaced by the function's body. stablehlo.custom_call is refused, except for the check.* calls with
-// which StableHLO's own test files end; those compare values and return nothing. Tested by tests/unit/stablehlo_import_test.cc.
+// which StableHLO's own test files end (those compare values and return nothing), and jax.export's conditions on extents, which kernels check. Tested by tests/unit/stablehlo_import_test.cc.
 #include <fmt/format.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
+#include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/stablehlo/shapes.h"
 #include "compiler/import/stablehlo/translation.h"
 
 namespace strew::inline v0 {
 
 Status import_call(Translation& t, mlir::Operation* op) { return t.translate_call(llvm::cast<mlir::func::CallOp>(op)); }
 
+namespace {
+
+/// Remembers a condition on extents with which jax.export begins a module: its first operand must be true.
+Status import_assertion(Translation& t, mlir::Operation* op) {
+  if (op->getNumOperands() == 0) return t.parsed.fail(op, "shape_assertion without operands, expected a condition");
+  auto type = operand_type(op, 0);
+  if (!type.ok()) return t.parsed.at(op, type.status());
+  if (type->rank() != 0 || type->dtype != DType::boolean)
+    return t.parsed.fail(op, fmt::format("shape_assertion of {}, expected tensor<i1>", text_of(op->getOperand(0).getType())));
+  const auto text = llvm::dyn_cast_or_null<mlir::StringAttr>(Attributes(op).get("error_message"));
+  llvm::StringRef message = text ? text.getValue() : "";
+  message = message.substr(0, message.find(" Using the following")).rtrim();
+  constexpr size_t kLongest = 300;
+  ExprNode from, to;
+  from.op = ExprOp::extra;
+  from.dtype = DType::boolean;
+  to.op = ExprOp::convert;
+  to.dtype = DType::i32;
+  to.args = {0};
+  Compute convert;
+  convert.arguments = {t.operand(op, 0)};
+  convert.function.nodes = {from, to};
+  convert.function.results = {1};
+  convert.results = {{DType::i32, {}, {}}};
+  t.assertions.push_back({t.add_step(op, std::move(convert)), message.substr(0, kLongest).str(), t.location(op)});
+  return {};
+}
+
+}  // namespace
+
 Status import_custom_call(Translation& t, mlir::Operation* op) {
   const auto target = llvm::dyn_cast_or_null<mlir::StringAttr>(Attributes(op).get("call_target_name"));
-  const bool is_check = target && (target.getValue().starts_with("check.") || target.getValue() == "shape_assertion");
-  if (is_check && op->getNumResults() == 0) return {};
+  if (target && op->getNumResults() == 0) {
+    if (target.getValue().starts_with("check.")) return {};
+    if (target.getValue() == "shape_assertion") return import_assertion(t, op);
+  }
   return t.parsed.fail(op, fmt::format("target '{}' is not read", target ? target.getValue().substr(0, 80).str() : ""));
 }
 

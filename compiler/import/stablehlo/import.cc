@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 
+#include <algorithm>
+#include <optional>
+#include <set>
+
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/translation.h"
@@ -52,13 +56,12 @@ Status import_function(Translation& t, mlir::func::FuncOp function, const std::s
   return {};
 }
 
-/// The first attribute that JAX or TensorFlow writes, of the module, or of a function, its arguments or results; empty if there is none.
+/// The first attribute that JAX, TensorFlow or XLA writes, of the module, or of a function, its arguments or results; empty if there is none.
 std::string xla_attribute(mlir::Block& body) {
   const auto find = [](mlir::DictionaryAttr attributes) {
     for (const mlir::NamedAttribute attribute : attributes ? attributes.getValue() : llvm::ArrayRef<mlir::NamedAttribute>()) {
       const llvm::StringRef name = attribute.getName().getValue();
-      if (name.starts_with("jax.") || name.starts_with("tf.") || name.starts_with("tf_saved_model.") ||
-          name == "mhlo.num_partitions" || name == "mhlo.num_replicas")
+      if (name.starts_with("jax.") || name.starts_with("tf.") || name.starts_with("tf_saved_model.") || name.starts_with("mhlo."))
         return name.substr(0, 80).str();
     }
     return std::string();
@@ -73,6 +76,52 @@ std::string xla_attribute(mlir::Block& body) {
     for (unsigned i = 0; i < function.getNumResults() && found.empty(); ++i) found = find(function.getResultAttrDict(i));
   }
   return found;
+}
+
+/// The inputs that `value` is made of; nothing if it needs a kernel or an opaque operation.
+std::optional<std::set<int>> inputs_of(const Imported& imported, int value) {
+  std::set<int> seen, inputs;
+  std::vector<int> open{value};
+  while (!open.empty()) {
+    const int at = open.back();
+    open.pop_back();
+    if (at < 0 || !seen.insert(at).second) continue;
+    const Value& v = imported.values[static_cast<size_t>(at)];
+    if (v.kind == ValueKind::result || v.kind == ValueKind::opaque) return std::nullopt;
+    if (v.kind == ValueKind::input) inputs.insert(at);
+    open.push_back(v.like);
+    open.insert(open.end(), v.parts.begin(), v.parts.end());
+    if (v.kind != ValueKind::compute) continue;
+    const std::vector<int>& more = imported.computes[static_cast<size_t>(v.index)].arguments;
+    open.insert(open.end(), more.begin(), more.end());
+  }
+  return inputs;
+}
+
+/// Each kernel checks the conditions on inputs that it reads anyway.
+void add_assertions(Translation& t) {
+  if (t.assertions.empty()) return;
+  Constant one;
+  one.type = {DType::i32, {}, {}};
+  one.data = {std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}};
+  Value truth;
+  truth.kind = ValueKind::constant;
+  truth.type = one.type;
+  truth.index = static_cast<int>(t.out.constants.size());
+  t.out.constants.push_back(std::move(one));
+  const int expected = t.add_value(std::move(truth));
+  std::vector<std::set<int>> read;
+  for (size_t k = 0; k < t.out.kernels.size(); ++k) {
+    const std::vector<int> inputs = kernel_inputs(t.out, static_cast<int>(k));
+    read.emplace_back(inputs.begin(), inputs.end());
+  }
+  for (const Assertion& assertion : t.assertions) {
+    const std::optional<std::set<int>> inputs = inputs_of(t.out, assertion.value);
+    for (size_t k = 0; inputs && k < read.size(); ++k)
+      if (std::includes(read[k].begin(), read[k].end(), inputs->begin(), inputs->end()))
+        t.out.kernels[k].equal_scalars.push_back(
+            {assertion.value, expected, assertion.location + ": the condition", ": " + assertion.message});
+  }
 }
 
 }  // namespace
@@ -100,6 +149,7 @@ Expected<Imported> import_stablehlo(const ParsedModule& parsed, const ImportOpti
     return invalid_argument(fmt::format(
         "{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function", parsed.where(first)));
   }
+  add_assertions(t);
   return std::move(t.out);
 }
 

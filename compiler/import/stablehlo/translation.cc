@@ -3,9 +3,7 @@
 #include "compiler/import/stablehlo/translation.h"
 
 #include <fmt/format.h>
-#include <llvm/ADT/StringExtras.h>
 
-#include "compiler/import/mlir/shim_forms.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/scalar_op.h"
@@ -15,6 +13,8 @@ namespace strew::inline v0 {
 namespace {
 constexpr int kMaxOperations = 100'000;
 constexpr size_t kMaxCallDepth = 64;
+constexpr char kMhloAdvice[] =
+    "the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt --hlo-legalize-to-stablehlo)";
 }  // namespace
 
 void Translation::begin_function(std::string name) {
@@ -80,8 +80,11 @@ Status Translation::translate(mlir::Operation* op) {
   const llvm::StringRef name = op->getName().getStringRef();
   for (const mlir::Value value : op->getOperands())
     if (!is_bound(value)) return add_opaque(op, "it reads a value that is defined after it");
-  if (find_handler(name) == nullptr && !is_scalar_op(name))
-    return add_opaque(op, op->getName().getDialectNamespace() == "mhlo" ? kMhloAdvice : "");
+  if (op->getName().getDialectNamespace() == "mhlo") {
+    refused(parsed.fail(op, kMhloAdvice));
+    return add_opaque(op, kMhloAdvice);
+  }
+  if (find_handler(name) == nullptr && !is_scalar_op(name)) return add_opaque(op, "");
   const Status status = run_handler(op);
   if (status.ok() || is_fatal_) return status;
   if (is_indexed(name)) refused(status);
@@ -102,13 +105,13 @@ void Translation::bind(mlir::Value from, int value) {
   if (name.empty()) name = value_name(from);
 }
 
-/// The name in the text; that of a value with a number for a name keeps its "%". Values of an inlined function and of a region have its name
+/// The name in the text, "%12", or that of the operation, if the text has none. Values of an inlined function and of a region have its name
 /// or path in front.
 std::string Translation::value_name(mlir::Value value) {
   std::string name = parsed.name_of(value);
+  if (!name.empty()) name.insert(0, "%");
   mlir::Operation* op = value.getDefiningOp();
   if (name.empty()) name = op != nullptr ? op->getName().stripDialect().str() : "arg";
-  if (llvm::isDigit(name.front())) name.insert(0, "%");
   name = path_ + (callees_.empty() ? "" : callees_.back() + ".") + name;
   std::string unique = name;
   while (!value_names_.insert(unique).second) unique = fmt::format("{}_{}", name, ++numbers_[name] + 1);
@@ -157,8 +160,9 @@ Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> ar
   if (fixed_policy) added.notes.emplace_back("clamp is what the operation means: --oob does not apply");
   if (has_xla_rule)
     added.notes.push_back(fmt::format(
-        "{}, XLA's rule: the module has the attribute '{}'",
-        is_scatter(added.op) ? "a window that does not fit is dropped whole" : "start indices are clamped", xla_attribute));
+        "policy {}, XLA's rule: the module has the attribute '{}'",
+        is_scatter(added.op) ? "skip_window: a window that does not fit is dropped whole" : "clamp: start indices are clamped",
+        xla_attribute));
   out.kernels.push_back(std::move(added));
   return {};
 }

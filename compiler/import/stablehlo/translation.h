@@ -18,6 +18,12 @@
 
 namespace strew::inline v0 {
 
+/// A condition that must hold when the program runs.
+struct Assertion {
+  int value = 0;  ///< rank-0 i32: 1 if it holds
+  std::string message, location;
+};
+
 class Translation {
  public:
   Translation(const ParsedModule& module, const ImportOptions& import_options) : parsed(module), options(import_options) {}
@@ -26,6 +32,7 @@ class Translation {
   const ImportOptions& options;
   Imported out;
   llvm::StringMap<mlir::func::FuncOp> functions;
+  std::vector<Assertion> assertions;
   std::string xla_attribute;  ///< an attribute that says that JAX or TensorFlow wrote the module; empty: none does
 
   /// Starts a function: its kernels are named after `name`, and values of earlier functions can no longer be found.
