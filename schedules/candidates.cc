@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/machine.h"
+#include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {
@@ -93,6 +94,33 @@ std::vector<KnobChoice> stores_of(const Plan& plan) {
   return all;
 }
 
+/// The default comes first, and is legal for every plan, because a schedule has the knob whether its strategy reads it or not.
+std::vector<KnobChoice> with_default(int value, std::string_view why, const std::vector<KnobChoice>& others) {
+  std::vector<KnobChoice> all = {{value, why, {}}};
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+std::vector<KnobChoice> tables_of(const Plan& plan) {
+  Status status = legal_private_tables(plan);
+  if (status.ok() && !combines_exactly(plan))
+    status = unsupported("tables: sums of order relaxed are grouped by their tables, so that another number gives other bits");
+  constexpr std::string_view kFewer = "fewer tables to fill and merge", kMore = "a table for each of more threads";
+  return with_default(Schedule{}.tables, "a table for each of eight threads",
+                      {{2, kFewer, status}, {4, kFewer, status}, {16, kMore, status}, {32, kMore, status}, {64, kMore, status}});
+}
+
+std::vector<KnobChoice> scratch_of(const Plan& plan) {
+  Status status;
+  if (!legal(Strategy::radix, plan).ok() && !legal(Strategy::private_tables, plan).ok())
+    status = unsupported("scratch_mib: no strategy that is legal here takes scratch memory");
+  constexpr int kLittle = 16, kSome = 64, kMuch = 1024;  // each four times the one before, about the default
+  constexpr std::string_view kLess = "leaves memory to others: more rounds, no large tables",
+                             kMore = "large calls in fewer rounds";
+  return with_default(Schedule{}.scratch_mib, "rounds are long enough to repay their barriers",
+                      {{kLittle, kLess, status}, {kSome, kLess, status}, {kMuch, kMore, status}});
+}
+
 }  // namespace
 
 Status legal_vector_bytes(int bytes, const Target& target) {
@@ -107,7 +135,8 @@ Status legal_nontemporal(const Plan& plan) {
 }
 
 ScheduleChoices schedule_choices(const Plan& plan, const Target& target) {
-  return {strategies_of(plan), widths_of(target), unrolls_of(plan), distances_of(plan), stores_of(plan)};
+  return {strategies_of(plan), widths_of(target), unrolls_of(plan), distances_of(plan),
+          stores_of(plan),     tables_of(plan),   scratch_of(plan)};
 }
 
 std::vector<Schedule> candidates(const ScheduleChoices& choices) {

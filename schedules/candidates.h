@@ -23,10 +23,13 @@ struct KnobChoice {
 
 struct ScheduleChoices {
   std::vector<KnobChoice> strategy, vector_bytes, unroll, prefetch, nontemporal;
+  /// Of the strategies that take scratch memory. Only the tuner tries other values than the defaults: the cost model knows of no plan that another
+  /// value suits better, and choosing a schedule would take several times as long.
+  std::vector<KnobChoice> tables, scratch_mib;
 };
 ScheduleChoices schedule_choices(const Plan& plan, const Target& target);
 
-/// Every combination of legal values; the knobs that ScheduleChoices does not have keep their defaults. Simpler schedules
+/// Every combination of legal values; tables, scratch_mib and the knobs that ScheduleChoices does not have keep their defaults. Simpler schedules
 /// come first: of two candidates that cost the same, the first is the better.
 std::vector<Schedule> candidates(const ScheduleChoices& choices);
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 
+#include "schedules/candidates.h"
 #include "schedules/costs/predict.h"
 #include "schedules/schedule.h"
 
@@ -14,7 +15,6 @@ namespace {
 constexpr std::array kPrefetches = {0, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 constexpr std::array kUnrolls = {1, 2, 4, 8};
 constexpr std::array kVectorBytes = {16, 32, 64};
-constexpr std::array kScratchMib = {16, 64, 256, 1024};
 
 /// The strategies for which the limit of scratch memory decides how a call goes.
 bool uses_scratch(const Compiled& planned, Strategy strategy) {
@@ -102,6 +102,7 @@ std::vector<Variant> SearchSpace::neighbours(const Variant& variant) const {
     set(changed);
     if (changed != variant && allows(changed)) all.push_back(changed);
   };
+  const ScheduleChoices choices = schedule_choices(planned_->plan, planned_->target);
   for (const Strategy strategy : strategies_) add([&](Variant& v) { v.schedule.strategy = strategy; });
   for (const int distance : kPrefetches) add([&](Variant& v) { v.schedule.prefetch = distance; });
   for (const int unroll : kUnrolls) add([&](Variant& v) { v.schedule.unroll = unroll; });
@@ -109,7 +110,10 @@ std::vector<Variant> SearchSpace::neighbours(const Variant& variant) const {
   add([](Variant& v) { v.schedule.nontemporal = !v.schedule.nontemporal; });
   if (standard().schedule.adapts && strategies_.size() > 1) add([](Variant& v) { v.schedule.adapts = !v.schedule.adapts; });
   if (uses_scratch(*planned_, variant.schedule.strategy))
-    for (const int mib : kScratchMib) add([&](Variant& v) { v.schedule.scratch_mib = mib; });
+    for (const KnobChoice& mib : choices.scratch_mib) add([&](Variant& v) { v.schedule.scratch_mib = mib.value; });
+  if (variant.schedule.strategy == Strategy::private_tables)
+    for (const KnobChoice& tables : choices.tables)
+      if (tables.legal.ok()) add([&](Variant& v) { v.schedule.tables = tables.value; });
   for (const BackendChoice backend : backends_) add([&](Variant& v) { v.backend = backend; });
   return all;
 }

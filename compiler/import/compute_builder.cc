@@ -636,7 +636,9 @@ Expected<int> ComputeBuilder::scan(ExprOp op, int value, int64_t dim, bool exclu
     return unsupported("a scan of " + std::string(name(from.dtype)) + " by " + std::string(name(op)) + " has no first value");
   Compute compute;
   compute.op = ComputeOp::scan;
-  compute.arguments = {value, scalar({from.dtype, {*identity, 0}})};
+  // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing, which an exclusive scan begins with, is 0.
+  const bool is_zero = exclusive && op == ExprOp::add;
+  compute.arguments = {value, is_zero ? scalar(Scalar::of(from.dtype, 0)) : scalar({from.dtype, {*identity, 0}})};
   compute.dims = {dim, exclusive ? 1 : 0, reverse ? 1 : 0};
   compute.function = reducer(op, from.dtype);
   compute.results = {from};

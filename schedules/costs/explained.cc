@@ -27,10 +27,8 @@ ExplainedPrediction explained(const Prediction& prediction) { return {prediction
 /// Every value of every knob but the strategy, in the place of the chosen one.
 std::vector<ExplainedCosts::Value> other_values(const CostQuestion& chosen, const ScheduleChoices& choices) {
   const std::pair<std::string_view, const std::vector<KnobChoice>*> knobs_with_values[] = {
-      {"vector_bytes", &choices.vector_bytes},
-      {"unroll", &choices.unroll},
-      {"prefetch", &choices.prefetch},
-      {"nontemporal", &choices.nontemporal}};
+      {"vector_bytes", &choices.vector_bytes}, {"unroll", &choices.unroll}, {"prefetch", &choices.prefetch},
+      {"nontemporal", &choices.nontemporal},   {"tables", &choices.tables}, {"scratch_mib", &choices.scratch_mib}};
   std::vector<ExplainedCosts::Value> values;
   for (const auto& [name, list] : knobs_with_values) {
     for (const KnobChoice& choice : *list) {

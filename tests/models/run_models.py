@@ -101,7 +101,13 @@ def known_values(case):
             known.setdefault((kernel["function"], name) if "function" in kernel else name, file)
     for tensor in [*case["inputs"], *case["outputs"]]:
         known.setdefault(tensor["name"], tensor["file"])
-    known.update({name[1]: file for name, file in known.items() if isinstance(name, tuple) and name[0] == "main"})
+    for place, tensor in enumerate(case["inputs"]):
+        known.setdefault(f"arg{place}", tensor["file"])
+    for (function, name), file in [(key, file) for key, file in known.items() if isinstance(key, tuple)]:
+        value = name.replace("#", "_")  # what strew calls %1#0: %1_0, and in another function FUNCTION.%1_0
+        known[value if function == "main" else f"{function}.{value}"] = file
+        if function == "main" and not value[1:2].isdigit():
+            known[value[1:]] = file  # %arg0 and %indices are arg0 and indices
     return known
 
 
@@ -149,12 +155,25 @@ def cases(patterns):
                     yield framework, name, path, json.load(file)
 
 
+def unexpected(arguments, verdicts):
+    """The cases that --refused does not expect to be refused, or expects to be, each with what happened."""
+    if not arguments.refused:
+        return []
+    with open(arguments.refused) as file:
+        listed = {line.split()[0] for line in file if line.strip() and not line.startswith("#")}
+    out = [f"REFUSED {name}: {said}" for name, (verdict, said, _) in verdicts.items() if verdict == "refused" and name not in listed]
+    if not arguments.patterns:
+        out += [f"{name} is in {arguments.refused}, and is not refused" for name in sorted(listed) if verdicts.get(name, [""])[0] != "refused"]
+    return out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--strew", required=True, help="the program")
     parser.add_argument("--jax-rule", action="store_true", help="give --oob skip_window to files of JAX and TensorFlow that have a scatter")
     parser.add_argument("--options", default="", help="more options of strew run, in one word, such as '--backend halide --verify'")
     parser.add_argument("--verbose", action="store_true", help="a line per case")
+    parser.add_argument("--refused", help="a file with the cases that may be refused, one FRAMEWORK/NAME a line: any other that is refused fails the run, and so does one of these that is not")
     parser.add_argument("--json", help="write the verdict of every case to this file")
     parser.add_argument("patterns", nargs="*")
     arguments = parser.parse_args()
@@ -208,7 +227,10 @@ def main():
         print(f"{framework:14}{files:7}{''.join(f'{count[c]:9}' for c in columns)} |        {kernels}")
     for line in wrong:
         print(f"WRONG {line}")
-    return 1 if wrong else 0
+    surprises = unexpected(arguments, verdicts)
+    for line in surprises:
+        print(line)
+    return 1 if wrong or surprises else 0
 
 
 if __name__ == "__main__":

@@ -42,6 +42,13 @@ TYPES = {
     "GATHER": ["FLOAT32", "FLOAT16", "BFLOAT16", "INT8", "UINT8", "INT16", "INT32", "INT64", "BOOL"],
     "GATHER_ND": ["FLOAT32", "FLOAT16", "BFLOAT16", "INT8", "UINT8", "INT16", "INT32", "INT64", "BOOL"],
     "SCATTER_ND": ["FLOAT32", "INT8", "UINT8", "INT32", "INT64", "BOOL"],
+    "SEGMENT_SUM": ["FLOAT32", "INT32"],
+    "UNSORTED_SEGMENT_SUM": ["FLOAT32", "INT32"],
+    "UNSORTED_SEGMENT_PROD": ["FLOAT32", "INT32"],
+    "UNSORTED_SEGMENT_MAX": ["FLOAT32", "INT32"],
+    "UNSORTED_SEGMENT_MIN": ["FLOAT32", "INT32"],
+    "SPARSE_TO_DENSE": ["FLOAT32", "INT32", "INT64", "INT8", "UINT8"],
+    "EMBEDDING_LOOKUP": ["FLOAT32"],
     "STABLEHLO_SCATTER": ["FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64", "BOOL"],
     "STABLEHLO_GATHER": [
         "FLOAT32", "FLOAT16", "BFLOAT16", "FLOAT64", "INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64", "BOOL"],
@@ -55,6 +62,7 @@ class Case:
         self.op, self.inputs, self.out_shape, self.out_type = op, inputs, list(out_shape), out_type
         self.constant = [False] * len(inputs)
         self.gather, self.options2, self.region, self.fails = None, None, None, False
+        self.open_result = False  # the shape of the output is computed
         self.dynamic, self.known = False, None  # `known`: the dim of input 1 that holds index vectors, whose length has to be known
 
 
@@ -146,7 +154,9 @@ def scatter_nd(rng, type_name):
     at = np.stack([indices(rng, positions, 0, shape[d] - 1, False) for d in range(depth)], axis=-1)
     update = items(rng, type_name, positions + shape[depth:], tame=True)
     case = Case("SCATTER_ND", [at, update, np.array(shape, np.int32)], shape, type_name)
-    case.constant[2] = True
+    case.constant[2] = rng.random() < 0.7
+    if not case.constant[2]:
+        case.open_result = True
     if rng.random() < 0.1:
         at.reshape(-1, depth)[0] = [extent if d == 0 else 0 for d, extent in enumerate(shape[:depth])]
         case.fails = True
@@ -202,7 +212,63 @@ def stablehlo_gather(rng, type_name):
     return case
 
 
+def segment_sum(rng, type_name):
+    """Ids from 0 on, each the one before or 1 more; one in five cases breaks that. No ids at all are possible."""
+    count = rng.choice([0, 1, rng.randint(2, 9)])
+    rest = shape_of(rng, rng.randint(0, 2), 3)
+    at = np.cumsum([0] + [rng.randint(0, 1) for _ in range(count - 1)], dtype=np.int64)[:count].astype(np.int32)
+    case = Case("SEGMENT_SUM", [items(rng, type_name, [count] + rest, tame=True), at], [1] + rest, type_name)
+    if count > 0 and rng.random() < 0.2:
+        at[rng.randrange(count)] += rng.choice([-1, 2])
+        case.fails = bool(at[0] != 0 or (np.diff(at) < 0).any() or (np.diff(at) > 1).any())
+    case.out_shape[0] = int(at[-1]) + 1 if count and not case.fails else 0
+    case.open_result = True
+    return case
+
+
+def unsorted_segment(op):
+    def generate(rng, type_name):
+        segments = rng.randint(1, 5)
+        outer, rest = shape_of(rng, rng.randint(1, 2), 6), shape_of(rng, rng.randint(0, 2), 3)
+        at = indices(rng, outer, -1 if rng.random() < 0.5 else 0, segments - 1, False)
+        data = items(rng, type_name, outer + rest, tame=True)
+        case = Case(op, [data, at, np.array(segments, np.int32)], [segments] + rest, type_name)
+        case.constant[2] = rng.random() < 0.5
+        case.open_result = not case.constant[2]
+        if rng.random() < 0.1:
+            at.reshape(-1)[rng.randrange(at.size)] = segments
+            case.fails = True
+        return case
+    return generate
+
+
+def sparse_to_dense(rng, type_name):
+    shape = shape_of(rng, rng.randint(1, 4))
+    count = rng.randint(1, 6)
+    at = np.stack([indices(rng, [count], 0, extent - 1, False) for extent in shape], axis=-1)
+    if len(shape) == 1 and rng.random() < 0.5:
+        at = at.reshape(-1)
+    values = items(rng, type_name, [count] if rng.random() < 0.7 else [], tame=True)
+    case = Case("SPARSE_TO_DENSE", [at, np.array(shape, np.int32), values, items(rng, type_name, [], tame=True)], shape, type_name)
+    case.constant[1] = rng.random() < 0.7
+    case.constant[3] = rng.random() < 0.5
+    case.open_result = not case.constant[1]
+    return case
+
+
+def embedding_lookup(rng, type_name):
+    table = shape_of(rng, rng.randint(2, 3), 6)
+    at = indices(rng, [rng.randint(1, 6)], 0, table[0] - 1, False)
+    case = Case("EMBEDDING_LOOKUP", [at, items(rng, type_name, table)], [at.size] + table[1:], type_name)
+    if rng.random() < 0.1:
+        at[rng.randrange(at.size)] = rng.choice([-1, table[0]])
+        case.fails = True
+    return case
+
+
 GENERATORS = {
+    "SEGMENT_SUM": segment_sum, "SPARSE_TO_DENSE": sparse_to_dense, "EMBEDDING_LOOKUP": embedding_lookup,
+    **{name: unsorted_segment(name) for name in TYPES if name.startswith("UNSORTED")},
     "DYNAMIC_UPDATE_SLICE": dynamic_update_slice, "GATHER": gather, "GATHER_ND": gather_nd, "SCATTER_ND": scatter_nd,
     "STABLEHLO_SCATTER": stablehlo_scatter, "STABLEHLO_GATHER": stablehlo_gather,
 }
@@ -264,7 +330,7 @@ def model_bytes(case):
         else:
             graph.inputs.append(i)
         graph.tensors.append(tensor(f"in{i}", type_name, array.shape, buffer, case.dynamic, case.known if i == 1 else None))
-    graph.tensors.append(tensor("out", case.out_type, case.out_shape, open_dims=case.dynamic))
+    graph.tensors.append(tensor("out", case.out_type, case.out_shape, open_dims=case.dynamic or case.open_result))
     op = operator(operator_code(model, case.op), list(range(len(case.inputs))), [len(case.inputs)])
     if case.gather:
         op.builtinOptionsType, op.builtinOptions = schema.BuiltinOptions.GatherOptions, schema.GatherOptionsT()
@@ -333,7 +399,9 @@ class Oracle:
             self.refused += 1
             if expected is not None:
                 return "LiteRT accepts an index outside"
-            return None if result.returncode == 3 else f"exit {result.returncode}, expected 3: {result.stderr.strip()}"
+            # Segment ids are checked before the kernel runs, indices within it.
+            exits = (1, 2, 3) if "SEGMENT" in case.op else (3,)
+            return None if result.returncode in exits else f"exit {result.returncode}, expected one of {exits}: {result.stderr.strip()}"
         if expected is None:
             return f"LiteRT refuses the model (strew: exit {result.returncode} {result.stderr.strip()})"
         if result.returncode != 0:

@@ -29,8 +29,9 @@ struct Writer {
     if (!t.signature.empty()) signature = builder.CreateVector(t.signature);
     Offset<schema::Quantization> quantization;
     if (t.quantized) {
-      const auto scale = builder.CreateVector(std::vector<float>{0.5F});
-      quantization = schema::CreateQuantization(builder, scale);
+      const auto scale = builder.CreateVector(std::vector<float>{t.scale});
+      const auto zero = builder.CreateVector(std::vector<int64_t>{t.zero_point});
+      quantization = schema::CreateQuantization(builder, scale, zero);
     }
     Offset<schema::Present> sparsity;
     if (t.sparse) sparsity = schema::CreatePresent(builder);
@@ -71,6 +72,7 @@ struct Writer {
                                                             &o.gather->slice_sizes)
                      .Union();
     }
+    if (o.options) (o.options_2_type == schema::BuiltinOptions2::NONE ? options : options2) = o.options(builder);
     schema::OperatorBuilder b(builder);
     b.add_opcode_index(opcode);
     b.add_inputs(inputs);
@@ -78,6 +80,13 @@ struct Writer {
     if (o.axis) {
       b.add_builtin_options_type(schema::BuiltinOptions::GatherOptions);
       b.add_builtin_options(options);
+    }
+    if (o.options && o.options_2_type == schema::BuiltinOptions2::NONE) {
+      b.add_builtin_options_type(o.options_type);
+      b.add_builtin_options(options);
+    } else if (o.options) {
+      b.add_builtin_options_2_type(o.options_2_type);
+      b.add_builtin_options_2(options2);
     }
     if (o.scatter || o.gather) {
       b.add_builtin_options_2_type(o.scatter ? schema::BuiltinOptions2::StablehloScatterOptions
@@ -104,22 +113,8 @@ TfliteTensor make_tensor(const char* name, TfliteType type, std::vector<int32_t>
   return t;
 }
 
-TfliteModel one_operator(TfliteCode code, std::vector<TfliteTensor> tensors) {
-  TfliteGraph graph;
-  TfliteOperator op;
-  op.code = code;
-  const auto result = static_cast<int32_t>(tensors.size()) - 1;
-  for (int32_t i = 0; i < result; ++i) {
-    op.inputs.push_back(i);
-    if (tensors[static_cast<size_t>(i)].data.empty()) graph.inputs.push_back(i);
-  }
-  op.outputs = graph.outputs = {result};
-  graph.operators = {op};
-  graph.tensors = std::move(tensors);
-  TfliteModel model;
-  model.graphs = {graph};
-  return model;
-}
+/// operator_model() of one output.
+TfliteModel one_operator(TfliteCode code, std::vector<TfliteTensor> tensors) { return operator_model(code, std::move(tensors)); }
 
 }  // namespace
 
@@ -131,6 +126,43 @@ std::string TfliteModel::bytes() const {
   for (const TfliteBuffer& b : buffers) w.buffers.push_back(schema::CreateBuffer(w.builder, 0, b.offset, b.size));
   w.builder.Finish(schema::CreateModelDirect(w.builder, version, &w.codes, &subgraphs, "test", &w.buffers), identifier);
   return {reinterpret_cast<const char*>(w.builder.GetBufferPointer()), w.builder.GetSize()};
+}
+
+TfliteTensor tflite_tensor(const char* name, TfliteType type, std::vector<int32_t> shape, std::string data) {
+  TfliteTensor t = make_tensor(name, type, std::move(shape));
+  t.data = std::move(data);
+  return t;
+}
+
+TfliteModel operator_model(TfliteCode code, std::vector<TfliteTensor> tensors, int outputs) {
+  TfliteGraph graph;
+  TfliteOperator op;
+  op.code = code;
+  const auto count = static_cast<int32_t>(tensors.size()), first = count - outputs;
+  for (int32_t i = 0; i < count; ++i) {
+    (i < first ? op.inputs : op.outputs).push_back(i);
+    if (i < first && tensors[static_cast<size_t>(i)].data.empty()) graph.inputs.push_back(i);
+  }
+  graph.outputs = op.outputs;
+  graph.operators = {op};
+  graph.tensors = std::move(tensors);
+  TfliteModel model;
+  model.graphs = {graph};
+  return model;
+}
+
+void add_gather(TfliteModel& model) {
+  TfliteGraph& graph = model.graphs[0];
+  const auto first = static_cast<int32_t>(graph.tensors.size());
+  graph.tensors.push_back(make_tensor("table", TfliteType::FLOAT32, {5, 3}));
+  graph.tensors.push_back(make_tensor("rows", TfliteType::INT32, {4}));
+  graph.tensors.push_back(make_tensor("gathered", TfliteType::FLOAT32, {4, 3}));
+  graph.inputs.insert(graph.inputs.end(), {first, first + 1});
+  TfliteOperator op;
+  op.code = TfliteCode::GATHER;
+  op.inputs = {first, first + 1};
+  op.outputs = {first + 2};
+  graph.operators.push_back(op);
 }
 
 TfliteModel update_slice_model() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct TfliteTensor {
   bool quantized = false, variable = false, sparse = false;
   uint32_t external_buffer = 0;
   std::optional<uint32_t> buffer = {};  ///< instead of one of its own
+  float scale = 0.5F;                   ///< if it is quantized
+  int64_t zero_point = 0;
 };
 
 /// Of STABLEHLO_SCATTER and STABLEHLO_GATHER.
@@ -43,6 +46,10 @@ struct TfliteOperator {
   int batch_dims = 0;
   std::optional<TfliteScatterOptions> scatter = {};
   std::optional<TfliteGatherOptions> gather = {};
+  /// Other options: writes their table.
+  std::function<flatbuffers::Offset<void>(flatbuffers::FlatBufferBuilder&)> options = {};
+  tflite::schema::BuiltinOptions options_type = {};
+  tflite::schema::BuiltinOptions2 options_2_type = {};  ///< instead
   std::string custom = {};
   bool old_code = false;  ///< as files before 2020: deprecated_builtin_code only
   std::optional<uint32_t> opcode_index = {};
@@ -77,6 +84,13 @@ std::string bytes_of(std::initializer_list<T> values) {
   if (!out.empty()) std::memcpy(out.data(), values.begin(), out.size());
   return out;
 }
+
+/// A constant or, without data, an input.
+TfliteTensor tflite_tensor(const char* name, TfliteType type, std::vector<int32_t> shape, std::string data = {});
+/// One operator that reads all tensors but the last `outputs`, which it computes.
+TfliteModel operator_model(TfliteCode code, std::vector<TfliteTensor> tensors, int outputs = 1);
+/// Appends a GATHER of two more inputs, so that the file has a kernel.
+void add_gather(TfliteModel& model);
 
 /// f32 operand [4,3], update [2,3], i32 start_indices [2] -> [4,3].
 TfliteModel update_slice_model();

@@ -56,7 +56,7 @@ TEST(Candidates, HaveReasons) {
   for (const std::string& text : kOps) {
     const ScheduleChoices c = schedule_choices(plan_of(text), *parse_target("znver5"));
     EXPECT_EQ(c.strategy.size(), std::size(kStrategies));
-    for (const auto* values : {&c.strategy, &c.vector_bytes, &c.unroll, &c.prefetch, &c.nontemporal}) {
+    for (const auto* values : {&c.strategy, &c.vector_bytes, &c.unroll, &c.prefetch, &c.nontemporal, &c.tables, &c.scratch_mib}) {
       EXPECT_FALSE(values->empty());
       EXPECT_TRUE(values->front().legal.ok()) << "the simplest value is always legal";
       for (const KnobChoice& choice : *values) {
@@ -76,6 +76,20 @@ TEST(Candidates, StreamOnlyWholeLinesOfKnownNumber) {
   EXPECT_THAT(streaming_refusal(rows("64", "1000", " combiner=add")), HasSubstr("this op computes"));
   EXPECT_THAT(streaming_refusal(rows("65", "1000")), HasSubstr("not known to be whole cache lines"));
   EXPECT_THAT(streaming_refusal(rows("64", "?")), HasSubstr("only the call knows"));
+}
+
+TEST(Candidates, OfScratchAreForStrategiesThatTakeSome) {
+  const auto choices = [](const std::string& text) { return schedule_choices(plan_of(text), *parse_target("znver5")); };
+  const auto sum = [](const std::string& dtype, const std::string& rest = "") {
+    return "strew1.scatter(operand=" + dtype + "[1000] indices=i32[100000] updates=" + dtype +
+           "[100000] inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place" +
+           rest + ")";
+  };
+  EXPECT_TRUE(choices(sum("i32")).tables.back().legal.ok());
+  EXPECT_THAT(choices(sum("f32", " order=relaxed")).tables.back().legal.message(), HasSubstr("another number gives other bits"));
+  EXPECT_THAT(choices(sum("f32")).tables.back().legal.message(), HasSubstr("strategy private"));
+  EXPECT_TRUE(choices(sum("f32")).scratch_mib.back().legal.ok()) << "what radix partitions";
+  EXPECT_THAT(choices(kOps.back()).scratch_mib.back().legal.message(), HasSubstr("no strategy that is legal here"));
 }
 
 /// With one thread every strategy is the same loop, except where private tables decide the bits of a sum.

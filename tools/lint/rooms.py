@@ -147,7 +147,8 @@ def rule_written_files(path, text):
 
 def rule_file_length(path, text):
     lines = text.count("\n")
-    if path.endswith((".cc", ".h", ".py", ".sh")) and lines > MAX_FILE:
+    is_list_of_cases = path.startswith("tests/models/exporters/")  # one function a model, to be read alone
+    if path.endswith((".cc", ".h", ".py", ".sh")) and lines > MAX_FILE and not is_list_of_cases:
         yield lines, f"{lines} lines; at most {MAX_FILE}"
 
 

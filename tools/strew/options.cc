@@ -307,7 +307,8 @@ Status check_values(const Raw& raw, Options& options) {
   return {};
 }
 
-void add_commands(CLI::App& app, Options& options, Raw& raw) {
+/// The commands that read a model.
+void add_model_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* command =
       app.add_subcommand("run", "import FILE, compile its kernels, run them once on the input tensors, write the results");
   add_import_options(*command, options, raw);
@@ -351,8 +352,12 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
                    "op, plan, ll, asm, obj, halide; for NPU targets pto-as, pto-ir, pto-ir-generic, pto-cpp, pto-host")
       ->required();
   command->add_option("-o", options.output, "the file to write, - for stdout")->required();
+}
 
-  command = app.add_subcommand("library", "compile the kernels of a manifest for several CPUs: an archive, a C header, a report");
+void add_commands(CLI::App& app, Options& options, Raw& raw) {
+  add_model_commands(app, options, raw);
+  CLI::App* command =
+      app.add_subcommand("library", "compile the kernels of a manifest for several CPUs: an archive, a C header, a report");
   command->add_option("MANIFEST", options.file, "the JSON file that lists the kernels (docs/libraries.md)");
   command->add_option("-o", options.output,
                       "the folder to write; one of an earlier run is replaced, and its kernels are used again");

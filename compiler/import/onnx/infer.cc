@@ -120,6 +120,10 @@ std::optional<TensorType> inferred_type(const Node& node, int output) {
     if (type) type->dtype = DType::i64;
     return type;
   }
+  // What the tables read of these, but not here: the rank stays.
+  if (op == "Slice" || op == "Pad") return TensorType{a->dtype, std::vector<int64_t>(a->dims.size(), kDynamic), {}};
+  if (op == "Expand" && b && b->rank() == 1 && b->dims[0] != kDynamic)
+    return TensorType{a->dtype, std::vector<int64_t>(std::max(a->dims.size(), static_cast<size_t>(b->dims[0])), kDynamic), {}};
   if (op == "Unique") {
     const bool is_flat = !node.has_attribute("axis");
     if (output > 0) return TensorType{DType::i64, {kDynamic}, {}};

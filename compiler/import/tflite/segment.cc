@@ -127,6 +127,7 @@ Status import_unsorted_segment(Node& node) {
   if (!none.ok()) return node.at(none);
   STREW_ASSIGN(parts.result_shape, result_shape(node, rows, data, node.type(ids).rank()));
   const DType dtype = node.type(data).dtype;
+  if (dtype == DType::boolean) return node.error("data has element type bool, expected numbers");
   CombinerKind kind = CombinerKind::add;
   Scalar fill{dtype};
   switch (node.code()) {

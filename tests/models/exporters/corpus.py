@@ -47,6 +47,18 @@ def save(path, array):
     np.save(path, array if array.ndim == 0 else np.ascontiguousarray(array))
 
 
+def collector():
+    """A list of cases, and the decorator that adds to it (name, make, note, tolerance, options)."""
+    out = []
+
+    def case(note, tolerance=MOVES, name=None, **options):
+        def add(make):
+            out.append((name or make.__name__, make, note, tolerance, options))
+            return make
+        return add
+    return out, case
+
+
 def text_of(case):
     """JSON with one line per tensor and kernel."""
     line = functools.partial(json.dumps, ensure_ascii=False)

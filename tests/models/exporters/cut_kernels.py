@@ -8,7 +8,6 @@ kernels whose package is missing. An integer NaN-free tensor must agree bit for 
 
 import argparse
 import collections
-import json
 import os
 import subprocess
 import sys

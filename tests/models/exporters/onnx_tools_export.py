@@ -21,7 +21,8 @@ from onnxscript import script
 
 import corpus
 import onnx_values
-import torch_export
+import torch_cases
+import torch_models
 from corpus import FLOAT_MATH, MOVES, real, small
 
 warnings.simplefilter("ignore")
@@ -175,9 +176,9 @@ def main():
     versions = f"torch {torch.__version__.split('+')[0]}, onnxruntime {onnxruntime.__version__}"
     level = onnxruntime.GraphOptimizationLevel
     r = corpus.rng("onnxruntime")
-    classifier, ids = torch_export.weights(Classifier(), r), [index(2, 5, high=32)]
+    classifier, ids = torch_cases.weights(Classifier(), r), [index(2, 5, high=32)]
     text, text_inputs = torch_model(classifier, ids)
-    decoder, decoder_inputs = torch_model(torch_export.weights(torch_export.Decoder(static=True), r),
+    decoder, decoder_inputs = torch_model(torch_cases.weights(torch_models.Decoder(static=True), r),
                                           [np.array([[3], [7]]), np.array([4]), real(r, 2, 2, 6, 4), real(r, 2, 2, 6, 4)])
 
     class Rows(torch.nn.Module):

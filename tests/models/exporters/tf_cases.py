@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.python import xla
 
-from corpus import FLOAT_MATH, HALF_MATH, MOVES, real, small
+from corpus import FLOAT_MATH, MOVES, real, small
 
 ALL = ("tensorflow", "tflite", "tf2onnx")
 HLO, LITE, ONNX = ("tensorflow",), ("tflite",), ("tf2onnx",)
