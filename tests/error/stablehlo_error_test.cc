@@ -390,7 +390,7 @@ TEST(StablehloError, HostileTextIsRefusedQuickly) {
                 repeated("    %s = stablehlo.add %a, %b : tensor<f32>\n", 2) + "    stablehlo.return %s"),
        "FILE:8: "},
   };
-  EXPECT_GE(files.size(), 35U);
+  EXPECT_GE(files.size(), 30U);
   for (const auto& [text, message] : files) {
     const test::Refusal cli = test::refusal(text, ".mlir");
     EXPECT_EQ(cli.wrong, "") << text.substr(0, 200) << "\n" << cli.message;
@@ -407,7 +407,8 @@ TEST(StablehloError, RefusedOperationsAreOpaque) {
       {"stablehlo.slice %x [0:9223372036854775807, 0:1] : (tensor<4x5xf32>) -> tensor<4x1xf32>",
        "dim 0: 0:9223372036854775807:1"},
       {"stablehlo.slice %x [0:4:9223372036854775807, 0:1] : (tensor<4x5xf32>) -> tensor<2x1xf32>", "slice: result"},
-      {"stablehlo.reshape %x : (tensor<4x5xf32>) -> tensor<0x9223372036854775807xf32>", "20 elements become 0"},
+      {"stablehlo.reshape %x : (tensor<4x5xf32>) -> tensor<0x9223372036854775807xf32>",
+       "result 0: type tensor<0x9223372036854775807xf32>"},
       {"stablehlo.broadcast_in_dim %x, dims = [0, 9223372036854775807] : (tensor<4x5xf32>) -> tensor<4x5xf32>",
        "broadcast_dimensions holds 9223372036854775807"},
       {"stablehlo.iota dim = 9223372036854775807 : tensor<4xi32>", "iota_dimension is 9223372036854775807"},
@@ -436,7 +437,7 @@ TEST(StablehloError, CallsThatDoubleAtEveryLevelAreBounded) {
   functions += "func.func private @f40(%x: " + f + ") -> " + f + " { return %x : " + f + " }\n";
   EXPECT_EQ(import_message(functions + "func.func @main(%x: " + f + ") -> " + f + " {\n%0 = call @f0(%x) : (" + f + ") -> " + f +
                            "\nreturn %0 : " + f + "\n}\n"),
-            "FILE:198: func.call: more than 100000 operations once calls are inlined");
+            "FILE:182: func.call: more than 100000 operations once calls are inlined");
   EXPECT_EQ(import_message(functions +
                            replaced(kScatter, "stablehlo.add %a, %b : tensor<f32>", "func.call @f0(%a) : (" + f + ") -> " + f)),
             "FILE:197: func.call: the region has more than 4096 operations once calls are inlined");

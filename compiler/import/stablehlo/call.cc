@@ -50,6 +50,7 @@ Status import_custom_call(Translation& t, mlir::Operation* op) {
     if (target.getValue().starts_with("check.")) return {};
     if (target.getValue() == "shape_assertion") return import_assertion(t, op);
   }
+  if (target && target.getValue() == "Sharding") return import_optimization_barrier(t, op);
   return t.parsed.fail(op, fmt::format("target '{}' is not read", target ? target.getValue().substr(0, 80).str() : ""));
 }
 

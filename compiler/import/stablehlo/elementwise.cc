@@ -1,6 +1,6 @@
 // Elementwise operations outside regions: a Compute with one node per operation (clamp: two). All operations that scalar_op.h knows are
 // accepted. Shapes must be equal, except that StableHLO allows a scalar predicate in select and scalar bounds in clamp.
-// optimization_barrier returns its operands. Tested by tests/unit/stablehlo_module_test.cc.
+// optimization_barrier and where a tensor lies (sdy.sharding_constraint) leave the operands as they are. Tested by tests/unit/stablehlo_module_test.cc.
 #include <fmt/format.h>
 
 #include "compiler/import/mlir/types.h"
@@ -57,7 +57,7 @@ Status import_elementwise(Translation& t, mlir::Operation* op) {
 }
 
 Status import_optimization_barrier(Translation& t, mlir::Operation* op) {
-  if (op->getNumOperands() != op->getNumResults()) return t.parsed.fail(op, "as many results as operands are expected");
+  if (op->getOperandTypes() != op->getResultTypes()) return t.parsed.fail(op, "results of the operands' types are expected");
   for (unsigned i = 0; i < op->getNumOperands(); ++i) t.bind(op->getResult(i), t.operand(op, i));
   return {};
 }

@@ -35,6 +35,9 @@ constexpr std::array kRows{
     Row{"stablehlo.dynamic_reshape", import_dynamic_reshape},
     Row{"stablehlo.dynamic_iota", import_dynamic_iota},
     Row{"stablehlo.optimization_barrier", import_optimization_barrier},
+    Row{"sdy.sharding_constraint", import_optimization_barrier},
+    Row{"sdy.reshard", import_optimization_barrier},
+    Row{"sdy.propagation_barrier", import_optimization_barrier},
 };
 
 }  // namespace
