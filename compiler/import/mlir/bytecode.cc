@@ -37,8 +37,8 @@ bool is_hlo_text(std::string_view bytes) {
 }
 
 Status refuse_hlo_text(const std::string& path) {
-  return invalid_argument(fmt::format(
-      "{}: HLO text, expected StableHLO: 'xla-translate --hlo-text-to-stablehlo {} -o FILE.mlir' makes it", path, path));
+  return invalid_argument(
+      fmt::format("{}: HLO text, expected StableHLO: 'xla-translate --hlo-text-to-stablehlo FILE -o FILE.mlir' makes it", path));
 }
 
 }  // namespace strew::inline v0
