@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "library/manifest.h"
-#include "strew/export.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -36,7 +35,6 @@ struct LibraryReport {
 };
 
 /// Writes the folder. A folder of an earlier run is replaced when everything has been made; any other folder that is not empty is refused.
-STREW_API Expected<LibraryReport> build_library(const Manifest& manifest, const std::string& folder,
-                                                const LibraryOptions& options);
+Expected<LibraryReport> build_library(const Manifest& manifest, const std::string& folder, const LibraryOptions& options);
 
 }  // namespace strew::inline v0

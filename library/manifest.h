@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "strew/export.h"
 #include "strew/kernel_options.h"
 #include "strew/status.h"
 #include "strew/target.h"
@@ -42,8 +41,8 @@ struct ManifestOptions {
 };
 
 /// Reads a manifest. Files that it names are relative to its folder. Errors begin with "PATH:LINE: ".
-STREW_API Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options = {});
+Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options = {});
 /// A manifest with the kernels of a model file, as text.
-STREW_API Expected<std::string> manifest_of_model(const std::string& path);
+Expected<std::string> manifest_of_model(const std::string& path);
 
 }  // namespace strew::inline v0

@@ -7,8 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/pending_file.h"
-#include "library/build.h"
-#include "library/manifest.h"
+#include "library/library_functions.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 
@@ -90,19 +89,19 @@ int library(const Options& options) {
     if (!options.file.empty() || !options.output.empty())
       return usage_error(
           "--from-model: a manifest or -o is given, too, expected one of both: the manifest of a model is printed");
-    const Expected<std::string> text = manifest_of_model(options.from_model);
+    const Expected<std::string> text = library_functions().manifest_of_model(options.from_model);
     return text.ok() ? fail(print_out(*text)) : fail(text.status());
   }
   if (options.file.empty())
     return usage_error("MANIFEST: it is missing, expected the file that lists the kernels, or --from-model FILE");
   if (options.output.empty()) return usage_error("-o: it is missing, expected the folder to write");
-  const Expected<Manifest> manifest = read_manifest(options.file, {options.arch, options.targets});
+  const Expected<Manifest> manifest = library_functions().read_manifest(options.file, {options.arch, options.targets});
   if (!manifest.ok()) return fail(manifest.status());
   LibraryOptions wanted;
   wanted.jobs = options.jobs;
   wanted.freestanding = options.freestanding;
   wanted.progress = show_progress;
-  const Expected<LibraryReport> report = build_library(*manifest, options.output, wanted);
+  const Expected<LibraryReport> report = library_functions().build_library(*manifest, options.output, wanted);
   if (!report.ok()) return fail(report.status());
   if (!options.depfile.empty())
     if (const Status status = write_depfile(options, *manifest, *report); !status.ok()) return fail(status);
