@@ -257,20 +257,16 @@ Expected<std::vector<int>> ComputeBuilder::broadcast_all(const std::vector<int>&
   size_t rank = 0;
   for (const int argument : arguments) rank = std::max(rank, type(argument).dims.size());
   std::vector<int64_t> dims(rank, 1);
-  bool is_known = true;
-  // Two open dims may differ at the call, and so may an open dim and one of another extent than 1.
-  bool may_differ = false;
   for (const int argument : arguments) {
     const std::vector<int64_t>& own = type(argument).dims;
     for (size_t i = 0; i < own.size(); ++i) {
       int64_t& all = dims[rank - own.size() + i];
-      if (own[i] == kDynamic || all == kDynamic) may_differ = may_differ || (own[i] != 1 && all != 1);
       if (own[i] != kDynamic && own[i] != 1 && all != kDynamic && all != 1 && own[i] != all)
         return invalid_argument("dims " + std::to_string(own[i]) + " and " + std::to_string(all) + ", expected equal ones or 1");
       if (all == 1 || (all == kDynamic && own[i] != 1 && own[i] != kDynamic)) all = own[i];
     }
   }
-  is_known = is_static(dims);
+  const bool is_known = is_static(dims);
   std::vector<int> out;
   for (const int argument : arguments) {
     if (type(argument).dims.empty() || type(argument).dims == dims) {
@@ -295,7 +291,6 @@ Expected<std::vector<int>> ComputeBuilder::broadcast_all(const std::vector<int>&
       out.push_back(wide);
     }
   }
-  static_cast<void>(may_differ);
   return out;
 }
 

@@ -82,7 +82,6 @@ class ComputeBuilder {
   Expected<std::optional<int>> evaluated(const Compute& compute);
   int add_value(Value value);
   int add_constant(Constant constant);
-  Expected<int> normalised_dim(int64_t dim, int rank) const;
   Expected<std::vector<int>> broadcast_all(const std::vector<int>& arguments);
 
   Imported& imported_;
