@@ -29,7 +29,10 @@ class Estimates {
 
   // By the names of STREW_STRATEGIES.
   double sequential() const { return one_; }
-  double positions() const { return shared_out(static_cast<double>(call_.call.positions / position_unit(call_)), 0, 1); }
+  double positions() const {
+    const int64_t units = call_.call.positions / position_unit(call_);
+    return shared_out(static_cast<double>(units), 0, 1);
+  }
   double window() const { return shared_out(static_cast<double>(call_.call.splits), visits(), 1); }
   double owner() const { return owned_ + keys_ + phase_; }
   /// A thread computes the keys of its positions twice, and writes and reads a list of them; there are six phases.
@@ -65,7 +68,8 @@ class Estimates {
     const int64_t piece = std::max<int64_t>(1, call_.limits().owner_piece_bytes);
     int64_t enough = 0;  // for all threads; a division would take as long as the rest of the choice
     if (!__builtin_mul_overflow(piece, int64_t{call_.threads}, &enough) && call_.table_bytes >= enough) return call_.threads;
-    return static_cast<double>(call_.table_bytes / piece);
+    const int64_t pieces = call_.table_bytes / piece;
+    return static_cast<double>(pieces);
   }
 
   const ApplyCall& call_;
