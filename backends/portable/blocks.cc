@@ -26,6 +26,7 @@ bool PositionBlocks::next() {
   const int64_t most = f_.p.positions_per_block;
   first = done_;
   count = 0;
+  int64_t* const index_places = f_.m.places + static_cast<int64_t>(slots_) * most;
   while (count < most) {
     if (lo_ == hi_) {
       if (!rows_.next()) break;
@@ -34,12 +35,17 @@ bool PositionBlocks::next() {
     }
     const int64_t take = std::min(most - count, hi_ - lo_);
     const int64_t* const strides = rows_.inner_strides();
-    const auto line = [&](size_t slot) {
-      const int64_t stride = strides == nullptr ? 0 : strides[slot];
-      f_.loops.line(f_.m.places + static_cast<int64_t>(slot) * most + count, rows_.row()[slot] + lo_ * stride, stride, take);
-    };
-    for (size_t slot = 0; slot < wanted_; ++slot) line(slot);
-    line(slots_);
+    const auto stride_of = [&](size_t slot) { return strides == nullptr ? 0 : strides[slot]; };
+    const auto first_of = [&](size_t slot) { return rows_.row()[slot] + lo_ * stride_of(slot); };
+    for (size_t slot = 0; slot < wanted_; ++slot)
+      f_.loops.line(f_.m.places + static_cast<int64_t>(slot) * most + count, first_of(slot), stride_of(slot), take);
+    if (count == 0) {
+      indices_ = {nullptr, first_of(slots_), stride_of(slots_), 0};
+    } else {  // the block has parts of several rows
+      if (indices_.places == nullptr) f_.loops.line(index_places, indices_.base, indices_.pitch, count);
+      f_.loops.line(index_places + count, first_of(slots_), stride_of(slots_), take);
+      indices_ = {index_places, 0, 0, 0};
+    }
     lo_ += take;
     count += take;
   }
@@ -55,8 +61,9 @@ bool PositionBlocks::is_indexed(size_t slot) const {
 const int64_t* PositionBlocks::load(size_t k) {
   const int64_t most = f_.p.positions_per_block;
   int64_t* const values = f_.m.values + static_cast<int64_t>(k) * most;
-  f_.loops.index[static_cast<size_t>(f_.p.index_dtype)](
-      values, {f_.m.places + static_cast<int64_t>(slots_) * most, f_.at(f_.p.components[k].index_offset), 0, 0}, count);
+  Side from = indices_;
+  from.base += f_.at(f_.p.components[k].index_offset);
+  f_.loops.index[static_cast<size_t>(f_.p.index_dtype)](values, from, count);
   return values;
 }
 
@@ -70,7 +77,7 @@ void PositionBlocks::require(uint8_t* flags, const int64_t* values, int64_t larg
 }
 
 /// skip_element and fill_element, of windows of more than one element in this dim.
-void PositionBlocks::cut(const ComponentNumbers&, size_t k, int64_t dim, int64_t window) {
+void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
   int64_t *const start = f_.m.values + at, *const lo = f_.m.lo + at, *const hi = f_.m.hi + at;
   if (f_.p.index_dtype == DType::u64) f_.loops.saturate(start, count);
@@ -103,7 +110,7 @@ void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
       return;
     case OobPolicy::skip_element:
     case OobPolicy::fill_element:
-      if (!c.is_single) return cut(c, k, dim, window);
+      if (!c.is_single) return cut(k, dim, window);
       require(f_.m.inside, values, dim - 1);
       return require(f_.m.whole, values, dim - 1);
     case OobPolicy::wrap:

@@ -24,7 +24,7 @@ class PositionBlocks {
  private:
   const int64_t* load(size_t component);
   void apply_policy(const ComponentNumbers& c, size_t k);
-  void cut(const ComponentNumbers& c, size_t k, int64_t dim, int64_t window);
+  void cut(size_t k, int64_t dim, int64_t window);
   void require(uint8_t* flags, const int64_t* values, int64_t largest);
   bool is_indexed(size_t slot) const;
 
@@ -32,6 +32,7 @@ class PositionBlocks {
   size_t slots_;   // of the body; one more is that of the indices
   size_t wanted_;  // slots whose places are computed
   NestRows rows_;
+  Side indices_;  // of the block's positions
   int64_t lo_ = 0, hi_ = 0;
   int64_t done_;
 };

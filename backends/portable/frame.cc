@@ -2,25 +2,25 @@
 #include "backends/portable/frame.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace strew::inline v0::portable {
 namespace {
 
-/// Hands out pieces of memory, each aligned to a cache line.
+constexpr int64_t kLine = 64;
+
+/// Hands out pieces of memory that begins at 0, each on a cache line.
 class Carver {
  public:
-  explicit Carver(char* memory) : memory_(memory) {}
   template <class T>
   T* take(int64_t count) {
-    constexpr int64_t kLine = 64;
     const int64_t at = bytes_;
     bytes_ += (count * static_cast<int64_t>(sizeof(T)) + kLine - 1) / kLine * kLine;
-    return memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + at);
+    return reinterpret_cast<T*>(at);
   }
   int64_t bytes() const { return bytes_; }
 
  private:
-  char* memory_;
   int64_t bytes_ = 0;
 };
 
@@ -50,8 +50,8 @@ int64_t block_positions(const Program& p) {
   return std::clamp<int64_t>(kBlockBytes / (lists * static_cast<int64_t>(sizeof(int64_t))), kLeast, kMost);
 }
 
-FrameMemory lay_out(const Program& p, char* memory) {
-  Carver carver(memory);
+FrameMemory lay_out(const Program& p) {
+  Carver carver;
   FrameMemory m;
   const int64_t slots = most_slots(p), block = p.positions_per_block, components = static_cast<int64_t>(p.components.size());
   m.numbers = carver.take<int64_t>(p.dynamic.empty() ? 0 : static_cast<int64_t>(p.numbers.size()));
@@ -71,19 +71,19 @@ FrameMemory lay_out(const Program& p, char* memory) {
   m.seen = carver.take<uint32_t>(p.body.reads_results ? kSeen : 0);
   m.columns = carver.take<char>(most_columns(p));
   m.fill_columns = carver.take<char>(p.fill.column_bytes * p.fill.lanes);
-  m.bytes = carver.bytes();
+  m.bytes = carver.bytes() + kLine;  // the stack's piece may begin anywhere
   return m;
-}
-
-int64_t frame_bytes(const Program& program) {
-  constexpr int64_t kAlignment = 64;
-  return lay_out(program, nullptr).bytes + kAlignment;
 }
 
 Frame::Frame(const strew_args& arguments, char* memory)
     : p(*static_cast<const Program*>(arguments.program)), args(arguments), loops(*p.loops) {
-  constexpr intptr_t kAlignment = 64;
-  m = lay_out(p, memory + (-reinterpret_cast<intptr_t>(memory) & (kAlignment - 1)));
+  m = p.memory;
+  const intptr_t first = (reinterpret_cast<intptr_t>(memory) + kLine - 1) & -kLine;
+  const auto move = [first](auto*&... pieces) {
+    ((pieces = reinterpret_cast<std::remove_reference_t<decltype(pieces)>>(reinterpret_cast<intptr_t>(pieces) + first)), ...);
+  };
+  move(m.numbers, m.bases, m.row, m.coordinates, m.places, m.values, m.lo, m.hi, m.rows, m.fill_rows, m.walk);
+  move(m.inside, m.whole, m.seen, m.columns, m.fill_columns);
   numbers_ = p.numbers.data();
   if (p.dynamic.empty()) return;
   std::copy(p.numbers.begin(), p.numbers.end(), m.numbers);

@@ -1,5 +1,5 @@
 // Frame: one call of an entry: its program, its arguments, the numbers of this call, and the memory that the entry works in. Entries allocate
-// nothing, so the memory is a piece of the stack, whose size the program knows (Program::frame_bytes). Tested by tests/differential.
+// nothing, so the memory is a piece of the stack, whose size the program knows (Program::memory). Tested by tests/differential.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,8 @@
 
 namespace strew::inline v0::portable {
 
-/// The pieces of a frame's memory. P is Program::positions_per_block; a list per slot has P elements per slot, one slot after the other.
-struct FrameMemory {
-  int64_t* numbers = nullptr;      ///< if some depend on the call
-  int64_t* bases = nullptr;        ///< per slot: the place of the tensor's element [0,...,0]
-  int64_t* row = nullptr;          ///< per slot: where a row of a nest begins
-  int64_t* coordinates = nullptr;  ///< of that row, per loop
-  int64_t* places = nullptr;       ///< per slot: of a block of positions
-  int64_t* values = nullptr;       ///< per component, P each: the start coordinates of the block's windows
-  int64_t *lo = nullptr,
-          *hi = nullptr;  ///< per component, P each: the part of the window that is in bounds; hi of wrap: where it starts over
-  uint8_t *inside = nullptr, *whole = nullptr;    ///< per position: the policy keeps some element; all elements
-  int64_t *rows = nullptr, *fill_rows = nullptr;  ///< per slot: batches of rows
-  int64_t* walk = nullptr;                        ///< per window loop and slot
-  uint32_t* seen = nullptr;                       ///< see BodyRunner
-  char *columns = nullptr, *fill_columns = nullptr;
-  int64_t bytes = 0;
-};
-/// Lays the pieces out from `memory` on; null: only computes their size.
-FrameMemory lay_out(const Program& program, char* memory);
-int64_t frame_bytes(const Program& program);
+/// Lays out the frames of the program: FrameMemory with offsets in place of addresses.
+FrameMemory lay_out(const Program& program);
 /// Positions of a block, so that the pieces of memory that it takes fit the first-level cache.
 int64_t block_positions(const Program& program);
 
@@ -36,7 +18,7 @@ inline constexpr int64_t kSeen = 1024;  ///< elements of FrameMemory::seen
 
 class Frame {
  public:
-  /// `memory`: program.frame_bytes bytes.
+  /// `memory`: program.memory.bytes bytes.
   Frame(const strew_args& arguments, char* memory);
 
   const Program& p;

@@ -65,7 +65,7 @@ class Maker {
     make_window();
     make_init();
     make_merge();
-    p_.frame_bytes = frame_bytes(p_);
+    p_.memory = lay_out(p_);
     return std::make_shared<const Program>(std::move(p_));
   }
 

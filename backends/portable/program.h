@@ -85,6 +85,25 @@ struct WindowLoop {
   Number scale = 0;
 };
 
+/// The pieces of memory that an entry works in (frame.h). P is Program::positions_per_block; a list per slot has P elements per slot, one slot
+/// after the other.
+struct FrameMemory {
+  int64_t* numbers = nullptr;      ///< if some depend on the call
+  int64_t* bases = nullptr;        ///< per slot: the place of the tensor's element [0,...,0]
+  int64_t* row = nullptr;          ///< per slot: where a row of a nest begins
+  int64_t* coordinates = nullptr;  ///< of that row, per loop
+  int64_t* places = nullptr;       ///< per slot: of a block of positions
+  int64_t* values = nullptr;       ///< per component, P each: the start coordinates of the block's windows
+  int64_t *lo = nullptr,
+          *hi = nullptr;  ///< per component, P each: the part of the window that is in bounds; hi of wrap: where it starts over
+  uint8_t *inside = nullptr, *whole = nullptr;    ///< per position: the policy keeps some element; all elements
+  int64_t *rows = nullptr, *fill_rows = nullptr;  ///< per slot: batches of rows
+  int64_t* walk = nullptr;                        ///< per window loop and slot, twice
+  uint32_t* seen = nullptr;                       ///< see BodyRunner
+  char *columns = nullptr, *fill_columns = nullptr;
+  int64_t bytes = 0;
+};
+
 struct Program {
   // Numbers.
   std::vector<int64_t> numbers;
@@ -121,7 +140,7 @@ struct Program {
   std::vector<Body> merge;  ///< per result
 
   int64_t positions_per_block = 0;
-  int64_t frame_bytes = 0;  ///< memory on the stack of an entry (frame.h)
+  FrameMemory memory;  ///< offsets in place of addresses
 
   const Loops* loops = nullptr;
   size_t bytes() const;  ///< of memory, roughly

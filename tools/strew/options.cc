@@ -228,10 +228,7 @@ Status parse_backend(const std::string& text, KernelOptions& out) {
     out.backend = *backend;
     return {};
   }
-  const std::string expected = ", expected one of " + backend_names();
-  if (text == "portable")
-    return unsupported("--backend: portable is a reserved name that this version has no backend for" + expected);
-  return invalid_argument("--backend: it is '" + text + "'" + expected);
+  return invalid_argument("--backend: it is '" + text + "', expected one of " + backend_names());
 }
 
 /// Parses --threads by the same rule and with the same range as `threads` in a schedule's text.
