@@ -44,7 +44,8 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      "what a request does that finds no compiled kernel: it waits; or a portable kernel answers until the compiled one takes its "
      "place; or the request fails"},
     {"STREW_EXACT_SHAPES", "exact_shapes", &Options::exact_shapes,
-     "how many kernels that differ only in extents are compiled for these; the next one takes the extents that differ from each call; "
+     "how many kernels that differ only in extents are compiled for these; the next one takes the extents that differ from each "
+     "call; "
      "0: all are",
      0, 1 << 20},
     {"STREW_COMPILE_THREADS", "compile_threads", &Options::compile_threads,
@@ -107,8 +108,7 @@ inline std::string text_of(int value) { return std::to_string(value); }
 inline std::string text_of(int64_t value) { return std::to_string(value); }
 inline std::string text_of(uint64_t value) { return std::to_string(value); }
 template <class Enum>
-  requires std::is_enum_v<Enum>
-std::string text_of(Enum value) {
+requires std::is_enum_v<Enum> std::string text_of(Enum value) {
   const auto number = static_cast<size_t>(value);
   return number < kNamesOf<Enum>.size() ? std::string(kNamesOf<Enum>[number]) : "number " + std::to_string(number);
 }

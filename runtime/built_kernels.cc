@@ -2,6 +2,8 @@
 // symbol during its build.
 #include "runtime/built_kernels.h"
 
+#include <utility>
+
 #include "base/log.h"
 #include "runtime/kernel_state.h"
 
@@ -27,6 +29,18 @@ Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const
   place->kernel = kernel;
   if (!kernel->is_loaded) count_.fetch_add(1, std::memory_order_relaxed);
   return kernel;
+}
+
+BuiltKernels::Built BuiltKernels::find(const std::string& symbol) {
+  std::shared_ptr<Place> place;
+  {
+    const std::lock_guard lock(mutex_of_all);
+    const auto found = places_.find(symbol);
+    if (found == places_.end()) return nullptr;
+    place = found->second;
+  }
+  const std::unique_lock building(place->building, std::try_to_lock);
+  return building.owns_lock() ? place->kernel.lock() : nullptr;
 }
 
 void BuiltKernels::clear() {

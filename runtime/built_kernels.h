@@ -23,6 +23,8 @@ class BuiltKernels {
   /// The kernel of `symbol`; builds it with `build` if there is none, while other threads that ask for it wait. A failure is
   /// not remembered.
   Expected<Built> get(const std::string& symbol, const std::function<Expected<Built>()>& build);
+  /// The kernel of `symbol`; null if there is none, or if it is being built.
+  Built find(const std::string& symbol);
   /// From now on requests build anew, also if handles refer to the kernels.
   void clear();
   /// Forgets the symbols whose kernels are gone.

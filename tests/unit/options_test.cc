@@ -60,8 +60,8 @@ std::string text_of_file(const std::string& path) {
 }
 
 TEST(Options, EveryFieldHasARow) {
-  const auto& [threads, pin, spin, cache, compile, exact, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify, target,
-               costs, wisdom, record] = Options{};
+  const auto& [threads, pin, spin, cache, compile, exact, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify,
+               target, costs, wisdom, record] = Options{};
   const std::set<const void*> fields = {&threads, &pin,  &spin,    &cache, &compile, &exact,  &compile_threads, &stack,  &verbose,
                                         &dump,    &perf, &jitdump, &gdb,   &verify,  &target, &costs,           &wisdom, &record};
   EXPECT_EQ(kOptionRows.size(), fields.size());
