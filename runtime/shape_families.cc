@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/op/access_dims.h"
+#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -95,6 +96,23 @@ bool fits(const std::vector<int64_t>& fixed, const std::vector<bool>& varies, co
   return true;
 }
 
+/// How many requests of a family get kernels of their own.
+int exact_kernels(FamilyKind kind, int exact) {
+  constexpr int kBoth = 4;
+  return kind == FamilyKind::both ? kBoth * exact : exact;
+}
+
+/// Ok, or why requests like this one have kernels of their own.
+Status may_share(const Op& op, const KernelOptions& options, int exact) {
+  if (exact == 0) return unsupported("exact_shapes is 0");
+  if (options.backend != BackendChoice::automatic) return unsupported("the request names a backend");
+  if (options.schedule != ScheduleOverrides{}) return unsupported("the request names a schedule");
+  const auto* const scatter = std::get_if<Scatter>(&op);
+  // The schedule may decide the bits of such a sum, and it must not depend on what was asked for before.
+  if (scatter != nullptr && scatter->order == Order::relaxed) return unsupported("order is relaxed");
+  return {};
+}
+
 }  // namespace
 
 std::shared_ptr<const BuiltKernel> ShapeFamilies::General::built() const {
@@ -112,11 +130,6 @@ void ShapeFamilies::General::refuse() {
 bool ShapeFamilies::General::is_refused() const {
   const std::lock_guard lock(mutex_);
   return is_refused_;
-}
-
-int exact_kernels(FamilyKind kind, int exact) {
-  constexpr int kBoth = 4;
-  return kind == FamilyKind::both ? kBoth * exact : exact;
 }
 
 Op open_extents(const Op& op, FamilyKind kind, std::vector<int64_t>* extents) {
@@ -155,10 +168,7 @@ std::shared_ptr<ShapeFamilies::General> ShapeFamilies::join(FamilyKind kind, Fam
 
 std::shared_ptr<ShapeFamilies::General> ShapeFamilies::note(const PreparedOp& op) {
   const KernelOptions& options = op.options();
-  if (exact_ == 0 || options.backend != BackendChoice::automatic || options.schedule != ScheduleOverrides{}) return nullptr;
-  // The schedule may decide the bits of such a sum, and it must not depend on what was asked for before.
-  if (const auto* scatter = std::get_if<Scatter>(&*op.op()); scatter != nullptr && scatter->order == Order::relaxed)
-    return nullptr;
+  if (!may_share(*op.op(), options, exact_).ok()) return nullptr;
   std::array<std::vector<int64_t>, kFamilyKinds.size()> extents;
   std::array<Hash128, kFamilyKinds.size()> keys;
   for (size_t k = 0; k < kFamilyKinds.size(); ++k)
@@ -175,6 +185,18 @@ std::shared_ptr<ShapeFamilies::General> ShapeFamilies::note(const PreparedOp& op
     if (auto general = join(kFamilyKinds[k], families_[k][keys[k]], op, std::move(extents[k]))) return general;
   }
   return nullptr;
+}
+
+Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact) {
+  STREW_TRY(may_share(op, options, exact));
+  std::vector<Sharing> out;
+  for (const FamilyKind kind : kFamilyKinds) {
+    std::vector<int64_t> extents;
+    std::string text = print(open_extents(op, kind, &extents));
+    if (!extents.empty() && (out.empty() || out.back().op != text))
+      out.push_back({kind, exact_kernels(kind, exact), std::move(text)});
+  }
+  return out;
 }
 
 void ShapeFamilies::clear() {

@@ -18,11 +18,16 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "strew/export.h"
+#include "strew/kernel_options.h"
 #include "strew/op.h"
 #include "strew/prepared_op.h"
+#include "strew/status.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -32,6 +37,7 @@ struct BuiltKernel;
 /// The ways in which the requests of a family may differ.
 enum class FamilyKind : uint8_t { counts, windows, both };
 inline constexpr std::array kFamilyKinds = {FamilyKind::counts, FamilyKind::windows, FamilyKind::both};
+constexpr std::string_view name(FamilyKind kind) { return name_among({"counts", "windows", "counts and windows"}, kind); }
 
 class ShapeFamilies {
  public:
@@ -79,10 +85,18 @@ class ShapeFamilies {
   std::array<std::unordered_map<Hash128, Family, HashOf>, kFamilyKinds.size()> families_;
 };
 
-/// How many requests of a family get kernels of their own.
-int exact_kernels(FamilyKind kind, int exact);
 /// The op with every static extent, stride and slice size of the kind's classes open: what the requests of a family have in common. The
 /// number of entries of the index vectors stays. `extents`, if given, gets what they were, in a fixed order.
 Op open_extents(const Op& op, FamilyKind kind, std::vector<int64_t>* extents = nullptr);
+
+/// What would become of requests like this one, for `strew explain`.
+struct Sharing {
+  FamilyKind kind;
+  int exact;  ///< how many requests get kernels of their own
+  std::string
+      op;  ///< of the kernel that the next ones share, if all extents of the kind differ; those that do not differ stay as they are
+};
+/// One for each kind in which requests can differ. Fails with the reason if they do not share kernels.
+STREW_API Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact);
 
 }  // namespace strew::inline v0
