@@ -177,7 +177,9 @@ void describe(Compiled& out) {
   }
   out.symbol = kernel_symbol(made_of, out.schedule, out.target, out.backend->name());
   DescriptorRequest request{out.identity, out.plan, out.schedule, out.symbol, out.identity_text};
-  request.features = interpreted ? "" : feature_text(out.target);
+  const bool precompiled = out.backend->is_precompiled();
+  request.features = interpreted || precompiled ? "" : feature_text(out.target);
+  request.has_program = precompiled;
   request.target = print(out.target);
   request.backend = out.backend->name();
   request.has_entries = !interpreted && out.parts.empty();

@@ -47,12 +47,43 @@ bool has_open_extents(const Op& op) {
   return std::any_of(slots.begin(), slots.end(), [](const TensorSlot& slot) { return is_open(*slot.type); });
 }
 
+/// A descriptor whose entries interpret a program, with what it points to.
+struct PrecompiledDescriptor {
+  std::shared_ptr<const void> program;
+  std::vector<std::shared_ptr<const strew_kernel>> parts;
+  std::shared_ptr<const strew_kernel> descriptor;
+};
+
+/// The descriptor of a kernel that the artifact of `whole` has precompiled, which lives as long as somebody holds it.
+std::shared_ptr<const strew_kernel> precompiled_descriptor(const Compiled& kernel, const Artifact& artifact) {
+  auto out = std::make_shared<PrecompiledDescriptor>();
+  for (const Compiled& part : kernel.parts) out->parts.push_back(precompiled_descriptor(part, artifact));
+  const auto resolve = [&](const std::string& symbol) -> const void* {
+    for (size_t i = 0; i < kernel.parts.size(); ++i)
+      if (symbol == kernel.parts[i].symbol) return out->parts[i].get();
+    for (const PrecompiledKernel& each : artifact.precompiled) {
+      if (each.symbol != kernel.symbol) continue;
+      out->program = each.program;
+      const std::string_view suffix = std::string_view(symbol).substr(each.symbol.size());
+      if (suffix == kProgramSuffix) return each.program.get();
+      for (int kind = 0; kind < STREW_ENTRY_COUNT; ++kind)
+        if (suffix.substr(1) == name(static_cast<EntryKind>(kind)))
+          return reinterpret_cast<const void*>(each.entry_of(static_cast<EntryKind>(kind)));
+    }
+    return nullptr;
+  };
+  out->descriptor = materialise(kernel.descriptor, resolve);
+  const strew_kernel* const descriptor = out->descriptor.get();
+  return {std::move(out), descriptor};
+}
+
 /// The memory that the products of the pipeline's stages take, roughly: texts, bytes of the descriptor, and, of ops and plans,
 /// a guess.
 int64_t size_of(const Compiled& kernel) {
   constexpr size_t kOpAndPlan = 2048;
   size_t bytes = kOpAndPlan + kernel.op_text.size() + kernel.identity_text.size() + kernel.why.size() + kernel.symbol.size() +
                  kernel.descriptor.bytes.size() + kernel.artifact.object.size();
+  for (const PrecompiledKernel& each : kernel.artifact.precompiled) bytes += sizeof(PrecompiledKernel) + each.bytes;
   for (const Compiled& part : kernel.parts) bytes += static_cast<size_t>(size_of(part)) + sizeof(Compiled);
   return static_cast<int64_t>(bytes);
 }
@@ -109,6 +140,8 @@ Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
   auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
   if (kernel->compiled.artifact.interpreted)
     kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
+  else if (!kernel->compiled.artifact.precompiled.empty())
+    kernel->descriptor = precompiled_descriptor(kernel->compiled, kernel->compiled.artifact);
   else
     STREW_TRY(link_artifact(*kernel));
   kernel->bytes = size_without_code(*kernel) + static_cast<int64_t>(kernel->object == nullptr ? 0 : kernel->object->code_bytes);

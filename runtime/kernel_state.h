@@ -23,7 +23,7 @@ struct BuiltKernel {
   explicit BuiltKernel(Compiled made) : compiled(std::move(made)) {}
 
   Compiled compiled;
-  std::shared_ptr<const LinkedObject> object;  ///< null if the kernel is interpreted
+  std::shared_ptr<const LinkedObject> object;  ///< null if the kernel has no generated code
   std::shared_ptr<const strew_kernel> descriptor;
   bool is_loaded = false;  ///< from an object (Runtime::load) instead of built here
   int64_t compile_nanoseconds = 0;

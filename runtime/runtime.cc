@@ -156,8 +156,8 @@ Expected<Kernel> Runtime::Impl::in_background(const PreparedOp& op) {
   STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options_of(op)));
   STREW_TRY(planned.scheduled);
   STREW_TRY(planned.chosen);
-  const Backend* const portable = find_backend("portable");
-  if (portable == nullptr || planned.backend->interprets() || planned.backend == portable) return Kernel();
+  const Backend* const portable = find_backend(name(BackendChoice::portable));
+  if (planned.backend->interprets() || planned.backend == portable) return Kernel();
   if (loaded.find(op.options(), planned).descriptor != nullptr) return Kernel();
   if (Built built = kernels.find(planned.symbol)) {
     STREW_ASSIGN(const Kernel kernel, handle(std::move(built), op));
@@ -208,8 +208,8 @@ Expected<BuiltKernels::Built> Runtime::Impl::compiled(Compiled planned, BuildJob
     const std::string symbol = each.symbol;
     return kernels.get(symbol, [&] { return build(std::move(each), job); });
   };
-  const Backend* const portable = find_backend("portable");
-  const bool has_other = portable != nullptr && job.op.options().backend == BackendChoice::automatic &&
+  const Backend* const portable = find_backend(name(BackendChoice::portable));
+  const bool has_other = job.op.options().backend == BackendChoice::automatic &&
                          mode(job.op) != CompileMode::must_hit && planned.backend != portable && !planned.backend->interprets();
   const VerifiedOp op = planned.op;
   Expected<Built> built = get_built(planned);

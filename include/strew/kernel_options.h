@@ -23,6 +23,7 @@ class Wisdom;  // wisdom.h
   F(automatic, "auto")      \
   F(llvm, "llvm")           \
   F(halide, "halide")       \
+  F(portable, "portable")   \
   F(reference, "reference") \
   F(npu_a3, "npu-a3")       \
   F(npu_a5, "npu-a5")

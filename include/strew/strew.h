@@ -47,7 +47,7 @@ STREW_API strew_status strew_op_slot(const strew_op* op, size_t number, strew_sl
 typedef struct strew_request {
   uint32_t size;
   int32_t threads;      /* the most threads that a call may use, 1..1024; 0: as many as the runtime's executor has */
-  const char* backend;  /* "auto", "llvm", "halide", "reference" */
+  const char* backend;  /* "auto", "llvm", "halide", "portable", "reference" */
   const char* schedule; /* knobs that replace the heuristic's choice, "strategy=owner,unroll=8" (schedules/README.md) */
   const char* target;   /* "native", "x86-64-v3", "znver3-avx2" */
 } strew_request;

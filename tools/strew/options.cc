@@ -168,8 +168,9 @@ void add_wisdom_actions(CLI::App& app, Options& options) {
 
 void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_view default_target = "native") {
   app.add_option("--kernel", options.kernel_name, "work on the kernel of that name only; `strew explain FILE` lists the names");
-  app.add_option("--backend", raw.backend,
-                 "auto (the first that can build the kernel), llvm, halide, reference, or npu-a3 or npu-a5 (simulated)");
+  app.add_option(
+      "--backend", raw.backend,
+      "auto (the first that can build the kernel), llvm, halide, portable, reference, or npu-a3 or npu-a5 (simulated)");
   app.add_option("--threads", raw.threads, "the most threads that a call may use, 1..1024 (default: all cores)");
   app.add_option(
       "--schedule", raw.schedule,
