@@ -5,7 +5,6 @@
 // tests/unit/kernel_test.cc.
 #include <new>
 
-#include "backends/modules.h"
 #include "backends/reference/hints.h"
 #include "backends/reference/reference.h"
 #include "base/fp_environment.h"
@@ -23,17 +22,6 @@
 
 namespace strew::inline v0 {
 namespace {
-
-/// Loads the object into memory and takes the descriptor from there.
-Status link_artifact(BuiltKernel& kernel) {
-  STREW_TRY(machine_can_run(kernel.compiled.target));
-  STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-  STREW_ASSIGN(const std::shared_ptr<LinkedObject> object,
-               module->linker()->link({std::move(kernel.compiled.artifact.object)}, {kernel.compiled.symbol}));
-  kernel.object = object;
-  kernel.descriptor = {object, static_cast<const strew_kernel*>(object->addresses[0])};
-  return {};
-}
 
 /// The memory that the products of the pipeline's stages take, roughly: texts, bytes of the descriptor, and, of ops and plans,
 /// a guess.
@@ -91,13 +79,24 @@ int64_t size_without_code(const BuiltKernel& kernel) {
   return static_cast<int64_t>(sizeof(BuiltKernel)) + size_of(kernel.compiled);
 }
 
-Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
+std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<const LinkedObject> object) {
   auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
-  if (kernel->compiled.artifact.interpreted)
-    kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
-  else
-    STREW_TRY(link_artifact(*kernel));
-  kernel->bytes = size_without_code(*kernel) + static_cast<int64_t>(kernel->object == nullptr ? 0 : kernel->object->code_bytes);
+  kernel->compiled.artifact.object = std::string();  // not needed any more
+  kernel->object = std::move(object);
+  kernel->descriptor = {kernel->object, static_cast<const strew_kernel*>(kernel->object->addresses[0])};
+  kernel->bytes = size_without_code(*kernel) + static_cast<int64_t>(kernel->object->code_bytes);
+  return kernel;
+}
+
+Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
+  if (!compiled.artifact.interpreted) {
+    STREW_TRY(machine_can_run(compiled.target));
+    STREW_ASSIGN(std::shared_ptr<LinkedObject> object, link_object(compiled.artifact.object, compiled.symbol));
+    return adopt_object(std::move(compiled), std::move(object));
+  }
+  auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
+  kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
+  kernel->bytes = size_without_code(*kernel);
   return kernel;
 }
 
