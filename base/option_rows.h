@@ -17,7 +17,7 @@ namespace strew::inline v0 {
 
 struct OptionRow {
   using Member = std::variant<bool Options::*, int Options::*, int64_t Options::*, uint64_t Options::*, LogLevel Options::*,
-                              std::string Options::*>;
+                              CacheMode Options::*, std::string Options::*>;
   const char* variable;    ///< such as "STREW_THREADS"
   std::string_view field;  ///< such as "threads"
   Member member;
@@ -65,18 +65,36 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
     {"STREW_RECORD", "record_dir", &Options::record_dir,
      "every process leaves a file in this folder that says how its kernels were called, for `strew tune`; empty: none does", 0,
      kMostPath, "a folder"},
+    {"STREW_CACHE", "cache_dir", &Options::cache_dir,
+     "compiled kernels are kept in this folder, and the next process that wants them does not compile; empty or off: none are, "
+     "but "
+     "the command line's, in the user's cache folder, unless it is off",
+     0, kMostPath, "a folder, or off"},
+    {"STREW_CACHE_MODE", "cache_mode", &Options::cache_mode,
+     "what that folder is used for; must_hit: a kernel that is not there is an error"},
+    {"STREW_CACHE_LIMIT", "cache_limit_bytes", &Options::cache_limit_bytes,
+     "bytes that the files in that folder may take; beyond, those that were not used for the longest time are removed", 0,
+     kMostOfOption},
 });
 
 /// The good values, for messages and documents: "0..1024", "0 or 1", the names of the levels, or the row's `text`.
 inline std::string values_of(const OptionRow& row) {
   if (!row.text.empty()) return std::string(row.text);
   if (std::holds_alternative<bool Options::*>(row.member)) return "0 or 1";
-  if (!std::holds_alternative<LogLevel Options::*>(row.member))
-    return std::to_string(row.least) + ".." + std::to_string(row.most);
-  std::string list;
-  for (const std::string_view each : kLogLevels)
-    list += (list.empty() ? "" : each == kLogLevels[std::size(kLogLevels) - 1] ? " or " : ", ") + std::string(each);
-  return list;
+  const auto list = [](const auto& names) {
+    std::string text;
+    for (const std::string_view each : names)
+      text += (text.empty() ? "" : each == names[std::size(names) - 1] ? " or " : ", ") + std::string(each);
+    return text;
+  };
+  if (std::holds_alternative<LogLevel Options::*>(row.member)) return list(kLogLevels);
+  if (std::holds_alternative<CacheMode Options::*>(row.member)) return list(kCacheModes);
+  return std::to_string(row.least) + ".." + std::to_string(row.most);
+}
+
+/// Is a field one of a few names? Bounds mean nothing there.
+inline bool is_choice(const OptionRow& row) {
+  return std::holds_alternative<LogLevel Options::*>(row.member) || std::holds_alternative<CacheMode Options::*>(row.member);
 }
 
 // A value as it is written in the environment.
@@ -87,6 +105,10 @@ inline std::string text_of(uint64_t value) { return std::to_string(value); }
 inline std::string text_of(LogLevel value) {
   return static_cast<size_t>(value) < std::size(kLogLevels) ? std::string(name(value))
                                                             : "level " + std::to_string(static_cast<int>(value));
+}
+inline std::string text_of(CacheMode value) {
+  return static_cast<size_t>(value) < std::size(kCacheModes) ? std::string(name(value))
+                                                             : "mode " + std::to_string(static_cast<int>(value));
 }
 inline std::string text_of(const std::string& value) { return value; }
 

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -21,6 +22,7 @@ bool is_good(const OptionRow& row, Number value) {
 }
 bool is_good(const OptionRow&, bool) { return true; }
 bool is_good(const OptionRow&, LogLevel value) { return static_cast<size_t>(value) < std::size(kLogLevels); }
+bool is_good(const OptionRow&, CacheMode value) { return static_cast<size_t>(value) < std::size(kCacheModes); }
 bool is_good(const OptionRow& row, const std::string& value) {
   return value.size() >= row.least && value.size() <= row.most && value.find('\0') == std::string::npos;
 }
@@ -34,13 +36,16 @@ bool parse(std::string_view text, bool& out) {
   out = text == "1";
   return out || text == "0";
 }
-bool parse(std::string_view text, LogLevel& out) {
-  for (size_t i = 0; i < std::size(kLogLevels); ++i) {
-    out = static_cast<LogLevel>(i);
-    if (text == kLogLevels[i]) return true;
+template <class Choice>
+bool parse_choice(std::string_view text, std::span<const std::string_view> names, Choice& out) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    out = static_cast<Choice>(i);
+    if (text == names[i]) return true;
   }
   return false;
 }
+bool parse(std::string_view text, LogLevel& out) { return parse_choice(text, kLogLevels, out); }
+bool parse(std::string_view text, CacheMode& out) { return parse_choice(text, kCacheModes, out); }
 bool parse(std::string_view text, std::string& out) {
   out = text;
   return true;

@@ -21,6 +21,9 @@
 #include "runtime/cache.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/thread_pool.h"
+#include "runtime/disk_cache/cached_kernel.h"
+#include "runtime/disk_cache/disk_cache.h"
+#include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/kernel_state.h"
 #include "runtime/loaded_kernels.h"
 #include "schedules/can_run.h"
@@ -33,7 +36,8 @@
 namespace strew::inline v0 {
 
 struct Runtime::Impl {
-  explicit Impl(const KernelCache::Settings& settings) : cache([this](BuildJob& job) { return make(job); }, settings) {}
+  Impl(const KernelCache::Settings& settings, DiskCache::Settings on_disk)
+      : disk(std::move(on_disk)), cache([this](BuildJob& job) { return make(job); }, settings) {}
 
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
@@ -41,11 +45,12 @@ struct Runtime::Impl {
   std::optional<Target> target;  ///< of requests that name none; absent: the machine of this process
   BuiltKernels kernels;
   LoadedKernels loaded;
+  DiskCache disk;
   KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
   /// A handle for a new request; its kernel may have been built for another request.
   Expected<Kernel> make(BuildJob& job);
-  static Expected<BuiltKernels::Built> build(Compiled planned, BuildJob& job);
+  Expected<BuiltKernels::Built> build(Compiled planned, BuildJob& job);
   /// get() for a request that did not find its kernel. It is not inline, so that a look-up that does find it does not pay
   /// for this code.
   [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Deadline deadline);
@@ -77,7 +82,9 @@ Runtime::Runtime(const Options& options, std::shared_ptr<Executor> executor)
               &options == &process_options() ? options : good_or_defaults(options)) {}
 Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, process_options()) {}
 Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
-    : impl_(std::make_unique<Impl>(cache_settings(options))) {
+    : impl_(
+          std::make_unique<Impl>(cache_settings(options),
+                                 disk_cache_settings(&options == &process_options() ? options_of_process_runtimes() : options))) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();
   impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
@@ -97,12 +104,15 @@ Runtime& Runtime::process() {
 Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job) {
   const auto start = std::chrono::steady_clock::now();
   STREW_TRY(job.go_on());
-  STREW_TRY(strew::build(planned));
-  STREW_TRY(job.go_on());
-  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, link_kernel(std::move(planned)));
+  STREW_ASSIGN(std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned));
+  const bool is_built = kernel == nullptr;
+  if (is_built) {
+    STREW_ASSIGN(kernel, build_kernel(disk, std::move(planned), [&] { return job.go_on(); }));
+  }
   kernel->compile_nanoseconds =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-  log_built(*kernel);
+  kernel->is_loaded = !is_built;
+  is_built ? log_built(*kernel) : log_taken(*kernel, disk.folder());
   return BuiltKernels::Built(kernel);
 }
 
@@ -196,6 +206,7 @@ Status Runtime::register_library(const strew_library& library) {
 Runtime::Stats Runtime::stats() const {
   Stats stats = impl_->cache.stats();
   stats.built = impl_->kernels.count();
+  impl_->disk.add_to(stats);
   return stats;
 }
 void Runtime::set_capacity(int64_t bytes) {
