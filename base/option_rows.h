@@ -19,7 +19,7 @@ namespace strew::inline v0 {
 
 struct OptionRow {
   using Member = std::variant<bool Options::*, int Options::*, int64_t Options::*, uint64_t Options::*, LogLevel Options::*,
-                              CompileMode Options::*, std::string Options::*>;
+                              CompileMode Options::*, CacheMode Options::*, std::string Options::*>;
   const char* variable;    ///< such as "STREW_THREADS"
   std::string_view field;  ///< such as "threads"
   Member member;
@@ -75,6 +75,16 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
     {"STREW_RECORD", "record_dir", &Options::record_dir,
      "every process leaves a file in this folder that says how its kernels were called, for `strew tune`; empty: none does", 0,
      kMostPath, "a folder"},
+    {"STREW_CACHE", "cache_dir", &Options::cache_dir,
+     "compiled kernels are kept in this folder, and the next process that wants them does not compile; empty or off: none are, "
+     "but "
+     "the command line's, in the user's cache folder, unless it is off",
+     0, kMostPath, "a folder, or off"},
+    {"STREW_CACHE_MODE", "cache_mode", &Options::cache_mode,
+     "what that folder is used for; must_hit: a kernel that is not there is an error"},
+    {"STREW_CACHE_LIMIT", "cache_limit_bytes", &Options::cache_limit_bytes,
+     "bytes that the files in that folder may take; beyond, those that were not used for the longest time are removed", 0,
+     kMostOfOption},
 });
 
 /// The names of the values of an enum that a row may have.
@@ -84,6 +94,8 @@ template <>
 inline constexpr std::span<const std::string_view> kNamesOf<LogLevel> = kLogLevels;
 template <>
 inline constexpr std::span<const std::string_view> kNamesOf<CompileMode> = kCompileModes;
+template <>
+inline constexpr std::span<const std::string_view> kNamesOf<CacheMode> = kCacheModes;
 
 /// "blocking, background or must_hit"
 inline std::string list_of(std::span<const std::string_view> names) {
@@ -99,7 +111,14 @@ inline std::string values_of(const OptionRow& row) {
   if (std::holds_alternative<bool Options::*>(row.member)) return "0 or 1";
   if (std::holds_alternative<LogLevel Options::*>(row.member)) return list_of(kNamesOf<LogLevel>);
   if (std::holds_alternative<CompileMode Options::*>(row.member)) return list_of(kNamesOf<CompileMode>);
+  if (std::holds_alternative<CacheMode Options::*>(row.member)) return list_of(kNamesOf<CacheMode>);
   return std::to_string(row.least) + ".." + std::to_string(row.most);
+}
+
+/// Is a field one of a few names? Bounds mean nothing there.
+inline bool is_choice(const OptionRow& row) {
+  return std::holds_alternative<LogLevel Options::*>(row.member) || std::holds_alternative<CompileMode Options::*>(row.member) ||
+         std::holds_alternative<CacheMode Options::*>(row.member);
 }
 
 // A value as it is written in the environment.

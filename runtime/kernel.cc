@@ -7,7 +7,6 @@
 #include <new>
 #include <vector>
 
-#include "backends/modules.h"
 #include "backends/reference/hints.h"
 #include "backends/reference/reference.h"
 #include "base/fp_environment.h"
@@ -26,17 +25,6 @@
 
 namespace strew::inline v0 {
 namespace {
-
-/// Loads the object into memory and takes the descriptor from there.
-Status link_artifact(BuiltKernel& kernel) {
-  STREW_TRY(machine_can_run(kernel.compiled.target));
-  STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
-  STREW_ASSIGN(const std::shared_ptr<LinkedObject> object,
-               module->linker()->link({std::move(kernel.compiled.artifact.object)}, {kernel.compiled.symbol}));
-  kernel.object = object;
-  kernel.descriptor = {object, static_cast<const strew_kernel*>(object->addresses[0])};
-  return {};
-}
 
 bool is_open(const TensorType& type) {
   const auto has = [](const std::vector<int64_t>& list) { return std::find(list.begin(), list.end(), kDynamic) != list.end(); };
@@ -136,15 +124,27 @@ int64_t size_without_code(const BuiltKernel& kernel) {
   return static_cast<int64_t>(sizeof(BuiltKernel)) + size_of(kernel.compiled);
 }
 
+std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<const LinkedObject> object) {
+  auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
+  kernel->compiled.artifact.object = std::string();  // not needed any more
+  kernel->object = std::move(object);
+  kernel->descriptor = {kernel->object, static_cast<const strew_kernel*>(kernel->object->addresses[0])};
+  kernel->bytes = size_without_code(*kernel) + static_cast<int64_t>(kernel->object->code_bytes);
+  return kernel;
+}
+
 Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
+  if (!compiled.artifact.interpreted && compiled.artifact.precompiled.empty()) {
+    STREW_TRY(machine_can_run(compiled.target));
+    STREW_ASSIGN(std::shared_ptr<LinkedObject> object, link_object(compiled.artifact.object, compiled.symbol));
+    return adopt_object(std::move(compiled), std::move(object));
+  }
   auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
   if (kernel->compiled.artifact.interpreted)
     kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
-  else if (!kernel->compiled.artifact.precompiled.empty())
-    kernel->descriptor = precompiled_descriptor(kernel->compiled, kernel->compiled.artifact);
   else
-    STREW_TRY(link_artifact(*kernel));
-  kernel->bytes = size_without_code(*kernel) + static_cast<int64_t>(kernel->object == nullptr ? 0 : kernel->object->code_bytes);
+    kernel->descriptor = precompiled_descriptor(kernel->compiled, kernel->compiled.artifact);
+  kernel->bytes = size_without_code(*kernel);
   return kernel;
 }
 

@@ -25,7 +25,7 @@ struct BuiltKernel {
   Compiled compiled;
   std::shared_ptr<const LinkedObject> object;  ///< null if the kernel has no generated code
   std::shared_ptr<const strew_kernel> descriptor;
-  bool is_loaded = false;  ///< from an object (Runtime::load) instead of built here
+  bool is_loaded = false;  ///< from an object (Runtime::load) or a file (the disk cache) instead of built here
   int64_t compile_nanoseconds = 0;
   int64_t bytes = 0;  ///< memory that it takes: code and constants, and roughly what describes them
 };
@@ -70,6 +70,8 @@ struct Kernel::State {
 int64_t size_without_code(const BuiltKernel& kernel);
 /// Links the artifact, if it is code; fails if this machine cannot run it.
 Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled);
+/// The same for an object that is linked already.
+std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<const LinkedObject> object);
 /// The state of a handle. `op`: as it was given to Runtime::get; it has the kernel's identity. `threads`: the most
 /// threads that a call may use; 0: all of the executor's. `executor` and `limits` must not be null.
 /// A built kernel with open extents may serve an op whose extents are known; calls are then held to the op's.

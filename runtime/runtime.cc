@@ -27,6 +27,9 @@
 #include "runtime/cache.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/thread_pool.h"
+#include "runtime/disk_cache/cached_kernel.h"
+#include "runtime/disk_cache/disk_cache.h"
+#include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/kernel_state.h"
 #include "runtime/loaded_kernels.h"
 #include "runtime/shape_families.h"
@@ -41,8 +44,8 @@
 namespace strew::inline v0 {
 
 struct Runtime::Impl {
-  Impl(const KernelCache::Settings& settings, int exact_shapes)
-      : families(exact_shapes), cache([this](BuildJob& job) { return make(job); }, settings) {}
+  Impl(const KernelCache::Settings& settings, int exact_shapes, DiskCache::Settings on_disk)
+      : families(exact_shapes), disk(std::move(on_disk)), cache([this](BuildJob& job) { return make(job); }, settings) {}
 
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
@@ -53,6 +56,7 @@ struct Runtime::Impl {
   LoadedKernels loaded;
   ShapeFamilies families;
   std::atomic<uint64_t> stand_ins{0}, generalised{0};
+  DiskCache disk;
   KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
   Expected<Kernel> get(const PreparedOp& op, Deadline deadline);
@@ -67,14 +71,20 @@ struct Runtime::Impl {
   KernelOptions options_of(const PreparedOp& op) const;
   Expected<Kernel> handle(Built built, const PreparedOp& op) const;
   Kernel at_once(const PreparedOp& op);
-  Expected<Kernel> in_background(const PreparedOp& op);
+  Expected<Kernel> planned_at_once(const PreparedOp& op);
+  Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned);
+  Expected<Built> from_disk(Compiled& planned, bool looks_again);
   Expected<Kernel> make(BuildJob& job);
   Expected<Kernel> make_of_family(ShapeFamilies::General& family, BuildJob& job);
   Expected<Built> compiled(Compiled planned, BuildJob& job);
-  Expected<Built> build(Compiled planned, BuildJob& job) const;
+  Expected<Built> build(Compiled planned, BuildJob& job);
 };
 
 namespace {
+
+int64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+}
 
 constexpr size_t kPlanningStack = size_t{256} << 10;  ///< planning recurses as deep as the op's expression
 
@@ -102,7 +112,9 @@ Runtime::Runtime(const Options& options, std::shared_ptr<Executor> executor)
               &options == &process_options() ? options : good_or_defaults(options)) {}
 Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, process_options()) {}
 Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
-    : impl_(std::make_unique<Impl>(cache_settings(options), options.exact_shapes)) {
+    : impl_(
+          std::make_unique<Impl>(cache_settings(options), options.exact_shapes,
+                                 disk_cache_settings(&options == &process_options() ? options_of_process_runtimes() : options))) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();
   impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
@@ -144,25 +156,33 @@ Kernel Runtime::Impl::at_once(const PreparedOp& op) {
       generalised.fetch_add(1, std::memory_order_relaxed);
       return cache.add(op.key().hash, kernel);
     }
-    if (mode(op) != CompileMode::background) return Kernel();
-    return with_stack<Kernel>(kPlanningStack, [&] { return in_background(op); });
+    if (mode(op) != CompileMode::background && disk.is_off()) return Kernel();
+    return with_stack<Kernel>(kPlanningStack, [&] { return planned_at_once(op); });
   }();
   return answer.ok() ? *answer : Kernel();  // the usual way finds the same error, and tells it
 }
 
-/// A stand-in, whose place the kernel takes that is compiled meanwhile. An empty handle where the request must wait, or may as well.
-Expected<Kernel> Runtime::Impl::in_background(const PreparedOp& op) {
+/// at_once() for a request that has to be planned: a kernel that was built for another spelling of the op, or by another process, or, with
+/// CompileMode::background, a stand-in.
+Expected<Kernel> Runtime::Impl::planned_at_once(const PreparedOp& op) {
   if (const auto& wanted = op.options().target) STREW_TRY(machine_can_run(*wanted));
   STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options_of(op)));
   STREW_TRY(planned.scheduled);
   STREW_TRY(planned.chosen);
-  const Backend* const portable = find_backend(name(BackendChoice::portable));
-  if (planned.backend->interprets() || planned.backend == portable) return Kernel();
+  if (planned.backend->interprets() || planned.backend->is_precompiled()) return Kernel();
   if (loaded.find(op.options(), planned).descriptor != nullptr) return Kernel();
-  if (Built built = kernels.find(planned.symbol)) {
-    STREW_ASSIGN(const Kernel kernel, handle(std::move(built), op));
-    return cache.add(op.key().hash, kernel);
+  Built built = kernels.find(planned.symbol);
+  if (built == nullptr) {
+    STREW_ASSIGN(built, kernels.take(planned.symbol, [&] { return from_disk(planned, true); }));
   }
+  if (built == nullptr) return mode(op) == CompileMode::background ? stand_in(op, std::move(planned)) : Kernel();
+  STREW_ASSIGN(const Kernel kernel, handle(std::move(built), op));
+  return cache.add(op.key().hash, kernel);
+}
+
+/// A portable kernel, whose place the compiled one takes.
+Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned) {
+  const Backend* const portable = find_backend(name(BackendChoice::portable));
   STREW_ASSIGN(Compiled made, with_backend(std::move(planned), *portable));
   STREW_TRY(strew::build(made));
   STREW_ASSIGN(Built built, link_kernel(std::move(made)));
@@ -184,20 +204,31 @@ Expected<Kernel> Runtime::Impl::in_background(const PreparedOp& op) {
 
 // ---- On a compile thread ----------------------------------------------------------------------------------------------------------
 
-/// Generates the kernel's code and links it.
-Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job) const {
+/// The kernel from the disk cache; null if it is not there, and then the plan is as it was.
+Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned, bool looks_again) {
   const auto start = std::chrono::steady_clock::now();
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned, looks_again));
+  if (kernel == nullptr) return Built();
+  kernel->compile_nanoseconds = nanoseconds_since(start);
+  kernel->is_loaded = true;
+  log_taken(*kernel, disk.folder());
+  return Built(kernel);
+}
+
+/// Takes the kernel from the disk cache, or generates its code; and links it.
+Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job) {
   STREW_TRY(job.go_on());
-  if (mode(job.op) == CompileMode::must_hit)
+  STREW_ASSIGN(Built found, from_disk(planned, false));
+  if (found != nullptr) return found;
+  if (mode(job.op) == CompileMode::must_hit && !planned.backend->is_precompiled() && !planned.backend->interprets())
     return unsupported(
-        "kernel: it is neither in memory nor in a loaded library, and the compile mode is must_hit; expected a request that "
-        "was made before; op " +
+        "kernel: it is neither in memory nor in a loaded library nor in the disk cache, and the compile mode is must_hit; "
+        "expected a "
+        "request that was made before; op " +
         print(*job.op.op()));
-  STREW_TRY(strew::build(planned));
-  STREW_TRY(job.go_on());
-  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, link_kernel(std::move(planned)));
-  kernel->compile_nanoseconds =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+  const auto start = std::chrono::steady_clock::now();
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, build_kernel(disk, std::move(planned), [&] { return job.go_on(); }));
+  kernel->compile_nanoseconds = nanoseconds_since(start);
   log_built(*kernel);
   return Built(kernel);
 }
@@ -209,8 +240,8 @@ Expected<BuiltKernels::Built> Runtime::Impl::compiled(Compiled planned, BuildJob
     return kernels.get(symbol, [&] { return build(std::move(each), job); });
   };
   const Backend* const portable = find_backend(name(BackendChoice::portable));
-  const bool has_other = job.op.options().backend == BackendChoice::automatic &&
-                         mode(job.op) != CompileMode::must_hit && planned.backend != portable && !planned.backend->interprets();
+  const bool has_other = job.op.options().backend == BackendChoice::automatic && mode(job.op) != CompileMode::must_hit &&
+                         planned.backend != portable && !planned.backend->interprets();
   const VerifiedOp op = planned.op;
   Expected<Built> built = get_built(planned);
   if (built.ok() || built.status().code() != Code::unsupported || !has_other) return built;
@@ -345,6 +376,7 @@ Runtime::Stats Runtime::stats() const {
   stats.built = impl_->kernels.count();
   stats.stand_ins = impl_->stand_ins.load(std::memory_order_relaxed);
   stats.generalised = impl_->generalised.load(std::memory_order_relaxed);
+  impl_->disk.add_to(stats);
   return stats;
 }
 void Runtime::set_capacity(int64_t bytes) {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "strew/compile_mode.h"
 #include "strew/export.h"
@@ -25,6 +26,16 @@ namespace strew::inline v0 {
 struct Options;
 /// The defaults with what the environment sets. Thread-safe; every call returns the same object.
 STREW_API const Options& process_options();
+
+/// What the folder of the disk cache is used for (docs/service.md).
+enum class CacheMode : uint8_t {
+  off,
+  read_only,   ///< kernels are taken from it; nothing in it is changed
+  read_write,  ///< kernels that were not there are built and written to it
+  must_hit,    ///< as read_only, and a kernel that is not there is an error
+};
+inline constexpr std::string_view kCacheModes[] = {"off", "read_only", "read_write", "must_hit"};
+constexpr std::string_view name(CacheMode mode) { return kCacheModes[static_cast<uint8_t>(mode)]; }
 
 struct Options {
   /// STREW_THREADS, 0..1024: the most threads that a call uses. 0: as many as this process may use cores.
@@ -73,6 +84,14 @@ struct Options {
   /// STREW_RECORD, a folder: every process leaves a file there that says how its kernels were called: shapes, threads, and
   /// statistics of the indices, from which `strew tune` makes workloads. Empty: none does. (process)
   std::string record_dir;
+  /// STREW_CACHE, a folder, or "off": kernels that were compiled are kept there as files, and the next process that wants them does
+  /// not compile (docs/service.md, "The disk cache"). The folder may not be one that other users can write to. Empty: as "off".
+  std::string cache_dir;
+  /// STREW_CACHE_MODE, off, read_only, read_write or must_hit: what the folder is used for.
+  CacheMode cache_mode = CacheMode::read_write;
+  /// STREW_CACHE_LIMIT, 0..2^63-1, in bytes: how much the files in the folder take. Beyond it, those that were not used for the longest
+  /// time are removed.
+  int64_t cache_limit_bytes = int64_t{256} << 20;
 
   static Options from_environment() { return process_options(); }
 };

@@ -126,6 +126,12 @@ class Runtime {
     uint64_t build_nanoseconds = 0;  ///< sum of the times of all builds
     uint64_t kernels = 0;            ///< requests that are remembered
     int64_t bytes = 0;               ///< memory of their kernels: code, constants and descriptions
+    // The disk cache (Options::cache_dir).
+    uint64_t disk_hits = 0;       ///< kernels that came from a file instead of a build
+    uint64_t disk_misses = 0;     ///< kernels that were looked for and had no file
+    uint64_t disk_rejected = 0;   ///< files that were not used: damaged, foreign, or where others can write
+    uint64_t disk_published = 0;  ///< files that were written
+    uint64_t disk_errors = 0;     ///< reads, writes and removals that the system refused
   };
   STREW_API Stats stats() const;
   /// How many bytes of kernels the runtime remembers. Beyond that it forgets those that were not asked for since the

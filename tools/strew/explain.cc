@@ -14,6 +14,7 @@
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
+#include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/scratch_bytes.h"
 #include "runtime/shape_families.h"
 #include "strew/compiled_kernel.h"
@@ -55,6 +56,7 @@ struct Explanation {
   std::string run_checks;                                 ///< what `strew run` does about policy undefined
   std::optional<Expected<std::vector<Sharing>>> sharing;  ///< what becomes of requests that differ in extents; an NPU's have none
   std::string library;  ///< with --library: does one of its kernels answer requests for this one?
+  CachedAt cache;       ///< where the disk cache has it, or would put it
   Guarantees guarantees;
 };
 
@@ -146,6 +148,11 @@ Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
   return out;
 }
 
+/// Where the disk cache has the kernel, or would put it.
+CachedAt cache_answer(const Compiled& stages) {
+  return disk_cache_functions().where_is(disk_cache_functions().options(), stages);
+}
+
 Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
   Explanation out{&kernel, std::move(made)};
@@ -170,10 +177,18 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
                                          : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages);
   if (!is_npu(stages.target)) out.sharing = explain_sharing(*kernel.op, options.kernel, process_options().exact_shapes);
+  out.cache = cache_answer(stages);
   if (!options.libraries.empty()) {
     STREW_ASSIGN(out.library, library_answer(kernel, options));
   }
   return out;
+}
+
+/// The line of the disk cache; empty if there is none.
+std::string cache_text(const CachedAt& cache) {
+  if (cache.path.empty()) return "";
+  if (cache.is_there) return "  cache       in " + printable(cache.path) + "\n";
+  return "  cache       not in " + printable(cache.path) + (cache.why.empty() ? "" : ": " + printable(cache.why)) + "\n";
 }
 
 std::string yes_or_reason(const Status& status) { return status.ok() ? "yes" : "no: " + status.message(); }
@@ -222,6 +237,7 @@ std::string text_of(const Explanation& e) {
   out += fmt::format("  target      {}\n", print(stages.target));
   if (e.sharing) out += sharing_text(*e.sharing);
   if (!e.library.empty()) out += "  library     " + e.library + "\n";
+  out += cache_text(e.cache);
   out += fmt::format("  descriptor  {}\n", descriptor_text(stages));
   return out + "  guarantees  " + guarantees_text(e.guarantees) + "\n";
 }
@@ -293,6 +309,7 @@ Json json_of(const Explanation& e) {
   if (e.chosen.empty()) out["backend_reason"] = e.why;
   if (e.sharing) out["shapes"] = sharing_json(*e.sharing);
   if (!e.library.empty()) out["library"] = e.library;
+  if (!e.cache.path.empty()) out["cache"] = {{"file", e.cache.path}, {"hit", e.cache.is_there}, {"why", e.cache.why}};
   if (!stages.learned.from.empty()) out["wisdom"] = stages.learned.from;
   out["guarantees"] = {
       {"bits_fixed", e.guarantees.bits_fixed},
