@@ -1,5 +1,6 @@
 // Linker: turns relocatable objects into running code. LLVM's JITLink does the work behind this interface (backends/llvm/link/link.cc, in
-// libstrew_llvm), and no other code includes its headers. Limit: the only external symbols that an object may use are the math table
+// libstrew_llvm), and no other code includes its headers. Objects that our backends made are linked by link_object(), which needs no LLVM for
+// nearly all of them. Limit: the only external symbols that an object may use are the math table
 // (base/math), the C library's rounding functions, and memcpy, memmove and memset. Tested by tests/unit/link_test.cc.
 #pragma once
 
@@ -40,5 +41,9 @@ class Linker {
   /// the file is neither, or if an object is for another architecture.
   virtual Expected<std::shared_ptr<LinkedObject>> load(std::string_view file) = 0;
 };
+
+/// Links an object that a backend of ours made, and looks up the symbol in it: by the loader (backends/loader/loader.h) or, if the loader does not
+/// know all that is in the object, or profilers or a debugger want to know the code's names, by JITLink.
+Expected<std::shared_ptr<LinkedObject>> link_object(std::string_view object, const std::string& symbol);
 
 }  // namespace strew::inline v0

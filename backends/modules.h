@@ -22,6 +22,7 @@ inline std::span<const BuildRequest> units_of(const BuildRequest& request) {
 }
 
 struct BodySignature;
+struct LoadedLayout;
 /// A loop body that Halide compiled: its calling convention, and the function SYMBOL_apply as LLVM bitcode
 /// (backends/llvm/entries/external_body.h).
 struct ExternalBodyCode {
@@ -59,6 +60,8 @@ struct LlvmModule {
   Expected<std::vector<std::string>> (*undefined_symbols)(std::string_view object);
   /// An archive for linkers, with a table of symbols. The same members give the same bytes.
   Expected<std::string> (*write_archive)(const std::vector<ArchiveMember>& members);
+  /// Ok if JITLink makes of the object what the loader (backends/loader) made of it; for tests.
+  Status (*compare_load)(std::string_view object, const LoadedLayout& layout);
 };
 Expected<const LlvmModule*> open_llvm_module();
 

@@ -228,6 +228,15 @@ Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& option
   return out;
 }
 
+Expected<Compiled> with_backend(Compiled planned, const Backend& backend) {
+  STREW_TRY(planned.scheduled);
+  STREW_TRY(can_build(backend, planned));
+  planned.backend = &backend;
+  planned.chosen = {};
+  describe(planned);
+  return planned;
+}
+
 Status build(Compiled& kernel) {
   const FpEnvironment environment(true);
   STREW_TRY(kernel.scheduled);

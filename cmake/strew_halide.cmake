@@ -1,5 +1,6 @@
 # Halide::Halide, from the Python wheel: HALIDE_ROOT if given (the wheel's folder, with include/ and lib64/), else what the project's .venv
-# has (requirements.txt). The wheel's own CMake package wants CMake 3.28 and is not used. Sets STREW_HALIDE_FOUND.
+# has (requirements.txt). The wheel's own CMake package wants CMake 3.28 and is not used. Sets STREW_HALIDE_FOUND and
+# STREW_HALIDE_VERSION.
 #
 # libstrew_halide finds libHalide.so beside itself: a symbolic link in the build tree, a copy with its licence in an installation, which
 # works without the wheel.
@@ -24,6 +25,7 @@ if(EXISTS ${HALIDE_ROOT}/include/Halide.h AND EXISTS ${HALIDE_ROOT}/lib64/libHal
       INTERFACE_INCLUDE_DIRECTORIES ${HALIDE_ROOT}/include
       INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${HALIDE_ROOT}/include)
     set(STREW_HALIDE_FOUND TRUE)
+    set(STREW_HALIDE_VERSION ${version})
     message(STATUS "Halide ${version}: ${HALIDE_ROOT}")
   else()
     message(STATUS "Halide: ${HALIDE_ROOT} is version '${version}', expected 21: the halide backend is left out")

@@ -3,6 +3,8 @@
 //
 // At the end the slowest tests are listed, if some took more than a second.
 //
+// Every object that a test links is linked twice, and compared (tests/support/load_check.h).
+//
 // Tests write files under names that can be foreseen, so the temporary folder of a run is one that only its user may enter.
 #include <gtest/gtest.h>
 
@@ -14,6 +16,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "tests/support/load_check.h"
 
 namespace {
 
@@ -60,6 +64,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   setenv("STREW_WISDOM", "off", 1);  // what somebody has tuned on this machine must not decide what tests see
+  setenv("STREW_CACHE", "off", 1);   // nor what somebody has compiled
+  strew::test::check_loads();
   testing::InitGoogleTest(&argc, argv);
   constexpr std::string_view kRoom = "--room=";
   for (int i = 1; i < argc; ++i) {

@@ -15,6 +15,7 @@
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/codegen/link_bitcode.h"
 #include "backends/llvm/entries/entries.h"
+#include "backends/llvm/link/compare.h"
 #include "backends/llvm/link/linker.h"
 #include "backends/llvm/link/object_file.h"
 #include "backends/modules.h"
@@ -215,8 +216,8 @@ Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<
 
 extern "C" STREW_API const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
-  static const strew::LlvmModule module = {strew::kModuleVersion, strew::build_on_stack,    strew::emit_text_on_stack,
-                                           strew::process_linker, strew::emit_constant,     strew::emit_registry,
-                                           strew::read_archive,   strew::undefined_symbols, strew::write_archive};
+  static const strew::LlvmModule module = {
+      strew::kModuleVersion, strew::build_on_stack, strew::emit_text_on_stack, strew::process_linker, strew::emit_constant,
+      strew::emit_registry,  strew::read_archive,   strew::undefined_symbols,  strew::write_archive,  strew::compare_load};
   return &module;
 }

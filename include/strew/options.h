@@ -14,7 +14,9 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "strew/compile_mode.h"
 #include "strew/export.h"
 #include "strew/log.h"
 #include "strew/status.h"
@@ -24,6 +26,16 @@ namespace strew::inline v0 {
 struct Options;
 /// The defaults with what the environment sets. Thread-safe; every call returns the same object.
 STREW_API const Options& process_options();
+
+/// What the folder of the disk cache is used for (docs/service.md).
+enum class CacheMode : uint8_t {
+  off,
+  read_only,   ///< kernels are taken from it; nothing in it is changed
+  read_write,  ///< kernels that were not there are built and written to it
+  must_hit,    ///< as read_only, and a kernel that is not there is an error
+};
+inline constexpr std::string_view kCacheModes[] = {"off", "read_only", "read_write", "must_hit"};
+constexpr std::string_view name(CacheMode mode) { return kCacheModes[static_cast<uint8_t>(mode)]; }
 
 struct Options {
   /// STREW_THREADS, 0..1024: the most threads that a call uses. 0: as many as this process may use cores.
@@ -36,6 +48,13 @@ struct Options {
   /// STREW_CACHE_BYTES, 0..2^63-1, in bytes: how much of kernels a runtime remembers. Beyond that it forgets those that no
   /// handle refers to, the least recently used first. 0: it remembers none.
   int64_t cache_bytes = int64_t{256} << 20;
+  /// STREW_COMPILE, the name of a mode (compile_mode.h): what a request does that finds no compiled kernel. A request may choose another one
+  /// (KernelOptions::compile).
+  CompileMode compile = CompileMode::blocking;
+  /// STREW_EXACT_SHAPES, 0..2^20: how many kernels of requests that differ only in extents are compiled for exactly these extents. The next
+  /// such request gets a kernel that takes the extents which differed from each call, and it serves all later ones (docs/service.md,
+  /// "Shapes that keep changing"). 0: every request gets a kernel of its own.
+  int exact_shapes = 2;
   /// STREW_COMPILE_THREADS, 0..1024: the most kernels that a runtime compiles at a time. 0: the number of cores, at most 4.
   int compile_threads = 0;
   /// STREW_COMPILE_STACK, 1 MiB..1 GiB, in bytes: the stack of a thread that compiles. Work that needs more gets a thread of
@@ -65,6 +84,14 @@ struct Options {
   /// STREW_RECORD, a folder: every process leaves a file there that says how its kernels were called: shapes, threads, and
   /// statistics of the indices, from which `strew tune` makes workloads. Empty: none does. (process)
   std::string record_dir;
+  /// STREW_CACHE, a folder, or "off": kernels that were compiled are kept there as files, and the next process that wants them does
+  /// not compile (docs/service.md, "The disk cache"). The folder may not be one that other users can write to. Empty: as "off".
+  std::string cache_dir;
+  /// STREW_CACHE_MODE, off, read_only, read_write or must_hit: what the folder is used for.
+  CacheMode cache_mode = CacheMode::read_write;
+  /// STREW_CACHE_LIMIT, 0..2^63-1, in bytes: how much the files in the folder take. Beyond it, those that were not used for the longest
+  /// time are removed.
+  int64_t cache_limit_bytes = int64_t{256} << 20;
 
   static Options from_environment() { return process_options(); }
 };

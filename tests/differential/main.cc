@@ -33,6 +33,7 @@
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_op.h"
 #include "tests/differential/shrink.h"
+#include "tests/support/load_check.h"
 
 /// The kernels of a program for another machine, which has no compiler; otherwise absent.
 extern "C" [[gnu::weak]] const strew_library* differential_kernels_query(uint32_t version);
@@ -387,6 +388,7 @@ int write_manifest(Options o) {
 }  // namespace strew::test
 
 int main(int argc, char** argv) {
+  strew::test::check_loads();
   const strew::test::Options options = strew::test::parse(argc, argv);
   if (options.no_executable_memory) {
     if (const std::string why = strew::test::forbid_executable_memory(); !why.empty()) {

@@ -107,7 +107,6 @@ TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "explain kv.onnx --schedule speed=11"), HasSubstr("--schedule: "));
   EXPECT_THAT(failure(2, "explain kv.onnx --schedule @missing.txt"), HasSubstr("missing.txt: cannot read"));
   EXPECT_THAT(failure(2, "explain kv.onnx --target z80"), HasSubstr("--target: "));
-  EXPECT_THAT(failure(2, "explain kv.onnx --cache /tmp"), HasSubstr("--cache: it is '/tmp', expected off"));
   EXPECT_THAT(failure(2, "compile kv.onnx --emit pdf -o y.s"),
               HasSubstr("--emit: kind is 'pdf', expected op, plan, ll, asm, obj, halide, pto-as"));
 }

@@ -1,5 +1,5 @@
 // Writes seeds that are no files of the source tree. FOLDER/onnx, FOLDER/tflite: the models that unit tests are made from. FOLDER/npy: a
-// small .npy file of each dtype. FOLDER/pto_ir, FOLDER/pto_as: the programs of some ops of PROGRAMS (tests/golden/programs).
+// small .npy file of each dtype. FOLDER/object, FOLDER/cache_entry: objects, and a file of the disk cache. FOLDER/pto_ir, FOLDER/pto_as: the programs of some ops of PROGRAMS (tests/golden/programs).
 //
 //   fuzz_write_seeds FOLDER PROGRAMS
 #include <filesystem>
@@ -7,8 +7,12 @@
 #include <iostream>
 #include <string>
 
+#include "backends/pipeline.h"
 #include "backends/pto/text.h"
 #include "compiler/pto/instructions.h"
+#include "runtime/disk_cache/entry.h"
+#include "strew/text.h"
+#include "tests/support/elf_object.h"
 #include "tests/support/golden_programs.h"
 #include "tests/support/onnx_writer.h"
 #include "tests/support/tflite_writer.h"
@@ -118,6 +122,29 @@ bool write_pto_as(const fs::path& folder, const fs::path& programs) {
   return written;
 }
 
+/// A kernel with math functions and constants, where there is a code generator; and what is written by hand.
+bool write_objects(const fs::path& folder, const fs::path& entries) {
+  bool written = write(folder / "calling.o", test::ElfObject::calling("mine", "trunc")) &&
+                 write(folder / "returning.o", test::ElfObject::returning("one", 1));
+  const Expected<Op> op = parse_op(
+      "strew1.gather(operand=f32[20,8] indices=i32[3] result=f32[3,8] offset_dims=[1] collapsed_slice_dims=[0] "
+      "start_index_map=[0] "
+      "index_vector_dim=1 slice_sizes=[1,8] oob=clamp)");
+  if (!op.ok()) return false;
+  CacheEntry entry;
+  entry.symbol = "strew_1";
+  entry.build_id = "1234";
+  entry.op = print(*op);
+  entry.object = test::ElfObject::returning("strew_1", 1);
+  written &= write(entries / "small.kernel", entry.encode());
+  KernelOptions options;
+  options.backend = BackendChoice::llvm;
+  options.threads = 1;
+  if (const Expected<Compiled> kernel = compile(*op, options); kernel.ok())
+    written &= write(folder / "kernel.o", kernel->artifact.object);
+  return written;
+}
+
 }  // namespace
 }  // namespace strew::testing
 
@@ -129,7 +156,8 @@ int main(int argc, char** argv) {
   const std::filesystem::path folder = argv[1], programs = argv[2];
   using namespace strew::testing;
   const bool written = write_onnx(folder / "onnx") && write_tflite(folder / "tflite") && write_npy(folder / "npy") &&
-                       write_pto_ir(folder / "pto_ir", programs) && write_pto_as(folder / "pto_as", programs);
+                       write_pto_ir(folder / "pto_ir", programs) && write_pto_as(folder / "pto_as", programs) &&
+                       write_objects(folder / "object", folder / "cache_entry");
   if (!written) std::cerr << argv[1] << ": a seed could not be written\n";
   return written ? 0 : 1;
 }

@@ -60,10 +60,11 @@ std::string text_of_file(const std::string& path) {
 }
 
 TEST(Options, EveryFieldHasARow) {
-  const auto& [threads, pin, spin, cache, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify, target, costs,
-               wisdom, record] = Options{};
-  const std::set<const void*> fields = {&threads, &pin,     &spin, &cache,  &compile_threads, &stack, &verbose, &dump,
-                                        &perf,    &jitdump, &gdb,  &verify, &target,          &costs, &wisdom,  &record};
+  const auto& [threads, pin, spin, cache, compile, exact, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify,
+               target, costs, wisdom, record, folder, mode, limit] = Options{};
+  const std::set<const void*> fields = {&threads, &pin,     &spin,   &cache,  &compile, &exact, &compile_threads,
+                                        &stack,   &verbose, &dump,   &perf,   &jitdump, &gdb,   &verify,
+                                        &target,  &costs,   &wisdom, &record, &folder,  &mode,  &limit};
   EXPECT_EQ(kOptionRows.size(), fields.size());
   std::set<std::string> names;
   const std::string header = text_of_file("include/strew/options.h");
@@ -72,15 +73,17 @@ TEST(Options, EveryFieldHasARow) {
     EXPECT_TRUE(names.insert(row.variable).second && names.insert(std::string(row.field)).second) << row.variable;
     const size_t said = header.find(std::string("/// ") + row.variable + ",");
     ASSERT_NE(said, std::string::npos) << row.variable;
-    const std::set<std::string_view> without_default = {"dump_dir", "costs_file", "wisdom_file", "record_dir"};
+    const std::set<std::string_view> without_default = {"dump_dir", "costs_file", "wisdom_file", "record_dir", "cache_dir"};
     const size_t field = header.find(" " + std::string(row.field) + (without_default.contains(row.field) ? ";" : " = "), said);
     EXPECT_LT(field, header.find("/// STREW_", said + 1)) << row.variable << " does not stand at its field";
   }
 }
 
 TEST(Options, NothingSetIsTheDefaults) {
-  EXPECT_EQ(values_in(read({}).options), (std::vector<std::string>{"0", "0", "1000", "268435456", "0", "8388608", "off", "", "0",
-                                                                   "0", "0", "0", "native", "", "", ""}));
+  EXPECT_EQ(
+      values_in(read({}).options),
+      (std::vector<std::string>{"0", "0", "1000", "268435456", "blocking", "2", "0", "8388608", "off",        "",         "0",
+                                "0", "0", "0",    "native",    "",         "",  "",  "",        "read_write", "268435456"}));
   std::map<std::string, std::string> empty;
   for (const OptionRow& row : kOptionRows) empty[row.variable] = "";
   EXPECT_EQ(values_in(read(empty).options), values_in(Options{}));
@@ -92,6 +95,8 @@ TEST(Options, EachVariableSetsItsOwnField) {
                                                      {"STREW_PIN", "1"},
                                                      {"STREW_SPIN_US", "60000000"},
                                                      {"STREW_CACHE_BYTES", "9223372036854775807"},
+                                                     {"STREW_COMPILE", "must_hit"},
+                                                     {"STREW_EXACT_SHAPES", "7"},
                                                      {"STREW_COMPILE_THREADS", "3"},
                                                      {"STREW_COMPILE_STACK", "1048576"},
                                                      {"STREW_VERBOSE", "dump"},
@@ -103,7 +108,10 @@ TEST(Options, EachVariableSetsItsOwnField) {
                                                      {"STREW_TARGET", "x86-64-v2+avx"},
                                                      {"STREW_COSTS", "some file"},
                                                      {"STREW_WISDOM", "some file"},
-                                                     {"STREW_RECORD", "some folder"}};
+                                                     {"STREW_RECORD", "some folder"},
+                                                     {"STREW_CACHE", "some folder"},
+                                                     {"STREW_CACHE_MODE", "must_hit"},
+                                                     {"STREW_CACHE_LIMIT", "0"}};
   ASSERT_EQ(values.size(), kOptionRows.size());
   for (const auto& [variable, value] : values) {
     const Environment found = read({{variable, value}});
@@ -129,10 +137,13 @@ TEST(Options, ABadValueIsOneWarningAndTheDefault) {
   EXPECT_EQ(warning("STREW_GDB", "yes"), "environment variable STREW_GDB: it is 'yes', expected 0 or 1; it counts as 0");
   for (const char* bad : {"-1", "+1", " 1", "1 ", "0x10", "1e3", "1.0", "9223372036854775808", "99999999999999999999", "many"})
     for (const OptionRow& row : kOptionRows) {
-      if (!row.text.empty() || std::holds_alternative<LogLevel Options::*>(row.member)) continue;
+      if (!row.text.empty() || is_choice(row)) continue;
       EXPECT_THAT(warning(row.variable, bad), HasSubstr(std::string(row.variable) + ": it is '" + bad + "', expected "));
     }
   for (const char* variable : {"STREW_PIN", "STREW_PERF_MAP", "STREW_JITDUMP", "STREW_GDB"}) warning(variable, "2");
+  EXPECT_EQ(warning("STREW_CACHE_MODE", "read"),
+            "environment variable STREW_CACHE_MODE: it is 'read', expected off, read_only, read_write or must_hit; it counts as "
+            "read_write");
   for (const char* bad : {"1048575", "1073741825"}) warning("STREW_COMPILE_STACK", bad);
   EXPECT_THAT(warning("STREW_DUMP", std::string(4096, 'd')), HasSubstr("dddd...', expected a folder; it counts as not set"));
   EXPECT_THAT(warning("STREW_TARGET", std::string(4096, 't')), MatchesRegex("[^\n]{1,200}; it counts as native"));
@@ -162,7 +173,10 @@ TEST(Options, CheckNamesFieldValueAndRange) {
   EXPECT_EQ(message(&Options::compile_threads, 2000), "options: compile_threads is 2000, expected 0..1024");
   EXPECT_EQ(message(&Options::compile_stack_bytes, 4096), "options: compile_stack_bytes is 4096, expected 1048576..1073741824");
   EXPECT_EQ(message(&Options::verbose, static_cast<LogLevel>(9)),
-            "options: verbose is level 9, expected off, error, warn, cache, dispatch, compile or dump");
+            "options: verbose is number 9, expected off, error, warn, cache, dispatch, compile or dump");
+  EXPECT_EQ(message(&Options::compile, static_cast<CompileMode>(3)),
+            "options: compile is number 3, expected blocking, background or must_hit");
+  EXPECT_EQ(message(&Options::exact_shapes, -1), "options: exact_shapes is -1, expected 0..1048576");
   EXPECT_EQ(message(&Options::verify_every, uint64_t{1} << 63),
             "options: verify_every is 9223372036854775808, expected 0..9223372036854775807");
   EXPECT_THAT(message(&Options::dump_dir, std::string(5000, 'y')), HasSubstr("yyy...', expected a folder, 0..4095 bytes"));

@@ -1,5 +1,5 @@
-// The memory of generated code by itself (backends/llvm/link/slabs.h): places, access, what is given back, and what a refusing system leads to.
-#include "backends/llvm/link/slabs.h"
+// The memory of generated code by itself (backends/loader/slabs.h): places, access, what is given back, and what a refusing system leads to.
+#include "backends/loader/slabs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,6 +8,7 @@
 
 #include "backends/pipeline.h"
 #include "base/pending_file.h"
+#include "runtime/disk_cache/disk_cache_functions.h"
 #include "strew/abi.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
@@ -30,7 +31,7 @@ Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
   const std::string backend(kernel.backend->name());
   if (kernel.backend->interprets()) return unsupported("--emit obj: backend " + backend + " interprets the op and has no object code");
   if (kernel.backend->is_precompiled()) return unsupported("--emit obj: backend " + backend + " generates no code");
-  STREW_TRY(build(kernel));
+  STREW_TRY(disk_cache_functions().build(disk_cache_functions().options(), kernel));
   description = describe_object(kernel);
   return std::move(kernel.artifact.object);
 }

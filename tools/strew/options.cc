@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/option_rows.h"
 #include "compiler/import/option_text.h"
+#include "runtime/disk_cache/disk_cache_functions.h"
 #include "schedules/knobs.h"
 #include "strew/wisdom.h"
 #include "tools/strew/manual.h"
@@ -64,6 +65,7 @@ const char* example(const std::string& command) {
   if (command == "target") return "Example:\n  strew target --json";
   if (command == "library") return "Example:\n  strew library kernels.json -o kernels";
   if (command == "wisdom") return "Example:\n  strew wisdom export -o kernels.wisdom --machine here";
+  if (command == "cache") return "Example:\n  strew cache prune --limit 64000000";
   if (command == "tune") return "Example:\n  strew tune decode.onnx --budget 30s --report tuned.html";
   if (command == "completion") return "Example:\n  strew completion bash > ~/.local/share/bash-completion/completions/strew";
   if (command == "manual") return "Example:\n  strew manual | man -l -";
@@ -99,6 +101,13 @@ void add_wisdom_option(CLI::App& app, Options& options, const std::string& text)
   app.add_option("--wisdom", options.wisdom.file, text + "; off: none (default: the process's file, STREW_WISDOM)");
 }
 
+void add_cache_option(CLI::App& app, Raw& raw) {
+  app.add_option(
+      "--cache", raw.cache,
+      "the folder that keeps compiled kernels for the next process; off: none (default: STREW_CACHE, or strew/kernels in "
+      "the user's cache folder)");
+}
+
 void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
   TuneOptions& tune = options.tune;
   app.add_option("FILE", tune.files, std::string(kFileHelp) + ", or a recording of a program's calls (STREW_RECORD)")->required();
@@ -125,6 +134,7 @@ void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
       ->check(CLI::IsMember({"hot", "cold"}));
   app.add_option("--seed", tune.seed, "of the data and of what the search takes at random (default: 1)");
   add_wisdom_option(app, options, "the file that keeps what is measured; what it has is not measured again");
+  add_cache_option(app, raw);
   app.add_option("--report", tune.report, "write a page of HTML with all candidates and their times");
   app.add_option("--timings", tune.timings, "write every measured time, for `strew wisdom replay`");
   app.add_flag("--isolate", tune.isolate,
@@ -166,6 +176,24 @@ void add_wisdom_actions(CLI::App& app, Options& options) {
   add_json(*action);
 }
 
+void add_cache_actions(CLI::App& app, Options& options, Raw& raw) {
+  app.require_subcommand(1);
+  const auto add = [&](const char* name, const char* about) {
+    CLI::App* const action = app.add_subcommand(name, about);
+    action->callback([&options, name] { options.cache.action = name; });
+    add_cache_option(*action, raw);
+    action->add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
+    return action;
+  };
+  add("stats", "print the folder, how many kernels it has, of which builds of strew, and their bytes");
+  add("list", "print what was compiled: op, schedule, target, size, and when it was written and used");
+  add("verify", "read every file and compare its checksum; exit status 1 if one is bad");
+  add("prune", "remove the kernels that were not used for the longest time, until the rest takes no more than the limit")
+      ->add_option("--limit", options.cache.limit, "bytes to keep (default: STREW_CACHE_LIMIT)")
+      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
+  add("clear", "remove all kernels");
+}
+
 void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_view default_target = "native") {
   app.add_option("--kernel", options.kernel_name, "work on the kernel of that name only; `strew explain FILE` lists the names");
   app.add_option(
@@ -180,7 +208,7 @@ void add_kernel_options(CLI::App& app, Options& options, Raw& raw, std::string_v
                      "), npu-a3 or npu-a5");
   app.add_flag("--trust-indices", options.trust_indices,
                "run: do not check indices under policy undefined (an index out of bounds then reads or writes stray memory)");
-  app.add_option("--cache", raw.cache, "off: use no disk cache (this version has none)");
+  add_cache_option(app, raw);
   add_wisdom_option(app, options, "take schedules that were measured from this file");
 }
 
@@ -280,6 +308,17 @@ Expected<double> parse_duration(const std::string& text) {
   return invalid_argument("--budget: it is '" + text + "', expected a time from 1ms to 1e6s, as in 30s, 500ms or 5m");
 }
 
+/// Where compiled kernels are kept: what --cache says, or else STREW_CACHE, or else the user's cache folder.
+void take_cache(const Raw& raw, const Options& options) {
+  const DiskCacheFunctions& functions = disk_cache_functions();
+  strew::Options chosen = process_options();
+  if (!raw.cache.empty()) chosen.cache_dir = raw.cache;
+  const bool uses_it = options.command == "run" || options.command == "explain" || options.command == "compile" ||
+                       options.command == "tune" || options.command == "cache";
+  if (chosen.cache_dir.empty() && uses_it) chosen.cache_dir = functions.users_folder();
+  functions.use_options(chosen);
+}
+
 Status check_values(const Raw& raw, Options& options) {
   if (!options.tune.budget.empty()) {
     STREW_ASSIGN(options.tune.budget_seconds, parse_duration(options.tune.budget));
@@ -299,9 +338,7 @@ Status check_values(const Raw& raw, Options& options) {
   if (!parsed.ok()) return invalid_argument("--target: " + parsed.status().message());
   // A library's kernel answers only requests that name no target.
   if (options.target_given || options.command == "compile" || options.libraries.empty()) options.kernel.target = *parsed;
-  if (!raw.cache.empty() && raw.cache != "off") {
-    return invalid_argument("--cache: it is '" + raw.cache + "', expected off: this build has no disk cache");
-  }
+  take_cache(raw, options);
   return {};
 }
 
@@ -380,6 +417,9 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
 
   command = app.add_subcommand("wisdom", "list, merge, prune, compare, export or replay what was measured");
   add_wisdom_actions(*command, options);
+
+  command = app.add_subcommand("cache", "show, check, prune or empty the folder of compiled kernels");
+  add_cache_actions(*command, options, raw);
 
   command = app.add_subcommand("target", "print the target machine: features, caches, cores, costs, and what --target overrides");
   CLI::Option* const described =
@@ -487,7 +527,9 @@ int parse_command_line(int argc, char** argv, Options& options) {
   app.require_subcommand(1);
   app.footer(example("") + ("\n\nVariables of the environment:" + variable_lines()));
   add_commands(app, options, raw);
-  app.set_version_flag("--version", std::string(generator_version()), "print the versions of strew and of LLVM");
+  app.set_version_flag("--version",
+                       std::string(generator_version()) + ", build " + std::string(disk_cache_functions().build_id()),
+                       "print the versions of strew and of LLVM, and the id of the build");
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));
 
   std::string known;
@@ -515,6 +557,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   options.import.check_undefined = options.command == "run" && !options.trust_indices;
   keep_whole({options.file, options.output, options.depfile});
   keep_whole({options.wisdom.file});
+  keep_whole({raw.cache});
   keep_whole(options.wisdom.files);
   keep_whole(options.tune.files);
   keep_whole({options.tune.report, options.tune.timings});

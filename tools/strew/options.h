@@ -29,6 +29,12 @@ struct WisdomOptions {
   std::string machine;             ///< prune, export: "here", or a text that the machine's name contains
 };
 
+/// What `strew cache` is asked. The folder of --cache is in disk_cache_functions().options().
+struct CacheOptions {
+  std::string action;  ///< "stats", "list", …
+  int64_t limit = -1;  ///< prune: bytes; negative: not given
+};
+
 struct Options {
   std::string command;  ///< "run", "check", …
   std::string file;
@@ -56,6 +62,7 @@ struct Options {
   bool data = false;     ///< extract --data
   TuneOptions tune;
   WisdomOptions wisdom;
+  CacheOptions cache;
 };
 
 /// Fills `options`. Returns -1 if the command shall run, otherwise the exit status: help, or a usage error that was
@@ -72,5 +79,6 @@ int target(const Options& options);
 int library(const Options& options);
 int tune(const Options& options);
 int wisdom(const Options& options);
+int cache(const Options& options);
 
 }  // namespace strew::cli

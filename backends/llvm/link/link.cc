@@ -1,6 +1,6 @@
 // The implementation of backends/link.h with LLVM's JITLink: the layer below ORC, without ORC's session, whose tables of libraries and symbols
-// would stay for every kernel that was ever linked. A link has a string pool of its own and shares nothing with other links but the slabs, so
-// links run at the same time.
+// would stay for every kernel that was ever linked. A link has a string pool of its own and shares nothing with other links but the process's slabs
+// (backends/loader/code_memory.h), so links run at the same time.
 //
 // Each object goes through JITLink in two steps. The first ends when JITLink has placed the object and asks where its external symbols are; the
 // second begins when all objects of the link are placed. JITLink's errors arrive in LinkContext::notifyFailed().
@@ -14,7 +14,6 @@
 #include <unordered_map>
 
 #include "backends/llvm/codegen/failures.h"
-#include "backends/llvm/link/externals.h"
 #include "backends/llvm/link/functions.h"
 #include "backends/llvm/link/gdb.h"
 #include "backends/llvm/link/jitdump.h"
@@ -22,7 +21,7 @@
 #include "backends/llvm/link/memory_manager.h"
 #include "backends/llvm/link/object_file.h"
 #include "backends/llvm/link/perf_map.h"
-#include "backends/llvm/link/slabs.h"
+#include "backends/loader/code_memory.h"
 #include "base/fork_hooks.h"
 #include "base/headroom.h"
 #include "base/options.h"
@@ -32,29 +31,15 @@ namespace {
 
 namespace jitlink = llvm::jitlink;
 
-/// What all links share. Never destroyed: kernels may be dropped until the process ends.
-struct Shared {
-  Slabs slabs;
-  std::mutex tools;  ///< held while a profiler's or a debugger's files and lists are written
-
-  static Shared& process() {
-    static Shared* const shared = new Shared;
-    return *shared;
-  }
-
- private:
-  Shared() {
-    const auto after = [] {
-      process().slabs.after_fork();
-      process().tools.unlock();
-    };
-    set_fork_hooks(ForkStage::linker, {[] {
-                                         process().tools.lock();
-                                         process().slabs.before_fork();
-                                       },
-                                       after, after});
-  }
-};
+/// Held while a profiler's or a debugger's files and lists are written. Never destroyed: kernels may be dropped until the process ends.
+std::mutex& tools() {
+  static std::mutex& mutex = []() -> std::mutex& {
+    static std::mutex* const made = new std::mutex;
+    set_fork_hooks(ForkStage::linker, {[] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); }});
+    return *made;
+  }();
+  return mutex;
+}
 
 /// Do profilers or a debugger want to know the names of functions?
 bool wants_names() {
@@ -72,8 +57,6 @@ using Symbols = std::unordered_map<std::string, Exported>;
 
 /// One object of a link, from JITLink's first step on.
 struct PlacedObject {
-  explicit PlacedObject(Slabs& slabs) : memory(slabs) {}
-
   /// The names of the object's symbols. The first member, because the others refer to names when JITLink's graph is gone.
   std::shared_ptr<llvm::orc::SymbolStringPool> names = std::make_shared<llvm::orc::SymbolStringPool>();
   MemoryManager memory;
@@ -158,7 +141,7 @@ Status resolve(PlacedObject& object, const Symbols& symbols) {
   jitlink::AsyncLookupResult found;
   for (const auto& [name, flags] : object.wanted) {
     const auto own = symbols.find((*name).str());
-    const void* const address = own != symbols.end() ? own->second.address : find_external(*name);
+    const void* const address = own != symbols.end() ? own->second.address : code_services().find_external(*name);
     if (address == nullptr && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
       return internal_error("the object uses symbol " + (*name).str() + ", which generated code may not use");
     found[name] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
@@ -173,23 +156,23 @@ class LinkedCode final : public LinkedObject {
  public:
   ~LinkedCode() override {
     if (images_.empty()) return;
-    const std::lock_guard lock(Shared::process().tools);
+    const std::lock_guard lock(tools());
     images_.clear();
   }
 
   void take(PlacedObject& object, const std::string& bytes) {
     runs_.push_back(std::move(object.memory.run));
-    code_bytes += runs_.back().bytes();
+    code_bytes += runs_.back()->bytes();
     const Options& options = process_options();
     if (!wants_names()) return;
-    const std::lock_guard lock(Shared::process().tools);
+    const std::lock_guard lock(tools());
     if (options.perf_map) write_perf_map(object.functions);
     if (options.jitdump) write_jitdump(object.functions);
     if (options.gdb) images_.push_back(std::make_unique<GdbImage>(bytes, object.sections));
   }
 
  private:
-  std::vector<CodeRun> runs_;
+  std::vector<std::unique_ptr<CodeMemory>> runs_;
   std::vector<std::unique_ptr<GdbImage>> images_;
 };
 
@@ -198,7 +181,7 @@ Expected<std::shared_ptr<LinkedCode>> link_objects(const std::vector<std::string
   auto linked = std::make_shared<LinkedCode>();
   std::vector<std::unique_ptr<PlacedObject>> placed;
   for (const std::string& bytes : objects) {
-    placed.push_back(std::make_unique<PlacedObject>(Shared::process().slabs));
+    placed.push_back(std::make_unique<PlacedObject>());
     STREW_TRY(place(bytes, *placed.back(), defined));
   }
   for (const std::unique_ptr<PlacedObject>& object : placed) STREW_TRY(resolve(*object, defined));

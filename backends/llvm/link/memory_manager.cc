@@ -42,7 +42,7 @@ class MemoryManager::Working final : public InFlightAlloc {
   explicit Working(MemoryManager& manager) : manager_(manager) {}
 
   void finalize(OnFinalizedFunction then) override {
-    manager_.failure = manager_.run.write(manager_.code_, manager_.constants_);
+    manager_.failure = manager_.run->write(manager_.code_, manager_.constants_);
     if (!manager_.failure.ok()) return then(error_of(manager_.failure));
     then(FinalizedAlloc(llvm::orc::ExecutorAddr::fromPtr(&manager_)));
   }
@@ -58,7 +58,7 @@ Status MemoryManager::plan(jitlink::BasicLayout& layout) {
   std::vector<size_t> offsets;
   for (auto& [group, segment] : layout.segments()) {
     const bool is_code = has(group.getMemProt(), MemProt::Exec);
-    const size_t alignment = segment.Alignment.value(), most = is_code ? 4096 : Slabs::kPiece;
+    const size_t alignment = segment.Alignment.value(), most = is_code ? 4096 : code_services().constant_alignment;
     if (alignment > most) {
       return internal_error("a section is aligned to " + std::to_string(alignment) + " bytes, expected at most " +
                             std::to_string(most));
@@ -67,14 +67,14 @@ Status MemoryManager::plan(jitlink::BasicLayout& layout) {
     offsets.push_back(llvm::alignTo(size, segment.Alignment));
     size = offsets.back() + segment.ContentSize + segment.ZeroFillSize;
   }
-  STREW_ASSIGN(run, slabs_.place(sizes[1], sizes[0]));
+  STREW_ASSIGN(run, code_services().place(sizes[1], sizes[0]));
   constants_.resize(sizes[0]);
   code_.resize(sizes[1]);
   size_t next = 0;
   for (auto& [group, segment] : layout.segments()) {
     const bool is_code = has(group.getMemProt(), MemProt::Exec);
     const size_t offset = offsets[next++];
-    segment.Addr = llvm::orc::ExecutorAddr::fromPtr((is_code ? run.code() : run.constants()) + offset);
+    segment.Addr = llvm::orc::ExecutorAddr::fromPtr((is_code ? run->code() : run->constants()) + offset);
     segment.WorkingMem = (is_code ? code_ : constants_).data() + offset;
   }
   return {};

@@ -25,7 +25,7 @@ namespace {
 /// A kernel that a runtime answered a request with.
 struct RuntimeKernel final : strew_kernel_ref {
   explicit RuntimeKernel(Kernel given)
-      : strew_kernel_ref(*given.state()->callable, given.state()->is_plain), kernel(std::move(given)) {}
+      : strew_kernel_ref(*given.state()->callable, given.state()->plain() != nullptr), kernel(std::move(given)) {}
   Status run_otherwise(std::span<const TensorView> tensors, const CallOptions& options) const override {
     return kernel.run(tensors, options);
   }

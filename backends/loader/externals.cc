@@ -1,5 +1,5 @@
 // See externals.h. The table is made once and never destroyed.
-#include "backends/llvm/link/externals.h"
+#include "backends/loader/externals.h"
 
 #ifdef __SANITIZE_THREAD__
 #include <dlfcn.h>

@@ -6,7 +6,7 @@
 //
 // The reservation is made with MAP_NORESERVE and without huge pages, so that pages which were written once do not differ from others in the
 // system's eyes, and so that the memory that a slab takes is that of its used pages.
-#include "backends/llvm/link/slabs.h"
+#include "backends/loader/slabs.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

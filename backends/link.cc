@@ -1,0 +1,20 @@
+// See link.h: who links an object of ours.
+#include "backends/link.h"
+
+#include "backends/loader/loader.h"
+#include "backends/modules.h"
+#include "base/options.h"
+
+namespace strew::inline v0 {
+
+Expected<std::shared_ptr<LinkedObject>> link_object(std::string_view object, const std::string& symbol) {
+  const Options& options = process_options();
+  if (!options.perf_map && !options.jitdump && !options.gdb) {
+    auto loaded = load_object(object, {symbol});
+    if (loaded.ok() || loaded.status().code() != Code::unsupported) return loaded;
+  }
+  STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
+  return module->linker()->link({std::string(object)}, {symbol});
+}
+
+}  // namespace strew::inline v0

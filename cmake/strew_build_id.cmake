@@ -1,0 +1,41 @@
+# The build id (runtime/disk_cache/build_id.h).
+#
+# Included by CMakeLists.txt, it defines strew_build_id(SOURCE), which makes the header strew_build_id.h for SOURCE, anew whenever a file that decides
+# about generated code changes. Run as a script (cmake -P), it writes that header: -DLIST=FILE (the names of the sources, one a line),
+# -DSETTINGS=TEXT, -DROOT=FOLDER, -DOUTPUT=FILE.
+#
+# The sources are all that plan, schedule, generate and describe kernels, and the libraries that they are made of: a file too many costs a cache
+# that begins anew, a file too few would run stale code.
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(STRINGS ${LIST} files)
+  set(text "${SETTINGS}\n")
+  foreach(file ${files})
+    file(SHA256 ${file} hash)
+    file(RELATIVE_PATH name ${ROOT} ${file})
+    string(APPEND text "${hash} ${name}\n")
+  endforeach()
+  string(SHA256 hash "${text}")
+  string(SUBSTRING ${hash} 0 32 hash)
+  file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define STREW_BUILD_ID \"@hash@\"\n" @ONLY)
+  file(TOUCH ${OUTPUT})
+  return()
+endif()
+
+function(strew_build_id source)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS base/*.cc base/*.h include/strew/*.h compiler/*.cc compiler/*.h schedules/*.cc schedules/*.h
+    backends/*.cc backends/*.h runtime/call/*.cc runtime/call/*.h)
+  list(FILTER files EXCLUDE REGEX "/(compiler/import|compiler/pto|backends/pto|schedules/wisdom)/")
+  list(SORT files)
+  set(folder ${CMAKE_BINARY_DIR}/build_id)
+  list(JOIN files "\n" sources)
+  file(CONFIGURE OUTPUT ${folder}/sources.txt CONTENT "@sources@\n" @ONLY)
+  set(settings "${STREW_GENERATOR_VERSION}, Halide ${STREW_HALIDE_VERSION}, ${CMAKE_SYSTEM_PROCESSOR}, ${CMAKE_BUILD_TYPE}")
+  string(APPEND settings ", sanitize '${STREW_SANITIZE}', checked ${STREW_CHECKED}, ${CMAKE_CXX_COMPILER_ID}")
+  add_custom_command(
+    OUTPUT ${folder}/strew_build_id.h
+    COMMAND ${CMAKE_COMMAND} -DLIST=${folder}/sources.txt "-DSETTINGS=${settings}" -DROOT=${CMAKE_SOURCE_DIR} -DOUTPUT=${folder}/strew_build_id.h
+            -P ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
+    DEPENDS ${files} ${folder}/sources.txt ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
+    COMMENT "Making the build id" VERBATIM)
+  set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${folder}/strew_build_id.h INCLUDE_DIRECTORIES ${folder})
+endfunction()

@@ -1,0 +1,31 @@
+// Kernels and the disk cache: the key of a planned kernel, and how a kernel is taken from a file instead of being built.
+// Tested by tests/unit/disk_cache_test.cc.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "backends/pipeline.h"
+#include "runtime/disk_cache/disk_cache.h"
+#include "strew/status.h"
+
+namespace strew::inline v0 {
+
+struct BuiltKernel;
+
+/// Is the planned kernel one of code, which the cache keeps? Others are interpreted, or programs for another machine.
+bool is_cached(const Compiled& planned);
+/// Its entry, without the object.
+CacheEntry entry_of(const Compiled& planned);
+
+/// The kernel from the cache; null if it is not there. Fails in mode must_hit, if it is not there. The plan is used up only where there is a kernel.
+/// `looks_again`: as for DiskCache::find().
+Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned, bool looks_again = false);
+/// Builds and links the kernel, and writes it to the cache. `go_on` is asked between the two, and if it fails, so does this.
+Expected<std::shared_ptr<BuiltKernel>> build_kernel(DiskCache& cache, Compiled planned, const std::function<Status()>& go_on);
+
+/// build() for callers who want the object itself: takes it from the cache, or builds and writes it.
+Status build_object(DiskCache& cache, Compiled& planned);
+
+}  // namespace strew::inline v0

@@ -1,0 +1,213 @@
+// See disk_cache.h.
+#include "runtime/disk_cache/disk_cache.h"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "base/log.h"
+#include "runtime/disk_cache/prune.h"
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr int64_t kPruneShare = 16;  // the folder is looked at after a process has written this share of the limit
+
+std::string reason() { return std::strerror(errno); }
+
+}  // namespace
+
+DiskCache::Settings disk_cache_settings(const Options& options) {
+  DiskCache::Settings out{options.cache_dir, options.cache_mode, options.cache_limit_bytes};
+  if (out.folder.empty() || out.folder == "off") out.mode = CacheMode::off;
+  if (out.mode == CacheMode::off) out.folder.clear();
+  if (out.folder.empty() || out.folder.starts_with('/')) return out;
+  std::error_code failed;
+  const std::filesystem::path absolute = std::filesystem::absolute(out.folder, failed);
+  if (!failed) out.folder = absolute.string();
+  return out;
+}
+
+Expected<CacheEntry> read_entry(FolderCalls& calls, int file, const std::string& name) {
+  struct stat info = {};
+  if (calls.status(file, info) != 0) return io_error(name + ": cannot read: " + reason());
+  if (!S_ISREG(info.st_mode)) return invalid_argument(name + ": it is no regular file");
+  STREW_TRY(check_unshared(calls, info, name));
+  if (info.st_size > kMostEntryBytes)
+    return invalid_argument(name + ": it has " + std::to_string(info.st_size) + " bytes, more than any kernel");
+  std::string bytes(static_cast<size_t>(info.st_size) + 1, '\0');  // one more, to see that it ends there
+  size_t used = 0;
+  while (used < bytes.size()) {
+    const ssize_t n = calls.read(file, bytes.data() + used, bytes.size() - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return io_error(name + ": cannot read: " + reason());
+    if (n == 0) break;
+    used += static_cast<size_t>(n);
+  }
+  bytes.resize(used);
+  auto entry = CacheEntry::decode(bytes);
+  if (!entry.ok()) return invalid_argument(name + ": " + entry.status().message());
+  return entry;
+}
+
+DiskCache::DiskCache(Settings settings, FolderCalls& calls) : settings_(std::move(settings)), calls_(calls) {
+  if (settings_.folder.empty()) settings_.mode = CacheMode::off;
+}
+
+void DiskCache::note(Problem problem, const std::string& message) {
+  (problem == Problem::shared || problem == Problem::damaged ? rejected_ : errors_).fetch_add(1, std::memory_order_relaxed);
+  const bool is_new = !is_known_[static_cast<size_t>(problem)].exchange(true, std::memory_order_relaxed);
+  if (is_new)
+    log(LogLevel::warn, "disk cache: " + message + "; kernels are compiled instead (more of this kind is counted, not said)");
+}
+
+/// Did nobody change the folder's permissions, and is the descriptor still the one we opened? A program may have closed it.
+bool DiskCache::is_still_safe(const Folder& folder) {
+  struct stat info = {};
+  return calls_.status(folder.file.get(), info) == 0 && info.st_dev == folder.device && info.st_ino == folder.number &&
+         check_unshared(calls_, info, settings_.folder).ok();
+}
+
+/// Null: there is no folder, or none to be trusted.
+std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
+  const std::lock_guard lock(mutex_);
+  if (is_refused_) {
+    rejected_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (folder_ != nullptr && is_still_safe(*folder_)) return folder_;
+  folder_ = nullptr;
+  Expected<OpenFile> opened = open_safe_folder(calls_, settings_.folder, use);
+  struct stat info = {};
+  if (opened.ok() && !*opened) return nullptr;
+  if (opened.ok() && calls_.status(opened->get(), info) == 0) {
+    folder_ = std::make_shared<const Folder>(Folder{std::move(*opened), info.st_dev, info.st_ino});
+    return folder_;
+  }
+  is_refused_ = opened.status().code() == Code::invalid_argument;
+  note(is_refused_ ? Problem::shared : Problem::folder,
+       is_refused_   ? opened.status().message() + "; no code is taken from " + settings_.folder
+       : opened.ok() ? settings_.folder + ": " + reason()
+                     : opened.status().message());
+  return nullptr;
+}
+
+/// The file was used: renews its time, where the last one is not of this hour. Nothing depends on it, and a folder that only root may write needs it not.
+void DiskCache::refresh(int file) {
+  struct stat info = {};
+  if (!writes() || calls_.status(file, info) != 0) return;
+  if (std::abs(calls_.now() - static_cast<int64_t>(info.st_mtim.tv_sec)) > kRefreshSeconds) calls_.touch(file);
+}
+
+std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
+  const auto folder = open_folder(FolderUse::read);
+  if (folder == nullptr) return std::nullopt;
+  const std::string name = key.file_name(), path = settings_.folder + "/" + name;
+  // O_NONBLOCK: a FIFO must not make us wait.
+  const OpenFile file(calls_, calls_.open(folder->file.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0));
+  if (!file) {
+    // ESTALE: another machine has removed it. ELOOP: it is a link. ENXIO: it is a socket or the like.
+    if (errno == ELOOP || errno == ENXIO)
+      note(Problem::shared, path + ": it is no regular file");
+    else if (errno != ENOENT && errno != ESTALE)
+      note(Problem::read, path + ": cannot open: " + reason());
+    return std::nullopt;
+  }
+  Expected<CacheEntry> entry = read_entry(calls_, file.get(), path);
+  if (!entry.ok()) {
+    note(entry.status().code() == Code::io ? Problem::read : Problem::damaged, entry.status().message());
+    return std::nullopt;
+  }
+  if (!entry->has_key_of(key)) {
+    note(Problem::damaged, path + ": it holds another kernel than its name says");
+    return std::nullopt;
+  }
+  refresh(file.get());
+  return std::move(entry->object);
+}
+
+Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key, bool looks_again) {
+  if (is_off()) return std::optional<std::string>();
+  std::optional<std::string> object = look_up(key);
+  if (!object && looks_again) return object;
+  (object ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  if (object || settings_.mode != CacheMode::must_hit) return object;
+  return unsupported("disk cache: no kernel for op " + key.op + " with schedule '" + key.schedule + "' for " + key.target +
+                     " in " + settings_.folder + ", and mode must_hit compiles none");
+}
+
+void DiskCache::reject(const CacheEntry& key, const std::string& why) {
+  hits_.fetch_sub(1, std::memory_order_relaxed);
+  misses_.fetch_add(1, std::memory_order_relaxed);
+  note(Problem::damaged, path_of(key) + ": " + why);
+}
+
+Status DiskCache::write(int folder, const CacheEntry& entry, size_t& bytes) {
+  const std::string contents = entry.encode(), temporary = temporary_name();
+  bytes = contents.size();
+  const auto failed = [&](const char* what) { return io_error(settings_.folder + ": cannot " + what + ": " + reason()); };
+  if (temporary.empty()) return failed("name a file");
+  constexpr mode_t kMode = S_IRUSR | S_IWUSR;
+  OpenFile file(calls_, calls_.open(folder, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY, kMode));
+  if (!file) return failed("make a file");
+  const auto drop = [&](const char* what) {
+    Status status = failed(what);
+    calls_.remove(folder, temporary.c_str());
+    return status;
+  };
+  for (std::string_view rest = contents; !rest.empty();) {
+    const ssize_t n = calls_.write(file.get(), rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return drop("write a file");
+    rest.remove_prefix(static_cast<size_t>(n));
+  }
+  // Network file systems report a full disk or an exhausted quota only here.
+  if (file.close() != 0 && errno != EINTR) return drop("write a file");
+  if (calls_.rename(folder, temporary.c_str(), entry.file_name().c_str()) != 0) return drop("rename a file");
+  return {};
+}
+
+/// Looks at the whole folder where this process has not done so before, and then each time that it has written a share of the limit.
+void DiskCache::prune_sometimes(int folder, size_t published) {
+  {
+    const std::lock_guard lock(mutex_);
+    until_prune_ -= static_cast<int64_t>(published);
+    if (until_prune_ > 0) return;
+    until_prune_ = settings_.limit_bytes / kPruneShare;
+  }
+  if (prunes_.exchange(true)) return;
+  Pruned pruned;
+  if (const Status status = prune_folder(calls_, folder, settings_.limit_bytes, pruned); !status.ok())
+    note(Problem::remove, settings_.folder + ": " + status.message());
+  prunes_ = false;
+}
+
+void DiskCache::publish(CacheEntry entry) {
+  if (!writes() || static_cast<int64_t>(entry.object.size()) > std::min(settings_.limit_bytes, kMostEntryBytes / 2)) return;
+  const auto folder = open_folder(FolderUse::write);
+  if (folder == nullptr) return;
+  entry.written = calls_.now();
+  size_t bytes = 0;
+  if (const Status status = write(folder->file.get(), entry, bytes); !status.ok()) {
+    const std::lock_guard lock(mutex_);
+    folder_ = nullptr;  // it may have been removed, and another one made
+    note(Problem::write, status.message());
+    return;
+  }
+  published_.fetch_add(1, std::memory_order_relaxed);
+  prune_sometimes(folder->file.get(), bytes);
+}
+
+void DiskCache::add_to(Runtime::Stats& stats) const {
+  stats.disk_hits = hits_.load(std::memory_order_relaxed);
+  stats.disk_misses = misses_.load(std::memory_order_relaxed);
+  stats.disk_rejected = rejected_.load(std::memory_order_relaxed);
+  stats.disk_published = published_.load(std::memory_order_relaxed);
+  stats.disk_errors = errors_.load(std::memory_order_relaxed);
+}
+
+}  // namespace strew::inline v0

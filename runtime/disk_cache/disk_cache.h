@@ -1,0 +1,91 @@
+// DiskCache: compiled kernels as files in a folder, so that the next process that wants one does not compile it. One file per kernel (entry.h). Any
+// number of processes and versions of strew use a folder at the same time; no file is ever changed:
+//
+//  - A kernel is written to a temporary file in the folder, which is then renamed. Readers see a whole file or none, on NFS too. Two processes that
+//    write the same kernel write the same code, and the later rename wins.
+//  - A file is read, not mapped: a mapped file that another machine truncates would end the process.
+//  - Nothing is flushed to the disk (fsync). After a crash of the system a file may have holes; its checksum says so, and it is made again.
+//  - Files are removed only when all together take more than the limit (prune.h), and a reader that has one open goes on reading.
+//
+// Whatever is wrong with the folder or a file, the answer is that there is no kernel, which costs a compilation. It is counted, and the first problem
+// of each kind is a warning in the log. Code is taken only from a folder that others cannot write to (safe_folder.h) and from files that belong to the
+// user or to root. Thread-safe. docs/service.md, "The disk cache". Tested by tests/unit/disk_cache_test.cc and disk_cache_faults_test.cc.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/disk_cache/entry.h"
+#include "runtime/disk_cache/folder_calls.h"
+#include "runtime/disk_cache/safe_folder.h"
+#include "strew/options.h"
+#include "strew/runtime.h"
+#include "strew/status.h"
+
+namespace strew::inline v0 {
+
+class DiskCache {
+ public:
+  struct Settings {
+    std::string folder;  ///< empty, or "off": there is no cache
+    CacheMode mode = CacheMode::read_write;
+    int64_t limit_bytes = int64_t{256} << 20;
+  };
+  explicit DiskCache(Settings settings, FolderCalls& calls = FolderCalls::system());
+
+  bool is_off() const { return settings_.mode == CacheMode::off; }
+  bool writes() const { return settings_.mode == CacheMode::read_write; }
+  /// Absolute; empty if the cache is off.
+  const std::string& folder() const { return settings_.folder; }
+  std::string path_of(const CacheEntry& key) const { return settings_.folder + "/" + key.file_name(); }
+
+  /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none. `looks_again`: if there
+  /// is none, the caller will ask again, so that is neither counted nor a failure yet.
+  Expected<std::optional<std::string>> find(const CacheEntry& key, bool looks_again = false);
+  /// The object that find() gave is of no use after all.
+  void reject(const CacheEntry& key, const std::string& why);
+  /// Writes the entry, unless the mode says not to; then removes files if there are too many.
+  void publish(CacheEntry entry);
+
+  /// Fills in the disk_ members.
+  void add_to(Runtime::Stats& stats) const;
+
+ private:
+  enum class Problem : uint8_t { folder, shared, damaged, read, write, remove, count };
+  struct Folder {
+    OpenFile file;
+    dev_t device = 0;
+    ino_t number = 0;
+  };
+
+  std::shared_ptr<const Folder> open_folder(FolderUse use);
+  bool is_still_safe(const Folder& folder);
+  std::optional<std::string> look_up(const CacheEntry& key);
+  Status write(int folder, const CacheEntry& entry, size_t& bytes);
+  void refresh(int file);
+  void prune_sometimes(int folder, size_t published);
+  void note(Problem problem, const std::string& message);
+
+  Settings settings_;
+  FolderCalls& calls_;
+  std::mutex mutex_;  // guards the three members below
+  std::shared_ptr<const Folder> folder_;
+  bool is_refused_ = false;           ///< others can write to the folder
+  int64_t until_prune_ = 0;           ///< bytes that may be published before the next look at the whole folder
+  std::atomic<bool> prunes_ = false;  ///< a thread does
+  std::atomic<uint64_t> hits_{0}, misses_{0}, rejected_{0}, published_{0}, errors_{0};
+  std::array<std::atomic<bool>, static_cast<size_t>(Problem::count)> is_known_ = {};
+};
+
+/// Reads and decodes an open file. invalid_argument: it is not to be trusted, or damaged. `name` begins the message.
+Expected<CacheEntry> read_entry(FolderCalls& calls, int file, const std::string& name);
+
+/// The settings that the options name. A relative folder is one of the current folder of this moment.
+DiskCache::Settings disk_cache_settings(const Options& options);
+
+}  // namespace strew::inline v0

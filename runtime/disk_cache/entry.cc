@@ -1,0 +1,123 @@
+// See entry.h.
+#include "runtime/disk_cache/entry.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr std::string_view kMagic = "strewkc\n";
+constexpr uint32_t kFormat = 1;
+constexpr size_t kTexts = 7;
+constexpr size_t kHeaderBytes = 8 + 4 + 4 + 8 + 8 + 8 + 4 * kTexts;
+constexpr size_t kChecksumBytes = 16;
+constexpr std::string_view kEnding = ".kernel", kTemporary = ".strew-", kTemporaryEnding = ".tmp";
+constexpr size_t kHexDigits = 32;
+
+void append(std::string& out, uint64_t value, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
+}
+
+uint64_t number_at(std::string_view bytes, size_t at, size_t count) {
+  uint64_t out = 0;
+  for (size_t i = 0; i < count; ++i) out |= uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+  return out;
+}
+
+/// Takes a number from the front of the header.
+uint64_t take(std::string_view& bytes, size_t count) {
+  const uint64_t out = number_at(bytes, 0, count);
+  bytes.remove_prefix(count);
+  return out;
+}
+
+std::string checksum(std::string_view bytes) {
+  const Hash128 hash = hash_text(bytes);
+  std::string out;
+  append(out, hash.low, 8);
+  append(out, hash.high, 8);
+  return out;
+}
+
+/// The texts in the order of the file.
+template <class Entry>
+auto texts_of(Entry& e) {
+  return std::array{&e.symbol, &e.build_id, &e.features, &e.op, &e.schedule, &e.target, &e.backend};
+}
+
+Status damaged(const char* what) { return invalid_argument(what); }
+
+bool is_hex(std::string_view text) { return text.find_first_not_of("0123456789abcdef") == std::string_view::npos; }
+
+}  // namespace
+
+std::string CacheEntry::file_name() const {
+  return to_hex(hash_text(symbol + "\n" + build_id + "\n" + features)) + std::string(kEnding);
+}
+
+std::string CacheEntry::encode() const {
+  const auto texts = texts_of(*this);
+  size_t size = kHeaderBytes + object.size() + kChecksumBytes;
+  for (const std::string* text : texts) size += text->size();
+  std::string out;
+  out.reserve(size);
+  out += kMagic;
+  append(out, kFormat, 4);
+  append(out, 0, 4);
+  append(out, size, 8);
+  append(out, static_cast<uint64_t>(written), 8);
+  append(out, object.size(), 8);
+  for (const std::string* text : texts) append(out, text->size(), 4);
+  for (const std::string* text : texts) out += *text;
+  out += object;
+  return out += checksum(out);
+}
+
+Expected<CacheEntry> CacheEntry::decode(std::string_view bytes) {
+  if (!bytes.starts_with(kMagic)) return damaged("it is no kernel of strew's");
+  if (bytes.size() < kHeaderBytes + kChecksumBytes) return damaged("it is cut off");
+  std::string_view header = bytes.substr(kMagic.size(), kHeaderBytes - kMagic.size());
+  if (take(header, 4) != kFormat) return unsupported("it has the format of another version of strew");
+  if (take(header, 4) != 0) return damaged("its header is damaged");
+  if (take(header, 8) != bytes.size()) return damaged("it has another size than it says");
+  const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);
+  if (checksum(content) != bytes.substr(content.size())) return damaged("its checksum is wrong");
+  CacheEntry out;
+  out.written = static_cast<int64_t>(take(header, 8));
+  const uint64_t object_bytes = take(header, 8);
+  std::string_view rest = content.substr(kHeaderBytes);
+  for (std::string* text : texts_of(out)) {
+    const uint64_t size = take(header, 4);
+    if (size > rest.size()) return damaged("its texts are longer than the file");
+    *text = rest.substr(0, size);
+    rest.remove_prefix(size);
+  }
+  if (object_bytes != rest.size()) return damaged("its object has another size than it says");
+  out.object = rest;
+  return out;
+}
+
+bool is_entry_name(std::string_view name) {
+  return name.size() == kHexDigits + kEnding.size() && name.ends_with(kEnding) && is_hex(name.substr(0, kHexDigits));
+}
+
+std::string temporary_name() {
+  std::array<unsigned char, kHexDigits / 2> bytes;  // NOLINT: getrandom fills it
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) return "";
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string name(kTemporary);
+  for (const unsigned char b : bytes) name += {kDigits[b >> 4], kDigits[b & 15]};
+  return name += kTemporaryEnding;
+}
+
+bool is_temporary_name(std::string_view name) {
+  return name.size() == kTemporary.size() + kHexDigits + kTemporaryEnding.size() && name.starts_with(kTemporary) &&
+         name.ends_with(kTemporaryEnding) && is_hex(name.substr(kTemporary.size(), kHexDigits));
+}
+
+}  // namespace strew::inline v0
