@@ -79,12 +79,10 @@ Options good_or_defaults(const Options& options) {
 Runtime::Runtime(const Options& options, std::shared_ptr<Executor> executor)
     // The environment's values have been checked one by one, and a bad one has its default already.
     : Runtime(ExecutionSettings{std::move(executor), nullptr},
-              &options == &process_options() ? options : good_or_defaults(options)) {}
-Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, process_options()) {}
+              &options == &process_options() ? options_of_process_runtimes() : good_or_defaults(options)) {}
+Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, options_of_process_runtimes()) {}
 Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
-    : impl_(
-          std::make_unique<Impl>(cache_settings(options),
-                                 disk_cache_settings(&options == &process_options() ? options_of_process_runtimes() : options))) {
+    : impl_(std::make_unique<Impl>(cache_settings(options), disk_cache_settings(options))) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();
   impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
