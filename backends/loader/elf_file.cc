@@ -43,7 +43,8 @@ Expected<Elf64_Ehdr> read_header(std::string_view bytes) {
   if (header.e_shentsize != sizeof(Elf64_Shdr)) return damaged("headers of sections have a wrong size");
   // Ours have a dozen. The limit bounds what sections that share bytes of a damaged file can ask for.
   constexpr uint16_t kMostSections = 256;
-  if (header.e_shnum == 0 || header.e_shnum > kMostSections || header.e_shstrndx == SHN_XINDEX) return unsupported("the object has too many sections, or none");
+  if (header.e_shnum == 0 || header.e_shnum > kMostSections || header.e_shstrndx == SHN_XINDEX)
+    return unsupported("the object has too many sections, or none");
   if (!is_inside(header.e_shoff, uint64_t{header.e_shnum} * sizeof(Elf64_Shdr), bytes.size()))
     return damaged("the headers of sections lie behind its end");
   if (header.e_shstrndx >= header.e_shnum) return damaged("the section of section names is not there");

@@ -130,10 +130,9 @@ std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
   return std::move(entry->object);
 }
 
-Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key, bool looks_again) {
+Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key) {
   if (is_off()) return std::optional<std::string>();
   std::optional<std::string> object = look_up(key);
-  if (!object && looks_again) return object;
   (object ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
   if (object || settings_.mode != CacheMode::must_hit) return object;
   return unsupported("disk cache: no kernel for op " + key.op + " with schedule '" + key.schedule + "' for " + key.target +

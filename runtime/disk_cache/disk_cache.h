@@ -39,14 +39,15 @@ class DiskCache {
   explicit DiskCache(Settings settings, FolderCalls& calls = FolderCalls::system());
 
   bool is_off() const { return settings_.mode == CacheMode::off; }
+  /// Is a kernel that is not there an error?
+  bool must_hit() const { return settings_.mode == CacheMode::must_hit; }
   bool writes() const { return settings_.mode == CacheMode::read_write; }
   /// Absolute; empty if the cache is off.
   const std::string& folder() const { return settings_.folder; }
   std::string path_of(const CacheEntry& key) const { return settings_.folder + "/" + key.file_name(); }
 
-  /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none. `looks_again`: if there
-  /// is none, the caller will ask again, so that is neither counted nor a failure yet.
-  Expected<std::optional<std::string>> find(const CacheEntry& key, bool looks_again = false);
+  /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none.
+  Expected<std::optional<std::string>> find(const CacheEntry& key);
   /// The object that find() gave is of no use after all.
   void reject(const CacheEntry& key, const std::string& why);
   /// Writes the entry, unless the mode says not to; then removes files if there are too many.

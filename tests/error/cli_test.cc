@@ -82,8 +82,7 @@ TEST_F(Cli, ExplainSaysWhatCandidatesCost) {
 
 TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "frobnicate"), HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, "
-                                                  "extract, compile, library, tune, wisdom, target"));
-  EXPECT_THAT(failure(2, "cache list"), HasSubstr("command 'cache' is unknown"));
+                                                  "extract, compile, library, tune, wisdom, cache, target"));
   failure(2, "");
   failure(2, "--frobnicate");
   failure(2, "check");
@@ -425,7 +424,7 @@ TEST_F(Cli, ObjectsAreTheSameInEveryProcess) {
   }
   success("compile open.strew --emit obj -o again.o --target x86-64-v3");  // the default
   EXPECT_EQ(read("again.o"), read("first.o"));
-  EXPECT_THAT(success("--version"), MatchesRegex("strew [0-9.]+, LLVM [0-9.]+\n"));
+  EXPECT_THAT(success("--version"), MatchesRegex("strew [0-9.]+, LLVM [0-9.]+, build [0-9a-f]+\n"));
 }
 
 TEST_F(Cli, TargetNamesTheMachine) {
