@@ -81,8 +81,7 @@ template <class Element, ExprOp op>
 template <class T, ExprOp op>
 [[gnu::always_inline]] inline void combine_numbers(typename Loose<T>::type* __restrict to,
                                                    const typename Loose<T>::type* __restrict from, int64_t length) {
-#pragma GCC ivdep
-  for (int64_t i = 0; i < length; ++i) to[i] = binary<op, T>(to[i], from[i]);
+  STREW_NO_DEPENDENCE for (int64_t i = 0; i < length; ++i) to[i] = binary<op, T>(to[i], from[i]);
 }
 
 template <class Element>
@@ -109,8 +108,7 @@ template <class Element, ExprOp op>
     }
     for (; i < length; ++i) combine_element<Element, op>(f, to + 2 * i, from + 2 * i);
   } else {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < length; ++i) combine_element<Element, op>(f, to + kBytes * i, from + kBytes * i);
+    STREW_NO_DEPENDENCE for (int64_t i = 0; i < length; ++i) combine_element<Element, op>(f, to + kBytes * i, from + kBytes * i);
   }
 }
 
