@@ -52,10 +52,19 @@ class Interpreter {
   virtual Expected<bool> run(std::span<const TensorView> tensors) const = 0;
 };
 
+/// A kernel whose entries were compiled with strew and interpret a program, which strew_kernel.program points to.
+struct PrecompiledKernel {
+  std::string symbol;                   ///< of its descriptor
+  std::shared_ptr<const void> program;  ///< must live as long as the descriptor
+  size_t bytes = 0;                     ///< of memory that the program takes, roughly
+  strew_entry (*entry_of)(EntryKind kind) = nullptr;
+};
+
 /// The product of a backend: one relocatable object with the descriptors and the entries, entries_of(plan, schedule), of the request and of its
-/// parts; or an interpreter.
+/// parts; precompiled kernels; or an interpreter.
 struct Artifact {
-  std::string object;        ///< the bytes of an ELF file; empty if `interpreted`
+  std::string object;                          ///< the bytes of an ELF file; empty if there is no generated code
+  std::vector<PrecompiledKernel> precompiled;  ///< of units_of(request) (backends/modules.h); empty if there is generated code
   bool interpreted = false;  ///< there is no object: a call runs `interpreter` or, if that is null, the reference
   std::shared_ptr<const Interpreter> interpreter;
   std::shared_ptr<const pto::Program> program;  ///< NPU targets (backends/pto/program.h)
@@ -67,6 +76,8 @@ class Backend {
   virtual std::string_view name() const = 0;
   /// Are its artifacts interpreted? Such a backend takes a wide accumulation whole, without parts.
   virtual bool interprets() const { return false; }
+  /// Are its artifacts precompiled kernels? Then it has no object code, and its kernels need no CPU feature beyond the architecture's baseline.
+  virtual bool is_precompiled() const { return false; }
   /// Ok, or Code::unsupported with the reason.
   virtual Status can_build(const BuildRequest& request) const = 0;
   virtual Expected<Artifact> build(const BuildRequest& request) const = 0;

@@ -6,6 +6,7 @@
 #include "backends/backend.h"
 #include "backends/halide/can_build/backend.h"
 #include "backends/llvm/can_build/backend.h"
+#include "backends/portable/backend.h"
 #include "backends/pto/can_build/backend.h"
 #include "backends/reference/backend.h"
 #include "strew/text.h"
@@ -13,7 +14,7 @@
 namespace strew::inline v0 {
 
 const std::vector<const Backend*>& backends() {
-  static const std::vector<const Backend*> list = {llvm_backend(), halide_backend(), reference_backend()};
+  static const std::vector<const Backend*> list = {llvm_backend(), halide_backend(), portable_backend(), reference_backend()};
   return list;
 }
 

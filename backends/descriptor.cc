@@ -227,6 +227,7 @@ class Builder {
       add_private();
     }
     if (r_.has_entries) add_entries();
+    if (r_.has_entries && r_.has_program) out_.external(offsetof(strew_kernel, program), r_.symbol + kProgramSuffix);
     add_parts();
     k_.factor_count = static_cast<uint32_t>(factors_.size());
     out_.array(offsetof(strew_kernel, factors), factors_);

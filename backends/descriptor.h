@@ -43,6 +43,8 @@ struct DescriptorImage {
 
 /// The suffix of the symbol of a descriptor that a kernel library holds packed (library/registry.h).
 inline constexpr const char* kPackedSuffix = "_packed";
+/// The suffix of the symbol of the program that the entries of a descriptor interpret.
+inline constexpr const char* kProgramSuffix = "_program";
 
 struct DescriptorRequest {
   const VerifiedOp& op;
@@ -55,6 +57,8 @@ struct DescriptorRequest {
   std::string backend = {};   ///< strew_kernel.backend
   /// The kernel has the entries entries_of(plan, schedule); false: it is interpreted, or made of parts
   bool has_entries = true;
+  /// The entries interpret a program, whose symbol is SYMBOL_program
+  bool has_program = false;
   std::vector<std::string> parts =
       {};                       ///< wide accumulation: the symbols of the parts' descriptors, in the order of STREW_FOLD, …
   bool widens_touched = false;  ///< wide accumulation: a call may use sparse widening (runtime/call/wide_sparse)

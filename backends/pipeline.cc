@@ -177,7 +177,9 @@ void describe(Compiled& out) {
   }
   out.symbol = kernel_symbol(made_of, out.schedule, out.target, out.backend->name());
   DescriptorRequest request{out.identity, out.plan, out.schedule, out.symbol, out.identity_text};
-  request.features = interpreted ? "" : feature_text(out.target);
+  const bool precompiled = out.backend->is_precompiled();
+  request.features = interpreted || precompiled ? "" : feature_text(out.target);
+  request.has_program = precompiled;
   request.target = print(out.target);
   request.backend = out.backend->name();
   request.has_entries = !interpreted && out.parts.empty();
@@ -224,6 +226,15 @@ Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& option
   choose_backend(options.backend, out);
   if (out.backend != nullptr) describe(out);
   return out;
+}
+
+Expected<Compiled> with_backend(Compiled planned, const Backend& backend) {
+  STREW_TRY(planned.scheduled);
+  STREW_TRY(can_build(backend, planned));
+  planned.backend = &backend;
+  planned.chosen = {};
+  describe(planned);
+  return planned;
 }
 
 Status build(Compiled& kernel) {

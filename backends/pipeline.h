@@ -75,6 +75,8 @@ STREW_API Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptio
 /// The same for tests, which pass the machine that target `native` stands for.
 Expected<Compiled> plan_kernel(const VerifiedOp& op, const KernelOptions& options, const Machine& machine,
                                const pto::ProgramOptions* program = nullptr);
+/// The kernel, planned, for another backend; fails if that cannot build it.
+Expected<Compiled> with_backend(Compiled planned, const Backend& backend);
 /// Makes the artifact that plan_kernel() decided on, or says why there is none.
 STREW_API Status build(Compiled& kernel);
 /// Runs the whole pipeline.

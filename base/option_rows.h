@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "base/machine.h"
@@ -17,7 +19,7 @@ namespace strew::inline v0 {
 
 struct OptionRow {
   using Member = std::variant<bool Options::*, int Options::*, int64_t Options::*, uint64_t Options::*, LogLevel Options::*,
-                              CacheMode Options::*, std::string Options::*>;
+                              CompileMode Options::*, CacheMode Options::*, std::string Options::*>;
   const char* variable;    ///< such as "STREW_THREADS"
   std::string_view field;  ///< such as "threads"
   Member member;
@@ -38,6 +40,14 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
     {"STREW_CACHE_BYTES", "cache_bytes", &Options::cache_bytes,
      "bytes of kernels that a runtime remembers; beyond, it forgets those that no handle refers to; 0: it remembers none", 0,
      kMostOfOption},
+    {"STREW_COMPILE", "compile", &Options::compile,
+     "what a request does that finds no compiled kernel: it waits; or a portable kernel answers until the compiled one takes its "
+     "place; or the request fails"},
+    {"STREW_EXACT_SHAPES", "exact_shapes", &Options::exact_shapes,
+     "how many kernels that differ only in extents are compiled for these; the next one takes the extents that differ from each "
+     "call; "
+     "0: all are",
+     0, 1 << 20},
     {"STREW_COMPILE_THREADS", "compile_threads", &Options::compile_threads,
      "the most kernels that a runtime compiles at a time; 0: the number of cores, at most 4", 0, kMostThreads},
     {"STREW_COMPILE_STACK", "compile_stack_bytes", &Options::compile_stack_bytes, "bytes of stack of a thread that compiles",
@@ -77,24 +87,38 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      kMostOfOption},
 });
 
-/// The good values, for messages and documents: "0..1024", "0 or 1", the names of the levels, or the row's `text`.
+/// The names of the values of an enum that a row may have.
+template <class Enum>
+inline constexpr std::span<const std::string_view> kNamesOf;
+template <>
+inline constexpr std::span<const std::string_view> kNamesOf<LogLevel> = kLogLevels;
+template <>
+inline constexpr std::span<const std::string_view> kNamesOf<CompileMode> = kCompileModes;
+template <>
+inline constexpr std::span<const std::string_view> kNamesOf<CacheMode> = kCacheModes;
+
+/// "blocking, background or must_hit"
+inline std::string list_of(std::span<const std::string_view> names) {
+  std::string list;
+  for (const std::string_view& each : names)
+    list += (list.empty() ? "" : &each == &names.back() ? " or " : ", ") + std::string(each);
+  return list;
+}
+
+/// The good values, for messages and documents: "0..1024", "0 or 1", the names of an enum's values, or the row's `text`.
 inline std::string values_of(const OptionRow& row) {
   if (!row.text.empty()) return std::string(row.text);
   if (std::holds_alternative<bool Options::*>(row.member)) return "0 or 1";
-  const auto list = [](const auto& names) {
-    std::string text;
-    for (const std::string_view each : names)
-      text += (text.empty() ? "" : each == names[std::size(names) - 1] ? " or " : ", ") + std::string(each);
-    return text;
-  };
-  if (std::holds_alternative<LogLevel Options::*>(row.member)) return list(kLogLevels);
-  if (std::holds_alternative<CacheMode Options::*>(row.member)) return list(kCacheModes);
+  if (std::holds_alternative<LogLevel Options::*>(row.member)) return list_of(kNamesOf<LogLevel>);
+  if (std::holds_alternative<CompileMode Options::*>(row.member)) return list_of(kNamesOf<CompileMode>);
+  if (std::holds_alternative<CacheMode Options::*>(row.member)) return list_of(kNamesOf<CacheMode>);
   return std::to_string(row.least) + ".." + std::to_string(row.most);
 }
 
 /// Is a field one of a few names? Bounds mean nothing there.
 inline bool is_choice(const OptionRow& row) {
-  return std::holds_alternative<LogLevel Options::*>(row.member) || std::holds_alternative<CacheMode Options::*>(row.member);
+  return std::holds_alternative<LogLevel Options::*>(row.member) || std::holds_alternative<CompileMode Options::*>(row.member) ||
+         std::holds_alternative<CacheMode Options::*>(row.member);
 }
 
 // A value as it is written in the environment.
@@ -102,13 +126,10 @@ inline std::string text_of(bool value) { return value ? "1" : "0"; }
 inline std::string text_of(int value) { return std::to_string(value); }
 inline std::string text_of(int64_t value) { return std::to_string(value); }
 inline std::string text_of(uint64_t value) { return std::to_string(value); }
-inline std::string text_of(LogLevel value) {
-  return static_cast<size_t>(value) < std::size(kLogLevels) ? std::string(name(value))
-                                                            : "level " + std::to_string(static_cast<int>(value));
-}
-inline std::string text_of(CacheMode value) {
-  return static_cast<size_t>(value) < std::size(kCacheModes) ? std::string(name(value))
-                                                             : "mode " + std::to_string(static_cast<int>(value));
+template <class Enum>
+requires std::is_enum_v<Enum> std::string text_of(Enum value) {
+  const auto number = static_cast<size_t>(value);
+  return number < kNamesOf<Enum>.size() ? std::string(kNamesOf<Enum>[number]) : "number " + std::to_string(number);
 }
 inline std::string text_of(const std::string& value) { return value; }
 

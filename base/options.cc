@@ -2,10 +2,11 @@
 // tests/unit/options_test.cc, options_effect_test.cc and tests/error/cli_test.cc.
 #include "base/options.h"
 
+#include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <concepts>
 #include <cstdlib>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -16,18 +17,19 @@
 namespace strew::inline v0 {
 namespace {
 
-template <class Number>
+template <std::integral Number>
 bool is_good(const OptionRow& row, Number value) {
   return std::cmp_greater_equal(value, row.least) && std::cmp_less_equal(value, row.most);
 }
 bool is_good(const OptionRow&, bool) { return true; }
-bool is_good(const OptionRow&, LogLevel value) { return static_cast<size_t>(value) < std::size(kLogLevels); }
-bool is_good(const OptionRow&, CacheMode value) { return static_cast<size_t>(value) < std::size(kCacheModes); }
+template <class Enum>
+requires std::is_enum_v<Enum>
+bool is_good(const OptionRow&, Enum value) { return static_cast<size_t>(value) < kNamesOf<Enum>.size(); }
 bool is_good(const OptionRow& row, const std::string& value) {
   return value.size() >= row.least && value.size() <= row.most && value.find('\0') == std::string::npos;
 }
 
-template <class Number>
+template <std::integral Number>
 bool parse(std::string_view text, Number& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size();
@@ -36,16 +38,14 @@ bool parse(std::string_view text, bool& out) {
   out = text == "1";
   return out || text == "0";
 }
-template <class Choice>
-bool parse_choice(std::string_view text, std::span<const std::string_view> names, Choice& out) {
-  for (size_t i = 0; i < names.size(); ++i) {
-    out = static_cast<Choice>(i);
-    if (text == names[i]) return true;
-  }
-  return false;
+template <class Enum>
+requires std::is_enum_v<Enum>
+bool parse(std::string_view text, Enum& out) {
+  const auto names = kNamesOf<Enum>;
+  const auto found = std::find(names.begin(), names.end(), text);
+  out = static_cast<Enum>(found - names.begin());
+  return found != names.end();
 }
-bool parse(std::string_view text, LogLevel& out) { return parse_choice(text, kLogLevels, out); }
-bool parse(std::string_view text, CacheMode& out) { return parse_choice(text, kCacheModes, out); }
 bool parse(std::string_view text, std::string& out) {
   out = text;
   return true;

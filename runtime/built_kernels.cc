@@ -2,6 +2,8 @@
 // symbol during its build.
 #include "runtime/built_kernels.h"
 
+#include <utility>
+
 #include "base/log.h"
 #include "runtime/kernel_state.h"
 
@@ -9,14 +11,15 @@ namespace strew::inline v0 {
 
 std::mutex BuiltKernels::mutex_of_all;
 
+std::shared_ptr<BuiltKernels::Place> BuiltKernels::place_of(const std::string& symbol) {
+  const std::lock_guard lock(mutex_of_all);
+  std::shared_ptr<Place>& place = places_[symbol];
+  if (place == nullptr) place = std::make_shared<Place>();
+  return place;
+}
+
 Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const std::function<Expected<Built>()>& build) {
-  std::shared_ptr<Place> place;
-  {
-    const std::lock_guard lock(mutex_of_all);
-    std::shared_ptr<Place>& found = places_[symbol];
-    if (found == nullptr) found = std::make_shared<Place>();
-    place = found;
-  }
+  const std::shared_ptr<Place> place = place_of(symbol);
   const std::lock_guard lock(place->building);
   if (Built kernel = place->kernel.lock()) {
     if (logs(LogLevel::cache))
@@ -27,6 +30,28 @@ Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const
   place->kernel = kernel;
   if (!kernel->is_loaded) count_.fetch_add(1, std::memory_order_relaxed);
   return kernel;
+}
+
+Expected<BuiltKernels::Built> BuiltKernels::take(const std::string& symbol, const std::function<Expected<Built>()>& find) {
+  const std::shared_ptr<Place> place = place_of(symbol);
+  const std::unique_lock building(place->building, std::try_to_lock);
+  if (!building.owns_lock()) return Built();
+  if (Built kernel = place->kernel.lock()) return kernel;
+  STREW_ASSIGN(Built kernel, find());
+  if (kernel != nullptr) place->kernel = kernel;
+  return kernel;
+}
+
+BuiltKernels::Built BuiltKernels::find(const std::string& symbol) {
+  std::shared_ptr<Place> place;
+  {
+    const std::lock_guard lock(mutex_of_all);
+    const auto found = places_.find(symbol);
+    if (found == places_.end()) return nullptr;
+    place = found->second;
+  }
+  const std::unique_lock building(place->building, std::try_to_lock);
+  return building.owns_lock() ? place->kernel.lock() : nullptr;
 }
 
 void BuiltKernels::clear() {

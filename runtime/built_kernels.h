@@ -23,6 +23,10 @@ class BuiltKernels {
   /// The kernel of `symbol`; builds it with `build` if there is none, while other threads that ask for it wait. A failure is
   /// not remembered.
   Expected<Built> get(const std::string& symbol, const std::function<Expected<Built>()>& build);
+  /// The kernel of `symbol`; null if there is none, or if it is being built.
+  Built find(const std::string& symbol);
+  /// get() for a kernel that exists somewhere: `find` may return null, and so does this then, or if the kernel is being built.
+  Expected<Built> take(const std::string& symbol, const std::function<Expected<Built>()>& find);
   /// From now on requests build anew, also if handles refer to the kernels.
   void clear();
   /// Forgets the symbols whose kernels are gone.
@@ -34,6 +38,8 @@ class BuiltKernels {
     std::mutex building;  ///< held while `kernel` is built
     std::weak_ptr<const BuiltKernel> kernel;
   };
+  std::shared_ptr<Place> place_of(const std::string& symbol);
+
   static std::mutex mutex_of_all;  ///< guards the maps of all objects, so that fork() has one mutex to lock
   friend struct CacheForks;
   std::unordered_map<std::string, std::shared_ptr<Place>> places_;

@@ -55,6 +55,11 @@ Kernel KernelCache::find(Hash128 key) const {
   return entry == nullptr ? Kernel() : entry->kernel;
 }
 
+Kernel KernelCache::find_compiled(Hash128 key) const {
+  Kernel kernel = find(key);
+  return kernel && kernel.state()->is_stand_in ? Kernel() : kernel;
+}
+
 /// Waits for the job of this request, or begins one.
 KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
   const Hash128 key = op.key().hash;
@@ -96,7 +101,7 @@ Expected<Kernel> KernelCache::get(const PreparedOp& op, Deadline deadline) {
 }
 
 PendingKernel KernelCache::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
-  if (Kernel kernel = find(op.key().hash)) {
+  if (Kernel kernel = find_compiled(op.key().hash)) {
     const auto job = BuildJob::make(op);
     const size_t waiter = *job->join(std::move(done), deadline);
     job->finish(std::move(kernel));
@@ -111,7 +116,7 @@ Expected<Kernel> KernelCache::build_now(BuildJob& job) {
     return unsupported(
         "build: this process was forked while a kernel was being compiled, so it cannot compile; kernels that were built before "
         "still run; compile them before the fork, or run another program in the child (exec)");
-  if (Kernel kernel = find(job.op.key().hash)) {
+  if (Kernel kernel = find_compiled(job.op.key().hash)) {
     if (logs(LogLevel::cache)) log(LogLevel::cache, "hit: " + kernel.symbol() + " was built while the request was on its way");
     return kernel;
   }
@@ -152,22 +157,25 @@ void KernelCache::run(const std::shared_ptr<BuildJob>& job) {
 
 // ---- Capacity ---------------------------------------------------------------------------------------------------------------------
 
-/// The caller holds the lock.
+/// The caller holds the lock. A kernel takes the place of its stand-in.
 void KernelCache::remember(Hash128 key, const Kernel& kernel, std::vector<Kernel>& dropped) {
   if (capacity_ == 0) return;
   const Kernel::State& state = *kernel.state();
+  const Kernel* const present = table_.peek(key);
+  if (present != nullptr && (!present->state()->is_stand_in || state.is_stand_in)) return;
+  dropped.reserve(dropped.size() + 1);
   uint32_t& users = users_[state.built.get()];  // 0 if the insertion fails, and then it does no harm
-  const size_t before = table_.size();
-  table_.insert(key, kernel);
-  if (table_.size() == before) return;
+  if (present == nullptr)
+    table_.insert(key, kernel);
+  else
+    discount(table_.exchange(key, kernel), dropped);
   bytes_ += state.bytes();
   if (users++ == 0) bytes_ += state.built->bytes;
   keep_capacity(dropped);
 }
 
 /// The caller holds the lock.
-void KernelCache::forget(Hash128 key, std::vector<Kernel>& dropped) {
-  Kernel kernel = table_.remove(key);
+void KernelCache::discount(Kernel kernel, std::vector<Kernel>& dropped) {
   const Kernel::State& state = *kernel.state();
   bytes_ -= state.bytes();
   if (const auto users = users_.find(state.built.get()); --users->second == 0) {
@@ -175,6 +183,15 @@ void KernelCache::forget(Hash128 key, std::vector<Kernel>& dropped) {
     users_.erase(users);
   }
   dropped.push_back(std::move(kernel));
+}
+
+Kernel KernelCache::add(Hash128 key, const Kernel& kernel) {
+  std::vector<Kernel> dropped;
+  const std::lock_guard lock(mutex_of_all);
+  if (!kernel.state()->is_stand_in) misses_.fetch_add(1, std::memory_order_relaxed);  // of a stand-in, start() counts it
+  remember(key, kernel, dropped);
+  const Kernel* const present = table_.peek(key);
+  return present == nullptr ? kernel : *present;
 }
 
 /// Forgets kernels until an eighth of the capacity is free, so that the next insertions need not look. If handles refer to
@@ -188,7 +205,7 @@ void KernelCache::keep_capacity(std::vector<Kernel>& dropped) {
     if (logs(LogLevel::cache))
       log(LogLevel::cache, "evicted " + entry->kernel.symbol() + ": the kernels take " + std::to_string(bytes_) +
                                " bytes, and the capacity is " + std::to_string(capacity_));
-    forget(entry->key, dropped);
+    discount(table_.remove(entry->key), dropped);
     evicted_.fetch_add(1, std::memory_order_relaxed);
   }
   next_check_ = std::max(capacity_, bytes_ + bytes_ / 8);

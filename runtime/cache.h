@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/build_job.h"
@@ -39,7 +40,13 @@ class KernelCache {
   Kernel find(Hash128 key) const;
   const KernelTable& table() const { return table_; }
   Expected<Kernel> get(const PreparedOp& op, Deadline deadline);
+  /// The compiled kernel: a stand-in is no answer.
   PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline);
+  /// Remembers a kernel that was made without a build. Returns the kernel of the key from now on: this one, or the one of a thread that was
+  /// faster.
+  Kernel add(Hash128 key, const Kernel& kernel);
+  /// Begins a build for which nobody waits, and which nobody can cancel, or joins one that runs. `done` is called with the answer.
+  void start(const PreparedOp& op, PendingKernel::Callback done) { join(op, std::move(done), kNoDeadline); }
   void set_capacity(int64_t bytes);
   void clear();
   Runtime::Stats stats() const;
@@ -56,8 +63,9 @@ class KernelCache {
   Ticket join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline);
   void run(const std::shared_ptr<BuildJob>& job);
   Expected<Kernel> build_now(BuildJob& job);
+  Kernel find_compiled(Hash128 key) const;
   void remember(Hash128 key, const Kernel& kernel, std::vector<Kernel>& dropped);
-  void forget(Hash128 key, std::vector<Kernel>& dropped);
+  void discount(Kernel kernel, std::vector<Kernel>& dropped);
   void keep_capacity(std::vector<Kernel>& dropped);
 
   const Build build_;

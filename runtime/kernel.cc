@@ -3,7 +3,9 @@
 // run() is Callable::run (runtime/call), except for calls that need the op: of interpreted kernels, with hints to
 // check, and every n-th call under STREW_VERIFY, which is replayed (runtime/replay). Tested by
 // tests/unit/kernel_test.cc.
+#include <algorithm>
 #include <new>
+#include <vector>
 
 #include "backends/reference/hints.h"
 #include "backends/reference/reference.h"
@@ -14,6 +16,7 @@
 #include "runtime/call/executor/phases.h"
 #include "runtime/call/named_tensors.h"
 #include "runtime/call/run_many.h"
+#include "runtime/exact_descriptor.h"
 #include "runtime/kernel_state.h"
 #include "runtime/record/recorder.h"
 #include "runtime/replay.h"
@@ -23,12 +26,52 @@
 namespace strew::inline v0 {
 namespace {
 
+bool is_open(const TensorType& type) {
+  const auto has = [](const std::vector<int64_t>& list) { return std::find(list.begin(), list.end(), kDynamic) != list.end(); };
+  return has(type.dims) || has(type.strides);
+}
+bool has_open_extents(const Op& op) {
+  const std::vector<TensorSlot> slots = tensor_slots(op);
+  return std::any_of(slots.begin(), slots.end(), [](const TensorSlot& slot) { return is_open(*slot.type); });
+}
+
+/// A descriptor whose entries interpret a program, with what it points to.
+struct PrecompiledDescriptor {
+  std::shared_ptr<const void> program;
+  std::vector<std::shared_ptr<const strew_kernel>> parts;
+  std::shared_ptr<const strew_kernel> descriptor;
+};
+
+/// The descriptor of a kernel that the artifact of `whole` has precompiled, which lives as long as somebody holds it.
+std::shared_ptr<const strew_kernel> precompiled_descriptor(const Compiled& kernel, const Artifact& artifact) {
+  auto out = std::make_shared<PrecompiledDescriptor>();
+  for (const Compiled& part : kernel.parts) out->parts.push_back(precompiled_descriptor(part, artifact));
+  const auto resolve = [&](const std::string& symbol) -> const void* {
+    for (size_t i = 0; i < kernel.parts.size(); ++i)
+      if (symbol == kernel.parts[i].symbol) return out->parts[i].get();
+    for (const PrecompiledKernel& each : artifact.precompiled) {
+      if (each.symbol != kernel.symbol) continue;
+      out->program = each.program;
+      const std::string_view suffix = std::string_view(symbol).substr(each.symbol.size());
+      if (suffix == kProgramSuffix) return each.program.get();
+      for (int kind = 0; kind < STREW_ENTRY_COUNT; ++kind)
+        if (suffix.substr(1) == name(static_cast<EntryKind>(kind)))
+          return reinterpret_cast<const void*>(each.entry_of(static_cast<EntryKind>(kind)));
+    }
+    return nullptr;
+  };
+  out->descriptor = materialise(kernel.descriptor, resolve);
+  const strew_kernel* const descriptor = out->descriptor.get();
+  return {std::move(out), descriptor};
+}
+
 /// The memory that the products of the pipeline's stages take, roughly: texts, bytes of the descriptor, and, of ops and plans,
 /// a guess.
 int64_t size_of(const Compiled& kernel) {
   constexpr size_t kOpAndPlan = 2048;
   size_t bytes = kOpAndPlan + kernel.op_text.size() + kernel.identity_text.size() + kernel.why.size() + kernel.symbol.size() +
                  kernel.descriptor.bytes.size() + kernel.artifact.object.size();
+  for (const PrecompiledKernel& each : kernel.artifact.precompiled) bytes += sizeof(PrecompiledKernel) + each.bytes;
   for (const Compiled& part : kernel.parts) bytes += static_cast<size_t>(size_of(part)) + sizeof(Compiled);
   return static_cast<int64_t>(bytes);
 }
@@ -37,11 +80,13 @@ void log_call(const Kernel::State& state, const char* what) {
   if (logs(LogLevel::dispatch)) log(LogLevel::dispatch, state.built->compiled.symbol + what);
 }
 
-/// run() for calls that need the op, and for empty handles.
-[[gnu::noinline]] Status run_watched(const Kernel::State* state, std::span<const TensorView> tensors,
+/// run() for calls that need the op, for stand-ins, and for empty handles.
+[[gnu::noinline]] Status run_watched(const Kernel::State* handle, std::span<const TensorView> tensors,
                                      const CallOptions& options) {
   strew_fault* const fault = options.fault;
-  if (state == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
+  if (handle == nullptr) return invalid_argument("kernel: an empty handle, expected one from Runtime::get");
+  const Kernel::State* const state = &handle->current();
+  if (state->is_plain) return state->callable->run(tensors, options);
   STREW_TRY(check_threads(options.threads));
   try {
     Call call;
@@ -89,13 +134,16 @@ std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<con
 }
 
 Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
-  if (!compiled.artifact.interpreted) {
+  if (!compiled.artifact.interpreted && compiled.artifact.precompiled.empty()) {
     STREW_TRY(machine_can_run(compiled.target));
     STREW_ASSIGN(std::shared_ptr<LinkedObject> object, link_object(compiled.artifact.object, compiled.symbol));
     return adopt_object(std::move(compiled), std::move(object));
   }
   auto kernel = std::make_shared<BuiltKernel>(std::move(compiled));
-  kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
+  if (kernel->compiled.artifact.interpreted)
+    kernel->descriptor = materialise(kernel->compiled.descriptor, [](const std::string&) { return nullptr; });
+  else
+    kernel->descriptor = precompiled_descriptor(kernel->compiled, kernel->compiled.artifact);
   kernel->bytes = size_without_code(*kernel);
   return kernel;
 }
@@ -109,8 +157,12 @@ Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltK
                                                     std::shared_ptr<Executor> executor,
                                                     std::shared_ptr<const ExecutionLimits> limits) {
   auto state = std::make_shared<Kernel::State>(std::move(op));
+  state->descriptor = built->descriptor;
+  // The identity of an op of known extents has known extents, too; only a kernel for several shapes has others than its op.
+  if (has_open_extents(*built->compiled.op) && !has_open_extents(*state->op()))
+    state->descriptor = exact_descriptor(built->descriptor, state->op());
   STREW_ASSIGN(std::unique_ptr<Callable> callable,
-               Callable::make(*built->descriptor, std::move(executor), threads, std::move(limits)));
+               Callable::make(*state->descriptor, std::move(executor), threads, std::move(limits)));
   state->callable = std::move(callable);
   state->verify_every = process_options().verify_every;
   state->checks_hints = built->compiled.schedule.checked && has_hints(state->op());
@@ -118,6 +170,24 @@ Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltK
   state->is_plain = !built->compiled.artifact.interpreted && !state->checks_hints && state->verify_every == 0 && !state->records;
   state->built = std::move(built);
   return state;
+}
+
+Expected<std::shared_ptr<Kernel::State>> make_stand_in(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
+                                                       std::shared_ptr<Executor> executor,
+                                                       std::shared_ptr<const ExecutionLimits> limits) {
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state,
+               make_state(std::move(built), std::move(op), threads, std::move(executor), std::move(limits)));
+  state->is_stand_in = true;
+  return state;
+}
+
+void Kernel::State::replace(std::shared_ptr<const State> with) const {
+  owner_ = std::move(with);
+  successor.store(owner_.get(), std::memory_order_release);
+}
+
+Kernel Kernel::State::replaced_by() const {
+  return successor.load(std::memory_order_acquire) == nullptr ? Kernel() : Kernel(owner_);
 }
 
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
@@ -129,7 +199,7 @@ Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::sha
 }
 
 Kernel::Kernel(std::shared_ptr<const State> state)
-    : state_(std::move(state)), plain_(state_ != nullptr && state_->is_plain ? state_->callable.get() : nullptr) {}
+    : state_(std::move(state)), plain_(state_ != nullptr ? state_->plain() : nullptr) {}
 
 Status Kernel::run(std::span<const TensorView> tensors, strew_fault* fault) const {
   return plain_ != nullptr ? plain_->run(tensors, fault) : run_watched(state_.get(), tensors, {.fault = fault});
@@ -142,7 +212,9 @@ Status Kernel::run(std::span<const TensorView> tensors, const CallOptions& optio
 Status Kernel::run_many(std::span<const TensorView> shapes, std::span<void* const> data, const CallOptions& options) const {
   if (plain_ != nullptr) return strew::run_many(*plain_, shapes, data, options);
   if (state_ == nullptr) return run({}, options);
-  const Callable& callable = *state_->callable;
+  const State& state = state_->current();
+  const Callable& callable = *state.callable;
+  if (state.is_plain) return strew::run_many(callable, shapes, data, options);
   const size_t tensors = callable.kernel.tensor_count;
   if (shapes.size() != tensors || data.size() % tensors != 0) return strew::run_many(callable, shapes, data, options);
   return run_one_by_one(callable, shapes, data, options,
@@ -153,11 +225,11 @@ Status run_many(std::span<const KernelCall> calls, const CallOptions& options) {
   std::vector<BatchCall> batch;
   bool is_plain = true;
   for (size_t c = 0; c < calls.size(); ++c) {
-    const Kernel::State* const state = calls[c].kernel.state().get();
-    if (state == nullptr)
+    if (!calls[c].kernel)
       return invalid_argument("call " + std::to_string(c) + ": kernel: an empty handle, expected one from Runtime::get");
-    batch.push_back({state->callable.get(), calls[c].tensors});
-    is_plain = is_plain && state->is_plain;
+    const Kernel::State& state = calls[c].kernel.state()->current();
+    batch.push_back({state.callable.get(), calls[c].tensors});
+    is_plain = is_plain && state.is_plain;
   }
   if (is_plain) return run_batch(batch, options);
   return run_one_by_one(batch, options, [&](size_t c) { return calls[c].kernel.run(calls[c].tensors, options); });
@@ -171,14 +243,15 @@ Status Kernel::run_by_name(std::span<const NamedTensor> tensors, strew_fault* fa
 
 const VerifiedOp& Kernel::op() const { return state_->op(); }
 std::string Kernel::op_text() const { return print(*op()); }
-const Plan& Kernel::plan() const { return state_->built->compiled.plan; }
+const Plan& Kernel::plan() const { return state_->current().built->compiled.plan; }
 std::string Kernel::plan_text() const { return print(plan()); }
-const Schedule& Kernel::schedule() const { return state_->built->compiled.schedule; }
-int Kernel::threads() const { return state_->callable->threads; }
-const Target& Kernel::target() const { return state_->built->compiled.target; }
-std::string_view Kernel::backend() const { return state_->built->compiled.backend->name(); }
-const std::string& Kernel::symbol() const { return state_->built->compiled.symbol; }
-int64_t Kernel::compile_nanoseconds() const { return state_->built->compile_nanoseconds; }
-const strew_kernel& Kernel::descriptor() const { return state_->callable->kernel; }
+const Schedule& Kernel::schedule() const { return state_->current().built->compiled.schedule; }
+int Kernel::threads() const { return state_->current().callable->threads; }
+const Target& Kernel::target() const { return state_->current().built->compiled.target; }
+std::string_view Kernel::backend() const { return state_->current().built->compiled.backend->name(); }
+const std::string& Kernel::symbol() const { return state_->current().built->compiled.symbol; }
+int64_t Kernel::compile_nanoseconds() const { return state_->current().built->compile_nanoseconds; }
+const strew_kernel& Kernel::descriptor() const { return state_->current().callable->kernel; }
+bool Kernel::is_stand_in() const { return &state_->current() == state_.get() && state_->is_stand_in; }
 
 }  // namespace strew::inline v0

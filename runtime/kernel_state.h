@@ -1,6 +1,10 @@
 // BuiltKernel: the pipeline's result for an op, linked into this process. Kernel::State: what a handle points to, which
 // is a built kernel, the op as it was given to Runtime::get, and the number of threads of its calls. Both are immutable
-// once made, except for the counter of calls.
+// once made, except for the counter of calls, and for a stand-in's successor.
+//
+// A stand-in is a portable kernel that answers a request while the compiled one is built (CompileMode::background). When that one is ready,
+// it becomes the stand-in's successor: one store, after which every call of every handle goes there. A call that has begun ends where it
+// began, and the stand-in lives as long as its handles. Tested by tests/unit/tiers_test.cc.
 #pragma once
 
 #include <atomic>
@@ -19,7 +23,7 @@ struct BuiltKernel {
   explicit BuiltKernel(Compiled made) : compiled(std::move(made)) {}
 
   Compiled compiled;
-  std::shared_ptr<const LinkedObject> object;  ///< null if the kernel is interpreted
+  std::shared_ptr<const LinkedObject> object;  ///< null if the kernel has no generated code
   std::shared_ptr<const strew_kernel> descriptor;
   bool is_loaded = false;  ///< from an object (Runtime::load) or a file (the disk cache) instead of built here
   int64_t compile_nanoseconds = 0;
@@ -39,8 +43,27 @@ struct Kernel::State {
   PreparedOp prepared;
   mutable std::atomic<uint64_t> calls{0};
 
+  std::shared_ptr<const strew_kernel> descriptor;  ///< of the callable: the built kernel's, or one for this op's extents alone
+
+  bool is_stand_in = false;
+  mutable std::atomic<const State*> successor{nullptr};
+
   const VerifiedOp& op() const { return prepared.op(); }
   int64_t bytes() const;  ///< memory that it takes besides the built kernel, roughly
+  /// The state that calls use: the successor's, if there is one.
+  const State& current() const {
+    const State* const next = is_stand_in ? successor.load(std::memory_order_acquire) : nullptr;
+    return next == nullptr ? *this : *next;
+  }
+  /// The callable, if it alone runs the calls of a handle from the first to the last; else null.
+  const Callable* plain() const { return is_plain && !is_stand_in ? callable.get() : nullptr; }
+  /// Called once, by the thread that has built the successor.
+  void replace(std::shared_ptr<const State> with) const;
+  /// A handle on the successor; empty if there is none.
+  Kernel replaced_by() const;
+
+ private:
+  mutable std::shared_ptr<const State> owner_;  ///< of the successor; written once, before `successor` is
 };
 
 /// The memory that a built kernel takes besides its code.
@@ -51,9 +74,14 @@ Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled);
 std::shared_ptr<BuiltKernel> adopt_object(Compiled compiled, std::shared_ptr<const LinkedObject> object);
 /// The state of a handle. `op`: as it was given to Runtime::get; it has the kernel's identity. `threads`: the most
 /// threads that a call may use; 0: all of the executor's. `executor` and `limits` must not be null.
+/// A built kernel with open extents may serve an op whose extents are known; calls are then held to the op's.
 Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
                                                     std::shared_ptr<Executor> executor,
                                                     std::shared_ptr<const ExecutionLimits> limits = default_limits());
+/// The same for a kernel that answers until another one takes its place.
+Expected<std::shared_ptr<Kernel::State>> make_stand_in(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,
+                                                       std::shared_ptr<Executor> executor,
+                                                       std::shared_ptr<const ExecutionLimits> limits);
 /// link_kernel() and make_state(), for a kernel that no other handle shares.
 Expected<std::shared_ptr<Kernel::State>> make_kernel(Compiled compiled, std::shared_ptr<Executor> executor,
                                                      std::shared_ptr<const ExecutionLimits> limits = default_limits());

@@ -82,15 +82,20 @@ void KernelTable::replace(size_t count) {
                                              [](const Slots* old) { delete old; }));
 }
 
+std::shared_ptr<KernelTable::Entry> KernelTable::make_entry(Hash128 key, Kernel kernel) {
+  auto entry = std::make_shared<Entry>();
+  entry->key = key;
+  entry->kernel = std::move(kernel);
+  entry->last_used.store(tick_.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return entry;
+}
+
 void KernelTable::insert(Hash128 key, Kernel kernel) {
   Slots* slots = slots_.load(std::memory_order_relaxed);
   const Entry* found = nullptr;
   slots->probe(key, found);
   if (found != nullptr && found != &kRemoved) return;
-  auto entry = std::make_shared<Entry>();
-  entry->key = key;
-  entry->kernel = std::move(kernel);
-  entry->last_used.store(tick_.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  std::shared_ptr<Entry> entry = make_entry(key, std::move(kernel));
   if (found == nullptr && 2 * (slots->used + 1) > slots->list.size()) {
     size_t count = kFirstSlots;
     while (count < 4 * (size_ + 1)) count *= 2;
@@ -99,6 +104,24 @@ void KernelTable::insert(Hash128 key, Kernel kernel) {
   }
   slots->put(std::move(entry));
   ++size_;
+}
+
+Kernel KernelTable::exchange(Hash128 key, Kernel kernel) {
+  std::shared_ptr<const Entry> entry = make_entry(key, std::move(kernel));
+  const Entry* found = nullptr;
+  Slots::Slot& slot = slots_.load(std::memory_order_relaxed)->probe(key, found);
+  Kernel old = found->kernel;
+  slot.entry.store(entry.get(), std::memory_order_seq_cst);
+  slot.owner.swap(entry);
+  epochs::retire(std::move(entry));
+  return old;
+}
+
+const Kernel* KernelTable::peek(Hash128 key) const {
+  const Entry* found = nullptr;
+  const Slots* const slots = slots_.load(std::memory_order_relaxed);
+  Slots::probe(slots->list, slots->mask, key, found);
+  return found == nullptr || found == &kRemoved ? nullptr : &found->kernel;
 }
 
 Kernel KernelTable::remove(Hash128 key) {

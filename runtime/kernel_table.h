@@ -39,6 +39,10 @@ class KernelTable {
 
   /// Adds the kernel. If the key is present, nothing changes.
   void insert(Hash128 key, Kernel kernel);
+  /// Puts the kernel in the place of the one with this key, which must be present, and returns that one. Readers find one of the two.
+  Kernel exchange(Hash128 key, Kernel kernel);
+  /// The kernel of `key`, or null; without counting a hit. It is valid until the next change.
+  const Kernel* peek(Hash128 key) const;
   /// Removes the entry of `key`, if there is one, and returns its kernel.
   Kernel remove(Hash128 key);
   void clear();
@@ -54,6 +58,7 @@ class KernelTable {
     std::atomic<uint64_t> value{0};
   };
   void count_hit(const EpochRecord& record) const;
+  std::shared_ptr<Entry> make_entry(Hash128 key, Kernel kernel);
   void replace(size_t slots);
 
   std::atomic<Slots*> slots_;

@@ -55,12 +55,14 @@ Expected<std::vector<LoadedKernels::Loaded>> LoadedKernels::read(std::string_vie
 
 void LoadedKernels::add(const std::vector<Loaded>& kernels) {
   const std::lock_guard lock(mutex_of_all);
+  is_empty_ = false;
   for (const Loaded& kernel : kernels) by_identity_[kernel.descriptor->identity].push_back(kernel);
 }
 
 Status LoadedKernels::add(const strew_library& library) {
   STREW_TRY(check_library(library));
   const std::lock_guard lock(mutex_of_all);
+  is_empty_ = false;
   unread_.push_back(&library);
   return {};
 }

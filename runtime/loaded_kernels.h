@@ -3,6 +3,7 @@
 // Thread-safe. Tested by tests/unit/load_test.cc and tests/library.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -38,6 +39,7 @@ class LoadedKernels {
   /// Adds the kernels that this machine can run. They are read when a request first looks for one, so that this takes no time per kernel.
   Status add(const strew_library& library);
 
+  bool is_empty() const { return is_empty_.load(std::memory_order_relaxed); }
   /// The kernel that answers a request with these options, for which plan_kernel() returned `planned`; null descriptor if there is none.
   Loaded find(const KernelOptions& options, const Compiled& planned);
   /// `planned` with the loaded kernel in the place of the one that would be built.
@@ -48,6 +50,7 @@ class LoadedKernels {
   friend struct CacheForks;
   void read_libraries();
 
+  std::atomic<bool> is_empty_{true};
   std::unordered_map<std::string, std::vector<Loaded>> by_identity_;
   std::vector<const strew_library*> unread_;
 };

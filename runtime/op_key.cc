@@ -169,13 +169,14 @@ void put(Words& out, const std::optional<Target>& target) {
 }  // namespace
 
 KernelKey kernel_key(const Op& op, const KernelOptions& options) {
-  const auto& [backend, schedule, target, threads, wisdom] = options;
+  const auto& [backend, schedule, target, threads, wisdom, compile] = options;
   Words words;
   std::visit([&](const auto& value) { put(words, value); }, op);
   put(words, schedule);
   put(words, target);
   // A remembered kernel holds its options, so no other wisdom gets this address while the key is in use.
   words.put(word(backend) << 32 | static_cast<uint32_t>(threads), reinterpret_cast<uintptr_t>(wisdom.get()));
+  put(words, compile);
   return {words.hash()};
 }
 

@@ -1,10 +1,15 @@
 // Runtime: the cache (runtime/cache.h) in front of the pipeline (backends/pipeline.h). A request that does not find its
 // kernel is planned, which yields the symbol. If a kernel with this symbol exists, built for another spelling of the op or
 // another number of threads, it is shared (runtime/built_kernels.h); otherwise it is built. The handle is then remembered
-// for this request. Tested by tests/unit/runtime_test.cc, cache_test.cc and kernel_test.cc.
+// for this request.
+//
+// Two kinds of requests do not wait for a build. One whose extents keep changing takes the kernel with open extents that was built for
+// earlier ones (runtime/shape_families.h). One with CompileMode::background takes a portable kernel as a stand-in (runtime/kernel_state.h).
+// Tested by tests/unit/runtime_test.cc, tiers_test.cc, cache_test.cc and kernel_test.cc.
 #include "strew/runtime.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <new>
 #include <optional>
@@ -15,6 +20,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/machine.h"
+#include "base/own_stack.h"
 #include "runtime/build_job.h"
 #include "runtime/build_log.h"
 #include "runtime/built_kernels.h"
@@ -26,8 +32,10 @@
 #include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/kernel_state.h"
 #include "runtime/loaded_kernels.h"
+#include "runtime/shape_families.h"
 #include "schedules/can_run.h"
 #include "schedules/target.h"
+#include "strew/compile_mode.h"
 #include "strew/executor.h"
 #include "strew/options.h"
 #include "strew/pending_kernel.h"
@@ -36,27 +44,49 @@
 namespace strew::inline v0 {
 
 struct Runtime::Impl {
-  Impl(const KernelCache::Settings& settings, DiskCache::Settings on_disk)
-      : disk(std::move(on_disk)), cache([this](BuildJob& job) { return make(job); }, settings) {}
+  Impl(const KernelCache::Settings& settings, int exact_shapes, DiskCache::Settings on_disk)
+      : families(exact_shapes), disk(std::move(on_disk)), cache([this](BuildJob& job) { return make(job); }, settings) {}
 
   std::shared_ptr<Executor> executor;
   std::shared_ptr<const ExecutionLimits> limits;
   int threads = 0;               ///< the most threads of a call whose request names no number; 0: all of the executor's
   std::optional<Target> target;  ///< of requests that name none; absent: the machine of this process
+  CompileMode compile = CompileMode::blocking;  ///< of requests that name none
   BuiltKernels kernels;
   LoadedKernels loaded;
+  ShapeFamilies families;
+  std::atomic<uint64_t> stand_ins{0}, generalised{0};
   DiskCache disk;
   KernelCache cache;  // the last member: its destructor waits for builds, which use the others
 
-  /// A handle for a new request; its kernel may have been built for another request.
-  Expected<Kernel> make(BuildJob& job);
-  Expected<BuiltKernels::Built> build(Compiled planned, BuildJob& job);
+  Expected<Kernel> get(const PreparedOp& op, Deadline deadline);
   /// get() for a request that did not find its kernel. It is not inline, so that a look-up that does find it does not pay
   /// for this code.
   [[gnu::noinline]] Expected<Kernel> get(const Op& op, const KernelOptions& options, Deadline deadline);
+
+ private:
+  using Built = BuiltKernels::Built;
+
+  CompileMode mode(const PreparedOp& op) const { return op.options().compile.value_or(compile); }
+  KernelOptions options_of(const PreparedOp& op) const;
+  Expected<Kernel> handle(Built built, const PreparedOp& op) const;
+  Kernel at_once(const PreparedOp& op);
+  Expected<Kernel> planned_at_once(const PreparedOp& op);
+  Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned);
+  Expected<Built> from_disk(Compiled& planned, bool looks_again);
+  Expected<Kernel> make(BuildJob& job);
+  Expected<Kernel> make_of_family(ShapeFamilies::General& family, BuildJob& job);
+  Expected<Built> compiled(Compiled planned, BuildJob& job);
+  Expected<Built> build(Compiled planned, BuildJob& job);
 };
 
 namespace {
+
+int64_t nanoseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
+}
+
+constexpr size_t kPlanningStack = size_t{256} << 10;  ///< planning recurses as deep as the op's expression
 
 KernelCache::Settings cache_settings(const Options& options) {
   KernelCache::Settings settings;
@@ -82,11 +112,12 @@ Runtime::Runtime(const Options& options, std::shared_ptr<Executor> executor)
               &options == &process_options() ? options_of_process_runtimes() : good_or_defaults(options)) {}
 Runtime::Runtime(const ExecutionSettings& settings) : Runtime(settings, options_of_process_runtimes()) {}
 Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
-    : impl_(std::make_unique<Impl>(cache_settings(options), disk_cache_settings(options))) {
+    : impl_(std::make_unique<Impl>(cache_settings(options), options.exact_shapes, disk_cache_settings(options))) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();
   impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
   impl_->threads = options.threads;
+  impl_->compile = options.compile;
   // The process's target is what `native` means everywhere; only another one has to be named in requests.
   if (options.target != process_options().target)
     if (Expected<Target> target = parse_target(options.target, machine()); target.ok()) impl_->target = *target;
@@ -99,43 +130,180 @@ Runtime& Runtime::process() {
   return *runtime;
 }
 
-Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job) {
-  const auto start = std::chrono::steady_clock::now();
-  STREW_TRY(job.go_on());
-  STREW_ASSIGN(std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned));
-  const bool is_built = kernel == nullptr;
-  if (is_built) {
-    STREW_ASSIGN(kernel, build_kernel(disk, std::move(planned), [&] { return job.go_on(); }));
-  }
-  kernel->compile_nanoseconds =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
-  kernel->is_loaded = !is_built;
-  is_built ? log_built(*kernel) : log_taken(*kernel, disk.folder());
-  return BuiltKernels::Built(kernel);
-}
-
-Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
-  const PreparedOp& op = job.op;
-  if (const auto& target = op.options().target) STREW_TRY(machine_can_run(*target));
+KernelOptions Runtime::Impl::options_of(const PreparedOp& op) const {
   KernelOptions options = op.options();
   if (!options.target) options.target = target;
-  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options));
-  STREW_TRY(planned.scheduled);
-  const LoadedKernels::Loaded found = loaded.find(op.options(), planned);
-  if (found.descriptor == nullptr) STREW_TRY(planned.chosen);
-  const std::string symbol = found.descriptor == nullptr ? planned.symbol : found.descriptor->name;
-  const int most = planned.threads != 0 ? planned.threads : threads;
-  STREW_ASSIGN(BuiltKernels::Built built, kernels.get(symbol, [&] {
-    return found.descriptor == nullptr ? build(std::move(planned), job) : LoadedKernels::adopt(found, std::move(planned));
-  }));
+  return options;
+}
+
+Expected<Kernel> Runtime::Impl::handle(Built built, const PreparedOp& op) const {
+  const int most = op.options().threads != 0 ? op.options().threads : threads;
   STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_state(std::move(built), op, most, executor, limits));
   return Kernel(std::move(state));
+}
+
+// ---- Without a build --------------------------------------------------------------------------------------------------------------
+
+/// The answer to a request without a kernel, if nothing has to be compiled for it; else an empty handle.
+Kernel Runtime::Impl::at_once(const PreparedOp& op) {
+  const auto answer = [&]() -> Expected<Kernel> {
+    // A loaded kernel comes before one that others share, and only planning finds out whether there is one.
+    const auto family = loaded.is_empty() ? families.note(op) : nullptr;
+    if (Built built = family == nullptr ? nullptr : family->built()) {
+      STREW_ASSIGN(const Kernel kernel, handle(std::move(built), op));
+      generalised.fetch_add(1, std::memory_order_relaxed);
+      return cache.add(op.key().hash, kernel);
+    }
+    if (mode(op) != CompileMode::background && disk.is_off()) return Kernel();
+    return with_stack<Kernel>(kPlanningStack, [&] { return planned_at_once(op); });
+  }();
+  return answer.ok() ? *answer : Kernel();  // the usual way finds the same error, and tells it
+}
+
+/// at_once() for a request that has to be planned: a kernel that was built for another spelling of the op, or by another process, or, with
+/// CompileMode::background, a stand-in.
+Expected<Kernel> Runtime::Impl::planned_at_once(const PreparedOp& op) {
+  if (const auto& wanted = op.options().target) STREW_TRY(machine_can_run(*wanted));
+  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options_of(op)));
+  STREW_TRY(planned.scheduled);
+  STREW_TRY(planned.chosen);
+  if (planned.backend->interprets() || planned.backend->is_precompiled()) return Kernel();
+  if (loaded.find(op.options(), planned).descriptor != nullptr) return Kernel();
+  Built built = kernels.find(planned.symbol);
+  if (built == nullptr) {
+    STREW_ASSIGN(built, kernels.take(planned.symbol, [&] { return from_disk(planned, true); }));
+  }
+  if (built == nullptr) return mode(op) == CompileMode::background ? stand_in(op, std::move(planned)) : Kernel();
+  STREW_ASSIGN(const Kernel kernel, handle(std::move(built), op));
+  return cache.add(op.key().hash, kernel);
+}
+
+/// A portable kernel, whose place the compiled one takes.
+Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned) {
+  const Backend* const portable = find_backend(name(BackendChoice::portable));
+  STREW_ASSIGN(Compiled made, with_backend(std::move(planned), *portable));
+  STREW_TRY(strew::build(made));
+  STREW_ASSIGN(Built built, link_kernel(std::move(made)));
+  const int most = op.options().threads != 0 ? op.options().threads : threads;
+  STREW_ASSIGN(const std::shared_ptr<Kernel::State> state, make_stand_in(std::move(built), op, most, executor, limits));
+  const Kernel kernel = cache.add(op.key().hash, Kernel(state));
+  if (kernel.state() != state) return kernel;
+  stand_ins.fetch_add(1, std::memory_order_relaxed);
+  cache.start(op, [stand_in = std::weak_ptr<const Kernel::State>(state)](const Expected<Kernel>& answer) {
+    const auto replaced = stand_in.lock();
+    if (replaced == nullptr) return;
+    if (answer.ok())
+      replaced->replace(answer->state());
+    else if (answer.status().code() != Code::cancelled && logs(LogLevel::warn))
+      log(LogLevel::warn, replaced->built->compiled.symbol + " stays portable: " + answer.status().message());
+  });
+  return kernel;
+}
+
+// ---- On a compile thread ----------------------------------------------------------------------------------------------------------
+
+/// The kernel from the disk cache; null if it is not there, and then the plan is as it was.
+Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned, bool looks_again) {
+  const auto start = std::chrono::steady_clock::now();
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned, looks_again));
+  if (kernel == nullptr) return Built();
+  kernel->compile_nanoseconds = nanoseconds_since(start);
+  kernel->is_loaded = true;
+  log_taken(*kernel, disk.folder());
+  return Built(kernel);
+}
+
+/// Takes the kernel from the disk cache, or generates its code; and links it.
+Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job) {
+  STREW_TRY(job.go_on());
+  STREW_ASSIGN(Built found, from_disk(planned, false));
+  if (found != nullptr) return found;
+  if (mode(job.op) == CompileMode::must_hit && !planned.backend->is_precompiled() && !planned.backend->interprets())
+    return unsupported(
+        "kernel: it is neither in memory nor in a loaded library nor in the disk cache, and the compile mode is must_hit; "
+        "expected a "
+        "request that was made before; op " +
+        print(*job.op.op()));
+  const auto start = std::chrono::steady_clock::now();
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, build_kernel(disk, std::move(planned), [&] { return job.go_on(); }));
+  kernel->compile_nanoseconds = nanoseconds_since(start);
+  log_built(*kernel);
+  return Built(kernel);
+}
+
+/// The built kernel of the symbol. Where no code can be generated or made executable, a request that names no backend gets a portable kernel.
+Expected<BuiltKernels::Built> Runtime::Impl::compiled(Compiled planned, BuildJob& job) {
+  const auto get_built = [&](Compiled& each) {
+    const std::string symbol = each.symbol;
+    return kernels.get(symbol, [&] { return build(std::move(each), job); });
+  };
+  const Backend* const portable = find_backend(name(BackendChoice::portable));
+  const bool has_other = job.op.options().backend == BackendChoice::automatic && mode(job.op) != CompileMode::must_hit &&
+                         !disk.must_hit() && planned.backend != portable && !planned.backend->interprets();
+  const VerifiedOp op = planned.op;
+  Expected<Built> built = get_built(planned);
+  if (built.ok() || built.status().code() != Code::unsupported || !has_other) return built;
+  STREW_ASSIGN(Compiled again, plan_kernel(op, options_of(job.op)));
+  Expected<Compiled> instead = with_backend(std::move(again), *portable);
+  if (!instead.ok()) return built;
+  if (logs(LogLevel::warn)) log(LogLevel::warn, instead->symbol + " is a portable kernel, because: " + built.status().message());
+  return get_built(*instead);
+}
+
+/// The kernel that the request shares with others that differ in extents; an empty handle if that cannot be built.
+Expected<Kernel> Runtime::Impl::make_of_family(ShapeFamilies::General& family, BuildJob& job) {
+  Built built = family.built();
+  if (built == nullptr) {
+    STREW_ASSIGN(Compiled planned, plan_kernel(family.op.op(), options_of(job.op)));
+    Expected<Built> made = unsupported("");
+    if (planned.scheduled.ok() && planned.chosen.ok() && !planned.backend->interprets()) made = compiled(std::move(planned), job);
+    if (!made.ok()) {
+      STREW_TRY(job.go_on());
+      family.refuse();
+      return Kernel();
+    }
+    built = *std::move(made);
+    family.set_built(built);
+  }
+  if (logs(LogLevel::cache))
+    log(LogLevel::cache, "shared: " + built->compiled.symbol + ", built for op " + built->compiled.op_text);
+  generalised.fetch_add(1, std::memory_order_relaxed);
+  return handle(std::move(built), job.op);
+}
+
+/// A handle for a new request; its kernel may have been built for another request.
+Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
+  const PreparedOp& op = job.op;
+  if (const auto& wanted = op.options().target) STREW_TRY(machine_can_run(*wanted));
+  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options_of(op)));
+  STREW_TRY(planned.scheduled);
+  if (const LoadedKernels::Loaded found = loaded.find(op.options(), planned); found.descriptor != nullptr) {
+    STREW_ASSIGN(Built built,
+                 kernels.get(found.descriptor->name, [&] { return LoadedKernels::adopt(found, std::move(planned)); }));
+    return handle(std::move(built), op);
+  }
+  STREW_TRY(planned.chosen);
+  if (Built built = kernels.find(planned.symbol)) return handle(std::move(built), op);
+  if (const auto family = mode(op) == CompileMode::must_hit ? nullptr : families.note(op)) {
+    STREW_ASSIGN(Kernel kernel, make_of_family(*family, job));
+    if (kernel) return kernel;
+  }
+  STREW_ASSIGN(Built built, compiled(std::move(planned), job));
+  return handle(std::move(built), op);
+}
+
+// ---- Requests ---------------------------------------------------------------------------------------------------------------------
+
+Expected<Kernel> Runtime::Impl::get(const PreparedOp& op, Deadline deadline) {
+  if (Kernel kernel = cache.find(op.key().hash)) return kernel;
+  if (Kernel kernel = at_once(op)) return kernel;
+  return cache.get(op, deadline);
 }
 
 Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Deadline deadline) {
   try {
     STREW_ASSIGN(const PreparedOp prepared, PreparedOp::of(op, options));
-    return cache.get(prepared, deadline);
+    return get(prepared, deadline);
   } catch (const std::bad_alloc&) {
     return unsupported("build: out of memory");
   }
@@ -148,7 +316,7 @@ Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options, Deadli
 
 Expected<Kernel> Runtime::get(const PreparedOp& op, Deadline deadline) {
   try {
-    return impl_->cache.get(op, deadline);
+    return impl_->get(op, deadline);
   } catch (const std::bad_alloc&) {
     return unsupported("build: out of memory");
   }
@@ -204,6 +372,8 @@ Status Runtime::register_library(const strew_library& library) {
 Runtime::Stats Runtime::stats() const {
   Stats stats = impl_->cache.stats();
   stats.built = impl_->kernels.count();
+  stats.stand_ins = impl_->stand_ins.load(std::memory_order_relaxed);
+  stats.generalised = impl_->generalised.load(std::memory_order_relaxed);
   impl_->disk.add_to(stats);
   return stats;
 }
@@ -214,6 +384,7 @@ void Runtime::set_capacity(int64_t bytes) {
 void Runtime::clear() {
   impl_->cache.clear();
   impl_->kernels.clear();
+  impl_->families.clear();
 }
 
 }  // namespace strew::inline v0

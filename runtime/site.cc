@@ -20,7 +20,7 @@ struct Site::Way {
   Way(PreparedOp prepared, Kernel made, bool by_tensors, uint64_t wanted_variant)
       : op(std::move(prepared)),
         kernel(std::move(made)),
-        callable(kernel.state()->is_plain ? kernel.state()->callable.get() : nullptr),
+        callable(kernel.state()->plain()),
         label(by_tensors ? nullptr : op.data_.get()),
         binds_fast(callable != nullptr && callable->binder.is_fast()),
         variant(wanted_variant) {}
@@ -37,7 +37,7 @@ namespace {
 
 bool fits(const Kernel& kernel, std::span<const TensorView> tensors) {
   Call call;
-  return kernel.state()->callable->binder.bind(tensors, call).ok();
+  return kernel.state()->current().callable->binder.bind(tensors, call).ok();
 }
 
 }  // namespace
@@ -81,14 +81,16 @@ struct Site::Shapes {
       if (keys[i] == key) return callables[i];
     return nullptr;
   }
-  /// Runs the first way that takes the tensors. Returns false if none does.
-  [[gnu::noinline]] bool run(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status) const {
+  /// Runs the first way that takes the tensors, and sets `slow` to it if it does not bind fast. Returns false if none does.
+  [[gnu::noinline]] bool run(std::span<const TensorView> tensors, uint64_t variant, strew_fault* fault, Status& status,
+                             const Way*& slow) const {
     for (size_t i = 0; i < count; ++i) {
       const Way& way = *ways[i];
       if (way.variant != variant) continue;
       if (way.binds_fast) {
         if (way.callable->run_if_it_fits(tensors, fault, status)) return true;
       } else if (fits(way.kernel, tensors)) {
+        slow = &way;
         status = way.kernel.run(tensors, fault);
         return true;
       }
@@ -132,7 +134,9 @@ Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, stre
       if (labels_[i].load(std::memory_order_relaxed) != wanted) continue;
       const Way* const way = ways_[i].load(std::memory_order_acquire);
       if (way->label != wanted) break;  // it is being replaced
-      return way->callable != nullptr ? way->callable->run(tensors, fault) : way->kernel.run(tensors, fault);
+      if (way->callable != nullptr) return way->callable->run(tensors, fault);
+      renew(*way);
+      return way->kernel.run(tensors, fault);
     }
   }
   return run_first(op, tensors, fault);
@@ -144,7 +148,21 @@ bool Site::run_remembered(std::span<const TensorView> tensors, uint64_t variant,
   if (shapes == nullptr || reader.record() == nullptr) return false;
   const Callable* const guess = shapes->guess(tensors, variant);
   if (guess != nullptr && guess->run_if_it_fits(tensors, fault, status)) return true;
-  return shapes->run(tensors, variant, fault, status);
+  const Way* slow = nullptr;
+  if (!shapes->run(tensors, variant, fault, status, slow)) return false;
+  if (slow != nullptr) renew(*slow);
+  return true;
+}
+
+/// A way whose stand-in has a successor is replaced by one to the successor, whose calls cost less. The caller holds an EpochReader.
+void Site::renew(const Way& way) {
+  Kernel kernel = way.kernel.state()->replaced_by();
+  if (!kernel) return;
+  try {
+    remember(std::make_shared<const Way>(way.op, std::move(kernel), way.label == nullptr, way.variant), &way);
+  } catch (const std::bad_alloc&) {
+    // the way stays as it is, which is right, too
+  }
 }
 
 [[gnu::noinline]] Status Site::run_first(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault) {
@@ -166,17 +184,20 @@ Status Site::run_new(Op op, const KernelOptions& options, std::span<const Tensor
   }
 }
 
-void Site::remember(std::shared_ptr<const Way> way) {
+/// `instead_of`: a way that it replaces, if that is still there; null: the oldest.
+void Site::remember(std::shared_ptr<const Way> way, const Way* instead_of) {
   const std::lock_guard lock(owners_->mutex);
   for (const std::shared_ptr<const Way>& other : owners_->ways)  // another thread may have been faster
     if (other != nullptr && other->kernel.state() == way->kernel.state() && other->label == way->label &&
         other->variant == way->variant)
       return;
-  const size_t at = owners_->next % kWays;
+  size_t at = owners_->next % kWays;
+  for (size_t i = 0; instead_of != nullptr && i < kWays; ++i)
+    if (owners_->ways[i].get() == instead_of) at = i;
   Shapes::Ways ways = owners_->ways;
   ways[at] = way;
   auto shapes = std::make_shared<const Shapes>(ways);  // may throw, so nothing has changed yet
-  ++owners_->next;
+  if (at == owners_->next % kWays) ++owners_->next;
   ways_[at].store(way.get(), std::memory_order_seq_cst);
   labels_[at].store(way->label, std::memory_order_release);
   owners_->ways[at].swap(way);

@@ -29,9 +29,9 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
   SearchSpace space(planned, sized);
   const auto add_backend = [&](const Backend& backend) {
     const Expected<BackendChoice> choice = parse_backend(backend.name());
-    if (choice.ok() && !backend.interprets()) space.backends_.push_back(*choice);
+    if (choice.ok() && !backend.interprets() && !backend.is_precompiled()) space.backends_.push_back(*choice);
   };
-  if (planned.backend->interprets())
+  if (planned.backend->interprets() || planned.backend->is_precompiled())
     return unsupported("tune: no backend makes code for this op, expected one that llvm or halide can build");
   add_backend(*planned.backend);
   for (const Candidate& each : planned.backends)

@@ -22,6 +22,7 @@
 
 #include "backends/modules.h"
 #include "bench/measure.h"
+#include "bench/service/service.h"
 #include "strew/builder.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
@@ -135,7 +136,7 @@ void link_many(benchmark::State& state) {
 
 void make_kernels(benchmark::State& state) {
   constexpr int64_t kCount = 1'000;
-  Runtime runtime;
+  Runtime runtime(exact_options());
   const auto op = [](int64_t count) {
     return scatter_rows(types::f32({128, 4}), types::i32({count}), types::f32({count, 4}))
         .combine(CombinerKind::add)

@@ -51,7 +51,7 @@ void label(benchmark::State& state, double value, double target, const std::stri
 }
 
 struct Requests {
-  Runtime runtime;
+  Runtime runtime{exact_options()};
   std::vector<std::unique_ptr<Rows>> rows;
   std::vector<PreparedOp> ops;
   std::vector<Kernel> kernels;
@@ -163,7 +163,7 @@ Expected<Scatter> fresh(bool threaded) {
 }
 
 void compile(benchmark::State& state, bool first, bool threaded) {
-  Runtime runtime;
+  Runtime runtime(exact_options());
   KernelOptions options;
   options.threads = threaded ? 8 : 1;
   if (!first && !runtime.get(*fresh(threaded), options).ok()) return fail(state, "the first kernel does not build");

@@ -6,7 +6,9 @@
 #include "bench/service/service.h"
 
 int main(int argc, char** argv) {
+  strew::bench::add_first_of_process_benchmark();
   strew::bench::add_request_benchmarks();
+  strew::bench::add_tier_benchmarks();
   strew::bench::add_run_many_benchmarks();
   strew::bench::add_memory_benchmarks();
   strew::bench::add_disk_benchmarks();

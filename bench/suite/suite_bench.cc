@@ -8,7 +8,7 @@
 //
 //   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--schedule=KNOBS] [--polite]
 //                                                                    the table; all of Google Benchmark's flags
-//   bench_suite --backends [the same]                                  backend halide against llvm, both with llvm's schedule
+//   bench_suite --backends=halide|portable [the same]                  that backend against llvm, both with llvm's schedule
 //   bench_suite --cases                                                the cases as JSON
 //   bench_suite --worker=strew|hand --threads=N                        a worker of bench/peers, see worker.h
 //   bench_suite --profile=CASE --way=strew|hand --threads=N            one way alone, for bench/profile.py; see profile.h
@@ -141,12 +141,13 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   state.SetBytesProcessed(state.iterations() * c.bytes_moved());
 }
 
-const std::vector<std::string>& compared_backends() {
-  static const std::vector<std::string> names = {"llvm", "halide"};
+/// llvm, and the one that is compared with it.
+std::vector<std::string>& compared_backends() {
+  static std::vector<std::string> names = {"llvm", "halide"};
   return names;
 }
 
-/// Halide against LLVM: the kernels alone take turns.
+/// Two backends: the kernels alone take turns.
 void run_backends(benchmark::State& state, const Case& c, int threads) {
   const Work& work = work_of(c, forced_schedule(), compared_backends());
   if (!work.wrong.empty()) return fail(state, work.wrong);
@@ -158,12 +159,13 @@ void run_backends(benchmark::State& state, const Case& c, int threads) {
   state.counters["threads"] = threads;
   state.counters["row_bytes"] = static_cast<double>(c.row_bytes());
   state.counters["llvm_ns"] = medians[0];
-  state.counters["halide_ns"] = medians[1];
+  const std::string& other = compared_backends()[1];
+  state.counters[other + "_ns"] = medians[1];
   state.counters["x_llvm"] = turns.ratio(1, 0);
   state.counters["x_llvm_p10"] = turns.ratio(1, 0, 0.1);
   state.counters["x_llvm_p90"] = turns.ratio(1, 0, 0.9);
   state.counters["compile_llvm_ms"] = static_cast<double>(work.kernel(threads, 0).compile_nanoseconds()) * 1e-6;
-  state.counters["compile_halide_ms"] = static_cast<double>(work.kernel(threads, 1).compile_nanoseconds()) * 1e-6;
+  state.counters["compile_" + other + "_ms"] = static_cast<double>(work.kernel(threads, 1).compile_nanoseconds()) * 1e-6;
   state.SetLabel(print(work.kernel(threads).schedule()));
 }
 
@@ -220,7 +222,9 @@ int main(int argc, char** argv) {
   forced_schedule() = take_flag(argc, argv, "schedule");
   if (const std::string name = take_flag(argc, argv, "profile"); !name.empty()) return profile_from(name, argc, argv);
   const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
-  const auto run = take_flag(argc, argv, "backends").empty() ? run_case : run_backends;
+  const std::string compared = take_flag(argc, argv, "backends");
+  const auto run = compared.empty() ? run_case : run_backends;
+  if (compared == "portable") compared_backends()[1] = compared;
   if (take_flag(argc, argv, "polite").empty()) setpriority(PRIO_PROCESS, 0, -15);
   for (const Case& c : suite_cases()) {
     for (const int threads : kThreads) {
@@ -232,7 +236,7 @@ int main(int argc, char** argv) {
   }
   benchmark::AddCustomContext("cpu", cpu_model());
   if (run == run_backends) {
-    BackendsTable backends;
+    BackendsTable backends(compared_backends()[1]);
     return run_all(argc, argv, &backends);
   }
   Table table;

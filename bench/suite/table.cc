@@ -29,8 +29,8 @@ bool BackendsTable::ReportContext(const Context& context) {
   std::ostream& out = GetOutputStream();
   out << fmt::format("{} cores, load", context.cpu_info.num_cpus);
   for (const double load : context.cpu_info.load_avg) out << fmt::format(" {:.2f}", load);
-  out << fmt::format("\n{:34} {:>2} {:>9} {:>10} {:>10} {:>13} {:>13}  {:>19}  {}\n", "case", "T", "row bytes", "llvm", "halide",
-                     "halide / llvm", "p10..p90", "compile: llvm, halide", "schedule");
+  out << fmt::format("\n{:34} {:>2} {:>9} {:>10} {:>10} {:>15} {:>13}  {:>22}  {}\n", "case", "T", "row bytes", "llvm", other_,
+                     other_ + " / llvm", "p10..p90", "compile: llvm, " + other_, "schedule");
   return true;
 }
 
@@ -42,11 +42,11 @@ void BackendsTable::ReportRuns(const std::vector<Run>& runs) {
       out << fmt::format("{:34} FAILED: {}\n", run.benchmark_name(), run.error_message) << std::flush;
       continue;
     }
-    out << fmt::format("{:34} {:>2} {:>9} {:>10} {:>10} {:>13.2f} {:>6.2f}..{:<5.2f}  {:>7.1f} ms {:>8.1f} ms  {}\n",
+    out << fmt::format("{:34} {:>2} {:>9} {:>10} {:>10} {:>15.2f} {:>6.2f}..{:<5.2f}  {:>7.1f} ms {:>9.3f} ms  {}\n",
                        name.substr(0, name.find('/')), counter(run, "threads"), counter(run, "row_bytes"),
-                       show(counter(run, "llvm_ns")), show(counter(run, "halide_ns")), counter(run, "x_llvm"),
+                       show(counter(run, "llvm_ns")), show(counter(run, (other_ + "_ns").c_str())), counter(run, "x_llvm"),
                        counter(run, "x_llvm_p10"), counter(run, "x_llvm_p90"), counter(run, "compile_llvm_ms"),
-                       counter(run, "compile_halide_ms"), run.report_label)
+                       counter(run, ("compile_" + other_ + "_ms").c_str()), run.report_label)
         << std::flush;
   }
 }

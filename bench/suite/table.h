@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace strew::bench {
@@ -19,11 +20,15 @@ class Table : public benchmark::BenchmarkReporter {
   std::vector<std::string> missed_;
 };
 
-/// The same for --backends: halide's time over llvm's.
+/// The same for --backends: another backend's time over llvm's.
 class BackendsTable : public benchmark::BenchmarkReporter {
  public:
+  explicit BackendsTable(std::string other) : other_(std::move(other)) {}
   bool ReportContext(const Context& context) override;
   void ReportRuns(const std::vector<Run>& runs) override;
+
+ private:
+  std::string other_;
 };
 
 }  // namespace strew::bench

@@ -2,15 +2,21 @@
 //
 // For each file: what it says (the op), what strew makes of it (the plan), which backend builds it and why, the time to compile, the
 // result against the reference backend bit for bit, and the time per call next to a memcpy of the same bytes in the same run. Inputs
-// are generated here from a fixed seed. Run by ctest as main_job with --quick, which only shortens the timing.
+// are generated here from a fixed seed. At the end the program starts itself three times, to show how long a service waits for its first
+// kernel: without a cache of kernels, with one, and with portable kernels that answer at once. Run by ctest as main_job with --quick, which only shortens the timing.
+#include <stdlib.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "strew/strew.hpp"
@@ -85,7 +91,8 @@ void explain(const strew::Kernel& kernel) {
   }
   std::printf("\nWho can build it, best first:\n");
   using strew::BackendChoice;
-  for (const BackendChoice backend : {BackendChoice::llvm, BackendChoice::halide, BackendChoice::reference}) {
+  for (const BackendChoice backend :
+       {BackendChoice::llvm, BackendChoice::halide, BackendChoice::portable, BackendChoice::reference}) {
     const strew::Expected<strew::Kernel> built = strew::Runtime::process().get(kernel.op(), {.backend = backend});
     std::printf("  %-10s %s%s\n", std::string(name(backend)).c_str(),
                 built.ok() ? "yes" : ("no: " + built.status().message()).c_str(),
@@ -202,18 +209,81 @@ std::vector<Job> jobs() {
   return {decode, gradient};
 }
 
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// What a process does that has just been started: asks for its first kernel, and calls it.
+void start(const char* folder, bool waits) {
+  const strew::Imported imported = value_or_fail(strew::import_file(STREW_EXAMPLES "/kv_cache/decode.onnx", {}));
+  strew::Op op = imported.kernels.front().op;
+  std::get<strew::Scatter>(op).init = strew::InitKind::in_place;
+  Bound bound(op);
+  strew::Options options;
+  options.cache_dir = folder;
+  options.compile = waits ? strew::CompileMode::blocking : strew::CompileMode::background;
+  strew::Runtime runtime(options);
+
+  const auto asked = std::chrono::steady_clock::now();
+  const strew::Kernel kernel = value_or_fail(runtime.get(op));
+  ok_or_fail(kernel.run(bound.views));
+  const double answered = milliseconds_since(asked);
+  const bool was_stand_in = kernel.is_stand_in();
+  while (kernel.is_stand_in()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  const strew::Runtime::Stats stats = runtime.stats();
+  const char* const how = was_stand_in           ? "by a portable kernel"
+                          : stats.disk_hits != 0 ? "by the kernel from the folder"
+                                                 : "by a kernel that was compiled first";
+  std::printf("%.2f ms after the request, %s", answered, how);
+  if (was_stand_in) std::printf(", until the compiled one took its place after %.1f ms", milliseconds_since(asked));
+  std::printf("\n");
+}
+
+/// Starts this program anew, with a folder that keeps compiled kernels.
+void restart(const char* program, const char* what, const std::string& folder, const char* mode) {
+  std::printf("  %-22s first call done ", what);
+  std::fflush(stdout);
+  const std::string command = "'" + std::string(program) + "' " + mode + " '" + folder + "'";
+  if (std::system(command.c_str()) != 0) throw Failure{"'" + command + "' failed"};
+}
+
+void show_starts(const char* program) {
+  std::printf(
+      "\n==== A service starts\nIts first request is for the KV cache's kernel. Compiled kernels are kept in a folder for the "
+      "next start.\n");
+  std::string folder = (std::filesystem::temp_directory_path() / "strew_main_job_XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) throw Failure{folder + ": cannot make a folder"};
+  try {
+    restart(program, "first start", folder, "--start");
+    restart(program, "second start", folder, "--start");
+    restart(program, "no folder, no waiting", "off", "--start-at-once");
+  } catch (...) {
+    std::filesystem::remove_all(folder);
+    throw;
+  }
+  std::filesystem::remove_all(folder);
+}
+
+/// The exit status of `work`, whose failure is printed.
+template <class Work>
+int status_of(const std::string& what, const Work& work) {
+  try {
+    work();
+    return 0;
+  } catch (const Failure& failure) {
+    std::fprintf(stderr, "error: %s: %s\n", what.c_str(), failure.message.c_str());
+    return 1;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool quick = argc > 1 && std::string_view(argv[1]) == "--quick";
+  const std::string_view first = argc > 1 ? argv[1] : "";
+  if (argc == 3 && first.starts_with("--start")) return status_of("start", [&] { start(argv[2], first == "--start"); });
+  const bool quick = first == "--quick";
   std::printf("strew compiles indexed writes (scatter) and reads (gather) into machine code made for their shapes.\n");
-  for (const Job& job : jobs()) {
-    try {
-      run(job, quick);
-    } catch (const Failure& failure) {
-      std::fprintf(stderr, "error: %s: %s\n", job.file.c_str(), failure.message.c_str());
-      return 1;
-    }
-  }
-  return 0;
+  for (const Job& job : jobs())
+    if (const int status = status_of(job.file, [&] { run(job, quick); }); status != 0) return status;
+  return status_of("start", [&] { show_starts(argv[0]); });
 }

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define STREW_ABI_VERSION 4u
+#define STREW_ABI_VERSION 5u
 
 enum { STREW_OK = 0, STREW_FAULT = 1 };
 
@@ -50,7 +50,8 @@ typedef struct strew_args {
   /* clip: coordinates [k0, k1) in the operand dim whose index moves the first window loop; all: [0, strew_kernel.clip_extent).
    * merge: k0 is the distance in bytes from one result's private table to the next. */
   int64_t k0, k1;
-  void* scratch; /* merge: the private table of result 0 */
+  void* scratch;       /* merge: the private table of result 0 */
+  const void* program; /* strew_kernel.program */
 } strew_args;
 
 /* begin, end: index positions (range, clip, check, keys), entries of `pos` (list), elements of a result in the order of
@@ -231,6 +232,8 @@ typedef struct strew_kernel {
   const struct strew_kernel* parts[STREW_PART_COUNT];
 
   strew_entry entries[STREW_ENTRY_COUNT]; /* null where absent */
+  const void*
+      program; /* what entries that were compiled with strew interpret (backends/portable); null: entries are generated code */
 } strew_kernel;
 
 #ifdef __cplusplus

@@ -66,6 +66,9 @@ class Kernel {
   STREW_API int64_t compile_nanoseconds() const;
   /// The kernel's descriptor. An entry that the kernel does not have is null; an interpreted kernel has none.
   STREW_API const strew_kernel& descriptor() const;
+  /// Does this kernel answer only until the compiled one takes its place (CompileMode::background)? From then on, the functions above
+  /// describe that one; what they returned before stays valid.
+  STREW_API bool is_stand_in() const;
   /// descriptor().entries[kind], for callers that fill strew_args themselves.
   strew_entry entry(int kind) const { return descriptor().entries[kind]; }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "strew/compile_mode.h"
 #include "strew/schedule.h"
 #include "strew/status.h"
 #include "strew/target.h"
@@ -22,6 +23,7 @@ class Wisdom;  // wisdom.h
   F(automatic, "auto")      \
   F(llvm, "llvm")           \
   F(halide, "halide")       \
+  F(portable, "portable")   \
   F(reference, "reference") \
   F(npu_a3, "npu-a3")       \
   F(npu_a5, "npu-a5")
@@ -69,6 +71,8 @@ struct KernelOptions {
   /// Measured schedules, of which the request takes the one that fits it best. Null: those of Options::wisdom_file if `target` is
   /// absent, else none, so that a kernel for a named target does not depend on what this machine has learned.
   std::shared_ptr<const Wisdom> wisdom;
+  /// What the request does if there is no compiled kernel. Absent: what Options::compile says.
+  std::optional<CompileMode> compile;
   friend bool operator==(const KernelOptions&, const KernelOptions&) = default;
 };
 

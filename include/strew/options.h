@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "strew/compile_mode.h"
 #include "strew/export.h"
 #include "strew/log.h"
 #include "strew/status.h"
@@ -47,6 +48,13 @@ struct Options {
   /// STREW_CACHE_BYTES, 0..2^63-1, in bytes: how much of kernels a runtime remembers. Beyond that it forgets those that no
   /// handle refers to, the least recently used first. 0: it remembers none.
   int64_t cache_bytes = int64_t{256} << 20;
+  /// STREW_COMPILE, the name of a mode (compile_mode.h): what a request does that finds no compiled kernel. A request may choose another one
+  /// (KernelOptions::compile).
+  CompileMode compile = CompileMode::blocking;
+  /// STREW_EXACT_SHAPES, 0..2^20: how many kernels of requests that differ only in extents are compiled for exactly these extents. The next
+  /// such request gets a kernel that takes the extents which differed from each call, and it serves all later ones (docs/service.md,
+  /// "Shapes that keep changing"). 0: every request gets a kernel of its own.
+  int exact_shapes = 2;
   /// STREW_COMPILE_THREADS, 0..1024: the most kernels that a runtime compiles at a time. 0: the number of cores, at most 4.
   int compile_threads = 0;
   /// STREW_COMPILE_STACK, 1 MiB..1 GiB, in bytes: the stack of a thread that compiles. Work that needs more gets a thread of

@@ -77,9 +77,12 @@ class Runtime {
   /// threads, share the code (docs/architecture.md, "Identity"). Fails if the op does not verify, the options are
   /// wrong, or no backend can build the op; failures are not remembered. If `deadline` passes before there is a kernel,
   /// the answer is Code::deadline_exceeded.
+  /// Two things keep a request from waiting (docs/service.md): with CompileMode::background it is answered with a portable kernel, whose place
+  /// the compiled one takes; and requests that differ only in extents, of which there were more than Options::exact_shapes, share a kernel that
+  /// takes the extents from each call.
   STREW_API Expected<Kernel> get(const Op& op, const KernelOptions& options = {}, Deadline deadline = kNoDeadline);
   STREW_API Expected<Kernel> get(const PreparedOp& op, Deadline deadline = kNoDeadline);
-  /// Asks for the kernel and returns at once. `done`, if given, is called once with the answer; a kernel that is in the
+  /// Asks for the compiled kernel, whatever the compile mode is, and returns at once. `done`, if given, is called once with the answer; a kernel that is in the
   /// cache answers before get_async() returns. A build that everybody has given up, or that is later than the
   /// deadlines of all who wait, is stopped before its next stage.
   STREW_API PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done = {}, Deadline deadline = kNoDeadline);
@@ -118,6 +121,8 @@ class Runtime {
     uint64_t failed = 0;             ///< builds that ended with an error
     uint64_t cancelled = 0;          ///< builds that everybody gave up
     uint64_t evicted = 0;            ///< requests whose kernel was dropped to keep the capacity
+    uint64_t stand_ins = 0;          ///< requests that were answered with a portable kernel while the compiled one was built
+    uint64_t generalised = 0;        ///< requests for one shape that got a kernel for many shapes
     uint64_t build_nanoseconds = 0;  ///< sum of the times of all builds
     uint64_t kernels = 0;            ///< requests that are remembered
     int64_t bytes = 0;               ///< memory of their kernels: code, constants and descriptions

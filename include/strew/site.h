@@ -77,7 +77,8 @@ class Site {
   STREW_API Status run_new(Op op, const KernelOptions& options, std::span<const TensorView> tensors, uint64_t variant,
                            strew_fault* fault);
   Status run_first(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault);
-  void remember(std::shared_ptr<const Way> way);
+  void remember(std::shared_ptr<const Way> way, const Way* instead_of = nullptr);
+  void renew(const Way& way);
 
   Runtime& runtime_;
   /// The labels that a call compares: the addresses of the data of the PreparedOps, null for ways that are found by their

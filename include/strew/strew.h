@@ -47,12 +47,13 @@ STREW_API strew_status strew_op_slot(const strew_op* op, size_t number, strew_sl
 typedef struct strew_request {
   uint32_t size;
   int32_t threads;      /* the most threads that a call may use, 1..1024; 0: as many as the runtime's executor has */
-  const char* backend;  /* "auto", "llvm", "halide", "reference" */
+  const char* backend;  /* "auto", "llvm", "halide", "portable", "reference" */
   const char* schedule; /* knobs that replace the heuristic's choice, "strategy=owner,unroll=8" (schedules/README.md) */
   const char* target;   /* "native", "x86-64-v3", "znver3-avx2" */
+  const char* compile;  /* what the request does if there is no compiled kernel: "blocking", "background", "must_hit" (compile_mode.h) */
 } strew_request;
 #define STREW_REQUEST_INIT \
-  { sizeof(strew_request), 0, NULL, NULL, NULL }
+  { sizeof(strew_request), 0, NULL, NULL, NULL, NULL }
 
 /* An op that is ready to be asked for: asking for a known one is a look-up. */
 typedef struct strew_prepared strew_prepared;
@@ -72,8 +73,13 @@ typedef struct strew_options {
   int64_t cache_bytes;         /* how much of kernels the runtime remembers; 0: none */
   int64_t compile_stack_bytes; /* the stack of a thread that compiles */
   const char* target;          /* what `native` stands for */
+  const char* compile;         /* "blocking", "background" or "must_hit" (compile_mode.h) */
+  int32_t exact_shapes;        /* how many kernels that differ only in extents are compiled for exactly these; 0: all */
+  const char* cache_dir;       /* the folder of the disk cache; "" or "off": there is none */
+  const char* cache_mode;      /* "off", "read_only", "read_write" or "must_hit" */
+  int64_t cache_limit_bytes;   /* the most that the files in that folder may take */
 } strew_options;
-/* Fills in what the environment says (docs/options.md), or else the defaults. The text is static. */
+/* Fills in what the environment says (docs/options.md), or else the defaults. The texts are static. */
 STREW_API strew_options strew_options_from_environment(void);
 
 /* The runtime of the process, which is never destroyed. Never null. */
@@ -126,6 +132,8 @@ typedef struct strew_stats {
   uint32_t size;
   uint64_t hits, misses, built, failed, cancelled, evicted, build_nanoseconds, kernels;
   int64_t bytes;
+  uint64_t stand_ins, generalised;
+  uint64_t disk_hits, disk_misses, disk_rejected, disk_published, disk_errors;
 } strew_stats;
 /* stats->size must be set. */
 STREW_API strew_status strew_runtime_stats(const strew_runtime* runtime, strew_stats* stats) STREW_CHECK_RESULT;

@@ -5,6 +5,7 @@
 #include "strew/abi.h"
 #include "strew/builder.h"
 #include "strew/call_options.h"
+#include "strew/compile_mode.h"
 #include "strew/compiled_kernel.h"
 #include "strew/dtype.h"
 #include "strew/executor.h"

@@ -36,9 +36,9 @@ struct Call {
   std::array<int64_t, kFewSymbols> few_dyn;
 };
 
-/// The arguments of the entries of a bound call. They are set field by field: GCC clears an object of this size with `rep stos`, which
+/// The arguments of the entries of a bound call. `program`: strew_kernel.program. They are set field by field: GCC clears an object of this size with `rep stos`, which
 /// takes ten nanoseconds.
-inline strew_args arguments_of(const Call& call) {
+inline strew_args arguments_of(const Call& call, const void* program) {
   strew_args args;
   args.abi = STREW_ABI_VERSION;
   args.flags = 0;
@@ -52,6 +52,7 @@ inline strew_args arguments_of(const Call& call) {
   args.k0 = 0;
   args.k1 = 0;
   args.scratch = nullptr;
+  args.program = program;
   return args;
 }
 

@@ -25,7 +25,7 @@ inline Status run_straight(const Callable& callable, std::span<const TensorView>
   const int64_t positions = call.positions;
   if (positions == 0) return {};
   const FpEnvironment environment(callable.computes_floats);
-  const strew_args args = arguments_of(call);
+  const strew_args args = arguments_of(call, callable.program);
   strew_fault found;
   if (callable.check_at_once != nullptr && callable.check_at_once(&args, 0, positions, &found) != STREW_OK)
     return bad_index_error(callable.kernel, tensors, found, fault);
@@ -87,7 +87,7 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   if (!binder.bind_addresses(data, dyn, call) || !goes_straight(*this, call)) return false;
   if (call.positions == 0) return true;
   const FpEnvironment environment(computes_floats);
-  const strew_args args = arguments_of(call);
+  const strew_args args = arguments_of(call, program);
   strew_fault found;
   if (check_at_once != nullptr && check_at_once(&args, 0, call.positions, &found) != STREW_OK) return false;
   range(&args, 0, call.positions, &found);

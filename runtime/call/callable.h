@@ -59,6 +59,7 @@ class alignas(64) Callable {
   Binder binder;
   strew_entry range = nullptr;
   strew_entry check_at_once = nullptr;  ///< the check entry, if the kernel must check indices first
+  const void* program = nullptr;        ///< strew_kernel.program
   bool computes_floats = false;
   bool is_sequential = false;  ///< has no other strategy: after checking and init the range entry does everything
   /// Calls that are not worth a second thread may run in that way too, because the strategy does not decide the bits.

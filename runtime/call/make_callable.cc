@@ -32,6 +32,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   }
   made->range = kernel.entries[STREW_ENTRY_range];
   if (kernel.checks_first != 0) made->check_at_once = kernel.entries[STREW_ENTRY_check];
+  made->program = kernel.program;
   made->computes_floats = kernel.computes_floats != 0;
   made->last_level_cache_bytes = machine().l3_bytes;
   made->is_sequential = made->range != nullptr && kernel.strategies == 1U << STREW_STRATEGY_sequential;

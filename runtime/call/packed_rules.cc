@@ -2,7 +2,7 @@
 // slots and computes the bytes that each tensor occupies; then it reads symbols and checks constraints, if the kernel
 // has any; then it checks for overlap. The bytes of a static tensor were computed by make(); those of an open tensor
 // (some extent or stride is known only at the call) are computed on the way, at about a nanosecond per dim.
-// bind_static() is a shorter path for kernels without symbols. Tested by tests/unit/bind_test.cc; timed by
+// bind_static() is a shorter path for kernels whose tensors have no open extents. Tested by tests/unit/bind_test.cc; timed by
 // bench/overhead (call/...).
 #include "runtime/call/packed_rules.h"
 
@@ -180,6 +180,22 @@ class PackedRules::Packer {
   std::vector<std::byte> bytes_;
 };
 
+/// The values of the symbols of a kernel whose tensors have no open extent or stride: one that serves many shapes, for calls of one shape.
+std::unique_ptr<int64_t[]> PackedRules::known_symbols(const strew_kernel& kernel) {  // NOLINT(modernize-avoid-c-arrays)
+  auto values = std::make_unique<int64_t[]>(kernel.symbol_count);                    // NOLINT(modernize-avoid-c-arrays)
+  for (uint32_t i = 0; i < kernel.symbol_count; ++i) {
+    const strew_symbol& symbol = kernel.symbols[i];
+    const strew_tensor_rule& rule = kernel.tensors[symbol.tensor];
+    if (symbol.is_stride == 0 || rule.strides != nullptr) {
+      values[i] = (symbol.is_stride == 0 ? rule.dims : rule.strides)[symbol.dim];
+      continue;
+    }
+    values[i] = 1;  // row-major; measure_tensors() has found that the product fits
+    for (uint32_t d = symbol.dim + 1; d < rule.rank; ++d) values[i] *= rule.dims[d];
+  }
+  return values;
+}
+
 Expected<PackedRules> PackedRules::make(const strew_kernel& kernel) {
   PackedRules made;
   Packer packer(kernel);
@@ -206,10 +222,12 @@ Expected<PackedRules> PackedRules::make(const strew_kernel& kernel) {
                           std::all_of(kernel.symbols, kernel.symbols + kernel.symbol_count,
                                       [](const strew_symbol& symbol) { return symbol.is_stride == 0; });
   made.data_ = static_cast<uint8_t>(kernel.data_count);
-  made.is_static_ = made.symbols_ == 0 && made.constraints_ == 0;
+  made.is_static_ = made.constraints_ == 0 && std::none_of(kernel.tensors, kernel.tensors + kernel.tensor_count,
+                                                           [](const strew_tensor_rule& rule) { return rule.is_open != 0; });
   if (made.is_static_) {
+    if (made.symbols_ != 0) made.known_ = known_symbols(kernel);
     Call call;
-    made.count_work(nullptr, call);
+    made.count_work(made.known_.get(), call);
     made.positions_ = call.positions;
     made.splits_ = call.splits;
     made.window_ = call.window;
@@ -355,7 +373,7 @@ bool PackedRules::bind_static(const TensorView* tensors, Call& call) const {
   uint32_t same_buffers = 0;
   if (results_overlap(bytes) && !may_overlap(tensors, bytes, same_buffers)) return false;
   call.data = data;
-  call.dyn = call.few_dyn.data();
+  call.dyn = known_.get();
   call.result_is_operand = same_buffers == results_;
   call.positions = positions_;
   call.splits = splits_;

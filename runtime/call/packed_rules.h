@@ -51,6 +51,7 @@ class PackedRules {
   };
   class Packer;
 
+  static std::unique_ptr<int64_t[]> known_symbols(const strew_kernel& kernel);  // NOLINT(modernize-avoid-c-arrays)
   const Slot* slots() const;
   const Term* terms() const;
   static int64_t evaluate(const Term& term, const int64_t* dyn);
@@ -68,11 +69,13 @@ class PackedRules {
 
   /// Per tensor a Slot with its dims and strides; then an array each of Symbol, Constraint and Term.
   std::unique_ptr<Line[]> lines_;  // NOLINT(modernize-avoid-c-arrays): one pointer, so that all members fit a cache line
-  // The counts of a Call of a kernel without symbols; for other kernels, each call evaluates the terms.
+  /// is_static_: the values of the symbols, which a kernel has that was built for several shapes; null: it has none.
+  std::unique_ptr<int64_t[]> known_;  // NOLINT(modernize-avoid-c-arrays): as lines_
+  // is_static_: the counts of every Call. For other kernels, each call evaluates the terms.
   int64_t positions_ = 0, splits_ = 0, window_ = 0, init_ = 0;
   uint8_t tensors_ = 0, results_ = 0, symbols_ = 0, data_ = 0;
   bool is_usable_ = false;
-  bool is_static_ = false;       ///< no symbols and no constraints
+  bool is_static_ = false;       ///< no tensor is open, and there are no constraints
   bool operands_share_ = false;  ///< every result and its operand are static with one layout, so they may be one buffer
   bool makes_result_ = false, may_overwrite_ = false;
   bool takes_addresses_ = false;

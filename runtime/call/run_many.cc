@@ -162,7 +162,7 @@ class SameShapes {
       if (c > 0 && indices == checked) continue;
       checked = indices;
       call_.data[kernel_.tensors[kernel_.index_tensor].data] = indices;
-      const strew_args args = arguments_of(call_);
+      const strew_args args = arguments_of(call_, callable_.program);
       strew_fault found;
       if (callable_.check_at_once(&args, 0, call_.positions, &found) != STREW_OK)
         return in_call(c, bad_index_error(kernel_, tensors(c), found, options.fault));
@@ -174,7 +174,7 @@ class SameShapes {
   void run_some(size_t begin, size_t end) const {
     std::array<void*, kMostAddresses> addresses;
     std::copy_n(call_.data, kernel_.data_count, addresses.begin());
-    strew_args args = arguments_of(call_);
+    strew_args args = arguments_of(call_, callable_.program);
     args.data = addresses.data();
     const FpEnvironment environment(callable_.computes_floats);
     strew_fault unused;

@@ -42,7 +42,8 @@ bool wants_a_build() { return !process_options().dump_dir.empty(); }
 }  // namespace
 
 bool is_cached(const Compiled& planned) {
-  return planned.backend != nullptr && !planned.backend->interprets() && !is_npu(planned.target) && planned.packed.bytes.empty();
+  return planned.backend != nullptr && !planned.backend->interprets() && !planned.backend->is_precompiled() &&
+         !is_npu(planned.target) && planned.packed.bytes.empty();
 }
 
 CacheEntry entry_of(const Compiled& planned) {
@@ -57,21 +58,21 @@ CacheEntry entry_of(const Compiled& planned) {
   return out;
 }
 
-Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned) {
+Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned, bool looks_again) {
   const std::shared_ptr<BuiltKernel> none;
   if (cache.is_off() || wants_a_build() || !is_cached(planned)) return none;
   STREW_TRY(machine_can_run(planned.target));
   const CacheEntry key = entry_of(planned);
-  STREW_ASSIGN(const std::optional<std::string> bytes, cache.find(key));
+  STREW_ASSIGN(const std::optional<std::string> bytes, cache.find(key, looks_again));
   if (!bytes) return none;
   auto object = link_object(*bytes, planned.symbol);
   if (!object.ok()) {
-    cache.reject(key, object.status().message());
+    cache.reject(key, object.status().message(), looks_again);
     return none;
   }
   const auto* const descriptor = static_cast<const strew_kernel*>((*object)->addresses[0]);
   if (!is_descriptor_of(*descriptor, planned)) {
-    cache.reject(key, "its code is that of another kernel");
+    cache.reject(key, "its code is that of another kernel", looks_again);
     return none;
   }
   return adopt_object(std::move(planned), std::move(*object));

@@ -2,6 +2,7 @@
 #include "runtime/disk_cache/disk_cache.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/fork_hooks.h"
 #include "base/log.h"
 #include "runtime/disk_cache/prune.h"
 
@@ -18,6 +20,16 @@ namespace {
 constexpr int64_t kPruneShare = 16;  // the folder is looked at after a process has written this share of the limit
 
 std::string reason() { return std::strerror(errno); }
+
+/// One mutex for all disk caches, so that fork() has one to lock: a child must not find it held by a thread that it does not have.
+std::mutex& mutex_of_all() {
+  static std::mutex& mutex = []() -> std::mutex& {
+    static std::mutex* const made = new std::mutex;
+    set_fork_hooks(ForkStage::disk_caches, {[] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); }});
+    return *made;
+  }();
+  return mutex;
+}
 
 }  // namespace
 
@@ -58,7 +70,8 @@ DiskCache::DiskCache(Settings settings, FolderCalls& calls) : settings_(std::mov
   if (settings_.folder.empty()) settings_.mode = CacheMode::off;
 }
 
-void DiskCache::note(Problem problem, const std::string& message) {
+void DiskCache::note(Problem problem, const std::string& message, bool is_quiet) {
+  if (is_quiet) return;
   (problem == Problem::shared || problem == Problem::damaged ? rejected_ : errors_).fetch_add(1, std::memory_order_relaxed);
   const bool is_new = !is_known_[static_cast<size_t>(problem)].exchange(true, std::memory_order_relaxed);
   if (is_new)
@@ -73,10 +86,10 @@ bool DiskCache::is_still_safe(const Folder& folder) {
 }
 
 /// Null: there is no folder, or none to be trusted.
-std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
-  const std::lock_guard lock(mutex_);
+std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use, bool is_quiet) {
+  const std::lock_guard lock(mutex_of_all());
   if (is_refused_) {
-    rejected_.fetch_add(1, std::memory_order_relaxed);
+    if (!is_quiet) rejected_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
   if (folder_ != nullptr && is_still_safe(*folder_)) return folder_;
@@ -88,11 +101,13 @@ std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
     folder_ = std::make_shared<const Folder>(Folder{std::move(*opened), info.st_dev, info.st_ino});
     return folder_;
   }
-  is_refused_ = opened.status().code() == Code::invalid_argument;
-  note(is_refused_ ? Problem::shared : Problem::folder,
-       is_refused_   ? opened.status().message() + "; no code is taken from " + settings_.folder
+  const bool is_shared = opened.status().code() == Code::invalid_argument;
+  if (is_shared && !is_quiet) is_refused_ = true;
+  note(is_shared ? Problem::shared : Problem::folder,
+       is_shared     ? opened.status().message() + "; no code is taken from " + settings_.folder
        : opened.ok() ? settings_.folder + ": " + reason()
-                     : opened.status().message());
+                     : opened.status().message(),
+       is_quiet);
   return nullptr;
 }
 
@@ -103,8 +118,8 @@ void DiskCache::refresh(int file) {
   if (std::abs(calls_.now() - static_cast<int64_t>(info.st_mtim.tv_sec)) > kRefreshSeconds) calls_.touch(file);
 }
 
-std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
-  const auto folder = open_folder(FolderUse::read);
+std::optional<std::string> DiskCache::look_up(const CacheEntry& key, bool is_quiet) {
+  const auto folder = open_folder(FolderUse::read, is_quiet);
   if (folder == nullptr) return std::nullopt;
   const std::string name = key.file_name(), path = settings_.folder + "/" + name;
   // O_NONBLOCK: a FIFO must not make us wait.
@@ -112,35 +127,37 @@ std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
   if (!file) {
     // ESTALE: another machine has removed it. ELOOP: it is a link. ENXIO: it is a socket or the like.
     if (errno == ELOOP || errno == ENXIO)
-      note(Problem::shared, path + ": it is no regular file");
+      note(Problem::shared, path + ": it is no regular file", is_quiet);
     else if (errno != ENOENT && errno != ESTALE)
-      note(Problem::read, path + ": cannot open: " + reason());
+      note(Problem::read, path + ": cannot open: " + reason(), is_quiet);
     return std::nullopt;
   }
   Expected<CacheEntry> entry = read_entry(calls_, file.get(), path);
   if (!entry.ok()) {
-    note(entry.status().code() == Code::io ? Problem::read : Problem::damaged, entry.status().message());
+    note(entry.status().code() == Code::io ? Problem::read : Problem::damaged, entry.status().message(), is_quiet);
     return std::nullopt;
   }
   if (!entry->has_key_of(key)) {
-    note(Problem::damaged, path + ": it holds another kernel than its name says");
+    note(Problem::damaged, path + ": it holds another kernel than its name says", is_quiet);
     return std::nullopt;
   }
   refresh(file.get());
   return std::move(entry->object);
 }
 
-Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key) {
+Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key, bool looks_again) {
   if (is_off()) return std::optional<std::string>();
-  std::optional<std::string> object = look_up(key);
+  std::optional<std::string> object = look_up(key, looks_again);
+  if (!object && looks_again) return object;
   (object ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
   if (object || settings_.mode != CacheMode::must_hit) return object;
   return unsupported("disk cache: no kernel for op " + key.op + " with schedule '" + key.schedule + "' for " + key.target +
                      " in " + settings_.folder + ", and mode must_hit compiles none");
 }
 
-void DiskCache::reject(const CacheEntry& key, const std::string& why) {
+void DiskCache::reject(const CacheEntry& key, const std::string& why, bool looks_again) {
   hits_.fetch_sub(1, std::memory_order_relaxed);
+  if (looks_again) return;
   misses_.fetch_add(1, std::memory_order_relaxed);
   note(Problem::damaged, path_of(key) + ": " + why);
 }
@@ -173,26 +190,27 @@ Status DiskCache::write(int folder, const CacheEntry& entry, size_t& bytes) {
 /// Looks at the whole folder where this process has not done so before, and then each time that it has written a share of the limit.
 void DiskCache::prune_sometimes(int folder, size_t published) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all());
     until_prune_ -= static_cast<int64_t>(published);
     if (until_prune_ > 0) return;
     until_prune_ = settings_.limit_bytes / kPruneShare;
   }
-  if (prunes_.exchange(true)) return;
+  const pid_t process = getpid();
+  if (prunes_.exchange(process) == process) return;
   Pruned pruned;
   if (const Status status = prune_folder(calls_, folder, settings_.limit_bytes, pruned); !status.ok())
     note(Problem::remove, settings_.folder + ": " + status.message());
-  prunes_ = false;
+  prunes_ = 0;
 }
 
 void DiskCache::publish(CacheEntry entry) {
   if (!writes() || static_cast<int64_t>(entry.object.size()) > std::min(settings_.limit_bytes, kMostEntryBytes / 2)) return;
-  const auto folder = open_folder(FolderUse::write);
+  const auto folder = open_folder(FolderUse::write, false);
   if (folder == nullptr) return;
   entry.written = calls_.now();
   size_t bytes = 0;
   if (const Status status = write(folder->file.get(), entry, bytes); !status.ok()) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all());
     folder_ = nullptr;  // it may have been removed, and another one made
     note(Problem::write, status.message());
     return;

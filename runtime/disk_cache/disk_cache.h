@@ -40,14 +40,16 @@ class DiskCache {
 
   bool is_off() const { return settings_.mode == CacheMode::off; }
   bool writes() const { return settings_.mode == CacheMode::read_write; }
+  bool must_hit() const { return settings_.mode == CacheMode::must_hit; }
   /// Absolute; empty if the cache is off.
   const std::string& folder() const { return settings_.folder; }
   std::string path_of(const CacheEntry& key) const { return settings_.folder + "/" + key.file_name(); }
 
-  /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none.
-  Expected<std::optional<std::string>> find(const CacheEntry& key);
-  /// The object that find() gave is of no use after all.
-  void reject(const CacheEntry& key, const std::string& why);
+  /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none. `looks_again`: if there
+  /// is none, the caller will ask again, so neither that nor what is wrong is counted, said, or a failure yet.
+  Expected<std::optional<std::string>> find(const CacheEntry& key, bool looks_again = false);
+  /// The object that find() gave is of no use after all. `looks_again`: as for find().
+  void reject(const CacheEntry& key, const std::string& why, bool looks_again = false);
   /// Writes the entry, unless the mode says not to; then removes files if there are too many.
   void publish(CacheEntry entry);
 
@@ -62,21 +64,22 @@ class DiskCache {
     ino_t number = 0;
   };
 
-  std::shared_ptr<const Folder> open_folder(FolderUse use);
+  std::shared_ptr<const Folder> open_folder(FolderUse use, bool is_quiet);
   bool is_still_safe(const Folder& folder);
-  std::optional<std::string> look_up(const CacheEntry& key);
+  std::optional<std::string> look_up(const CacheEntry& key, bool is_quiet);
   Status write(int folder, const CacheEntry& entry, size_t& bytes);
   void refresh(int file);
   void prune_sometimes(int folder, size_t published);
-  void note(Problem problem, const std::string& message);
+  void note(Problem problem, const std::string& message, bool is_quiet = false);
 
   Settings settings_;
   FolderCalls& calls_;
-  std::mutex mutex_;  // guards the three members below
+  // Guarded by the mutex of all disk caches:
   std::shared_ptr<const Folder> folder_;
-  bool is_refused_ = false;           ///< others can write to the folder
-  int64_t until_prune_ = 0;           ///< bytes that may be published before the next look at the whole folder
-  std::atomic<bool> prunes_ = false;  ///< a thread does
+  bool is_refused_ = false;  ///< others can write to the folder
+  int64_t until_prune_ = 0;  ///< bytes that may be published before the next look at the whole folder
+
+  std::atomic<pid_t> prunes_{0};  ///< in which process a thread does; a forked child has no such thread
   std::atomic<uint64_t> hits_{0}, misses_{0}, rejected_{0}, published_{0}, errors_{0};
   std::array<std::atomic<bool>, static_cast<size_t>(Problem::count)> is_known_ = {};
 };

@@ -103,6 +103,9 @@ static void test_ops(void) {
   request.target = "z80";
   FAILS(strew_prepare(op, &request, &prepared), STREW_CODE_INVALID_ARGUMENT, "z80");
   request.target = NULL;
+  request.compile = "later";
+  FAILS(strew_prepare(op, &request, &prepared), STREW_CODE_INVALID_ARGUMENT, "compile: 'later', expected one of blocking, background");
+  request.compile = NULL;
   request.size = 2;
   FAILS(strew_prepare(op, &request, &prepared), STREW_CODE_INVALID_ARGUMENT, "request.size: 2");
   CHECK(prepared == NULL);
@@ -337,7 +340,7 @@ static void test_runtimes(void) {
   strew_prepared* impossible;
   strew_kernel_ref *kernel = NULL, *kept = NULL;
   strew_pending* pending = NULL;
-  strew_stats stats = {sizeof(strew_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  strew_stats stats = {.size = sizeof(strew_stats)};
   int failed = 0;
   FAILS(strew_runtime_create(&options, NULL, NULL), STREW_CODE_INVALID_ARGUMENT, "out: null");
   options.threads = 100000;
@@ -346,6 +349,18 @@ static void test_runtimes(void) {
   options.target = "z80";
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "z80");
   options.target = NULL;
+  options.compile = "later";
+  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "compile: 'later', expected one of blocking, ");
+  options.compile = "blocking";
+  options.exact_shapes = -1;
+  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "exact_shapes");
+  options.exact_shapes = 0;
+  options.cache_mode = "writes";
+  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "cache_mode: 'writes', expected one of off, ");
+  options.cache_mode = NULL;
+  options.cache_limit_bytes = -1;
+  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "cache_limit_bytes");
+  options.cache_limit_bytes = 1 << 20;
   if (!OK(strew_runtime_create(&options, NULL, &runtime))) return;
 
   FAILS(strew_get(NULL, prepared, STREW_NO_TIMEOUT, &kernel), STREW_CODE_INVALID_ARGUMENT, "runtime: null");
@@ -681,7 +696,7 @@ static void test_loading(void) {
 static void test_object(const char* path) {
   strew_kernel_list* list = NULL;
   strew_runtime* runtime = NULL;
-  strew_stats stats = {sizeof(strew_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  strew_stats stats = {.size = sizeof(strew_stats)};
   strew_prepared* const prepared = prepare(kRows, NULL);
   strew_kernel_ref* kernel = NULL;
   Rows rows;

@@ -67,6 +67,12 @@ std::string reason_of(const Status& status) {
   return reason;
 }
 
+/// Does the backend generate code, which takes milliseconds, and which a library can hold?
+bool is_compiled(const std::string& backend) {
+  const Backend& each = *find_backend(backend);
+  return !each.interprets() && !each.is_precompiled();
+}
+
 /// The options of one kernel with all knobs as they are planned for it. A library's kernels are planned without a number of threads, by which
 /// the heuristic chooses; with all knobs given, kernels of the same request are the same.
 KernelOptions planned_options(const Op& op, const std::string& backend, KernelOptions options) {
@@ -135,7 +141,7 @@ Schedule EngineRoom::legal_schedule(Rng& rng, const std::string& backend, const 
 
 Status EngineRoom::add(std::vector<Engine>& engines, const Op& op, const std::string& backend, const KernelOptions& options) {
   if (only_records()) {
-    if (backend != "reference") options_.record(op, planned_options(op, backend, options));
+    if (is_compiled(backend)) options_.record(op, planned_options(op, backend, options));
     return {};
   }
   STREW_ASSIGN(Engine engine, one(op, backend, options));
@@ -146,7 +152,7 @@ Status EngineRoom::add(std::vector<Engine>& engines, const Op& op, const std::st
 Expected<Engine> EngineRoom::one(const Op& op, const std::string& backend, const KernelOptions& wanted) {
   KernelOptions options = wanted;
   options.backend = test::backend(backend);
-  if (options_.library != nullptr && backend != "reference") options = planned_options(op, backend, options);
+  if (options_.library != nullptr && is_compiled(backend)) options = planned_options(op, backend, options);
   Expected<Kernel> kernel = runtime_->get(op, options);
   if (!kernel.ok()) {
     return internal_error(fmt::format("backend {} says it can build this for target {}, schedule '{}', but: {}", backend,
@@ -178,15 +184,17 @@ Expected<std::vector<Engine>> EngineRoom::build(const Op& op, Rng rng, std::opti
     coverage_.asked(name);
     if (Status can = find_backend(name)->can_build(request); !can.ok()) {
       coverage_.refused(name, reason_of(can));
-      if (name == "llvm" && is_promised(op))
+      if ((name == "llvm" || name == "portable") && is_promised(op))
         return internal_error(fmt::format("backend {} refuses an op it must build: {}", name, can.message()));
       continue;
     }
     if (name == "halide" && options_.backend.empty() && !rng.chance(kHalidePercent)) continue;
     // Building takes most of the time, so an op usually gets either the heuristic's schedule or random ones.
-    if (wish && name != "llvm") continue;  // the runtime splits the work, whatever backend made the entries
-    const bool only_random = name != "reference" && (wish || (options_.schedules > 0 && rng.chance(45)));
-    const bool only_usual = name == "reference" || (options_.schedules == 1 && !only_random && rng.chance(60));
+    if (wish && (name == "halide" || name == "reference"))
+      continue;  // the runtime splits the work, whatever backend made the entries
+    const bool is_cheap = !is_compiled(name);
+    const bool only_random = name != "reference" && (wish || (!is_cheap && options_.schedules > 0 && rng.chance(45)));
+    const bool only_usual = name == "reference" || (!is_cheap && options_.schedules == 1 && !only_random && rng.chance(60));
     if (!only_random) STREW_TRY(add(engines, op, name, options));
     for (int n = 0; n < std::max(options_.schedules, wish ? 1 : 0) && !only_usual; ++n) {
       KernelOptions scheduled = options;

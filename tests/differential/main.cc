@@ -3,12 +3,13 @@
 //
 //   strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] [--require-coverage] [--verbose]
 //                      [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE] [--jobs J]
-//                      [--targets CPU,CPU...] [--write-manifest FILE]
+//                      [--targets CPU,CPU...] [--write-manifest FILE] [--no-executable-memory]
 //
 // The seed is printed first. A failure prints the op, the call, the first difference, the shrunk op, and the command
 // that replays it. --require-coverage first makes directed ops for every cell, split and phase of the coverage
 // tables, and fails if a legal one did not run. --op checks the op of that text, --iterations times. --jobs runs that
-// many processes. Exit status: 0 no difference, 1 a difference, 2 usage, 3 a fault in a thread of the pool.
+// many processes. --no-executable-memory makes the system refuse executable pages first. Exit status: 0 no difference,
+// 1 a difference, 2 usage, 3 a fault in a thread of the pool, 77 the system cannot refuse executable pages.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,6 +29,7 @@
 #include "tests/differential/check.h"
 #include "tests/differential/directed_op.h"
 #include "tests/differential/jobs.h"
+#include "tests/differential/no_executable_memory.h"
 #include "tests/differential/op_blueprint.h"
 #include "tests/differential/random_op.h"
 #include "tests/differential/shrink.h"
@@ -55,7 +57,7 @@ struct Options {
   double seconds = 0;
   std::string replay, op, seeds_file, manifest;
   int jobs = 1;
-  bool require_coverage = false, verbose = false;
+  bool require_coverage = false, verbose = false, no_executable_memory = false;
   EngineOptions engines;
 };
 
@@ -64,7 +66,7 @@ struct Options {
       stderr,
       "strew_differential: {}\nusage: strew_differential [--seed N] [--iterations M] [--seconds S] [--backend NAME] "
       "[--schedules K] [--jobs J] [--require-coverage] [--verbose] [--replay SEED:ITERATION] [--op TEXT] [--seeds-file FILE] "
-      "[--targets CPU,CPU...] [--write-manifest FILE]\n",
+      "[--targets CPU,CPU...] [--write-manifest FILE] [--no-executable-memory]\n",
       why);
   std::exit(2);
 }
@@ -110,6 +112,8 @@ Options parse(int argc, char** argv) {
       o.manifest = value();
     else if (flag == "--require-coverage")
       o.require_coverage = true;
+    else if (flag == "--no-executable-memory")
+      o.no_executable_memory = true;
     else if (flag == "--verbose")
       o.verbose = true;
     else
@@ -386,6 +390,13 @@ int write_manifest(Options o) {
 int main(int argc, char** argv) {
   strew::test::check_loads();
   const strew::test::Options options = strew::test::parse(argc, argv);
+  if (options.no_executable_memory) {
+    if (const std::string why = strew::test::forbid_executable_memory(); !why.empty()) {
+      constexpr int kSkipped = 77;
+      fmt::print("skipped: {}\n", why);
+      return kSkipped;
+    }
+  }
   if (!options.manifest.empty()) return strew::test::write_manifest(options);
   const bool alone = options.jobs <= 1 || !options.replay.empty() || !options.op.empty();
   return alone ? strew::test::run_alone(options) : strew::test::run_jobs(options);

@@ -100,7 +100,7 @@ Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rn
   if (!binder.ok()) return binder.status();
   strew::Call call;
   STREW_TRY(binder->bind(tensors, call));
-  strew_args args = arguments_of(call);
+  strew_args args = arguments_of(call, kernel.descriptor().program);
   const int64_t positions = call.positions;
   if (plan.checks_first) {
     for (const auto& [begin, end] : pieces(rng, positions))

@@ -88,6 +88,32 @@ TEST(KernelTable, TakesAKeyAgainThatItForgot) {
   }
 }
 
+TEST(KernelTable, ExchangesAKernelWhileOthersReadIt) {
+  KernelTable table;
+  const Kernel one = any_kernel(), two = any_kernel();
+  table.insert({3, 3}, one);
+  std::atomic<bool> stop{false};
+  std::atomic<int> misses{0};
+  std::thread reader([&] {
+    while (!stop.load()) {
+      const EpochReader reading;
+      const KernelTable::Entry* const found = table.find({3, 3}, reading.record());
+      if (found == nullptr || (found->kernel.state() != one.state() && found->kernel.state() != two.state())) misses.fetch_add(1);
+    }
+  });
+  for (int turn = 0; turn < 2000; ++turn) {
+    EXPECT_EQ(table.exchange({3, 3}, two).state(), one.state());
+    EXPECT_EQ(table.exchange({3, 3}, one).state(), two.state());
+  }
+  stop = true;
+  reader.join();
+  EXPECT_EQ(misses, 0);
+  EXPECT_EQ(table.size(), 1u);
+  ASSERT_NE(table.peek({3, 3}), nullptr);
+  EXPECT_EQ(table.peek({3, 3})->state(), one.state());
+  EXPECT_EQ(table.peek({4, 4}), nullptr);
+}
+
 TEST(KernelTable, TellsWhichEntryWasNotUsedForTheLongestTime) {
   KernelTable table;
   const Kernel kernel = any_kernel();

@@ -255,7 +255,7 @@ TEST(Kernel, ForcedChoicesThatCannotBeHonouredAreErrors) {
     return kernel.ok() ? "built by " + std::string(kernel->backend()) : kernel.status().message();
   };
   EXPECT_EQ(parse_backend("gpu").status().message(),
-            "backend: 'gpu', expected one of auto, llvm, halide, reference, npu-a3, npu-a5");
+            "backend: 'gpu', expected one of auto, llvm, halide, portable, reference, npu-a3, npu-a5");
   KernelOptions npu = with("llvm");
   npu.target = test::target("npu-a5");
   EXPECT_EQ(compile(op_of(data.op("")), npu).status().message(),
@@ -290,7 +290,7 @@ TEST(Kernel, OptionsThatNoTextStandsForAreErrors) {
   const auto number = static_cast<BackendChoice>(std::size(kBackendNames));
   EXPECT_EQ(name(number), "invalid");
   EXPECT_EQ(message([&](KernelOptions& o) { o.backend = number; }),
-            "backend: number 6, expected one of auto, llvm, halide, reference, npu-a3, npu-a5");
+            "backend: number 7, expected one of auto, llvm, halide, portable, reference, npu-a3, npu-a5");
   EXPECT_EQ(message([](KernelOptions& o) { o.threads = 1025; }), "threads: 1025, expected 0..1024");
   EXPECT_EQ(message([](KernelOptions& o) { o.schedule.strategy = static_cast<Strategy>(99); }),
             "schedule: strategy=99, expected sequential, positions, window, owner, radix, runs, clip or private");

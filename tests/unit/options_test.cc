@@ -60,11 +60,11 @@ std::string text_of_file(const std::string& path) {
 }
 
 TEST(Options, EveryFieldHasARow) {
-  const auto& [threads, pin, spin, cache, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify, target, costs,
-               wisdom, record, folder, mode, limit] = Options{};
-  const std::set<const void*> fields = {&threads, &pin,     &spin, &cache,  &compile_threads, &stack, &verbose, &dump,
-                                        &perf,    &jitdump, &gdb,  &verify, &target,          &costs, &wisdom,  &record,
-                                        &folder,  &mode,    &limit};
+  const auto& [threads, pin, spin, cache, compile, exact, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify,
+               target, costs, wisdom, record, folder, mode, limit] = Options{};
+  const std::set<const void*> fields = {&threads, &pin,     &spin,   &cache,  &compile, &exact, &compile_threads,
+                                        &stack,   &verbose, &dump,   &perf,   &jitdump, &gdb,   &verify,
+                                        &target,  &costs,   &wisdom, &record, &folder,  &mode,  &limit};
   EXPECT_EQ(kOptionRows.size(), fields.size());
   std::set<std::string> names;
   const std::string header = text_of_file("include/strew/options.h");
@@ -80,9 +80,10 @@ TEST(Options, EveryFieldHasARow) {
 }
 
 TEST(Options, NothingSetIsTheDefaults) {
-  EXPECT_EQ(values_in(read({}).options),
-            (std::vector<std::string>{"0", "0", "1000", "268435456", "0", "8388608", "off", "", "0", "0", "0", "0", "native", "",
-                                      "", "", "", "read_write", "268435456"}));
+  EXPECT_EQ(
+      values_in(read({}).options),
+      (std::vector<std::string>{"0", "0", "1000", "268435456", "blocking", "2", "0", "8388608", "off",        "",         "0",
+                                "0", "0", "0",    "native",    "",         "",  "",  "",        "read_write", "268435456"}));
   std::map<std::string, std::string> empty;
   for (const OptionRow& row : kOptionRows) empty[row.variable] = "";
   EXPECT_EQ(values_in(read(empty).options), values_in(Options{}));
@@ -94,6 +95,8 @@ TEST(Options, EachVariableSetsItsOwnField) {
                                                      {"STREW_PIN", "1"},
                                                      {"STREW_SPIN_US", "60000000"},
                                                      {"STREW_CACHE_BYTES", "9223372036854775807"},
+                                                     {"STREW_COMPILE", "must_hit"},
+                                                     {"STREW_EXACT_SHAPES", "7"},
                                                      {"STREW_COMPILE_THREADS", "3"},
                                                      {"STREW_COMPILE_STACK", "1048576"},
                                                      {"STREW_VERBOSE", "dump"},
@@ -170,7 +173,10 @@ TEST(Options, CheckNamesFieldValueAndRange) {
   EXPECT_EQ(message(&Options::compile_threads, 2000), "options: compile_threads is 2000, expected 0..1024");
   EXPECT_EQ(message(&Options::compile_stack_bytes, 4096), "options: compile_stack_bytes is 4096, expected 1048576..1073741824");
   EXPECT_EQ(message(&Options::verbose, static_cast<LogLevel>(9)),
-            "options: verbose is level 9, expected off, error, warn, cache, dispatch, compile or dump");
+            "options: verbose is number 9, expected off, error, warn, cache, dispatch, compile or dump");
+  EXPECT_EQ(message(&Options::compile, static_cast<CompileMode>(3)),
+            "options: compile is number 3, expected blocking, background or must_hit");
+  EXPECT_EQ(message(&Options::exact_shapes, -1), "options: exact_shapes is -1, expected 0..1048576");
   EXPECT_EQ(message(&Options::verify_every, uint64_t{1} << 63),
             "options: verify_every is 9223372036854775808, expected 0..9223372036854775807");
   EXPECT_THAT(message(&Options::dump_dir, std::string(5000, 'y')), HasSubstr("yyy...', expected a folder, 0..4095 bytes"));

@@ -14,7 +14,7 @@ import struct
 import sys
 
 # Libraries of others that an installation carries as they are: what their makers linked with is not up to us, what they could do to our process is.
-CARRIED = {"libHalide.so"}
+CARRIED = {"libHalide.so", "libautoschedule_adams2019.so", "libautoschedule_li2018.so", "libautoschedule_mullapudi2016.so"}
 
 ET_REL, ET_DYN = 1, 3
 PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_GNU_STACK, PT_GNU_RELRO = 1, 2, 3, 0x6474E551, 0x6474E552

@@ -54,10 +54,10 @@ CITED_FILE = re.compile(r"\b(?:base|compiler|runtime|schedules|backends|tests|to
 MACHINE_PATH = re.compile(r"(?<![\w.])/(work|farm|root|home)/")
 PUBLIC = "include/strew/"
 # Those that libstrew_rt is used with (cmake/strew_install.cmake).
-RUNTIME_HEADERS = ("abi", "call_options", "compiled_kernel", "dtype", "executor", "export", "library", "log", "machine_costs", "options", "scalar", "status", "strew_rt", "tensor_view", "version")
+RUNTIME_HEADERS = ("abi", "call_options", "compile_mode", "compiled_kernel", "dtype", "executor", "export", "library", "log", "machine_costs", "options", "scalar", "status", "strew_rt", "tensor_view", "version")
 UNVERSIONED = re.compile(r"^namespace strew\b(?!::inline v0\b)")
 # Backends that generate code read the plan, so that a mistake in canonicalisation or planning cannot hide in them and in the reference alike.
-PLAN_READERS = ("backends/llvm/", "backends/halide/", "backends/pto/")
+PLAN_READERS = ("backends/llvm/", "backends/halide/", "backends/portable/", "backends/pto/")
 OP_HEADERS = ("compiler/op/",) + tuple(f"strew/{name}.h" for name in ("builder", "forms", "op", "text", "verified", "verify"))
 PLAN_READERS_MAY_INCLUDE = ("strew/expr.h", "compiler/op/expr_math.h")
 READS_OP = re.compile(r"\b(VerifiedOp|tensor_slots|is_scatter|indices_of|ScatterDims|GatherDims|CombinerKind)\b"
@@ -271,6 +271,7 @@ PLANTS = [  # (rule that must find it, path, text)
     ("reference_reads_op", "backends/pto/a.h", OPEN + '#pragma once\n#include "strew/op.h"\n'),
     ("reference_reads_op", "backends/pto/a.h", OPEN + '#pragma once\n#include "compiler/op/combiner.h"\n'),
     ("reference_reads_op", "backends/llvm/compute/a.cc", OPEN + "bool f(const Op& op) { return true; }\n"),
+    ("reference_reads_op", "backends/portable/a.cc", OPEN + "bool f(const Op& op) { return true; }\n"),
     ("reference_reads_op", "backends/halide/a.cc", OPEN + "auto* s = std::get_if<Scatter>(&op);\n"),
     ("environment", "runtime/kernel.cc", OPEN + 'auto* v = std::getenv("A");\n'),
     ("silence", "compiler/plan/a.cc", OPEN + "  std::cerr << 1;\n"),

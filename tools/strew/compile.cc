@@ -28,10 +28,9 @@ std::string describe_object(const Compiled& kernel) {
 }
 
 Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
-  if (kernel.backend->interprets()) {
-    return unsupported("--emit obj: backend " + std::string(kernel.backend->name()) +
-                       " interprets the op and has no object code");
-  }
+  const std::string backend(kernel.backend->name());
+  if (kernel.backend->interprets()) return unsupported("--emit obj: backend " + backend + " interprets the op and has no object code");
+  if (kernel.backend->is_precompiled()) return unsupported("--emit obj: backend " + backend + " generates no code");
   STREW_TRY(disk_cache_functions().build(disk_cache_functions().options(), kernel));
   description = describe_object(kernel);
   return std::move(kernel.artifact.object);

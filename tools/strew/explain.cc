@@ -9,13 +9,16 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
 #include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/scratch_bytes.h"
+#include "runtime/shape_families.h"
 #include "strew/compiled_kernel.h"
+#include "strew/options.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
 #include "tools/strew/costs.h"
@@ -50,9 +53,10 @@ struct Explanation {
   std::vector<Choice> backends, strategies;
   std::string chosen, why;  ///< the backend that would run the kernel, or the reason why none can
   std::string schedule_source;
-  std::string run_checks;  ///< what `strew run` does about policy undefined
-  std::string library;     ///< with --library: does one of its kernels answer requests for this one?
-  CachedAt cache;          ///< where the disk cache has it, or would put it
+  std::string run_checks;                                 ///< what `strew run` does about policy undefined
+  std::optional<Expected<std::vector<Sharing>>> sharing;  ///< what becomes of requests that differ in extents; an NPU's have none
+  std::string library;  ///< with --library: does one of its kernels answer requests for this one?
+  CachedAt cache;       ///< where the disk cache has it, or would put it
   Guarantees guarantees;
 };
 
@@ -126,6 +130,24 @@ Expected<std::string> library_answer(const ImportedKernel& kernel, const Options
   return fmt::format("answers requests with {}, for {}, {}", found.symbol(), print(found.target()), print(found.schedule()));
 }
 
+/// What becomes of requests that differ in extents only (docs/service.md, "Shapes that keep changing").
+std::string sharing_text(const Expected<std::vector<Sharing>>& sharing) {
+  if (!sharing.ok()) return "  shapes      every request gets a kernel of its own: " + sharing.status().message() + "\n";
+  std::string out;
+  for (const Sharing& each : *sharing)
+    out += fmt::format("  {:<11} {} requests that differ in {} get kernels of their own; the next ones share {}\n",
+                       out.empty() ? "shapes" : "", each.exact, name(each.kind), each.op);
+  return out.empty() ? "  shapes      taken from each call\n" : out;
+}
+
+Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
+  if (!sharing.ok()) return {{"shared", false}, {"reason", sharing.status().message()}};
+  Json out = {{"shared", true}, {"families", Json::array()}};
+  for (const Sharing& each : *sharing)
+    out["families"].push_back({{"differ_in", name(each.kind)}, {"exact", each.exact}, {"op", each.op}});
+  return out;
+}
+
 /// Where the disk cache has the kernel, or would put it.
 CachedAt cache_answer(const Compiled& stages) {
   return disk_cache_functions().where_is(disk_cache_functions().options(), stages);
@@ -154,6 +176,7 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
                                          : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages);
+  if (!is_npu(stages.target)) out.sharing = explain_sharing(*kernel.op, options.kernel, process_options().exact_shapes);
   out.cache = cache_answer(stages);
   if (!options.libraries.empty()) {
     STREW_ASSIGN(out.library, library_answer(kernel, options));
@@ -212,6 +235,7 @@ std::string text_of(const Explanation& e) {
   if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
+  if (e.sharing) out += sharing_text(*e.sharing);
   if (!e.library.empty()) out += "  library     " + e.library + "\n";
   out += cache_text(e.cache);
   out += fmt::format("  descriptor  {}\n", descriptor_text(stages));
@@ -283,6 +307,7 @@ Json json_of(const Explanation& e) {
               {"descriptor", descriptor_json(stages)}};
   if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
   if (e.chosen.empty()) out["backend_reason"] = e.why;
+  if (e.sharing) out["shapes"] = sharing_json(*e.sharing);
   if (!e.library.empty()) out["library"] = e.library;
   if (!e.cache.path.empty()) out["cache"] = {{"file", e.cache.path}, {"hit", e.cache.is_there}, {"why", e.cache.why}};
   if (!stages.learned.from.empty()) out["wisdom"] = stages.learned.from;

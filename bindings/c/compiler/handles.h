@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,5 +46,16 @@ namespace strew::inline v0::c_api {
 strew_kernel_ref* make_ref(Kernel kernel);
 /// KernelOptions from the caller's struct, which may be null.
 Expected<KernelOptions> kernel_options(const strew_request* request);
+
+/// The value of an enum that has this name in `names`.
+template <class Enum>
+Expected<Enum> value_named(const char* field, std::string_view text, std::span<const std::string_view> names) {
+  std::string list;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (text == names[i]) return static_cast<Enum>(i);
+    list.append(i == 0 ? "" : ", ").append(names[i]);
+  }
+  return invalid_argument(std::string(field) + ": '" + std::string(text) + "', expected one of " + list);
+}
 
 }  // namespace strew::inline v0::c_api

@@ -29,6 +29,9 @@ Expected<KernelOptions> kernel_options(const strew_request* request) {
   if (known.target != nullptr) {
     STREW_ASSIGN(options.target, parse_target(known.target));
   }
+  if (known.compile != nullptr) {
+    STREW_ASSIGN(options.compile, value_named<CompileMode>("compile", known.compile, kCompileModes));
+  }
   return options;
 }
 

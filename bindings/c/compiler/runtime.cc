@@ -25,7 +25,7 @@ namespace {
 /// A kernel that a runtime answered a request with.
 struct RuntimeKernel final : strew_kernel_ref {
   explicit RuntimeKernel(Kernel given)
-      : strew_kernel_ref(*given.state()->callable, given.state()->is_plain), kernel(std::move(given)) {}
+      : strew_kernel_ref(*given.state()->callable, given.state()->plain() != nullptr), kernel(std::move(given)) {}
   Status run_otherwise(std::span<const TensorView> tensors, const CallOptions& options) const override {
     return kernel.run(tensors, options);
   }
@@ -66,8 +66,12 @@ using namespace strew::c_api;  // NOLINT(google-build-using-namespace)
 
 strew_options strew_options_from_environment(void) {
   const Options& options = process_options();
-  return {sizeof(strew_options),       options.threads,       options.compile_threads, options.cache_bytes,
-          options.compile_stack_bytes, options.target.c_str()};
+  return {sizeof(strew_options),        options.threads,
+          options.compile_threads,      options.cache_bytes,
+          options.compile_stack_bytes,  options.target.c_str(),
+          name(options.compile).data(), options.exact_shapes,
+          options.cache_dir.c_str(),    name(options.cache_mode).data(),
+          options.cache_limit_bytes};
 }
 
 strew_runtime* strew_runtime_process(void) {
@@ -85,6 +89,15 @@ strew_status strew_runtime_create(const strew_options* options, const strew_exec
     wanted.cache_bytes = known.cache_bytes;
     wanted.compile_stack_bytes = known.compile_stack_bytes;
     if (known.target != nullptr) wanted.target = known.target;
+    if (known.compile != nullptr) {
+      STREW_ASSIGN(wanted.compile, value_named<CompileMode>("compile", known.compile, kCompileModes));
+    }
+    wanted.exact_shapes = known.exact_shapes;
+    if (known.cache_dir != nullptr) wanted.cache_dir = known.cache_dir;
+    if (known.cache_mode != nullptr) {
+      STREW_ASSIGN(wanted.cache_mode, value_named<CacheMode>("cache_mode", known.cache_mode, kCacheModes));
+    }
+    wanted.cache_limit_bytes = known.cache_limit_bytes;
     STREW_TRY(check(wanted));
     auto runtime = std::make_unique<Runtime>(wanted, executor_of(executor));
     Runtime* const made = runtime.get();
@@ -183,8 +196,10 @@ strew_status strew_runtime_stats(const strew_runtime* runtime, strew_stats* stat
     STREW_TRY(check_not_null(stats, "stats"));
     STREW_TRY(known_fields(stats, {}, "stats").status());
     const Runtime::Stats now = runtime->runtime->stats();
-    const strew_stats filled{stats->size,           now.hits,    now.misses, now.built, now.failed, now.cancelled, now.evicted,
-                             now.build_nanoseconds, now.kernels, now.bytes};
+    const strew_stats filled{
+        stats->size,           now.hits,           now.misses,     now.built,     now.failed,      now.cancelled, now.evicted,
+        now.build_nanoseconds, now.kernels,        now.bytes,      now.stand_ins, now.generalised, now.disk_hits, now.disk_misses,
+        now.disk_rejected,     now.disk_published, now.disk_errors};
     std::memcpy(stats, &filled, std::min<size_t>(stats->size, sizeof filled));
     return {};
   });

@@ -40,7 +40,7 @@ Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> t
 
 Status check_indices(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
   if (callable.kernel.checks_first == 0) return {};
-  const strew_args args = arguments_of(call);
+  const strew_args args = arguments_of(call, callable.program);
   const int64_t positions = call.positions;
   strew_fault found{};
   const Phase phase{PhaseKind::check, callable.kernel.entries[STREW_ENTRY_check], args, {positions, 1, 1}};
@@ -56,7 +56,7 @@ void make_result(const Callable& callable, const Call& call) {
   if (__builtin_mul_overflow(count, result_bytes(kernel), &bytes)) bytes = int64_t{1} << 62;
   if (kernel.init_kind == STREW_COPY && logs(LogLevel::dispatch)) log_copy(kernel, count);
   const int64_t nanoseconds = whole_ns(callable.costs.of_bytes(bytes));
-  strew_args args = arguments_of(call);
+  strew_args args = arguments_of(call, callable.program);
   // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.
   const ExecutionLimits& limits = *callable.limits;
   const int threads = threads_for(nanoseconds, call.threads, limits);
@@ -73,7 +73,7 @@ Status run_phases(const Callable& callable, std::span<const TensorView> tensors,
   if (!callable.parts.empty()) return run_wide(callable, tensors, {call.threads, call.executor, fault});
   STREW_TRY(check_indices(callable, tensors, call, fault));
   make_result(callable, call);
-  apply(callable, call, tensors, arguments_of(call));
+  apply(callable, call, tensors, arguments_of(call, callable.program));
   return {};
 }
 

@@ -7,6 +7,7 @@ strew_differential: a backend, or one op for a bug that random ops meet only eve
 """
 
 HALIDE = (30, ("--backend", "halide"))
+PORTABLE = (30, ("--backend", "portable"))
 # Sixteen updates for each element, so that the order in which partial sums are added shows.
 DENSE_SUM = (30, ("--op", "strew1.scatter(operand=f32[4] indices=i32[64] updates=f32[64] inserted_window_dims=[0] "
                   "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add order=relaxed init=in_place)"))
@@ -156,4 +157,28 @@ BUGS = [
     ("halide: a vector's tail reads its neighbours",
      "update_.vectorize(var, lanes, Halide::TailStrategy::GuardWithIf);",
      "update_.vectorize(var, lanes, Halide::TailStrategy::RoundUp);", *HALIDE),
+    ("portable: dropped positions are applied",
+     "kept += f.m.inside[j];", "++kept;", *PORTABLE),
+    ("portable: two updates of one element meet in a block",
+     "if (places[entry & ((1U << kRowBits) - 1)] == places[r]) return r;",
+     "if (places[entry & ((1U << kRowBits) - 1)] == places[r]) break;", *PORTABLE),
+    ("portable: update - current is taken for current - update",
+     "if (swapped && !(commutes(root.op) && is_current(root.args[1]))) return nullptr;",
+     "if (swapped && !is_current(root.args[1])) return nullptr;", *PORTABLE),
+    ("portable: codes of 4 bits are not sign-extended",
+     "if (dtype == DType::i4) return add(table_.extend4, 1, code);", "", *PORTABLE),
+    ("portable: f64 is rounded twice on the way to a narrow float",
+     "add(narrow[static_cast<size_t>(Target4::odd_f32)], sizeof(float), number)",
+     "add(table_.convert[static_cast<size_t>(a)][static_cast<size_t>(Base::f32)], sizeof(float), number)", *PORTABLE),
+    ("portable: the part of a window past the end of a dim that wraps is lost",
+     "walk_range(level, shifted, j, second);", "if (level > 63) walk_range(level, shifted, j, second);", *PORTABLE),
+    ("portable: u64 index read as signed under clamp",
+     "if (f_.p.index_dtype == DType::u64) f_.loops.saturate(values, count);", "", *PORTABLE),
+    ("portable: listed positions are counted from the call's first",
+     "places[j] = base + (args->n_list + static_cast<int64_t>(some[j] & 0xffffffff)) * stride;",
+     "places[j] = base + static_cast<int64_t>(some[j] & 0xffffffff) * stride;", *PORTABLE),
+    ("portable: windows that are partly out of bounds are not filled",
+     "if (f.m.whole[j] == 0) fill->apply(f.m.places + j, 1);", "if (f.m.inside[j] == 0) fill->apply(f.m.places + j, 1);", *PORTABLE),
+    ("portable: a carry between position loops goes astray",
+     "const int64_t steps = carries ? 1 - extent : 1;", "const int64_t steps = carries ? -extent : 1;", *PORTABLE),
 ]

@@ -1,0 +1,176 @@
+// See blocks.h and docs/semantics.md section 3. Indices of 64 bits are clamped before anything is added to them, so bounds are as if computed in
+// unbounded integers. Values that are out of bounds are compared as unsigned numbers, so that one comparison finds negative ones, too.
+// Tested by tests/differential with indices at the extremes of every index type.
+#include "backends/portable/blocks.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace strew::inline v0::portable {
+
+void set_bases(const Frame& f) {
+  const std::vector<Slot>& slots = f.p.body.slots;
+  for (size_t s = 0; s < slots.size(); ++s) f.m.bases[s] = f.base(slots[s]);
+  f.m.bases[slots.size()] = f.base({f.p.index_tensor, f.p.index_log2_per_byte});
+}
+
+PositionBlocks::PositionBlocks(const Frame& frame, int64_t begin, int64_t end, bool only_result)
+    : first(begin),
+      f_(frame),
+      slots_(frame.p.body.slots.size()),
+      wanted_(only_result ? 1 : slots_),
+      rows_(frame, frame.p.positions, slots_ + 1, begin, end),
+      done_(begin) {}
+
+bool PositionBlocks::next() {
+  const int64_t most = f_.p.positions_per_block;
+  first = done_;
+  count = 0;
+  int64_t* const index_places = f_.m.places + static_cast<int64_t>(slots_) * most;
+  while (count < most) {
+    if (lo_ == hi_) {
+      if (!rows_.next()) break;
+      lo_ = rows_.lo;
+      hi_ = rows_.hi;
+    }
+    const int64_t take = std::min(most - count, hi_ - lo_);
+    const int64_t* const strides = rows_.inner_strides();
+    const auto stride_of = [&](size_t slot) { return strides == nullptr ? 0 : strides[slot]; };
+    const auto first_of = [&](size_t slot) { return rows_.row()[slot] + lo_ * stride_of(slot); };
+    for (size_t slot = 0; slot < wanted_; ++slot)
+      f_.loops.line(f_.m.places + static_cast<int64_t>(slot) * most + count, first_of(slot), stride_of(slot), take);
+    if (count == 0) {
+      indices_ = {nullptr, first_of(slots_), stride_of(slots_), 0};
+    } else {  // the block has parts of several rows
+      if (indices_.places == nullptr) f_.loops.line(index_places, indices_.base, indices_.pitch, count);
+      f_.loops.line(index_places + count, first_of(slots_), stride_of(slots_), take);
+      indices_ = {index_places, 0, 0, 0};
+    }
+    lo_ += take;
+    count += take;
+  }
+  done_ += count;
+  return count > 0;
+}
+
+bool PositionBlocks::is_indexed(size_t slot) const {
+  const Slot& s = f_.p.body.slots[slot];
+  return f_.p.gather ? s.tensor == f_.p.pairs : s.tensor < f_.p.pairs;
+}
+
+const int64_t* PositionBlocks::load(size_t k) {
+  const int64_t most = f_.p.positions_per_block;
+  int64_t* const values = f_.m.values + static_cast<int64_t>(k) * most;
+  Side from = indices_;
+  from.base += f_.at(f_.p.components[k].index_offset);
+  f_.loops.index[static_cast<size_t>(f_.p.index_dtype)](values, from, count);
+  return values;
+}
+
+/// Clears the flags of positions whose value is not in [0, largest].
+void PositionBlocks::require(uint8_t* flags, const int64_t* values, int64_t largest) {
+  drops = true;
+  if (largest < 0)
+    std::memset(flags, 0, static_cast<size_t>(count));
+  else
+    f_.loops.bound(flags, values, static_cast<uint64_t>(largest), count);
+}
+
+/// skip_element and fill_element, of windows of more than one element in this dim.
+void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
+  const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
+  int64_t *const start = f_.m.values + at, *const lo = f_.m.lo + at, *const hi = f_.m.hi + at;
+  if (f_.p.index_dtype == DType::u64) f_.loops.saturate(start, count);
+  f_.loops.clamp(start, -window, dim, count);
+  for (int64_t j = 0; j < count; ++j) {
+    lo[j] = std::max<int64_t>(-start[j], 0);
+    hi[j] = std::min(dim - start[j], window);
+    f_.m.inside[j] = static_cast<uint8_t>(f_.m.inside[j] & (lo[j] < hi[j] ? 1 : 0));
+    f_.m.whole[j] = static_cast<uint8_t>(f_.m.whole[j] & (hi[j] - lo[j] == window ? 1 : 0));
+  }
+  drops = true;
+}
+
+void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
+  const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
+  int64_t* const values = f_.m.values + at;
+  const int64_t dim = f_.at(c.dim), window = f_.at(c.window), largest = dim - window;
+  if (f_.p.normalize_negative) f_.loops.fold(values, dim, count);
+  switch (f_.p.oob) {
+    case OobPolicy::undefined:
+    case OobPolicy::error:
+      return;
+    case OobPolicy::skip_window:
+    case OobPolicy::fill_window:
+      return require(f_.m.inside, values, largest);
+    case OobPolicy::clamp:
+      if (f_.p.index_dtype == DType::u64) f_.loops.saturate(values, count);
+      f_.loops.clamp(values, 0, largest, count);
+      if (largest < 0) require(f_.m.inside, values, largest);
+      return;
+    case OobPolicy::skip_element:
+    case OobPolicy::fill_element:
+      if (!c.is_single) return cut(k, dim, window);
+      require(f_.m.inside, values, dim - 1);
+      return require(f_.m.whole, values, dim - 1);
+    case OobPolicy::wrap:
+      if (dim <= 0) return require(f_.m.inside, values, -1);
+      f_.loops.wrap(values, dim, f_.p.index_dtype == DType::u64, count);
+      if (c.is_single) return;
+      for (int64_t j = 0; j < count; ++j) f_.m.hi[at + j] = std::min(dim - values[j], window);
+      return;
+  }
+}
+
+void PositionBlocks::place() {
+  const int64_t most = f_.p.positions_per_block;
+  drops = false;
+  std::memset(f_.m.inside, 1, static_cast<size_t>(count));
+  std::memset(f_.m.whole, 1, static_cast<size_t>(count));
+  for (size_t k = 0; k < f_.p.components.size(); ++k) {
+    const ComponentNumbers& c = f_.p.components[k];
+    const int64_t* const values = load(k);
+    apply_policy(c, k);
+    const int64_t* const strides = f_.from(c.strides);
+    for (size_t slot = 0; slot < wanted_; ++slot)
+      if (is_indexed(slot)) f_.loops.advance(f_.m.places + static_cast<int64_t>(slot) * most, values, strides[slot], count);
+  }
+}
+
+bool PositionBlocks::find_bad(strew_fault* fault) {
+  bool any = false;
+  const auto largest_of = [&](const ComponentNumbers& c) { return f_.at(c.dim) - f_.at(c.window); };
+  for (size_t k = 0; k < f_.p.components.size(); ++k) {
+    const ComponentNumbers& c = f_.p.components[k];
+    load(k);
+    int64_t* const values = f_.m.values + static_cast<int64_t>(k) * f_.p.positions_per_block;
+    if (f_.p.normalize_negative) f_.loops.fold(values, f_.at(c.dim), count);
+    const int64_t largest = largest_of(c);
+    any |= largest < 0 || f_.loops.any_beyond(values, static_cast<uint64_t>(largest), count);
+  }
+  if (!any) return false;
+  for (int64_t j = 0; j < count; ++j) {
+    for (size_t k = 0; k < f_.p.components.size(); ++k) {
+      const int64_t* const values = f_.m.values + static_cast<int64_t>(k) * f_.p.positions_per_block;
+      const int64_t largest = largest_of(f_.p.components[k]);
+      if (largest >= 0 && static_cast<uint64_t>(values[j]) <= static_cast<uint64_t>(largest)) continue;
+      *fault = {first + j, static_cast<int64_t>(k), load(k)[j], largest};
+      return true;
+    }
+  }
+  return false;
+}
+
+void places_beside_results(const Frame& f, int64_t position, int64_t* places) {
+  const size_t slots = f.p.body.slots.size();
+  std::copy_n(f.m.bases, slots, places);
+  int64_t rest = position;
+  for (size_t l = f.p.positions.loops; l-- > 0;) {
+    const int64_t extent = f.extent(f.p.positions, l), coordinate = l == 0 ? rest : rest % extent;
+    if (l > 0) rest /= extent;
+    const int64_t* const strides = f.strides(f.p.positions, l, slots + 1);
+    for (size_t s = static_cast<size_t>(f.p.pairs); s < slots; ++s) places[s] += coordinate * strides[s];
+  }
+}
+
+}  // namespace strew::inline v0::portable

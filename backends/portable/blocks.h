@@ -1,0 +1,46 @@
+// PositionBlocks: walks index positions in blocks of Program::positions_per_block. Of each block it computes the places of all slots, loads the
+// index vectors, applies the out-of-bounds policy and moves the places of the indexed tensors. Tested by tests/differential.
+#pragma once
+
+#include "backends/portable/frame.h"
+
+namespace strew::inline v0::portable {
+
+class PositionBlocks {
+ public:
+  /// Positions [begin, end). `only_result`: of the body's slots, only that of result 0 is wanted.
+  PositionBlocks(const Frame& frame, int64_t begin, int64_t end, bool only_result = false);
+
+  /// Moves to the next block. False: there is none.
+  bool next();
+  /// Applies the policy and moves the places: sets m.inside, m.whole and, where windows are cut, m.values, m.lo and m.hi.
+  void place();
+  /// Is one of the block's indices out of bounds, as under policy error? Then fills *fault with the first.
+  bool find_bad(strew_fault* fault);
+
+  int64_t first = 0, count = 0;
+  bool drops = false;  ///< after place(): some position may be dropped or filled
+
+ private:
+  const int64_t* load(size_t component);
+  void apply_policy(const ComponentNumbers& c, size_t k);
+  void cut(size_t k, int64_t dim, int64_t window);
+  void require(uint8_t* flags, const int64_t* values, int64_t largest);
+  bool is_indexed(size_t slot) const;
+
+  const Frame& f_;
+  size_t slots_;   // of the body; one more is that of the indices
+  size_t wanted_;  // slots whose places are computed
+  NestRows rows_;
+  Side indices_;  // of the block's positions
+  int64_t lo_ = 0, hi_ = 0;
+  int64_t done_;
+};
+
+/// The places of a position's non-indexed slots, at `places` (one each), for entry list. Slots of results are set to the result's base.
+void places_beside_results(const Frame& frame, int64_t position, int64_t* places);
+
+/// Sets m.bases: of the body's slots and of the indices.
+void set_bases(const Frame& frame);
+
+}  // namespace strew::inline v0::portable

@@ -1,0 +1,207 @@
+// See entries.h. An entry takes the memory that it works in from the stack, as much as the program says.
+#include "backends/portable/entries.h"
+
+#include <algorithm>
+#include <array>
+
+#include "backends/portable/blocks.h"
+#include "backends/portable/windows.h"
+
+namespace strew::inline v0::portable {
+namespace {
+
+/// Moves the places of the positions that are kept to the front. Returns how many there are.
+int64_t keep_inside(const Frame& f, int64_t count) {
+  int64_t kept = 0;
+  for (size_t s = 0; s < f.p.body.slots.size(); ++s) {
+    int64_t* const places = f.m.places + static_cast<int64_t>(s) * f.p.positions_per_block;
+    kept = 0;
+    for (int64_t j = 0; j < count; ++j) {
+      places[kept] = places[j];
+      kept += f.m.inside[j];
+    }
+  }
+  return kept;
+}
+
+/// Applies a block whose windows nothing cuts; dropped positions of a gather are filled.
+void apply_uniform(const Frame& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
+  if (!block.drops || f.loops.all(f.m.inside, block.count)) return windows.apply(f.m.places, block.count);
+  if (fill == nullptr) return windows.apply(f.m.places, keep_inside(f, block.count));
+  for (int64_t j = 0; j < block.count;) {
+    int64_t end = j + 1;
+    while (end < block.count && f.m.inside[end] == f.m.inside[j]) ++end;
+    (f.m.inside[j] != 0 ? windows : *fill).apply(f.m.places + j, end - j);
+    j = end;
+  }
+}
+
+/// Applies a block position by position. What is out of bounds is filled first.
+void apply_cut(const Frame& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
+  if (fill != nullptr) {
+    for (int64_t j = 0; j < block.count; ++j)
+      if (f.m.whole[j] == 0) fill->apply(f.m.places + j, 1);
+    fill->flush();
+  }
+  for (int64_t j = 0; j < block.count; ++j)
+    if (f.m.inside[j] != 0) windows.apply_cut(j);
+}
+
+void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) {
+  set_bases(f);
+  Windows windows(f, f.p.body, cut, f.m.rows, f.m.columns, f.p.ahead);
+  Windows filler(f, f.p.fill, cut, f.m.fill_rows, f.m.fill_columns, 0);
+  Windows* const fill = f.p.fill.outputs.empty() ? nullptr : &filler;
+  const bool cuts = windows.cuts();
+  PositionBlocks block(f, begin, end);
+  while (block.next()) {
+    block.place();
+    if (cuts)
+      apply_cut(f, block, windows, fill);
+    else
+      apply_uniform(f, block, windows, fill);
+  }
+  windows.flush();
+  filler.flush();
+}
+
+/// The program's frame, in memory on the stack of the function that this stands in.
+#define STREW_PORTABLE_FRAME(args)                                     \
+  const auto& program = *static_cast<const Program*>((args)->program); \
+  const Frame f(*(args), static_cast<char*>(__builtin_alloca(static_cast<size_t>(program.memory.bytes))))
+
+int32_t range(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args);
+  apply_positions(f, begin, end, program.cuts_columns ? WindowCut::columns : WindowCut::none);
+  return STREW_OK;
+}
+
+int32_t clip(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args);
+  apply_positions(f, begin, end, WindowCut::owned);
+  return STREW_OK;
+}
+
+int32_t check(const strew_args* args, int64_t begin, int64_t end, strew_fault* fault) {
+  STREW_PORTABLE_FRAME(args);
+  set_bases(f);
+  PositionBlocks block(f, begin, end, true);
+  while (block.next())
+    if (block.find_bad(fault)) return STREW_FAULT;
+  return STREW_OK;
+}
+
+int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args);
+  set_bases(f);
+  auto* const keys = static_cast<uint32_t*>(const_cast<void*>(args->key));
+  PositionBlocks block(f, begin, end, true);
+  while (block.next()) {
+    block.place();
+    f.loops.keys(keys + (block.first - args->n_list), f.m.places, f.m.inside, f.m.bases[0], program.key_unit, block.count);
+  }
+  return STREW_OK;
+}
+
+int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args);
+  set_bases(f);
+  const auto* const entries = static_cast<const uint64_t*>(args->pos);
+  const int64_t pitch = program.positions_per_block, unit = program.key_unit;
+  const size_t slots = program.body.slots.size(), results = static_cast<size_t>(program.pairs);
+  Windows windows(f, program.body, WindowCut::none, f.m.rows, f.m.columns, program.ahead);
+  const bool is_line = program.positions.loops <= 1;
+  const int64_t* const strides = program.positions.loops == 1 ? f.strides(program.positions, 0, slots + 1) : nullptr;
+  for (int64_t at = begin; at < end; at += pitch) {
+    const int64_t count = std::min(pitch, end - at);
+    const uint64_t* const some = entries + at;
+    for (size_t s = 0; s < slots; ++s) {
+      int64_t* const places = f.m.places + static_cast<int64_t>(s) * pitch;
+      const int64_t base = f.m.bases[s], stride = strides == nullptr ? 0 : strides[s];
+      if (s < results) {
+        // Results have the same strides, but their elements may have different sizes.
+        const int64_t each = unit * std::max(1, program.body.slots[s].bits / 8) / std::max(1, program.body.slots[0].bits / 8);
+        for (int64_t j = 0; j < count; ++j) places[j] = base + static_cast<int64_t>(some[j] >> 32) * each;
+      } else if (is_line) {
+        for (int64_t j = 0; j < count; ++j)
+          places[j] = base + (args->n_list + static_cast<int64_t>(some[j] & 0xffffffff)) * stride;
+      }
+    }
+    for (int64_t j = 0; j < count && !is_line; ++j) {
+      places_beside_results(f, args->n_list + static_cast<int64_t>(some[j] & 0xffffffff), f.m.row);
+      for (size_t s = results; s < slots; ++s) f.m.places[static_cast<int64_t>(s) * pitch + j] = f.m.row[s];
+    }
+    windows.apply(f.m.places, count);
+  }
+  windows.flush();
+  return STREW_OK;
+}
+
+/// Dense rows of the operands, by stores that bypass the caches.
+void stream_row(const Frame& f, const Body& body, const int64_t* row, int64_t lo, int64_t length) {
+  for (const Output& output : body.outputs) {
+    const auto place = [&](int32_t slot) { return row[slot] + lo * output.bytes; };
+    f.loops.stream({{nullptr, place(output.to), 0, 1}, {nullptr, place(output.from), 0, 1}, 1, length * output.bytes});
+  }
+}
+
+int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args);
+  const Body& body = program.init;
+  const size_t slots = body.slots.size();
+  for (size_t s = 0; s < slots; ++s) f.m.bases[s] = f.base(body.slots[s]);
+  NestRows rows(f, program.init_nest, slots, begin, end);
+  const int64_t* const steps = rows.inner_strides();
+  BodyRunner runner(f, body, steps, f.m.columns);
+  bool streams = (args->flags & STREW_STREAM) != 0 && program.init_moves && steps != nullptr;
+  for (const Output& output : body.outputs)
+    streams = streams && steps[output.to] == output.bytes && steps[output.from] == output.bytes;
+  const int64_t pitch = program.positions_per_block;
+  int64_t count = 0, length = 0;
+  const auto flush = [&] {
+    runner.run(f.m.rows, pitch, count, length);
+    count = 0;
+  };
+  while (rows.next()) {
+    if (streams) {
+      stream_row(f, body, rows.row(), rows.lo, rows.hi - rows.lo);
+      continue;
+    }
+    if (count == pitch || length != rows.hi - rows.lo) flush();
+    length = rows.hi - rows.lo;
+    for (size_t s = 0; s < slots; ++s)
+      f.m.rows[static_cast<int64_t>(s) * pitch + count] = rows.row()[s] + (steps == nullptr ? 0 : rows.lo * steps[s]);
+    ++count;
+  }
+  flush();
+  return STREW_OK;
+}
+
+int32_t merge(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args);
+  for (size_t i = 0; i < program.merge.size(); ++i) {
+    const Body& body = program.merge[i];
+    std::array<int64_t, 2> places{}, steps{};
+    for (size_t s = 0; s < body.slots.size(); ++s) {
+      const Slot& slot = body.slots[s];
+      const char* const table = static_cast<const char*>(args->scratch) + args->k0 * static_cast<int64_t>(i);
+      steps[s] = slot.bits / 8;
+      places[s] = (slot.is_scratch ? static_cast<int64_t>(reinterpret_cast<intptr_t>(table)) : f.base(slot)) + begin * steps[s];
+    }
+    BodyRunner(f, body, steps.data(), f.m.columns).run(places.data(), 1, 1, end - begin);
+  }
+  return STREW_OK;
+}
+
+#undef STREW_PORTABLE_FRAME
+
+}  // namespace
+
+strew_entry entry_of(EntryKind kind) {
+#define STREW_PORTABLE_ENTRY(kind, what) kind,
+  static constexpr strew_entry kEntries[] = {STREW_ENTRIES(STREW_PORTABLE_ENTRY)};
+#undef STREW_PORTABLE_ENTRY
+  return kEntries[static_cast<size_t>(kind)];
+}
+
+}  // namespace strew::inline v0::portable

@@ -1,0 +1,148 @@
+// See frame.h.
+#include "backends/portable/frame.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace strew::inline v0::portable {
+namespace {
+
+constexpr int64_t kLine = 64;
+
+/// Hands out pieces of memory that begins at 0, each on a cache line.
+class Carver {
+ public:
+  template <class T>
+  T* take(int64_t count) {
+    const int64_t at = bytes_;
+    bytes_ += (count * static_cast<int64_t>(sizeof(T)) + kLine - 1) / kLine * kLine;
+    return reinterpret_cast<T*>(at);
+  }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  int64_t bytes_ = 0;
+};
+
+int64_t most_slots(const Program& p) {
+  size_t slots = p.body.slots.size() + 1;
+  for (const Body* body : {&p.init, &p.fill}) slots = std::max(slots, body->slots.size());
+  return static_cast<int64_t>(slots);
+}
+
+int64_t most_columns(const Program& p) {
+  int64_t bytes = 0;
+  const auto count = [&](const Body& body) { bytes = std::max(bytes, body.column_bytes * body.lanes); };
+  count(p.body);
+  count(p.init);
+  for (const Body& body : p.merge) count(body);
+  return bytes;
+}
+
+bool keeps_starts_apart(const Program& p) { return p.has_cut_windows; }
+
+}  // namespace
+
+int64_t block_positions(const Program& p) {
+  constexpr int64_t kBlockBytes = 24 << 10, kMost = 128, kLeast = 8;
+  const auto slots = most_slots(p), components = static_cast<int64_t>(p.components.size());
+  const int64_t lists = 2 * slots + (p.fill.outputs.empty() ? 0 : slots) + components * (keeps_starts_apart(p) ? 3 : 1) + 1;
+  return std::clamp<int64_t>(kBlockBytes / (lists * static_cast<int64_t>(sizeof(int64_t))), kLeast, kMost);
+}
+
+FrameMemory lay_out(const Program& p) {
+  Carver carver;
+  FrameMemory m;
+  const int64_t slots = most_slots(p), block = p.positions_per_block, components = static_cast<int64_t>(p.components.size());
+  m.numbers = carver.take<int64_t>(p.dynamic.empty() ? 0 : static_cast<int64_t>(p.numbers.size()));
+  m.bases = carver.take<int64_t>(slots);
+  m.row = carver.take<int64_t>(slots);
+  m.coordinates = carver.take<int64_t>(std::max(p.positions.loops, p.init_nest.loops));
+  m.places = carver.take<int64_t>(slots * block);
+  m.values = carver.take<int64_t>(components * block);
+  const int64_t bounds = keeps_starts_apart(p) ? components * block : 0;
+  m.lo = carver.take<int64_t>(bounds);
+  m.hi = carver.take<int64_t>(bounds);
+  m.inside = carver.take<uint8_t>(block);
+  m.whole = carver.take<uint8_t>(block);
+  m.rows = carver.take<int64_t>(slots * block);
+  m.fill_rows = carver.take<int64_t>(p.fill.outputs.empty() ? 0 : slots * block);
+  m.walk = carver.take<int64_t>(slots * 2 * static_cast<int64_t>(p.window.loops + 1));
+  m.seen = carver.take<uint32_t>(p.body.reads_results ? kSeen : 0);
+  m.columns = carver.take<char>(most_columns(p));
+  m.fill_columns = carver.take<char>(p.fill.column_bytes * p.fill.lanes);
+  m.bytes = carver.bytes() + kLine;  // the stack's piece may begin anywhere
+  return m;
+}
+
+Frame::Frame(const strew_args& arguments, char* memory)
+    : p(*static_cast<const Program*>(arguments.program)), args(arguments), loops(*p.loops) {
+  m = p.memory;
+  const intptr_t first = (reinterpret_cast<intptr_t>(memory) + kLine - 1) & -kLine;
+  const auto move = [first](auto*&... pieces) {
+    ((pieces = reinterpret_cast<std::remove_reference_t<decltype(pieces)>>(reinterpret_cast<intptr_t>(pieces) + first)), ...);
+  };
+  move(m.numbers, m.bases, m.row, m.coordinates, m.places, m.values, m.lo, m.hi, m.rows, m.fill_rows, m.walk);
+  move(m.inside, m.whole, m.seen, m.columns, m.fill_columns);
+  numbers_ = p.numbers.data();
+  if (p.dynamic.empty()) return;
+  std::copy(p.numbers.begin(), p.numbers.end(), m.numbers);
+  for (const Program::Dynamic& each : p.dynamic) {
+    auto value = static_cast<uint64_t>(each.factor);
+    for (const int symbol : each.symbols) value *= static_cast<uint64_t>(args.dyn[symbol]);
+    m.numbers[each.at] = static_cast<int64_t>(value);
+  }
+  numbers_ = m.numbers;
+}
+
+NestRows::NestRows(const Frame& frame, const Nest& nest, size_t slots, int64_t begin, int64_t end)
+    : frame_(frame), nest_(nest), slots_(slots), at_(begin), end_(end) {
+  std::copy_n(frame_.m.bases, slots_, frame_.m.row);
+  if (nest_.loops == 0 || begin >= end) return;
+  inner_ = frame_.extent(nest_, nest_.loops - 1);
+  inner_strides_ = frame_.strides(nest_, nest_.loops - 1, slots_);
+  if (nest_.loops == 1) {
+    lo = hi = begin;
+    return;
+  }
+  lo = hi = begin % inner_;
+  int64_t rest = begin / inner_;
+  for (size_t l = nest_.loops - 1; l-- > 0;) {
+    const int64_t extent = frame_.extent(nest_, l), coordinate = l == 0 ? rest : rest % extent;
+    rest /= extent;
+    frame_.m.coordinates[l] = coordinate;
+    const int64_t* const strides = frame_.strides(nest_, l, slots_);
+    for (size_t s = 0; s < slots_; ++s) frame_.m.row[s] += coordinate * strides[s];
+  }
+}
+
+void NestRows::advance() {
+  for (size_t l = nest_.loops - 1; l-- > 0;) {
+    const int64_t* const strides = frame_.strides(nest_, l, slots_);
+    const int64_t extent = frame_.extent(nest_, l);
+    const bool carries = ++frame_.m.coordinates[l] == extent && l > 0;
+    if (carries) frame_.m.coordinates[l] = 0;
+    const int64_t steps = carries ? 1 - extent : 1;
+    for (size_t s = 0; s < slots_; ++s) frame_.m.row[s] += steps * strides[s];
+    if (!carries) return;
+  }
+}
+
+bool NestRows::next() {
+  if (at_ >= end_) return false;
+  if (nest_.loops <= 1) {  // one row
+    hi = nest_.loops == 0 ? end_ - at_ : end_;
+    at_ = end_;
+    return true;
+  }
+  if (!is_first_) {
+    advance();
+    lo = 0;
+  }
+  is_first_ = false;
+  hi = std::min(inner_, lo + (end_ - at_));
+  at_ += hi - lo;
+  return true;
+}
+
+}  // namespace strew::inline v0::portable

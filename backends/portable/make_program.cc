@@ -1,0 +1,226 @@
+// make_program(): the numbers, nests and bodies of a plan. See program.h.
+#include <algorithm>
+#include <string>
+
+#include "backends/portable/compile_body.h"
+#include "backends/portable/frame.h"
+#include "backends/portable/program.h"
+#include "schedules/entries.h"
+#include "schedules/strategies/private_tables.h"
+
+namespace strew::inline v0::portable {
+namespace {
+
+Status decline(const std::string& why) { return unsupported("backend portable: " + why); }
+
+/// The expression for an element that init writes: `current`, which is an operand's element or the fill value, converted to the result's dtype.
+Expr init_graph(const Plan& plan) {
+  Expr graph;
+  for (int i = 0; i < plan.pairs; ++i) {
+    const DType to = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
+    if (plan.init_kind == InitKind::fill) {
+      graph.nodes.push_back({ExprOp::literal, to, {}, 0, plan.init_fill[static_cast<size_t>(i)]});
+    } else {
+      const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype;
+      graph.nodes.push_back({ExprOp::update, from, {}, i, {}});
+      if (from != to) graph.nodes.push_back({ExprOp::convert, to, {static_cast<int32_t>(graph.nodes.size()) - 1}, 0, {}});
+    }
+    graph.results.push_back(static_cast<int32_t>(graph.nodes.size()) - 1);
+  }
+  return graph;
+}
+
+DType same_width_integer(DType dtype) { return bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64; }
+
+/// The expression for one element of result `pair`: `current` is the result's element, `update` the private table's. An element of a float
+/// table that still holds the bits of the combiner's identity was not updated, so the result's element is kept: combining it would turn a
+/// signalling NaN there into a quiet one. Integers need no such care.
+Expr merge_graph(ExprOp op, DType dtype, int pair) {
+  Expr graph;
+  const auto push = [&](ExprNode node) {
+    graph.nodes.push_back(std::move(node));
+    return static_cast<int32_t>(graph.nodes.size()) - 1;
+  };
+  const int32_t current = push({ExprOp::current, dtype, {}, pair, {}}), table = push({ExprOp::update, dtype, {}, pair, {}});
+  int32_t result = push({merge_of(op), dtype, {current, table}, 0, {}});
+  if (is_float(dtype)) {
+    const DType code = same_width_integer(dtype);
+    const int32_t table_code = push({ExprOp::bitcast, code, {table}, 0, {}});
+    const int32_t identity = push({ExprOp::literal, code, {}, 0, Scalar{code, {*identity_bits(op, dtype), 0}}});
+    const int32_t untouched = push({ExprOp::eq, DType::boolean, {table_code, identity}, 0, {}});
+    result = push({ExprOp::select, dtype, {untouched, current, result}, 0, {}});
+  }
+  graph.results = {result};
+  return graph;
+}
+
+class Maker {
+ public:
+  Maker(const Plan& plan, const Schedule& schedule, const Loops& table) : plan_(plan), schedule_(schedule), table_(table) {}
+
+  std::shared_ptr<const Program> run() {
+    p_.loops = &table_;
+    make_bodies();
+    make_positions();
+    make_window();
+    make_init();
+    make_merge();
+    p_.memory = lay_out(p_);
+    return std::make_shared<const Program>(std::move(p_));
+  }
+
+ private:
+  const PlanTensor& tensor(int t) const { return plan_.tensors[static_cast<size_t>(t)]; }
+  int64_t unit(int t) const { return place_unit(tensor(t).dtype); }
+
+  Number add(const Term& term, int64_t factor = 1) {
+    const auto at = static_cast<Number>(p_.numbers.size());
+    const auto product = static_cast<int64_t>(static_cast<uint64_t>(term.factor) * static_cast<uint64_t>(factor));
+    p_.numbers.push_back(product);
+    if (!term.is_static()) p_.dynamic.push_back({at, product, term.symbols});
+    return at;
+  }
+  Number add_strides(const std::vector<Term>& strides, const std::vector<Slot>& slots) {
+    const auto at = static_cast<Number>(p_.numbers.size());
+    for (const Slot& slot : slots) add(strides[static_cast<size_t>(slot.tensor)], unit(slot.tensor));
+    return at;
+  }
+  /// `extra`: a further slot, or -1.
+  Nest add_nest(const std::vector<Loop>& loops, const std::vector<Slot>& slots, int extra) {
+    Nest nest;
+    nest.loops = static_cast<uint32_t>(loops.size());
+    nest.extents = static_cast<Number>(p_.numbers.size());
+    for (const Loop& loop : loops) add(loop.extent);
+    nest.strides = static_cast<Number>(p_.numbers.size());
+    for (const Loop& loop : loops) {
+      add_strides(loop.strides, slots);
+      if (extra >= 0) add(loop.strides[static_cast<size_t>(extra)], unit(extra));
+    }
+    return nest;
+  }
+
+  void make_bodies() {
+    BodyRequest request{plan_.combine, plan_, {}, {}, {}, {}};
+    int extras = 0;
+    for (const PlanTensor& t : plan_.tensors) extras += t.role == Role::extra ? 1 : 0;
+    for (int i = 0; i < plan_.pairs; ++i) {
+      request.results.push_back(plan_.result(i));
+      request.currents.push_back(plan_.gather ? plan_.operand(i) : plan_.result(i));
+      if (!plan_.gather) request.updates.push_back(plan_.update(i));
+    }
+    for (int i = 0; i < extras; ++i) request.extras.push_back(plan_.extra(i));
+    p_.body = compile_body(request, table_);
+    if (plan_.oob == OobPolicy::fill_element || plan_.oob == OobPolicy::fill_window) {
+      request.current = &plan_.gather_fill;
+      request.slots = p_.body.slots;
+      p_.fill = compile_body(request, table_);
+    }
+  }
+
+  void make_positions() {
+    p_.pairs = plan_.pairs;
+    p_.gather = plan_.gather;
+    p_.index_dtype = plan_.index_dtype;
+    p_.index_log2_per_byte = log2_per_byte(plan_.index_dtype);
+    p_.index_tensor = plan_.indices();
+    p_.oob = plan_.oob;
+    p_.normalize_negative = plan_.normalize_negative;
+    p_.cuts_columns = schedule_.strategy == Strategy::window;
+    p_.fences = plan_.kind == PlanKind::general && !plan_.unique.holds;
+    p_.ahead = plan_.gather ? -schedule_.prefetch : schedule_.prefetch;
+    p_.positions = add_nest(plan_.positions, p_.body.slots, plan_.indices());
+    for (const Component& c : plan_.components) {
+      ComponentNumbers n;
+      n.index_offset = add(c.index_offset, unit(plan_.indices()));
+      n.dim = add(c.dim);
+      n.window = add(c.window);
+      n.strides = add_strides(c.strides, p_.body.slots);
+      n.is_single = c.window.is(1);
+      p_.components.push_back(n);
+    }
+    if (!plan_.gather) p_.key_unit = key_unit(plan_) * unit(plan_.result(0));
+  }
+
+  void make_window() {
+    p_.window = add_nest(plan_.window, p_.body.slots, -1);
+    for (const Loop& loop : plan_.window) {
+      p_.window_loops.push_back({loop.component, loop.moved_by, add(loop.scale)});
+      const bool cuts = loop.component >= 0 && !plan_.components[static_cast<size_t>(loop.component)].window.is(1);
+      p_.has_cut_windows |= cuts;
+    }
+    // Under these policies a window may be cut, or filled in part, although no loop of more than one iteration is moved.
+    p_.positions_per_block = block_positions(p_);
+  }
+
+  void make_init() {
+    if (plan_.gather || plan_.init_kind == InitKind::in_place) return;
+    const Expr graph = init_graph(plan_);
+    BodyRequest request{graph, plan_, {}, {}, {}, {}};
+    p_.init_moves = plan_.init_kind == InitKind::copy;
+    for (int i = 0; i < plan_.pairs; ++i) {
+      request.results.push_back(plan_.result(i));
+      request.updates.push_back(plan_.operand(i));
+      p_.init_moves &=
+          tensor(plan_.result(i)).dtype == tensor(plan_.operand(i)).dtype && bits(tensor(plan_.result(i)).dtype) >= 8;
+    }
+    p_.init = compile_body(request, table_);
+    p_.init_nest = add_nest(plan_.init, p_.init.slots, -1);
+  }
+
+  void make_merge() {
+    const std::vector<EntryKind> entries = entries_of(plan_, schedule_);
+    if (std::find(entries.begin(), entries.end(), EntryKind::merge) == entries.end()) return;
+    for (int i = 0; i < plan_.pairs; ++i) {
+      const Expr graph = merge_graph(combiner_of(plan_, i), tensor(plan_.result(i)).dtype, 0);
+      BodyRequest request{graph, plan_, {plan_.result(i)}, {plan_.result(i)}, {}, {}};
+      request.updates_are_tables = true;
+      p_.merge.push_back(compile_body(request, table_));
+    }
+  }
+
+  const Plan& plan_;
+  const Schedule& schedule_;
+  const Loops& table_;
+  Program p_;
+};
+
+}  // namespace
+
+Status portable_can_build(const Plan& plan) {
+  const auto computes = [](DType dtype) { return info(dtype).arithmetic; };
+  if (plan.init_kind == InitKind::copy && !plan.gather) {
+    for (int i = 0; i < plan.pairs; ++i) {
+      const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype,
+                  to = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
+      if (from != to && !(computes(from) && computes(to)))
+        return decline("converting operand " + std::to_string(i) + " from " + std::string(name(from)) + " to " +
+                       std::string(name(to)) + " has no loop");
+    }
+  }
+  if (plan.pure_move) return {};
+  for (size_t i = 0; i < plan.combine.nodes.size(); ++i) {
+    const ExprNode& node = plan.combine.nodes[i];
+    if (!computes(node.dtype))
+      return decline("node " + std::to_string(i) + " of the combiner, " + std::string(name(node.op)) + ", has dtype " +
+                     std::string(name(node.dtype)));
+  }
+  return {};
+}
+
+std::shared_ptr<const Program> make_program(const Plan& plan, const Schedule& schedule, const Loops& table) {
+  return Maker(plan, schedule, table).run();
+}
+
+size_t Program::bytes() const {
+  const auto of_body = [](const Body& body) {
+    return body.slots.size() * sizeof(Slot) + body.literals.size() * sizeof(Literal) + body.steps.size() * sizeof(Step) +
+           body.outputs.size() * sizeof(Output);
+  };
+  size_t bytes = sizeof(Program) + numbers.size() * sizeof(int64_t) + dynamic.size() * sizeof(Dynamic) +
+                 components.size() * sizeof(ComponentNumbers) + window_loops.size() * sizeof(WindowLoop);
+  bytes += of_body(body) + of_body(fill) + of_body(init);
+  for (const Body& each : merge) bytes += sizeof(Body) + of_body(each);
+  return bytes;
+}
+
+}  // namespace strew::inline v0::portable

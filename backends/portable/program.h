@@ -1,0 +1,154 @@
+// Program: what the entries of this backend (entries.h) interpret. make_program() makes it from a plan in a few microseconds.
+//
+//  - Numbers are the plan's terms, evaluated once where they are static, and once per call of an entry where they are not. A program refers to
+//    them by their place in the list. Strides are in units of places (loops.h): bytes, or elements where those are less than a byte.
+//  - Slots are the tensors that a body reads or writes. A Nest has a stride per loop and slot.
+//  - A Body says what happens to the elements of rows: steps that evaluate an expression on blocks of elements, and outputs that move or
+//    combine the values into the results.
+// Tested by tests/differential and tests/unit/portable_test.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/portable/loops.h"
+#include "compiler/plan/plan.h"
+#include "schedules/schedule.h"
+
+namespace strew::inline v0::portable {
+
+using Number = uint32_t;  ///< a place in Program::numbers
+
+/// A tensor of the plan that a body uses.
+struct Slot {
+  int tensor = 0;
+  uint8_t log2_per_byte = 0;  ///< elements of less than a byte: 1 (two in a byte) or 2; else 0
+  uint8_t bits = 8;           ///< of an element
+  bool is_scratch = false;    ///< entry merge: the private table of result `tensor`
+};
+
+/// Loops, outermost first. extents: loops numbers from here on; strides: loops x slots numbers.
+struct Nest {
+  uint32_t loops = 0;
+  Number extents = 0, strides = 0;
+};
+
+/// Where a step finds its arguments and puts its value: a column of the block, whose bytes begin at `column` times the block's length.
+struct Step {
+  StepLoop loop = nullptr;
+  RowsLoop load = nullptr;  ///< a step that loads from slot `slot` has this instead of `loop`
+  int32_t out = 0, a = -1, b = -1, c = -1;
+  int32_t slot = 0;
+  int32_t times = 1;  ///< elements of the step's types per element of the block: 2 for parts of complex numbers
+  uint8_t bytes = 0;  ///< load: of an element in the column
+  const void* extra = nullptr;
+};
+
+/// A value that is the same in all elements, which fills its column once.
+struct Literal {
+  int32_t out = 0;
+  uint8_t bytes = 0;
+  Scalar value;
+};
+
+/// What is done with a value: it is moved to, or combined with, slot `to`. The value is in slot `from`, or in column `column`, or is the constant
+/// `value`.
+struct Output {
+  RowsLoop loop = nullptr;
+  int32_t to = 0, from = -1, column = -1;
+  uint8_t bytes = 0;  ///< of an element in the column, or of the constant
+  const void* format = nullptr;
+  Scalar value;
+};
+
+struct Body {
+  std::vector<Slot> slots;
+  std::vector<Literal> literals;
+  std::vector<Step> steps;
+  std::vector<Output> outputs;
+  int64_t column_bytes = 0;  ///< of all columns, per element of the block
+  int64_t lanes = 0;         ///< elements of a block; 0: nothing is evaluated
+  /// The value depends on what the results hold in a way that no combiner's loop knows: rows of a block must differ in their destinations.
+  bool reads_results = false;
+};
+
+/// The numbers of an index component.
+struct ComponentNumbers {
+  Number index_offset = 0, dim = 0, window = 0, strides = 0;  ///< strides: one per slot of the window's body
+  bool is_single = false;                                     ///< the window has extent 1 in this dim, whatever the call
+};
+
+struct WindowLoop {
+  int component = -1, moved_by = -1;
+  Number scale = 0;
+};
+
+/// The pieces of memory that an entry works in (frame.h). P is Program::positions_per_block; a list per slot has P elements per slot, one slot
+/// after the other.
+struct FrameMemory {
+  int64_t* numbers = nullptr;      ///< if some depend on the call
+  int64_t* bases = nullptr;        ///< per slot: the place of the tensor's element [0,...,0]
+  int64_t* row = nullptr;          ///< per slot: where a row of a nest begins
+  int64_t* coordinates = nullptr;  ///< of that row, per loop
+  int64_t* places = nullptr;       ///< per slot: of a block of positions
+  int64_t* values = nullptr;       ///< per component, P each: the start coordinates of the block's windows
+  int64_t *lo = nullptr,
+          *hi = nullptr;  ///< per component, P each: the part of the window that is in bounds; hi of wrap: where it starts over
+  uint8_t *inside = nullptr, *whole = nullptr;    ///< per position: the policy keeps some element; all elements
+  int64_t *rows = nullptr, *fill_rows = nullptr;  ///< per slot: batches of rows
+  int64_t* walk = nullptr;                        ///< per window loop and slot, twice
+  uint32_t* seen = nullptr;                       ///< see BodyRunner
+  char *columns = nullptr, *fill_columns = nullptr;
+  int64_t bytes = 0;
+};
+
+struct Program {
+  // Numbers.
+  std::vector<int64_t> numbers;
+  struct Dynamic {
+    Number at = 0;
+    int64_t factor = 0;
+    std::vector<int> symbols;
+  };
+  std::vector<Dynamic> dynamic;
+
+  // The positions and their windows. Strides of positions have one slot more than the body: the indices.
+  Body body, fill;  ///< fill: of windows, or elements, of a gather that are out of bounds; it has the same slots
+  Nest positions, window;
+  std::vector<ComponentNumbers> components;
+  std::vector<WindowLoop> window_loops;
+  DType index_dtype = DType::i64;
+  uint8_t index_log2_per_byte = 0;
+  int index_tensor = 0;
+  OobPolicy oob = OobPolicy::undefined;
+  bool normalize_negative = false;
+  bool cuts_columns = false;     ///< strategy window: entry range does iterations [w0, w1) of the first window loop
+  bool fences = false;           ///< windows of two positions may overlap partly: rows of two positions never share a block
+  bool has_cut_windows = false;  ///< the policy moves the bounds of window loops
+  int pairs = 1;
+  bool gather = false;
+  int64_t ahead = 0;     ///< schedule knob prefetch
+  int64_t key_unit = 0;  ///< in units of places of result 0
+
+  // The results before the updates.
+  Body init;
+  Nest init_nest;
+  bool init_moves = false;  ///< bytes that may bypass the caches
+
+  std::vector<Body> merge;  ///< per result
+
+  int64_t positions_per_block = 0;
+  FrameMemory memory;  ///< offsets in place of addresses
+
+  const Loops* loops = nullptr;
+  size_t bytes() const;  ///< of memory, roughly
+};
+
+/// Ok, or `unsupported` with a sentence that names the dtype or node.
+Status portable_can_build(const Plan& plan);
+/// `table`: the loops to use.
+std::shared_ptr<const Program> make_program(const Plan& plan, const Schedule& schedule, const Loops& table = loops());
+
+}  // namespace strew::inline v0::portable

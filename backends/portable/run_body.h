@@ -1,0 +1,41 @@
+// BodyRunner: does what a Body says to batches of rows. Values of expressions are computed in blocks of Body::lanes elements, which hold many short
+// rows, or a part of a long one. Rows are done in order. If the body reads results, a block ends before a row whose destination another of its
+// rows has; the destinations of a block are compared by a small hash table.
+// Tested by tests/differential and tests/unit/portable_test.cc.
+#pragma once
+
+#include "backends/portable/frame.h"
+
+namespace strew::inline v0::portable {
+
+class BodyRunner {
+ public:
+  /// `steps`: per slot, the distance in places between the elements of a row; null: rows have one element. `columns`: memory for the columns.
+  /// `ahead`: Rows::ahead for the side that an index moves.
+  BodyRunner(const Frame& frame, const Body& body, const int64_t* steps, char* columns, int64_t ahead = 0)
+      : f_(frame), body_(body), steps_(steps), columns_(columns), ahead_(ahead) {}
+
+  /// Applies the rows, of `length` elements each. places: per slot, where the rows begin; the slots' lists are `pitch` apart.
+  void run(const int64_t* places, int64_t pitch, int64_t rows, int64_t length);
+
+ private:
+  struct Part {  // of a batch: rows from `row` on, and in them elements from `column` on
+    int64_t row, rows, column, elements;
+  };
+  Side side(const int64_t* places, int64_t pitch, int32_t slot, const Part& part) const;
+  void evaluate(const int64_t* places, int64_t pitch, const Part& part);
+  void store(const int64_t* places, int64_t pitch, const Part& part) const;
+  void fill_literals(int64_t lanes);
+  int64_t distinct_rows(const int64_t* places, int64_t most);
+  char* column(int32_t place) const { return columns_ + place * body_.lanes; }
+
+  const Frame& f_;
+  const Body& body_;
+  const int64_t* steps_;
+  char* columns_;
+  int64_t ahead_;
+  int64_t filled_ = 0;       // lanes that hold the literals
+  uint32_t generation_ = 0;  // of f_.m.seen
+};
+
+}  // namespace strew::inline v0::portable

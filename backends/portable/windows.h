@@ -1,0 +1,58 @@
+// Windows: applies a body to the windows of positions. Windows are turned into rows, the iterations of the innermost window loop. Where the
+// innermost loop is the only one and the policy cuts nothing, a block of positions is a batch of rows as it is; else rows are collected until a
+// batch is full. Where the policy or the strategy cuts windows, the bounds of their loops are clipped, position by position; a dim that wraps is
+// walked in two segments. Tested by tests/differential.
+#pragma once
+
+#include "backends/portable/run_body.h"
+
+namespace strew::inline v0::portable {
+
+/// Which part of each window an entry does. w0, w1, k0 and k1 are fields of strew_args.
+enum class WindowCut : uint8_t {
+  none,     ///< all of it
+  columns,  ///< [w0, w1) of the first loop
+  owned,    ///< the iterations in [w0, w1) of the first loop whose coordinate in the operand dim that moves it is in [k0, k1)
+};
+
+class Windows {
+ public:
+  /// `rows`: memory for a batch, a list per slot. `columns`: memory for the body's columns.
+  Windows(const Frame& frame, const Body& body, WindowCut cut, int64_t* rows, char* columns, int64_t ahead);
+
+  /// Does the policy or the strategy cut windows in ways that differ from position to position?
+  bool cuts() const;
+  /// Applies windows that are not cut, but for the columns of the strategy. places: a list per slot, positions_per_block apart.
+  void apply(const int64_t* places, int64_t count);
+  /// Applies the window of position `j` of the block, whose start and bounds are in the frame's memory.
+  void apply_cut(int64_t j);
+  /// Does what is left to do. Also needed before something else is done to the same results.
+  void flush();
+
+ private:
+  struct Range {
+    int64_t lo, hi;
+  };
+  void fence() {
+    if (f_.p.fences && body_.reads_results) flush();
+  }
+  void expand(size_t level, const int64_t* at);
+  void expand_rows(size_t level, const int64_t* at, Range range);
+  void walk(size_t level, const int64_t* at, int64_t j);
+  void walk_range(size_t level, const int64_t* at, int64_t j, Range range);
+  Range owned(Range range, const WindowLoop& loop, int64_t j, int64_t shift) const;
+  void add(const int64_t* at, int64_t lo, int64_t length);
+  void step(int64_t* to, const int64_t* at, size_t level, int64_t i) const;
+  const int64_t* strides(size_t level) const { return f_.strides(f_.p.window, level, slots_); }
+
+  const Frame& f_;
+  const Body& body_;
+  WindowCut cut_;
+  size_t slots_, loops_;
+  Range first_{0, 1};  // of the first loop
+  BodyRunner runner_;
+  int64_t* rows_;
+  int64_t count_ = 0, length_ = 0;
+};
+
+}  // namespace strew::inline v0::portable

@@ -1,0 +1,207 @@
+// See shape_families.h. Each extent of an op belongs to a class: those of windows, and counts, which are all others. A dim of the operand
+// counts as a window's where the window covers it, because the two change together.
+#include "runtime/shape_families.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/op/access_dims.h"
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+namespace {
+
+bool opens_counts(FamilyKind kind) { return kind != FamilyKind::windows; }
+bool opens_windows(FamilyKind kind) { return kind != FamilyKind::counts; }
+
+/// Calls visit(extent) for each extent of the kind's classes, and for each stride, in a fixed order.
+template <class Visit>
+class Walk {
+ public:
+  Walk(FamilyKind kind, const AccessDims& dims, Visit& visit) : kind_(kind), dims_(dims), visit_(visit) {}
+
+  void operand(TensorType& type) {
+    for (size_t d = 0; d < type.dims.size(); ++d) {
+      const AccessDims::OperandDim& dim = dims_.operand[d];
+      extent(dim.kind == OperandDimKind::window && dim.window == type.dims[d], type.dims[d]);
+    }
+    strides(type);
+  }
+  void slices(TensorType& type) {
+    for (size_t d = 0; d < type.dims.size(); ++d) extent(dims_.slices[d].operand_dim >= 0, type.dims[d]);
+    strides(type);
+  }
+  void indices(TensorType& type) {
+    for (size_t d = 0; d < type.dims.size(); ++d)
+      if (static_cast<int64_t>(d) != dims_.index_vector_dim) extent(false, type.dims[d]);
+    strides(type);
+  }
+  void extra(Extra& extra) {
+    if (extra.kind == ExtraKind::per_element) return slices(extra.type);
+    for (int64_t& value : extra.type.dims) extent(extra.kind == ExtraKind::per_window, value);
+    strides(extra.type);
+  }
+  void slice_sizes(std::vector<int64_t>& sizes) {
+    for (size_t d = 0; d < sizes.size(); ++d)
+      if (dims_.operand[d].kind == OperandDimKind::window) extent(true, sizes[d]);
+  }
+
+ private:
+  void extent(bool is_window, int64_t& value) {
+    if ((is_window ? opens_windows(kind_) : opens_counts(kind_)) && value != kDynamic) visit_(value);
+  }
+  void strides(TensorType& type) {
+    for (int64_t& stride : type.strides)
+      if (stride != kDynamic) visit_(stride);
+  }
+
+  const FamilyKind kind_;
+  const AccessDims& dims_;
+  Visit& visit_;
+};
+
+template <class Visit>
+void for_each_extent(Op& op, FamilyKind kind, Visit visit) {
+  const AccessDims dims(op);  // before the visitor changes extents
+  Walk walk(kind, dims, visit);
+  if (auto* const scatter = std::get_if<Scatter>(&op)) {
+    for (TensorType& type : scatter->operands) walk.operand(type);
+    for (TensorType& type : scatter->results) walk.operand(type);
+    walk.indices(scatter->indices);
+    for (TensorType& type : scatter->updates) walk.slices(type);
+    for (Extra& extra : scatter->extras) walk.extra(extra);
+  } else {
+    auto& gather = std::get<Gather>(op);
+    walk.operand(gather.operand);
+    walk.indices(gather.indices);
+    walk.slices(gather.result);
+    for (Extra& extra : gather.extras) walk.extra(extra);
+    walk.slice_sizes(gather.slice_sizes);
+  }
+}
+
+/// The op with those extents of the kind open that vary.
+Op open_some(const Op& op, FamilyKind kind, const std::vector<bool>& varies) {
+  Op out = op;
+  size_t number = 0;
+  for_each_extent(out, kind, [&](int64_t& value) {
+    if (varies[number++]) value = kDynamic;
+  });
+  return out;
+}
+
+bool fits(const std::vector<int64_t>& fixed, const std::vector<bool>& varies, const std::vector<int64_t>& extents) {
+  for (size_t i = 0; i < fixed.size(); ++i)
+    if (!varies[i] && fixed[i] != extents[i]) return false;
+  return true;
+}
+
+/// How many requests of a family get kernels of their own.
+int exact_kernels(FamilyKind kind, int exact) {
+  constexpr int kBoth = 4;
+  return kind == FamilyKind::both ? kBoth * exact : exact;
+}
+
+/// Ok, or why requests like this one have kernels of their own.
+Status may_share(const Op& op, const KernelOptions& options, int exact) {
+  if (exact == 0) return unsupported("exact_shapes is 0");
+  if (options.backend != BackendChoice::automatic) return unsupported("the request names a backend");
+  if (options.schedule != ScheduleOverrides{}) return unsupported("the request names a schedule");
+  const auto* const scatter = std::get_if<Scatter>(&op);
+  // The schedule may decide the bits of such a sum, and it must not depend on what was asked for before.
+  if (scatter != nullptr && scatter->order == Order::relaxed) return unsupported("order is relaxed");
+  return {};
+}
+
+}  // namespace
+
+std::shared_ptr<const BuiltKernel> ShapeFamilies::General::built() const {
+  const std::lock_guard lock(mutex_);
+  return built_.lock();
+}
+void ShapeFamilies::General::set_built(const std::shared_ptr<const BuiltKernel>& kernel) {
+  const std::lock_guard lock(mutex_);
+  built_ = kernel;
+}
+void ShapeFamilies::General::refuse() {
+  const std::lock_guard lock(mutex_);
+  is_refused_ = true;
+}
+bool ShapeFamilies::General::is_refused() const {
+  const std::lock_guard lock(mutex_);
+  return is_refused_;
+}
+
+Op open_extents(const Op& op, FamilyKind kind, std::vector<int64_t>* extents) {
+  Op out = op;
+  for_each_extent(out, kind, [&](int64_t& value) {
+    if (extents != nullptr) extents->push_back(value);
+    value = kDynamic;
+  });
+  return out;
+}
+
+/// Adds a request to a family whose general kernel, if there is one, does not serve it.
+std::shared_ptr<ShapeFamilies::General> ShapeFamilies::join(FamilyKind kind, Family& family, const PreparedOp& op,
+                                                            std::vector<int64_t> extents) const {
+  if (family.general != nullptr && family.general->is_refused()) return nullptr;
+  if (std::find(family.exact.begin(), family.exact.end(), extents) != family.exact.end()) return nullptr;
+  if (family.exact.size() < static_cast<size_t>(exact_kernels(kind, exact_))) {
+    family.exact.push_back(std::move(extents));
+    return nullptr;
+  }
+  std::vector<bool> varies = family.varies;
+  varies.resize(extents.size(), false);
+  for (const std::vector<int64_t>& other : family.exact)
+    for (size_t i = 0; i < extents.size(); ++i) varies[i] = varies[i] || other[i] != extents[i];
+  if (family.general != nullptr)
+    for (size_t i = 0; i < extents.size(); ++i) varies[i] = varies[i] || family.fixed[i] != extents[i];
+  // An op with open extents obeys fewer constraints than one without, so it verifies; if it did not, nothing would be lost.
+  Expected<PreparedOp> general = PreparedOp::of(open_some(*op.op(), kind, varies), op.options());
+  if (!general.ok()) return nullptr;
+  family.general = std::make_shared<General>(*std::move(general));
+  family.varies = std::move(varies);
+  family.fixed = std::move(extents);
+  family.exact.clear();
+  return family.general;
+}
+
+std::shared_ptr<ShapeFamilies::General> ShapeFamilies::note(const PreparedOp& op) {
+  const KernelOptions& options = op.options();
+  if (!may_share(*op.op(), options, exact_).ok()) return nullptr;
+  std::array<std::vector<int64_t>, kFamilyKinds.size()> extents;
+  std::array<Hash128, kFamilyKinds.size()> keys;
+  for (size_t k = 0; k < kFamilyKinds.size(); ++k)
+    keys[k] = kernel_key(open_extents(*op.op(), kFamilyKinds[k], &extents[k]), options).hash;
+  const std::lock_guard lock(mutex_);
+  for (size_t k = 0; k < kFamilyKinds.size(); ++k) {
+    const auto found = families_[k].find(keys[k]);
+    if (found == families_[k].end() || found->second.general == nullptr || found->second.general->is_refused()) continue;
+    if (fits(found->second.fixed, found->second.varies, extents[k])) return found->second.general;
+  }
+  for (size_t k = 0; k < kFamilyKinds.size(); ++k) {
+    if (extents[k].empty()) continue;
+    if (families_[k].size() >= kMostFamilies) families_[k].clear();
+    if (auto general = join(kFamilyKinds[k], families_[k][keys[k]], op, std::move(extents[k]))) return general;
+  }
+  return nullptr;
+}
+
+Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact) {
+  STREW_TRY(may_share(op, options, exact));
+  std::vector<Sharing> out;
+  for (const FamilyKind kind : kFamilyKinds) {
+    std::vector<int64_t> extents;
+    std::string text = print(open_extents(op, kind, &extents));
+    if (!extents.empty() && (out.empty() || out.back().op != text))
+      out.push_back({kind, exact_kernels(kind, exact), std::move(text)});
+  }
+  return out;
+}
+
+void ShapeFamilies::clear() {
+  const std::lock_guard lock(mutex_);
+  for (auto& families : families_) families.clear();
+}
+
+}  // namespace strew::inline v0

@@ -1,0 +1,102 @@
+// ShapeFamilies: finds out which extents keep changing from request to request, so that one kernel serves them all.
+//
+// A growing sequence or a varying batch asks for the same op with another extent each time. The first few such requests get kernels for
+// exactly their extents, which are the fastest. After that the extents that differed become symbols (`?` in the op's text): the request gets
+// a kernel that reads them from each call, and later requests of the family share its code.
+//
+// A request belongs to three families, which are the ways in which requests may differ: in counts only (positions, batches, the extents of
+// tables), in the extents of windows only, or in both. Windows are looked at apart because code for open windows is slower, up to a quarter,
+// while open counts cost next to nothing: requests that differ in both must be more before windows become symbols. Strides that an op writes
+// out may differ with the extents in each family. Requests that choose a backend or a schedule have kernels of their own, and so do scatters of order `relaxed`, whose
+// schedule may decide the last bits.
+//
+// Thread-safe. Cost of a look-up: three hashes of the op, about a microsecond; only requests without a kernel pay it. Tested by
+// tests/unit/shape_families_test.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "strew/export.h"
+#include "strew/kernel_options.h"
+#include "strew/op.h"
+#include "strew/prepared_op.h"
+#include "strew/status.h"
+#include "strew/text.h"
+
+namespace strew::inline v0 {
+
+struct BuiltKernel;
+
+/// The ways in which the requests of a family may differ.
+enum class FamilyKind : uint8_t { counts, windows, both };
+inline constexpr std::array kFamilyKinds = {FamilyKind::counts, FamilyKind::windows, FamilyKind::both};
+constexpr std::string_view name(FamilyKind kind) { return name_among({"counts", "windows", "counts and windows"}, kind); }
+
+class ShapeFamilies {
+ public:
+  /// An op with open extents, and the kernel that was built of it.
+  struct General {
+    explicit General(PreparedOp given) : op(std::move(given)) {}
+    const PreparedOp op;
+
+    std::shared_ptr<const BuiltKernel> built() const;
+    void set_built(const std::shared_ptr<const BuiltKernel>& kernel);
+    /// From now on the family's requests get kernels of their own, because this one cannot be built.
+    void refuse();
+    bool is_refused() const;
+
+   private:
+    mutable std::mutex mutex_;
+    std::weak_ptr<const BuiltKernel> built_;
+    bool is_refused_ = false;
+  };
+
+  /// `exact`: how many requests that differ get kernels of their own; 0: all.
+  explicit ShapeFamilies(int exact) : exact_(exact) {}
+
+  /// Notes a request without a kernel. Returns the op whose kernel serves it; null: its own. The same request may be noted again.
+  std::shared_ptr<General> note(const PreparedOp& op);
+  void clear();
+
+ private:
+  struct Family {
+    std::vector<std::vector<int64_t>> exact;  ///< the extents of requests that got kernels of their own
+    std::vector<int64_t> fixed;               ///< of the general kernel: the extents, of which those of `varies` do not count
+    std::vector<bool> varies;
+    std::shared_ptr<General> general;
+  };
+  struct HashOf {
+    size_t operator()(Hash128 key) const { return key.low; }
+  };
+  static constexpr size_t kMostFamilies =
+      10'000;  ///< beyond that, all are forgotten: a family is found anew by its next requests
+
+  std::shared_ptr<General> join(FamilyKind kind, Family& family, const PreparedOp& op, std::vector<int64_t> extents) const;
+
+  const int exact_;
+  std::mutex mutex_;  // guards the families
+  std::array<std::unordered_map<Hash128, Family, HashOf>, kFamilyKinds.size()> families_;
+};
+
+/// The op with every static extent, stride and slice size of the kind's classes open: what the requests of a family have in common. The
+/// number of entries of the index vectors stays. `extents`, if given, gets what they were, in a fixed order.
+Op open_extents(const Op& op, FamilyKind kind, std::vector<int64_t>* extents = nullptr);
+
+/// What would become of requests like this one, for `strew explain`.
+struct Sharing {
+  FamilyKind kind;
+  int exact;  ///< how many requests get kernels of their own
+  std::string
+      op;  ///< of the kernel that the next ones share, if all extents of the kind differ; those that do not differ stay as they are
+};
+/// One for each kind in which requests can differ. Fails with the reason if they do not share kernels.
+STREW_API Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact);
+
+}  // namespace strew::inline v0
