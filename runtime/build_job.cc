@@ -19,11 +19,12 @@ Status lost() {
 
 }  // namespace
 
-BuildJob::BuildJob(PreparedOp wanted) : op(std::move(wanted)), forks_(CompileThreads::forks()) {}
+BuildJob::BuildJob(PreparedOp wanted, bool looked_for)
+    : op(std::move(wanted)), was_looked_for(looked_for), forks_(CompileThreads::forks()) {}
 
-std::shared_ptr<BuildJob> BuildJob::make(PreparedOp op) {
+std::shared_ptr<BuildJob> BuildJob::make(PreparedOp op, bool was_looked_for) {
   // A lost job is never destroyed: threads that this process does not have may be waiting on its condition variable.
-  return {new BuildJob(std::move(op)), [](const BuildJob* job) {
+  return {new BuildJob(std::move(op), was_looked_for), [](const BuildJob* job) {
             if (!job->is_lost()) delete job;
           }};
 }

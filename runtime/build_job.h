@@ -15,9 +15,11 @@ namespace strew::inline v0 {
 
 class BuildJob {
  public:
-  static std::shared_ptr<BuildJob> make(PreparedOp op);
+  /// `was_looked_for`: the request has looked into the disk cache, and the kernel is not there.
+  static std::shared_ptr<BuildJob> make(PreparedOp op, bool was_looked_for = false);
 
   const PreparedOp op;
+  const bool was_looked_for;
 
   /// Adds one who waits, and returns the number for the functions below; nothing if the job has been given up, so that a new
   /// one must be made.
@@ -40,7 +42,7 @@ class BuildJob {
     Deadline deadline;
     std::optional<Expected<Kernel>> own;  ///< an answer that differs from the job's: cancelled, too late
   };
-  explicit BuildJob(PreparedOp op);
+  BuildJob(PreparedOp op, bool was_looked_for);
   bool is_answered(size_t waiter) const { return answer_ || waiters_[waiter].own; }
   void settle(Waiter& waiter, Status why, std::unique_lock<std::mutex>& lock);
 

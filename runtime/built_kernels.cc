@@ -11,6 +11,14 @@ namespace strew::inline v0 {
 
 std::mutex BuiltKernels::mutex_of_all;
 
+/// The kernel, if it has not been forgotten.
+BuiltKernels::Built BuiltKernels::Place::take() const {
+  Built built = kernel.lock();
+  if (built != nullptr && logs(LogLevel::cache))
+    log(LogLevel::cache, "hit: " + built->compiled.symbol + " was built for another spelling of the op or number of threads");
+  return built;
+}
+
 std::shared_ptr<BuiltKernels::Place> BuiltKernels::place_of(const std::string& symbol) {
   const std::lock_guard lock(mutex_of_all);
   std::shared_ptr<Place>& place = places_[symbol];
@@ -21,11 +29,7 @@ std::shared_ptr<BuiltKernels::Place> BuiltKernels::place_of(const std::string& s
 Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const std::function<Expected<Built>()>& build) {
   const std::shared_ptr<Place> place = place_of(symbol);
   const std::lock_guard lock(place->building);
-  if (Built kernel = place->kernel.lock()) {
-    if (logs(LogLevel::cache))
-      log(LogLevel::cache, "hit: " + symbol + " was built for another spelling of the op or number of threads");
-    return kernel;
-  }
+  if (Built kernel = place->take()) return kernel;
   STREW_ASSIGN(Built kernel, build());
   place->kernel = kernel;
   if (!kernel->is_loaded) count_.fetch_add(1, std::memory_order_relaxed);
@@ -36,7 +40,7 @@ Expected<BuiltKernels::Built> BuiltKernels::take(const std::string& symbol, cons
   const std::shared_ptr<Place> place = place_of(symbol);
   const std::unique_lock building(place->building, std::try_to_lock);
   if (!building.owns_lock()) return Built();
-  if (Built kernel = place->kernel.lock()) return kernel;
+  if (Built kernel = place->take()) return kernel;
   STREW_ASSIGN(Built kernel, find());
   if (kernel != nullptr) place->kernel = kernel;
   return kernel;
@@ -51,7 +55,7 @@ BuiltKernels::Built BuiltKernels::find(const std::string& symbol) {
     place = found->second;
   }
   const std::unique_lock building(place->building, std::try_to_lock);
-  return building.owns_lock() ? place->kernel.lock() : nullptr;
+  return building.owns_lock() ? place->take() : nullptr;
 }
 
 void BuiltKernels::clear() {

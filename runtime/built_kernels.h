@@ -37,6 +37,7 @@ class BuiltKernels {
   struct Place {
     std::mutex building;  ///< held while `kernel` is built
     std::weak_ptr<const BuiltKernel> kernel;
+    Built take() const;
   };
   std::shared_ptr<Place> place_of(const std::string& symbol);
 

@@ -61,7 +61,8 @@ Kernel KernelCache::find_compiled(Hash128 key) const {
 }
 
 /// Waits for the job of this request, or begins one.
-KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
+KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline,
+                                      bool was_looked_for) {
   const Hash128 key = op.key().hash;
   if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*op.op()));
   std::shared_ptr<BuildJob> job;
@@ -72,7 +73,7 @@ KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callb
     std::shared_ptr<BuildJob>& running = jobs_[key];
     if (running != nullptr && !running->is_lost())
       if (const auto joined = running->join(done, deadline)) return {running, *joined};
-    job = running = BuildJob::make(op);
+    job = running = BuildJob::make(op, was_looked_for);
     waiter = *job->join(std::move(done), deadline);
   }
   // If the threads drop the closure without running it, because they are stopped, the job must be answered all the same.
@@ -94,9 +95,9 @@ KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callb
   return {std::move(job), waiter};
 }
 
-Expected<Kernel> KernelCache::get(const PreparedOp& op, Deadline deadline) {
+Expected<Kernel> KernelCache::get(const PreparedOp& op, Deadline deadline, bool was_looked_for) {
   if (Kernel kernel = find(op.key().hash)) return kernel;
-  const Ticket ticket = join(op, {}, deadline);
+  const Ticket ticket = join(op, {}, deadline, was_looked_for);
   return ticket.job->wait(ticket.waiter, kNoDeadline);
 }
 
@@ -107,7 +108,7 @@ PendingKernel KernelCache::get_async(const PreparedOp& op, PendingKernel::Callba
     job->finish(std::move(kernel));
     return {job, waiter};
   }
-  Ticket ticket = join(op, std::move(done), deadline);
+  Ticket ticket = join(op, std::move(done), deadline, false);
   return {std::move(ticket.job), ticket.waiter};
 }
 

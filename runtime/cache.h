@@ -39,14 +39,15 @@ class KernelCache {
 
   Kernel find(Hash128 key) const;
   const KernelTable& table() const { return table_; }
-  Expected<Kernel> get(const PreparedOp& op, Deadline deadline);
+  /// `was_looked_for`: see BuildJob.
+  Expected<Kernel> get(const PreparedOp& op, Deadline deadline, bool was_looked_for);
   /// The compiled kernel: a stand-in is no answer.
   PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline);
   /// Remembers a kernel that was made without a build. Returns the kernel of the key from now on: this one, or the one of a thread that was
   /// faster.
   Kernel add(Hash128 key, const Kernel& kernel);
-  /// Begins a build for which nobody waits, and which nobody can cancel, or joins one that runs. `done` is called with the answer.
-  void start(const PreparedOp& op, PendingKernel::Callback done) { join(op, std::move(done), kNoDeadline); }
+  /// Begins a build of a kernel that is not in the disk cache, for which nobody waits, and which nobody can cancel, or joins one that runs. `done` is called with the answer.
+  void start(const PreparedOp& op, PendingKernel::Callback done) { join(op, std::move(done), kNoDeadline, true); }
   void set_capacity(int64_t bytes);
   void clear();
   Runtime::Stats stats() const;
@@ -60,7 +61,7 @@ class KernelCache {
     size_t waiter;
   };
 
-  Ticket join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline);
+  Ticket join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline, bool was_looked_for);
   void run(const std::shared_ptr<BuildJob>& job);
   Expected<Kernel> build_now(BuildJob& job);
   Kernel find_compiled(Hash128 key) const;

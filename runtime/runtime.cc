@@ -70,14 +70,14 @@ struct Runtime::Impl {
   CompileMode mode(const PreparedOp& op) const { return op.options().compile.value_or(compile); }
   KernelOptions options_of(const PreparedOp& op) const;
   Expected<Kernel> handle(Built built, const PreparedOp& op) const;
-  Kernel at_once(const PreparedOp& op);
-  Expected<Kernel> planned_at_once(const PreparedOp& op);
+  Expected<Kernel> at_once(const PreparedOp& op, bool& was_looked_for);
+  Expected<Kernel> planned_at_once(const PreparedOp& op, bool& was_looked_for);
   Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned);
-  Expected<Built> from_disk(Compiled& planned, bool looks_again);
+  Expected<Built> from_disk(Compiled& planned);
   Expected<Kernel> make(BuildJob& job);
   Expected<Kernel> make_of_family(ShapeFamilies::General& family, BuildJob& job);
-  Expected<Built> compiled(Compiled planned, BuildJob& job);
-  Expected<Built> build(Compiled planned, BuildJob& job);
+  Expected<Built> compiled(Compiled planned, BuildJob& job, bool was_looked_for);
+  Expected<Built> build(Compiled planned, BuildJob& job, bool was_looked_for);
 };
 
 namespace {
@@ -144,38 +144,38 @@ Expected<Kernel> Runtime::Impl::handle(Built built, const PreparedOp& op) const 
 
 // ---- Without a build --------------------------------------------------------------------------------------------------------------
 
-/// The answer to a request without a kernel, if nothing has to be compiled for it; else an empty handle.
-Kernel Runtime::Impl::at_once(const PreparedOp& op) {
-  const auto answer = [&]() -> Expected<Kernel> {
-    // A loaded kernel comes before one that others share, and only planning finds out whether there is one.
-    const auto family = loaded.is_empty() ? families.note(op) : nullptr;
-    if (Built built = family == nullptr ? nullptr : family->built()) {
-      STREW_ASSIGN(const Kernel kernel, handle(std::move(built), op));
-      generalised.fetch_add(1, std::memory_order_relaxed);
-      return cache.add(op.key().hash, kernel);
-    }
-    if (mode(op) != CompileMode::background && disk.is_off()) return Kernel();
-    return with_stack<Kernel>(kPlanningStack, [&] { return planned_at_once(op); });
-  }();
-  return answer.ok() ? *answer : Kernel();  // the usual way finds the same error, and tells it
+/// The answer to a request without a kernel, if nothing has to be compiled for it; else an empty handle. It fails only if the disk cache
+/// does: what else is wrong with the request, the job finds and tells.
+Expected<Kernel> Runtime::Impl::at_once(const PreparedOp& op, bool& was_looked_for) {
+  // A loaded kernel comes before one that others share, and only planning finds out whether there is one.
+  const auto family = loaded.is_empty() ? families.note(op) : nullptr;
+  if (Built built = family == nullptr ? nullptr : family->built()) {
+    const Expected<Kernel> kernel = handle(std::move(built), op);
+    if (!kernel.ok()) return Kernel();
+    generalised.fetch_add(1, std::memory_order_relaxed);
+    return cache.add(op.key().hash, *kernel);
+  }
+  if (mode(op) != CompileMode::background && disk.is_off()) return Kernel();
+  return with_stack<Kernel>(kPlanningStack, [&] { return planned_at_once(op, was_looked_for); });
 }
 
 /// at_once() for a request that has to be planned: a kernel that was built for another spelling of the op, or by another process, or, with
 /// CompileMode::background, a stand-in.
-Expected<Kernel> Runtime::Impl::planned_at_once(const PreparedOp& op) {
-  if (const auto& wanted = op.options().target) STREW_TRY(machine_can_run(*wanted));
-  STREW_ASSIGN(Compiled planned, plan_kernel(op.op(), options_of(op)));
-  STREW_TRY(planned.scheduled);
-  STREW_TRY(planned.chosen);
-  if (planned.backend->interprets() || planned.backend->is_precompiled()) return Kernel();
-  if (loaded.find(op.options(), planned).descriptor != nullptr) return Kernel();
-  Built built = kernels.find(planned.symbol);
-  if (built == nullptr) {
-    STREW_ASSIGN(built, kernels.take(planned.symbol, [&] { return from_disk(planned, true); }));
-  }
-  if (built == nullptr) return mode(op) == CompileMode::background ? stand_in(op, std::move(planned)) : Kernel();
-  STREW_ASSIGN(const Kernel kernel, handle(std::move(built), op));
-  return cache.add(op.key().hash, kernel);
+Expected<Kernel> Runtime::Impl::planned_at_once(const PreparedOp& op, bool& was_looked_for) {
+  if (op.options().target && !machine_can_run(*op.options().target).ok()) return Kernel();
+  Expected<Compiled> planned = plan_kernel(op.op(), options_of(op));
+  if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok()) return Kernel();
+  if (planned->backend->interprets() || planned->backend->is_precompiled()) return Kernel();
+  if (loaded.find(op.options(), *planned).descriptor != nullptr) return Kernel();
+  STREW_ASSIGN(Built built, kernels.take(planned->symbol, [&] {
+    was_looked_for = true;
+    return from_disk(*planned);
+  }));
+  const bool stands_in = built == nullptr && mode(op) == CompileMode::background;
+  if (built == nullptr && !stands_in) return Kernel();
+  const Expected<Kernel> kernel = stands_in ? stand_in(op, *std::move(planned)) : handle(std::move(built), op);
+  if (!kernel.ok() || stands_in) return kernel.ok() ? *kernel : Kernel();
+  return cache.add(op.key().hash, *kernel);
 }
 
 /// A portable kernel, whose place the compiled one takes.
@@ -203,9 +203,9 @@ Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned)
 // ---- On a compile thread ----------------------------------------------------------------------------------------------------------
 
 /// The kernel from the disk cache; null if it is not there, and then the plan is as it was.
-Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned, bool looks_again) {
+Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned) {
   const auto start = std::chrono::steady_clock::now();
-  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned, looks_again));
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned));
   if (kernel == nullptr) return Built();
   kernel->compile_nanoseconds = nanoseconds_since(start);
   kernel->is_loaded = true;
@@ -213,16 +213,17 @@ Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned, bool l
   return Built(kernel);
 }
 
-/// Takes the kernel from the disk cache, or generates its code; and links it.
-Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job) {
+/// Takes the kernel from the disk cache, unless the request has looked there before, or generates its code; and links it.
+Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& job, bool was_looked_for) {
   STREW_TRY(job.go_on());
-  STREW_ASSIGN(Built found, from_disk(planned, false));
-  if (found != nullptr) return found;
+  if (!was_looked_for) {
+    STREW_ASSIGN(Built found, from_disk(planned));
+    if (found != nullptr) return found;
+  }
   if (mode(job.op) == CompileMode::must_hit && !planned.backend->is_precompiled() && !planned.backend->interprets())
     return unsupported(
         "kernel: it is neither in memory nor in a loaded library nor in the disk cache, and the compile mode is must_hit; "
-        "expected a "
-        "request that was made before; op " +
+        "expected a request that was made before; op " +
         print(*job.op.op()));
   const auto start = std::chrono::steady_clock::now();
   STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, build_kernel(disk, std::move(planned), [&] { return job.go_on(); }));
@@ -232,10 +233,10 @@ Expected<BuiltKernels::Built> Runtime::Impl::build(Compiled planned, BuildJob& j
 }
 
 /// The built kernel of the symbol. Where no code can be generated or made executable, a request that names no backend gets a portable kernel.
-Expected<BuiltKernels::Built> Runtime::Impl::compiled(Compiled planned, BuildJob& job) {
+Expected<BuiltKernels::Built> Runtime::Impl::compiled(Compiled planned, BuildJob& job, bool was_looked_for) {
   const auto get_built = [&](Compiled& each) {
     const std::string symbol = each.symbol;
-    return kernels.get(symbol, [&] { return build(std::move(each), job); });
+    return kernels.get(symbol, [&] { return build(std::move(each), job, was_looked_for); });
   };
   const Backend* const portable = find_backend(name(BackendChoice::portable));
   const bool has_other = job.op.options().backend == BackendChoice::automatic && mode(job.op) != CompileMode::must_hit &&
@@ -256,7 +257,8 @@ Expected<Kernel> Runtime::Impl::make_of_family(ShapeFamilies::General& family, B
   if (built == nullptr) {
     STREW_ASSIGN(Compiled planned, plan_kernel(family.op.op(), options_of(job.op)));
     Expected<Built> made = unsupported("");
-    if (planned.scheduled.ok() && planned.chosen.ok() && !planned.backend->interprets()) made = compiled(std::move(planned), job);
+    if (planned.scheduled.ok() && planned.chosen.ok() && !planned.backend->interprets())
+      made = compiled(std::move(planned), job, false);
     if (!made.ok()) {
       STREW_TRY(job.go_on());
       family.refuse();
@@ -288,7 +290,7 @@ Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
     STREW_ASSIGN(Kernel kernel, make_of_family(*family, job));
     if (kernel) return kernel;
   }
-  STREW_ASSIGN(Built built, compiled(std::move(planned), job));
+  STREW_ASSIGN(Built built, compiled(std::move(planned), job, job.was_looked_for));
   return handle(std::move(built), op);
 }
 
@@ -296,8 +298,9 @@ Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
 
 Expected<Kernel> Runtime::Impl::get(const PreparedOp& op, Deadline deadline) {
   if (Kernel kernel = cache.find(op.key().hash)) return kernel;
-  if (Kernel kernel = at_once(op)) return kernel;
-  return cache.get(op, deadline);
+  bool was_looked_for = false;
+  STREW_ASSIGN(Kernel kernel, at_once(op, was_looked_for));
+  return kernel ? Expected<Kernel>(std::move(kernel)) : cache.get(op, deadline, was_looked_for);
 }
 
 Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, Deadline deadline) {

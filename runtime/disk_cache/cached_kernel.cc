@@ -58,21 +58,21 @@ CacheEntry entry_of(const Compiled& planned) {
   return out;
 }
 
-Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned, bool looks_again) {
+Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned) {
   const std::shared_ptr<BuiltKernel> none;
   if (cache.is_off() || wants_a_build() || !is_cached(planned)) return none;
   STREW_TRY(machine_can_run(planned.target));
   const CacheEntry key = entry_of(planned);
-  STREW_ASSIGN(const std::optional<std::string> bytes, cache.find(key, looks_again));
+  STREW_ASSIGN(const std::optional<std::string> bytes, cache.find(key));
   if (!bytes) return none;
   auto object = link_object(*bytes, planned.symbol);
   if (!object.ok()) {
-    cache.reject(key, object.status().message(), looks_again);
+    cache.reject(key, object.status().message());
     return none;
   }
   const auto* const descriptor = static_cast<const strew_kernel*>((*object)->addresses[0]);
   if (!is_descriptor_of(*descriptor, planned)) {
-    cache.reject(key, "its code is that of another kernel", looks_again);
+    cache.reject(key, "its code is that of another kernel");
     return none;
   }
   return adopt_object(std::move(planned), std::move(*object));

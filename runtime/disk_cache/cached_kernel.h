@@ -20,8 +20,7 @@ bool is_cached(const Compiled& planned);
 CacheEntry entry_of(const Compiled& planned);
 
 /// The kernel from the cache; null if it is not there. Fails in mode must_hit, if it is not there. The plan is used up only where there is a kernel.
-/// `looks_again`: as for DiskCache::find().
-Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned, bool looks_again = false);
+Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned);
 /// Builds and links the kernel, and writes it to the cache. `go_on` is asked between the two, and if it fails, so does this.
 Expected<std::shared_ptr<BuiltKernel>> build_kernel(DiskCache& cache, Compiled planned, const std::function<Status()>& go_on);
 

@@ -70,8 +70,7 @@ DiskCache::DiskCache(Settings settings, FolderCalls& calls) : settings_(std::mov
   if (settings_.folder.empty()) settings_.mode = CacheMode::off;
 }
 
-void DiskCache::note(Problem problem, const std::string& message, bool is_quiet) {
-  if (is_quiet) return;
+void DiskCache::note(Problem problem, const std::string& message) {
   (problem == Problem::shared || problem == Problem::damaged ? rejected_ : errors_).fetch_add(1, std::memory_order_relaxed);
   const bool is_new = !is_known_[static_cast<size_t>(problem)].exchange(true, std::memory_order_relaxed);
   if (is_new)
@@ -86,10 +85,10 @@ bool DiskCache::is_still_safe(const Folder& folder) {
 }
 
 /// Null: there is no folder, or none to be trusted.
-std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use, bool is_quiet) {
+std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
   const std::lock_guard lock(mutex_of_all());
   if (is_refused_) {
-    if (!is_quiet) rejected_.fetch_add(1, std::memory_order_relaxed);
+    rejected_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
   if (folder_ != nullptr && is_still_safe(*folder_)) return folder_;
@@ -102,12 +101,11 @@ std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use, b
     return folder_;
   }
   const bool is_shared = opened.status().code() == Code::invalid_argument;
-  if (is_shared && !is_quiet) is_refused_ = true;
+  if (is_shared) is_refused_ = true;
   note(is_shared ? Problem::shared : Problem::folder,
        is_shared     ? opened.status().message() + "; no code is taken from " + settings_.folder
        : opened.ok() ? settings_.folder + ": " + reason()
-                     : opened.status().message(),
-       is_quiet);
+                     : opened.status().message());
   return nullptr;
 }
 
@@ -118,8 +116,8 @@ void DiskCache::refresh(int file) {
   if (std::abs(calls_.now() - static_cast<int64_t>(info.st_mtim.tv_sec)) > kRefreshSeconds) calls_.touch(file);
 }
 
-std::optional<std::string> DiskCache::look_up(const CacheEntry& key, bool is_quiet) {
-  const auto folder = open_folder(FolderUse::read, is_quiet);
+std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
+  const auto folder = open_folder(FolderUse::read);
   if (folder == nullptr) return std::nullopt;
   const std::string name = key.file_name(), path = settings_.folder + "/" + name;
   // O_NONBLOCK: a FIFO must not make us wait.
@@ -127,37 +125,35 @@ std::optional<std::string> DiskCache::look_up(const CacheEntry& key, bool is_qui
   if (!file) {
     // ESTALE: another machine has removed it. ELOOP: it is a link. ENXIO: it is a socket or the like.
     if (errno == ELOOP || errno == ENXIO)
-      note(Problem::shared, path + ": it is no regular file", is_quiet);
+      note(Problem::shared, path + ": it is no regular file");
     else if (errno != ENOENT && errno != ESTALE)
-      note(Problem::read, path + ": cannot open: " + reason(), is_quiet);
+      note(Problem::read, path + ": cannot open: " + reason());
     return std::nullopt;
   }
   Expected<CacheEntry> entry = read_entry(calls_, file.get(), path);
   if (!entry.ok()) {
-    note(entry.status().code() == Code::io ? Problem::read : Problem::damaged, entry.status().message(), is_quiet);
+    note(entry.status().code() == Code::io ? Problem::read : Problem::damaged, entry.status().message());
     return std::nullopt;
   }
   if (!entry->has_key_of(key)) {
-    note(Problem::damaged, path + ": it holds another kernel than its name says", is_quiet);
+    note(Problem::damaged, path + ": it holds another kernel than its name says");
     return std::nullopt;
   }
   refresh(file.get());
   return std::move(entry->object);
 }
 
-Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key, bool looks_again) {
+Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key) {
   if (is_off()) return std::optional<std::string>();
-  std::optional<std::string> object = look_up(key, looks_again);
-  if (!object && looks_again) return object;
+  std::optional<std::string> object = look_up(key);
   (object ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
   if (object || settings_.mode != CacheMode::must_hit) return object;
   return unsupported("disk cache: no kernel for op " + key.op + " with schedule '" + key.schedule + "' for " + key.target +
                      " in " + settings_.folder + ", and mode must_hit compiles none");
 }
 
-void DiskCache::reject(const CacheEntry& key, const std::string& why, bool looks_again) {
+void DiskCache::reject(const CacheEntry& key, const std::string& why) {
   hits_.fetch_sub(1, std::memory_order_relaxed);
-  if (looks_again) return;
   misses_.fetch_add(1, std::memory_order_relaxed);
   note(Problem::damaged, path_of(key) + ": " + why);
 }
@@ -205,7 +201,7 @@ void DiskCache::prune_sometimes(int folder, size_t published) {
 
 void DiskCache::publish(CacheEntry entry) {
   if (!writes() || static_cast<int64_t>(entry.object.size()) > std::min(settings_.limit_bytes, kMostEntryBytes / 2)) return;
-  const auto folder = open_folder(FolderUse::write, false);
+  const auto folder = open_folder(FolderUse::write);
   if (folder == nullptr) return;
   entry.written = calls_.now();
   size_t bytes = 0;

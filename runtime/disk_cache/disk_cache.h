@@ -39,17 +39,17 @@ class DiskCache {
   explicit DiskCache(Settings settings, FolderCalls& calls = FolderCalls::system());
 
   bool is_off() const { return settings_.mode == CacheMode::off; }
-  bool writes() const { return settings_.mode == CacheMode::read_write; }
+  /// Is a kernel that is not there an error?
   bool must_hit() const { return settings_.mode == CacheMode::must_hit; }
+  bool writes() const { return settings_.mode == CacheMode::read_write; }
   /// Absolute; empty if the cache is off.
   const std::string& folder() const { return settings_.folder; }
   std::string path_of(const CacheEntry& key) const { return settings_.folder + "/" + key.file_name(); }
 
-  /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none. `looks_again`: if there
-  /// is none, the caller will ask again, so neither that nor what is wrong is counted, said, or a failure yet.
-  Expected<std::optional<std::string>> find(const CacheEntry& key, bool looks_again = false);
-  /// The object that find() gave is of no use after all. `looks_again`: as for find().
-  void reject(const CacheEntry& key, const std::string& why, bool looks_again = false);
+  /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none.
+  Expected<std::optional<std::string>> find(const CacheEntry& key);
+  /// The object that find() gave is of no use after all.
+  void reject(const CacheEntry& key, const std::string& why);
   /// Writes the entry, unless the mode says not to; then removes files if there are too many.
   void publish(CacheEntry entry);
 
@@ -64,13 +64,13 @@ class DiskCache {
     ino_t number = 0;
   };
 
-  std::shared_ptr<const Folder> open_folder(FolderUse use, bool is_quiet);
+  std::shared_ptr<const Folder> open_folder(FolderUse use);
   bool is_still_safe(const Folder& folder);
-  std::optional<std::string> look_up(const CacheEntry& key, bool is_quiet);
+  std::optional<std::string> look_up(const CacheEntry& key);
   Status write(int folder, const CacheEntry& entry, size_t& bytes);
   void refresh(int file);
   void prune_sometimes(int folder, size_t published);
-  void note(Problem problem, const std::string& message, bool is_quiet = false);
+  void note(Problem problem, const std::string& message);
 
   Settings settings_;
   FolderCalls& calls_;

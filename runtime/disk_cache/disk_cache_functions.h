@@ -1,5 +1,6 @@
-// DiskCacheFunctions: what the command line does with the disk cache, as a table of functions, because libstrew exports few names. The program
-// gets at it through tuning_functions() (tune/tuning_functions.h). Within libstrew the functions are called by their own headers. Tested by tests/error/cache_cli_test.cc.
+// DiskCacheFunctions: what the command line does with the disk cache, as a table of functions, because libstrew exports few names. The program gets at
+// it through tuning_functions() (tune/tuning_functions.h). Within libstrew the functions are called by their own headers.
+// Tested by tests/error/cache_cli_test.cc.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// KernelOptions from texts, for tests: a text that does not parse is a mistake of the test and ends it.
+// Options for tests. Of those that are read from texts, a text that does not parse is a mistake of the test and ends it.
 #pragma once
 
 #include <cstdio>
@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "strew/kernel_options.h"
+#include "strew/options.h"
 
 namespace strew::test {
 
@@ -26,6 +27,13 @@ inline void set_schedule(KernelOptions& options, std::string_view text) {
   const ScheduleText parsed = value_or_abort(parse_schedule_text(text));
   options.schedule = parsed.knobs;
   if (parsed.threads != 0) options.threads = parsed.threads;
+}
+
+/// The process's options, but every request gets a kernel of its own extents, so that a test knows how many there are.
+inline Options exact_shapes() {
+  Options options = process_options();
+  options.exact_shapes = 0;
+  return options;
 }
 
 }  // namespace strew::test

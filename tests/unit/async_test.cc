@@ -104,7 +104,7 @@ TEST(Async, CancellingTheOnlyRequestStopsTheBuild) {
   while (cache->stats().cancelled == 0) std::this_thread::yield();
   EXPECT_EQ(cache.finished, 0);
   cache.open();  // a later request builds anew
-  EXPECT_TRUE(cache->get(prepared(6), kNoDeadline).ok());
+  EXPECT_TRUE(cache->get(prepared(6), kNoDeadline, false).ok());
 }
 
 TEST(Async, CancellingOneOfTwoRequestsStopsNothing) {
@@ -134,7 +134,7 @@ TEST(Async, ARequestAfterTheLastCancellationBuildsAnew) {
 
 TEST(Async, ADeadlineEndsTheWaitAndTheBuild) {
   Gated cache;
-  const Expected<Kernel> late = cache->get(prepared(6), in(20ms));
+  const Expected<Kernel> late = cache->get(prepared(6), in(20ms), false);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.status().code(), Code::deadline_exceeded);
   EXPECT_THAT(late.status().message(), HasSubstr("deadline"));

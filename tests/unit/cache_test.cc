@@ -61,7 +61,7 @@ TEST(Cache, BuildsOnceForManyThreads) {
       },
       {});
   on_threads(16, [&](int) {
-    const auto answer = cache.get(prepared(6), kNoDeadline);
+    const auto answer = cache.get(prepared(6), kNoDeadline, false);
     answers += answer.ok() && &answer->op() == &kernel.op();
   });
   EXPECT_EQ(builds, 1);
@@ -80,13 +80,13 @@ TEST(Cache, WaitersShareAFailureAndThenItIsForgotten) {
         return unsupported("attempt " + std::to_string(builds));
       },
       {});
-  on_threads(8, [&](int) { failures += !cache.get(prepared(6), kNoDeadline).ok(); });
+  on_threads(8, [&](int) { failures += !cache.get(prepared(6), kNoDeadline, false).ok(); });
   EXPECT_EQ(failures, 8);
   EXPECT_LT(builds, 8);
   EXPECT_EQ(cache.stats().failed, static_cast<uint64_t>(builds));
   EXPECT_FALSE(cache.find(prepared(6).key().hash));
   fails = false;
-  EXPECT_TRUE(cache.get(prepared(6), kNoDeadline).ok());
+  EXPECT_TRUE(cache.get(prepared(6), kNoDeadline, false).ok());
   EXPECT_TRUE(cache.find(prepared(6).key().hash));
 }
 
@@ -99,17 +99,17 @@ TEST(Cache, AnExceptionIsAFailureNotADeadlock) {
         return any_kernel();
       },
       {});
-  const auto answer = cache.get(prepared(6), kNoDeadline);
+  const auto answer = cache.get(prepared(6), kNoDeadline, false);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.status().code(), Code::internal);
   EXPECT_EQ(answer.status().message(), "build: a surprise");
   turn = 1;
-  const auto starved = cache.get(prepared(6), kNoDeadline);
+  const auto starved = cache.get(prepared(6), kNoDeadline, false);
   ASSERT_FALSE(starved.ok());
   EXPECT_EQ(starved.status().code(), Code::unsupported);
   EXPECT_EQ(starved.status().message(), "build: out of memory");
   turn = 2;
-  EXPECT_TRUE(cache.get(prepared(6), kNoDeadline).ok());
+  EXPECT_TRUE(cache.get(prepared(6), kNoDeadline, false).ok());
 }
 
 /// The memory that the cache counts for one kernel of small_op.
@@ -125,11 +125,11 @@ TEST(Cache, ForgetsTheLeastRecentlyUsedBeyondItsCapacity) {
         return any_kernel(static_cast<int>(std::get<Scatter>(*job.op.op()).operands[0].dims[0]));
       },
       {.capacity = 16 * one + one / 2});
-  for (int rows = 1; rows <= 12; ++rows) ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline).ok());
+  for (int rows = 1; rows <= 12; ++rows) ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline, false).ok());
   EXPECT_EQ(cache.stats().kernels, 12u);
   EXPECT_EQ(cache.stats().evicted, 0u);
   for (int rows = 13; rows <= 60; ++rows) {
-    ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline).ok());
+    ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline, false).ok());
     EXPECT_TRUE(cache.find(prepared(1).key().hash)) << "kernel 1 is asked for all the time";
     EXPECT_LE(cache.stats().bytes, 17 * one);
   }
@@ -144,7 +144,7 @@ TEST(Cache, ForgetsTheLeastRecentlyUsedBeyondItsCapacity) {
   }
   EXPECT_EQ(cache.stats().kernels, 0u);
   EXPECT_EQ(cache.stats().bytes, 0);
-  EXPECT_TRUE(cache.get(prepared(3), kNoDeadline).ok());
+  EXPECT_TRUE(cache.get(prepared(3), kNoDeadline, false).ok());
   EXPECT_EQ(cache.stats().kernels, 0u) << "a capacity of 0 remembers nothing";
 }
 
@@ -156,10 +156,10 @@ TEST(Cache, NeverForgetsAKernelThatAHandleRefersTo) {
       },
       {.capacity = 3 * one});
   std::vector<Kernel> handles;
-  for (int rows = 1; rows <= 10; ++rows) handles.push_back(*cache.get(prepared(rows), kNoDeadline));
+  for (int rows = 1; rows <= 10; ++rows) handles.push_back(*cache.get(prepared(rows), kNoDeadline, false));
   EXPECT_EQ(cache.stats().kernels, 10u) << "forgetting them would free nothing";
   handles.clear();
-  for (int rows = 11; rows <= 30; ++rows) ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline).ok());
+  for (int rows = 11; rows <= 30; ++rows) ASSERT_TRUE(cache.get(prepared(rows), kNoDeadline, false).ok());
   EXPECT_LE(cache.stats().kernels, 4u);
 }
 

@@ -13,6 +13,7 @@
 
 #include "strew/builder.h"
 #include "strew/forms.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -54,7 +55,7 @@ TEST(Runtime, LendsWhatItRemembers) {
 }
 
 TEST(Runtime, CapacityBoundsWhatItRemembers) {
-  Runtime runtime;
+  Runtime runtime(test::exact_shapes());
   ASSERT_TRUE(runtime.get(*rows(1)).ok());
   const int64_t one = runtime.stats().bytes;
   ASSERT_GT(one, 0);

@@ -10,6 +10,7 @@
 
 #include "strew/builder.h"
 #include "strew/forms.h"
+#include "tests/support/options.h"
 
 namespace strew {
 namespace {
@@ -90,7 +91,7 @@ TEST(Site, VariantsKeepOpsApartThatTakeTheSameTensors) {
 }
 
 TEST(Site, MoreShapesThanItRemembersAreRightToo) {
-  Runtime runtime;
+  Runtime runtime(test::exact_shapes());
   Site site(runtime);
   std::vector<PreparedOp> ops;
   for (int64_t count = 1; count <= 20; ++count) ops.push_back(*PreparedOp::of(*add_rows(8, count)));
