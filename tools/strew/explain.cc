@@ -14,13 +14,13 @@
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
-#include "runtime/disk_cache/disk_cache_functions.h"
 #include "runtime/scratch_bytes.h"
 #include "runtime/shape_families.h"
 #include "strew/compiled_kernel.h"
 #include "strew/options.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tools/strew/cache_functions.h"
 #include "tools/strew/costs.h"
 #include "tools/strew/descriptor_json.h"
 #include "tools/strew/message.h"
@@ -149,9 +149,7 @@ Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
 }
 
 /// Where the disk cache has the kernel, or would put it.
-CachedAt cache_answer(const Compiled& stages) {
-  return disk_cache_functions().where_is(disk_cache_functions().options(), stages);
-}
+CachedAt cache_answer(const Compiled& stages) { return cache_functions().where_is(cache_functions().options(), stages); }
 
 Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
