@@ -11,6 +11,7 @@ namespace strew::inline v0 {
 enum class ForkStage {
   compile_threads,  ///< waits for the compilations in progress, and lets no new one begin
   caches,           ///< the runtimes' caches
+  disk_caches,      ///< their folders
   linker,           ///< what a linker tells profilers and debuggers
   code_memory,      ///< the memory of generated code
   epochs,           ///< deferred destruction

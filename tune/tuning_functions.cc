@@ -3,6 +3,7 @@
 
 #include "base/machine.h"
 #include "base/machine_costs.h"
+#include "runtime/disk_cache/disk_cache_functions.h"
 #include "tune/report/html_report.h"
 
 namespace strew::inline v0 {
@@ -24,7 +25,8 @@ const TuningFunctions& tuning_functions() {
                                             read_wisdom,
                                             latest,
                                             [](const WisdomRecord& record) { return print(record); },
-                                            [] { return machine_key(machine()); }};
+                                            [] { return machine_key(machine()); },
+                                            disk_cache_functions};
   return functions;
 }
 

@@ -1,5 +1,5 @@
-// TuningFunctions: what the commands `strew tune`, `strew wisdom` and `strew extract` call, as a table of functions, because libstrew exports few names (as
-// the modules do, backends/modules.h). Within libstrew the functions are called by their own headers.
+// TuningFunctions: what the commands `strew tune`, `strew wisdom` and `strew extract` call, and by way of it those of `strew cache`, as a table of
+// functions, because libstrew exports few names (as the modules do, backends/modules.h). Within libstrew the functions are called by their own headers.
 #pragma once
 
 #include <span>
@@ -15,6 +15,8 @@
 #include "tune/workload_data.h"
 
 namespace strew::inline v0 {
+
+struct DiskCacheFunctions;  // runtime/disk_cache/disk_cache_functions.h
 
 struct TuningFunctions {
   // tune/
@@ -36,6 +38,7 @@ struct TuningFunctions {
   std::vector<WisdomRecord> (*latest)(std::vector<WisdomRecord>);
   std::string (*print_record)(const WisdomRecord&);
   std::string (*this_machine)();  ///< as records name it
+  const DiskCacheFunctions& (*disk_cache)();
 };
 STREW_API const TuningFunctions& tuning_functions();
 

@@ -1,13 +1,15 @@
 // What a kernel costs that another process has compiled before: `./dev bench service --benchmark_filter=disk`.
 //
 //   disk/first_call   a process that calls one kernel once, which is on disk, over an empty C++ process (and, linked_us, over an empty one that is
-//                     linked to libstrew). They start in turns; the page cache is warm. Counters: the medians of each in microseconds, and what the
-//                     first has in memory at the end (resident_mib)
+//                     linked to libstrew). They start in turns; the page cache is warm. Counters: the medians of each in microseconds; the same of the
+//                     processors' time, which other work on the machine changes less (over_empty_cpu_us); and the most that the first has in
+//                     memory (resident_mib)
 //   disk/hit          Runtime::get for an op whose kernel is not in memory but on disk: until it can be called
 //   disk/build        the same without a disk cache, for comparison, LLVM being open already
 #include "bench/service/disk.h"
 
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,16 +56,24 @@ class Folder {
   std::string path_;
 };
 
-/// Microseconds from start to end of a program; negative if it failed.
-double run_program(const std::string& name) {
+/// What a program took, in microseconds: from start to end, and of processors. Negative if it failed.
+struct Took {
+  double wall = -1, cpu = -1;
+};
+Took run_program(const std::string& name) {
   const std::string path = std::string(STREW_START_PROGRAMS) + "/" + name;
   char* const arguments[] = {const_cast<char*>(path.c_str()), nullptr};
   const auto start = Clock::now();
   pid_t child = 0;
-  if (posix_spawn(&child, path.c_str(), nullptr, nullptr, arguments, environ) != 0) return -1;
+  if (posix_spawn(&child, path.c_str(), nullptr, nullptr, arguments, environ) != 0) return {};
   int status = 0;
-  if (waitpid(child, &status, 0) != child || status != 0) return -1;
-  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+  rusage used = {};
+  if (wait4(child, &status, 0, &used) != child || status != 0) return {};
+  const auto microseconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_usec);
+  };
+  return {std::chrono::duration<double, std::micro>(Clock::now() - start).count(),
+          microseconds(used.ru_utime) + microseconds(used.ru_stime)};
 }
 
 double resident_mib(const std::string& name) {
@@ -80,21 +90,22 @@ void first_call(benchmark::State& state) {
   const std::vector<std::string> programs = {"start_kernel", "start_empty", "start_linked"};
   for (const std::string& program : programs)
     for (int i = 0; i < 3; ++i)  // the first one compiles
-      if (run_program(program) < 0) return fail(state, program + " failed");
+      if (run_program(program).wall < 0) return fail(state, program + " failed");
   std::vector<std::vector<double>> times(programs.size());
-  std::vector<double> over, over_linked;
+  std::vector<double> over, over_linked, over_cpu;
   size_t round = 0;
   for (auto _ : state) {
-    std::vector<double> now(programs.size());
+    std::vector<Took> now(programs.size());
     for (size_t i = 0; i < programs.size(); ++i) {
       const size_t program = (i + round) % programs.size();
       now[program] = run_program(programs[program]);
-      times[program].push_back(now[program]);
+      times[program].push_back(now[program].wall);
     }
     ++round;
-    over.push_back(now[0] - now[1]);
-    over_linked.push_back(now[0] - now[2]);
-    state.SetIterationTime(now[0] * 1e-6);
+    over.push_back(now[0].wall - now[1].wall);
+    over_linked.push_back(now[0].wall - now[2].wall);
+    over_cpu.push_back(now[0].cpu - now[1].cpu);
+    state.SetIterationTime(now[0].wall * 1e-6);
   }
   const double resident = resident_mib(programs[0]);
   unsetenv("STREW_CACHE");
@@ -103,6 +114,7 @@ void first_call(benchmark::State& state) {
   state.counters["linked_us"] = median(times[2]);
   state.counters["over_empty_us"] = median(over);
   state.counters["over_linked_us"] = median(over_linked);
+  state.counters["over_empty_cpu_us"] = median(over_cpu);
   state.counters["resident_mib"] = resident;
   label(state, "<= 2000 us over an empty process, <= 20 MiB", median(over) <= 2000 && resident <= 20);
 }

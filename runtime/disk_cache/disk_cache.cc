@@ -2,6 +2,7 @@
 #include "runtime/disk_cache/disk_cache.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/fork_hooks.h"
 #include "base/log.h"
 #include "runtime/disk_cache/prune.h"
 
@@ -18,6 +20,16 @@ namespace {
 constexpr int64_t kPruneShare = 16;  // the folder is looked at after a process has written this share of the limit
 
 std::string reason() { return std::strerror(errno); }
+
+/// One mutex for all disk caches, so that fork() has one to lock: a child must not find it held by a thread that it does not have.
+std::mutex& mutex_of_all() {
+  static std::mutex& mutex = []() -> std::mutex& {
+    static std::mutex* const made = new std::mutex;
+    set_fork_hooks(ForkStage::disk_caches, {[] { made->lock(); }, [] { made->unlock(); }, [] { made->unlock(); }});
+    return *made;
+  }();
+  return mutex;
+}
 
 }  // namespace
 
@@ -74,7 +86,7 @@ bool DiskCache::is_still_safe(const Folder& folder) {
 
 /// Null: there is no folder, or none to be trusted.
 std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of_all());
   if (is_refused_) {
     rejected_.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
@@ -88,9 +100,10 @@ std::shared_ptr<const DiskCache::Folder> DiskCache::open_folder(FolderUse use) {
     folder_ = std::make_shared<const Folder>(Folder{std::move(*opened), info.st_dev, info.st_ino});
     return folder_;
   }
-  is_refused_ = opened.status().code() == Code::invalid_argument;
-  note(is_refused_ ? Problem::shared : Problem::folder,
-       is_refused_   ? opened.status().message() + "; no code is taken from " + settings_.folder
+  const bool is_shared = opened.status().code() == Code::invalid_argument;
+  if (is_shared) is_refused_ = true;
+  note(is_shared ? Problem::shared : Problem::folder,
+       is_shared     ? opened.status().message() + "; no code is taken from " + settings_.folder
        : opened.ok() ? settings_.folder + ": " + reason()
                      : opened.status().message());
   return nullptr;
@@ -173,16 +186,17 @@ Status DiskCache::write(int folder, const CacheEntry& entry, size_t& bytes) {
 /// Looks at the whole folder where this process has not done so before, and then each time that it has written a share of the limit.
 void DiskCache::prune_sometimes(int folder, size_t published) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all());
     until_prune_ -= static_cast<int64_t>(published);
     if (until_prune_ > 0) return;
     until_prune_ = settings_.limit_bytes / kPruneShare;
   }
-  if (prunes_.exchange(true)) return;
+  const pid_t process = getpid();
+  if (prunes_.exchange(process) == process) return;
   Pruned pruned;
   if (const Status status = prune_folder(calls_, folder, settings_.limit_bytes, pruned); !status.ok())
     note(Problem::remove, settings_.folder + ": " + status.message());
-  prunes_ = false;
+  prunes_ = 0;
 }
 
 void DiskCache::publish(CacheEntry entry) {
@@ -192,7 +206,7 @@ void DiskCache::publish(CacheEntry entry) {
   entry.written = calls_.now();
   size_t bytes = 0;
   if (const Status status = write(folder->file.get(), entry, bytes); !status.ok()) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of_all());
     folder_ = nullptr;  // it may have been removed, and another one made
     note(Problem::write, status.message());
     return;

@@ -74,11 +74,12 @@ class DiskCache {
 
   Settings settings_;
   FolderCalls& calls_;
-  std::mutex mutex_;  // guards the three members below
+  // Guarded by the mutex of all disk caches:
   std::shared_ptr<const Folder> folder_;
-  bool is_refused_ = false;           ///< others can write to the folder
-  int64_t until_prune_ = 0;           ///< bytes that may be published before the next look at the whole folder
-  std::atomic<bool> prunes_ = false;  ///< a thread does
+  bool is_refused_ = false;  ///< others can write to the folder
+  int64_t until_prune_ = 0;  ///< bytes that may be published before the next look at the whole folder
+
+  std::atomic<pid_t> prunes_{0};  ///< in which process a thread does; a forked child has no such thread
   std::atomic<uint64_t> hits_{0}, misses_{0}, rejected_{0}, published_{0}, errors_{0};
   std::array<std::atomic<bool>, static_cast<size_t>(Problem::count)> is_known_ = {};
 };

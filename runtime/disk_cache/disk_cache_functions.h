@@ -1,5 +1,6 @@
-// DiskCacheFunctions: what the command line does with the disk cache, as a table of functions, because libstrew exports few names (as the modules do,
-// backends/modules.h). Within libstrew the functions are called by their own headers. Tested by tests/error/cache_cli_test.cc.
+// DiskCacheFunctions: what the command line does with the disk cache, as a table of functions, because libstrew exports few names. The program gets at
+// it through tuning_functions() (tune/tuning_functions.h). Within libstrew the functions are called by their own headers.
+// Tested by tests/error/cache_cli_test.cc.
 #pragma once
 
 #include <string>
@@ -9,7 +10,6 @@
 #include "backends/pipeline.h"
 #include "runtime/disk_cache/entry.h"
 #include "runtime/disk_cache/prune.h"
-#include "strew/export.h"
 #include "strew/options.h"
 #include "strew/status.h"
 
@@ -45,7 +45,7 @@ struct DiskCacheFunctions {
   /// build(), or the object from the cache.
   Status (*build)(const Options& options, Compiled& planned);
 };
-STREW_API const DiskCacheFunctions& disk_cache_functions();
+const DiskCacheFunctions& disk_cache_functions();
 
 /// The options of runtimes that are made with the process's own.
 const Options& options_of_process_runtimes();

@@ -8,9 +8,9 @@
 
 #include "backends/pipeline.h"
 #include "base/pending_file.h"
-#include "runtime/disk_cache/disk_cache_functions.h"
 #include "strew/abi.h"
 #include "strew/text.h"
+#include "tools/strew/cache_functions.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
@@ -29,9 +29,10 @@ std::string describe_object(const Compiled& kernel) {
 
 Expected<std::string> emit_object(Compiled& kernel, std::string& description) {
   const std::string backend(kernel.backend->name());
-  if (kernel.backend->interprets()) return unsupported("--emit obj: backend " + backend + " interprets the op and has no object code");
+  if (kernel.backend->interprets())
+    return unsupported("--emit obj: backend " + backend + " interprets the op and has no object code");
   if (kernel.backend->is_precompiled()) return unsupported("--emit obj: backend " + backend + " generates no code");
-  STREW_TRY(disk_cache_functions().build(disk_cache_functions().options(), kernel));
+  STREW_TRY(cache_functions().build(cache_functions().options(), kernel));
   description = describe_object(kernel);
   return std::move(kernel.artifact.object);
 }

@@ -14,13 +14,12 @@
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
-#include "runtime/disk_cache/disk_cache_functions.h"
-#include "runtime/scratch_bytes.h"
-#include "runtime/shape_families.h"
+#include "runtime/explain_functions.h"
 #include "strew/compiled_kernel.h"
 #include "strew/options.h"
 #include "strew/runtime.h"
 #include "strew/text.h"
+#include "tools/strew/cache_functions.h"
 #include "tools/strew/costs.h"
 #include "tools/strew/descriptor_json.h"
 #include "tools/strew/message.h"
@@ -73,8 +72,8 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
   OobPolicy oob = OobPolicy::undefined;
   if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
     oob = scatter->oob;
-    if (scatter->order == Order::relaxed && sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
-    g.scratch_bytes = scratch_bytes(*scatter, stages);
+    if (scatter->order == Order::relaxed && explain_functions().sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
+    g.scratch_bytes = explain_functions().scratch_bytes(*scatter, stages);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   } else {
@@ -149,9 +148,7 @@ Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
 }
 
 /// Where the disk cache has the kernel, or would put it.
-CachedAt cache_answer(const Compiled& stages) {
-  return disk_cache_functions().where_is(disk_cache_functions().options(), stages);
-}
+CachedAt cache_answer(const Compiled& stages) { return cache_functions().where_is(cache_functions().options(), stages); }
 
 Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
@@ -176,7 +173,8 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
                                          : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages);
-  if (!is_npu(stages.target)) out.sharing = explain_sharing(*kernel.op, options.kernel, process_options().exact_shapes);
+  if (!is_npu(stages.target))
+    out.sharing = explain_functions().sharing(*kernel.op, options.kernel, process_options().exact_shapes);
   out.cache = cache_answer(stages);
   if (!options.libraries.empty()) {
     STREW_ASSIGN(out.library, library_answer(kernel, options));
@@ -231,7 +229,7 @@ std::string text_of(const Explanation& e) {
   if (stages.schedule.strategy == stages.heuristic.strategy)
     out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
   if (!stages.learned.from.empty()) out += "  wisdom      " + printable(stages.learned.from) + "\n";
-  out += costs_text(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads));
+  out += costs_text(explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads));
   if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
@@ -301,7 +299,7 @@ Json json_of(const Explanation& e) {
               {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
               {"strategies", choices_json(e.strategies)},
               {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
-              {"costs", costs_json(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads))},
+              {"costs", costs_json(explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads))},
               {"target", print(stages.target)},
               {"generator", generator_version()},
               {"descriptor", descriptor_json(stages)}};
@@ -342,7 +340,7 @@ std::string overview_text(const Imported& imported, const Options& options, cons
   std::string out = printable(options.file) + ": " + imported.format + ", " + summary_text(imported, groups.size()) + "\n";
   for (const KernelGroup& group : groups)
     out += fmt::format("  {} x {}: {}\n", group.kernels.size(), names_text(imported, group), group.op);
-  return out + refused_text(imported);
+  return out + policies_text(imported, options.import) + refused_text(imported) + not_run_text(imported);
 }
 
 /// Prints the kernels one by one, without collecting their texts: a file may have tens of thousands.

@@ -16,9 +16,9 @@
 #include "base/file.h"
 #include "base/option_rows.h"
 #include "compiler/import/option_text.h"
-#include "runtime/disk_cache/disk_cache_functions.h"
 #include "schedules/knobs.h"
 #include "strew/wisdom.h"
+#include "tools/strew/cache_functions.h"
 #include "tools/strew/manual.h"
 #include "tools/strew/message.h"
 
@@ -310,7 +310,7 @@ Expected<double> parse_duration(const std::string& text) {
 
 /// Where compiled kernels are kept: what --cache says, or else STREW_CACHE, or else the user's cache folder.
 void take_cache(const Raw& raw, const Options& options) {
-  const DiskCacheFunctions& functions = disk_cache_functions();
+  const DiskCacheFunctions& functions = cache_functions();
   strew::Options chosen = process_options();
   if (!raw.cache.empty()) chosen.cache_dir = raw.cache;
   const bool uses_it = options.command == "run" || options.command == "explain" || options.command == "compile" ||
@@ -527,8 +527,7 @@ int parse_command_line(int argc, char** argv, Options& options) {
   app.require_subcommand(1);
   app.footer(example("") + ("\n\nVariables of the environment:" + variable_lines()));
   add_commands(app, options, raw);
-  app.set_version_flag("--version",
-                       std::string(generator_version()) + ", build " + std::string(disk_cache_functions().build_id()),
+  app.set_version_flag("--version", std::string(generator_version()) + ", build " + std::string(cache_functions().build_id()),
                        "print the versions of strew and of LLVM, and the id of the build");
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));
 
