@@ -8,10 +8,21 @@
 
 namespace strew::inline v0::portable {
 
+namespace {
+
+/// loops.line, but for a few elements without a call: a call of one position is over in a tenth of a microsecond.
+inline void line(const Loops& loops, int64_t* out, int64_t first, int64_t step, int64_t n) {
+  constexpr int64_t kFew = 2;
+  if (n > kFew) return loops.line(out, first, step, n);
+  for (int64_t i = 0; i < n; ++i) out[i] = first + i * step;
+}
+
+}  // namespace
+
 void set_bases(const Frame& f) {
   const std::vector<Slot>& slots = f.p.body.slots;
-  for (size_t s = 0; s < slots.size(); ++s) f.m.bases[s] = f.base(slots[s]);
-  f.m.bases[slots.size()] = f.base({f.p.index_tensor, f.p.index_log2_per_byte});
+  for (size_t s = 0; s < slots.size(); ++s) f.bases()[s] = f.base(slots[s]);
+  f.bases()[slots.size()] = f.base({f.p.index_tensor, f.p.index_log2_per_byte});
 }
 
 PositionBlocks::PositionBlocks(const Frame& frame, int64_t begin, int64_t end, bool only_result)
@@ -26,7 +37,7 @@ bool PositionBlocks::next() {
   const int64_t most = f_.p.positions_per_block;
   first = done_;
   count = 0;
-  int64_t* const index_places = f_.m.places + static_cast<int64_t>(slots_) * most;
+  int64_t* const index_places = f_.places(slots_);
   while (count < most) {
     if (lo_ == hi_) {
       if (!rows_.next()) break;
@@ -37,8 +48,7 @@ bool PositionBlocks::next() {
     const int64_t* const strides = rows_.inner_strides();
     const auto stride_of = [&](size_t slot) { return strides == nullptr ? 0 : strides[slot]; };
     const auto first_of = [&](size_t slot) { return rows_.row()[slot] + lo_ * stride_of(slot); };
-    for (size_t slot = 0; slot < wanted_; ++slot)
-      f_.loops.line(f_.m.places + static_cast<int64_t>(slot) * most + count, first_of(slot), stride_of(slot), take);
+    for (size_t slot = 0; slot < wanted_; ++slot) line(f_.loops, f_.places(slot) + count, first_of(slot), stride_of(slot), take);
     if (count == 0) {
       indices_ = {nullptr, first_of(slots_), stride_of(slots_), 0};
     } else {  // the block has parts of several rows
@@ -59,17 +69,24 @@ bool PositionBlocks::is_indexed(size_t slot) const {
 }
 
 const int64_t* PositionBlocks::load(size_t k) {
-  const int64_t most = f_.p.positions_per_block;
-  int64_t* const values = f_.m.values + static_cast<int64_t>(k) * most;
+  int64_t* const values = f_.values(k);
   Side from = indices_;
   from.base += f_.at(f_.p.components[k].index_offset);
   f_.loops.index[static_cast<size_t>(f_.p.index_dtype)](values, from, count);
   return values;
 }
 
+/// Sets the flags of all positions, unless some may be clear already.
+void PositionBlocks::begin_flags() {
+  if (drops) return;
+  drops = true;
+  std::memset(f_.inside(), 1, static_cast<size_t>(count));
+  std::memset(f_.whole(), 1, static_cast<size_t>(count));
+}
+
 /// Clears the flags of positions whose value is not in [0, largest].
 void PositionBlocks::require(uint8_t* flags, const int64_t* values, int64_t largest) {
-  drops = true;
+  begin_flags();
   if (largest < 0)
     std::memset(flags, 0, static_cast<size_t>(count));
   else
@@ -79,21 +96,21 @@ void PositionBlocks::require(uint8_t* flags, const int64_t* values, int64_t larg
 /// skip_element and fill_element, of windows of more than one element in this dim.
 void PositionBlocks::cut(size_t k, int64_t dim, int64_t window) {
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
-  int64_t *const start = f_.m.values + at, *const lo = f_.m.lo + at, *const hi = f_.m.hi + at;
+  int64_t *const start = f_.values() + at, *const lo = f_.lo() + at, *const hi = f_.hi() + at;
+  begin_flags();
   if (f_.p.index_dtype == DType::u64) f_.loops.saturate(start, count);
   f_.loops.clamp(start, -window, dim, count);
   for (int64_t j = 0; j < count; ++j) {
     lo[j] = std::max<int64_t>(-start[j], 0);
     hi[j] = std::min(dim - start[j], window);
-    f_.m.inside[j] = static_cast<uint8_t>(f_.m.inside[j] & (lo[j] < hi[j] ? 1 : 0));
-    f_.m.whole[j] = static_cast<uint8_t>(f_.m.whole[j] & (hi[j] - lo[j] == window ? 1 : 0));
+    f_.inside()[j] = static_cast<uint8_t>(f_.inside()[j] & (lo[j] < hi[j] ? 1 : 0));
+    f_.whole()[j] = static_cast<uint8_t>(f_.whole()[j] & (hi[j] - lo[j] == window ? 1 : 0));
   }
-  drops = true;
 }
 
 void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
   const int64_t at = static_cast<int64_t>(k) * f_.p.positions_per_block;
-  int64_t* const values = f_.m.values + at;
+  int64_t* const values = f_.values() + at;
   const int64_t dim = f_.at(c.dim), window = f_.at(c.window), largest = dim - window;
   if (f_.p.normalize_negative) f_.loops.fold(values, dim, count);
   switch (f_.p.oob) {
@@ -102,38 +119,35 @@ void PositionBlocks::apply_policy(const ComponentNumbers& c, size_t k) {
       return;
     case OobPolicy::skip_window:
     case OobPolicy::fill_window:
-      return require(f_.m.inside, values, largest);
+      return require(f_.inside(), values, largest);
     case OobPolicy::clamp:
       if (f_.p.index_dtype == DType::u64) f_.loops.saturate(values, count);
       f_.loops.clamp(values, 0, largest, count);
-      if (largest < 0) require(f_.m.inside, values, largest);
+      if (largest < 0) require(f_.inside(), values, largest);
       return;
     case OobPolicy::skip_element:
     case OobPolicy::fill_element:
       if (!c.is_single) return cut(k, dim, window);
-      require(f_.m.inside, values, dim - 1);
-      return require(f_.m.whole, values, dim - 1);
+      require(f_.inside(), values, dim - 1);
+      return require(f_.whole(), values, dim - 1);
     case OobPolicy::wrap:
-      if (dim <= 0) return require(f_.m.inside, values, -1);
+      if (dim <= 0) return require(f_.inside(), values, -1);
       f_.loops.wrap(values, dim, f_.p.index_dtype == DType::u64, count);
       if (c.is_single) return;
-      for (int64_t j = 0; j < count; ++j) f_.m.hi[at + j] = std::min(dim - values[j], window);
+      for (int64_t j = 0; j < count; ++j) f_.hi()[at + j] = std::min(dim - values[j], window);
       return;
   }
 }
 
 void PositionBlocks::place() {
-  const int64_t most = f_.p.positions_per_block;
   drops = false;
-  std::memset(f_.m.inside, 1, static_cast<size_t>(count));
-  std::memset(f_.m.whole, 1, static_cast<size_t>(count));
   for (size_t k = 0; k < f_.p.components.size(); ++k) {
     const ComponentNumbers& c = f_.p.components[k];
     const int64_t* const values = load(k);
     apply_policy(c, k);
     const int64_t* const strides = f_.from(c.strides);
     for (size_t slot = 0; slot < wanted_; ++slot)
-      if (is_indexed(slot)) f_.loops.advance(f_.m.places + static_cast<int64_t>(slot) * most, values, strides[slot], count);
+      if (is_indexed(slot)) f_.loops.advance(f_.places(slot), values, strides[slot], count);
   }
 }
 
@@ -143,7 +157,7 @@ bool PositionBlocks::find_bad(strew_fault* fault) {
   for (size_t k = 0; k < f_.p.components.size(); ++k) {
     const ComponentNumbers& c = f_.p.components[k];
     load(k);
-    int64_t* const values = f_.m.values + static_cast<int64_t>(k) * f_.p.positions_per_block;
+    int64_t* const values = f_.values(k);
     if (f_.p.normalize_negative) f_.loops.fold(values, f_.at(c.dim), count);
     const int64_t largest = largest_of(c);
     any |= largest < 0 || f_.loops.any_beyond(values, static_cast<uint64_t>(largest), count);
@@ -151,7 +165,7 @@ bool PositionBlocks::find_bad(strew_fault* fault) {
   if (!any) return false;
   for (int64_t j = 0; j < count; ++j) {
     for (size_t k = 0; k < f_.p.components.size(); ++k) {
-      const int64_t* const values = f_.m.values + static_cast<int64_t>(k) * f_.p.positions_per_block;
+      const int64_t* const values = f_.values(k);
       const int64_t largest = largest_of(f_.p.components[k]);
       if (largest >= 0 && static_cast<uint64_t>(values[j]) <= static_cast<uint64_t>(largest)) continue;
       *fault = {first + j, static_cast<int64_t>(k), load(k)[j], largest};
@@ -163,7 +177,7 @@ bool PositionBlocks::find_bad(strew_fault* fault) {
 
 void places_beside_results(const Frame& f, int64_t position, int64_t* places) {
   const size_t slots = f.p.body.slots.size();
-  std::copy_n(f.m.bases, slots, places);
+  std::copy_n(f.bases(), slots, places);
   int64_t rest = position;
   for (size_t l = f.p.positions.loops; l-- > 0;) {
     const int64_t extent = f.extent(f.p.positions, l), coordinate = l == 0 ? rest : rest % extent;

@@ -13,18 +13,19 @@ class PositionBlocks {
 
   /// Moves to the next block. False: there is none.
   bool next();
-  /// Applies the policy and moves the places: sets m.inside, m.whole and, where windows are cut, m.values, m.lo and m.hi.
+  /// Applies the policy and moves the places. Sets `drops`, the frame's values and, where windows are cut, its lo and hi.
   void place();
   /// Is one of the block's indices out of bounds, as under policy error? Then fills *fault with the first.
   bool find_bad(strew_fault* fault);
 
   int64_t first = 0, count = 0;
-  bool drops = false;  ///< after place(): some position may be dropped or filled
+  bool drops = false;  ///< some position may be dropped or filled: the frame's `inside` and `whole` say which
 
  private:
   const int64_t* load(size_t component);
   void apply_policy(const ComponentNumbers& c, size_t k);
   void cut(size_t k, int64_t dim, int64_t window);
+  void begin_flags();
   void require(uint8_t* flags, const int64_t* values, int64_t largest);
   bool is_indexed(size_t slot) const;
 

@@ -4,6 +4,8 @@
 
 #include "backends/portable/loops.h"
 #include "backends/portable/loops/level.h"
+#include "base/cpus.h"
+#include "base/machine.h"
 
 namespace strew::inline v0::portable {
 
@@ -44,7 +46,8 @@ const Loops& baseline_loops() {
 /// The loops for x86-64-v3; null where there are none, or this machine cannot run them.
 const Loops* v3_loops() {
 #if defined(STREW_PORTABLE_HAS_V3)
-  static const bool runs = __builtin_cpu_supports("x86-64-v3") != 0;
+  static const FeatureSet needed = find_cpu("x86-64-v3")->features;
+  static const bool runs = (machine_features() & needed) == needed;
   if (!runs) return nullptr;
   static const Loops table = STREW_PORTABLE_TABLE(v3);
   return &table;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <optional>
 
 #include "backends/portable/blocks.h"
 #include "backends/portable/windows.h"
@@ -14,11 +16,11 @@ namespace {
 int64_t keep_inside(const Frame& f, int64_t count) {
   int64_t kept = 0;
   for (size_t s = 0; s < f.p.body.slots.size(); ++s) {
-    int64_t* const places = f.m.places + static_cast<int64_t>(s) * f.p.positions_per_block;
+    int64_t* const places = f.places(s);
     kept = 0;
     for (int64_t j = 0; j < count; ++j) {
       places[kept] = places[j];
-      kept += f.m.inside[j];
+      kept += f.inside()[j];
     }
   }
   return kept;
@@ -26,32 +28,33 @@ int64_t keep_inside(const Frame& f, int64_t count) {
 
 /// Applies a block whose windows nothing cuts; dropped positions of a gather are filled.
 void apply_uniform(const Frame& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
-  if (!block.drops || f.loops.all(f.m.inside, block.count)) return windows.apply(f.m.places, block.count);
-  if (fill == nullptr) return windows.apply(f.m.places, keep_inside(f, block.count));
+  if (!block.drops || f.loops.all(f.inside(), block.count)) return windows.apply(f.places(), block.count);
+  if (fill == nullptr) return windows.apply(f.places(), keep_inside(f, block.count));
   for (int64_t j = 0; j < block.count;) {
     int64_t end = j + 1;
-    while (end < block.count && f.m.inside[end] == f.m.inside[j]) ++end;
-    (f.m.inside[j] != 0 ? windows : *fill).apply(f.m.places + j, end - j);
+    while (end < block.count && f.inside()[end] == f.inside()[j]) ++end;
+    (f.inside()[j] != 0 ? windows : *fill).apply(f.places() + j, end - j);
     j = end;
   }
 }
 
 /// Applies a block position by position. What is out of bounds is filled first.
 void apply_cut(const Frame& f, const PositionBlocks& block, Windows& windows, Windows* fill) {
-  if (fill != nullptr) {
+  if (fill != nullptr && block.drops) {
     for (int64_t j = 0; j < block.count; ++j)
-      if (f.m.whole[j] == 0) fill->apply(f.m.places + j, 1);
+      if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);
     fill->flush();
   }
   for (int64_t j = 0; j < block.count; ++j)
-    if (f.m.inside[j] != 0) windows.apply_cut(j);
+    if (!block.drops || f.inside()[j] != 0) windows.apply_cut(j);
 }
 
 void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) {
   set_bases(f);
-  Windows windows(f, f.p.body, cut, f.m.rows, f.m.columns, f.p.ahead);
-  Windows filler(f, f.p.fill, cut, f.m.fill_rows, f.m.fill_columns, 0);
-  Windows* const fill = f.p.fill.outputs.empty() ? nullptr : &filler;
+  Windows windows(f, f.p.body, cut, f(f.p.memory.rows), f(f.p.memory.columns), f.p.ahead);
+  std::optional<Windows> filler;
+  if (!f.p.fill.outputs.empty()) filler.emplace(f, f.p.fill, cut, f(f.p.memory.fill_rows), f(f.p.memory.fill_columns), 0);
+  Windows* const fill = filler ? &*filler : nullptr;
   const bool cuts = windows.cuts();
   PositionBlocks block(f, begin, end);
   while (block.next()) {
@@ -62,7 +65,7 @@ void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) 
       apply_uniform(f, block, windows, fill);
   }
   windows.flush();
-  filler.flush();
+  if (filler) filler->flush();
   if (f.p.streams) f.loops.fence();
 }
 
@@ -99,7 +102,8 @@ int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   PositionBlocks block(f, begin, end, true);
   while (block.next()) {
     block.place();
-    f.loops.keys(keys + (block.first - args->n_list), f.m.places, f.m.inside, f.m.bases[0], program.key_unit, block.count);
+    if (!block.drops) std::memset(f.inside(), 1, static_cast<size_t>(block.count));
+    f.loops.keys(keys + (block.first - args->n_list), f.places(), f.inside(), f.bases()[0], program.key_unit, block.count);
   }
   return STREW_OK;
 }
@@ -110,15 +114,15 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   const auto* const entries = static_cast<const uint64_t*>(args->pos);
   const int64_t pitch = program.positions_per_block, unit = program.key_unit;
   const size_t slots = program.body.slots.size(), results = static_cast<size_t>(program.pairs);
-  Windows windows(f, program.body, WindowCut::none, f.m.rows, f.m.columns, program.ahead);
+  Windows windows(f, program.body, WindowCut::none, f(f.p.memory.rows), f(f.p.memory.columns), program.ahead);
   const bool is_line = program.positions.loops <= 1;
   const int64_t* const strides = program.positions.loops == 1 ? f.strides(program.positions, 0, slots + 1) : nullptr;
   for (int64_t at = begin; at < end; at += pitch) {
     const int64_t count = std::min(pitch, end - at);
     const uint64_t* const some = entries + at;
     for (size_t s = 0; s < slots; ++s) {
-      int64_t* const places = f.m.places + static_cast<int64_t>(s) * pitch;
-      const int64_t base = f.m.bases[s], stride = strides == nullptr ? 0 : strides[s];
+      int64_t* const places = f.places(s);
+      const int64_t base = f.bases()[s], stride = strides == nullptr ? 0 : strides[s];
       if (s < results) {
         // Results have the same strides, but their elements may have different sizes.
         const int64_t each = unit * std::max(1, program.body.slots[s].bits / 8) / std::max(1, program.body.slots[0].bits / 8);
@@ -129,10 +133,10 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
       }
     }
     for (int64_t j = 0; j < count && !is_line; ++j) {
-      places_beside_results(f, args->n_list + static_cast<int64_t>(some[j] & 0xffffffff), f.m.row);
-      for (size_t s = results; s < slots; ++s) f.m.places[static_cast<int64_t>(s) * pitch + j] = f.m.row[s];
+      places_beside_results(f, args->n_list + static_cast<int64_t>(some[j] & 0xffffffff), f.row());
+      for (size_t s = results; s < slots; ++s) f.places()[static_cast<int64_t>(s) * pitch + j] = f.row()[s];
     }
-    windows.apply(f.m.places, count);
+    windows.apply(f.places(), count);
   }
   windows.flush();
   if (program.streams) f.loops.fence();
@@ -151,17 +155,17 @@ int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
   STREW_PORTABLE_FRAME(args);
   const Body& body = program.init;
   const size_t slots = body.slots.size();
-  for (size_t s = 0; s < slots; ++s) f.m.bases[s] = f.base(body.slots[s]);
+  for (size_t s = 0; s < slots; ++s) f.bases()[s] = f.base(body.slots[s]);
   NestRows rows(f, program.init_nest, slots, begin, end);
   const int64_t* const steps = rows.inner_strides();
-  BodyRunner runner(f, body, steps, f.m.columns);
+  BodyRunner runner(f, body, steps, f(f.p.memory.columns));
   bool streams = (args->flags & STREW_STREAM) != 0 && program.init_moves && steps != nullptr;
   for (const Output& output : body.outputs)
     streams = streams && steps[output.to] == output.bytes && steps[output.from] == output.bytes;
   const int64_t pitch = program.positions_per_block;
   int64_t count = 0, length = 0;
   const auto flush = [&] {
-    runner.run(f.m.rows, pitch, count, length);
+    runner.run(f(f.p.memory.rows), pitch, count, length);
     count = 0;
   };
   while (rows.next()) {
@@ -172,7 +176,7 @@ int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
     if (count == pitch || length != rows.hi - rows.lo) flush();
     length = rows.hi - rows.lo;
     for (size_t s = 0; s < slots; ++s)
-      f.m.rows[static_cast<int64_t>(s) * pitch + count] = rows.row()[s] + (steps == nullptr ? 0 : rows.lo * steps[s]);
+      f(f.p.memory.rows)[static_cast<int64_t>(s) * pitch + count] = rows.row()[s] + (steps == nullptr ? 0 : rows.lo * steps[s]);
     ++count;
   }
   flush();
@@ -191,7 +195,7 @@ int32_t merge(const strew_args* args, int64_t begin, int64_t end, strew_fault*) 
       steps[s] = slot.bits / 8;
       places[s] = (slot.is_scratch ? static_cast<int64_t>(reinterpret_cast<intptr_t>(table)) : f.base(slot)) + begin * steps[s];
     }
-    BodyRunner(f, body, steps.data(), f.m.columns).run(places.data(), 1, 1, end - begin);
+    BodyRunner(f, body, steps.data(), f(f.p.memory.columns)).run(places.data(), 1, 1, end - begin);
   }
   return STREW_OK;
 }

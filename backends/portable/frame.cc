@@ -2,21 +2,20 @@
 #include "backends/portable/frame.h"
 
 #include <algorithm>
-#include <type_traits>
 
 namespace strew::inline v0::portable {
 namespace {
 
 constexpr int64_t kLine = 64;
 
-/// Hands out pieces of memory that begins at 0, each on a cache line.
+/// Hands out pieces, each on a cache line.
 class Carver {
  public:
   template <class T>
-  T* take(int64_t count) {
+  Piece<T> take(int64_t count) {
     const int64_t at = bytes_;
     bytes_ += (count * static_cast<int64_t>(sizeof(T)) + kLine - 1) / kLine * kLine;
-    return reinterpret_cast<T*>(at);
+    return {at};
   }
   int64_t bytes() const { return bytes_; }
 
@@ -77,27 +76,21 @@ FrameMemory lay_out(const Program& p) {
 
 Frame::Frame(const strew_args& arguments, char* memory)
     : p(*static_cast<const Program*>(arguments.program)), args(arguments), loops(*p.loops) {
-  m = p.memory;
-  const intptr_t first = (reinterpret_cast<intptr_t>(memory) + kLine - 1) & -kLine;
-  const auto move = [first](auto*&... pieces) {
-    ((pieces = reinterpret_cast<std::remove_reference_t<decltype(pieces)>>(reinterpret_cast<intptr_t>(pieces) + first)), ...);
-  };
-  move(m.numbers, m.bases, m.row, m.coordinates, m.places, m.values, m.lo, m.hi, m.rows, m.fill_rows, m.walk);
-  move(m.inside, m.whole, m.seen, m.columns, m.fill_columns);
+  memory_ = memory + (-reinterpret_cast<intptr_t>(memory) & (kLine - 1));
   numbers_ = p.numbers.data();
   if (p.dynamic.empty()) return;
-  std::copy(p.numbers.begin(), p.numbers.end(), m.numbers);
+  int64_t* const numbers = (*this)(p.memory.numbers);
+  std::copy(p.numbers.begin(), p.numbers.end(), numbers);
   for (const Program::Dynamic& each : p.dynamic) {
     auto value = static_cast<uint64_t>(each.factor);
     for (const int symbol : each.symbols) value *= static_cast<uint64_t>(args.dyn[symbol]);
-    m.numbers[each.at] = static_cast<int64_t>(value);
+    numbers[each.at] = static_cast<int64_t>(value);
   }
-  numbers_ = m.numbers;
+  numbers_ = numbers;
 }
 
 NestRows::NestRows(const Frame& frame, const Nest& nest, size_t slots, int64_t begin, int64_t end)
-    : frame_(frame), nest_(nest), slots_(slots), at_(begin), end_(end) {
-  std::copy_n(frame_.m.bases, slots_, frame_.m.row);
+    : frame_(frame), nest_(nest), slots_(slots), row_(frame.bases()), at_(begin), end_(end) {
   if (nest_.loops == 0 || begin >= end) return;
   inner_ = frame_.extent(nest_, nest_.loops - 1);
   inner_strides_ = frame_.strides(nest_, nest_.loops - 1, slots_);
@@ -105,14 +98,16 @@ NestRows::NestRows(const Frame& frame, const Nest& nest, size_t slots, int64_t b
     lo = hi = begin;
     return;
   }
+  row_ = frame_.row();
+  std::copy_n(frame_.bases(), slots_, row_);
   lo = hi = begin % inner_;
   int64_t rest = begin / inner_;
   for (size_t l = nest_.loops - 1; l-- > 0;) {
     const int64_t extent = frame_.extent(nest_, l), coordinate = l == 0 ? rest : rest % extent;
     rest /= extent;
-    frame_.m.coordinates[l] = coordinate;
+    frame_.coordinates()[l] = coordinate;
     const int64_t* const strides = frame_.strides(nest_, l, slots_);
-    for (size_t s = 0; s < slots_; ++s) frame_.m.row[s] += coordinate * strides[s];
+    for (size_t s = 0; s < slots_; ++s) row_[s] += coordinate * strides[s];
   }
 }
 
@@ -120,10 +115,10 @@ void NestRows::advance() {
   for (size_t l = nest_.loops - 1; l-- > 0;) {
     const int64_t* const strides = frame_.strides(nest_, l, slots_);
     const int64_t extent = frame_.extent(nest_, l);
-    const bool carries = ++frame_.m.coordinates[l] == extent && l > 0;
-    if (carries) frame_.m.coordinates[l] = 0;
+    const bool carries = ++frame_.coordinates()[l] == extent && l > 0;
+    if (carries) frame_.coordinates()[l] = 0;
     const int64_t steps = carries ? 1 - extent : 1;
-    for (size_t s = 0; s < slots_; ++s) frame_.m.row[s] += steps * strides[s];
+    for (size_t s = 0; s < slots_; ++s) row_[s] += steps * strides[s];
     if (!carries) return;
   }
 }

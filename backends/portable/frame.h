@@ -9,7 +9,7 @@
 
 namespace strew::inline v0::portable {
 
-/// Lays out the frames of the program: FrameMemory with offsets in place of addresses.
+/// Lays out the frames of the program.
 FrameMemory lay_out(const Program& program);
 /// Positions of a block, so that the pieces of memory that it takes fit the first-level cache.
 int64_t block_positions(const Program& program);
@@ -24,7 +24,23 @@ class Frame {
   const Program& p;
   const strew_args& args;
   const Loops& loops;
-  FrameMemory m;
+
+  template <class T>
+  T* operator()(Piece<T> piece) const {
+    return reinterpret_cast<T*>(memory_ + piece.at);
+  }
+  int64_t* bases() const { return (*this)(p.memory.bases); }
+  int64_t* row() const { return (*this)(p.memory.row); }
+  int64_t* coordinates() const { return (*this)(p.memory.coordinates); }
+  int64_t* places(size_t slot = 0) const { return (*this)(p.memory.places) + static_cast<int64_t>(slot) * p.positions_per_block; }
+  int64_t* values(size_t component = 0) const {
+    return (*this)(p.memory.values) + static_cast<int64_t>(component) * p.positions_per_block;
+  }
+  int64_t* lo() const { return (*this)(p.memory.lo); }
+  int64_t* hi() const { return (*this)(p.memory.hi); }
+  uint8_t* inside() const { return (*this)(p.memory.inside); }
+  uint8_t* whole() const { return (*this)(p.memory.whole); }
+  int64_t* walk() const { return (*this)(p.memory.walk); }
 
   int64_t at(Number n) const { return numbers_[n]; }
   const int64_t* from(Number n) const { return numbers_ + n; }
@@ -37,20 +53,21 @@ class Frame {
   }
 
  private:
+  char* memory_;
   const int64_t* numbers_;
 };
 
 /// The rows of a nest over its iterations [begin, end): each is a range of the innermost loop.
 class NestRows {
  public:
-  /// `slots`: strides per loop. `bases`: the place of each slot's element 0; `row` and `coordinates`: memory of the frame.
+  /// `slots`: strides per loop. The frame's bases are those of the slots.
   NestRows(const Frame& frame, const Nest& nest, size_t slots, int64_t begin, int64_t end);
 
   /// Moves to the next row, of which iterations [lo, hi) are done. False: there is none.
   bool next();
   int64_t lo = 0, hi = 0;
-  /// Per slot: the place of iteration 0 of the row. frame.m.row.
-  const int64_t* row() const { return frame_.m.row; }
+  /// Per slot: the place of iteration 0 of the row.
+  const int64_t* row() const { return row_; }
   /// Per slot: the stride of the innermost loop, or null if the nest has no loop.
   const int64_t* inner_strides() const { return inner_strides_; }
 
@@ -60,6 +77,7 @@ class NestRows {
   const Frame& frame_;
   const Nest& nest_;
   size_t slots_;
+  int64_t* row_;  // of a nest of one loop at most the bases themselves, which are its only row
   int64_t at_, end_, inner_ = 1;
   bool is_first_ = true;
   const int64_t* inner_strides_ = nullptr;

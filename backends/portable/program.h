@@ -85,22 +85,26 @@ struct WindowLoop {
   Number scale = 0;
 };
 
-/// The pieces of memory that an entry works in (frame.h). P is Program::positions_per_block; a list per slot has P elements per slot, one slot
-/// after the other.
+/// The offset of a list of T in the memory that an entry works in.
+template <class T>
+struct Piece {
+  int64_t at = 0;
+};
+
+/// The pieces of that memory (frame.h). P is Program::positions_per_block; a list per slot has P elements per slot, one slot after the other.
 struct FrameMemory {
-  int64_t* numbers = nullptr;      ///< if some depend on the call
-  int64_t* bases = nullptr;        ///< per slot: the place of the tensor's element [0,...,0]
-  int64_t* row = nullptr;          ///< per slot: where a row of a nest begins
-  int64_t* coordinates = nullptr;  ///< of that row, per loop
-  int64_t* places = nullptr;       ///< per slot: of a block of positions
-  int64_t* values = nullptr;       ///< per component, P each: the start coordinates of the block's windows
-  int64_t *lo = nullptr,
-          *hi = nullptr;  ///< per component, P each: the part of the window that is in bounds; hi of wrap: where it starts over
-  uint8_t *inside = nullptr, *whole = nullptr;    ///< per position: the policy keeps some element; all elements
-  int64_t *rows = nullptr, *fill_rows = nullptr;  ///< per slot: batches of rows
-  int64_t* walk = nullptr;                        ///< per window loop and slot, twice
-  uint32_t* seen = nullptr;                       ///< see BodyRunner
-  char *columns = nullptr, *fill_columns = nullptr;
+  Piece<int64_t> numbers;      ///< if some depend on the call
+  Piece<int64_t> bases;        ///< per slot: the place of the tensor's element [0,...,0]
+  Piece<int64_t> row;          ///< per slot: where a row of a nest begins
+  Piece<int64_t> coordinates;  ///< of that row, per loop
+  Piece<int64_t> places;       ///< per slot: of a block of positions
+  Piece<int64_t> values;       ///< per component, P each: the start coordinates of the block's windows
+  Piece<int64_t> lo, hi;  ///< per component, P each: the part of the window that is in bounds; hi of wrap: where it starts over
+  Piece<uint8_t> inside, whole;    ///< per position: the policy keeps some element; all elements
+  Piece<int64_t> rows, fill_rows;  ///< per slot: batches of rows
+  Piece<int64_t> walk;             ///< per window loop and slot, twice
+  Piece<uint32_t> seen;            ///< see BodyRunner
+  Piece<char> columns, fill_columns;
   int64_t bytes = 0;
 };
 
@@ -141,7 +145,7 @@ struct Program {
   std::vector<Body> merge;  ///< per result
 
   int64_t positions_per_block = 0;
-  FrameMemory memory;  ///< offsets in place of addresses
+  FrameMemory memory;
 
   const Loops* loops = nullptr;
   size_t bytes() const;  ///< of memory, roughly

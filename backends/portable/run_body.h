@@ -35,7 +35,7 @@ class BodyRunner {
   char* columns_;
   int64_t ahead_;
   int64_t filled_ = 0;       // lanes that hold the literals
-  uint32_t generation_ = 0;  // of f_.m.seen
+  uint32_t generation_ = 0;  // of the frame's `seen`
 };
 
 }  // namespace strew::inline v0::portable

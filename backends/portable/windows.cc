@@ -27,7 +27,7 @@ void Windows::apply(const int64_t* places, int64_t count) {
   if (loops_ == 0) return runner_.run(places, pitch, count, 1);
   const bool is_apart = f_.p.fences && body_.reads_results;
   if (loops_ == 1 && !is_apart && first_.lo == 0) return runner_.run(places, pitch, count, first_.hi);
-  int64_t* const at = f_.m.walk;
+  int64_t* const at = f_.walk();
   for (int64_t j = 0; j < count; ++j) {
     for (size_t s = 0; s < slots_; ++s) at[s] = places[static_cast<int64_t>(s) * pitch + j];
     expand(0, at);
@@ -45,7 +45,7 @@ void Windows::expand(size_t level, const int64_t* at) {
   const Range range = level == 0 ? first_ : Range{0, f_.extent(f_.p.window, level)};
   if (level + 1 == loops_) return add(at, range.lo, range.hi - range.lo);
   if (level + 2 == loops_) return expand_rows(level, at, range);
-  int64_t* const next = f_.m.walk + static_cast<int64_t>((level + 1) * slots_);
+  int64_t* const next = f_.walk() + static_cast<int64_t>((level + 1) * slots_);
   for (int64_t i = range.lo; i < range.hi; ++i) {
     step(next, at, level, i);
     expand(level + 1, next);
@@ -86,15 +86,15 @@ void Windows::flush() {
 
 void Windows::apply_cut(int64_t j) {
   const int64_t pitch = f_.p.positions_per_block;
-  int64_t* const at = f_.m.walk;
-  for (size_t s = 0; s < slots_; ++s) at[s] = f_.m.places[static_cast<int64_t>(s) * pitch + j];
+  int64_t* const at = f_.walk();
+  for (size_t s = 0; s < slots_; ++s) at[s] = f_.places()[static_cast<int64_t>(s) * pitch + j];
   walk(0, at, j);
   fence();
 }
 
 /// Of the iterations of the first loop those whose coordinate is in [k0, k1), where the start of the component that moves the loop is shifted.
 Windows::Range Windows::owned(Range range, const WindowLoop& loop, int64_t j, int64_t shift) const {
-  const int64_t start = f_.m.values[loop.moved_by * f_.p.positions_per_block + j] + shift, scale = f_.at(loop.scale);
+  const int64_t start = f_.values()[loop.moved_by * f_.p.positions_per_block + j] + shift, scale = f_.at(loop.scale);
   return {std::max(range.lo, (f_.args.k0 - start) * scale), std::min(range.hi, (f_.args.k1 - start) * scale)};
 }
 
@@ -107,24 +107,24 @@ void Windows::walk(size_t level, const int64_t* at, int64_t j) {
   if (loop.component < 0) return walk_range(level, at, j, range);
   const int64_t scale = f_.at(loop.scale), bound = loop.component * f_.p.positions_per_block + j;
   if (!wraps) {
-    range = {std::max(range.lo, f_.m.lo[bound] * scale), std::min(range.hi, f_.m.hi[bound] * scale)};
+    range = {std::max(range.lo, f_.lo()[bound] * scale), std::min(range.hi, f_.hi()[bound] * scale)};
     return walk_range(level, at, j, range);
   }
   const ComponentNumbers& component = f_.p.components[static_cast<size_t>(loop.component)];
-  const int64_t split = f_.m.hi[bound] * scale, shift = -f_.at(component.dim);
+  const int64_t split = f_.hi()[bound] * scale, shift = -f_.at(component.dim);
   const auto part = [&](Range each, int64_t by) { return is_owned ? owned(each, loop, j, by) : each; };
   walk_range(level, at, j, part({range.lo, std::min(range.hi, split)}, 0));
   const Range second = part({std::max(range.lo, split), range.hi}, shift);
   if (second.lo >= second.hi) return;
   const int64_t* const moves = f_.from(component.strides);
-  int64_t* const shifted = f_.m.walk + static_cast<int64_t>((2 * level + 2) * slots_);
+  int64_t* const shifted = f_.walk() + static_cast<int64_t>((2 * level + 2) * slots_);
   for (size_t s = 0; s < slots_; ++s) shifted[s] = at[s] + moves[s] * shift;
   walk_range(level, shifted, j, second);
 }
 
 void Windows::walk_range(size_t level, const int64_t* at, int64_t j, Range range) {
   if (level + 1 == loops_) return add(at, range.lo, range.hi - range.lo);
-  int64_t* const next = f_.m.walk + static_cast<int64_t>((2 * level + 1) * slots_);
+  int64_t* const next = f_.walk() + static_cast<int64_t>((2 * level + 1) * slots_);
   for (int64_t i = range.lo; i < range.hi; ++i) {
     step(next, at, level, i);
     walk(level + 1, next, j);

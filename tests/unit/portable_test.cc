@@ -131,7 +131,7 @@ TEST(Portable, DeclinesWithTheReason) {
       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=expr expr={%0=update(0):f8e8m0; %1=current(0):f8e8m0; "
       "%2=extra(0):bool; %3=select(%2,%0,%1):f8e8m0; return %3} oob=skip_window)";
   EXPECT_EQ(portable::portable_can_build(*test::plan_of(op_of(op))).message(),
-            "backend portable: node 0 of the combiner, update, has dtype f8e8m0");
+            "backend portable: node 1 of the combiner, update, has dtype f8e8m0");
 }
 
 /// A combiner that no loop knows: it is evaluated in blocks, in which two updates of one element must not meet.

@@ -77,11 +77,27 @@ template <class Element, ExprOp op>
     Element::set(f, to, binary<op, typename Element::Value>(Element::get(f, to), Element::get(f, from)));
 }
 
+/// A dense row of numbers. What the compiler unrolls, because `length` is a small constant, it makes vectors of only if it knows the pointers.
+template <class T, ExprOp op>
+[[gnu::always_inline]] inline void combine_numbers(typename Loose<T>::type* __restrict to,
+                                                   const typename Loose<T>::type* __restrict from, int64_t length) {
+  STREW_NO_DEPENDENCE for (int64_t i = 0; i < length; ++i) to[i] = binary<op, T>(to[i], from[i]);
+}
+
+template <class Element>
+inline constexpr bool kIsPlain = false;
+template <class T>
+inline constexpr bool kIsPlain<Plain<T>> = !kIsComplex<T>;
+
 /// A dense row. The elements are distinct, and the two sides share no memory, which the pragma tells the vectoriser.
 template <class Element, ExprOp op>
 [[gnu::always_inline]] inline void combine_dense(const SmallFloat& f, int64_t to, int64_t from, int64_t length) {
   constexpr int64_t kBytes = Element::kBytes;
-  if constexpr (__is_same(Element, F16)) {
+  if constexpr (kIsPlain<Element>) {
+    using T = typename Element::Value;
+    using Number = typename Loose<T>::type;
+    combine_numbers<T, op>(reinterpret_cast<Number*>(to), reinterpret_cast<const Number*>(from), length);
+  } else if constexpr (__is_same(Element, F16)) {
     int64_t i = 0;
     for (; i + kHalves <= length; i += kHalves) {
       float a[kHalves], b[kHalves];
@@ -92,8 +108,7 @@ template <class Element, ExprOp op>
     }
     for (; i < length; ++i) combine_element<Element, op>(f, to + 2 * i, from + 2 * i);
   } else {
-#pragma GCC ivdep
-    for (int64_t i = 0; i < length; ++i) combine_element<Element, op>(f, to + kBytes * i, from + kBytes * i);
+    STREW_NO_DEPENDENCE for (int64_t i = 0; i < length; ++i) combine_element<Element, op>(f, to + kBytes * i, from + kBytes * i);
   }
 }
 

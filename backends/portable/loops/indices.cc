@@ -11,8 +11,7 @@ void load_indices(int64_t* out, const Side& from, int64_t n) {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int64_t>(load<T>(from.base + from.places[i]));
   } else if (from.pitch == sizeof(T)) {
     const auto* const values = reinterpret_cast<const typename Loose<T>::type*>(from.base);
-#pragma GCC ivdep
-    for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int64_t>(values[i]);
+    STREW_NO_DEPENDENCE for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int64_t>(values[i]);
   } else {
     for (int64_t i = 0; i < n; ++i) out[i] = static_cast<int64_t>(load<T>(from.base + i * from.pitch));
   }

@@ -82,8 +82,7 @@ void select(void* out, const void* condition, const void* a, const void* b, int6
   auto* const to = static_cast<typename Loose<T>::type*>(out);
   const auto* const which = static_cast<const uint8_t*>(condition);
   const auto *const x = static_cast<const typename Loose<T>::type*>(a), *const y = static_cast<const typename Loose<T>::type*>(b);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) {
+  STREW_NO_DEPENDENCE for (int64_t i = 0; i < n; ++i) {
     const T then = x[i], otherwise = y[i];
     to[i] = which[i] != 0 ? then : otherwise;
   }

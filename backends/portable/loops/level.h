@@ -11,6 +11,13 @@
 #define STREW_PORTABLE_LEVEL baseline
 #endif
 
+/// Before a loop: no iteration needs what another one stores.
+#if defined(__clang__)
+#define STREW_NO_DEPENDENCE
+#else
+#define STREW_NO_DEPENDENCE _Pragma("GCC ivdep")
+#endif
+
 namespace strew::inline v0::portable::STREW_PORTABLE_LEVEL {
 
 // Each source's part of the table.

@@ -98,6 +98,7 @@ void fence() {
 void stream_rows(const Rows& rows, int64_t bytes) {
   for (int64_t r = 0; r < rows.count; ++r) {
     const int64_t to = rows.to.row(r), from = rows.from.row(r);
+    if (rows.ahead < 0) prefetch(rows, r);  // not of what is stored past the caches
     if ((to & (kChunk - 1)) == 0)
       stream_bytes(to, from, bytes);
     else

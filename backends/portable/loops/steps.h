@@ -11,16 +11,14 @@ template <class Out, class A, class Function>
 [[gnu::always_inline]] inline void map(void* out, const void* a, int64_t n, const Function& function) {
   auto* const to = static_cast<typename Loose<Out>::type*>(out);
   const auto* const x = static_cast<const typename Loose<A>::type*>(a);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) to[i] = function(x[i]);
+  STREW_NO_DEPENDENCE for (int64_t i = 0; i < n; ++i) to[i] = function(x[i]);
 }
 
 template <class Out, class A, class Function>
 [[gnu::always_inline]] inline void map(void* out, const void* a, const void* b, int64_t n, const Function& function) {
   auto* const to = static_cast<typename Loose<Out>::type*>(out);
   const auto *const x = static_cast<const typename Loose<A>::type*>(a), *const y = static_cast<const typename Loose<A>::type*>(b);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) to[i] = function(x[i], y[i]);
+  STREW_NO_DEPENDENCE for (int64_t i = 0; i < n; ++i) to[i] = function(x[i], y[i]);
 }
 
 template <class T, ExprOp op>

@@ -158,7 +158,7 @@ BUGS = [
      "update_.vectorize(var, lanes, Halide::TailStrategy::GuardWithIf);",
      "update_.vectorize(var, lanes, Halide::TailStrategy::RoundUp);", *HALIDE),
     ("portable: dropped positions are applied",
-     "kept += f.m.inside[j];", "++kept;", *PORTABLE),
+     "kept += f.inside()[j];", "++kept;", *PORTABLE),
     ("portable: two updates of one element meet in a block",
      "if (places[entry & ((1U << kRowBits) - 1)] == places[r]) return r;",
      "if (places[entry & ((1U << kRowBits) - 1)] == places[r]) break;", *PORTABLE),
@@ -178,7 +178,7 @@ BUGS = [
      "places[j] = base + (args->n_list + static_cast<int64_t>(some[j] & 0xffffffff)) * stride;",
      "places[j] = base + static_cast<int64_t>(some[j] & 0xffffffff) * stride;", *PORTABLE),
     ("portable: windows that are partly out of bounds are not filled",
-     "if (f.m.whole[j] == 0) fill->apply(f.m.places + j, 1);", "if (f.m.inside[j] == 0) fill->apply(f.m.places + j, 1);", *PORTABLE),
+     "if (f.whole()[j] == 0) fill->apply(f.places() + j, 1);", "if (f.inside()[j] == 0) fill->apply(f.places() + j, 1);", *PORTABLE),
     ("portable: a carry between position loops goes astray",
      "const int64_t steps = carries ? 1 - extent : 1;", "const int64_t steps = carries ? -extent : 1;", *PORTABLE),
 ]
