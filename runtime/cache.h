@@ -48,6 +48,8 @@ class KernelCache {
   Kernel add(Hash128 key, const Kernel& kernel);
   /// Begins a build of a kernel that is not in the disk cache, for which nobody waits, and which nobody can cancel, or joins one that runs. `done` is called with the answer.
   void start(const PreparedOp& op, PendingKernel::Callback done) { join(op, std::move(done), kNoDeadline, true); }
+  /// For work that looks for a kernel on the caller's thread: fork() waits for it.
+  CompileThreads& threads() { return threads_; }
   void set_capacity(int64_t bytes);
   void clear();
   Runtime::Stats stats() const;

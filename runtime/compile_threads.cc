@@ -59,7 +59,9 @@ struct CompileForks {
     for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
       std::unique_lock lock(pool->mutex_);
       const int own = pool_of_thread == pool ? 1 : 0;  // a job that forks cannot wait for its own end
+      ++pool->watchers_;
       waited &= pool->changed_.wait_until(lock, deadline, [&] { return pool->running_ <= own; });
+      --pool->watchers_;
       lock.release();  // the mutex stays locked, so that no job begins
     }
   }
@@ -80,6 +82,7 @@ struct CompileForks {
       pool->running_ = pool_of_thread == pool ? 1 : 0;
       pool->threads_ = pool_of_thread == pool && belongs_to_pool ? 1 : 0;
       pool->idle_ = 0;
+      pool->watchers_ = 0;
       pool->mutex_.unlock();
     }
     mutex.unlock();
@@ -115,7 +118,9 @@ void CompileThreads::stop() {
   std::deque<Job> dropped = std::move(jobs_);
   jobs_.clear();
   changed_.notify_all();
+  ++watchers_;
   changed_.wait(lock, [&] { return threads_ == 0 && running_ == 0; });
+  --watchers_;
   join_finished();
 }
 
@@ -127,6 +132,16 @@ void CompileThreads::join_finished() {
 
 bool CompileThreads::works_after_fork() { return CompileForks::process().child_works; }
 uint64_t CompileThreads::forks() { return CompileForks::process().forks; }
+
+CompileThreads::Here::Here(CompileThreads& pool) : pool_(pool) {
+  const std::lock_guard lock(pool_.mutex_);
+  ++pool_.running_;
+}
+CompileThreads::Here::~Here() {
+  const std::lock_guard lock(pool_.mutex_);
+  --pool_.running_;
+  if (pool_.watchers_ > 0) pool_.changed_.notify_all();  // not otherwise: it would wake threads that wait for jobs
+}
 
 /// Runs the job on this thread.
 void CompileThreads::run_here(const Job& job) {

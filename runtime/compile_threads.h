@@ -41,6 +41,19 @@ class CompileThreads {
   /// (whose job may wait for the new one), the job runs here, before run() returns. A job must not throw.
   void run(Job job);
 
+  /// Marks work of a caller's own thread that takes locks which a child of fork() must not find locked: a fork waits for it, as for a job.
+  /// The work must be short, and must not fork or wait for jobs.
+  class Here {
+   public:
+    explicit Here(CompileThreads& pool);
+    ~Here();
+    Here(const Here&) = delete;
+    Here& operator=(const Here&) = delete;
+
+   private:
+    CompileThreads& pool_;
+  };
+
   /// False in a child of a fork that happened while a job was running.
   static bool works_after_fork();
   /// The number of forks between the first process that compiled and this one. A job submitted at another number is one
@@ -61,9 +74,10 @@ class CompileThreads {
   std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   std::deque<Job> jobs_;
-  int threads_ = 0;  ///< that exist
-  int idle_ = 0;     ///< of them: waiting for a job
-  int running_ = 0;  ///< jobs that run, on these threads or on a caller's
+  int threads_ = 0;   ///< that exist
+  int idle_ = 0;      ///< of them: waiting for a job
+  int running_ = 0;   ///< jobs that run, on these threads or on a caller's
+  int watchers_ = 0;  ///< threads that wait until nothing runs
   bool stops_ = false;
   std::vector<pthread_t> finished_;  ///< threads that have ended and are to be joined
   CompileThreads* next_ = nullptr;   ///< in the process's list, for fork()

@@ -71,8 +71,9 @@ struct Runtime::Impl {
   KernelOptions options_of(const PreparedOp& op) const;
   Expected<Kernel> handle(Built built, const PreparedOp& op) const;
   Expected<Kernel> at_once(const PreparedOp& op, bool& was_looked_for);
-  Expected<Kernel> planned_at_once(const PreparedOp& op, bool& was_looked_for);
-  Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned);
+  Expected<Kernel> find_or_make(const PreparedOp& op, bool& was_looked_for);
+  Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned) const;
+  void compile_for(const PreparedOp& op, const Kernel& stand_in);
   Expected<Built> from_disk(Compiled& planned);
   Expected<Kernel> make(BuildJob& job);
   Expected<Kernel> make_of_family(ShapeFamilies::General& family, BuildJob& job);
@@ -147,57 +148,66 @@ Expected<Kernel> Runtime::Impl::handle(Built built, const PreparedOp& op) const 
 /// The answer to a request without a kernel, if nothing has to be compiled for it; else an empty handle. It fails only if the disk cache
 /// does: what else is wrong with the request, the job finds and tells.
 Expected<Kernel> Runtime::Impl::at_once(const PreparedOp& op, bool& was_looked_for) {
+  if (!CompileThreads::works_after_fork()) return Kernel();
+  Kernel kernel;
+  {
+    const CompileThreads::Here here(cache.threads());
+    STREW_ASSIGN(kernel, find_or_make(op, was_looked_for));
+  }
+  if (!kernel) return kernel;
+  const Kernel remembered = cache.add(op.key().hash, kernel);
+  if (kernel.state()->is_stand_in && remembered.state() == kernel.state()) compile_for(op, kernel);
+  return remembered;
+}
+
+/// A kernel of the request's family; or one that was built for another spelling of the op, or by another process; or, with
+/// CompileMode::background, a stand-in. An empty handle if there is none.
+Expected<Kernel> Runtime::Impl::find_or_make(const PreparedOp& op, bool& was_looked_for) {
+  const auto unless_failed = [](Expected<Kernel> kernel) { return kernel.ok() ? *std::move(kernel) : Kernel(); };
   // A loaded kernel comes before one that others share, and only planning finds out whether there is one.
   const auto family = loaded.is_empty() ? families.note(op) : nullptr;
   if (Built built = family == nullptr ? nullptr : family->built()) {
-    const Expected<Kernel> kernel = handle(std::move(built), op);
-    if (!kernel.ok()) return Kernel();
     generalised.fetch_add(1, std::memory_order_relaxed);
-    return cache.add(op.key().hash, *kernel);
+    return unless_failed(handle(std::move(built), op));
   }
   if (mode(op) != CompileMode::background && disk.is_off()) return Kernel();
-  return with_stack<Kernel>(kPlanningStack, [&] { return planned_at_once(op, was_looked_for); });
+  return with_stack<Kernel>(kPlanningStack, [&]() -> Expected<Kernel> {
+    if (op.options().target && !machine_can_run(*op.options().target).ok()) return Kernel();
+    Expected<Compiled> planned = plan_kernel(op.op(), options_of(op));
+    if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok()) return Kernel();
+    if (planned->backend->interprets() || planned->backend->is_precompiled()) return Kernel();
+    if (loaded.find(op.options(), *planned).descriptor != nullptr) return Kernel();
+    STREW_ASSIGN(Built built, kernels.take(planned->symbol, [&] {
+      was_looked_for = true;
+      return from_disk(*planned);
+    }));
+    if (built != nullptr) return unless_failed(handle(std::move(built), op));
+    return mode(op) == CompileMode::background ? unless_failed(stand_in(op, *std::move(planned))) : Kernel();
+  });
 }
 
-/// at_once() for a request that has to be planned: a kernel that was built for another spelling of the op, or by another process, or, with
-/// CompileMode::background, a stand-in.
-Expected<Kernel> Runtime::Impl::planned_at_once(const PreparedOp& op, bool& was_looked_for) {
-  if (op.options().target && !machine_can_run(*op.options().target).ok()) return Kernel();
-  Expected<Compiled> planned = plan_kernel(op.op(), options_of(op));
-  if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok()) return Kernel();
-  if (planned->backend->interprets() || planned->backend->is_precompiled()) return Kernel();
-  if (loaded.find(op.options(), *planned).descriptor != nullptr) return Kernel();
-  STREW_ASSIGN(Built built, kernels.take(planned->symbol, [&] {
-    was_looked_for = true;
-    return from_disk(*planned);
-  }));
-  const bool stands_in = built == nullptr && mode(op) == CompileMode::background;
-  if (built == nullptr && !stands_in) return Kernel();
-  const Expected<Kernel> kernel = stands_in ? stand_in(op, *std::move(planned)) : handle(std::move(built), op);
-  if (!kernel.ok() || stands_in) return kernel.ok() ? *kernel : Kernel();
-  return cache.add(op.key().hash, *kernel);
-}
-
-/// A portable kernel, whose place the compiled one takes.
-Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned) {
+/// A portable kernel, which answers until compile_for() has built the other one.
+Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned) const {
   const Backend* const portable = find_backend(name(BackendChoice::portable));
   STREW_ASSIGN(Compiled made, with_backend(std::move(planned), *portable));
   STREW_TRY(strew::build(made));
   STREW_ASSIGN(Built built, link_kernel(std::move(made)));
   const int most = op.options().threads != 0 ? op.options().threads : threads;
-  STREW_ASSIGN(const std::shared_ptr<Kernel::State> state, make_stand_in(std::move(built), op, most, executor, limits));
-  const Kernel kernel = cache.add(op.key().hash, Kernel(state));
-  if (kernel.state() != state) return kernel;
+  STREW_ASSIGN(std::shared_ptr<Kernel::State> state, make_stand_in(std::move(built), op, most, executor, limits));
+  return Kernel(std::move(state));
+}
+
+/// Begins to build the kernel that takes the place of a stand-in.
+void Runtime::Impl::compile_for(const PreparedOp& op, const Kernel& stand_in) {
   stand_ins.fetch_add(1, std::memory_order_relaxed);
-  cache.start(op, [stand_in = std::weak_ptr<const Kernel::State>(state)](const Expected<Kernel>& answer) {
-    const auto replaced = stand_in.lock();
+  cache.start(op, [state = std::weak_ptr<const Kernel::State>(stand_in.state())](const Expected<Kernel>& answer) {
+    const auto replaced = state.lock();
     if (replaced == nullptr) return;
     if (answer.ok())
       replaced->replace(answer->state());
     else if (answer.status().code() != Code::cancelled && logs(LogLevel::warn))
       log(LogLevel::warn, replaced->built->compiled.symbol + " stays portable: " + answer.status().message());
   });
-  return kernel;
 }
 
 // ---- On a compile thread ----------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ bool is_table(const Op& op, const TensorSlot& slot) {
 }  // namespace
 
 WorkloadData::WorkloadData(VerifiedOp sized)
-    : sized_(std::make_unique<const VerifiedOp>(std::move(sized))), slots_(tensor_slots(*sized_)) {}
+    : sized_(std::make_unique<const VerifiedOp>(std::move(sized))), slots_(tensor_slots(*sized_)), patterns_(slots_.size()) {}
 
 Expected<WorkloadData> WorkloadData::make(const VerifiedOp& op, const Usage& usage, uint64_t seed, int64_t max_bytes) {
   STREW_ASSIGN(VerifiedOp sized, with_dims(op, usage));
@@ -139,9 +139,12 @@ Status WorkloadData::lay_out(const Usage& usage, int64_t max_bytes) {
 void WorkloadData::fill(const Storage& storage) {
   const DType dtype = slots_[storage.slot].type->dtype;
   const int64_t pattern_bytes = storage_bytes(dtype, kPatternElements), size = storage.buffer.size();
-  std::vector<std::byte> pattern(static_cast<size_t>(pattern_bytes));
-  Random random(storage.slot + 1);
-  for (int64_t i = 0; i < kPatternElements; ++i) store_element(dtype, pattern.data(), i, number(dtype, random.next()));
+  std::vector<std::byte>& pattern = patterns_[storage.slot];  // a cold workload has thousands of small storages for each slot
+  if (pattern.empty()) {
+    pattern.resize(static_cast<size_t>(pattern_bytes));
+    Random random(storage.slot + 1);
+    for (int64_t i = 0; i < kPatternElements; ++i) store_element(dtype, pattern.data(), i, number(dtype, random.next()));
+  }
   for (int64_t at = 0; at < size; at += pattern_bytes)
     std::memcpy(storage.buffer.data() + at, pattern.data(), static_cast<size_t>(std::min(pattern_bytes, size - at)));
 }

@@ -53,6 +53,7 @@ class WorkloadData {
   // Slots and views refer to the types of this op, which stays where it is when this object is moved.
   std::unique_ptr<const VerifiedOp> sized_;
   std::vector<TensorSlot> slots_;
+  std::vector<std::vector<std::byte>> patterns_;  ///< [slot]: what its storages are filled with; empty: not made yet
   std::vector<Storage> storages_;
   std::vector<std::vector<TensorView>> calls_;
   std::vector<std::vector<size_t>> storage_of_;  ///< [set][slot]

@@ -63,6 +63,7 @@ void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) 
   }
   windows.flush();
   filler.flush();
+  if (f.p.streams) f.loops.fence();
 }
 
 /// The program's frame, in memory on the stack of the function that this stands in.
@@ -134,6 +135,7 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
     windows.apply(f.m.places, count);
   }
   windows.flush();
+  if (program.streams) f.loops.fence();
   return STREW_OK;
 }
 
@@ -174,6 +176,7 @@ int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
     ++count;
   }
   flush();
+  if (streams) f.loops.fence();
   return STREW_OK;
 }
 

@@ -28,10 +28,12 @@ struct Side {
 struct Rows {
   Side to, from;
   int64_t count = 0, length = 0;
-  /// While row r is done, the first cache line of row r + ahead of `to` is prefetched or, if `ahead` is negative, of row r - ahead of `from`;
+  /// While row r is done, the first cache lines of row r + ahead of `to` is prefetched or, if `ahead` is negative, of row r - ahead of `from`;
   /// 0: none is.
   int64_t ahead = 0;
   const void* format = nullptr;  ///< SmallFloat of the dtype, for loops that need one
+  int32_t lines = 1;             ///< cache lines that are prefetched of a row
+  bool streams = false;          ///< move: stores may bypass the caches
 };
 using RowsLoop = void (*)(const Rows& rows);
 
@@ -76,6 +78,7 @@ struct Loops {
   RowsLoop pack4 = nullptr, unpack4 = nullptr, move4 = nullptr;  ///< codes of 4 bits from bytes, to bytes, and as they are
   RowsLoop pack2 = nullptr, move2 = nullptr;
   RowsLoop stream = nullptr;                          ///< moves bytes with non-temporal stores
+  void (*fence)() = nullptr;                          ///< orders non-temporal stores before whatever the caller publishes next
   std::array<ByOp<RowsLoop>, kDTypeCount> combine{};  ///< to = op(to, from), elements of one dtype
 
   // Steps.

@@ -128,6 +128,7 @@ class Maker {
     p_.cuts_columns = schedule_.strategy == Strategy::window;
     p_.fences = plan_.kind == PlanKind::general && !plan_.unique.holds;
     p_.ahead = plan_.gather ? -schedule_.prefetch : schedule_.prefetch;
+    p_.streams = schedule_.nontemporal;
     p_.positions = add_nest(plan_.positions, p_.body.slots, plan_.indices());
     for (const Component& c : plan_.components) {
       ComponentNumbers n;

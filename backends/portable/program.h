@@ -129,7 +129,8 @@ struct Program {
   bool has_cut_windows = false;  ///< the policy moves the bounds of window loops
   int pairs = 1;
   bool gather = false;
-  int64_t ahead = 0;     ///< schedule knob prefetch
+  int64_t ahead = 0;     ///< schedule knob prefetch; negative: of a gather
+  bool streams = false;  ///< schedule knob nontemporal
   int64_t key_unit = 0;  ///< in units of places of result 0
 
   // The results before the updates.

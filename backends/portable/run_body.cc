@@ -5,6 +5,15 @@
 #include <cstring>
 
 namespace strew::inline v0::portable {
+namespace {
+
+/// The cache lines of a row that are prefetched; the hardware's own prefetcher fetches what follows them.
+int32_t lines_of(int64_t bytes) {
+  constexpr int64_t kLine = 64, kMost = 8;
+  return static_cast<int32_t>(std::min(kMost, (bytes + kLine - 1) / kLine));
+}
+
+}  // namespace
 
 Side BodyRunner::side(const int64_t* places, int64_t pitch, int32_t slot, const Part& part) const {
   const int64_t step = steps_ == nullptr ? 0 : steps_[slot];
@@ -36,7 +45,9 @@ void BodyRunner::evaluate(const int64_t* places, int64_t pitch, const Part& part
                  from,
                  part.rows,
                  part.elements,
-                 is_gathered ? ahead_ : 0});
+                 is_gathered ? ahead_ : 0,
+                 nullptr,
+                 lines_of(part.elements * step.bytes)});
       continue;
     }
     step.loop(out, column(step.a), step.b < 0 ? nullptr : column(step.b), step.c < 0 ? nullptr : column(step.c),
@@ -57,6 +68,8 @@ void BodyRunner::store(const int64_t* places, int64_t pitch, const Part& part) c
     rows.count = part.rows;
     rows.length = part.elements;
     if (ahead_ > 0 || output.from >= 0) rows.ahead = ahead_;
+    if (rows.ahead != 0) rows.lines = lines_of(part.elements * output.bytes);
+    rows.streams = f_.p.streams;
     rows.format = output.format;
     output.loop(rows);
   }

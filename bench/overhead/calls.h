@@ -1,4 +1,4 @@
-// Benchmarks of calls that do hardly any work.
+// Benchmarks of calls that do hardly any work, and of what decides before them.
 #pragma once
 
 namespace strew::bench {
@@ -9,5 +9,8 @@ void add_call_benchmarks();
 
 /// choice/DTYPE: how a call chooses among the strategies of a kernel that adds numbers of this dtype.
 void add_choice_benchmarks();
+
+/// planning/NAME: how a compilation chooses its schedule.
+void add_planning_benchmarks();
 
 }  // namespace strew::bench

@@ -5,6 +5,7 @@
 //   first_compile             the first one, LLVM's loading included (a process of its own would add start_help)
 //   call/...                  a call of a kernel with symbols, over that of a static one (calls.cc)
 //   choice/...                which of a kernel's strategies is the fastest for a call (choice.cc)
+//   planning/...              the schedule of a plan, of all candidates (planning.cc)
 //   lookup_key, lookup_op     a kernel that is already built: by its key, and by its op (which is printed and hashed)
 #include <fcntl.h>
 #include <spawn.h>
@@ -113,5 +114,6 @@ int main(int argc, char** argv) {
   add("lookup_op", 201, [](benchmark::State& state) { look_up(state, false); });
   add_call_benchmarks();
   add_choice_benchmarks();
+  add_planning_benchmarks();
   return run_all(argc, argv);
 }

@@ -123,10 +123,15 @@ Expected<int> ComputeBuilder::add(Compute compute) {
   return add_value(std::move(value));
 }
 
-std::optional<Scalar> ComputeBuilder::constant(int value) const {
+const Constant* ComputeBuilder::find_constant(int value) const {
   const Value& v = imported_.values[static_cast<size_t>(value)];
-  if (v.kind != ValueKind::constant || product(v.type.dims) != 1 || v.type.dtype == DType::string) return std::nullopt;
-  return scalar_at(imported_.constants[static_cast<size_t>(v.index)], 0);
+  return v.kind == ValueKind::constant ? &imported_.constants[static_cast<size_t>(v.index)] : nullptr;
+}
+
+std::optional<Scalar> ComputeBuilder::constant(int value) const {
+  const Constant* const found = find_constant(value);
+  if (found == nullptr || product(found->type.dims) != 1 || found->type.dtype == DType::string) return std::nullopt;
+  return scalar_at(*found, 0);
 }
 
 int ComputeBuilder::scalar(const Scalar& scalar) {

@@ -31,6 +31,8 @@ class ComputeBuilder {
 
   /// The element of a constant of one number.
   std::optional<Scalar> constant(int value) const;
+  /// The constant that the value is, or null. It is gone when another constant is added.
+  const Constant* find_constant(int value) const;
 
   int scalar(const Scalar& scalar);
   int integer(int64_t number, DType dtype = DType::i64);

@@ -1,7 +1,10 @@
-// See compute_forms.h. Tested by tests/unit/tflite_compute_test.cc.
+// See compute_forms.h. Tested by tests/unit/tflite_compute_test.cc and tests/unit/onnx_compute_test.cc.
 #include "compiler/import/compute_forms.h"
 
 #include <algorithm>
+
+#include "base/number.h"
+#include "strew/text.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -60,26 +63,31 @@ Expected<int> floor_rem(ComputeBuilder& builder, int a, int b) {
 }
 
 /// A dim that is repeated is a dim of 1 beside it that is broadcast, and the two become one.
-Expected<int> tile(ComputeBuilder& builder, int value, const std::vector<int64_t>& repeats) {
+Expected<int> tile(ComputeBuilder& builder, int value, int repeats) {
   const std::vector<int64_t> dims = builder.type(value).dims;
-  if (repeats.size() != dims.size())
-    return invalid_argument("there are " + std::to_string(repeats.size()) +
-                            " repeats, expected one per dim: " + std::to_string(dims.size()));
-  if (std::all_of(repeats.begin(), repeats.end(), [](int64_t r) { return r == 1; })) return value;
-  std::vector<int64_t> apart, wide, whole;
+  const TensorType list = builder.type(repeats);
+  if (!is_integer(list.dtype) || list.dims != std::vector<int64_t>{static_cast<int64_t>(dims.size())})
+    return invalid_argument("repeats is " + print(list) + ", expected one integer per dim: " + std::to_string(dims.size()));
+  const std::vector<int64_t> times = known_elements(builder, repeats);
+  if (std::all_of(times.begin(), times.end(), [](int64_t r) { return r == 1; })) return value;
+  std::vector<int64_t> apart;
+  std::vector<int> wide, whole;
   for (size_t d = 0; d < dims.size(); ++d) {
-    if (repeats[d] < 0) return invalid_argument("a number of repeats is " + std::to_string(repeats[d]) + ", expected 0 or more");
-    if (dims[d] == kDynamic) return unsupported("dim " + std::to_string(d) + " is open and repeated, expected known dims");
-    int64_t extent = 0;
-    if (__builtin_mul_overflow(repeats[d], dims[d], &extent))
+    int64_t product = 0;
+    if (times[d] != kDynamic && times[d] < 0)
+      return invalid_argument("a number of repeats is " + std::to_string(times[d]) + ", expected 0 or more");
+    if (times[d] != kDynamic && dims[d] != kDynamic && __builtin_mul_overflow(times[d], dims[d], &product))
       return invalid_argument("dim " + std::to_string(d) + " is too large");
+    STREW_ASSIGN(const int count, element_of(builder, repeats, static_cast<int64_t>(d)));
+    const int extent = builder.extent(value, static_cast<int64_t>(d));
+    STREW_ASSIGN(const int all, builder.apply(ExprOp::mul, {count, extent}));
     apart.insert(apart.end(), {1, dims[d]});
-    wide.insert(wide.end(), {repeats[d], dims[d]});
-    whole.push_back(extent);
+    wide.insert(wide.end(), {count, extent});
+    whole.push_back(all);
   }
-  STREW_ASSIGN(int out, builder.reshape(value, std::move(apart)));
-  STREW_ASSIGN(out, builder.broadcast(out, wide));
-  return builder.reshape(out, std::move(whole));
+  STREW_ASSIGN(int out, builder.reshape_units(value, apart));
+  STREW_ASSIGN(out, builder.broadcast_to(out, builder.stack(wide, DType::i64)));
+  return builder.reshape_to(out, builder.stack(whole, DType::i64), /*allow_zero=*/true);
 }
 
 Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
@@ -119,6 +127,31 @@ Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64
   STREW_ASSIGN(numbers, builder.reshape(numbers, std::move(along)));
   STREW_ASSIGN(const int is_hot, builder.apply(ExprOp::eq, {wide, numbers}));
   return builder.apply(ExprOp::select, {is_hot, on, off});
+}
+
+Expected<int> nonzero_coordinates(ComputeBuilder& builder, int value) {
+  constexpr size_t kMostNumbers = 1 << 20;
+  const Constant* const constant = builder.find_constant(value);
+  if (constant == nullptr || constant->type.dtype == DType::string)
+    return unsupported("its input is computed when the model runs, expected a constant: the number of coordinates is not known");
+  const std::vector<int64_t> dims = constant->type.dims;
+  if (dims.empty()) return unsupported("its input has rank 0, expected dims");
+  int64_t count = 1;
+  for (const int64_t dim : dims) count *= dim;
+  std::vector<int64_t> at(dims.size(), 0), numbers;
+  for (int64_t i = 0; i < count; ++i) {
+    const Scalar element = load_element(constant->type.dtype, constant->bytes().data(), i);
+    const bool is_zero = is_float(element.dtype) ? element.bits[0] << (65 - bits(element.dtype)) >> 1 == 0
+                                                 : element.bits[0] == 0 && element.bits[1] == 0;
+    if (!is_zero) numbers.insert(numbers.end(), at.begin(), at.end());
+    if (numbers.size() > kMostNumbers) return unsupported("its input has more elements other than 0 than strew lists");
+    for (size_t d = dims.size(); d-- > 0;) {
+      if (++at[d] < dims[d]) break;
+      at[d] = 0;
+    }
+  }
+  const auto rank = static_cast<int64_t>(dims.size()), found = static_cast<int64_t>(numbers.size()) / rank;
+  return builder.reshape(builder.integers(numbers), {found, rank});
 }
 
 }  // namespace strew::inline v0

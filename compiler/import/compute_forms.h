@@ -18,12 +18,14 @@ Expected<int> element_of(ComputeBuilder& builder, int list, int64_t at);
 Expected<int> floor_div(ComputeBuilder& builder, int a, int b);
 /// The remainder of floor_div: it has the sign of the divisor.
 Expected<int> floor_rem(ComputeBuilder& builder, int a, int b);
-/// The value repeated `repeats[d]` times along each dim d.
-Expected<int> tile(ComputeBuilder& builder, int value, const std::vector<int64_t>& repeats);
+/// The value repeated along each dim d as element d of `repeats` says, a rank-1 tensor of integers.
+Expected<int> tile(ComputeBuilder& builder, int value, int repeats);
 /// The rank-0 value `with` before and after each dim, so many times.
 Expected<int> pad(ComputeBuilder& builder, int value, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
                   int with);
 /// A new dim `axis` of extent `depth`: `on` where its coordinate is the index, `off` elsewhere.
 Expected<int> one_hot(ComputeBuilder& builder, int indices, int64_t depth, int64_t axis, int on, int off);
+/// The coordinates of the elements of a constant that are not zero, in row-major order: i64 [count, rank].
+Expected<int> nonzero_coordinates(ComputeBuilder& builder, int value);
 
 }  // namespace strew::inline v0

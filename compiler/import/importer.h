@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,9 @@ Status override_kernel(ImportedKernel& kernel, const ImportOptions& options);
 struct Importer {
   std::string_view ending;  ///< ".onnx"
   std::string_view format;
-  Expected<Imported> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options);
+  /// `owner` keeps the bytes where they are, so that constants may refer to them; null: nobody does.
+  Expected<Imported> (*import_bytes)(std::string_view bytes, const std::string& path, const ImportOptions& options,
+                                     const std::shared_ptr<const void>& owner);
   int64_t max_bytes;  ///< the largest file of this format that is accepted
 };
 const std::vector<Importer>& importers();

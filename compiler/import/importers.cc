@@ -1,7 +1,7 @@
 // The list of front ends, import_file() and import_bytes(). import_bytes() calls the front end (which verifies each op), folds, and applies
 // the overrides of the options; import_file() reads the file and calls import_bytes().
 //
-// A file is read into memory as a whole, since constants are copied out of it; each format has a largest size in the list below. Front ends
+// A file is read into memory as a whole, and large constants of ONNX and TensorFlow Lite stay where they lie in it; each format has a largest size in the list below. Front ends
 // that need MLIR live in a module, which is opened only for files of their formats. Tested by tests/error/cli_test.cc and
 // tests/error/hostile_test.cc.
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "base/fp_environment.h"
 #include "base/module.h"
 #include "compiler/import/fold/fold.h"
+#include "compiler/import/foreign.h"
 #include "compiler/import/import_bytes.h"
 #include "compiler/import/importer.h"
 #include "compiler/import/mlir_module.h"
@@ -30,10 +31,20 @@ constexpr int64_t kMaxMlirBytes = int64_t{1} << 28;          // MLIR's parser ta
 constexpr int64_t kMaxPtoBytes = int64_t{1} << 20;
 constexpr int64_t kMaxStrewBytes = int64_t{1} << 26;
 
-Expected<Imported> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options) {
+using Owner = std::shared_ptr<const void>;
+
+Expected<Imported> import_mlir(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
   STREW_ASSIGN(const MlirModule* module,
                open_module<MlirModule>("libstrew_import_mlir.so", "strew_import_mlir_module", "reading .mlir"));
   return module->import_text(bytes, path, options);
+}
+
+Expected<Imported> import_pto(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
+  return pto::import_program(bytes, path, options);
+}
+
+Expected<Imported> import_text(std::string_view bytes, const std::string& path, const ImportOptions& options, const Owner&) {
+  return import_strew_text(bytes, path, options);
 }
 
 /// The policy that the options ask for in place of the source's.
@@ -124,9 +135,12 @@ Expected<const Importer*> importer_of(std::string_view path) {
 
 const std::vector<Importer>& importers() {
   static const std::vector<Importer> list = {
-      {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes}, {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
-      {".mlir", "stablehlo", import_mlir, kMaxMlirBytes},   {".mlirbc", "stablehlo", import_mlir, kMaxMlirBytes},
-      {".pto", "pto", pto::import_program, kMaxPtoBytes},   {".strew", "strew", import_strew_text, kMaxStrewBytes},
+      {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes},
+      {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
+      {".mlir", "stablehlo", import_mlir, kMaxMlirBytes},
+      {".mlirbc", "stablehlo", import_mlir, kMaxMlirBytes},
+      {".pto", "pto", import_pto, kMaxPtoBytes},
+      {".strew", "strew", import_text, kMaxStrewBytes},
   };
   return list;
 }
@@ -150,21 +164,37 @@ Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
   return {};
 }
 
-Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
+namespace {
+
+Expected<Imported> import_owned(std::string_view bytes, const std::string& path, const ImportOptions& options,
+                                const Owner& owner) {
   const FpEnvironment environment(true);  // folding computes constants, and scalars are parsed from text
   STREW_ASSIGN(const Importer* importer, importer_of(path));
-  STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options));
+  STREW_TRY(refuse_foreign(bytes, path));
+  STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options, owner));
   if (options.fold) fold::fold_computes(imported, options);
   keep_other_policies(imported, options);
   for (ImportedKernel& kernel : imported.kernels) STREW_TRY(override_kernel(kernel, options));
   return imported;
 }
 
+}  // namespace
+
+Expected<Imported> import_bytes(std::string_view bytes, const std::string& path, const ImportOptions& options) {
+  return import_owned(bytes, path, options, nullptr);
+}
+
 Expected<Imported> import_file(const std::string& path, const ImportOptions& options) {
-  STREW_ASSIGN(const Importer* importer, importer_of(path));
+  const Expected<const Importer*> found = importer_of(path);
+  if (!found.ok()) {
+    STREW_TRY(refuse_foreign_path(path));
+    return found.status();
+  }
+  const Importer* const importer = *found;
   const int64_t max_bytes = options.max_file_bytes > 0 ? options.max_file_bytes : importer->max_bytes;
-  STREW_ASSIGN(const std::string bytes, read_file(path, max_bytes));
-  return import_bytes(bytes, path, options);
+  STREW_ASSIGN(std::string read, read_file(path, max_bytes));
+  const auto bytes = std::make_shared<const std::string>(std::move(read));
+  return import_owned(*bytes, path, options, bytes);
 }
 
 }  // namespace strew::inline v0

@@ -2,6 +2,8 @@
 // what it expected there. Tested by tests/unit/pto_text_test.cc and tests/error/pto_error_test.cc.
 #include "compiler/pto/lexer.h"
 
+#include <algorithm>
+
 namespace strew::inline v0::pto {
 namespace {
 
@@ -73,13 +75,27 @@ TokenKind Lexer::scan(size_t& text_begin, size_t& text_end) {
   return kMarks.find(c) == std::string_view::npos ? TokenKind::bad : TokenKind::mark;
 }
 
+int Lexer::column() const {
+  size_t begin = begin_;
+  int more = 0;
+  if (replaced_ != nullptr) {
+    const auto is_before = [](const Replaced& r, size_t place) { return r.begin < place; };
+    for (auto it = std::lower_bound(replaced_->begin(), replaced_->end(), line_begin_, is_before);
+         it != replaced_->end() && it->begin <= begin_; ++it) {
+      if (begin_ < it->end) begin = it->begin;  // within what an alias stands for
+      if (begin_ >= it->end) more += it->more;
+    }
+  }
+  return static_cast<int>(begin - line_begin_) - more + 1;
+}
+
 void Lexer::advance() {
   const size_t previous_line = line_begin_;
   const bool first = begin_ == 0 && at_ == 0;
   skip_blank();
   begin_ = at_;
   token_.line_start = first || line_begin_ != previous_line;
-  token_.at = {line_, static_cast<int>(begin_ - line_begin_) + 1};
+  token_.at = {line_, column()};
   if (begin_ == text_.size()) {
     token_.kind = TokenKind::end;
     token_.text = {};

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/pto/ast.h"
+#include "compiler/pto/plain_text.h"
 
 namespace strew::inline v0::pto {
 
@@ -31,6 +33,8 @@ struct Token {
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) { advance(); }
+  /// Columns are those of the text in which nothing was replaced. `plain` must outlive this object.
+  explicit Lexer(const PlainText& plain) : text_(plain.text), replaced_(&plain.replaced) { advance(); }
 
   const Token& token() const { return token_; }
   void advance();
@@ -48,8 +52,10 @@ class Lexer {
  private:
   void skip_blank();
   TokenKind scan(size_t& text_begin, size_t& text_end);
+  int column() const;  ///< of the current token
 
   std::string_view text_;
+  const std::vector<Replaced>* replaced_ = nullptr;
   size_t at_ = 0;     ///< the end of the current token
   size_t begin_ = 0;  ///< its start
   size_t line_begin_ = 0;

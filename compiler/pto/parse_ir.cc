@@ -581,7 +581,10 @@ Status IrParser::loop(Statement& s, int depth) {
   return expect_mark("}");
 }
 
-Expected<Module> parse_ir(std::string_view text) { return IrParser(text).run(); }
+Expected<Module> parse_ir(std::string_view text) {
+  STREW_ASSIGN(const PlainText plain, plain_text(text));
+  return IrParser(plain).run();
+}
 
 Expected<Module> parse(std::string_view text) {
   const FpEnvironment environment(true);
@@ -591,8 +594,10 @@ Expected<Module> parse(std::string_view text) {
   const Lexer first(text);
   if (first.token().kind == TokenKind::end)
     return error_at(first.token().at, "the text is empty, expected a module or PTO-AS lines");
-  const std::string_view word = first.token().kind == TokenKind::word ? first.token().text : std::string_view();
-  return word == "module" || word == "func.func" ? parse_ir(text) : parse_as(text);
+  const std::string_view word = first.token().text;
+  // A text in which aliases are defined begins with a mark; PTO-AS has none.
+  const bool is_ir = word == "module" || word == "func.func" || word == "!" || word == "#";
+  return is_ir ? parse_ir(text) : parse_as(text);
 }
 
 }  // namespace strew::inline v0::pto

@@ -22,6 +22,7 @@ STREW_API Status error_at(Position at, const std::string& message);
 class Parser {
  public:
   explicit Parser(std::string_view text) : lexer_(text) {}
+  explicit Parser(const PlainText& plain) : lexer_(plain) {}
 
  protected:
   /// A value in scope.

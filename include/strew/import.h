@@ -172,6 +172,7 @@ struct Imported {
   std::vector<Opaque> opaques;
   std::vector<ImportedKernel> kernels;  ///< ordered so that a kernel reads only results of earlier ones
   std::vector<ImportedOutput> outputs;
+  std::shared_ptr<const void> source;  ///< keeps the bytes of the file while it is imported; null: they are copied
 };
 
 struct ImportOptions {

@@ -76,6 +76,20 @@ TEST_F(ModelTest, ExplainBeginsWithAnOverview) {
   EXPECT_THAT(success("explain decoder.onnx --all"), HasSubstr("kernel again"));
 }
 
+// An operator that is run elsewhere, but not as it stands here, is named with the reason; one that is never run is only counted.
+TEST_F(ModelTest, ExplainSaysWhyAnOperationIsNotRun) {
+  OnnxModel m = decoder();
+  m.inputs.push_back({"unranked", kFloat, {}, false});
+  m.nodes.push_back(node("NonZero", "which", {"tokens"}, {"places"}));
+  m.nodes.push_back(node("Mystery", "what", {"unranked"}, {"nothing"}));
+  write("some.onnx", m.bytes());
+  const std::string out = success("explain some.onnx");
+  EXPECT_THAT(out, HasSubstr("5 other operations: MatMul 2, LayerNormalization 1, Mystery 1, NonZero 1\n"));
+  EXPECT_THAT(out, HasSubstr("  not run: some.onnx: input unranked: "));
+  EXPECT_THAT(out, HasSubstr("  not run: some.onnx: node which (NonZero): its input is computed when the model runs"));
+  EXPECT_THAT(out, Not(HasSubstr("not run: some.onnx: node what")));
+}
+
 TEST_F(ModelTest, RunOfTheWholeSaysWhichKernelsThereAre) {
   const std::string message = failure(1, "run decoder.onnx --input table.npy");
   EXPECT_THAT(message, HasSubstr("MatMul 2, LayerNormalization 1"));
@@ -143,6 +157,31 @@ TEST_F(ModelTest, KernelsInSubgraphsAreNamedByPath) {
   EXPECT_THAT(out, HasSubstr("4 kernels (2 distinct), 4 other operations: MatMul 2, If 1, LayerNormalization 1"));
   EXPECT_THAT(out, HasSubstr("choice/then_branch/look"));
   success("run if.onnx --kernel choice/then_branch/look --input table.npy tokens.npy --output rows.npy");
+}
+
+// A module that JAX wrote has XLA's rule; check says so, and which kernels keep their policies under --oob.
+TEST_F(ModelTest, CheckSaysWhichOutOfBoundsRuleHoldsAndWhy) {
+  write("jax.mlir",
+        "module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n"
+        "func.func @main(%x: tensor<8x4xf32>, %i: tensor<3x1xi32>, %u: tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<8x4xf32>) {\n"
+        "  %0 = \"stablehlo.gather\"(%x, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
+        "[0], "
+        "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 4>}> : (tensor<8x4xf32>, tensor<3x1xi32>) -> "
+        "tensor<3x4xf32>\n"
+        "  %1 = \"stablehlo.scatter\"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], "
+        "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({\n"
+        "  ^bb0(%a: tensor<f32>, %b: tensor<f32>):\n    stablehlo.return %b : tensor<f32>\n"
+        "  }) : (tensor<8x4xf32>, tensor<3x1xi32>, tensor<3x4xf32>) -> tensor<8x4xf32>\n"
+        "  return %0, %1 : tensor<3x4xf32>, tensor<8x4xf32>\n}\n}\n");
+  const std::string out = success("check jax.mlir");
+  EXPECT_THAT(
+      out, HasSubstr("  main_2: policy skip_window: a window that does not fit is dropped whole, XLA's rule: the module has the "
+                     "attribute 'mhlo.num_partitions'\n"));
+  EXPECT_THAT(out, HasSubstr("  main: policy clamp: "));
+  const std::string asked = success("check jax.mlir --oob skip_element");
+  EXPECT_THAT(asked, HasSubstr("  main: keeps its policy: a gather has no skip_element\n"));
+  EXPECT_THAT(asked, Not(HasSubstr("main_2: policy")));
+  EXPECT_THAT(success("check decoder.onnx"), Not(HasSubstr("policy")));
 }
 
 }  // namespace

@@ -2,8 +2,14 @@
 #include "compiler/import/import_bytes.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstring>
+#include <fstream>
+
+#include "compiler/import/onnx/onnx.h"
 #include "strew/text.h"
+#include "tests/support/onnx_writer.h"
 
 namespace strew {
 namespace {
@@ -46,6 +52,45 @@ TEST(ImportBytes, BrokenBytesAreRefusedUnderTheirName) {
     ASSERT_FALSE(imported.ok()) << path;
     EXPECT_EQ(imported.status().message().rfind(path, 0), 0u) << imported.status().message();
   }
+}
+
+// Large tables are not copied out of the file, wherever their elements are aligned there; small ones are.
+TEST(ImportBytes, LargeConstantsStayInTheFile) {
+  using namespace testing;  // NOLINT: the writer of ONNX files
+  constexpr int64_t kRows = 1 << 14;
+  int shared = 0;
+  for (int length = 1; length <= 8; ++length) {
+    for (const int64_t rows : {int64_t{4}, kRows}) {
+      OnnxModel model = onnx_gather_model("Gather", {rows, 1}, {2});
+      std::string raw(static_cast<size_t>(rows) * 4, '\0');
+      for (size_t i = 0; i < raw.size(); ++i) raw[i] = static_cast<char>(i % 61);
+      model.nodes[0].name = std::string(static_cast<size_t>(length), 'n');  // moves what follows by a byte
+      model.nodes[0].inputs[0] = "table";
+      model.initializers.push_back({"table", kFloat, {rows, 1}, raw});
+      model.inputs.erase(model.inputs.begin());
+      const std::string path = ::testing::TempDir() + "strew_" + std::to_string(getpid()) + ".onnx";
+      std::ofstream(path, std::ios::binary) << model.bytes();
+      const Expected<Imported> imported = import_file(path, {});
+      unlink(path.c_str());
+      ASSERT_TRUE(imported.ok()) << imported.status().message();
+      EXPECT_EQ(imported->source, nullptr);
+      ASSERT_EQ(imported->constants.size(), 1U);
+      const Constant& constant = imported->constants[0];
+      ASSERT_EQ(constant.bytes().size(), raw.size());
+      EXPECT_EQ(std::memcmp(constant.bytes().data(), raw.data(), raw.size()), 0);
+      const bool stays = constant.data.empty();
+      EXPECT_EQ(stays, constant.file != nullptr);
+      if (rows == kRows) shared += stays ? 1 : 0;
+      if (rows != kRows) {
+        EXPECT_FALSE(stays);
+      }
+      // Nobody keeps these bytes.
+      const Expected<Imported> copied = onnx::import_model(model.bytes(), "m.onnx", {});
+      ASSERT_TRUE(copied.ok());
+      EXPECT_FALSE(copied->constants[0].data.empty());
+    }
+  }
+  EXPECT_EQ(shared, 2) << "of eight neighbouring places, two are aligned to four bytes";
 }
 
 }  // namespace

@@ -121,8 +121,12 @@ TEST(OnnxCompute, Movement) {
                    .constants = {{"starts", {-1}}, {"ends", {INT64_MIN}}, {"axes", {1}}, {"steps", {-2}}}})
                   .values,
               ElementsAre(2, 0, 5, 3));
-  EXPECT_THAT(run({.nodes = {node("Tile", {"x", "repeats"})}, .constants = {{"repeats", {2, 1}}}}).values,
-              ElementsAre(0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5));
+  expect({.nodes = {node("Tile", {"x", "repeats"})}, .constants = {{"repeats", {2, 1}}}}, {4, 3},
+         {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Tile", {"x", "repeats"})}, .constants = {{"repeats", {1, 2}}}}, {2, 6},
+         {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
+  expect({.nodes = {node("Shape", {"x"}, {"repeats"}), node("Tile", {"x", "repeats"})}}, {4, 9},
+         {0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5, 0, 1, 2, 0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5});
   EXPECT_THAT(
       run({.nodes = {node("Split", {"x", "parts"}, {"a", "y"}, {onnx_int("axis", 1)})}, .constants = {{"parts", {1, 2}}}}).values,
       ElementsAre(1, 2, 4, 5));
@@ -159,6 +163,10 @@ TEST(OnnxCompute, ShapesAndNumbers) {
                     node("Concat", {"last", "two"}, {"t"}, {onnx_int("axis", 0)}), node("Reshape", {"x", "t"})},
           .constants = {{"one", {1}}, {"end", {2}}, {"two", {2}}}},
          {3, 2}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("NonZero", {"numbers"})}, .constants = {{"numbers", {0, 5, 0, -1}}}}, {1, 2}, {1, 3});
+  expect({.nodes = {node("Reshape", {"numbers", "square"}, {"m"}), node("NonZero", {"m"})},
+          .constants = {{"numbers", {0, 5, 7, -1}}, {"square", {2, 2}}}},
+         {2, 3}, {0, 1, 1, 1, 0, 1});
   expect({.nodes = {node("CumSum", {"x", "s_1"})}, .constants = {{"s_1", {1}}}}, {2, 3}, {0, 1, 3, 3, 7, 12});
   expect({.nodes = {node("CumSum", {"x", "s_1"}, {"y"}, {onnx_int("exclusive", 1), onnx_int("reverse", 1)})},
           .constants = {{"s_1", {1}}}},
@@ -207,6 +215,11 @@ TEST(OnnxCompute, WhatIsNotRunIsOpaque) {
 
 TEST(OnnxCompute, ConstantsThatAreComputedAtRunTimeAreRefusedWhereTheyMustBeKnown) {
   EXPECT_THAT(reason({.dims = {2}, .nodes = {node("CumSum", {"x", "x"})}}), HasSubstr("is computed when the model runs"));
+  EXPECT_THAT(reason({.nodes = {node("NonZero", {"x"})}}), HasSubstr("is computed when the model runs"));
+  EXPECT_THAT(reason({.nodes = {node("Tile", {"x", "repeats"})}, .constants = {{"repeats", {2}}}}),
+              HasSubstr("expected one integer per dim: 2"));
+  EXPECT_THAT(reason({.nodes = {node("Tile", {"x", "repeats"})}, .constants = {{"repeats", {2, -1}}}}),
+              HasSubstr("a number of repeats is -1"));
 }
 
 TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {
@@ -218,12 +231,46 @@ TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {
   EXPECT_EQ(print(std::get<Gather>(*m.kernels[0].op).operand), "i64[2,2]");
   EXPECT_THAT(kernel_inputs(m, 0), ::testing::Contains(m.kernels[0].arguments[0]));
   EXPECT_EQ(value_name(m, m.kernels[0].arguments[0]), "p");
+  // Other operators, of x, a matrix of two rows and three columns: p, as the gather of its rows reads it.
+  const auto type_of_p = [](OnnxNode opaque, const std::string& output = "p") {
+    const Imported other =
+        imported({.nodes = {std::move(opaque), node("Gather", {output, "zero"}, {"y"})}, .constants = {{"axes", {1}}}});
+    return other.kernels.size() == 2 ? print(std::get<Gather>(*other.kernels[0].op).operand) : "unknown";
+  };
+  const auto equation = [](const std::string& text) {
+    return std::vector<ProtoWriter>{ProtoWriter().text(1, "equation").text(4, text).varint(20, 3)};
+  };
+  EXPECT_EQ(type_of_p(node("Einsum", {"x", "x"}, {"p"}, equation("ij, kj -> ki"))), "i64[2,2]");
+  EXPECT_EQ(type_of_p(node("Einsum", {"x"}, {"p"}, equation("ba"))), "i64[3,2]") << "without an arrow, letters are sorted";
+  EXPECT_EQ(type_of_p(node("Einsum", {"x"}, {"p"}, equation("...i->i..."))), "unknown");
+  EXPECT_EQ(type_of_p(node("Einsum", {"x"}, {"p"}, equation("ij->k"))), "unknown");
+  EXPECT_EQ(type_of_p(node("Compress", {"x", "zero"}, {"p"})), "i64[?]");
+  EXPECT_EQ(type_of_p(node("Compress", {"x", "zero"}, {"p"}, {onnx_int("axis", 0)})), "i64[?,3]");
+  EXPECT_EQ(type_of_p(node("ReverseSequence", {"x", "zero"}, {"p"})), "i64[2,3]");
+  EXPECT_EQ(type_of_p(node("ReduceMean", {"x", "axes"}, {"p"})), "i64[2,1]");
+  EXPECT_EQ(type_of_p(node("ReduceL2", {"x", "axes"}, {"p"}, {onnx_int("keepdims", 0)})), "i64[2]");
+  EXPECT_EQ(type_of_p(node("ReduceMean", {"x", "zero"}, {"p"})), "unknown") << "axes that only the call knows";
+  EXPECT_EQ(type_of_p(node("Conv", {"x", "x"}, {"p"})), "i64[?,?]");
+  EXPECT_EQ(type_of_p(node("LSTM", {"x", "x", "x"}, {"all", "last"}), "last"), "i64[?,?,?]");
   // Of an operator that nobody knows, nothing follows, and the gather says so.
   model.nodes = {node("Mystery", {"x"}, {"p"}), node("Gather", {"p", "zero"}, {"y"})};
   const Imported unknown = imported(model);
   ASSERT_EQ(unknown.opaques.size(), 2U);
   EXPECT_TRUE(unknown.opaques[1].indexed);
   EXPECT_THAT(unknown.opaques[1].reason, HasSubstr("whose type the file does not tell"));
+}
+
+// An input without a rank refuses the kernels that read it, and no other.
+TEST(OnnxCompute, InputsWithoutATypeAreOpaque) {
+  OnnxModel model = Model{.nodes = {node("If", {"condition"}), node("Gather", {"condition", "zero"}, {"z"})}}.onnx();
+  model.inputs.push_back({"condition", kInt64, {}, false});
+  const Expected<Imported> m = onnx::import_model(model.bytes(), "m.onnx", {});
+  ASSERT_TRUE(m.ok()) << m.status().message();
+  EXPECT_EQ(m->kernels.size(), 1U);
+  ASSERT_EQ(m->opaques.size(), 3U);
+  EXPECT_THAT(m->opaques[0].reason, HasSubstr("input condition: it has no shape"));
+  EXPECT_EQ(m->opaques[1].operation, "If");
+  EXPECT_THAT(m->opaques[2].reason, HasSubstr("whose type the file does not tell"));
 }
 
 }  // namespace

@@ -204,5 +204,41 @@ TEST(PtoText, PositionsDoNotMatter) {
   EXPECT_EQ(parsed(text).functions[0].body[0].at.column, 11);
 }
 
+// What MLIR prints besides, with --mlir-print-debuginfo: aliases, locations, and definitions of both.
+TEST(PtoText, AliasesAndLocations) {
+  const std::string text = read("elem_scatter.pto");
+  std::string dressed =
+      "#loc1 = loc(\"k.py\":1:2) // a comment\n!index = i32\n!buffer = !pto.ptr<!index>\n#loc = loc(fused[#loc1, \"(\"])\n" +
+      text + "#loc9 = loc(callsite(\"f\" at #loc1))\n";
+  const auto replace = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(dressed.find(from), std::string::npos) << from;
+    for (size_t at = 0; (at = dressed.find(from, at)) != std::string::npos; at += to.size()) dressed.replace(at, from.size(), to);
+  };
+  replace("!pto.ptr<i32>", "!buffer");
+  replace("return\n", "return loc(#loc)\n");
+  EXPECT_EQ(parsed(dressed), parsed(text));
+  // Columns are those of the file.
+  const pto::Position plain = parsed(text).functions[0].arguments.back().at,
+                      at = parsed(dressed).functions[0].arguments.back().at;
+  EXPECT_EQ(at.line, plain.line + 4);
+  EXPECT_EQ(dressed.substr(0, dressed.find("%" + parsed(text).functions[0].arguments.back().name)).rfind('\n') + at.column,
+            dressed.find("%" + parsed(text).functions[0].arguments.back().name));
+}
+
+TEST(PtoText, AliasesAreBounded) {
+  const auto message = [](const std::string& text) { return pto::parse(text).status().message(); };
+  EXPECT_THAT(message("!a = i32\n!a = i64\n" + function_with("")), HasSubstr("2:1: alias !a is defined twice"));
+  EXPECT_THAT(message("!a = i32\n"), HasSubstr("func.func"));
+  std::string bomb = "!a0 = " + std::string(1000, 'x') + "\n";
+  for (int i = 1; i < 30; ++i)
+    bomb += "!a" + std::to_string(i) + " = !a" + std::to_string(i - 1) + " !a" + std::to_string(i - 1) + "\n";
+  EXPECT_THAT(message(bomb + function_with("")), HasSubstr("bytes, expected at most that"));
+  std::string uses = "!a = " + std::string(60'000, 'x') + "\nmodule {\n";
+  for (int i = 0; i < 40; ++i) uses += "!a\n";
+  EXPECT_THAT(message(uses + "}\n"), HasSubstr("with its aliases replaced the text has more than"));
+  EXPECT_THAT(message("!a = \"unclosed"), HasSubstr("func.func"));
+  EXPECT_NE(message("module {\nloc("), "");
+}
+
 }  // namespace
 }  // namespace strew::testing

@@ -105,6 +105,18 @@ TEST(StablehloDynamic, WindowsThatAreScans) {
   EXPECT_THAT(run(type, window("4", "3, 0", "multiply", "1.0"), type, x()), ElementsAre(1, 3, 6, 24));
   EXPECT_THAT(run(type, window("4", "3, 0", "maximum", "2.0"), type, x()), ElementsAre(2, 3, 3, 4));
   EXPECT_THAT(run(type, window("4", "0, 3", "minimum", "9.0"), type, x()), ElementsAre(1, 2, 2, 4));
+  // JAX broadcasts the initial value to rank 0, where it was.
+  const auto as_jax = [](const std::string& initial) {
+    std::string text = window("4", "3, 0", "add", initial);
+    const size_t first = text.find("%z");
+    text.replace(first, 2, "%nothing");
+    return text.insert(text.find('\n') + 1,
+                       "  %scalar = stablehlo.reshape %nothing : (tensor<f32>) -> tensor<f32>\n  %z = stablehlo.broadcast_in_dim "
+                       "%scalar, dims = [] : "
+                       "(tensor<f32>) -> tensor<f32>\n");
+  };
+  EXPECT_THAT(run(type, as_jax("0.0"), type, x()), ElementsAre(1, 4, 6, 10));
+  EXPECT_THAT(reason(as_jax("2.0")), HasSubstr("initial value"));
   EXPECT_THAT(reason(window("4", "3, 0", "add", "1.0")), HasSubstr("initial value"));
   EXPECT_THAT(reason(window("4", "0, 3", "add", "0.0")), HasSubstr("order matters"));
   EXPECT_THAT(reason(window("2", "1, 0", "add", "0.0")), HasSubstr("a window of 2"));

@@ -135,7 +135,9 @@ TEST(StablehloOpaque, ModulesOfJaxAndTensorflowHaveXlasRule) {
     EXPECT_EQ(std::get<Scatter>(*kernel.op).oob, each.oob);
     EXPECT_EQ(std::get<Scatter>(*kernel.op).indices.dims, (std::vector<int64_t>{kDynamic, 1})) << "one component";
     ASSERT_EQ(kernel.notes.size(), each.note == nullptr ? 0U : 1U);
-    if (each.note != nullptr) EXPECT_THAT(kernel.notes[0], HasSubstr(each.note));
+    if (each.note != nullptr) {
+      EXPECT_THAT(kernel.notes[0], HasSubstr(each.note));
+    }
   }
 }
 

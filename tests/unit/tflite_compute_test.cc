@@ -263,6 +263,7 @@ TEST(TfliteCompute, Shapes) {
       {C::BROADCAST_TO, {f({2, 1}, {1, 2}), c({2}, {2, 2})}, {{T::FLOAT32, {2, 2}, {1, 1, 2, 2}}}},
       {C::BROADCAST_TO, {f({2, 1}, {1, 2}), i({2}, {2, 2})}, {{T::FLOAT32, {2, 2}, {1, 1, 2, 2}}}},
       {C::TILE, {f({2}, {1, 2}), c({1}, {3})}, {{T::FLOAT32, {6}, {1, 2, 1, 2, 1, 2}}}},
+      {C::TILE, {f({2}, {1, 2}), i({1}, {3})}, {{T::FLOAT32, {6}, {1, 2, 1, 2, 1, 2}}}},
       {C::CONCATENATION,
        {f({1, 2}, {1, 2}), f({1, 1}, {3})},
        {{T::FLOAT32, {1, 3}, {1, 2, 3}}},
@@ -282,7 +283,7 @@ TEST(TfliteCompute, Shapes) {
   refuse({C::EXPAND_DIMS, {a, i({}, {})}, {{T::FLOAT32, {2, 3, 1}, {}}}}, "computed when the model runs");
   refuse({C::TRANSPOSE, {a, c({2}, {1, 1})}, {{T::FLOAT32, {3, 2}, {}}}}, "the permutation holds 1");
   refuse({C::BROADCAST_TO, {a, c({2}, {2, 4})}, {{T::FLOAT32, {2, 4}, {}}}}, "");
-  refuse({C::TILE, {a, c({1}, {3})}, {{T::FLOAT32, {2, 9}, {}}}}, "there are 1 repeats");
+  refuse({C::TILE, {a, c({1}, {3})}, {{T::FLOAT32, {2, 9}, {}}}}, "repeats is i32[1], expected one integer per dim: 2");
   refuse({C::PACK, {a, f({2}, {})}, {{T::FLOAT32, {2, 2, 3}, {}}}, axis_of(Options::PackOptions, 0)}, "expected one shape");
   refuse({C::UNPACK, {a}, {{T::FLOAT32, {2}, {}}}, axis_of(Options::UnpackOptions, 1)}, "expected one per output: 1");
   refuse({C::PAD, {a, c({2, 2}, {-1, 0, 0, 0})}, {{T::FLOAT32, {1, 3}, {}}}}, "padded by a negative number");
@@ -340,7 +341,7 @@ TEST(TfliteCompute, ShapesAsNumbers) {
        with(Options::CumsumOptions, [](auto& builder) { return schema::CreateCumsumOptions(builder, true, true); })},
   });
   check({C::WHERE, {{T::BOOL, {2, 2}, {0, 1, 1, 0}, true}}, {{T::INT64, {2, 2}, {0, 1, 1, 0}}}});
-  refuse({C::WHERE, {b({2}, {})}, {{T::INT64, {1, 1}, {}}}}, "the condition is computed when the model runs");
+  refuse({C::WHERE, {b({2}, {})}, {{T::INT64, {1, 1}, {}}}}, "its input is computed when the model runs");
   refuse({C::RANGE, {i({}, {}), c({}, {8}), c({}, {1})}, {{T::INT32, {3}, {}}}}, "start or delta is computed");
   refuse({C::ONE_HOT, {i({3}, {}), i({}, {}), f({}, {}), f({}, {})}, {{T::FLOAT32, {3, 2}, {}}}}, "depth) is computed");
   refuse({C::FILL, {c({1}, {-2}), f({}, {7})}, {{T::FLOAT32, {2}, {}}}}, "");

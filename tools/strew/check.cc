@@ -22,11 +22,8 @@ Json type_json(const std::string& name, const TensorType& type) {
 /// The kernel with the inputs that `--kernel NAME --input NAME=FILE` takes.
 Json kernel_json(const Imported& imported, size_t number) {
   const ImportedKernel& kernel = imported.kernels[number];
-  Json out = {{"name", kernel.name},
-              {"location", kernel.location},
-              {"op", print(kernel.op)},
-              {"inputs", Json::array()},
-              {"outputs", Json::array()}};
+  Json out = {{"name", kernel.name},   {"location", kernel.location}, {"op", print(kernel.op)},
+              {"notes", kernel.notes}, {"inputs", Json::array()},     {"outputs", Json::array()}};
   for (const int value : kernel_inputs(imported, static_cast<int>(number)))
     out["inputs"].push_back(type_json(value_name(imported, value), imported.values[static_cast<size_t>(value)].type));
   for (const int value : kernel_outputs(imported, static_cast<int>(number)))
@@ -57,7 +54,7 @@ int check(const Options& options) {
     return fail(print_out(json_of(options, *imported, groups).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
   std::string out = printable(options.file) + ": " + imported->format + ", " + summary_text(*imported, groups.size()) + "\n";
   for (const KernelGroup& group : groups) out += "  " + names_text(*imported, group) + ": " + group.op + "\n";
-  return fail(print_out(out + refused_text(*imported)));
+  return fail(print_out(out + policies_text(*imported, options.import) + refused_text(*imported)));
 }
 
 }  // namespace strew::cli

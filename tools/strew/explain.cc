@@ -340,7 +340,7 @@ std::string overview_text(const Imported& imported, const Options& options, cons
   std::string out = printable(options.file) + ": " + imported.format + ", " + summary_text(imported, groups.size()) + "\n";
   for (const KernelGroup& group : groups)
     out += fmt::format("  {} x {}: {}\n", group.kernels.size(), names_text(imported, group), group.op);
-  return out + refused_text(imported);
+  return out + policies_text(imported, options.import) + refused_text(imported) + not_run_text(imported);
 }
 
 /// Prints the kernels one by one, without collecting their texts: a file may have tens of thousands.

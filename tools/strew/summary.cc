@@ -14,6 +14,18 @@ constexpr size_t kMostNames = 3, kMostOperations = 10, kMostRefused = 10;
 
 std::string counted(size_t count, const char* what) { return std::to_string(count) + " " + what + (count == 1 ? "" : "s"); }
 
+/// A line for each of the first opaque operations that `is_meant` and that have a reason.
+template <class IsMeant>
+std::string reasons_text(const Imported& imported, const char* what, const char* more, const IsMeant& is_meant) {
+  std::string out;
+  size_t count = 0;
+  for (const Opaque& opaque : imported.opaques) {
+    if (!is_meant(opaque) || opaque.reason.empty()) continue;
+    if (++count <= kMostRefused) out += std::string("  ") + what + printable(opaque.location + ": " + opaque.reason) + "\n";
+  }
+  return count <= kMostRefused ? out : out + "  and " + std::to_string(count - kMostRefused) + more;
+}
+
 }  // namespace
 
 std::vector<KernelGroup> distinct_kernels(const Imported& imported) {
@@ -50,7 +62,7 @@ std::vector<int> kernel_outputs(const Imported& imported, int kernel) {
 std::vector<std::pair<std::string, int>> other_operations(const Imported& imported) {
   std::map<std::string, int> counts;
   for (const Opaque& opaque : imported.opaques)
-    if (!opaque.indexed) ++counts[opaque.operation];
+    if (!opaque.indexed && !opaque.operation.empty()) ++counts[opaque.operation];
   std::vector<std::pair<std::string, int>> out(counts.begin(), counts.end());
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   return out;
@@ -71,13 +83,29 @@ std::string summary_text(const Imported& imported, size_t distinct) {
 }
 
 std::string refused_text(const Imported& imported) {
-  std::string out;
-  size_t refused = 0;
-  for (const Opaque& opaque : imported.opaques) {
-    if (!opaque.indexed) continue;
-    if (++refused <= kMostRefused) out += "  refused: " + printable(opaque.location + ": " + opaque.reason) + "\n";
+  return reasons_text(imported, "refused: ", " more that are refused\n", [](const Opaque& opaque) { return opaque.indexed; });
+}
+
+std::string policies_text(const Imported& imported, const ImportOptions& options) {
+  const bool is_asked = options.override_oob || options.scatter_oob || options.gather_oob;
+  std::vector<std::pair<std::string, KernelGroup>> said;
+  for (size_t k = 0; k < imported.kernels.size(); ++k) {
+    for (const std::string& note : imported.kernels[k].notes) {
+      const bool is_rule = note.starts_with("policy "),
+                 is_kept = note.starts_with("keeps ") || note.ends_with("--oob does not apply");
+      if (!is_rule && !(is_asked && is_kept)) continue;
+      auto found = std::find_if(said.begin(), said.end(), [&](const auto& each) { return each.first == note; });
+      if (found == said.end()) found = said.insert(said.end(), {note, {}});
+      found->second.kernels.push_back(static_cast<int>(k));
+    }
   }
-  return refused <= kMostRefused ? out : out + "  and " + std::to_string(refused - kMostRefused) + " more that are refused\n";
+  std::string out;
+  for (const auto& [note, group] : said) out += "  " + names_text(imported, group) + ": " + printable(note) + "\n";
+  return out;
+}
+
+std::string not_run_text(const Imported& imported) {
+  return reasons_text(imported, "not run: ", " more that are not run\n", [](const Opaque& opaque) { return !opaque.indexed; });
 }
 
 }  // namespace strew::cli

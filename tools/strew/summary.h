@@ -23,7 +23,8 @@ std::string names_text(const Imported& imported, const KernelGroup& group);
 /// values that are the same result, the last is what the operations that were merged into the kernel made of it.
 std::vector<int> kernel_outputs(const Imported& imported, int kernel);
 
-/// The operations that strew does not run, by name, the most frequent first; those that are no scatter or gather that was refused.
+/// The operations that strew does not run, by name, the most frequent first; those that are no scatter or gather
+/// that was refused, and no input of the file.
 std::vector<std::pair<std::string, int>> other_operations(const Imported& imported);
 
 /// "7 kernels (3 distinct), 41 other operations: MatMul 24, LayerNormalization 12, …"
@@ -31,5 +32,10 @@ std::string summary_text(const Imported& imported, size_t distinct);
 
 /// The scatters and gathers that were refused, a line each with the reason; empty if there are none.
 std::string refused_text(const Imported& imported);
+/// The out-of-bounds rules that the file chose and why, and, if `--oob` was given, which kernels keep their policies: a line each with the
+/// names of the kernels; empty if nothing is to be said.
+std::string policies_text(const Imported& imported, const ImportOptions& options);
+/// Operations of kinds that strew runs elsewhere, and not here, a line each with the reason; empty if there are none.
+std::string not_run_text(const Imported& imported);
 
 }  // namespace strew::cli

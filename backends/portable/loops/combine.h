@@ -65,6 +65,10 @@ struct F4 : Nibble {
   static void set(const SmallFloat& f, int64_t place, float value) { put(place, encode_small(f, value)); }
 };
 
+/// Does an element hold fewer bits than its value, so that storing one changes it?
+template <class Element>
+inline constexpr bool kRounds = Element::kBytes != static_cast<int64_t>(sizeof(typename Element::Value));
+
 template <class Element, ExprOp op>
 [[gnu::always_inline]] inline void combine_element(const SmallFloat& f, int64_t to, int64_t from) {
   if constexpr (__is_same(Element, Bool))
@@ -102,17 +106,36 @@ void combine_known(const Rows& rows, const SmallFloat& f) {
   }
 }
 
+/// Rows of one element. Where several in a row are the same element, its value stays in a register: a load would have to wait for the store.
+template <class Element, ExprOp op>
+[[gnu::always_inline]] inline void combine_elements(const Rows& rows, const SmallFloat& f) {
+  if constexpr (__is_same(Element, Bool)) {
+    for (int64_t r = 0; r < rows.count; ++r) {
+      prefetch(rows, r);
+      combine_element<Element, op>(f, rows.to.row(r), rows.from.row(r));
+    }
+  } else {
+    typename Element::Value value{};
+    int64_t last = 0;  // no element is there
+    for (int64_t r = 0; r < rows.count; ++r) {
+      prefetch(rows, r);
+      const int64_t to = rows.to.row(r);
+      if (to != last) value = Element::get(f, to);
+      value = binary<op, typename Element::Value>(value, Element::get(f, rows.from.row(r)));
+      Element::set(f, to, value);
+      if constexpr (kRounds<Element>) value = Element::get(f, to);
+      last = to;
+    }
+  }
+}
+
 template <class Element, ExprOp op>
 void combine(const Rows& rows) {
   constexpr int64_t kBytes = Element::kBytes;
   static constexpr SmallFloat kNone{};
   const SmallFloat f = rows.format == nullptr ? kNone : *static_cast<const SmallFloat*>(rows.format);
   if (rows.length == 1) {
-    for (int64_t r = 0; r < rows.count; ++r) {
-      prefetch(rows, r);
-      combine_element<Element, op>(f, rows.to.row(r), rows.from.row(r));
-    }
-    return;
+    return combine_elements<Element, op>(rows, f);
   }
   if (kBytes != 0 && rows.to.step == kBytes && rows.from.step == kBytes) {
     if constexpr (kBytes != 0 && (op == ExprOp::add || op == ExprOp::max)) {

@@ -55,10 +55,15 @@ template <class To, class From>
 }
 
 [[gnu::always_inline]] inline void prefetch(const Rows& rows, int64_t r) {
-  if (rows.ahead > 0 && r + rows.ahead < rows.count)
-    __builtin_prefetch(reinterpret_cast<const void*>(rows.to.row(r + rows.ahead)), 1);
-  if (rows.ahead < 0 && r - rows.ahead < rows.count)
-    __builtin_prefetch(reinterpret_cast<const void*>(rows.from.row(r - rows.ahead)), 0);
+  constexpr int64_t kLine = 64;
+  if (rows.ahead > 0 && r + rows.ahead < rows.count) {
+    const int64_t to = rows.to.row(r + rows.ahead);
+    for (int32_t line = 0; line < rows.lines; ++line) __builtin_prefetch(reinterpret_cast<const void*>(to + line * kLine), 1);
+  }
+  if (rows.ahead < 0 && r - rows.ahead < rows.count) {
+    const int64_t from = rows.from.row(r - rows.ahead);
+    for (int32_t line = 0; line < rows.lines; ++line) __builtin_prefetch(reinterpret_cast<const void*>(from + line * kLine), 0);
+  }
 }
 
 }  // namespace

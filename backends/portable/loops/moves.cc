@@ -65,9 +65,50 @@ void move_long(const Rows& rows, int64_t bytes) {
   }
 }
 
+/// Bytes, with stores that bypass the caches where the machine has them, to whole lines of the destination.
+void stream_bytes(int64_t to, int64_t from, int64_t bytes) {
+#if defined(__x86_64__)
+  constexpr int64_t kVector = 16;
+  const int64_t misaligned = -to & (kChunk - 1), head = misaligned < bytes ? misaligned : bytes;
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<size_t>(head));
+  int64_t at = head;
+  for (; at + kChunk <= bytes; at += kChunk) {
+    __m128i part[kChunk / kVector];
+    for (int i = 0; i < kChunk / kVector; ++i) part[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at) + i);
+    for (int i = 0; i < kChunk / kVector; ++i) _mm_stream_si128(reinterpret_cast<__m128i*>(to + at) + i, part[i]);
+  }
+  std::memcpy(reinterpret_cast<void*>(to + at), reinterpret_cast<const void*>(from + at), static_cast<size_t>(bytes - at));
+#else
+  std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<size_t>(bytes));
+#endif
+}
+
+/// Dense rows of bytes.
+void stream(const Rows& rows) {
+  for (int64_t r = 0; r < rows.count; ++r) stream_bytes(rows.to.row(r), rows.from.row(r), rows.length);
+}
+
+void fence() {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
+}
+
+/// Rows that begin with a cache line bypass the caches; a part of a line would be read and written for it.
+void stream_rows(const Rows& rows, int64_t bytes) {
+  for (int64_t r = 0; r < rows.count; ++r) {
+    const int64_t to = rows.to.row(r), from = rows.from.row(r);
+    if ((to & (kChunk - 1)) == 0)
+      stream_bytes(to, from, bytes);
+    else
+      std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<size_t>(bytes));
+  }
+}
+
 constexpr int64_t kMemcpyBytes = 512;
 
 void move_bytes(const Rows& rows, int64_t bytes) {
+  if (rows.streams && bytes >= kChunk) return stream_rows(rows, bytes);
   switch (bytes) {
     case 1:
       return move_known<1>(rows);
@@ -149,29 +190,6 @@ void unpack(const Rows& rows) {
   one_by_one(rows, [](int64_t to, int64_t from) { store<uint8_t>(to, static_cast<uint8_t>(Packed<4>::get(from))); });
 }
 
-/// Dense rows of bytes, with stores that bypass the caches where the machine has them.
-void stream(const Rows& rows) {
-#if defined(__x86_64__)
-  for (int64_t r = 0; r < rows.count; ++r) {
-    int64_t to = rows.to.row(r), from = rows.from.row(r), bytes = rows.length;
-    const int64_t misaligned = -to & (kChunk - 1), head = misaligned < bytes ? misaligned : bytes;
-    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<size_t>(head));
-    to += head;
-    from += head;
-    bytes -= head;
-    for (; bytes >= kChunk; to += kChunk, from += kChunk, bytes -= kChunk) {
-      __m128i part[4];
-      for (int i = 0; i < 4; ++i) part[i] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + i);
-      for (int i = 0; i < 4; ++i) _mm_stream_si128(reinterpret_cast<__m128i*>(to) + i, part[i]);
-    }
-    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), static_cast<size_t>(bytes));
-  }
-  _mm_sfence();  // before whatever the caller publishes next
-#else
-  move_long(rows, rows.length);
-#endif
-}
-
 }  // namespace
 
 void add_moves(Loops& loops) {
@@ -182,6 +200,7 @@ void add_moves(Loops& loops) {
   loops.pack2 = pack<2>;
   loops.move2 = move_packed<2>;
   loops.stream = stream;
+  loops.fence = fence;
 }
 
 }  // namespace strew::inline v0::portable::STREW_PORTABLE_LEVEL

@@ -31,14 +31,4 @@ Status refuse_bytecode(std::string_view bytes, const std::string& path) {
   return invalid_argument(fmt::format("{}: {}, expected text: '{} {} -o FILE.mlir' makes it", path, what, command, path));
 }
 
-bool is_hlo_text(std::string_view bytes) {
-  const size_t begin = bytes.find_first_not_of(" \t\r\n");
-  return begin != std::string_view::npos && bytes.substr(begin).starts_with("HloModule ");
-}
-
-Status refuse_hlo_text(const std::string& path) {
-  return invalid_argument(
-      fmt::format("{}: HLO text, expected StableHLO: 'xla-translate --hlo-text-to-stablehlo FILE -o FILE.mlir' makes it", path));
-}
-
 }  // namespace strew::inline v0

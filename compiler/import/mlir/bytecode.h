@@ -1,4 +1,4 @@
-// MLIR bytecode and HLO text: recognises them, and refuses them with the command that converts them to MLIR text.
+// MLIR bytecode: recognises it, and refuses it with the command that converts it to MLIR text.
 #pragma once
 
 #include <string>
@@ -11,8 +11,5 @@ namespace strew::inline v0 {
 bool is_bytecode(std::string_view bytes);
 /// The error for a bytecode file: why it is not read, and the command that converts it.
 Status refuse_bytecode(std::string_view bytes, const std::string& path);
-
-bool is_hlo_text(std::string_view bytes);  ///< what XLA dumps: "HloModule jit_f, …"
-Status refuse_hlo_text(const std::string& path);
 
 }  // namespace strew::inline v0

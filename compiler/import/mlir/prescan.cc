@@ -92,7 +92,6 @@ Status prescan_mlir(std::string_view text, const std::string& path) {
   if (text.size() > kMaxTextBytes)
     return invalid_argument(fmt::format("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes));
   if (is_bytecode(text)) return refuse_bytecode(text, path);
-  if (is_hlo_text(text)) return refuse_hlo_text(path);
   return Prescan(text, path).run();
 }
 

@@ -72,7 +72,7 @@ Expected<int> Graph::find(const std::string& name) {
   const auto initializer = initializers_.find(name);
   if (initializer == initializers_.end()) return outer_ != nullptr && sees_outer_ ? outer_->find(name) : Expected<int>(-1);
   const std::string what = path_ + ": initializer " + name;
-  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_));
+  STREW_ASSIGN(Constant constant, parse_tensor(initializer->second, what, path_, imported_.source));
   STREW_TRY(define(name, constant_value(imported_, std::move(constant)), what));
   return static_cast<int>(imported_.values.size()) - 1;
 }

@@ -5,16 +5,18 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include "compiler/import/onnx/onnx.pb.h"
+#include "compiler/op/limits.h"
 
 namespace strew::inline v0::onnx {
 namespace {
 
 /// Operators whose first output has the type of the first input.
-constexpr std::array<std::string_view, 34> kSameType = {"BatchNormalization",
+constexpr std::array<std::string_view, 35> kSameType = {"BatchNormalization",
                                                         "Celu",
                                                         "Elu",
                                                         "FastGelu",
@@ -34,9 +36,10 @@ constexpr std::array<std::string_view, 34> kSameType = {"BatchNormalization",
                                                         "PRelu",
                                                         "QuickGelu",
                                                         "RMSNormalization",
+                                                        "ReverseSequence",
                                                         "RotaryEmbedding",
-                                                        "ScatterND",
                                                         "ScatterElements",
+                                                        "ScatterND",
                                                         "Selu",
                                                         "Shrink",
                                                         "SimplifiedLayerNormalization",
@@ -48,6 +51,25 @@ constexpr std::array<std::string_view, 34> kSameType = {"BatchNormalization",
                                                         "Swish",
                                                         "ThresholdedRelu",
                                                         "Trilu"};
+
+/// Operators whose outputs have the rank of the first input, and other extents: layers of images, and what the tables read of these operators, but
+/// not here.
+constexpr std::array<std::string_view, 18> kSameRank = {"Attention",     "AveragePool",   "Conv",
+                                                        "ConvTranspose", "DepthToSpace",  "GlobalAveragePool",
+                                                        "GlobalLpPool",  "GlobalMaxPool", "GroupQueryAttention",
+                                                        "LpPool",        "MaxPool",       "Pad",
+                                                        "Resize",        "Slice",         "SpaceToDepth",
+                                                        "Split",         "Tile",          "Upsample"};
+
+/// Operators that reduce dims.
+constexpr std::array<std::string_view, 10> kReductions = {"ReduceL1",  "ReduceL2",       "ReduceLogSum", "ReduceLogSumExp",
+                                                          "ReduceMax", "ReduceMean",     "ReduceMin",    "ReduceProd",
+                                                          "ReduceSum", "ReduceSumSquare"};
+
+template <size_t kCount>
+bool contains(const std::array<std::string_view, kCount>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
 
 std::optional<TensorType> input_type(const Node& node, int input) {
   if (!node.has_input(input)) return std::nullopt;
@@ -98,13 +120,89 @@ std::optional<TensorType> along_axis(const Node& node, TensorType type, int64_t 
   return type;
 }
 
+std::optional<TensorType> reduced_type(const Node& node, TensorType type) {
+  const Expected<int64_t> keep = node.attribute("keepdims", int64_t{1});
+  const auto axes = node.list_of("axes", 1);
+  if (!keep.ok() || !axes.ok()) return std::nullopt;
+  std::vector<bool> is_reduced(type.dims.size(), !*axes || (*axes)->empty());
+  for (const int64_t axis : axes->value_or(std::vector<int64_t>())) {
+    const Expected<int64_t> dim = node.dim_of(axis, type.rank(), "axes");
+    if (!dim.ok()) return std::nullopt;
+    is_reduced[static_cast<size_t>(*dim)] = true;
+  }
+  std::vector<int64_t> kept;
+  for (size_t d = 0; d < type.dims.size(); ++d) {
+    if (!is_reduced[d]) kept.push_back(type.dims[d]);
+    if (is_reduced[d] && *keep != 0) kept.push_back(1);
+  }
+  type.dims = std::move(kept);
+  return type;
+}
+
+/// Extents by the letters of the equation; one with "..." is not followed.
+std::optional<TensorType> einsum_type(const Node& node, DType dtype) {
+  Expected<std::string> equation = node.attribute("equation", std::string());
+  if (!equation.ok()) return std::nullopt;
+  std::erase(*equation, ' ');
+  const size_t arrow = equation->find("->");
+  if (equation->find('.') != std::string::npos) return std::nullopt;
+  std::map<char, int64_t> extents;
+  std::map<char, int> uses;
+  int input = 0;
+  std::optional<TensorType> type = input_type(node, 0);
+  size_t dim = 0;
+  for (const char letter : equation->substr(0, arrow)) {
+    if (letter == ',') {
+      type = input_type(node, ++input);
+      dim = 0;
+      continue;
+    }
+    ++uses[letter];
+    const int64_t extent = type && dim < type->dims.size() ? type->dims[dim] : kDynamic;
+    ++dim;
+    int64_t& known = extents.emplace(letter, kDynamic).first->second;
+    if (known == kDynamic || known == 1) known = extent;
+  }
+  std::string letters = arrow == std::string::npos ? "" : equation->substr(arrow + 2);
+  for (const auto& [letter, count] : uses)
+    if (arrow == std::string::npos && count == 1) letters += letter;
+  if (letters.size() > static_cast<size_t>(kMaxRank)) return std::nullopt;
+  TensorType out{dtype, {}, {}};
+  for (const char letter : letters) {
+    if (!extents.contains(letter)) return std::nullopt;
+    out.dims.push_back(extents[letter]);
+  }
+  return out;
+}
+
+/// Of so many open dims. The rank may be any number of the file.
+std::optional<TensorType> of_rank(DType dtype, int64_t rank) {
+  if (rank < 0 || rank > kMaxRank) return std::nullopt;
+  return TensorType{dtype, std::vector<int64_t>(static_cast<size_t>(rank), kDynamic), {}};
+}
+
+/// Recurrent layers: the sequence, then the last states. With several inputs that other operators make of shapes, the ranks alone.
+std::optional<TensorType> shaped_type(const Node& node, const TensorType& a, const std::optional<TensorType>& b, int output) {
+  const std::string& op = node.proto().op_type();
+  if (op == "LSTM" || op == "GRU" || op == "RNN") return of_rank(a.dtype, output == 0 ? 4 : 3);
+  if (op == "MultiHeadAttention" && a.rank() == 3) return of_rank(a.dtype, 3);  // a query of rank 5 has keys and values in it
+  if (op == "Compress") return node.has_attribute("axis") ? along_axis(node, a, 0, kDynamic, true) : of_rank(a.dtype, 1);
+  if (op == "Reshape" && b && b->rank() == 1 && b->dims[0] != kDynamic) return of_rank(a.dtype, b->dims[0]);
+  if (op == "Expand" && b && b->rank() == 1 && b->dims[0] != kDynamic)
+    return of_rank(a.dtype, std::max<int64_t>(a.rank(), b->dims[0]));
+  if (op == "DequantizeLinear" && b) return TensorType{b->dtype, a.dims, {}};
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<TensorType> inferred_type(const Node& node, int output) {
   const std::string& op = node.proto().op_type();
   const std::optional<TensorType> a = input_type(node, 0), b = input_type(node, 1);
   if (!a) return std::nullopt;
-  if (output == 0 && std::find(kSameType.begin(), kSameType.end(), op) != kSameType.end()) return a;
+  if (output == 0 && contains(kSameType, op)) return a;
+  if (contains(kReductions, op)) return reduced_type(node, *a);
+  if (op == "Einsum") return einsum_type(node, a->dtype);
   if (op == "MatMul" && b) return product_type(*a, *b);
   if (op == "Gemm" && b) return gemm_type(node, *a, *b);
   if (op == "TopK") {
@@ -120,17 +218,14 @@ std::optional<TensorType> inferred_type(const Node& node, int output) {
     if (type) type->dtype = DType::i64;
     return type;
   }
-  // What the tables read of these, but not here: the rank stays.
-  if (op == "Slice" || op == "Pad") return TensorType{a->dtype, std::vector<int64_t>(a->dims.size(), kDynamic), {}};
-  if (op == "Expand" && b && b->rank() == 1 && b->dims[0] != kDynamic)
-    return TensorType{a->dtype, std::vector<int64_t>(std::max(a->dims.size(), static_cast<size_t>(b->dims[0])), kDynamic), {}};
+  if ((op == "Split" || output == 0) && contains(kSameRank, op)) return of_rank(a->dtype, a->rank());
   if (op == "Unique") {
     const bool is_flat = !node.has_attribute("axis");
     if (output > 0) return TensorType{DType::i64, {kDynamic}, {}};
     return is_flat ? std::optional<TensorType>({a->dtype, {kDynamic}, {}}) : along_axis(node, *a, 0, kDynamic, true);
   }
   if (op == "NonZero") return TensorType{DType::i64, {a->rank(), kDynamic}, {}};
-  return std::nullopt;
+  return shaped_type(node, *a, b, output);
 }
 
 }  // namespace strew::inline v0::onnx

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/import/compute_forms.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
@@ -120,30 +121,12 @@ Status import_expand(Node& node) {
   return node.give(node.builder().broadcast_to(input, shape));
 }
 
-/// A dim that is repeated is a dim of 1 beside it that is broadcast, and the two become one.
 Status import_tile(Node& node) {
   STREW_TRY(node.check_signature(2, 2, 1, {}));
   STREW_ASSIGN(const int input, node.input(0, "input"));
-  STREW_ASSIGN(const auto repeats, node.list_input(1, "repeats"));
-  const std::vector<int64_t> dims = node.type(input).dims;
-  if (!repeats || repeats->size() != dims.size())
-    return node.error("repeats has " + std::to_string(repeats ? repeats->size() : 0) + " entries, expected " +
-                      std::to_string(dims.size()));
+  STREW_ASSIGN(const int repeats, node.input(1, "repeats"));
   ComputeBuilder builder = node.builder();
-  if (std::all_of(repeats->begin(), repeats->end(), [](int64_t r) { return r == 1; })) return node.give(input);
-  std::vector<int64_t> apart, wide, whole;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    const int64_t times = (*repeats)[d];
-    if (times < 0) return node.error("an entry of repeats is " + std::to_string(times) + ", expected 0 or more");
-    if (dims[d] == kDynamic)
-      return unsupported(node.location() + ": dim " + std::to_string(d) + " is open and repeated, expected known dims");
-    apart.insert(apart.end(), {1, dims[d]});
-    wide.insert(wide.end(), {times, dims[d]});
-    whole.push_back(times * dims[d]);
-  }
-  STREW_ASSIGN(int out, builder.reshape(input, std::move(apart)));
-  STREW_ASSIGN(out, builder.broadcast(out, wide));
-  return node.give(builder.reshape(out, std::move(whole)));
+  return node.give(tile(builder, input, repeats));
 }
 
 Status import_concat(Node& node) {

@@ -148,15 +148,29 @@ Expected<Model> read_model(std::string_view bytes, const std::string& path) {
   return model;
 }
 
-Status import_input(Graph& graph, std::string_view bytes, int number) {
+/// Adds an input of the graph. One that is no tensor of a rank is a value of an opaque operation; then `refused` says why, unless another one
+/// was refused before.
+Status import_input(Graph& graph, std::string_view bytes, int number, Status& refused) {
   Imported& imported = graph.imported();
   ValueInfoProto info;
   STREW_TRY(parse(bytes, kMaxListed, graph.path() + ": input " + std::to_string(number), info));
   if (graph.has_initializer(info.name())) return {};  // files before IR version 4 list initializers among the inputs
   const std::string what = graph.path() + ": input " + info.name();
   Value value;
+  Expected<TensorType> type = to_type(info.type(), what);
+  if (!type.ok()) {
+    if (refused.ok()) refused = type.status();
+    Opaque opaque;
+    opaque.location = what;
+    opaque.reason = type.status().message();
+    value.kind = ValueKind::opaque;
+    value.is_typed = false;
+    value.index = static_cast<int>(imported.opaques.size());
+    imported.opaques.push_back(std::move(opaque));
+    return graph.define(info.name(), std::move(value), what);
+  }
   value.kind = ValueKind::input;
-  STREW_ASSIGN(value.type, to_type(info.type(), what));
+  value.type = std::move(*type);
   value.index = static_cast<int>(imported.inputs.size());
   imported.inputs.push_back({info.name(), value.type, false});
   return graph.define(info.name(), std::move(value), what);
@@ -371,11 +385,13 @@ Status import_graph(Graph& graph, int64_t opset) {
   Imported& imported = graph.imported();
   STREW_TRY(for_each(graph, GraphField::kInitializer, "initializers", kMaxInitializers,
                      [&](std::string_view bytes, int) { return graph.define_initializer(bytes); }));
+  Status refused_input;
   STREW_TRY(for_each(graph, GraphField::kInput, "inputs", kMaxListed,
-                     [&](std::string_view bytes, int number) { return import_input(graph, bytes, number); }));
+                     [&](std::string_view bytes, int number) { return import_input(graph, bytes, number, refused_input); }));
   Translator translator;
   STREW_TRY(translator.import_nodes(graph, GraphField::kNode, opset));
   if (imported.kernels.empty()) {
+    STREW_TRY(refused_input);
     STREW_TRY(translator.first_refusal());
     return invalid_argument(graph.path() + ": the graph has " + std::to_string(translator.nodes()) +
                             " nodes and no indexed write or read among them, expected at least one of: " + indexed_operators());
@@ -407,16 +423,19 @@ const std::vector<Operator>& operators() {
   return list;
 }
 
-Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&) {
+Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
+                                const std::shared_ptr<const void>& owner) {
   STREW_ASSIGN(const Model model, read_model(bytes, path));
   Imported imported;
   imported.format = "onnx";
+  imported.source = owner;
   Graph graph(imported, path, *model.graph, model.functions);
   STREW_TRY(import_graph(graph, model.opset));
   for (const Value& value : imported.values) {
     if (value.kind != ValueKind::input) continue;
     imported.inputs[value.index].optional = graph.only_optional(static_cast<int>(&value - imported.values.data()));
   }
+  imported.source = nullptr;
   return imported;
 }
 

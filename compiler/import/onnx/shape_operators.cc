@@ -1,9 +1,10 @@
 // The operators that make tensors of shapes and numbers, and those that combine elements along dims: Shape, Size, ConstantOfShape, Range,
-// OneHot, CumSum, and the reductions. Tested by tests/unit/onnx_compute_test.cc and tests/models.
+// OneHot, NonZero of a constant, CumSum, and the reductions. Tested by tests/unit/onnx_compute_test.cc and tests/models.
 #include <algorithm>
 #include <array>
 #include <numeric>
 
+#include "compiler/import/compute_forms.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
@@ -69,22 +70,24 @@ Status import_one_hot(Node& node) {
   if (!depth || depth->size() != 1 || depth->front() < 0) return node.error("depth, expected one number from 0 on");
   STREW_ASSIGN(const int64_t given, node.attribute("axis", int64_t{-1}));
   STREW_ASSIGN(const int64_t axis, node.dim_of(given, type.rank() + 1, "axis"));
-  std::vector<int64_t> apart = type.dims, along(type.dims.size() + 1, 1);
-  apart.insert(apart.begin() + axis, 1);
-  along[static_cast<size_t>(axis)] = depth->front();
-  STREW_ASSIGN(int wide, builder.reshape_units(indices, apart));
-  STREW_ASSIGN(const int is_negative, builder.apply(ExprOp::lt, {wide, builder.integer(0, type.dtype)}));
-  STREW_ASSIGN(const int wrapped, builder.apply(ExprOp::add, {wide, builder.integer(depth->front(), type.dtype)}));
-  STREW_ASSIGN(wide, builder.apply(ExprOp::select, {is_negative, wrapped, wide}));
-  STREW_ASSIGN(int numbers, builder.range(builder.integer(0, type.dtype), builder.integer(depth->front(), type.dtype),
-                                          builder.integer(1, type.dtype)));
-  STREW_ASSIGN(numbers, builder.reshape(numbers, std::move(along)));
-  STREW_ASSIGN(const int is_hot, builder.apply(ExprOp::eq, {wide, numbers}));
+  STREW_ASSIGN(const int is_negative, builder.apply(ExprOp::lt, {indices, builder.integer(0, type.dtype)}));
+  STREW_ASSIGN(const int wrapped, builder.apply(ExprOp::add, {indices, builder.integer(depth->front(), type.dtype)}));
+  STREW_ASSIGN(const int counted, builder.apply(ExprOp::select, {is_negative, wrapped, indices}));
   STREW_ASSIGN(int off, builder.slice(values, {{0, 1, 1}}));
   STREW_ASSIGN(int on, builder.slice(values, {{1, 2, 1}}));
   STREW_ASSIGN(off, builder.reshape(off, {}));
   STREW_ASSIGN(on, builder.reshape(on, {}));
-  return node.give(builder.apply(ExprOp::select, {is_hot, on, off}));
+  return node.give(one_hot(builder, counted, depth->front(), axis, on, off));
+}
+
+/// A row of coordinates per dim.
+Status import_non_zero(Node& node) {
+  STREW_TRY(node.check_signature(1, 1, 1, {}));
+  STREW_ASSIGN(const int x, node.input(0, "x"));
+  ComputeBuilder builder = node.builder();
+  const Expected<int> coordinates = nonzero_coordinates(builder, x);
+  if (!coordinates.ok()) return node.give(coordinates);
+  return node.give(builder.transpose(*coordinates, {1, 0}));
 }
 
 Status import_cum_sum(Node& node) {
@@ -135,6 +138,7 @@ const std::vector<Operator>& shape_operators() {
     std::vector<Operator> all = {
         {"ConstantOfShape", "", 9, kEveryLater, import_constant_of_shape},
         {"CumSum", "", 11, kEveryLater, import_cum_sum},
+        {"NonZero", "", 9, kEveryLater, import_non_zero},
         {"OneHot", "", 9, kEveryLater, import_one_hot},
         {"Range", "", 11, kEveryLater, import_range},
         {"Shape", "", 1, kEveryLater, import_shape},

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 
+#include "compiler/import/file_constant.h"
 #include "compiler/import/onnx/external_data.h"
 #include "compiler/import/onnx/onnx.pb.h"
 #include "compiler/import/onnx/wire.h"
@@ -150,7 +151,8 @@ Expected<int64_t> read_type(const TensorProto& proto, const std::string& what, T
   return count;
 }
 
-Status copy_raw(std::string_view raw, int64_t count, const std::string& what, Constant& out) {
+Status copy_raw(std::string_view raw, int64_t count, const std::string& what, const std::shared_ptr<const void>& owner,
+                Constant& out) {
   const DType dtype = out.type.dtype;
   if (dtype == DType::string) return invalid_argument(what + ": strings are in raw_data, expected string_data");
   const int64_t expected = storage_bytes(dtype, count);
@@ -159,8 +161,7 @@ Status copy_raw(std::string_view raw, int64_t count, const std::string& what, Co
                             std::to_string(expected) + " for " + std::to_string(count) + " elements of " +
                             std::string(name(dtype)));
   }
-  const auto* begin = reinterpret_cast<const std::byte*>(raw.data());
-  out.data.assign(begin, begin + raw.size());
+  set_bytes(out, std::as_bytes(std::span(raw)), owner);
   return {};
 }
 
@@ -188,7 +189,7 @@ Status copy_external(const TensorProto& proto, int64_t count, const std::string&
 
 /// `raw`: the contents of raw_data, if the field is present; `proto` may have been parsed without it.
 Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_view> raw, const std::string& what,
-                           const std::string& path) {
+                           const std::string& path, const std::shared_ptr<const void>& owner) {
   Constant out;
   STREW_ASSIGN(const int64_t count, read_type(proto, what, out.type));
   const bool external = proto.data_location() == TensorProto::EXTERNAL;
@@ -199,7 +200,7 @@ Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_v
   if (external) {
     STREW_TRY(copy_external(proto, count, what, path, out));
   } else if (raw && lists == 0) {
-    STREW_TRY(copy_raw(*raw, count, what, out));
+    STREW_TRY(copy_raw(*raw, count, what, owner, out));
   } else {
     STREW_TRY(copy_lists(proto, count, what, out));
   }
@@ -212,10 +213,11 @@ Expected<Constant> convert(const TensorProto& proto, std::optional<std::string_v
 Expected<Constant> to_constant(const TensorProto& proto, const std::string& what, const std::string& path) {
   std::optional<std::string_view> raw;
   if (proto.has_raw_data()) raw = proto.raw_data();
-  return convert(proto, raw, what, path);
+  return convert(proto, raw, what, path, nullptr);
 }
 
-Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path) {
+Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
+                                const std::shared_ptr<const void>& owner) {
   std::string rest;
   std::optional<std::string_view> raw;
   int entries = 0;
@@ -236,7 +238,7 @@ Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what,
     return invalid_argument(what + ": not a TensorProto (" + std::to_string(bytes.size()) +
                             " bytes), expected ONNX's protobuf tensor");
   }
-  return convert(proto, raw, what, path);
+  return convert(proto, raw, what, path, owner);
 }
 
 }  // namespace strew::inline v0::onnx

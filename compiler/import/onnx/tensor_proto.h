@@ -19,10 +19,11 @@ Expected<DType> element_type(int32_t data_type, const std::string& what);
 Expected<Constant> to_constant(const TensorProto& proto, const std::string& what, const std::string& path);
 
 /// Converts a serialised TensorProto, the form in which models and ONNX's test data store tensors. raw_data is copied once, into the
-/// constant.
-STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path);
+/// constant; large data stays where it is if `owner` keeps it there.
+STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
+                                          const std::shared_ptr<const void>& owner);
 inline Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
-  return parse_tensor(bytes, path, path);
+  return parse_tensor(bytes, path, path, nullptr);
 }
 
 }  // namespace strew::inline v0::onnx

@@ -72,10 +72,21 @@ Status read_window(mlir::Operation* op, const TensorType& operand, Compute& comp
   return {};
 }
 
+/// The operation that makes a scalar, seen through those that only move it: JAX broadcasts its initial values to rank 0.
+mlir::Operation* scalar_source(mlir::Value value) {
+  mlir::Operation* source = value.getDefiningOp();
+  while (source != nullptr && source->getNumOperands() == 1) {
+    const llvm::StringRef name = source->getName().getStringRef();
+    if (name != "stablehlo.broadcast_in_dim" && name != "stablehlo.reshape") break;
+    source = source->getOperand(0).getDefiningOp();
+  }
+  return source;
+}
+
 /// May the initial value be used any number of times?
 Status check_initial(mlir::Operation* op, ExprOp function, const TensorType& type) {
   if (function == ExprOp::max || function == ExprOp::min || function == ExprOp::bit_and || function == ExprOp::bit_or) return {};
-  mlir::Operation* source = op->getOperand(1).getDefiningOp();
+  mlir::Operation* source = scalar_source(op->getOperand(1));
   const bool is_constant = source != nullptr && source->getName().getStringRef() == "stablehlo.constant";
   if (is_constant && (function == ExprOp::add || function == ExprOp::mul)) {
     const auto elements = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(Attributes(source).get("value"));

@@ -109,7 +109,7 @@ Expected<Constant> Graph::constant(int32_t number, const std::string& what) cons
         "), which has no data and nothing before gives it a value, expected an input, a constant or the result "
         "of an earlier operator");
   }
-  return to_constant(*from, data, who);
+  return to_constant(*from, data, who, imported_.source);
 }
 
 Expected<int> Graph::find(int32_t number, const std::string& what) {

@@ -200,12 +200,13 @@ Status import_outputs(Graph& graph) {
   return {};
 }
 
-Expected<Imported> import_aligned(std::string_view bytes, const std::string& path) {
+Expected<Imported> import_aligned(std::string_view bytes, const std::string& path, const std::shared_ptr<const void>& owner) {
   STREW_TRY(check_file(bytes, path));
   const schema::Model& model = *schema::GetModel(bytes.data());
   STREW_TRY(check_model(model, path));
   Imported imported;
   imported.format = "tflite";
+  imported.source = owner;
   Graph graph(imported, model, bytes, path);
   STREW_TRY(import_inputs(graph));
   Translator translator;
@@ -213,6 +214,7 @@ Expected<Imported> import_aligned(std::string_view bytes, const std::string& pat
   STREW_TRY(translator.import_entries(graph));
   if (imported.kernels.empty()) return translator.refusal(graph);
   STREW_TRY(import_outputs(graph));
+  imported.source = nullptr;
   return imported;
 }
 
@@ -243,12 +245,13 @@ const std::vector<Operator>& operators() {
   return list;
 }
 
-Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&) {
-  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return import_aligned(bytes, path);
+Expected<Imported> import_model(std::string_view bytes, const std::string& path, const ImportOptions&,
+                                const std::shared_ptr<const void>& owner) {
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return import_aligned(bytes, path, owner);
   // Flatbuffers reads fields in place, with their own alignment.
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  return import_aligned({reinterpret_cast<const char*>(aligned.data()), bytes.size()}, path);
+  return import_aligned({reinterpret_cast<const char*>(aligned.data()), bytes.size()}, path, nullptr);
 }
 
 }  // namespace strew::inline v0::tflite

@@ -92,7 +92,7 @@ Status import_broadcast_to(Node& node) {
 
 Status import_tile(Node& node) {
   STREW_ASSIGN(const int value, operand(node, 2));
-  STREW_ASSIGN(const std::vector<int64_t> multiples, node.constant_integers(1, "multiples"));
+  STREW_ASSIGN(const int multiples, node.input(1, "multiples"));
   ComputeBuilder builder = node.builder();
   return node.give(tile(builder, value, multiples));
 }

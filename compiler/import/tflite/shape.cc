@@ -62,35 +62,11 @@ Status import_zeros_like(Node& node) {
   return node.give(builder.broadcast_to(zero, builder.shape(value, 0, node.type(value).dims.size())));
 }
 
-/// The coordinates of the elements of a constant that are not zero: [count, rank].
 Status import_where(Node& node) {
-  constexpr size_t kMostNumbers = 1 << 20;
   STREW_TRY(node.check_signature(1, 1));
   STREW_ASSIGN(const int value, node.input(0, "condition"));
-  const Value& found = node.graph().imported().values[static_cast<size_t>(value)];
-  if (found.kind != ValueKind::constant || found.type.dtype == DType::string)
-    return node.refuse(
-        "the condition is computed when the model runs, expected a constant: the number of coordinates is not known");
-  const Constant constant = node.graph().imported().constants[static_cast<size_t>(found.index)];
-  const std::vector<int64_t>& dims = constant.type.dims;
-  if (dims.empty()) return node.refuse("the condition has rank 0, expected dims");
-  int64_t count = 1;
-  for (const int64_t dim : dims) count *= dim;
-  std::vector<int64_t> at(dims.size(), 0), numbers;
-  for (int64_t i = 0; i < count; ++i) {
-    const Scalar element = load_element(constant.type.dtype, constant.bytes().data(), i);
-    const bool is_zero = is_float(element.dtype) ? element.bits[0] << (65 - bits(element.dtype)) >> 1 == 0
-                                                 : element.bits[0] == 0 && element.bits[1] == 0;
-    if (!is_zero) numbers.insert(numbers.end(), at.begin(), at.end());
-    if (numbers.size() > kMostNumbers) return node.refuse("the condition has too many coordinates");
-    for (size_t d = dims.size(); d-- > 0;) {
-      if (++at[d] < dims[d]) break;
-      at[d] = 0;
-    }
-  }
   ComputeBuilder builder = node.builder();
-  const auto rank = static_cast<int64_t>(dims.size());
-  return node.give(builder.reshape(builder.integers(numbers), {static_cast<int64_t>(numbers.size()) / rank, rank}));
+  return node.give(nonzero_coordinates(builder, value));
 }
 
 Status import_one_hot(Node& node) {

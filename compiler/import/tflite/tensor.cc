@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstring>
 
+#include "compiler/import/file_constant.h"
 #include "compiler/op/limits.h"
 #include "strew/tensor.h"
 
@@ -160,7 +161,8 @@ Expected<std::string_view> tensor_data(const schema::Model& model, std::string_v
   return file.substr(buffer.offset(), buffer.size());
 }
 
-Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view data, const std::string& what) {
+Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view data, const std::string& what,
+                               const std::shared_ptr<const void>& owner) {
   STREW_ASSIGN(const TensorType type, tensor_type(tensor, what));
   Constant out;
   out.type.dtype = type.dtype;
@@ -182,8 +184,7 @@ Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view da
                             std::to_string(expected) + " for " + std::to_string(*counted) + " elements of " +
                             std::string(name(type.dtype)));
   }
-  out.data.resize(data.size());
-  if (!data.empty()) std::memcpy(out.data.data(), data.data(), data.size());
+  set_bytes(out, std::as_bytes(std::span(data)), owner);
   normalise(out, *counted);
   return out;
 }

@@ -18,7 +18,8 @@ Expected<std::string_view> tensor_data(const schema::Model& model, std::string_v
                                        const std::string& what);
 
 /// A constant with the tensor's `shape` (shape_signature is for inputs) from the bytes of its buffer; fails if their number is wrong.
-Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view data, const std::string& what);
+Expected<Constant> to_constant(const schema::Tensor& tensor, std::string_view data, const std::string& what,
+                               const std::shared_ptr<const void>& owner);
 
 /// Is the tensor quantized, so that its stored integers stand for other numbers?
 bool is_quantized(const schema::Tensor& tensor);
