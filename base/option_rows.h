@@ -87,15 +87,10 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      kMostOfOption},
 });
 
-/// The names of the values of an enum that a row may have.
-template <class Enum>
-inline constexpr std::span<const std::string_view> kNamesOf;
-template <>
-inline constexpr std::span<const std::string_view> kNamesOf<LogLevel> = kLogLevels;
-template <>
-inline constexpr std::span<const std::string_view> kNamesOf<CompileMode> = kCompileModes;
-template <>
-inline constexpr std::span<const std::string_view> kNamesOf<CacheMode> = kCacheModes;
+// The names of the values of an enum that a row may have.
+constexpr std::span<const std::string_view> names_of(LogLevel) { return kLogLevels; }
+constexpr std::span<const std::string_view> names_of(CompileMode) { return kCompileModes; }
+constexpr std::span<const std::string_view> names_of(CacheMode) { return kCacheModes; }
 
 /// "blocking, background or must_hit"
 inline std::string list_of(std::span<const std::string_view> names) {
@@ -109,9 +104,9 @@ inline std::string list_of(std::span<const std::string_view> names) {
 inline std::string values_of(const OptionRow& row) {
   if (!row.text.empty()) return std::string(row.text);
   if (std::holds_alternative<bool Options::*>(row.member)) return "0 or 1";
-  if (std::holds_alternative<LogLevel Options::*>(row.member)) return list_of(kNamesOf<LogLevel>);
-  if (std::holds_alternative<CompileMode Options::*>(row.member)) return list_of(kNamesOf<CompileMode>);
-  if (std::holds_alternative<CacheMode Options::*>(row.member)) return list_of(kNamesOf<CacheMode>);
+  if (std::holds_alternative<LogLevel Options::*>(row.member)) return list_of(names_of(LogLevel()));
+  if (std::holds_alternative<CompileMode Options::*>(row.member)) return list_of(names_of(CompileMode()));
+  if (std::holds_alternative<CacheMode Options::*>(row.member)) return list_of(names_of(CacheMode()));
   return std::to_string(row.least) + ".." + std::to_string(row.most);
 }
 
@@ -129,7 +124,7 @@ inline std::string text_of(uint64_t value) { return std::to_string(value); }
 template <class Enum>
 requires std::is_enum_v<Enum> std::string text_of(Enum value) {
   const auto number = static_cast<size_t>(value);
-  return number < kNamesOf<Enum>.size() ? std::string(kNamesOf<Enum>[number]) : "number " + std::to_string(number);
+  return number < names_of(value).size() ? std::string(names_of(value)[number]) : "number " + std::to_string(number);
 }
 inline std::string text_of(const std::string& value) { return value; }
 

@@ -24,7 +24,7 @@ bool is_good(const OptionRow& row, Number value) {
 bool is_good(const OptionRow&, bool) { return true; }
 template <class Enum>
 requires std::is_enum_v<Enum>
-bool is_good(const OptionRow&, Enum value) { return static_cast<size_t>(value) < kNamesOf<Enum>.size(); }
+bool is_good(const OptionRow&, Enum value) { return static_cast<size_t>(value) < names_of(value).size(); }
 bool is_good(const OptionRow& row, const std::string& value) {
   return value.size() >= row.least && value.size() <= row.most && value.find('\0') == std::string::npos;
 }
@@ -41,7 +41,7 @@ bool parse(std::string_view text, bool& out) {
 template <class Enum>
 requires std::is_enum_v<Enum>
 bool parse(std::string_view text, Enum& out) {
-  const auto names = kNamesOf<Enum>;
+  const auto names = names_of(out);
   const auto found = std::find(names.begin(), names.end(), text);
   out = static_cast<Enum>(found - names.begin());
   return found != names.end();
