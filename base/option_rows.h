@@ -87,10 +87,10 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      kMostOfOption},
 });
 
-// The names of the values of an enum that a row may have.
-constexpr std::span<const std::string_view> names_of(LogLevel) { return kLogLevels; }
-constexpr std::span<const std::string_view> names_of(CompileMode) { return kCompileModes; }
-constexpr std::span<const std::string_view> names_of(CacheMode) { return kCacheModes; }
+// The names of the values of the enums that rows may have.
+constexpr std::span<const std::string_view> names_of(LogLevel /*unused*/) { return kLogLevels; }
+constexpr std::span<const std::string_view> names_of(CompileMode /*unused*/) { return kCompileModes; }
+constexpr std::span<const std::string_view> names_of(CacheMode /*unused*/) { return kCacheModes; }
 
 /// "blocking, background or must_hit"
 inline std::string list_of(std::span<const std::string_view> names) {

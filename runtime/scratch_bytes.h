@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "backends/pipeline.h"
-#include "strew/export.h"
 #include "strew/op.h"
 
 namespace strew::inline v0 {
@@ -13,6 +12,6 @@ namespace strew::inline v0 {
 inline int most_threads(const Compiled& kernel) { return kernel.threads != 0 ? kernel.threads : kernel.target.cores; }
 
 /// The most bytes that a call needs; kDynamic if they depend on open extents. `scatter`: the kernel's op.
-STREW_API int64_t scratch_bytes(const Scatter& scatter, const Compiled& kernel);
+int64_t scratch_bytes(const Scatter& scatter, const Compiled& kernel);
 
 }  // namespace strew::inline v0

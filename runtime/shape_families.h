@@ -23,7 +23,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "strew/export.h"
 #include "strew/kernel_options.h"
 #include "strew/op.h"
 #include "strew/prepared_op.h"
@@ -97,6 +96,6 @@ struct Sharing {
       op;  ///< of the kernel that the next ones share, if all extents of the kind differ; those that do not differ stay as they are
 };
 /// One for each kind in which requests can differ. Fails with the reason if they do not share kernels.
-STREW_API Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact);
+Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact);
 
 }  // namespace strew::inline v0

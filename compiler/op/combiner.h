@@ -75,6 +75,6 @@ std::optional<ExprOp> operator_of(const Expr& graph, int32_t pair);
 STREW_API Expr named_combiner(Expr graph);
 
 /// Do the bits of results depend on the order of updates? So it is for sums and products of floats and complex numbers.
-STREW_API bool sums_floats(const Scatter& scatter);
+bool sums_floats(const Scatter& scatter);
 
 }  // namespace strew::inline v0

@@ -8,7 +8,6 @@
 #include "compiler/plan/plan.h"
 #include "schedules/costs/predict.h"
 #include "schedules/schedule.h"
-#include "strew/export.h"
 #include "strew/status.h"
 #include "strew/target.h"
 
@@ -42,6 +41,6 @@ struct ExplainedCosts {
 };
 
 /// `schedule` is the plan's, for calls of at most `max_threads` threads (0: as many as the target has cores).
-STREW_API ExplainedCosts explain_costs(const Plan& plan, const Schedule& schedule, const Target& target, int max_threads);
+ExplainedCosts explain_costs(const Plan& plan, const Schedule& schedule, const Target& target, int max_threads);
 
 }  // namespace strew::inline v0

@@ -14,8 +14,7 @@
 
 #include "backends/pipeline.h"
 #include "compiler/op/combiner.h"
-#include "runtime/scratch_bytes.h"
-#include "runtime/shape_families.h"
+#include "runtime/explain_functions.h"
 #include "strew/compiled_kernel.h"
 #include "strew/options.h"
 #include "strew/runtime.h"
@@ -73,8 +72,8 @@ Guarantees guarantees_of(const ImportedKernel& kernel, const Compiled& stages) {
   OobPolicy oob = OobPolicy::undefined;
   if (const Scatter* scatter = std::get_if<Scatter>(&*kernel.op)) {
     oob = scatter->oob;
-    if (scatter->order == Order::relaxed && sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
-    g.scratch_bytes = scratch_bytes(*scatter, stages);
+    if (scatter->order == Order::relaxed && explain_functions().sums_floats(*scatter)) g.bits_fixed = "no (order relaxed)";
+    g.scratch_bytes = explain_functions().scratch_bytes(*scatter, stages);
     if (scatter->init == InitKind::copy) g.writes = "none (after the copy of operand to result)";
     if (scatter->init == InitKind::fill) g.writes = "none (after the fill of the result)";
   } else {
@@ -174,7 +173,8 @@ Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options
   out.run_checks = options.trust_indices ? "--trust-indices: an index out of bounds would read or write stray memory"
                                          : "checks every index first, as policy error does; --trust-indices would not";
   out.guarantees = guarantees_of(kernel, stages);
-  if (!is_npu(stages.target)) out.sharing = explain_sharing(*kernel.op, options.kernel, process_options().exact_shapes);
+  if (!is_npu(stages.target))
+    out.sharing = explain_functions().sharing(*kernel.op, options.kernel, process_options().exact_shapes);
   out.cache = cache_answer(stages);
   if (!options.libraries.empty()) {
     STREW_ASSIGN(out.library, library_answer(kernel, options));
@@ -229,7 +229,7 @@ std::string text_of(const Explanation& e) {
   if (stages.schedule.strategy == stages.heuristic.strategy)
     out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
   if (!stages.learned.from.empty()) out += "  wisdom      " + printable(stages.learned.from) + "\n";
-  out += costs_text(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads));
+  out += costs_text(explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads));
   if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
@@ -299,7 +299,7 @@ Json json_of(const Explanation& e) {
               {"backend", e.chosen.empty() ? Json(nullptr) : Json(e.chosen)},
               {"strategies", choices_json(e.strategies)},
               {"schedule", {{"text", print(stages.schedule)}, {"source", e.schedule_source}, {"why", stages.why}}},
-              {"costs", costs_json(explain_costs(stages.plan, stages.schedule, stages.target, stages.threads))},
+              {"costs", costs_json(explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads))},
               {"target", print(stages.target)},
               {"generator", generator_version()},
               {"descriptor", descriptor_json(stages)}};

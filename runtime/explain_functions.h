@@ -1,0 +1,21 @@
+// ExplainFunctions: what `strew explain` asks about a kernel besides the products of the pipeline, as a table of functions, because libstrew
+// exports few names (as tune/tuning_functions.h does). Within libstrew the functions are called by their own headers. Tested by
+// tests/error/cli_test.cc.
+#pragma once
+
+#include "runtime/scratch_bytes.h"
+#include "runtime/shape_families.h"
+#include "schedules/costs/explained.h"
+#include "strew/export.h"
+
+namespace strew::inline v0 {
+
+struct ExplainFunctions {
+  ExplainedCosts (*costs)(const Plan& plan, const Schedule& schedule, const Target& target, int max_threads);
+  Expected<std::vector<Sharing>> (*sharing)(const Op& op, const KernelOptions& options, int exact);
+  int64_t (*scratch_bytes)(const Scatter& scatter, const Compiled& kernel);
+  bool (*sums_floats)(const Scatter& scatter);
+};
+STREW_API const ExplainFunctions& explain_functions();
+
+}  // namespace strew::inline v0
