@@ -22,6 +22,7 @@ inline std::span<const BuildRequest> units_of(const BuildRequest& request) {
 }
 
 struct BodySignature;
+struct CodeServices;
 struct LoadedLayout;
 /// A loop body that Halide compiled: its calling convention, and the function SYMBOL_apply as LLVM bitcode
 /// (backends/llvm/entries/external_body.h).
@@ -44,6 +45,8 @@ struct ArchiveMember {
 /// extern "C" const LlvmModule* strew_llvm_module()
 struct LlvmModule {
   uint32_t version;  ///< kModuleVersion (base/module.h)
+  /// What the linker needs of libstrew; given before anything is linked.
+  void (*use)(const CodeServices& services);
   /// `units`: those of units_of(request).
   Expected<Artifact> (*build)(const BuildRequest& request, std::span<const ObjectUnit> units);
   Expected<std::string> (*emit_text)(const BuildRequest& request, std::span<const ObjectUnit> units, std::string_view kind);

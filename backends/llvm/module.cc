@@ -18,6 +18,7 @@
 #include "backends/llvm/link/compare.h"
 #include "backends/llvm/link/linker.h"
 #include "backends/llvm/link/object_file.h"
+#include "backends/llvm/link/services.h"
 #include "backends/modules.h"
 #include "base/headroom.h"
 #include "base/own_stack.h"
@@ -211,13 +212,16 @@ Expected<std::string> emit_text_on_stack(const BuildRequest& request, std::span<
   return with_stack<std::string>(stack_bytes(units), [&] { return emit_text(request, units, kind); });
 }
 
+void use_services(const CodeServices& services) { given_services().store(&services, std::memory_order_release); }
+
 }  // namespace
 }  // namespace strew::inline v0
 
 extern "C" STREW_API const strew::LlvmModule* strew_llvm_module() {
   strew::install_llvm_handlers();
-  static const strew::LlvmModule module = {
-      strew::kModuleVersion, strew::build_on_stack, strew::emit_text_on_stack, strew::process_linker, strew::emit_constant,
-      strew::emit_registry,  strew::read_archive,   strew::undefined_symbols,  strew::write_archive,  strew::compare_load};
+  static const strew::LlvmModule module = {strew::kModuleVersion,     strew::use_services,   strew::build_on_stack,
+                                           strew::emit_text_on_stack, strew::process_linker, strew::emit_constant,
+                                           strew::emit_registry,      strew::read_archive,   strew::undefined_symbols,
+                                           strew::write_archive,      strew::compare_load};
   return &module;
 }

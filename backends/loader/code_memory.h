@@ -1,6 +1,6 @@
 // CodeMemory: the process's one set of slabs (slabs.h), and what else a linker of generated code needs from libstrew: the functions that the code
 // may call (externals.h). The loader (loader.h) and JITLink, which lies in a library of its own, libstrew_llvm, place code in the same slabs.
-// libstrew exports one table for this, code_services(). Tested by tests/unit/link_test.cc and fork_test.cc.
+// libstrew hands it a table for this when it opens the library (LlvmModule::use, backends/modules.h). Tested by tests/unit/link_test.cc and fork_test.cc.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,6 @@
 #include <span>
 #include <string_view>
 
-#include "strew/export.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -34,6 +33,6 @@ struct CodeServices {
   Expected<std::unique_ptr<CodeMemory>> (*place)(size_t code_bytes, size_t constant_bytes);
   const void* (*find_external)(std::string_view name);
 };
-STREW_API const CodeServices& code_services();
+const CodeServices& code_services();
 
 }  // namespace strew::inline v0

@@ -38,10 +38,17 @@ std::array<double, 4> size_of(const ShapeFeatures& shape, int threads) {
   return {log(shape.positions), log(shape.window_bytes), log(shape.table_bytes), log(threads)};
 }
 
+/// What a search for the nearest group compares: groups are large, and a family may have thousands.
+struct Point {
+  std::array<double, 4> size;
+  size_t group;  ///< number in Family::groups
+};
+
 struct Family {
   std::vector<std::string_view> lines;
   bool is_summed_up = false;
   std::vector<Group> groups;                     ///< one per shape
+  std::vector<Point> points;                     ///< of the groups, by the first number of their sizes
   std::unordered_map<std::string, Group> exact;  ///< by exact_key(), over all shapes of an op
 };
 
@@ -163,6 +170,9 @@ void Wisdom::Impl::sum_up(Family& family) const {
   }
   for (const auto& [key, of_shape] : by_shape)
     if (Group group = summed_up(of_shape); !group.choices.empty()) family.groups.push_back(std::move(group));
+  for (const Group& group : family.groups) family.points.push_back({group.size, family.points.size()});
+  std::stable_sort(family.points.begin(), family.points.end(),
+                   [](const Point& a, const Point& b) { return a.size[0] < b.size[0]; });
   for (const auto& [key, of_op] : by_op)
     if (Group group = summed_up(of_op); !group.choices.empty()) family.exact.emplace(key, std::move(group));
 }
@@ -196,6 +206,46 @@ const std::shared_ptr<const Wisdom>& Wisdom::shared(bool of_process) {
   return loaded;
 }
 
+namespace {
+
+struct Nearest {
+  const Group* group = nullptr;
+  double distance = kMostDoublings;
+};
+struct NearestGroups {
+  Nearest here, elsewhere;  ///< measured on the question's machine; on others
+};
+
+/// The search begins at the points whose first number is next to the question's and goes on in both directions until that number alone
+/// is too far. Of two that are as near, the later one counts.
+NearestGroups nearest(const Family& family, const WisdomQuestion& question) {
+  NearestGroups out;
+  const std::array<double, 4> size = size_of(question.shape, question.threads);
+  const auto look = [&](const Point& point) {
+    const double far = question.is_open ? std::abs(size[3] - point.size[3]) : distance(size, point.size);
+    if (far > std::max(out.here.distance, out.elsewhere.distance)) return;
+    const Group& group = family.groups[point.group];
+    if (group.features != question.features || (question.is_open && group.op != question.op)) return;
+    Nearest& least = group.machine == question.machine ? out.here : out.elsewhere;
+    if (far < least.distance || (far == least.distance && (least.group == nullptr || least.group < &group)))
+      least = {&group, far};
+  };
+  if (question.is_open) {  // its counts are not known, so every shape of the op is as near
+    for (const Point& point : family.points) look(point);
+    return out;
+  }
+  const auto is_near = [&](const Point& point) {
+    return std::abs(size[0] - point.size[0]) <= std::max(out.here.distance, out.elsewhere.distance);
+  };
+  const auto middle = std::lower_bound(family.points.begin(), family.points.end(), size[0],
+                                       [](const Point& point, double value) { return point.size[0] < value; });
+  for (auto at = middle; at != family.points.end() && is_near(*at); ++at) look(*at);
+  for (auto at = middle; at != family.points.begin() && is_near(*(at - 1)); --at) look(*(at - 1));
+  return out;
+}
+
+}  // namespace
+
 WisdomAnswer look_up(const Wisdom& wisdom, const WisdomQuestion& question) {
   const auto& impl = WisdomAccess::of(wisdom);
   const std::lock_guard lock(impl.mutex);
@@ -207,21 +257,11 @@ WisdomAnswer look_up(const Wisdom& wisdom, const WisdomQuestion& question) {
     const auto exact = family.exact.find(exact_key(question.op, question.machine, question.features, question.threads));
     if (exact != family.exact.end()) return {WisdomStep::exact, exact->second.choices, source_of("exact", exact->second, 0)};
   }
-  const Group *near = nullptr, *other = nullptr;
-  double near_distance = kMostDoublings, other_distance = kMostDoublings;
-  const std::array<double, 4> size = size_of(question.shape, question.threads);
-  for (const Group& group : family.groups) {
-    const double far = question.is_open ? std::abs(size[3] - group.size[3]) : distance(size, group.size);
-    if (far > std::max(near_distance, other_distance) || group.features != question.features) continue;
-    if (question.is_open && group.op != question.op) continue;
-    const bool is_here = group.machine == question.machine;
-    double& least = is_here ? near_distance : other_distance;
-    if (far > least) continue;
-    least = far;
-    (is_here ? near : other) = &group;
-  }
-  if (near != nullptr) return {WisdomStep::nearest_shape, near->choices, source_of("nearest shape", *near, near_distance)};
-  if (other != nullptr) return {WisdomStep::other_machine, other->choices, source_of("other machine", *other, other_distance)};
+  const auto [near, other] = nearest(family, question);
+  if (near.group != nullptr)
+    return {WisdomStep::nearest_shape, near.group->choices, source_of("nearest shape", *near.group, near.distance)};
+  if (other.group != nullptr)
+    return {WisdomStep::other_machine, other.group->choices, source_of("other machine", *other.group, other.distance)};
   return {};
 }
 

@@ -401,8 +401,6 @@ TEST(StablehloError, HostileTextIsRefusedQuickly) {
 /// Operations that are refused beside a kernel refuse nothing else.
 TEST(StablehloError, RefusedOperationsAreOpaque) {
   const std::vector<std::pair<std::string, std::string>> rows{
-      {"stablehlo.constant dense<0.0> : tensor<1000000x1000000xf32>", "a splat of 4000000000000 bytes"},
-      {"stablehlo.constant dense<true> : tensor<4294967296xi1>", "a splat of"},
       {"stablehlo.constant dense_resource<gone> : tensor<4xf32>", "dense_resource<gone>"},
       {"stablehlo.slice %x [0:9223372036854775807, 0:1] : (tensor<4x5xf32>) -> tensor<4x1xf32>",
        "dim 0: 0:9223372036854775807:1"},

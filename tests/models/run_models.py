@@ -4,8 +4,9 @@
 
 A PATTERN is a glob over FRAMEWORK/NAME. Every case is right, wrong or refused (exit status 1 or 2 with a message); a crash counts as wrong.
 Where the whole file is refused but `strew check` lists its kernels, each kernel is run on the values that the framework computed at its
-inputs; the file counts as "kernels" if no kernel is wrong or refused. A refused file without indexed operations counts as "no op". The last lines count files and kernels per framework, after the messages
-of what was refused by frequency. --jax-rule gives --oob skip_window to files of JAX
+inputs; the file counts as "kernels" if one is right and none is wrong or refused, and as "unseen" if none could be compared, because no
+framework shows the values in loops and branches. A refused file without indexed operations counts as "no op". The last lines count files and
+kernels per framework, after the messages of what was refused by frequency. --jax-rule gives --oob skip_window to files of JAX
 and TensorFlow that have a scatter, because that is XLA's rule. Needs NumPy only. Exit status 1 if anything is wrong.
 """
 
@@ -198,7 +199,7 @@ def main():
                 print(f"{framework}/{name} kernel {label}: {result}{': ' + what[:200] if what else ''}", flush=True)
         if kernels is not None:
             results = {result for _, result, _ in kernels}
-            verdict = "wrong" if "wrong" in results else "refused" if "refused" in results else "kernels"
+            verdict = next((v for v in ("wrong", "refused", "right") if v in results), "unseen").replace("right", "kernels")
         if verdict == "refused" and not kernels and case["indexed_ops"] == 0:
             verdict = "no op"
         counts[framework][verdict] += 1
@@ -216,7 +217,7 @@ def main():
         print("\nrefused, by message:")
     for message, count in refused.most_common():
         print(f"{count:4} {message}")
-    columns = ("right", "kernels", "no op", "refused", "wrong")
+    columns = ("right", "kernels", "unseen", "no op", "refused", "wrong")
     inner = ("right", "unchecked", "refused", "wrong")
     print(f"\n{'':14}{'files':>7}{''.join(f'{c:>9}' for c in columns)} | kernels{''.join(f'{c:>11}' for c in inner)}")
     total = collections.Counter()

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "base/number.h"
@@ -148,6 +149,72 @@ TEST(OnnxCompute, Elementwise) {
   expect({.nodes = {node("Cast", {"x"}, {"y"}, {onnx_int("to", kBool)})}}, {2, 3}, {0, 1, 1, 1, 1, 1});
 }
 
+TEST(OnnxCompute, MathOfFloats) {
+  struct Function {
+    const char* op;
+    double (*value)(double);
+  };
+  const Function functions[] = {{"Abs", std::fabs},
+                                {"Ceil", std::ceil},
+                                {"Cos", std::cos},
+                                {"Erf", std::erf},
+                                {"Exp", std::exp},
+                                {"Floor", std::floor},
+                                {"Log", std::log},
+                                {"Neg", [](double v) { return -v; }},
+                                {"Reciprocal", [](double v) { return 1 / v; }},
+                                {"Relu", [](double v) { return v < 0 ? 0 : v; }},
+                                {"Round", std::nearbyint},
+                                {"Sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
+                                {"Sign", [](double v) { return v < 0 ? -1.0 : 1.0; }},
+                                {"Sin", std::sin},
+                                {"Sqrt", std::sqrt},
+                                {"Tan", std::tan},
+                                {"Tanh", std::tanh}};
+  for (const Function& each : functions) {
+    // Thousandths of the function at 0.5, 1, 1.5, ...
+    const Result result = run(
+        {.nodes = {node("Cast", {"x"}, {"f"}, {onnx_int("to", kFloat)}),
+                   node("Cast", {"numbers"}, {"floats"}, {onnx_int("to", kFloat)}),
+                   node("Split", {"floats"}, {"one", "two", "many"}, {onnx_int("axis", 0)}), node("Add", {"f", "one"}, {"up"}),
+                   node("Div", {"up", "two"}, {"halves"}), node(each.op, {"halves"}, {"g"}),
+                   node("Mul", {"g", "many"}, {"thousands"}), node("Cast", {"thousands"}, {"y"}, {onnx_int("to", kInt64)})},
+         .constants = {{"numbers", {1, 2, 1000}}}});
+    ASSERT_EQ(result.values.size(), 6U) << each.op;
+    for (size_t i = 0; i < 6; ++i)
+      EXPECT_NEAR(static_cast<double>(result.values[i]), 1000 * each.value(0.5 * static_cast<double>(i + 1)), 1.01) << each.op;
+  }
+}
+
+TEST(OnnxCompute, LogicAndBits) {
+  const auto bits = [](const std::string& op) { return Model{.nodes = {node(op, {"x", "s_6"})}, .constants = {{"s_6", {6}}}}; };
+  expect(bits("BitwiseAnd"), {2, 3}, {0, 0, 2, 2, 4, 4});
+  expect(bits("BitwiseOr"), {2, 3}, {6, 7, 6, 7, 6, 7});
+  expect(bits("BitwiseXor"), {2, 3}, {6, 7, 4, 5, 2, 3});
+  expect({.nodes = {node("BitwiseNot", {"x"})}}, {2, 3}, {-1, -2, -3, -4, -5, -6});
+  expect({.nodes = {node("Neg", {"x"}, {"n"}), node("Sign", {"n"})}}, {2, 3}, {0, -1, -1, -1, -1, -1});
+  expect({.nodes = {node("Neg", {"x"}, {"n"}), node("Abs", {"n"})}}, {2, 3}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Sum", {"x", "x", "s_6"})}, .constants = {{"s_6", {6}}}}, {2, 3}, {6, 8, 10, 12, 14, 16});
+  expect({.nodes = {node("Min", {"x", "s_2"})}, .constants = {{"s_2", {2}}}}, {2, 3}, {0, 1, 2, 2, 2, 2});
+  expect({.nodes = {node("Dropout", {"x"})}}, {2, 3}, {0, 1, 2, 3, 4, 5});
+  // Is x above 1, and is it below 4?
+  const auto logic = [](const std::string& op) {
+    return Model{.nodes = {node("Greater", {"x", "s_1"}, {"a"}), node("LessOrEqual", {"x", "s_3"}, {"b"}),
+                           node(op, {"a", "b"}, {"c"}), node("Cast", {"c"}, {"y"}, {onnx_int("to", kInt64)})},
+                 .constants = {{"s_1", {1}}, {"s_3", {3}}}};
+  };
+  expect(logic("And"), {2, 3}, {0, 0, 1, 1, 0, 0});
+  expect(logic("Or"), {2, 3}, {1, 1, 1, 1, 1, 1});
+  expect(logic("Xor"), {2, 3}, {1, 1, 0, 0, 1, 1});
+  expect({.nodes = {node("Equal", {"x", "s_3"}, {"a"}), node("Not", {"a"}, {"b"}),
+                    node("Cast", {"b"}, {"y"}, {onnx_int("to", kInt64)})},
+          .constants = {{"s_3", {3}}}},
+         {2, 3}, {1, 1, 1, 0, 1, 1});
+  expect({.nodes = {node("Cast", {"x"}, {"f"}, {onnx_int("to", kFloat)}), node("Div", {"f", "f"}, {"q"}),
+                    node("IsNaN", {"q"}, {"n"}), node("Cast", {"n"}, {"y"}, {onnx_int("to", kInt64)})}},
+         {2, 3}, {1, 0, 0, 0, 0, 0});  // 0 / 0
+}
+
 TEST(OnnxCompute, ShapesAndNumbers) {
   expect({.nodes = {node("Shape", {"x"})}}, {2}, {2, 3});
   expect({.nodes = {node("Shape", {"x"}, {"y"}, {onnx_int("start", -1)})}}, {1}, {3});
@@ -211,6 +278,17 @@ TEST(OnnxCompute, WhatIsNotRunIsOpaque) {
   EXPECT_THAT(reason({.nodes = {node("Add", {"x", "x"}, {"y"}, {onnx_int("axis", 1)})}}),
               HasSubstr("attribute 'axis' is unknown"));
   EXPECT_THAT(reason({.nodes = {node("Range", {"s_0", "s_0", "s_0"})}, .constants = {{"s_0", {0}}}}), HasSubstr("delta of 0"));
+}
+
+// No operator takes what it does not know: each row of the tables refuses an attribute that it does not have.
+TEST(OnnxCompute, UnknownAttributesAreNotIgnored) {
+  for (const onnx::Operator& op : onnx::operators()) {
+    if (op.indexed || op.op_type == "Dropout") continue;  // of Dropout only the outputs matter
+    EXPECT_THAT(reason({.nodes = {node(std::string(op.op_type), {"x"}, {"y"}, {onnx_int("nonsense", 1)})}}),
+                ::testing::AnyOf(HasSubstr("nonsense"), HasSubstr("inputs, expected")))
+        << op.op_type;
+  }
+  EXPECT_THAT(reason({.nodes = {node("Dropout", {"x"}, {"y", "mask"})}}), HasSubstr("mask is used"));
 }
 
 TEST(OnnxCompute, ConstantsThatAreComputedAtRunTimeAreRefusedWhereTheyMustBeKnown) {

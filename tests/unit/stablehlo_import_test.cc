@@ -241,6 +241,23 @@ TEST(StablehloImport, Constants) {
       (Bytes{1, 255}));
 }
 
+// 83 GB that are never made: one number with which the result is filled, or that a gather reads.
+TEST(StablehloImport, LargeSplatsAreOneNumber) {
+  const auto table = [](const std::string& dims, const std::string& type, const std::string& value) {
+    const std::string whole = "tensor<" + dims + "x" + type + ">", rows = "tensor<3x64x" + type + ">";
+    return main_function("%i: tensor<3x1xi64>, %u: " + rows,
+                         "%t = stablehlo.constant dense<" + value + "> : " + whole + "\n%r = \"stablehlo.scatter\"(%t, %i, %u) " +
+                             kRowDims + " ({\n^bb0(%a: tensor<" + type + ">, %b: tensor<" + type +
+                             ">):\nstablehlo.return %b : tensor<" + type + ">\n}) : (" + whole + ", tensor<3x1xi64>, " + rows +
+                             ") -> " + whole,
+                         "%r", whole);
+  };
+  EXPECT_THAT(only_op(table("325000000x64", "f32", "2.5")), ::testing::HasSubstr("operand=f32[325000000,64]"));
+  EXPECT_THAT(only_op(table("325000000x64", "f32", "2.5")), ::testing::HasSubstr("init=fill fill=2.5:f32"));
+  EXPECT_THAT(only_op(table("325000000x64", "i1", "true")), ::testing::HasSubstr("init=fill fill="));
+  EXPECT_THAT(only_op(table("1000x64", "complex<f32>", "(1.0, 2.0)")), ::testing::HasSubstr("init=fill"));
+}
+
 TEST(StablehloImport, SkipPoliciesAreForScattersWhereAFileHasBoth) {
   const std::string text = main_function(
       "%x: tensor<4x5xf32>, %i: tensor<2x1xi32>, %u: tensor<2x5xf32>",

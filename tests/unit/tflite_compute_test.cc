@@ -185,6 +185,25 @@ TEST(TfliteCompute, Arithmetic) {
       {C::FLOOR_DIV, {f({2}, {7, -7}), f({}, {2})}, {{T::FLOAT32, {2}, {3, -4}}}},
       {C::FLOOR_MOD, {f({2}, {7, -7.5}), f({}, {2})}, {{T::FLOAT32, {2}, {1, .5}}}},
       {C::STABLEHLO_ADD, {a, a}, {{T::FLOAT32, {2, 2}, {2, -4, 6, 16}}}},
+      {C::STABLEHLO_ABS, {a}, {{T::FLOAT32, {2, 2}, {1, 2, 3, 8}}}},
+      {C::STABLEHLO_NEGATE, {a}, {{T::FLOAT32, {2, 2}, {-1, 2, -3, -8}}}},
+      {C::STABLEHLO_REMAINDER, {i({2}, {7, -7}), i({2}, {4, 4})}, {{T::INT32, {2}, {3, -3}}}},
+      {C::STABLEHLO_AND, {b({3}, {1, 0, 1}), b({3}, {0, 0, 1})}, {{T::BOOL, {3}, {0, 0, 1}}}},
+      {C::STABLEHLO_OR, {b({3}, {1, 0, 1}), b({3}, {0, 0, 1})}, {{T::BOOL, {3}, {1, 0, 1}}}},
+      {C::STABLEHLO_SELECT, {b({2}, {1, 0}), i({2}, {1, 2}), i({2}, {5, 6})}, {{T::INT32, {2}, {1, 6}}}},
+      {C::STABLEHLO_CONVERT, {i({2}, {1, -2})}, {{T::FLOAT32, {2}, {1, -2}}}},
+      {C::BITWISE_XOR, {i({2}, {6, 1}), i({2}, {3, 1})}, {{T::INT32, {2}, {5, 0}}}},
+      {C::CEIL, {f({2}, {1.5, -1.5})}, {{T::FLOAT32, {2}, {2, -1}}}},
+      {C::FLOOR, {f({2}, {1.5, -1.5})}, {{T::FLOAT32, {2}, {1, -2}}}},
+      {C::ROUND, {f({3}, {2.5, 3.5, -0.75})}, {{T::FLOAT32, {3}, {2, 4, -1}}}},
+      {C::SQRT, {f({2}, {4, 2.25})}, {{T::FLOAT32, {2}, {2, 1.5}}}},
+      {C::RSQRT, {f({2}, {4, 1})}, {{T::FLOAT32, {2}, {0.5, 1}}}},
+      {C::EXP, {f({1}, {0})}, {{T::FLOAT32, {1}, {1}}}},
+      {C::LOG, {f({1}, {1})}, {{T::FLOAT32, {1}, {0}}}},
+      {C::SIN, {f({1}, {0})}, {{T::FLOAT32, {1}, {0}}}},
+      {C::COS, {f({1}, {0})}, {{T::FLOAT32, {1}, {1}}}},
+      {C::TANH, {f({1}, {0})}, {{T::FLOAT32, {1}, {0}}}},
+      {C::LOGISTIC, {f({1}, {0})}, {{T::FLOAT32, {1}, {0.5}}}},
       {C::STABLEHLO_SUBTRACT, {a, a}, {{T::FLOAT32, {2, 2}, {0, 0, 0, 0}}}},
   });
   refuse({C::ADD, {a, row}, {{T::FLOAT32, {2, 2}, {}}}, activation(Options::AddOptions, 4)}, "fused activation is number 4");
@@ -361,6 +380,12 @@ TEST(TfliteCompute, Reductions) {
   });
   refuse({C::SUM, {a, c({1}, {2})}, {{T::FLOAT32, {2}, {}}}}, "an entry of axes is 2");
   refuse({C::SUM, {a, i({1}, {})}, {{T::FLOAT32, {2}, {}}}}, "computed when the model runs");
+}
+
+// Each row of the tables counts its inputs.
+TEST(TfliteCompute, OperatorsWithoutInputsAreNotRun) {
+  for (const tflite::Operator& op : tflite::operators())
+    if (!op.indexed) refuse({static_cast<C>(op.code), {}, {{T::FLOAT32, {1}, {}}}}, "inputs, expected");
 }
 
 }  // namespace

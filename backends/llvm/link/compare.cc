@@ -11,7 +11,7 @@
 
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/link/memory_manager.h"
-#include "backends/loader/code_memory.h"
+#include "backends/llvm/link/services.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -179,7 +179,7 @@ class CompareContext final : public jitlink::JITLinkContext {
   void lookup(const LookupMap& symbols, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> next_step) override {
     jitlink::AsyncLookupResult found;
     for (const auto& [name, flags] : symbols) {
-      found[name] = {llvm::orc::ExecutorAddr::fromPtr(code_services().find_external(*name)), llvm::JITSymbolFlags::Exported};
+      found[name] = {llvm::orc::ExecutorAddr::fromPtr(link_services().find_external(*name)), llvm::JITSymbolFlags::Exported};
     }
     next_step->run(std::move(found));
   }

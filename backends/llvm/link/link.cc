@@ -21,7 +21,7 @@
 #include "backends/llvm/link/memory_manager.h"
 #include "backends/llvm/link/object_file.h"
 #include "backends/llvm/link/perf_map.h"
-#include "backends/loader/code_memory.h"
+#include "backends/llvm/link/services.h"
 #include "base/fork_hooks.h"
 #include "base/headroom.h"
 #include "base/options.h"
@@ -141,7 +141,7 @@ Status resolve(PlacedObject& object, const Symbols& symbols) {
   jitlink::AsyncLookupResult found;
   for (const auto& [name, flags] : object.wanted) {
     const auto own = symbols.find((*name).str());
-    const void* const address = own != symbols.end() ? own->second.address : code_services().find_external(*name);
+    const void* const address = own != symbols.end() ? own->second.address : link_services().find_external(*name);
     if (address == nullptr && flags == jitlink::SymbolLookupFlags::RequiredSymbol)
       return internal_error("the object uses symbol " + (*name).str() + ", which generated code may not use");
     found[name] = {llvm::orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};

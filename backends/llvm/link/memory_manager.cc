@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "backends/llvm/link/services.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -58,7 +60,7 @@ Status MemoryManager::plan(jitlink::BasicLayout& layout) {
   std::vector<size_t> offsets;
   for (auto& [group, segment] : layout.segments()) {
     const bool is_code = has(group.getMemProt(), MemProt::Exec);
-    const size_t alignment = segment.Alignment.value(), most = is_code ? 4096 : code_services().constant_alignment;
+    const size_t alignment = segment.Alignment.value(), most = is_code ? 4096 : link_services().constant_alignment;
     if (alignment > most) {
       return internal_error("a section is aligned to " + std::to_string(alignment) + " bytes, expected at most " +
                             std::to_string(most));
@@ -67,7 +69,7 @@ Status MemoryManager::plan(jitlink::BasicLayout& layout) {
     offsets.push_back(llvm::alignTo(size, segment.Alignment));
     size = offsets.back() + segment.ContentSize + segment.ZeroFillSize;
   }
-  STREW_ASSIGN(run, code_services().place(sizes[1], sizes[0]));
+  STREW_ASSIGN(run, link_services().place(sizes[1], sizes[0]));
   constants_.resize(sizes[0]);
   code_.resize(sizes[1]);
   size_t next = 0;

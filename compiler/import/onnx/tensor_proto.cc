@@ -241,4 +241,8 @@ Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what,
   return convert(proto, raw, what, path, owner);
 }
 
+Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path) {
+  return parse_tensor(bytes, what, path, nullptr);
+}
+
 }  // namespace strew::inline v0::onnx

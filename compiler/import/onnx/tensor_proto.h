@@ -20,10 +20,11 @@ Expected<Constant> to_constant(const TensorProto& proto, const std::string& what
 
 /// Converts a serialised TensorProto, the form in which models and ONNX's test data store tensors. raw_data is copied once, into the
 /// constant; large data stays where it is if `owner` keeps it there.
-STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
-                                          const std::shared_ptr<const void>& owner);
+Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path,
+                                const std::shared_ptr<const void>& owner);
+STREW_API Expected<Constant> parse_tensor(std::string_view bytes, const std::string& what, const std::string& path);
 inline Expected<Constant> parse_tensor(std::string_view bytes, const std::string& path) {
-  return parse_tensor(bytes, path, path, nullptr);
+  return parse_tensor(bytes, path, path);
 }
 
 }  // namespace strew::inline v0::onnx

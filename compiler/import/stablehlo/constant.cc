@@ -1,6 +1,10 @@
-// stablehlo.constant: its elements are copied into a constant of the imported program. Tested by
-// tests/unit/stablehlo_import_test.cc.
+// stablehlo.constant: its elements are copied into a constant of the imported program. Large splats are one element and a broadcast of it, which
+// becomes part of a kernel where it is an operand or updates. Tested by tests/unit/stablehlo_import_test.cc.
 #include <fmt/format.h>
+#include <mlir/IR/BuiltinAttributes.h>
+#include <mlir/IR/BuiltinTypes.h>
+
+#include <algorithm>
 
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/stablehlo/attributes.h"
@@ -11,19 +15,59 @@
 namespace strew::inline v0 {
 namespace {
 
-Expected<Constant> read_constant(mlir::Operation* op) {
-  const Attributes attributes(op);
-  STREW_TRY(attributes.only({"value"}));
+Expected<TensorType> type_of(mlir::Operation* op) {
+  STREW_TRY(Attributes(op).only({"value"}));
   if (op->getNumOperands() != 0 || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return invalid_argument(
         fmt::format("{} operands and {} results, expected none and 1", op->getNumOperands(), op->getNumResults()));
-  STREW_ASSIGN(const TensorType type, result_type(op, 0));
-  return constant_from(attributes.get("value"), type);
+  return result_type(op, 0);
+}
+
+Expected<Constant> read_constant(mlir::Operation* op) {
+  STREW_ASSIGN(const TensorType type, type_of(op));
+  return constant_from(Attributes(op).get("value"), type);
+}
+
+/// The constant without dims that a large splat repeats; null: it is none.
+mlir::DenseElementsAttr large_splat(mlir::Operation* op) {
+  constexpr int64_t kSmallElements = int64_t{1} << 14;
+  auto dense = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(Attributes(op).get("value"));
+  if (!dense || !dense.isSplat() || dense.getNumElements() <= kSmallElements) return {};
+  return dense.resizeSplat(mlir::RankedTensorType::get({}, dense.getElementType()));
+}
+
+/// The type of the result, which must be that of the value.
+Expected<TensorType> splat_type(mlir::Operation* op) {
+  STREW_ASSIGN(TensorType type, type_of(op));
+  const auto elements = llvm::dyn_cast<mlir::ElementsAttr>(Attributes(op).get("value"));
+  if (!elements || !std::equal(type.dims.begin(), type.dims.end(), elements.getShapedType().getShape().begin(),
+                               elements.getShapedType().getShape().end()))
+    return invalid_argument("value of another type, expected the result's type");
+  return type;
+}
+
+Status import_splat(Translation& t, mlir::Operation* op, mlir::DenseElementsAttr element) {
+  Expected<TensorType> type = splat_type(op);
+  if (!type.ok()) return t.parsed.at(op, type.status());
+  Expected<Constant> constant = constant_from(element, {type->dtype, {}, {}});
+  if (!constant.ok()) return t.parsed.at(op, constant.status());
+  Value value;
+  value.kind = ValueKind::constant;
+  value.type = constant->type;
+  value.index = static_cast<int>(t.out.constants.size());
+  t.out.constants.push_back(std::move(*constant));
+  Compute broadcast;
+  broadcast.op = ComputeOp::broadcast;
+  broadcast.arguments = {t.add_value(std::move(value))};
+  broadcast.results = {std::move(*type)};
+  t.bind(op->getResult(0), t.add_step(op, std::move(broadcast)));
+  return {};
 }
 
 }  // namespace
 
 Status import_constant(Translation& t, mlir::Operation* op) {
+  if (const mlir::DenseElementsAttr element = large_splat(op)) return import_splat(t, op, element);
   auto constant = read_constant(op);
   if (!constant.ok()) return t.parsed.at(op, constant.status());
   Value value;
