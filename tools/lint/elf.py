@@ -6,7 +6,7 @@
     tools/lint/elf.py --self-test  plant one violation of each rule and see that it is found
 
 A rule is a function of a parsed file, its path and its tree that yields messages. A new rule needs a plant in PLANTS, or the self-test fails.
-Symbolic links that leave the tree and CMake's own test files (CMakeFiles/) are not ours and are skipped. Used by ./dev lint, by ctest (`elf`)
+Symbolic links that leave the tree, CMake's own test files (CMakeFiles/) and the fuzzers' inputs (written_seeds/) are skipped. Used by ./dev lint, by ctest (`elf`)
 and by tests/install/install_test.py.
 """
 import os
@@ -147,7 +147,7 @@ def check(data, path, tree, rules=None):
 
 def elf_files(tree):
     for folder, folders, files in os.walk(tree):
-        folders[:] = sorted(set(folders) - {"CMakeFiles"})
+        folders[:] = sorted(set(folders) - {"CMakeFiles", "written_seeds"})
         for name in sorted(files):
             path = os.path.join(folder, name)
             if not (os.path.realpath(path) + "/").startswith(os.path.realpath(tree) + "/") or not os.path.isfile(path):
