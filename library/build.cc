@@ -70,7 +70,8 @@ Expected<Job> plan(const ManifestKernel& kernel, const Target& target, const std
   if (!planned->scheduled.ok()) return in_place(planned->scheduled);
   if (!planned->chosen.ok()) return in_place(planned->chosen);
   if (planned->backend->is_precompiled())
-    return in_place(unsupported("backend " + std::string(planned->backend->name()) + " generates no code, expected one that does"));
+    return in_place(
+        unsupported("backend " + std::string(planned->backend->name()) + " generates no code, expected one that does"));
   if (!planned->backend->interprets()) return Job{*std::move(planned), "", {}};
   std::string why;
   for (const Candidate& each : planned->backends)

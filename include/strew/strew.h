@@ -50,7 +50,8 @@ typedef struct strew_request {
   const char* backend;  /* "auto", "llvm", "halide", "portable", "reference" */
   const char* schedule; /* knobs that replace the heuristic's choice, "strategy=owner,unroll=8" (schedules/README.md) */
   const char* target;   /* "native", "x86-64-v3", "znver3-avx2" */
-  const char* compile;  /* what the request does if there is no compiled kernel: "blocking", "background", "must_hit" (compile_mode.h) */
+  const char*
+      compile; /* what the request does if there is no compiled kernel: "blocking", "background", "must_hit" (compile_mode.h) */
 } strew_request;
 #define STREW_REQUEST_INIT \
   { sizeof(strew_request), 0, NULL, NULL, NULL, NULL }
