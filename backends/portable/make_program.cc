@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "backends/arithmetic.h"
 #include "backends/portable/compile_body.h"
 #include "backends/portable/frame.h"
 #include "backends/portable/program.h"
@@ -10,8 +11,6 @@
 
 namespace strew::inline v0::portable {
 namespace {
-
-Status decline(const std::string& why) { return unsupported("backend portable: " + why); }
 
 /// The expression for an element that init writes: `current`, which is an operand's element or the fill value, converted to the result's dtype.
 Expr init_graph(const Plan& plan) {
@@ -27,30 +26,6 @@ Expr init_graph(const Plan& plan) {
     }
     graph.results.push_back(static_cast<int32_t>(graph.nodes.size()) - 1);
   }
-  return graph;
-}
-
-DType same_width_integer(DType dtype) { return bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64; }
-
-/// The expression for one element of result `pair`: `current` is the result's element, `update` the private table's. An element of a float
-/// table that still holds the bits of the combiner's identity was not updated, so the result's element is kept: combining it would turn a
-/// signalling NaN there into a quiet one. Integers need no such care.
-Expr merge_graph(ExprOp op, DType dtype, int pair) {
-  Expr graph;
-  const auto push = [&](ExprNode node) {
-    graph.nodes.push_back(std::move(node));
-    return static_cast<int32_t>(graph.nodes.size()) - 1;
-  };
-  const int32_t current = push({ExprOp::current, dtype, {}, pair, {}}), table = push({ExprOp::update, dtype, {}, pair, {}});
-  int32_t result = push({merge_of(op), dtype, {current, table}, 0, {}});
-  if (is_float(dtype)) {
-    const DType code = same_width_integer(dtype);
-    const int32_t table_code = push({ExprOp::bitcast, code, {table}, 0, {}});
-    const int32_t identity = push({ExprOp::literal, code, {}, 0, Scalar{code, {*identity_bits(op, dtype), 0}}});
-    const int32_t untouched = push({ExprOp::eq, DType::boolean, {table_code, identity}, 0, {}});
-    result = push({ExprOp::select, dtype, {untouched, current, result}, 0, {}});
-  }
-  graph.results = {result};
   return graph;
 }
 
@@ -172,7 +147,7 @@ class Maker {
     const std::vector<EntryKind> entries = entries_of(plan_, schedule_);
     if (std::find(entries.begin(), entries.end(), EntryKind::merge) == entries.end()) return;
     for (int i = 0; i < plan_.pairs; ++i) {
-      const Expr graph = merge_graph(combiner_of(plan_, i), tensor(plan_.result(i)).dtype, 0);
+      const Expr graph = merge_graph(plan_, i, 0);
       BodyRequest request{graph, plan_, {plan_.result(i)}, {plan_.result(i)}, {}, {}};
       request.updates_are_tables = true;
       p_.merge.push_back(compile_body(request, table_));
@@ -187,26 +162,7 @@ class Maker {
 
 }  // namespace
 
-Status portable_can_build(const Plan& plan) {
-  const auto computes = [](DType dtype) { return info(dtype).arithmetic; };
-  if (plan.init_kind == InitKind::copy && !plan.gather) {
-    for (int i = 0; i < plan.pairs; ++i) {
-      const DType from = plan.tensors[static_cast<size_t>(plan.operand(i))].dtype,
-                  to = plan.tensors[static_cast<size_t>(plan.result(i))].dtype;
-      if (from != to && !(computes(from) && computes(to)))
-        return decline("converting operand " + std::to_string(i) + " from " + std::string(name(from)) + " to " +
-                       std::string(name(to)) + " has no loop");
-    }
-  }
-  if (plan.pure_move) return {};
-  for (size_t i = 0; i < plan.combine.nodes.size(); ++i) {
-    const ExprNode& node = plan.combine.nodes[i];
-    if (!computes(node.dtype))
-      return decline("node " + std::to_string(i) + " of the combiner, " + std::string(name(node.op)) + ", has dtype " +
-                     std::string(name(node.dtype)));
-  }
-  return {};
-}
+Status portable_can_build(const Plan& plan) { return check_arithmetic(plan, "portable"); }
 
 std::shared_ptr<const Program> make_program(const Plan& plan, const Schedule& schedule, const Loops& table) {
   return Maker(plan, schedule, table).run();

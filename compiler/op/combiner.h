@@ -53,9 +53,9 @@ bool regroups_exactly(ExprOp op, DType dtype);
 /// Bits of the identity element e, from which a partial result starts: merging `e op x` into any y gives `y op x`. It
 /// is -0 for float sums. None for operators whose partial results cannot be merged, and for complex dtypes, whose
 /// elements do not fit 64 bits.
-STREW_API std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
+std::optional<uint64_t> identity_bits(ExprOp op, DType dtype);
 /// The operator that merges two partial results of `op` (CombinerTraits::merges_by).
-STREW_API ExprOp merge_of(ExprOp op);
+ExprOp merge_of(ExprOp op);
 
 /// The graph that `kind` stands for with the op's dtypes; empty for assign. `kind` must not be expr. The op need not be verified.
 Expr spelled(const Scatter& op, CombinerKind kind);

@@ -48,7 +48,8 @@ struct Family {
   std::vector<std::string_view> lines;
   bool is_summed_up = false;
   std::vector<Group> groups;                     ///< one per shape
-  std::vector<Point> points;                     ///< of the groups, by the first number of their sizes
+  std::vector<Point> points;                     ///< of the groups, in the order of the number of their sizes that differs most
+  size_t axis = 0;                               ///< which number that is
   std::unordered_map<std::string, Group> exact;  ///< by exact_key(), over all shapes of an op
 };
 
@@ -171,8 +172,16 @@ void Wisdom::Impl::sum_up(Family& family) const {
   for (const auto& [key, of_shape] : by_shape)
     if (Group group = summed_up(of_shape); !group.choices.empty()) family.groups.push_back(std::move(group));
   for (const Group& group : family.groups) family.points.push_back({group.size, family.points.size()});
+  double widest = -1;
+  for (size_t axis = 0; axis < 4 && !family.points.empty(); ++axis) {
+    const auto less = [axis](const Point& a, const Point& b) { return a.size[axis] < b.size[axis]; };
+    const auto [least, most] = std::minmax_element(family.points.begin(), family.points.end(), less);
+    const double width = most->size[axis] - least->size[axis];
+    if (width > widest) family.axis = axis;
+    widest = std::max(widest, width);
+  }
   std::stable_sort(family.points.begin(), family.points.end(),
-                   [](const Point& a, const Point& b) { return a.size[0] < b.size[0]; });
+                   [axis = family.axis](const Point& a, const Point& b) { return a.size[axis] < b.size[axis]; });
   for (const auto& [key, of_op] : by_op)
     if (Group group = summed_up(of_op); !group.choices.empty()) family.exact.emplace(key, std::move(group));
 }
@@ -216,14 +225,17 @@ struct NearestGroups {
   Nearest here, elsewhere;  ///< measured on the question's machine; on others
 };
 
-/// The search begins at the points whose first number is next to the question's and goes on in both directions until that number alone
-/// is too far. Of two that are as near, the later one counts.
+/// The search begins at the points that are next to the question's along the family's axis and goes on in both directions until the distance
+/// along that axis alone is too far. Of two that are as near, the later one counts. Other machines count only if this one has no group.
 NearestGroups nearest(const Family& family, const WisdomQuestion& question) {
   NearestGroups out;
   const std::array<double, 4> size = size_of(question.shape, question.threads);
+  const auto most = [&] {
+    return out.here.group != nullptr ? out.here.distance : std::max(out.here.distance, out.elsewhere.distance);
+  };
   const auto look = [&](const Point& point) {
     const double far = question.is_open ? std::abs(size[3] - point.size[3]) : distance(size, point.size);
-    if (far > std::max(out.here.distance, out.elsewhere.distance)) return;
+    if (far > most()) return;
     const Group& group = family.groups[point.group];
     if (group.features != question.features || (question.is_open && group.op != question.op)) return;
     Nearest& least = group.machine == question.machine ? out.here : out.elsewhere;
@@ -234,11 +246,10 @@ NearestGroups nearest(const Family& family, const WisdomQuestion& question) {
     for (const Point& point : family.points) look(point);
     return out;
   }
-  const auto is_near = [&](const Point& point) {
-    return std::abs(size[0] - point.size[0]) <= std::max(out.here.distance, out.elsewhere.distance);
-  };
-  const auto middle = std::lower_bound(family.points.begin(), family.points.end(), size[0],
-                                       [](const Point& point, double value) { return point.size[0] < value; });
+  const double here = size[family.axis];
+  const auto is_near = [&](const Point& point) { return std::abs(here - point.size[family.axis]) <= most(); };
+  const auto middle = std::lower_bound(family.points.begin(), family.points.end(), here,
+                                       [&](const Point& point, double value) { return point.size[family.axis] < value; });
   for (auto at = middle; at != family.points.end() && is_near(*at); ++at) look(*at);
   for (auto at = middle; at != family.points.begin() && is_near(*(at - 1)); --at) look(*(at - 1));
   return out;

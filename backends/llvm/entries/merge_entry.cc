@@ -11,32 +11,6 @@
 #include "strew/abi.h"
 
 namespace strew::inline v0 {
-namespace {
-
-DType same_width_integer(DType dtype) { return bits(dtype) == 16 ? DType::u16 : bits(dtype) == 32 ? DType::u32 : DType::u64; }
-
-/// The expression for one element of result `pair`: `current` is the result's element, `update` the table's.
-Expr merge_graph(ExprOp op, DType dtype, int pair) {
-  Expr graph;
-  const auto push = [&](ExprNode node) {
-    graph.nodes.push_back(std::move(node));
-    return static_cast<int32_t>(graph.nodes.size()) - 1;
-  };
-  const int32_t current = push({ExprOp::current, dtype, {}, pair, {}});
-  const int32_t table = push({ExprOp::update, dtype, {}, pair, {}});
-  int32_t result = push({merge_of(op), dtype, {current, table}, 0, {}});
-  if (is_float(dtype)) {
-    const DType code = same_width_integer(dtype);
-    const int32_t table_code = push({ExprOp::bitcast, code, {table}, 0, {}});
-    const int32_t identity = push({ExprOp::literal, code, {}, 0, Scalar{code, {*identity_bits(op, dtype), 0}}});
-    const int32_t untouched = push({ExprOp::eq, DType::boolean, {table_code, identity}, 0, {}});
-    result = push({ExprOp::select, dtype, {untouched, current, result}, 0, {}});
-  }
-  graph.results = {result};
-  return graph;
-}
-
-}  // namespace
 
 void emit_merge(llvm::Module& module, const BuildRequest& request, const std::string& name) {
   Frame f(module, name, request.plan, request.schedule, request.target);
@@ -45,7 +19,7 @@ void emit_merge(llvm::Module& module, const BuildRequest& request, const std::st
   llvm::Value* apart = f.argument(offsetof(strew_args, k0));
   for (int i = 0; i < plan.pairs; ++i) {
     const auto result = static_cast<size_t>(plan.result(i)), update = static_cast<size_t>(plan.update(i));
-    const Expr graph = merge_graph(combiner_of(plan, i), plan.tensors[result].dtype, i);
+    const Expr graph = merge_graph(plan, i, i);
     Body body;
     body.expr = &graph;
     body.results = {plan.result(i)};
