@@ -41,5 +41,9 @@ function(strew_build_id source)
             -P ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
     DEPENDS ${files} ${folder}/sources.txt ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
     COMMENT "Making the build id" VERBATIM)
+  add_custom_target(build_id DEPENDS ${folder}/strew_build_id.h)
+  if(TARGET generated)  # the cross build of the differential test has none
+    add_dependencies(generated build_id)
+  endif()
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${folder}/strew_build_id.h INCLUDE_DIRECTORIES ${folder})
 endfunction()
