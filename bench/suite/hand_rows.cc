@@ -98,7 +98,7 @@ void split_columns(const Rows& r, const int32_t* ix, int t, int threads) {
 /// Sorted rows: a run belongs to the thread that owns its first update.
 template <int64_t kBytes>
 void sum_runs(const Rows& r, const int32_t* ix, int64_t begin, int64_t end) {
-  constexpr int kGroup = 8;
+  constexpr int kGroup = 256 / kVector;  // rows are multiples of 256 bytes
   const auto in_run = [&](int64_t i) { return i > 0 && i < r.count && ix[i] == ix[i - 1]; };
   while (in_run(begin)) ++begin;
   while (in_run(end)) ++end;
