@@ -90,14 +90,15 @@ std::vector<double> typical_nanoseconds(const std::vector<Loop>& loops) {
 
 /// Random numbers of lines. Each walk over the list flips other bits of them, so that all lines have their turn; so there must be
 /// a power of two of lines. In an order by pages, 64 lines of a page follow one another, at random: what it costs to find pages is
-/// then shared by many lines, and the time is that of the caches alone.
+/// then shared by many lines, and the time is that of the caches alone. Lines are prefetched `ahead` lines before: 128 are as many as
+/// any core has on their way, so that the time is that of memory and not a latency's; with 32, lines of main memory are waited for.
 class Order {
  public:
-  static constexpr size_t kCount = 2048, kAhead = 32, kPageLines = 64;
+  static constexpr size_t kCount = 2048, kAhead = 128, kWaits = 32, kPageLines = 64;
   enum class By : uint8_t { lines, pages };
 
-  Order(size_t lines, uint64_t seed, By by = By::lines)
-      : mask_(lines - 1), flipped_(by == By::pages ? mask_ & ~(kPageLines - 1) : mask_) {
+  Order(size_t lines, uint64_t seed, size_t ahead = kAhead, By by = By::lines)
+      : ahead_(ahead), mask_(lines - 1), flipped_(by == By::pages ? mask_ & ~(kPageLines - 1) : mask_) {
     std::mt19937_64 random(seed);
     for (size_t i = 0; i < kCount; ++i) {
       const bool stays = by == By::pages && i % kPageLines != 0;
@@ -106,20 +107,20 @@ class Order {
     }
     std::copy_n(at_.begin(), kAhead, at_.begin() + kCount);
   }
-  /// visit(line, line that comes kAhead later) for `n` lines or a few more; returns how many.
+  /// visit(line, line that is to be prefetched) for `n` lines or a few more; returns how many.
   template <class Visit>
   int64_t walk(int64_t n, const Visit& visit) {
     int64_t done = 0;
     for (; done < n; done += static_cast<int64_t>(kCount)) {
       flips_ = flips_ * 6364136223846793005U + 1442695040888963407U;
       const size_t flip = (flips_ >> 20) & flipped_;
-      for (size_t i = 0; i < kCount; ++i) visit(at_[i] ^ flip, at_[i + kAhead] ^ flip);
+      for (size_t i = 0; i < kCount; ++i) visit(at_[i] ^ flip, at_[i + ahead_] ^ flip);
     }
     return done;
   }
 
  private:
-  size_t mask_, flipped_;
+  size_t ahead_, mask_, flipped_;
   uint64_t flips_ = 1;
   std::array<uint32_t, kCount + kAhead> at_;
 };
@@ -136,8 +137,8 @@ Loop read_lines(const Lines& lines, uint64_t seed) {
   };
 }
 
-Loop update_lines(const Lines& lines, uint64_t seed, Order::By by = Order::By::lines) {
-  return [&lines, order = Order(lines.count(), seed, by)](int64_t n) mutable {
+Loop update_lines(const Lines& lines, Order order) {
+  return [&lines, order = std::move(order)](int64_t n) mutable {
     return order.walk(n, [&](size_t line, size_t later) {
       __builtin_prefetch(lines.line(later), 1);
       *lines.line(line) += 1;
@@ -240,8 +241,9 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
   const Lines lines(bytes);
   if (!lines) return;
   const auto set = [](float& to, double value) { to = static_cast<float>(value); };
-  const std::vector<double> took = typical_nanoseconds({read_in_order(lines), write_in_order(lines, kStore), read_lines(lines, 1),
-                                                        update_lines(lines, 1), write_in_order(lines, kStorePastCaches)});
+  const std::vector<double> took =
+      typical_nanoseconds({read_in_order(lines), write_in_order(lines, kStore), read_lines(lines, 1),
+                           update_lines(lines, Order(lines.count(), 1)), write_in_order(lines, kStorePastCaches)});
   set(costs.stream_ns, took[0]);
   set(costs.store_ns, took[1]);
   set(costs.read_line_ns, took[2]);
@@ -252,7 +254,8 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
   const bool has_parts = std::all_of(parts.begin(), parts.end(), [](const auto& part) { return static_cast<bool>(*part); });
   const auto part_of = [&](int thread) -> const Lines& { return *parts[static_cast<size_t>(thread)]; };
   if (has_parts) {
-    set(costs.line_scale, best_scale(cores, [&](int i) { return update_lines(part_of(i), static_cast<uint64_t>(i)); }));
+    set(costs.line_scale,
+        best_scale(cores, [&](int i) { return update_lines(part_of(i), Order(part_of(i).count(), static_cast<uint64_t>(i))); }));
     set(costs.stream_scale, best_scale(cores, [&](int i) { return read_in_order(part_of(i)); }));
   }
   set(costs.latency_ns, typical_nanoseconds({latency(lines)})[0]);  // last, because it writes the lines' numbers
@@ -260,7 +263,8 @@ void measure_memory(int64_t bytes, int cores, MemoryCosts& costs, float* streami
 
 float measure_updates(int64_t bytes) {
   const Lines lines(bytes);
-  return lines ? static_cast<float>(typical_nanoseconds({update_lines(lines, 1, Order::By::pages)})[0]) : 0;
+  const Order order(lines.count(), 1, Order::kWaits, Order::By::pages);
+  return lines ? static_cast<float>(typical_nanoseconds({update_lines(lines, order)})[0]) : 0;
 }
 
 /// The same loop over bits that repeat and over random ones; half of these are foreseen.

@@ -21,6 +21,11 @@ constexpr double kUnhidden = 0.3;
 constexpr double kRandomLines = 3;
 /// The loads of a window wait behind those of the window before, unless a prefetch has begun all of them at once.
 constexpr double kQueued = 0.3;
+/// A line takes longer when others are on their way, so a prefetch must be begun so many times the latency before.
+constexpr double kEarly = 1.75;
+/// A row that is updated waits once more for a line that a load has brought from a cache, where a prefetch for writing makes the line this
+/// core's own: such a part of the last cache's latency.
+constexpr double kOwnership = 0.1;
 /// Lines that a core prefetches beyond its part of a window.
 constexpr double kNeighbours = 0.5;
 /// Stores that wait for their line hold up nothing while there are at most so many, the size of a store buffer.
@@ -109,8 +114,9 @@ constexpr double kVectorInstructions = 3.5;
 
 /// The part of a vector's time that does not depend on its width, and the part that is not the combiner's.
 constexpr double kOfAnyWidth = 0.5, kLoadsAndStores = 0.6;
-/// Looking ahead computes the address of one more position, at about half of its whole cost, and prefetches a line in half of a vector's.
-constexpr double kLookAhead = 0.5;
+/// Looking ahead computes the address of one more position, at about half of its whole cost. Windows of at most kShortWindow bytes are then
+/// handled one by one and not several at once (backends/llvm/compute/row_pack.h), which costs about half a vector more.
+constexpr double kLookAhead = 0.5, kShortWindow = 16;
 /// Every further number of an index vector adds so much to a position, and every operator on an element.
 constexpr double kComponent = 0.25, kOperator = 0.1;
 /// Half of what unrolling an element loop once more saves: address steps and branches.
@@ -122,7 +128,8 @@ double compute_of_position(const CostQuestion& q, double window_share) {
   const Vectors vectors = vectors_of(q);
   const double windows = (kOfAnyWidth * vectors.count + (1 - kOfAnyWidth) * vectors.widths) * m.vector_ns *
                          (kLoadsAndStores + (1 - kLoadsAndStores) * std::max(1.0, w.operations));
-  const double looks_ahead = q.schedule.prefetch > 0 ? kLookAhead * (m.position_ns + w.lines * window_share * m.vector_ns) : 0;
+  const double one_by_one = w.window_bytes <= kShortWindow ? m.vector_ns : 0;
+  const double looks_ahead = q.schedule.prefetch > 0 ? kLookAhead * (m.position_ns + one_by_one) : 0;
   const double unrolled = w.is_element && q.schedule.unroll == 4 ? kUnrolled : 1;
   const double elements = w.is_element ? kOperator * w.operations : 0;
   return m.position_ns * ((1 + kComponent * (w.components - 1)) * unrolled + elements) + windows * window_share + looks_ahead;
@@ -160,14 +167,16 @@ double random_window(const CostQuestion& q, const ThreadShare& share, double own
                      double latency) {
   const Workload& w = q.work;
   const double far = 1 - std::min(1.0, static_cast<double>(q.target.l2_bytes) / 2 / own);
-  const double alone = std::max(throughput * (w.is_element ? 1 : 1 + kQueued * far), latency / positions_ahead(q, share.window));
+  const bool updates_rows = w.reads_table && !w.gathers && w.window_bytes > kShortWindow;
+  const double alone = std::max(throughput * (w.is_element ? 1 : 1 + kQueued * far), latency / positions_ahead(q, share.window)) +
+                       (updates_rows ? kOwnership * std::min<double>(latency, q.target.costs.memory[2].latency_ns) : 0);
   const double distance = q.schedule.prefetch;
   if (distance == 0) return alone;
   // Lines that are prefetched so early that they leave the private caches again are loaded twice.
   const double held = static_cast<double>(q.target.l2_bytes) / 2 / kLineBytes;
   const double lost =
       std::clamp(distance * lines / std::max(held, 1.0) - 1, 0.0, 1.0) * lines * q.target.costs.memory[2].read_line_ns;
-  const double ahead = std::max(throughput, latency / std::max(distance, positions_ahead(q, share.window))) + lost;
+  const double ahead = std::max(throughput, latency / std::max(distance / kEarly, positions_ahead(q, share.window))) + lost;
   const double positions = std::max(1.0, w.positions * share.positions),
                covered = std::max(0.0, positions - distance) / positions;
   return covered * ahead + (1 - covered) * alone;  // nobody prefetches for the first positions

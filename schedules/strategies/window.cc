@@ -33,7 +33,8 @@ Prediction cost_window(const CostQuestion& q) {
   const double parts = std::min<double>(q.threads, std::max(1.0, q.work.first_extent));
   const double largest = std::ceil(q.work.first_extent / parts) / std::max(1.0, q.work.first_extent);
   Prediction p = cost_of_share(q, {1, largest, static_cast<int>(parts)});
-  p[CostTerm::threads] = cost_of_phases(q, 1) + (parts > 1 && !q.work.gathers ? taken_lines(q, parts) : 0);
+  p[CostTerm::threads] =
+      cost_of_phases(q, 1) + (parts > 1 && !(q.work.gathers && q.schedule.nontemporal) ? taken_lines(q, parts) : 0);
   return p;
 }
 

@@ -89,7 +89,7 @@ TEST(CostsFile, ThatIsBrokenIsRefusedWithItsLine) {
   for (const std::string bad : {"-1", "0", "nan", "inf", "1e30", "x", "", "1 2"})
     EXPECT_EQ(with("l1d.latency_ns 1.1", "l1d.latency_ns " + bad),
               "line 2: 'l1d.latency_ns " + bad + "', expected 'l1d.latency_ns' and a positive number");
-  EXPECT_EQ(with("l1d.read_line_ns", "l1d.reads"), "line 3: 'l1d.reads 0.2', expected 'l1d.read_line_ns' and a positive number");
+  EXPECT_EQ(with("l1d.read_line_ns", "l1d.reads"), "line 3: 'l1d.reads 0.12', expected 'l1d.read_line_ns' and a positive number");
   EXPECT_EQ(message(text.substr(0, text.find("in_flight"))), "line 41: '', expected 'in_flight' and a positive number");
   EXPECT_LT(message(std::string(100'000, 'x')).size(), 200U);
 }

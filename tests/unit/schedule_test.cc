@@ -300,7 +300,7 @@ TEST(Heuristic, TakesTheCostsOfTheMachine) {
   target.costs.streaming_ns = 100;
   EXPECT_FALSE(choose_schedule(moves, target, 0).nontemporal);
   EXPECT_GT(choose_schedule(moves, target, 0).prefetch, 0);
-  for (MemoryCosts& level : target.costs.memory) level = target.costs.memory[0];  // all memory is as near as the first cache
+  target.l1d_bytes = target.l2_bytes = int64_t{1} << 40;  // all memory is as near as the first cache
   EXPECT_EQ(choose_schedule(moves, target, 0).prefetch, 0);
 }
 

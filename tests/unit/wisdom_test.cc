@@ -121,7 +121,7 @@ TEST_F(WisdomTest, SizesOfAnOpAreOneFamily) {
 
 TEST_F(WisdomTest, ARequestTakesTheMeasuredSchedule) {
   const VerifiedOp op = add_op(65536);
-  const auto learned = wisdom({record_of(op, "", 1), record_of(op, kTuned, 0.8), record_of(op, "prefetch=8", 0.9)});
+  const auto learned = wisdom({record_of(op, "", 1), record_of(op, kTuned, 0.8), record_of(op, "vector_bytes=16", 0.9)});
   const Compiled with = planned(op, learned), without = planned(op);
   EXPECT_EQ(with.schedule.prefetch, 24);
   EXPECT_EQ(with.schedule.unroll, 8);
