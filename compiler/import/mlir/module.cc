@@ -10,9 +10,9 @@
 #include <exception>
 
 #include "base/own_stack.h"
+#include "compiler/import/mlir/import.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir_module.h"
-#include "compiler/import/stablehlo/import.h"
 #include "compiler/import/tensor/import.h"
 #include "strew/export.h"
 #include "strew/import.h"

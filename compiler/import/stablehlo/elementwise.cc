@@ -3,12 +3,12 @@
 // optimization_barrier and where a tensor lies (sdy.sharding_constraint) leave the operands as they are. Tested by tests/unit/stablehlo_module_test.cc.
 #include <fmt/format.h>
 
+#include "compiler/import/mlir/attributes.h"
+#include "compiler/import/mlir/shapes.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/scalar_op.h"
-#include "compiler/import/stablehlo/shapes.h"
-#include "compiler/import/stablehlo/translation.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {

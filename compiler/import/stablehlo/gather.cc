@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "base/number.h"
+#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/shapes.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/dimension_numbers.h"
 #include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/stablehlo/shapes.h"
-#include "compiler/import/stablehlo/translation.h"
 #include "compiler/op/access_dims.h"
 
 namespace strew::inline v0 {

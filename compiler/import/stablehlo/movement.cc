@@ -1,53 +1,18 @@
 // Operations that only move elements: iota, broadcast_in_dim, reshape, transpose, slice, reverse, concatenate. They become Computes. Ranks, element
 // types and static extents are checked here, because the interpreter relies on them to stay in bounds. Tested by
 // tests/unit/stablehlo_module_test.cc.
-#include "compiler/import/stablehlo/movement.h"
-
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
 #include <algorithm>
 
+#include "compiler/import/mlir/attributes.h"
+#include "compiler/import/mlir/operands.h"
+#include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/stablehlo/shapes.h"
-#include "compiler/import/stablehlo/translation.h"
 
 namespace strew::inline v0 {
-bool is_static(const TensorType& type) { return std::find(type.dims.begin(), type.dims.end(), kDynamic) == type.dims.end(); }
-
-Status counts(mlir::Operation* op, unsigned operands) {
-  if (op->getNumOperands() == operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
-  return invalid_argument(fmt::format("{} operands, {} results and {} regions, expected {}, 1 and 0", op->getNumOperands(),
-                                      op->getNumResults(), op->getNumRegions(), operands));
-}
-
-Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int rank) {
-  const auto value = llvm::dyn_cast_or_null<mlir::IntegerAttr>(Attributes(op).get(name));
-  if (!value) return invalid_argument(fmt::format("attribute '{}', expected an integer", name.str()));
-  const int64_t dim = value.getValue().getSExtValue();
-  if (dim >= 0 && dim < rank) return dim;
-  return invalid_argument(fmt::format("{} is {}, expected 0 to {}", name.str(), dim, rank - 1));
-}
-
-Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std::string_view what) {
-  if (dims.size() != count) return invalid_argument(fmt::format("{} {}, expected {}", dims.size(), what, count));
-  std::vector<bool> seen(static_cast<size_t>(rank), false);
-  for (const int64_t d : dims) {
-    if (d < 0 || d >= rank || seen[static_cast<size_t>(d)])
-      return invalid_argument(fmt::format("{} holds {}, expected each of 0 to {} once at most", what, d, rank - 1));
-    seen[static_cast<size_t>(d)] = true;
-  }
-  return {};
-}
-
-Status same_elements(mlir::Operation* op) {
-  for (const mlir::Value operand : op->getOperands())
-    STREW_TRY(same_element(operand.getType(), op->getResult(0).getType(), "element type", "result"));
-  return {};
-}
-
 namespace {
 
 /// The result's type, which must be static: no operand determines its extents.
@@ -194,12 +159,6 @@ Status read_concatenate(mlir::Operation* op, Compute& compute) {
 }
 
 }  // namespace
-
-Status import_with(Translation& t, mlir::Operation* op, Status (*read)(mlir::Operation*, Compute&)) {
-  Compute compute;
-  STREW_TRY(t.parsed.at(op, read(op, compute)));
-  return t.add_compute(op, std::move(compute));
-}
 
 Status import_iota(Translation& t, mlir::Operation* op) { return import_with(t, op, read_iota); }
 Status import_broadcast_in_dim(Translation& t, mlir::Operation* op) { return import_with(t, op, read_broadcast); }

@@ -1,31 +1,18 @@
-// The list of operations that the StableHLO front end reads, each with its handler. To add an operation, add a row in op_list.cc.
+// The list of StableHLO's operations, each with its handler. To add an operation, add a row in op_list.cc.
 #pragma once
 
-#include <llvm/ADT/StringRef.h>
-
-#include <string>
-
-#include "strew/status.h"
-
-namespace mlir {
-class Operation;
-}
+#include "compiler/import/mlir/op_list.h"
 
 namespace strew::inline v0 {
 
-class Translation;
-using OpHandler = Status (*)(Translation& t, mlir::Operation* op);
+/// The row of an operation of stablehlo, chlo or sdy; null if there is none.
+const OpRow* find_stablehlo_op(llvm::StringRef name);
 
-const OpHandler* find_handler(llvm::StringRef name);  ///< null if there is none
-bool is_indexed(llvm::StringRef name);                ///< a scatter or gather of StableHLO
-
-// scatter.cc, gather.cc, slices.cc, constant.cc, call.cc: operations that become kernels or constants
+// scatter.cc, gather.cc, slices.cc, custom_call.cc: operations that become kernels or conditions
 Status import_scatter(Translation& t, mlir::Operation* op);
 Status import_gather(Translation& t, mlir::Operation* op);
 Status import_dynamic_slice(Translation& t, mlir::Operation* op);
 Status import_dynamic_update_slice(Translation& t, mlir::Operation* op);
-Status import_constant(Translation& t, mlir::Operation* op);
-Status import_call(Translation& t, mlir::Operation* op);
 Status import_custom_call(Translation& t, mlir::Operation* op);
 Status import_dynamic_gather(Translation& t, mlir::Operation* op);
 // movement.cc, reduce.cc, elementwise.cc: operations that become Computes. Elementwise operations share one handler, which finds them in

@@ -7,14 +7,14 @@
 
 #include <algorithm>
 
+#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/operands.h"
+#include "compiler/import/mlir/shapes.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
-#include "compiler/import/stablehlo/movement.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
-#include "compiler/import/stablehlo/shapes.h"
-#include "compiler/import/stablehlo/translation.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {

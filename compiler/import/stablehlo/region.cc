@@ -7,12 +7,12 @@
 #include <llvm/ADT/DenseMap.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 
+#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/prune.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/scalar_op.h"
-#include "compiler/import/stablehlo/translation.h"
 
 namespace strew::inline v0 {
 namespace {

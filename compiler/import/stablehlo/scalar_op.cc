@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/mlir/attributes.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <mlir/Dialect/Quant/IR/QuantTypes.h>
 
+#include "compiler/import/mlir/attributes.h"
+#include "compiler/import/mlir/shapes.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/dimension_numbers.h"
 #include "compiler/import/stablehlo/op_list.h"
 #include "compiler/import/stablehlo/region.h"
-#include "compiler/import/stablehlo/shapes.h"
-#include "compiler/import/stablehlo/translation.h"
 #include "compiler/op/combiner.h"
 
 namespace strew::inline v0 {

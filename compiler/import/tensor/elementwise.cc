@@ -14,9 +14,9 @@
 
 #include <array>
 
+#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/scalar_op.h"
 
 namespace strew::inline v0 {

@@ -15,8 +15,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/tensor/forms.h"
 
 namespace strew::inline v0 {

@@ -14,9 +14,9 @@
 
 #include <algorithm>
 
+#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/tensor/elementwise.h"
 #include "compiler/op/combiner.h"
 #include "strew/verify.h"

@@ -1,12 +1,11 @@
 // Calls are inlined, so a few functions that each call the next one twice can stand for 2^n operations. Therefore the number of operations
 // and the depth of calls are bounded. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
-#include "compiler/import/stablehlo/translation.h"
+#include "compiler/import/mlir/translation.h"
 
 #include <fmt/format.h>
 
+#include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/stablehlo/scalar_op.h"
 #include "strew/verify.h"
 
 namespace strew::inline v0 {
@@ -63,10 +62,9 @@ Status Translation::translate_call(mlir::func::CallOp call) {
 }
 
 /// Runs the operation's handler. What a handler that fails has added is taken back.
-Status Translation::run_handler(mlir::Operation* op) {
-  const OpHandler* handler = find_handler(op->getName().getStringRef());
+Status Translation::run_handler(mlir::Operation* op, const OpRow& row) {
   const size_t values = out.values.size(), constants = out.constants.size(), computes = out.computes.size();
-  const Status status = handler != nullptr ? (*handler)(*this, op) : import_elementwise(*this, op);
+  const Status status = row.handler(*this, op);
   if (status.ok() || is_fatal_) return status;
   out.values.resize(values);
   out.constants.resize(constants);
@@ -77,17 +75,17 @@ Status Translation::run_handler(mlir::Operation* op) {
 Status Translation::translate(mlir::Operation* op) {
   if (++operations_ > kMaxOperations)
     return fatal(parsed.fail(op, fmt::format("more than {} operations once calls are inlined", kMaxOperations)));
-  const llvm::StringRef name = op->getName().getStringRef();
   for (const mlir::Value value : op->getOperands())
     if (!is_bound(value)) return add_opaque(op, "it reads a value that is defined after it");
   if (op->getName().getDialectNamespace() == "mhlo") {
     refused(parsed.fail(op, kMhloAdvice));
     return add_opaque(op, kMhloAdvice);
   }
-  if (find_handler(name) == nullptr && !is_scalar_op(name)) return add_opaque(op, "");
-  const Status status = run_handler(op);
+  const OpRow* row = find_op(op->getName().getStringRef());
+  if (row == nullptr) return add_opaque(op, "");
+  const Status status = run_handler(op, *row);
   if (status.ok() || is_fatal_) return status;
-  if (is_indexed(name)) refused(status);
+  if (row->indexed) refused(status);
   std::string reason = status.message();
   const std::string start = location(op) + ": ";
   if (reason.starts_with(start)) reason.erase(0, start.size());
@@ -137,7 +135,7 @@ std::string Translation::kernel_name(mlir::Operation* op) {
 
 Status Translation::add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy) {
   Scatter* scatter = std::get_if<Scatter>(&op);
-  const bool has_xla_rule = !xla_attribute.empty() && !fixed_policy;
+  const bool has_xla_rule = !xla_attribute.empty() && !fixed_policy && from->getName().getDialectNamespace() == "stablehlo";
   if (has_xla_rule && scatter != nullptr) scatter->oob = OobPolicy::skip_window;
   VerifyOptions strict;
   strict.equal_batching_dims = true;

@@ -1,4 +1,4 @@
-// Checks that the handlers of operations share that move elements. Error messages have no location.
+// Checks that the handlers of operations share: how many operands, of which types, with which dims. Error messages have no location.
 #pragma once
 
 #include <mlir/IR/Operation.h>

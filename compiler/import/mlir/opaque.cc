@@ -3,9 +3,9 @@
 // regions of others (the comparison of a sort), only what they read from outside is kept. Tested by tests/unit/stablehlo_opaque_test.cc.
 #include <fmt/format.h>
 
+#include "compiler/import/mlir/op_list.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/stablehlo/translation.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -1,6 +1,6 @@
 // MLIR stores `<{}>` of an unregistered operation as a dictionary in its properties, and `{}` as discardable attributes. StableHLO makes no
 // difference between the two, so get() looks in both. Tested by tests/unit/stablehlo_import_test.cc.
-#include "compiler/import/stablehlo/attributes.h"
+#include "compiler/import/mlir/attributes.h"
 
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>

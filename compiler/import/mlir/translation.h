@@ -18,6 +18,8 @@
 
 namespace strew::inline v0 {
 
+struct OpRow;
+
 /// A condition that must hold when the program runs.
 struct Assertion {
   int value = 0;  ///< rank-0 i32: 1 if it holds
@@ -50,7 +52,7 @@ class Translation {
   /// The value number of operand `index` of `op`.
   int operand(mlir::Operation* op, unsigned index) const { return scopes_.back().lookup(op->getOperand(index)); }
 
-  /// Verifies `op`, with StableHLO's own constraints, adds its kernel, and binds the results of `from` to the kernel's.
+  /// Verifies `op`, with StableHLO's stricter constraints, adds its kernel, and binds the results of `from` to the kernel's.
   Status add_kernel(mlir::Operation* from, Op op, std::vector<int> arguments, bool fixed_policy = false);
   /// Adds an operation that the interpreter evaluates and binds its results. This function fills in location and arguments.
   Status add_compute(mlir::Operation* from, Compute compute);
@@ -68,7 +70,7 @@ class Translation {
 
  private:
   Status translate(mlir::Operation* op);
-  Status run_handler(mlir::Operation* op);
+  Status run_handler(mlir::Operation* op, const OpRow& row);
   Status add_opaque(mlir::Operation* op, std::string reason);
   Status translate_region(mlir::Region& region, int opaque, int& next_result);
   bool is_bound(mlir::Value value) const { return scopes_.back().contains(value); }

@@ -1,7 +1,7 @@
 // Translates a module to Imported: the arguments of each public function become inputs, its operations are translated by the handlers of
 // op_list.h, and its results become outputs. Private functions are translated at their calls. Kernels are named after the public function
 // that contains them, those in regions after the path of the region. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
-#include "compiler/import/stablehlo/import.h"
+#include "compiler/import/mlir/import.h"
 
 #include <fmt/format.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
@@ -11,8 +11,8 @@
 #include <set>
 
 #include "compiler/import/mlir/parse.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/translation.h"
 
 namespace strew::inline v0 {
 namespace {

@@ -1,19 +1,15 @@
-// func.call of a private function is replaced by the function's body. stablehlo.custom_call is refused, except for the check.* calls with
-// which StableHLO's own test files end (those compare values and return nothing), and jax.export's conditions on extents, which kernels check. Tested by tests/unit/stablehlo_import_test.cc.
+// stablehlo.custom_call is refused, except for the check.* calls with which StableHLO's own test files end (those compare values and return
+// nothing), and jax.export's conditions on extents, which kernels check. Tested by tests/unit/stablehlo_import_test.cc.
 #include <fmt/format.h>
-#include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
+#include "compiler/import/mlir/attributes.h"
+#include "compiler/import/mlir/shapes.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/attributes.h"
 #include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/stablehlo/shapes.h"
-#include "compiler/import/stablehlo/translation.h"
 
 namespace strew::inline v0 {
-
-Status import_call(Translation& t, mlir::Operation* op) { return t.translate_call(llvm::cast<mlir::func::CallOp>(op)); }
-
 namespace {
 
 /// Remembers a condition on extents with which jax.export begins a module: its first operand must be true.

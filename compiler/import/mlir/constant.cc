@@ -1,16 +1,16 @@
-// stablehlo.constant: its elements are copied into a constant of the imported program. Large splats are one element and a broadcast of it, which
-// becomes part of a kernel where it is an operand or updates. Tested by tests/unit/stablehlo_import_test.cc.
+// stablehlo.constant and arith.constant: their elements are copied into a constant of the imported program. Large splats are one element and a broadcast of
+// it, which becomes part of a kernel where it is an operand or updates. Tested by tests/unit/stablehlo_import_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
 
 #include <algorithm>
 
+#include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/literals.h"
-#include "compiler/import/stablehlo/attributes.h"
-#include "compiler/import/stablehlo/op_list.h"
-#include "compiler/import/stablehlo/shapes.h"
-#include "compiler/import/stablehlo/translation.h"
+#include "compiler/import/mlir/op_list.h"
+#include "compiler/import/mlir/shapes.h"
+#include "compiler/import/mlir/translation.h"
 
 namespace strew::inline v0 {
 namespace {
