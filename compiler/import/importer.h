@@ -16,6 +16,9 @@ Expected<ImportedKernel> verified_kernel(Op op, std::string location, const Veri
 /// Replaces the fields of the kernel's op that `options` override and verifies the op again. Messages start with the kernel's location.
 Status override_kernel(ImportedKernel& kernel, const ImportOptions& options);
 
+/// The policy that the kernel's op gets of `options`, if nothing changes until override_kernel().
+OobPolicy final_policy(const ImportedKernel& kernel, const ImportOptions& options);
+
 /// The front end of one format.
 struct Importer {
   std::string_view ending;  ///< ".onnx"

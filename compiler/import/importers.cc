@@ -153,6 +153,13 @@ Expected<ImportedKernel> verified_kernel(Op op, std::string location, const Veri
   return kernel;
 }
 
+OobPolicy final_policy(const ImportedKernel& kernel, const ImportOptions& options) {
+  const OobPolicy own = is_scatter(kernel.op) ? std::get<Scatter>(*kernel.op).oob : std::get<Gather>(*kernel.op).oob;
+  const std::optional<OobPolicy> wanted = wanted_policy(kernel.op, options);
+  const OobPolicy policy = wanted && !kernel.fixed_policy && takes(kernel.op, *wanted) ? *wanted : own;
+  return options.check_undefined && policy == OobPolicy::undefined ? OobPolicy::error : policy;
+}
+
 Status override_kernel(ImportedKernel& kernel, const ImportOptions& options) {
   std::optional<OobPolicy> policy;
   if (!kernel.fixed_policy) policy = wanted_policy(kernel.op, options);

@@ -302,7 +302,9 @@ TEST(StablehloError, Slices) {
 TEST(StablehloError, FilesAndOperations) {
   check({
       {kSlice, "stablehlo.dynamic_slice %x", "stablehlo.dynamic_slise %x",
-       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function"},
+       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or tensor.scatter, in "
+       "a public "
+       "function"},
       {kSlice, "stablehlo.dynamic_slice %x", "mhlo.dynamic_slice %x",
        "FILE:2: mhlo.dynamic_slice: the mhlo dialect is not read; convert the module to StableHLO (mlir-hlo-opt "
        "--hlo-legalize-to-stablehlo)"},
@@ -316,17 +318,29 @@ TEST(StablehloError, FilesAndOperations) {
       {kSlice,
        "  %r = ", "  %k = stablehlo.while(%a = %x) : tensor<4x5xf32>\n  %r = ", "FILE:3: stablehlo.while: expected 'cond'"},
       {kSlice, "func.func @main", "func.func private @main",
-       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function"},
-      {kSlice, kSlice, "", "FILE: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function"},
+       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or tensor.scatter, in "
+       "a public "
+       "function"},
+      {kSlice, kSlice, "",
+       "FILE: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or tensor.scatter, in a "
+       "public "
+       "function"},
       {kSlice, kSlice, "stablehlo.iota", "FILE:1: stablehlo.iota: stands outside a function, expected func.func"},
       {kSlice, kSlice, "module { module {} }", "FILE:1: builtin.module: stands outside a function, expected func.func"},
       {kSlice, kSlice, "func.func @main(tensor<4xf32>) -> tensor<4xf32>",
        "FILE:1: func.func: symbol declaration cannot have public visibility"},
       {kSlice, kSlice, "func.func @main(%x: i32) -> i32 { return %x : i32 }",
-       "FILE:1: func.func: argument 0: type i32, expected a ranked tensor"},
+       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or tensor.scatter, in "
+       "a public "
+       "function"},
       {kSlice, kSlice, "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }",
-       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function"},
-      {kSlice, kSlice, "#a = affine_map<(d0) -> (d0)>", "FILE:1: 'affine_map' is not read here"},
+       "FILE:1: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or tensor.scatter, in "
+       "a public "
+       "function"},
+      {kSlice, kSlice, "#a = affine_map<(d0) -> (" + std::string(2000, '-') + "d0)>",
+       "FILE:1: 'affine_map' does not end within 1024 characters"},
+      {kSlice, kSlice, "#a = affine_map<(d0) -> (" + std::string(900, '-') + "d0",
+       "FILE:1: 'affine_map' does not end within 1024 characters"},
       {kSlice, kSlice, std::string("ML\xefR\x01"), "FILE: MLIR bytecode, expected text: 'mlir-opt FILE -o FILE.mlir' makes it"},
       {kSlice, kSlice, std::string("ML\xefR\x0dMLIR22.1.8\0\1builtin\0stablehlo\0func\0", 39),
        "FILE: MLIR bytecode of the stablehlo dialect, expected text: 'stablehlo-opt FILE -o FILE.mlir' makes it"},

@@ -1,6 +1,7 @@
 // Runs the folds in the one order that works. The fill mask comes first: it is compared with the indices as the gather reads them, before
-// fold_indices changes those. Then come indices, operands and result shapes, and elementwise operations last: first those before a scatter,
-// then those after a gather, so that operations between a gather and a scatter join the scatter.
+// fold_indices changes those. Then come indices, operands and result shapes, and elementwise operations last: first those between a gather and
+// a scatter of the same elements (the update idiom), then those before a scatter, then those after a gather, so that operations between a
+// gather and a scatter join the scatter.
 //
 // With `--accumulate wide` updates are not fused: wide accumulation takes named combiners only. Tested by tests/unit/fold_test.cc and
 // tests/golden/fold_test.cc.
@@ -32,11 +33,17 @@ void fold_computes(Imported& imported, const ImportOptions& options) {
   }
   for (int c = 0; c < computes; ++c) fold_result_shape(context, c);
   const bool wide = options.override_accumulate && options.accumulate != Accumulate::native;
+  std::vector<int> merged(imported.kernels.size(), -1);
+  for (int k = 0; k < kernels && !wide; ++k) {
+    const int gather = fold_update_idiom(context, k, options);
+    if (gather >= 0) merged[static_cast<size_t>(gather)] = k;
+  }
   for (int k = 0; k < kernels && !wide; ++k) fuse_updates(context, k);
   // From the last Compute to the first, so that the last operation of a chain takes the whole chain. If a chain has
   // more nodes than a graph may have, it is examined again from each of its operations; kMostLooked bounds that work.
   size_t looked_at = 0;
   for (int c = computes; c-- > 0 && looked_at < kMostLooked;) looked_at += fuse_result(context, c);
+  remove_merged_kernels(imported, merged);
 }
 
 }  // namespace strew::inline v0::fold

@@ -29,6 +29,12 @@ void fold_operand(const FoldContext& context, int kernel);
 // shape.cc
 /// Merges `compute` if it is a reshape that drops dims of extent 1 from a gather's result.
 void fold_result_shape(const FoldContext& context, int compute);
+// update.cc
+/// Merges a gather, elementwise operations on what it gathers, and the scatter that writes the results back, if they are one update of each
+/// destination: the scatter combines them. Returns the gather's kernel, which nobody reads then; -1 if nothing changes.
+int fold_update_idiom(const FoldContext& context, int kernel, const ImportOptions& options);
+/// Takes kernels that were merged into others out of the program. `into`: per kernel, the kernel that it became part of; -1: none.
+void remove_merged_kernels(Imported& imported, const std::vector<int>& into);
 // fuse.cc
 /// Moves the elementwise operations that compute a scatter's updates into the scatter's combiner.
 void fuse_updates(const FoldContext& context, int kernel);

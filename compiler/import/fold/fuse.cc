@@ -21,20 +21,6 @@ namespace {
 
 std::string operations(size_t count) { return fmt::format("{} elementwise operation{}", count, count == 1 ? "" : "s"); }
 
-/// Chooses the leaf that becomes the update tensor: a value of the frame's shape, preferably one that is not interpreted. -1: there is
-/// none.
-int choose_update(const FoldContext& context, const Frame& frame, const Region& region) {
-  int chosen = -1;
-  for (const auto& [leaf, count] : region.leaves) {
-    const auto input = input_of(context, frame, leaf);
-    if (!input || input->kind != ExtraKind::per_element || context.reader.type(input->value).dims != frame.dims) continue;
-    const bool computed = context.imported.values[static_cast<size_t>(input->value)].kind == ValueKind::compute;
-    if (chosen < 0 || !computed) chosen = input->value;
-    if (!computed) break;
-  }
-  return chosen;
-}
-
 /// The graph of `s`, with update j computed from the value updates[j] by regions[j]. An empty region leaves its update as it is.
 std::optional<Expr> graph_of(const FoldContext& context, const Scatter& s, const std::vector<Region>& regions,
                              const std::vector<int>& updates, GraphBuilder& builder) {

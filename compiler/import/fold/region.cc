@@ -72,6 +72,19 @@ std::optional<Input> input_of(const FoldContext& context, const Frame& frame, in
   return Input{reader.type(value).dims.empty() ? ExtraKind::scalar : ExtraKind::per_element, value};
 }
 
+int choose_update(const FoldContext& context, const Frame& frame, const Region& region, int except) {
+  int chosen = -1;
+  for (const auto& [leaf, count] : region.leaves) {
+    const auto input = input_of(context, frame, leaf);
+    if (!input || input->kind != ExtraKind::per_element || context.reader.type(input->value).dims != frame.dims) continue;
+    if (input->value == except) continue;
+    const bool computed = context.imported.values[static_cast<size_t>(input->value)].kind == ValueKind::compute;
+    if (chosen < 0 || !computed) chosen = input->value;
+    if (!computed) break;
+  }
+  return chosen;
+}
+
 int32_t GraphBuilder::push(ExprNode node) {
   expr.nodes.push_back(std::move(node));
   return static_cast<int32_t>(expr.nodes.size()) - 1;

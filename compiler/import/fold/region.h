@@ -38,6 +38,10 @@ struct Input {
 /// The narrowest way to read `value` at each element of the frame; nullopt if `value` is a constant.
 std::optional<Input> input_of(const FoldContext& context, const Frame& frame, int value);
 
+/// Chooses the leaf that becomes a scatter's update tensor: a value of the frame's shape that is not `except`, preferably one that is not
+/// interpreted. -1: there is none.
+int choose_update(const FoldContext& context, const Frame& frame, const Region& region, int except = -1);
+
 class GraphBuilder {
  public:
   GraphBuilder(const FoldContext& context, Frame frame, std::vector<Extra> before)

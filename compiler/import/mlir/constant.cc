@@ -1,5 +1,6 @@
-// stablehlo.constant and arith.constant: their elements are copied into a constant of the imported program. Large splats are one element and a broadcast of
-// it, which becomes part of a kernel where it is an operand or updates. Tested by tests/unit/stablehlo_import_test.cc.
+// stablehlo.constant and arith.constant: their elements are copied into a constant of the imported program; a scalar of arith has rank 0 there.
+// Large splats are one element and a broadcast of it, which becomes part of a kernel where it is an operand or updates. Tested by
+// tests/unit/stablehlo_import_test.cc and tests/unit/tensor_boundary_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
@@ -11,6 +12,7 @@
 #include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
+#include "compiler/import/mlir/types.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -23,7 +25,19 @@ Expected<TensorType> type_of(mlir::Operation* op) {
   return result_type(op, 0);
 }
 
+/// The value as a tensor of rank 0 if it is a scalar; null if it is none.
+mlir::DenseElementsAttr scalar_value(mlir::Operation* op) {
+  const auto value = llvm::dyn_cast_or_null<mlir::TypedAttr>(Attributes(op).get("value"));
+  if (!value || !llvm::isa<mlir::IntegerAttr, mlir::FloatAttr>(value) || op->getNumResults() != 1) return {};
+  if (value.getType() != op->getResult(0).getType()) return {};
+  return mlir::DenseElementsAttr::get(mlir::RankedTensorType::get({}, value.getType()), mlir::Attribute(value));
+}
+
 Expected<Constant> read_constant(mlir::Operation* op) {
+  if (const mlir::DenseElementsAttr scalar = scalar_value(op)) {
+    STREW_ASSIGN(const TensorType type, value_type(op->getResult(0).getType()));
+    return constant_from(scalar, type);
+  }
   STREW_ASSIGN(const TensorType type, type_of(op));
   return constant_from(Attributes(op).get("value"), type);
 }

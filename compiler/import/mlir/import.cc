@@ -1,6 +1,7 @@
-// Translates a module to Imported: the arguments of each public function become inputs, its operations are translated by the handlers of
+// Translates a module, whatever dialects it mixes, to Imported: the arguments of each public function become inputs, its operations are translated by the handlers of
 // op_list.h, and its results become outputs. Private functions are translated at their calls. Kernels are named after the public function
-// that contains them, those in regions after the path of the region. Tested by tests/unit/stablehlo_import_test.cc and tests/error/stablehlo_error_test.cc.
+// that contains them, those in regions after the path of the region. Tested by
+// tests/unit/stablehlo_import_test.cc, tests/unit/tensor_import_test.cc, tests/error/stablehlo_error_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/mlir/import.h"
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/import/mlir/op_list.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
@@ -17,9 +19,9 @@
 namespace strew::inline v0 {
 namespace {
 
-/// Adds an argument of a public function. One that is no tensor that strew stores is a value of an opaque operation, the function itself.
+/// Adds an argument of a public function. One that is neither a tensor nor a scalar that strew stores is a value of an opaque operation, the function itself.
 void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgument argument, const std::string& name) {
-  auto type = tensor_type(argument.getType());
+  auto type = value_type(argument.getType());
   if (!type.ok()) {
     Opaque opaque;
     opaque.operation = "func.func";
@@ -44,14 +46,11 @@ void add_argument(Translation& t, mlir::func::FuncOp function, mlir::BlockArgume
 Status import_function(Translation& t, mlir::func::FuncOp function, const std::string& prefix) {
   if (function.isExternal()) return t.parsed.fail(function, fmt::format("function '{}' has no body", function.getName().str()));
   t.begin_function(function.getName().str());
-  if (!llvm::hasSingleElement(function.getBody())) {
-    t.refused(t.parsed.fail(function, "has several blocks, expected straight-line code"));
-    return {};
-  }
   for (const mlir::BlockArgument argument : function.getArguments())
     add_argument(t, function, argument, fmt::format("{}arg{}", prefix, argument.getArgNumber()));
   std::vector<int> results;
-  STREW_TRY(t.translate_body(function, results));
+  const bool is_straight = llvm::hasSingleElement(function.getBody());
+  STREW_TRY(is_straight ? t.translate_body(function, results) : t.translate_blocks(function, results));
   for (size_t i = 0; i < results.size(); ++i) t.out.outputs.push_back({fmt::format("{}result{}", prefix, i), results[i]});
   return {};
 }
@@ -75,6 +74,16 @@ std::string xla_attribute(mlir::Block& body) {
     for (unsigned i = 0; i < function.getNumArguments() && found.empty(); ++i) found = find(function.getArgAttrDict(i));
     for (unsigned i = 0; i < function.getNumResults() && found.empty(); ++i) found = find(function.getResultAttrDict(i));
   }
+  return found;
+}
+
+/// Is one of the file's scatters or gathers the tensor dialect's?
+bool indexes_by_tensor(mlir::Block& body) {
+  bool found = false;
+  for (mlir::Operation& top : body)
+    top.walk([&](mlir::Operation* op) {
+      found = found || (op->getName().getDialectNamespace() == "tensor" && is_indexed(op->getName().getStringRef()));
+    });
   return found;
 }
 
@@ -126,9 +135,9 @@ void add_assertions(Translation& t) {
 
 }  // namespace
 
-Expected<Imported> import_stablehlo(const ParsedModule& parsed, const ImportOptions& options) {
+Expected<Imported> import_module(const ParsedModule& parsed, const ImportOptions& options) {
   Translation t(parsed, options);
-  t.out.format = "stablehlo";
+  t.out.format = indexes_by_tensor(parsed.body()) ? "tensor" : "stablehlo";
   t.xla_attribute = xla_attribute(parsed.body());
   std::vector<mlir::func::FuncOp> entries;
   for (mlir::Operation& op : parsed.body()) {
@@ -146,8 +155,11 @@ Expected<Imported> import_stablehlo(const ParsedModule& parsed, const ImportOpti
   if (t.out.kernels.empty()) {
     STREW_TRY(t.first_refusal());
     mlir::Operation* first = parsed.body().empty() ? nullptr : &parsed.body().front();
-    return invalid_argument(fmt::format(
-        "{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice in a public function", parsed.where(first)));
+    return invalid_argument(
+        fmt::format("{}: no stablehlo.scatter, gather, dynamic_slice or dynamic_update_slice, and no tensor.gather or "
+                    "tensor.scatter, in a public "
+                    "function",
+                    parsed.where(first)));
   }
   add_assertions(t);
   return std::move(t.out);

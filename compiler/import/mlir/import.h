@@ -1,4 +1,5 @@
-// The StableHLO front end (semantics.md section 7): scatter, gather, dynamic_slice, dynamic_update_slice.
+// The front end for MLIR's text (semantics.md section 7): StableHLO's scatter, gather, dynamic_slice and dynamic_update_slice, and the tensor
+// dialect's gather and scatter, with the operations around them.
 #pragma once
 
 #include "strew/import.h"
@@ -6,6 +7,6 @@
 namespace strew::inline v0 {
 
 class ParsedModule;
-Expected<Imported> import_stablehlo(const ParsedModule& parsed, const ImportOptions& options);
+Expected<Imported> import_module(const ParsedModule& parsed, const ImportOptions& options);
 
 }  // namespace strew::inline v0

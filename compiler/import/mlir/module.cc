@@ -1,44 +1,21 @@
-// The entry point of libstrew_import_mlir: parses the text, determines by its dialect which front end reads it, and calls that front end.
-// To add a front end for another dialect, add one row to kFrontEnds. Every failure, exceptions included, is returned as an error message of
-// one line. Tested by tests/error/stablehlo_error_test.cc and tests/error/tensor_error_test.cc.
+// The entry point of libstrew_import_mlir: parses the text and translates it. Every failure, exceptions included, is returned as an error
+// message of one line. Tested by tests/error/stablehlo_error_test.cc and tests/error/tensor_error_test.cc.
 #include "base/module.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 
 #include "base/own_stack.h"
 #include "compiler/import/mlir/import.h"
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir_module.h"
-#include "compiler/import/tensor/import.h"
 #include "strew/export.h"
 #include "strew/import.h"
 
 namespace strew::inline v0 {
 namespace {
-
-struct FrontEnd {
-  std::string_view dialect;
-  Expected<Imported> (*import)(const ParsedModule& parsed, const ImportOptions& options);
-};
-constexpr std::array kFrontEnds{FrontEnd{"stablehlo", import_stablehlo}, FrontEnd{"tensor", import_tensor}};
-
-/// The front end whose dialect the file uses. If there are several, the last row of the table wins: the front end for tensor also reads
-/// elementwise stablehlo operations.
-const FrontEnd* front_end_of(mlir::Block& body) {
-  const FrontEnd* found = &kFrontEnds.front();
-  for (mlir::Operation& top : body) {
-    top.walk([&](mlir::Operation* op) {
-      for (const FrontEnd& candidate : kFrontEnds)
-        if (&candidate > found && op->getName().getDialectNamespace() == llvm::StringRef(candidate.dialect)) found = &candidate;
-      return found == &kFrontEnds.back() ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
-    });
-  }
-  return found;
-}
 
 /// Makes the message one line of printable text, since MLIR quotes pieces of the file in its messages.
 Status one_line(const Status& status) {
@@ -51,7 +28,7 @@ Status one_line(const Status& status) {
 
 Expected<Imported> import_parsed(std::string_view text, const std::string& path, const ImportOptions& options) {
   STREW_ASSIGN(const std::unique_ptr<ParsedModule> parsed, ParsedModule::parse(text, path));
-  return front_end_of(parsed->body())->import(*parsed, options);
+  return import_module(*parsed, options);
 }
 
 /// The parser and MLIR's destructors recurse once per bracket. prescan allows a depth of kMaxBracketDepth, which takes less than 1 MiB.

@@ -6,6 +6,7 @@
 
 #include "compiler/import/mlir/translation.h"
 #include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/tensor/op_list.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -17,7 +18,8 @@ Status import_call(Translation& t, mlir::Operation* op) { return t.translate_cal
 const OpRow* find_op(llvm::StringRef name) {
   static constexpr OpRow kCall{"func.call", import_call};
   if (name == kCall.name) return &kCall;
-  return find_stablehlo_op(name);
+  const OpRow* row = find_stablehlo_op(name);
+  return row != nullptr ? row : find_tensor_op(name);
 }
 
 bool is_indexed(llvm::StringRef name) {

@@ -19,6 +19,14 @@ std::string region_name(mlir::Operation* op, unsigned region) {
   return op->getNumRegions() == 1 ? "body" : fmt::format("body_{}", region);
 }
 
+/// Is `op` the last operation of the block, which hands values to the operation around it (stablehlo.return, scf.yield) or to other blocks
+/// (cf.br)?
+bool ends_region(mlir::Operation& op, mlir::Block& block) {
+  const llvm::StringRef name = op.getName().stripDialect();
+  const bool hands_over = name == "return" || name == "yield" || name == "condition" || op.getNumSuccessors() > 0;
+  return &op == &block.back() && hands_over && op.getNumResults() == 0 && op.getNumRegions() == 0;
+}
+
 bool holds_kernels(mlir::Region& region) {
   bool found = false;
   region.walk([&](mlir::Operation* op) {
@@ -28,17 +36,21 @@ bool holds_kernels(mlir::Region& region) {
   return found;
 }
 
-}  // namespace
-
-void Translation::add_opaque_value(mlir::Value from, int opaque, int result) {
+Value opaque_value(mlir::Type from, int opaque, int result) {
   Value value;
   value.kind = ValueKind::opaque;
   value.index = opaque;
   value.result = result;
-  Expected<TensorType> type = tensor_type(from.getType());
+  Expected<TensorType> type = value_type(from);
   value.is_typed = type.ok();
   if (type.ok()) value.type = std::move(*type);
-  bind(from, add_value(std::move(value)));
+  return value;
+}
+
+}  // namespace
+
+void Translation::add_opaque_value(mlir::Value from, int opaque, int result) {
+  bind(from, add_value(opaque_value(from.getType(), opaque, result)));
 }
 
 Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
@@ -81,12 +93,11 @@ Status Translation::add_opaque(mlir::Operation* op, std::string reason) {
 
 Status Translation::translate_region(mlir::Region& region, int opaque, int& next_result) {
   for (mlir::Block& block : region)
-    for (const mlir::BlockArgument argument : block.getArguments()) add_opaque_value(argument, opaque, next_result++);
+    for (const mlir::BlockArgument argument : block.getArguments())
+      if (!is_bound(argument)) add_opaque_value(argument, opaque, next_result++);
   for (mlir::Block& block : region) {
     for (mlir::Operation& op : block) {
-      const bool is_return =
-          &op == &block.back() && op.getNumResults() == 0 && op.getNumRegions() == 0 && op.getName().stripDialect() == "return";
-      if (!is_return) {
+      if (!ends_region(op, block)) {
         STREW_TRY(translate(&op));
         continue;
       }
@@ -94,6 +105,19 @@ Status Translation::translate_region(mlir::Region& region, int opaque, int& next
         if (is_bound(value)) out.opaques[static_cast<size_t>(opaque)].yields.push_back(scopes_.back().lookup(value));
     }
   }
+  return {};
+}
+
+Status Translation::translate_blocks(mlir::func::FuncOp function, std::vector<int>& results) {
+  const int number = static_cast<int>(out.opaques.size());
+  Opaque opaque;
+  opaque.operation = function->getName().getStringRef().str();
+  opaque.location = location(function);
+  opaque.reason = "has several blocks, and which of them run is known at the call only";
+  out.opaques.push_back(std::move(opaque));
+  int next_result = 0;
+  STREW_TRY(translate_region(function.getBody(), number, next_result));
+  for (const mlir::Type type : function.getResultTypes()) results.push_back(add_value(opaque_value(type, number, next_result++)));
   return {};
 }
 

@@ -10,9 +10,11 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <mlir/AsmParser/AsmParser.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/ControlFlow/IR/ControlFlow.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
 #include <mlir/Dialect/Math/IR/Math.h>
 #include <mlir/Dialect/Quant/IR/Quant.h>
+#include <mlir/Dialect/SCF/IR/SCF.h>
 #include <mlir/IR/BuiltinOps.h>
 #include <mlir/IR/Diagnostics.h>
 
@@ -69,7 +71,8 @@ Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view tex
   context->loadDialect<mlir::func::FuncDialect, mlir::quant::QuantDialect>();
   load_shim_dialects(*context);
   mlir::DialectRegistry when_met;  // the parser loads a dialect at its first operation
-  when_met.insert<mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  when_met.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
+  register_boundary_dialects(when_met);
   context->appendDialectRegistry(when_met);
 
   // The lexer stops at a terminating zero, so the text is copied into a buffer that ends with one.

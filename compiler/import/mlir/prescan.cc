@@ -1,7 +1,7 @@
 // MLIR's parser recurses once per bracket and has no limit of its own: attributes nested 8000 deep, or modules nested 4000 deep, overflow
 // an 8 MB stack. So prescan counts brackets first, outside strings and comments. Each kind of bracket has its own counter, which never goes
-// below zero: the '>' of '->' and '>=' is no bracket, and surplus closing brackets must not hide opening ones of another kind. Affine maps
-// are refused, because the parser recurses in them without brackets (a chain of minus signs), and no importer needs them.
+// below zero: the '>' of '->' and '>=' is no bracket, and surplus closing brackets must not hide opening ones of another kind. The length of
+// affine maps is bounded, because the parser recurses in them without brackets (a chain of minus signs).
 //
 // The length of names is bounded because the parser splits a shape one extent at a time and scans the rest of "x1x1x1..." again for each
 // extent: a rank of 100,000 took two minutes. Tested by tests/error/stablehlo_error_test.cc.
@@ -58,8 +58,18 @@ class Prescan {
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word.size() > kMaxNameLength)
       return fail(fmt::format("a name of {} characters, expected at most {}", word.size(), kMaxNameLength));
-    if (word == "affine_map" || word == "affine_set") return fail(fmt::format("'{}' is not read here", word));
-    return {};
+    return word == "affine_map" || word == "affine_set" ? check_affine(word) : Status();
+  }
+
+  /// The text from here to the end of the map: the '>' that closes the first '<'.
+  Status check_affine(std::string_view word) const {
+    int depth = 0;
+    for (size_t at = at_; at < text_.size() && at - at_ <= kMaxNameLength; ++at) {
+      const char c = text_[at], before = text_[at - 1], after = at + 1 < text_.size() ? text_[at + 1] : '\0';
+      if (c == '<' && after != '=') ++depth;
+      if (c == '>' && before != '-' && after != '=' && --depth <= 0) return {};
+    }
+    return fail(fmt::format("'{}' does not end within {} characters", word, kMaxNameLength));
   }
 
   Status bracket(char c) {

@@ -8,6 +8,10 @@
 #include <mlir/IR/DialectImplementation.h>
 #include <mlir/IR/OpImplementation.h>
 
+#include <array>
+#include <utility>
+
+#include "compiler/import/mlir/boundary_form.h"
 #include "compiler/import/mlir/shim_forms.h"
 #include "compiler/import/tensor/forms.h"
 
@@ -69,10 +73,32 @@ class TensorShim final : public ShimDialect {
   std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override { return tensor_form(name); }
 };
 
+/// Dialects none of whose operations is read, but for linalg.fill: all have the boundary form.
+constexpr std::array kBoundaries{"affine",     "bufferization", "complex",       "flow", "index",   "linalg", "memref", "mesh",
+                                 "ml_program", "shape",         "sparse_tensor", "tosa", "torch_c", "ub",     "util",   "vector"};
+
+template <size_t Number>
+class BoundaryShim final : public ShimDialect {
+ public:
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BoundaryShim)
+  static llvm::StringRef getDialectNamespace() { return kBoundaries[Number]; }
+  explicit BoundaryShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<BoundaryShim>()) {}
+  std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef) const override { return ParseOpHook(boundary_form); }
+};
+
+template <size_t... Number>
+void insert_boundaries(mlir::DialectRegistry& registry, std::index_sequence<Number...>) {
+  (registry.insert<BoundaryShim<Number>>(), ...);
+}
+
 }  // namespace
 
 void load_shim_dialects(mlir::MLIRContext& context) {
   context.loadDialect<StablehloShim, ChloShim, MhloShim, SdyShim, TensorShim>();
+}
+
+void register_boundary_dialects(mlir::DialectRegistry& registry) {
+  insert_boundaries(registry, std::make_index_sequence<kBoundaries.size()>());
 }
 
 }  // namespace strew::inline v0

@@ -81,15 +81,12 @@ ParseResult parse_value(OpAsmParser& parser, mlir::Attribute& value) {
   return success();
 }
 
-bool on_new_line(const char* from, const char* to) { return llvm::StringRef(from, to - from).contains('\n'); }
-
 /// Parses the operands, the "key = value" items, and whatever else stands before the attributes, the types or a region.
 ParseResult parse_items(OpAsmParser& parser, OperationState& state, Operands& operands) {
   const char* last = text_ahead(parser).data();
   for (;;) {
     const llvm::StringRef ahead = text_ahead(parser);
-    if (ahead.starts_with(":") || ahead.starts_with("{") || ahead.starts_with("}") || ahead.empty()) return success();
-    if (ahead.starts_with("loc(") || (on_new_line(last, ahead.data()) && starts_operation(ahead))) return success();
+    if (ahead.starts_with(":") || ahead.starts_with("{") || ends_operation(ahead, last)) return success();
     llvm::StringRef key;
     if (mlir::OptionalParseResult region = parse_region_here(parser, state); region.has_value()) {
       if (failed(*region)) return failure();

@@ -89,17 +89,7 @@ ParseResult skip_token(OpAsmParser& parser, UnresolvedOperands* operands) {
   return failure();
 }
 
-}  // namespace
-
-llvm::StringRef text_ahead(OpAsmParser& parser) { return parser.getCurrentLocation().getPointer(); }
-
-bool is_integer_list(llvm::StringRef text) {
-  if (!text.consume_front("[")) return false;
-  const llvm::StringRef rest =
-      text.drop_while([](char c) { return llvm::isDigit(c) || llvm::isSpace(c) || c == ',' || c == '-'; });
-  return rest.starts_with("]");
-}
-
+/// Is there a pretty or generic operation at the start of the text?
 bool starts_operation(llvm::StringRef text) {
   if (text.starts_with("^") || text.starts_with("return")) return true;
   if (text.starts_with("\"")) {
@@ -115,7 +105,24 @@ bool starts_operation(llvm::StringRef text) {
   return !word.empty() && llvm::isAlpha(word.front()) && word.contains('.');
 }
 
-ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands) {
+}  // namespace
+
+llvm::StringRef text_ahead(OpAsmParser& parser) { return parser.getCurrentLocation().getPointer(); }
+
+bool is_integer_list(llvm::StringRef text) {
+  if (!text.consume_front("[")) return false;
+  const llvm::StringRef rest =
+      text.drop_while([](char c) { return llvm::isDigit(c) || llvm::isSpace(c) || c == ',' || c == '-'; });
+  return rest.starts_with("]");
+}
+
+bool ends_operation(llvm::StringRef ahead, const char* last) {
+  if (ahead.empty() || ahead.starts_with("}") || ahead.starts_with("loc(")) return true;
+  const bool is_on_new_line = llvm::StringRef(last, static_cast<size_t>(ahead.data() - last)).contains('\n');
+  return is_on_new_line && starts_operation(ahead);
+}
+
+ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands, bool in_all_brackets) {
   llvm::SmallVector<int> open;
   do {
     const int kind = take_open(parser);
@@ -124,8 +131,8 @@ ParseResult skip_piece(OpAsmParser& parser, UnresolvedOperands* operands) {
     } else if (!open.empty() && take_close(parser, open.back())) {
       open.pop_back();
     } else if (open.empty() || failed(parser.parseOptionalColon())) {
-      const bool in_round = llvm::all_of(open, [](int each) { return each == 0; });
-      if (skip_token(parser, in_round ? operands : nullptr)) return failure();
+      const bool is_taken = in_all_brackets || llvm::all_of(open, [](int each) { return each == 0; });
+      if (skip_token(parser, is_taken ? operands : nullptr)) return failure();
     }
   } while (!open.empty());
   return success();

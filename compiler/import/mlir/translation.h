@@ -41,6 +41,8 @@ class Translation {
   void begin_function(std::string name);
   /// Translates the function's operations. `results` become the numbers of the values that the function returns.
   Status translate_body(mlir::func::FuncOp function, std::vector<int>& results);
+  /// The same of a function of several blocks. Which of them run is not known, so the results are those of an opaque operation.
+  Status translate_blocks(mlir::func::FuncOp function, std::vector<int>& results);
   /// Translates a call of a private function by translating its body in place.
   Status translate_call(mlir::func::CallOp call);
 
@@ -58,7 +60,7 @@ class Translation {
   Status add_compute(mlir::Operation* from, Compute compute);
   /// Adds one of several Computes that together are an operation, with its arguments and its one result, and returns the result's number.
   int add_step(mlir::Operation* from, Compute compute);
-  /// Adds a value that strew does not compute: result `result` of opaque operation `opaque`. The type is unknown if it is no ranked tensor.
+  /// Adds a value that strew does not compute: result `result` of opaque operation `opaque`. The type is unknown if it is neither a ranked tensor nor a scalar.
   void add_opaque_value(mlir::Value from, int opaque, int result);
   /// Why the first operation that is a scatter or gather, or an argument of a function, was refused.
   const Status& first_refusal() const { return first_refusal_; }

@@ -103,6 +103,12 @@ Expected<TensorType> tensor_type(mlir::Type type) {
   return out;
 }
 
+Expected<TensorType> value_type(mlir::Type type) {
+  if (!type.isIntOrIndexOrFloat() && !llvm::isa<mlir::ComplexType>(type)) return tensor_type(type);
+  STREW_ASSIGN(const DType dtype, element_dtype(type));
+  return TensorType{dtype, {}, {}};
+}
+
 mlir::Type element_of(mlir::Type type) {
   const auto tensor = llvm::dyn_cast<mlir::TensorType>(type);
   return tensor ? tensor.getElementType() : mlir::Type();

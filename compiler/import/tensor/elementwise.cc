@@ -1,3 +1,5 @@
+// Elementwise operations of arith and math, on tensors and on scalars: a Compute that maps one function over its operands.
+//
 // arith's integer types have no signedness: `divui` is an unsigned division of i32. strew's i32 is signed, so an unsigned operation gets
 // its operands through a bitcast to u32, and its result is cast back. i1 becomes bool. On bool strew's add is `or`, whereas arith's addi on
 // i1 is xor, and arith's signed operations read true as -1.
@@ -5,19 +7,18 @@
 // Where arith leaves the result undefined (poison: division by zero, a shift that is too far, a float out of range of the integer type),
 // semantics.md section 4 defines it. fastmath flags allow deviations but do not require them, so they are ignored. Tested by
 // tests/unit/tensor_compute_test.cc.
-#include "compiler/import/tensor/elementwise.h"
-
 #include <fmt/format.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
 
 #include <array>
+#include <optional>
 
-#include "compiler/import/mlir/attributes.h"
-#include "compiler/import/mlir/literals.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
-#include "compiler/import/stablehlo/scalar_op.h"
+#include "compiler/import/tensor/op_list.h"
+#include "strew/verify.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -108,8 +109,6 @@ constexpr std::array kRows{
 std::optional<Row> row_of(llvm::StringRef name) {
   for (const Row& row : kRows)
     if (row.name == name) return row;
-  if (const std::optional<ExprOp> op = stablehlo_node(name))
-    return Row{name, *op, *op == ExprOp::convert ? Form::convert : Form::plain};
   return std::nullopt;
 }
 
@@ -290,48 +289,61 @@ class Appender {
   DType result_;
 };
 
+/// The extents of a ranked tensor; those of a scalar are none.
+std::optional<llvm::ArrayRef<int64_t>> extents_of(mlir::Type type) {
+  if (const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type)) return tensor.getShape();
+  if (type.isIntOrIndexOrFloat()) return llvm::ArrayRef<int64_t>();
+  return std::nullopt;
+}
+
+/// The operands must have the result's shape; only the condition of a select may be a scalar.
 Status same_shape(mlir::Operation* op) {
-  const auto result = llvm::dyn_cast<mlir::RankedTensorType>(op->getResult(0).getType());
-  if (!result) return invalid_argument(fmt::format("result {}, expected a ranked tensor", text_of(op->getResult(0).getType())));
+  const mlir::Type result = op->getResult(0).getType();
+  const auto expected = extents_of(result);
+  if (!expected) return invalid_argument(fmt::format("result {}, expected a ranked tensor", text_of(result)));
   for (const mlir::Type type : op->getOperandTypes()) {
-    const auto operand = llvm::dyn_cast<mlir::RankedTensorType>(type);
-    if (!operand || operand.getShape() != result.getShape())
+    const auto extents = extents_of(type);
+    const bool is_condition = op->getName().getStringRef() == "arith.select" && type.isInteger(1);
+    if (!is_condition && extents != expected)
       return invalid_argument(
           fmt::format("operand {}, expected a tensor of the result's shape, {}", text_of(type), text_of(result)));
   }
   return {};
 }
 
-}  // namespace
-
-bool is_elementwise(mlir::Operation* op) { return row_of(op->getName().getStringRef()).has_value(); }
-
-bool is_constant(mlir::Operation* op) {
-  const llvm::StringRef name = op ? op->getName().getStringRef() : llvm::StringRef();
-  return name == "arith.constant" || name == "stablehlo.constant";
-}
-
-Expected<int32_t> append_elementwise(mlir::Operation* op, const std::vector<int32_t>& args, Expr& expr) {
+Status read_elementwise(mlir::Operation* op, Compute& compute) {
   const std::optional<Row> row = row_of(op->getName().getStringRef());
   if (!row) return internal_error("no elementwise operation");
   const int arity = row->form == Form::cmpi || row->form == Form::cmpf ? 2 : info(row->op).arity;
-  if (static_cast<int>(args.size()) != arity || op->getNumResults() != 1 || op->getNumRegions() != 0)
-    return invalid_argument(
-        fmt::format("{} operands and {} results, expected {} and 1", args.size(), op->getNumResults(), arity));
+  const unsigned operands = op->getNumOperands();
+  if (static_cast<int>(operands) != arity || op->getNumResults() != 1 || op->getNumRegions() != 0)
+    return invalid_argument(fmt::format("{} operands and {} results, expected {} and 1", operands, op->getNumResults(), arity));
   STREW_TRY(same_shape(op));
-  STREW_ASSIGN(const DType result, element_dtype(element_of(op->getResult(0).getType())));
-  return Appender(op, expr, result).run(*row, args);
+  STREW_ASSIGN(const TensorType result, value_type(op->getResult(0).getType()));
+  std::vector<int32_t> arguments;
+  for (unsigned i = 0; i < operands; ++i) {
+    STREW_ASSIGN(const TensorType type, value_type(op->getOperand(i).getType()));
+    ExprNode node;
+    node.op = ExprOp::extra;
+    node.dtype = type.dtype;
+    node.index = static_cast<int32_t>(i);
+    compute.function.nodes.push_back(std::move(node));
+    arguments.push_back(static_cast<int32_t>(i));
+  }
+  STREW_ASSIGN(const int32_t last, Appender(op, compute.function, result.dtype).run(*row, std::move(arguments)));
+  compute.function.results = {last};
+  compute.results = {result};
+  return verify(compute.function, 1, 0, static_cast<int>(operands));
 }
 
-Expected<std::optional<Scalar>> splat_of(mlir::Value value) {
-  mlir::Operation* op = value.getDefiningOp();
-  if (!is_constant(op)) return std::optional<Scalar>();
-  auto dense = llvm::dyn_cast_or_null<mlir::DenseElementsAttr>(Attributes(op).get("value"));
-  if (!dense || !dense.isSplat() || dense.getType() != value.getType()) return std::optional<Scalar>();
-  STREW_ASSIGN(const TensorType type, tensor_type(value.getType()));
-  const auto scalar = mlir::RankedTensorType::get({}, dense.getElementType());
-  STREW_ASSIGN(const Constant one, constant_from(dense.resizeSplat(scalar), TensorType{type.dtype, {}, {}}));
-  return std::optional<Scalar>(scalar_of(one));
+}  // namespace
+
+bool is_arith(llvm::StringRef name) { return row_of(name).has_value(); }
+
+Status import_arith(Translation& t, mlir::Operation* op) {
+  Compute compute;
+  STREW_TRY(t.parsed.at(op, read_elementwise(op, compute)));
+  return t.add_compute(op, std::move(compute));
 }
 
 }  // namespace strew::inline v0

@@ -4,12 +4,16 @@
 // The RFC's, in which the dims and `unique` are optional and the types are written in the order of the operands:
 //   tensor.gather %s[%i] gather_along_dimension(1) : S[I] -> R
 //   tensor.scatter %u into %d[%i] coordinates = [1] : U into D[I] -> R
-// Each part of an operation may come in either spelling. MLIR's own tensor dialect parses only the first, so it is not loaded.
+// Each part of an operation may come in either spelling. MLIR's own tensor dialect parses only the first, so it is not loaded, and the other
+// operations of the dialect have the forms that are here: extract_slice one of its own, and all others the boundary form.
 // Tested by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/tensor/forms.h"
 
 #include <mlir/IR/Builders.h>
+#include <mlir/IR/BuiltinTypes.h>
 #include <mlir/IR/OpImplementation.h>
+
+#include "compiler/import/mlir/boundary_form.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -103,9 +107,34 @@ ParseResult parse_form(OpAsmParser& parser, OperationState& state, bool is_scatt
   return parser.resolveOperands(operands, inputs, place, state.operands);
 }
 
-ParseResult refuse_form(OpAsmParser& parser, OperationState&) {
-  return parser.emitError(parser.getNameLoc(), "is not read here, expected tensor.gather or tensor.scatter");
+/// Parses: extract_slice %t[0, %o] [2, 4] [1, 1] : A to B. As in the generic form, a number that is an operand is kDynamic in its list.
+ParseResult extract_slice_form(OpAsmParser& parser, OperationState& state) {
+  OpAsmParser::UnresolvedOperand source;
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> numbers;
+  mlir::Type from, to;
+  if (parser.parseOperand(source)) return failure();
+  for (const llvm::StringRef name : {"static_offsets", "static_sizes", "static_strides"}) {
+    llvm::SmallVector<int64_t> list;
+    const auto item = [&]() -> ParseResult {
+      const mlir::OptionalParseResult operand = parser.parseOptionalOperand(numbers.emplace_back());
+      if (operand.has_value()) {
+        list.push_back(mlir::ShapedType::kDynamic);
+        return *operand;
+      }
+      numbers.pop_back();
+      return parser.parseInteger(list.emplace_back());
+    };
+    if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, item)) return failure();
+    state.addAttribute(name, parser.getBuilder().getDenseI64ArrayAttr(list));
+  }
+  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(from) || parser.parseKeyword("to") ||
+      parser.parseType(to))
+    return failure();
+  state.addTypes(to);
+  return failure(failed(parser.resolveOperand(source, from, state.operands)) ||
+                 failed(parser.resolveOperands(numbers, parser.getBuilder().getIndexType(), state.operands)));
 }
+
 ParseResult gather_form(OpAsmParser& parser, OperationState& state) { return parse_form(parser, state, false); }
 ParseResult scatter_form(OpAsmParser& parser, OperationState& state) { return parse_form(parser, state, true); }
 
@@ -114,7 +143,8 @@ ParseResult scatter_form(OpAsmParser& parser, OperationState& state) { return pa
 std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name) {
   if (name == "tensor.gather") return mlir::Dialect::ParseOpHook(gather_form);
   if (name == "tensor.scatter") return mlir::Dialect::ParseOpHook(scatter_form);
-  return mlir::Dialect::ParseOpHook(refuse_form);
+  if (name == "tensor.extract_slice") return mlir::Dialect::ParseOpHook(extract_slice_form);
+  return mlir::Dialect::ParseOpHook(boundary_form);
 }
 
 }  // namespace strew::inline v0

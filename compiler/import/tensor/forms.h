@@ -1,4 +1,5 @@
-// Parse hooks for the textual forms of tensor.gather and tensor.scatter, in upstream's spelling and in the RFC's.
+// Parse hooks for the textual forms of the tensor dialect: tensor.gather and tensor.scatter in upstream's spelling and in the RFC's, and the
+// other operations.
 #pragma once
 
 #include <mlir/IR/Dialect.h>

@@ -1,4 +1,4 @@
-// tensor.gather and tensor.scatter index a tensor (source or dest) in the dims `dims`, with one coordinate each; all other dims are full
+// tensor.gather and tensor.scatter: kernels. They index a tensor (source or dest) in the dims `dims`, with one coordinate each; all other dims are full
 // slices. The small tensor (result or source) has the dims of the indices without the last one, followed by the dims of the indexed tensor,
 // which at `dims` are 1 or, in the rank-reduced form, absent. MLIR compares these types exactly, `?` included, and so does this file;
 // tests/oracle/mlir_tensor.py compares the two.
@@ -6,8 +6,6 @@
 // In the RFC's spelling a gather over all dims may leave `dims` out. The RFC also shows a gather that leaves out the only dim of a slice:
 // there the unit dims of the small tensor tell which dim it is. If they do not, the operation is ambiguous and is refused. Tested by
 // tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
-#include "compiler/import/tensor/indexed.h"
-
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinAttributes.h>
 #include <mlir/IR/BuiltinTypes.h>
@@ -16,8 +14,10 @@
 #include <numeric>
 
 #include "compiler/import/mlir/attributes.h"
+#include "compiler/import/mlir/translation.h"
 #include "compiler/import/mlir/types.h"
 #include "compiler/import/tensor/forms.h"
+#include "compiler/import/tensor/op_list.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -162,59 +162,60 @@ Status check_counts(mlir::Operation* op, unsigned operands) {
                                       op->getNumResults(), op->getNumRegions(), operands));
 }
 
-}  // namespace
-
-Expected<TensorGather> read_tensor_gather(mlir::Operation* op) {
+Expected<Gather> read_gather(mlir::Operation* op) {
   STREW_TRY(check_counts(op, 2));
-  TensorGather out;
-  out.op = op;
-  out.source = op->getOperand(0);
-  out.indices = op->getOperand(1);
   Access a{.dims_name = "gather_dims", .indexed_name = "source", .small_name = "result"};
-  STREW_TRY(read_access(op, out.source.getType(), out.indices.getType(), op->getResult(0).getType(), a));
-  Gather& g = out.gather;
-  g.operand = a.indexed;
-  g.indices = a.indices;
-  g.result = a.small;
-  g.dims.offset_dims = window_dims(a);
-  if (a.reduced) g.dims.collapsed_slice_dims = a.dims;
-  g.dims.start_index_map = a.dims;
-  g.dims.index_vector_dim = a.indices.rank() - 1;
-  g.slice_sizes = a.indexed.dims;
-  for (const int64_t d : a.dims) g.slice_sizes[static_cast<size_t>(d)] = 1;
-  g.oob = OobPolicy::undefined;
-  out.dims = std::move(a.dims);
+  STREW_TRY(read_access(op, op->getOperand(0).getType(), op->getOperand(1).getType(), op->getResult(0).getType(), a));
+  Gather out;
+  out.operand = a.indexed;
+  out.indices = a.indices;
+  out.result = a.small;
+  out.dims.offset_dims = window_dims(a);
+  if (a.reduced) out.dims.collapsed_slice_dims = a.dims;
+  out.dims.start_index_map = a.dims;
+  out.dims.index_vector_dim = a.indices.rank() - 1;
+  out.slice_sizes = a.indexed.dims;
+  for (const int64_t d : a.dims) out.slice_sizes[static_cast<size_t>(d)] = 1;
+  out.oob = OobPolicy::undefined;
   return out;
 }
 
-Expected<TensorScatter> read_tensor_scatter(mlir::Operation* op) {
+Expected<Scatter> read_scatter(mlir::Operation* op) {
   STREW_TRY(check_counts(op, 3));
-  TensorScatter out;
-  out.op = op;
-  out.source = op->getOperand(0);
-  out.dest = op->getOperand(1);
-  out.indices = op->getOperand(2);
+  const mlir::Type source = op->getOperand(0).getType(), dest = op->getOperand(1).getType();
   Access a{.dims_name = "scatter_dims", .indexed_name = "dest", .small_name = "source"};
-  STREW_TRY(read_access(op, out.dest.getType(), out.indices.getType(), out.source.getType(), a));
+  STREW_TRY(read_access(op, dest, op->getOperand(2).getType(), source, a));
   if (!a.unique && !a.rfc)
     return invalid_argument("requires 'unique' attribute to be set (only the RFC's spelling may leave it out)");
-  if (op->getResult(0).getType() != out.dest.getType())
-    return invalid_argument(fmt::format("result {}, expected the type of dest, {}", text_of(op->getResult(0).getType()),
-                                        text_of(out.dest.getType())));
-  Scatter& s = out.scatter;
-  s.operands = {a.indexed};
-  s.indices = a.indices;
-  s.updates = {a.small};
-  s.results = {a.indexed};
-  s.dims.update_window_dims = window_dims(a);
-  if (a.reduced) s.dims.inserted_window_dims = a.dims;
-  s.dims.scatter_dims_to_operand_dims = a.dims;
-  s.dims.index_vector_dim = a.indices.rank() - 1;
-  s.oob = OobPolicy::undefined;
-  s.unique_indices = a.unique;
-  out.unique = a.unique;
-  out.dims = std::move(a.dims);
+  if (op->getResult(0).getType() != dest)
+    return invalid_argument(
+        fmt::format("result {}, expected the type of dest, {}", text_of(op->getResult(0).getType()), text_of(dest)));
+  Scatter out;
+  out.operands = {a.indexed};
+  out.indices = a.indices;
+  out.updates = {a.small};
+  out.results = {a.indexed};
+  out.dims.update_window_dims = window_dims(a);
+  if (a.reduced) out.dims.inserted_window_dims = a.dims;
+  out.dims.scatter_dims_to_operand_dims = a.dims;
+  out.dims.index_vector_dim = a.indices.rank() - 1;
+  out.oob = OobPolicy::undefined;
+  out.unique_indices = a.unique;
   return out;
+}
+
+}  // namespace
+
+Status import_tensor_gather(Translation& t, mlir::Operation* op) {
+  Expected<Gather> gather = read_gather(op);
+  if (!gather.ok()) return t.parsed.at(op, gather.status());
+  return t.add_kernel(op, std::move(*gather), {t.operand(op, 0), t.operand(op, 1)});
+}
+
+Status import_tensor_scatter(Translation& t, mlir::Operation* op) {
+  Expected<Scatter> scatter = read_scatter(op);
+  if (!scatter.ok()) return t.parsed.at(op, scatter.status());
+  return t.add_kernel(op, std::move(*scatter), {t.operand(op, 1), t.operand(op, 2), t.operand(op, 0)});
 }
 
 }  // namespace strew::inline v0

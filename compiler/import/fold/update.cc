@@ -1,0 +1,307 @@
+// The update idiom: a gather, elementwise operations on what it gathers, and a scatter that writes their results back to where they came from
+// (x[i] = f(x[i], u)). It becomes one scatter, whose combiner is f: the gathered element is the current value.
+//
+// The scatter alone gives the same bits if
+// - it assigns, and both read the same operand at the same positions: the same index values, dimension numbers and windows;
+// - no two updates go to one destination. If two did, f would see what the first has written, whereas the gather read the value from before.
+//   The hint `unique_indices` promises this of positions, so windows must not overlap partly; a single position, and positions that batching
+//   dims separate, need no promise. The promise is about indices as the file has them, so it says nothing of those that a policy moves (clamp,
+//   wrap);
+// - where the scatter writes, the gather has read that element and no other. Positions that the scatter drops may gather anything. A gather
+//   with policy `error` must still report them, so it stays, unless the scatter reports them too;
+// - nothing else reads what is gathered or what is computed from it.
+//
+// The combiner needs an update tensor. If f reads nothing but what was gathered, it is a tensor of zeros that nobody reads. Tested by
+// tests/unit/fold_update_test.cc and tests/unit/tensor_compute_test.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/import/fold/region.h"
+#include "compiler/import/importer.h"
+#include "compiler/import/prune.h"
+#include "compiler/op/access_dims.h"
+#include "compiler/op/combiner.h"
+#include "strew/verify.h"
+
+namespace strew::inline v0::fold {
+namespace {
+
+/// "tensor.gather of line 2", from the location "FILE:2: tensor.gather"; another location as it is.
+std::string place(const std::string& location) {
+  const size_t name = location.rfind(": ");
+  if (name == std::string::npos) return location;
+  const size_t line = location.rfind(':', name - 1);
+  const std::string number = line == std::string::npos ? "" : location.substr(line + 1, name - line - 1);
+  const bool is_number = !number.empty() && number.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? location.substr(name + 2) + " of line " + number : location;
+}
+
+bool is_same_value(const Reader& reader, int a, int b) {
+  if (a == b) return true;
+  if (reader.type(a) != reader.type(b)) return false;
+  const Term term = reader.term(reader.elements_of(a));
+  return reader.is_value(term) && term == reader.term(reader.elements_of(b));
+}
+
+bool is_same_dim(const AccessDims::OperandDim& a, const AccessDims::OperandDim& b) {
+  return a.kind == b.kind && a.component == b.component && a.slices_dim == b.slices_dim && a.indices_dim == b.indices_dim &&
+         a.window == b.window;
+}
+
+bool is_same_position(const AccessDims::Position& a, const AccessDims::Position& b) {
+  return a.indices_dim == b.indices_dim && a.slices_dim == b.slices_dim && a.operand_dim == b.operand_dim;
+}
+
+/// One scatter and a gather that feeds it.
+class UpdateIdiom {
+ public:
+  UpdateIdiom(const FoldContext& context, int scatter, int gather, const ImportOptions& options)
+      : context_(context),
+        reader_(context.reader),
+        options_(options),
+        to_(context.kernel(scatter)),
+        from_(context.kernel(gather)),
+        scatter_(std::get<Scatter>(*to_.op)),
+        gather_(std::get<Gather>(*from_.op)),
+        written_(scatter_),
+        read_(gather_) {}
+
+  bool has_same_destination() const { return is_same_value(reader_, from_.arguments[0], to_.arguments[0]); }
+
+  /// Why the two are not one update; empty if they are. `readers`: how often the computation reads what is gathered at `value`.
+  std::string obstacle(int value, int readers) const {
+    const std::string gather = place(from_.location);
+    if (!has_same_destination()) return gather + " reads another tensor than the destination";
+    if (!has_same_dims()) return gather + " has other dims or windows";
+    if (!has_same_indices()) return gather + " has other indices";
+    if (!is_plain()) return gather + " is more than a gather of these elements";
+    if (!is_separate() && !scatter_.unique_indices)
+      return "no 'unique': where indices repeat, each update is computed from the value before the scatter and the last one "
+             "stays, "
+             "which is no fold";
+    if (!is_separate() && !has_unit_windows()) return "windows at different indices may overlap";
+    if (!policies_agree())
+      return fmt::format("policies {} of {} and {} of the scatter do not allow it", name(final_policy(from_, options_)), gather,
+                         name(final_policy(to_, options_)));
+    if (context_.uses.readers(value) != readers) return "the result of " + gather + " is read by another operation too";
+    return "";
+  }
+
+  /// What makes the destinations differ, for the note.
+  std::string uniqueness() const { return is_separate() ? "one update per destination" : "'unique'"; }
+
+ private:
+  bool has_same_indices() const {
+    const int a = from_.arguments[indices_slot(from_.op)], b = to_.arguments[indices_slot(to_.op)];
+    if (a == b) return true;
+    const Value &left = context_.imported.values[static_cast<size_t>(a)],
+                &right = context_.imported.values[static_cast<size_t>(b)];
+    if ((left.kind == ValueKind::stack) != (right.kind == ValueKind::stack)) return false;
+    if (left.kind == ValueKind::stack)
+      return std::equal(left.parts.begin(), left.parts.end(), right.parts.begin(), right.parts.end(), [&](int x, int y) {
+        return reader_.same(reader_.term(reader_.elements_of(x)), reader_.term(reader_.elements_of(y)));
+      });
+    for (size_t c = 0; c < read_.components.size(); ++c) {
+      const auto column = [&](int indices) {
+        return reader_.term(reader_.column(indices, read_.index_vector_dim, static_cast<int64_t>(c)));
+      };
+      if (!reader_.same(column(a), column(b))) return false;
+    }
+    return true;
+  }
+
+  bool has_same_dims() const {
+    return gather_.operand.dims == scatter_.operands[0].dims && gather_.indices == scatter_.indices &&
+           gather_.result.dims == scatter_.updates[0].dims && read_.index_vector_dim == written_.index_vector_dim &&
+           read_.components == written_.components && gather_.normalize_negative == scatter_.normalize_negative &&
+           std::equal(read_.operand.begin(), read_.operand.end(), written_.operand.begin(), written_.operand.end(),
+                      is_same_dim) &&
+           std::equal(read_.positions.begin(), read_.positions.end(), written_.positions.begin(), written_.positions.end(),
+                      is_same_position);
+  }
+
+  /// Does the gather give the operand's elements as they are, and neither kernel ask for more than its op says?
+  bool is_plain() const {
+    const DType dtype = gather_.operand.dtype;
+    return gather_.expr.empty() && gather_.extras.empty() && gather_.result.dtype == dtype &&
+           scatter_.operands[0].dtype == dtype && scatter_.results[0].dtype == dtype && from_.slice_sizes < 0 &&
+           from_.non_negative.empty() && to_.non_negative.empty();
+  }
+
+  /// Do positions go to different parts of the operand, whatever the indices are?
+  bool is_separate() const {
+    return std::all_of(written_.positions.begin(), written_.positions.end(), [&](const AccessDims::Position& position) {
+      return position.operand_dim >= 0 || scatter_.indices.dims[static_cast<size_t>(position.indices_dim)] == 1;
+    });
+  }
+
+  /// Is each window inside the operand or outside as a whole, and are two of them the same or disjoint?
+  bool has_unit_windows() const {
+    return std::all_of(written_.components.begin(), written_.components.end(),
+                       [&](int64_t d) { return written_.operand[static_cast<size_t>(d)].window == 1; });
+  }
+
+  /// Wherever the scatter writes, has the gather read the same element; and is an error that the gather reports still reported?
+  bool policies_agree() const {
+    const OobPolicy reads = final_policy(from_, options_), writes = final_policy(to_, options_);
+    if (reads == OobPolicy::error) return writes == OobPolicy::error;
+    switch (writes) {
+      case OobPolicy::undefined:
+      case OobPolicy::error:
+      case OobPolicy::skip_window:
+        return true;  // only windows that are inside are written
+      case OobPolicy::skip_element:
+        return has_unit_windows() || reads == OobPolicy::fill_element || reads == OobPolicy::undefined;
+      case OobPolicy::clamp:
+        return is_separate() && reads == OobPolicy::clamp;
+      default:
+        return false;
+    }
+  }
+
+  const FoldContext& context_;
+  const Reader& reader_;
+  const ImportOptions& options_;
+  const ImportedKernel &to_, &from_;
+  const Scatter& scatter_;
+  const Gather& gather_;
+  const AccessDims written_, read_;
+};
+
+/// The kernel that gives `value` if it is a gather; else -1.
+int gather_of(const FoldContext& context, int value) {
+  const Value& v = context.imported.values[static_cast<size_t>(value)];
+  return v.kind == ValueKind::result && !is_scatter(context.kernel(v.index).op) ? v.index : -1;
+}
+
+/// A tensor of updates that nobody reads; -1 if its extents cannot be told: an open one must be that of a dim of the indices.
+int unread_update(const FoldContext& context, const Scatter& scatter, int indices) {
+  Value zeros;
+  zeros.kind = ValueKind::zeros;
+  zeros.type = scatter.updates[0];
+  const AccessDims dims(scatter);
+  for (size_t d = 0; d < zeros.type.dims.size(); ++d) {
+    if (zeros.type.dims[d] != kDynamic) continue;
+    if (zeros.like >= 0 || dims.slices[d].indices_dim < 0) return -1;
+    zeros.like = indices;
+    zeros.like_dim = static_cast<int>(dims.slices[d].indices_dim);
+  }
+  return context.uses.add_value(std::move(zeros));
+}
+
+/// "main" of "main_12": kernels of one function have its name, numbered.
+std::string stem(const std::string& name) {
+  const size_t end = name.find_last_not_of("0123456789");
+  const bool is_numbered = end != std::string::npos && end > 0 && end + 1 < name.size() && name[end] == '_';
+  return is_numbered ? name.substr(0, end) : name;
+}
+
+/// The conditions that the gather's kernel checked are now the scatter's, and so is its name, if both are named after one function.
+void take_over(ImportedKernel& to, const ImportedKernel& from) {
+  to.equal_extents.insert(to.equal_extents.end(), from.equal_extents.begin(), from.equal_extents.end());
+  for (const EqualScalars& condition : from.equal_scalars)
+    if (std::none_of(to.equal_scalars.begin(), to.equal_scalars.end(),
+                     [&](const EqualScalars& own) { return own.value == condition.value && own.other == condition.other; }))
+      to.equal_scalars.push_back(condition);
+  if (stem(to.name) == stem(from.name)) to.name = from.name;
+}
+
+/// Makes the region that computes the updates the scatter's combiner, with `gathered` as the current value. False if it cannot.
+bool fuse(const FoldContext& context, int number, const Region& region, int gathered) {
+  Scatter fused = std::get<Scatter>(*context.kernel(number).op);
+  const Frame frame(fused.updates[0].dims, AccessDims(fused));
+  std::vector<int> arguments = context.kernel(number).arguments;
+  const size_t slot = indices_slot(context.kernel(number).op) + 1;
+  const Expr assign = combine_graph(Op(fused));
+  GraphBuilder builder(context, frame, fused.extras);
+  builder.set(gathered, builder.push({ExprOp::current, fused.results[0].dtype, {}, 0, {}}));
+  int update = choose_update(context, frame, region, gathered);
+  if (update >= 0) {
+    fused.updates[0] = context.reader.type(update);
+    builder.set(update, builder.push({ExprOp::update, fused.updates[0].dtype, {}, 0, {}}));
+  } else {
+    update = unread_update(context, fused, arguments[slot - 1]);
+    if (update < 0) return false;
+  }
+  const auto computed = builder.build(region);
+  if (!computed) return false;
+  std::vector<int32_t> moved;
+  for (const ExprNode& node : assign.nodes) {  // the update, converted to the result's dtype
+    ExprNode copy = node;
+    for (int32_t& arg : copy.args) arg = moved[static_cast<size_t>(arg)];
+    moved.push_back(node.op == ExprOp::update ? *computed : builder.push(std::move(copy)));
+  }
+  builder.expr.results = {moved[static_cast<size_t>(assign.results[0])]};
+  fused.combiner = named_combiner(pruned(builder.expr));
+  fused.extras = builder.extras;
+  Expected<VerifiedOp> folded = VerifiedOp::of(std::move(fused));
+  if (!folded.ok()) return false;
+  arguments[slot] = update;
+  arguments.insert(arguments.end(), builder.added.begin(), builder.added.end());
+  context.kernel(number).op = std::move(folded).value();
+  context.uses.rewire(number, std::move(arguments), ComputeDisposition::fused);
+  return true;
+}
+
+}  // namespace
+
+int fold_update_idiom(const FoldContext& context, int number, const ImportOptions& options) {
+  ImportedKernel& kernel = context.kernel(number);
+  const auto* scatter = std::get_if<Scatter>(&*kernel.op);
+  if (scatter == nullptr || !scatter->combiner.empty() || scatter->operands.size() != 1 || scatter->init != InitKind::copy ||
+      scatter->accumulate != Accumulate::native)
+    return -1;
+  const int root = kernel.arguments[indices_slot(kernel.op) + 1];
+  const auto readers = static_cast<int>(std::count(kernel.arguments.begin(), kernel.arguments.end(), root));
+  const Region region = region_of(context, root, readers, scatter->updates[0].dims);
+  std::string why;
+  for (const auto& [leaf, count] : region.leaves) {
+    const int gather = gather_of(context, leaf);
+    if (region.values.empty() || gather < 0) continue;
+    const UpdateIdiom idiom(context, number, gather, options);
+    const std::string obstacle = idiom.obstacle(leaf, count);
+    if (why.empty() || idiom.has_same_destination()) why = obstacle;
+    if (!obstacle.empty()) continue;
+    const std::string note = fmt::format(
+        "fused with {} and {} elementwise operation{}: {}, the same destination and indices, no other reader",
+        place(context.kernel(gather).location), region.values.size(), region.values.size() == 1 ? "" : "s", idiom.uniqueness());
+    if (!fuse(context, number, region, leaf)) {
+      why = "its operations are not those of one combiner";
+      continue;
+    }
+    kernel.notes.push_back(note);
+    take_over(kernel, context.kernel(gather));
+    context.uses.rewire(gather, {}, ComputeDisposition::folded);
+    return gather;
+  }
+  if (!why.empty()) kernel.notes.push_back("not fused with the gather: " + why);
+  return -1;
+}
+
+void remove_merged_kernels(Imported& imported, const std::vector<int>& into) {
+  if (std::all_of(into.begin(), into.end(), [](int kernel) { return kernel < 0; })) return;
+  std::vector<int> number(into.size());
+  std::vector<ImportedKernel> kept;
+  for (size_t k = 0; k < into.size(); ++k) {
+    if (into[k] >= 0) continue;
+    number[k] = static_cast<int>(kept.size());
+    kept.push_back(std::move(imported.kernels[k]));
+  }
+  for (size_t k = 0; k < into.size(); ++k)
+    if (into[k] >= 0) number[k] = number[static_cast<size_t>(into[k])];
+  for (Value& value : imported.values) {
+    if (value.kind != ValueKind::result) continue;
+    const auto kernel = static_cast<size_t>(value.index);
+    value.index = number[kernel];
+    if (into[kernel] < 0) continue;
+    value = Value();  // what the gather gave: nobody reads it
+    value.kind = ValueKind::zeros;
+  }
+  for (Compute& compute : imported.computes)
+    if (compute.kernel >= 0) compute.kernel = number[static_cast<size_t>(compute.kernel)];
+  imported.kernels = std::move(kept);
+}
+
+}  // namespace strew::inline v0::fold

@@ -1,0 +1,34 @@
+// One row per operation that is not elementwise; find_tensor_op() asks elementwise.cc about the others. Tested by
+// tests/unit/tensor_import_test.cc.
+#include "compiler/import/tensor/op_list.h"
+
+#include <array>
+
+namespace strew::inline v0 {
+namespace {
+
+constexpr bool kIndexed = true;
+constexpr std::array kRows{
+    OpRow{"tensor.gather", import_tensor_gather, kIndexed},
+    OpRow{"tensor.scatter", import_tensor_scatter, kIndexed},
+    OpRow{"arith.constant", import_constant},
+    OpRow{"tensor.cast", import_cast},
+    OpRow{"tensor.dim", import_dim},
+    OpRow{"tensor.reshape", import_reshaped},
+    OpRow{"tensor.expand_shape", import_reshaped},
+    OpRow{"tensor.collapse_shape", import_reshaped},
+    OpRow{"tensor.extract_slice", import_extract_slice},
+    OpRow{"tensor.splat", import_filled},
+    OpRow{"linalg.fill", import_filled},
+};
+
+}  // namespace
+
+const OpRow* find_tensor_op(llvm::StringRef name) {
+  static constexpr OpRow kElementwise{"", import_arith};
+  for (const OpRow& row : kRows)
+    if (row.name == name) return &row;
+  return is_arith(name) ? &kElementwise : nullptr;
+}
+
+}  // namespace strew::inline v0

@@ -1,0 +1,25 @@
+// The list of operations of tensor, linalg, arith and math that become kernels, constants or Computes, each with its handler. To add an
+// operation, add a row in op_list.cc. Whatever has none is a boundary.
+#pragma once
+
+#include "compiler/import/mlir/op_list.h"
+
+namespace strew::inline v0 {
+
+/// The row of an operation of these dialects; null if there is none.
+const OpRow* find_tensor_op(llvm::StringRef name);
+bool is_arith(llvm::StringRef name);  ///< an elementwise operation of arith or math
+
+// indexed.cc
+Status import_tensor_gather(Translation& t, mlir::Operation* op);
+Status import_tensor_scatter(Translation& t, mlir::Operation* op);
+// elementwise.cc
+Status import_arith(Translation& t, mlir::Operation* op);
+// movement.cc
+Status import_cast(Translation& t, mlir::Operation* op);
+Status import_dim(Translation& t, mlir::Operation* op);
+Status import_reshaped(Translation& t, mlir::Operation* op);
+Status import_extract_slice(Translation& t, mlir::Operation* op);
+Status import_filled(Translation& t, mlir::Operation* op);
+
+}  // namespace strew::inline v0
