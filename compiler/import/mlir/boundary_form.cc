@@ -65,7 +65,9 @@ class BoundaryForm {
     if (!ahead.starts_with("(")) return success();
     const size_t first = operands_.size();
     if (skip(ahead)) return failure();
-    if (word == "outs") outs_.append(operands_.begin() + static_cast<std::ptrdiff_t>(first), operands_.end());
+    if (word != "outs") return success();
+    first_out_ = first;
+    end_of_outs_ = operands_.size();
     return success();
   }
 
@@ -103,12 +105,6 @@ class BoundaryForm {
     return parser_.resolveOperand(operand, defined, state_.operands);
   }
 
-  mlir::Type type_of(const OpAsmParser::UnresolvedOperand& operand) const {
-    for (size_t i = 0; i < operands_.size(); ++i)
-      if (operands_[i].location == operand.location) return state_.operands[i].getType();
-    return {};
-  }
-
   /// The type of an only result that the text does not give: an extent, a rank, an element.
   mlir::Type implied() const {
     if (name_ == "tensor.dim" || name_ == "memref.dim" || name_ == "tensor.rank" || name_.starts_with("index."))
@@ -123,7 +119,7 @@ class BoundaryForm {
     if (count == 0) return success();
     const mlir::Type own = count == 1 ? implied() : mlir::Type();
     llvm::SmallVector<mlir::Type> outs;
-    for (const OpAsmParser::UnresolvedOperand& operand : outs_) outs.push_back(type_of(operand));
+    for (size_t i = first_out_; i < end_of_outs_; ++i) outs.push_back(state_.operands[i].getType());
     if (own)
       state_.addTypes(own);
     else if (results_.size() == count)
@@ -140,7 +136,8 @@ class BoundaryForm {
   OpAsmParser& parser_;
   OperationState& state_;
   llvm::StringRef name_;
-  UnresolvedOperands operands_, outs_;
+  UnresolvedOperands operands_;
+  size_t first_out_ = 0, end_of_outs_ = 0;         ///< the operands in `outs(...)`
   llvm::SmallVector<mlir::Type> types_, results_;  ///< after the colon; after an arrow, `to` or `into`
 };
 
