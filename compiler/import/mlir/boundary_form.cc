@@ -1,7 +1,8 @@
 // Every %name in the text is an operand, wherever it stands: `linalg.matmul ins(%a, %b : A, B) outs(%c : C) -> C`,
-// `tensor.insert_slice %s into %d[%o] [4] [1] : S into D`. The operands' types need not be found in the text, because the values are defined
-// before they are used. The results' types are those after `->`, or after `to` or `into` behind the colon; else those of the operands in
-// `outs(...)`; else the last ones behind the colon. Tested by tests/unit/tensor_boundary_test.cc and tests/error/tensor_error_test.cc.
+// `tensor.insert_slice %s into %d[%o] [4] [1] : S into D`. Attributes are not kept. The operands' types need not be found in the text, because
+// the values are defined before they are used. The results' types are those after `->`, or after `to` or `into` behind the colon; else those
+// of the operands in `outs(...)`; else the last ones behind the colon. Tested by tests/unit/tensor_boundary_test.cc and
+// tests/error/tensor_error_test.cc.
 #include "compiler/import/mlir/boundary_form.h"
 
 #include <mlir/IR/Builders.h>
@@ -46,7 +47,8 @@ class BoundaryForm {
   ParseResult parse_piece(llvm::StringRef ahead) {
     llvm::StringRef word;
     if (const mlir::OptionalParseResult region = parse_region_here(parser_, state_); region.has_value()) return *region;
-    if (ahead.starts_with("{")) return parser_.parseOptionalAttrDict(state_.attributes);
+    mlir::NamedAttrList ignored;
+    if (ahead.starts_with("{")) return parser_.parseOptionalAttrDict(ignored);
     if (succeeded(parser_.parseOptionalArrow())) return parse_types(results_);
     if (ahead.starts_with(":")) return parse_colon();
     if (succeeded(parser_.parseOptionalKeyword(&word))) return parse_group_of(word);
