@@ -167,8 +167,10 @@ std::string boundaries(const std::string& text) {
   const auto imported = import_mlir_text(text);
   if (!imported.ok()) return imported.status().message();
   std::string out;
-  for (const Opaque& opaque : imported->opaques)
-    out += (out.empty() ? "" : "; ") + opaque.location + (opaque.reason.empty() ? "" : ": " + opaque.reason);
+  for (const Opaque& opaque : imported->opaques) {
+    const std::string location = "FILE" + opaque.location.substr(opaque.location.find(".mlir:") + 5);
+    out += (out.empty() ? "" : "; ") + location + (opaque.reason.empty() ? "" : ": " + opaque.reason);
+  }
   return out;
 }
 

@@ -212,7 +212,7 @@ TEST(FoldUpdate, BatchesNeedNoPromise) {
 TEST(FoldUpdate, RandomPositions) {
   test::Rng rng(17);
   Lists lists;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 12; ++round) {
     std::vector<int64_t> all(12);
     std::iota(all.begin(), all.end(), -3);
     for (size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[static_cast<size_t>(rng.below(i))]);

@@ -206,12 +206,14 @@ std::vector<float> run(const std::string& text) {
     EXPECT_TRUE(imported->opaques.empty()) << imported->opaques.front().location << imported->opaques.front().reason;
     std::vector<int64_t> dims = imported->inputs[0].type.dims;
     for (int64_t& d : dims) d = d == kDynamic ? 4 : d;
-    Tensor input = make_tensor(DType::f32, dims).value();
+    std::vector<Tensor> inputs;
+    inputs.push_back(make_tensor(DType::f32, dims).value());
+    Tensor& input = inputs.back();
     for (int64_t i = 0; i < input.elements(); ++i) {
       const auto number = static_cast<float>(i);
       std::memcpy(input.data.data() + i * 4, &number, 4);
     }
-    const auto outputs = test::run_copy(*imported, {input}, "reference");
+    const auto outputs = test::run_copy(*imported, inputs, "reference");
     EXPECT_TRUE(outputs.ok()) << outputs.status().message();
     if (!outputs.ok()) return {};
     if (fold) result = floats(outputs->front());

@@ -28,6 +28,11 @@ const Compute* map_over(const Imported& imported, int value, const std::vector<i
   return compute.op == ComputeOp::map ? &compute : nullptr;
 }
 
+/// Has the input one element per point of the frame? If it is read per position, the frame has no window dims.
+bool is_whole(const FoldContext& context, const Frame& frame, const Input& input) {
+  return context.reader.type(input.value).dims == frame.dims;
+}
+
 }  // namespace
 
 Frame::Frame(const std::vector<int64_t>& shape, const AccessDims& access) : dims(shape) {
@@ -76,8 +81,7 @@ int choose_update(const FoldContext& context, const Frame& frame, const Region& 
   int chosen = -1;
   for (const auto& [leaf, count] : region.leaves) {
     const auto input = input_of(context, frame, leaf);
-    if (!input || input->kind != ExtraKind::per_element || context.reader.type(input->value).dims != frame.dims) continue;
-    if (input->value == except) continue;
+    if (!input || input->value == except || !is_whole(context, frame, *input)) continue;
     const bool computed = context.imported.values[static_cast<size_t>(input->value)].kind == ValueKind::compute;
     if (chosen < 0 || !computed) chosen = input->value;
     if (!computed) break;
@@ -108,7 +112,7 @@ std::optional<int32_t> GraphBuilder::leaf(int value) {
     const Scalar constant = *context_.reader.constant(context_.reader.term(context_.reader.elements_of(value)));
     return push({ExprOp::literal, constant.dtype, {}, 0, constant});
   }
-  const auto known = input->kind == ExtraKind::per_element ? known_.find(input->value) : known_.end();
+  const auto known = is_whole(context_, frame_, *input) ? known_.find(input->value) : known_.end();
   return known != known_.end() ? known->second : extra(*input);
 }
 

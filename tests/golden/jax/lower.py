@@ -78,6 +78,11 @@ def programs():
     yield "fuse_epilogue_after_fill", lambda x, i: x.at[i].get(mode="fill", fill_value=2) + 1, (x, i)
     yield "fuse_two_gathers", lambda x, y, i, j: x[i] * y[j], (x, x, i, j)
     yield "gather_then_scatter", lambda x, i, j: x.at[j].add(x[i] * 2), (x, i, j)
+    yield ("update_slice", lambda x, u, s: lax.dynamic_update_slice_in_dim(x, lax.dynamic_slice_in_dim(x, s, 2) * u + 1, s, 0),
+           (x, data(2, 4), np.int32(0)))
+    yield ("update_slice_alone", lambda x, s: lax.dynamic_update_slice_in_dim(x, jnp.tanh(lax.dynamic_slice_in_dim(x, s, 2)), s, 0),
+           (x, np.int32(0)))
+    yield "update_vmap", jax.vmap(lambda x, i, u: x.at[i].set(x[i] * u)), (x, data(5, dtype=np.int32), data(5))
     yield "two_functions", lambda x, i, u: (x.at[i].set(u), x[i]), (x, i, u)
 
 
