@@ -5,8 +5,10 @@
 
 #include <cstring>
 
+#include "compiler/op/combiner.h"
 #include "strew/import.h"
 #include "strew/program.h"
+#include "tests/support/paths.h"
 #include "tests/support/programs.h"
 #include "tests/unit/stablehlo_testing.h"
 
@@ -302,6 +304,16 @@ TEST(TensorBoundary, OneFileMixesDialects) {
   EXPECT_EQ(std::get<Gather>(*imported->kernels[0].op).oob, OobPolicy::undefined);
   EXPECT_EQ(std::get<Gather>(*imported->kernels[1].op).oob, OobPolicy::clamp);
   EXPECT_THAT(imported->kernels[0].notes, ElementsAre("fused: 2 elementwise operations on what is gathered"));
+}
+
+TEST(TensorBoundary, TheExampleIsRead) {
+  const auto imported = import_file((test::source_folder() / "examples/tensor_gather/layer.mlir").string(), {});
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_THAT(opaque_names(*imported), ElementsAre("tensor.empty", "linalg.matmul", "linalg.generic", "scf.for"));
+  ASSERT_EQ(imported->kernels.size(), 2U);
+  EXPECT_EQ(imported->kernels[0].name, "layer");
+  EXPECT_EQ(imported->kernels[1].name, "layer/for/body/scatter");
+  EXPECT_EQ(combiner_kind(std::get<Scatter>(*imported->kernels[1].op)), CombinerKind::add);
 }
 
 /// XLA's rule for scatters is about StableHLO's: what a module of JAX has of another dialect keeps its own policy.
