@@ -160,6 +160,8 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
       {"linalg.softmax dimension(1) ins(%t : tensor<4x6xf32>) outs(%t : tensor<4x6xf32>) -> tensor<4x6xf32>", 2, "", whole},
       {"bufferization.alloc_tensor(%n) {escape = true} : tensor<?xf32>", 1, "", line},
       {"\"linalg.matmul\"(%t, %t) {x = 1 : i32} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>", 2, "", whole},
+      {"affine.apply affine_map<(d0)[s0] -> (d0 + s0 floordiv 2)>(%n)[%n]", 2, "", number},
+      {"index.add %n, %n", 2, "", number},
       {"arith.ceildivsi %n, %n : index", 2, "", number},
   };
   for (const Form& form : forms) {

@@ -5,6 +5,7 @@
 // tests/error/tensor_error_test.cc.
 #include "compiler/import/mlir/boundary_form.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinTypes.h>
 #include <mlir/IR/Diagnostics.h>
@@ -107,13 +108,15 @@ class BoundaryForm {
     return parser_.resolveOperand(operand, defined, state_.operands);
   }
 
-  /// The type of an only result that the text does not give: an extent, a rank, an element.
+  /// The type of an only result that the text does not give: an extent, a rank, an index, an element.
   mlir::Type implied() const {
-    if (name_ == "tensor.dim" || name_ == "memref.dim" || name_ == "tensor.rank" || name_.starts_with("index."))
-      return parser_.getBuilder().getIndexType();
+    static constexpr llvm::StringRef kIndices[] = {"affine.apply", "affine.max", "affine.min",
+                                                   "memref.dim",   "tensor.dim", "tensor.rank"};
+    if (llvm::is_contained(kIndices, name_)) return parser_.getBuilder().getIndexType();
     const auto shaped =
         state_.operands.empty() ? mlir::ShapedType() : llvm::dyn_cast<mlir::ShapedType>(state_.operands[0].getType());
-    return shaped && (name_ == "tensor.extract" || name_ == "memref.load") ? shaped.getElementType() : mlir::Type();
+    const bool is_element = name_ == "tensor.extract" || name_ == "memref.load" || name_ == "affine.load";
+    return shaped && is_element ? shaped.getElementType() : mlir::Type();
   }
 
   ParseResult add_results() {

@@ -10,8 +10,10 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <mlir/AsmParser/AsmParser.h>
 #include <mlir/Dialect/Arith/IR/Arith.h>
+#include <mlir/Dialect/Complex/IR/Complex.h>
 #include <mlir/Dialect/ControlFlow/IR/ControlFlow.h>
 #include <mlir/Dialect/Func/IR/FuncOps.h>
+#include <mlir/Dialect/Index/IR/IndexDialect.h>
 #include <mlir/Dialect/Math/IR/Math.h>
 #include <mlir/Dialect/Quant/IR/Quant.h>
 #include <mlir/Dialect/SCF/IR/SCF.h>
@@ -71,7 +73,8 @@ Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view tex
   context->loadDialect<mlir::func::FuncDialect, mlir::quant::QuantDialect>();
   load_shim_dialects(*context);
   mlir::DialectRegistry when_met;  // the parser loads a dialect at its first operation
-  when_met.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
+  when_met.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::complex::ComplexDialect,
+                  mlir::index::IndexDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
   register_boundary_dialects(when_met);
   context->appendDialectRegistry(when_met);
 

@@ -74,8 +74,8 @@ class TensorShim final : public ShimDialect {
 };
 
 /// Dialects none of whose operations is read, but for linalg.fill: all have the boundary form.
-constexpr std::array kBoundaries{"affine",     "bufferization", "complex",       "flow", "index",   "linalg", "memref", "mesh",
-                                 "ml_program", "shape",         "sparse_tensor", "tosa", "torch_c", "ub",     "util",   "vector"};
+constexpr std::array kBoundaries{"affine", "bufferization", "flow", "linalg",  "memref", "mesh", "ml_program",
+                                 "shape",  "sparse_tensor", "tosa", "torch_c", "ub",     "util", "vector"};
 
 template <size_t Number>
 class BoundaryShim final : public ShimDialect {
