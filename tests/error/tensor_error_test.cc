@@ -247,6 +247,20 @@ TEST(TensorError, Structure) {
             "FILE:3: func.call: function 'other' has no body here");
 }
 
+/// Boundaries are parsed in time that grows with the file, not with its square.
+TEST(TensorError, ManyBoundariesTakeTheirTime) {
+  std::string operations = "  %e0 = tensor.empty() : tensor<4xf32>\n", operands;
+  for (int n = 1; n < 20000; ++n)
+    operations += "  %e" + std::to_string(n) + " = linalg.copy ins(%e" + std::to_string(n - 1) +
+                  " : tensor<4xf32>) outs(%e0 : tensor<4xf32>) -> tensor<4xf32>\n";
+  for (int n = 0; n < 20000; ++n) operands += "%g,\n    ";
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(import_message(replaced(kUpdate, "  return", operations + "  return")), "imported");
+  EXPECT_EQ(import_message(replaced(kUpdate, "  return", "  %e = linalg.frob " + operands + "%g : tensor<3xi32>\n  return")),
+            "imported");
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
 /// Chains of operations longer than one kernel may compute are imported at once, and a file longer than is read is refused at once.
 TEST(TensorError, Sizes) {
   const auto chain = [](int length) {

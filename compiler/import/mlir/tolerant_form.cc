@@ -6,6 +6,8 @@
 #include <mlir/IR/Builders.h>
 #include <mlir/IR/BuiltinAttributes.h>
 
+#include <cstring>
+
 namespace strew::inline v0 {
 namespace {
 
@@ -97,7 +99,9 @@ bool starts_operation(llvm::StringRef text) {
     return text.consume_front("\"") && trimmed(text).starts_with("(");
   }
   if (text.starts_with("%")) {
-    while (take_value(text))
+    constexpr int kMostResults =
+        64;  // that an operation names one by one: operands on lines of their own are not scanned again and again
+    for (int i = 0; i < kMostResults && take_value(text); ++i)
       if (text.consume_front(",")) text = trimmed(text);
     return text.starts_with("=");
   }
@@ -107,7 +111,11 @@ bool starts_operation(llvm::StringRef text) {
 
 }  // namespace
 
-llvm::StringRef text_ahead(OpAsmParser& parser) { return parser.getCurrentLocation().getPointer(); }
+llvm::StringRef text_ahead(OpAsmParser& parser) {
+  constexpr size_t kLongest = size_t{1} << 13;
+  const char* begin = parser.getCurrentLocation().getPointer();  // in a buffer that ends with a zero
+  return {begin, strnlen(begin, kLongest)};
+}
 
 bool is_integer_list(llvm::StringRef text) {
   if (!text.consume_front("[")) return false;

@@ -7,7 +7,7 @@ namespace strew::inline v0 {
 
 using UnresolvedOperands = llvm::SmallVector<mlir::OpAsmParser::UnresolvedOperand, 4>;
 
-/// What the parser has not yet consumed.
+/// What the parser has not yet consumed, cut at 8 KiB, so that looking ahead costs the same in a file of any length.
 llvm::StringRef text_ahead(mlir::OpAsmParser& parser);
 
 /// Does the text start with a list of integers in brackets, "[1, -2]"?
