@@ -18,6 +18,7 @@
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/pto/import.h"
 #include "compiler/import/strew_text.h"
+#include "compiler/import/symbols.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/text.h"
 #include "strew/verify.h"
@@ -180,6 +181,7 @@ Expected<Imported> import_owned(std::string_view bytes, const std::string& path,
   STREW_TRY(refuse_foreign(bytes, path));
   STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options, owner));
   if (options.fold) fold::fold_computes(imported, options);
+  infer_symbols(imported);
   keep_other_policies(imported, options);
   for (ImportedKernel& kernel : imported.kernels) STREW_TRY(override_kernel(kernel, options));
   return imported;

@@ -45,6 +45,7 @@ class Runner {
 
   Expected<std::vector<Tensor>> run() {
     STREW_TRY(mark_needed());
+    STREW_TRY(check_symbols(imported_, inputs_));
     for (size_t k = 0; k < imported_.kernels.size(); ++k) {
       if (!needed_[k]) continue;
       Status status = run_kernel(static_cast<int>(k));
@@ -176,9 +177,9 @@ class Runner {
       if (input.optional && value.like >= 0 && value.type.dims.empty()) return evaluate_extent(v, value, value.type.dtype);
       if (input.optional) return evaluate_zeros(v, value);
       return invalid_argument("input " + std::to_string(value.index) + " (" + input.name + ") is missing, expected " +
-                              shape_text(input.type.dtype, input.type.dims));
+                              type_text(input.type, value.symbols));
     }
-    STREW_TRY(fit_input(*tensor, input, static_cast<size_t>(value.index)));
+    STREW_TRY(fit_input(*tensor, input, static_cast<size_t>(value.index), value.symbols));
     values_[v] = tensor;
     return {};
   }

@@ -1,6 +1,9 @@
 // Compares inputs with their types. A pointer has no shape, so a tensor given for one may have more or fewer dims of
-// extent 1 than the type, anywhere, if all other extents agree in order. Tested by tests/unit/program_test.cc.
+// extent 1 than the type, anywhere, if all other extents agree in order. Tested by tests/unit/program_test.cc and
+// tests/unit/symbols_test.cc.
 #include "compiler/program/program_input.h"
+
+#include <map>
 
 namespace strew::inline v0 {
 namespace {
@@ -47,7 +50,7 @@ std::string shape_text(const std::vector<int64_t>& dims) {
 
 std::string shape_text(DType dtype, const std::vector<int64_t>& dims) { return std::string(name(dtype)) + shape_text(dims); }
 
-Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number) {
+Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number, std::span<const std::string> symbols) {
   if (tensor.dtype == input.type.dtype) {
     if (same_shape(tensor.dims, input.type.dims)) return {};
     bool fit = false;
@@ -58,7 +61,32 @@ Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number) {
     }
   }
   return invalid_argument("input " + std::to_string(number) + " (" + input.name + "): it is " +
-                          shape_text(tensor.dtype, tensor.dims) + ", expected " + shape_text(input.type.dtype, input.type.dims));
+                          shape_text(tensor.dtype, tensor.dims) + ", expected " + type_text(input.type, symbols));
+}
+
+Status check_symbols(const Imported& imported, std::span<const std::unique_ptr<Tensor>> inputs) {
+  struct Known {
+    std::string where;
+    int64_t extent;
+  };
+  std::map<std::string, Known> known;
+  for (const Value& value : imported.values) {
+    const auto number = static_cast<size_t>(value.index);
+    if (value.kind != ValueKind::input || value.symbols.empty() || number >= inputs.size() || inputs[number] == nullptr) continue;
+    const std::vector<int64_t>& dims = inputs[number]->dims;
+    for (size_t d = 0; d < dims.size() && dims.size() == value.symbols.size(); ++d) {
+      const std::string& symbol = value.symbols[d];
+      if (symbol.empty() || value.type.dims[d] != kDynamic) continue;
+      const std::string where =
+          "dim " + std::to_string(d) + " of input " + std::to_string(number) + " (" + imported.inputs[number].name + ")";
+      const auto [found, is_new] = known.try_emplace(symbol, Known{where, dims[d]});
+      if (is_new || found->second.extent == dims[d]) continue;
+      return invalid_argument("extent " + symbol + ": " + where + " is " + std::to_string(dims[d]) + ", expected " +
+                              std::to_string(found->second.extent) + ", which " + found->second.where +
+                              " is: the file gives both this name");
+    }
+  }
+  return {};
 }
 
 }  // namespace strew::inline v0

@@ -1,6 +1,8 @@
 // Checks that the tensors given for a program's inputs fit what the file declares.
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
 
 #include "strew/import.h"
@@ -8,9 +10,12 @@
 
 namespace strew::inline v0 {
 
-/// Fails unless `tensor` fits `input`, which is input `number` of the file. If the input is memory (a pointer), the
-/// tensor gets the type's dims.
-Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number);
+/// Fails unless `tensor` fits `input`, which is input `number` of the file; `symbols` are the names of its open extents
+/// (Value::symbols). If the input is memory (a pointer), the tensor gets the type's dims.
+Status fit_input(Tensor& tensor, const ImportedInput& input, size_t number, std::span<const std::string> symbols);
+
+/// Fails if extents of inputs that have one name in the file differ. An input that is null is left out.
+Status check_symbols(const Imported& imported, std::span<const std::unique_ptr<Tensor>> inputs);
 
 std::string shape_text(const std::vector<int64_t>& dims);               ///< [3,?]
 std::string shape_text(DType dtype, const std::vector<int64_t>& dims);  ///< f32[3,?]

@@ -46,6 +46,9 @@ struct Value {
   /// kind extent, the value. If the caller leaves out a rank-0 input, the input's value is that extent. -1: none.
   int like = -1;
   int like_dim = 0;
+  /// The names that the file has for open extents ("batch"), one per dim; "": it has none. Empty: no extent has one. Extents with one name
+  /// are equal in every run.
+  std::vector<std::string> symbols;
 };
 
 /// The elements of a constant: contiguous and row-major; elements of less than a byte are packed (dtype.h). The text of
@@ -201,6 +204,9 @@ inline std::string value_name(const Imported& imported, int value) {
   const std::string& name = imported.values[static_cast<size_t>(value)].name;
   return name.empty() ? "value_" + std::to_string(value) : name;
 }
+
+/// The type as messages and reports show it, with the names of open extents (Value::symbols): "f32[batch,seq,64]". It does not parse.
+STREW_API std::string type_text(const TensorType& type, std::span<const std::string> symbols);
 
 /// The inputs of kernels[kernel] if it runs alone, as value numbers in the order in which the file defines them: what it needs that is an
 /// input of the file, a result of another kernel or of an opaque operation, or a value whose name is in `named`. Operations around the

@@ -159,6 +159,37 @@ TEST_F(ModelTest, KernelsInSubgraphsAreNamedByPath) {
   success("run if.onnx --kernel choice/then_branch/look --input table.npy tokens.npy --output rows.npy");
 }
 
+// The names that the file gives to extents stand in place of `?`; two inputs with one name must have one extent.
+TEST_F(ModelTest, ExtentsHaveTheFilesNames) {
+  OnnxModel m = onnx_scatter_model("ScatterND", {kSymbolic, 4}, {kSymbolic, 1}, {kSymbolic, 4});
+  m.inputs[0].symbols = {"slots", ""};
+  m.inputs[1].symbols = m.inputs[2].symbols = {"seq", ""};
+  write("named.onnx", m.bytes());
+  const std::string tensors =
+      "result output f32[slots,4], operand data f32[slots,4], indices indices i64[seq,1], updates updates f32[seq,4]";
+  const std::string check = success("check named.onnx");
+  EXPECT_THAT(check, HasSubstr("operand=f32[?,4] indices=i64[?,1]")) << "the op's text has no names";
+  EXPECT_THAT(check, HasSubstr("\n    " + tensors + "\n"));
+  const Json json = Json::parse(success("check named.onnx --json"))["kernels"][0];
+  EXPECT_EQ(json["inputs"][0]["shape"], Json::parse(R"(["slots", 4])"));
+  EXPECT_EQ(json["inputs"][2]["shape"], Json::parse(R"(["seq", 4])"));
+  EXPECT_EQ(json["outputs"][0]["shape"], Json::parse(R"(["slots", 4])"));
+  EXPECT_THAT(success("explain named.onnx"), HasSubstr("  tensors     " + tensors + "\n"));
+  EXPECT_EQ(Json::parse(success("explain named.onnx --json"))["kernels"][0]["tensors"], tensors);
+  success("extract named.onnx -o kernels");
+  EXPECT_EQ(Json::parse(read("kernels/kernels.json"))["kernels"][0]["kernels"][0]["tensors"][1]["dims"],
+            Json::parse(R"(["slots", 4])"));
+  write_tensor("flat.npy", DType::f32, {4}, {});
+  success("run named.onnx --input table.npy slots.npy keys.npy --output out.npy");
+  EXPECT_THAT(failure(1, "run named.onnx --input table.npy slots.npy table.npy --output out.npy"),
+              HasSubstr("extent seq: dim 0 of input 2 (updates) is 8, expected 3, which dim 0 of input 1 (indices) is"));
+  EXPECT_THAT(failure(1, "run named.onnx --input flat.npy slots.npy keys.npy --output out.npy"),
+              HasSubstr("expected f32[slots,4]"));
+  EXPECT_THAT(failure(2, "run named.onnx --input table.npy --output out.npy"), HasSubstr("indices i64[seq,1]"));
+  // Without names there is no line.
+  EXPECT_THAT(success("check decoder.onnx"), Not(HasSubstr("operand table")));
+}
+
 // A module that JAX wrote has XLA's rule; check says so, and which kernels keep their policies under --oob.
 TEST_F(ModelTest, CheckSaysWhichOutOfBoundsRuleHoldsAndWhy) {
   write("jax.mlir",

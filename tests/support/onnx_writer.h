@@ -8,7 +8,7 @@
 
 namespace strew::testing {
 
-constexpr int64_t kSymbolic = -1000;  ///< a dim written as a name
+constexpr int64_t kSymbolic = -1000;  ///< a dim written as a name: OnnxValue::symbols' or one of its own
 
 /// ONNX's TensorProto.DataType numbers used in tests.
 enum OnnxType : int {
@@ -28,6 +28,7 @@ struct OnnxValue {
   int type = kFloat;
   std::vector<int64_t> dims;
   bool has_shape = true;
+  std::vector<std::string> symbols = {};  ///< the names of symbolic dims, one per dim
 };
 
 struct OnnxNode {
@@ -65,6 +66,7 @@ struct OnnxModel {
   std::vector<OnnxValue> inputs, outputs;
   std::vector<OnnxNode> nodes;
   std::vector<OnnxTensor> initializers;
+  std::vector<OnnxValue> declared = {};  ///< of computed values (value_info)
 
   std::string bytes() const {
     ProtoWriter graph;
@@ -81,6 +83,7 @@ struct OnnxModel {
     for (const OnnxTensor& t : initializers) graph.message(5, t.proto());
     for (const OnnxValue& v : inputs) graph.message(11, value_info(v));
     for (const OnnxValue& v : outputs) graph.message(12, value_info(v));
+    for (const OnnxValue& v : declared) graph.message(13, value_info(v));
     ProtoWriter model;
     model.varint(1, 12).message(7, graph);
     if (opset != 0) model.message(8, ProtoWriter().text(1, "").varint(2, static_cast<uint64_t>(opset)));
@@ -89,12 +92,12 @@ struct OnnxModel {
 
   static ProtoWriter value_info(const OnnxValue& v) {
     ProtoWriter shape, tensor;
-    for (int64_t d : v.dims) {
+    for (size_t i = 0; i < v.dims.size(); ++i) {
       ProtoWriter dim;
-      if (d == kSymbolic) {
-        dim.text(2, "N");
+      if (v.dims[i] == kSymbolic) {
+        dim.text(2, i < v.symbols.size() ? v.symbols[i] : v.name + "_" + std::to_string(i));
       } else {
-        dim.varint(1, static_cast<uint64_t>(d));
+        dim.varint(1, static_cast<uint64_t>(v.dims[i]));
       }
       shape.message(1, dim);
     }

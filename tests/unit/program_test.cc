@@ -126,7 +126,7 @@ TEST(Program, ExtentsOfOneMayBeMoreOrFewerBehindAPointer) {
   const auto fits = [&](std::vector<int64_t> dims) {
     const size_t count = static_cast<size_t>(element_count(dims).value());
     Tensor given = std::move(make_tensor(imported.inputs[0].type.dtype, std::move(dims)).value());
-    const Status s = fit_input(given, imported.inputs[0], 0);
+    const Status s = fit_input(given, imported.inputs[0], 0, {});
     if (s.ok()) {
       EXPECT_THAT(given.dims, ElementsAre(1, static_cast<int64_t>(count)));
     }

@@ -13,10 +13,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json type_json(const std::string& name, const TensorType& type) {
-  Json dims = Json::array();
-  for (const int64_t extent : type.dims) dims.push_back(extent == kDynamic ? Json("?") : Json(extent));
-  return {{"name", name}, {"dtype", strew::name(type.dtype)}, {"shape", std::move(dims)}};
+Json value_json(const Imported& imported, int number) {
+  const Value& value = imported.values[static_cast<size_t>(number)];
+  return {{"name", value_name(imported, number)},
+          {"dtype", strew::name(value.type.dtype)},
+          {"shape", dims_json(value.type, value.symbols)}};
 }
 
 /// The kernel with the inputs that `--kernel NAME --input NAME=FILE` takes.
@@ -24,11 +25,9 @@ Json kernel_json(const Imported& imported, size_t number) {
   const ImportedKernel& kernel = imported.kernels[number];
   Json out = {{"name", kernel.name},   {"location", kernel.location}, {"op", print(kernel.op)},
               {"notes", kernel.notes}, {"inputs", Json::array()},     {"outputs", Json::array()}};
-  for (const int value : kernel_inputs(imported, static_cast<int>(number)))
-    out["inputs"].push_back(type_json(value_name(imported, value), imported.values[static_cast<size_t>(value)].type));
+  for (const int value : kernel_inputs(imported, static_cast<int>(number))) out["inputs"].push_back(value_json(imported, value));
   for (const int value : kernel_outputs(imported, static_cast<int>(number)))
-    if (value >= 0)
-      out["outputs"].push_back(type_json(value_name(imported, value), imported.values[static_cast<size_t>(value)].type));
+    if (value >= 0) out["outputs"].push_back(value_json(imported, value));
   return out;
 }
 
@@ -53,7 +52,11 @@ int check(const Options& options) {
   if (options.json)
     return fail(print_out(json_of(options, *imported, groups).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"));
   std::string out = printable(options.file) + ": " + imported->format + ", " + summary_text(*imported, groups.size()) + "\n";
-  for (const KernelGroup& group : groups) out += "  " + names_text(*imported, group) + ": " + group.op + "\n";
+  for (const KernelGroup& group : groups) {
+    out += "  " + names_text(*imported, group) + ": " + group.op + "\n";
+    const std::string tensors = tensors_text(*imported, group.kernels[0]);
+    if (!tensors.empty()) out += "    " + tensors + "\n";
+  }
   return fail(print_out(out + policies_text(*imported, options.import) + refused_text(*imported)));
 }
 

@@ -49,6 +49,7 @@ struct Guarantees {
 struct Explanation {
   const ImportedKernel* kernel;
   Compiled stages;
+  std::string tensors;  ///< the kernel's tensors with the file's names of their extents; empty: it has none
   std::vector<Choice> backends, strategies;
   std::string chosen, why;  ///< the backend that would run the kernel, or the reason why none can
   std::string schedule_source;
@@ -150,9 +151,11 @@ Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
 /// Where the disk cache has the kernel, or would put it.
 CachedAt cache_answer(const Compiled& stages) { return cache_functions().where_is(cache_functions().options(), stages); }
 
-Expected<Explanation> explain_kernel(const ImportedKernel& kernel, const Options& options) {
+Expected<Explanation> explain_kernel(const Imported& imported, size_t number, const Options& options) {
+  const ImportedKernel& kernel = imported.kernels[number];
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
   Explanation out{&kernel, std::move(made)};
+  out.tensors = tensors_text(imported, static_cast<int>(number));
   const Compiled& stages = out.stages;
   for (const Candidate& candidate : stages.backends)
     out.backends.push_back({std::string(candidate.backend->name()), candidate.status});
@@ -217,6 +220,7 @@ std::string text_of(const Explanation& e) {
   const Compiled& stages = e.stages;
   std::string out = fmt::format("kernel {} ({})\n", printable(e.kernel->name), printable(e.kernel->location));
   out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.identity_text)));
+  if (!e.tensors.empty()) out += fmt::format("  tensors     {}\n", e.tensors);
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
   if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
   if (is_undefined(e.kernel->op)) out += fmt::format("  run         {}\n", e.run_checks);
@@ -258,18 +262,35 @@ std::string disposition_of(const Compute& compute, const Imported& imported) {
   return "interpreted";
 }
 
+/// The first result of each Compute, as text.
+std::vector<std::string> results_of(const Imported& imported) {
+  std::vector<std::string> out;
+  for (const Compute& c : imported.computes) out.push_back(print(c.results[0]));
+  for (const Value& value : imported.values)
+    if (value.kind == ValueKind::compute && value.result == 0 && !value.symbols.empty())
+      out[static_cast<size_t>(value.index)] =
+          type_text(imported.computes[static_cast<size_t>(value.index)].results[0], value.symbols);
+  return out;
+}
+
 /// The operations around the kernels and what became of them, one line each.
 std::string computes_text(const Imported& imported) {
   std::string out;
-  for (const Compute& c : imported.computes)
-    out += fmt::format("  {:<11} {} {}\n", printable(disposition_of(c, imported)), printable(c.location), print(c.results[0]));
+  const std::vector<std::string> results = results_of(imported);
+  for (size_t i = 0; i < imported.computes.size(); ++i) {
+    const Compute& c = imported.computes[i];
+    out += fmt::format("  {:<11} {} {}\n", printable(disposition_of(c, imported)), printable(c.location), printable(results[i]));
+  }
   return out.empty() ? out : "\naround the kernels\n" + out;
 }
 
 Json computes_json(const Imported& imported) {
   Json out = Json::array();
-  for (const Compute& c : imported.computes)
-    out.push_back({{"location", c.location}, {"result", print(c.results[0])}, {"became", disposition_of(c, imported)}});
+  const std::vector<std::string> results = results_of(imported);
+  for (size_t i = 0; i < imported.computes.size(); ++i) {
+    const Compute& c = imported.computes[i];
+    out.push_back({{"location", c.location}, {"result", results[i]}, {"became", disposition_of(c, imported)}});
+  }
   return out;
 }
 
@@ -303,6 +324,7 @@ Json json_of(const Explanation& e) {
               {"target", print(stages.target)},
               {"generator", generator_version()},
               {"descriptor", descriptor_json(stages)}};
+  if (!e.tensors.empty()) out["tensors"] = e.tensors;
   if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
   if (e.chosen.empty()) out["backend_reason"] = e.why;
   if (e.sharing) out["shapes"] = sharing_json(*e.sharing);
@@ -328,7 +350,7 @@ namespace {
 /// may fail for any kernel.
 Status check_all(const Imported& imported, const Options& options, size_t first, size_t last) {
   for (size_t k = first; k < (options.kernel.backend == BackendChoice::automatic ? std::min(first + 1, last) : last); ++k) {
-    STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
+    STREW_ASSIGN(const Explanation e, explain_kernel(imported, k, options));
     if (e.chosen.empty() && options.kernel.backend != BackendChoice::automatic)
       return unsupported(imported.kernels[k].location + ": " + e.why);
   }
@@ -352,7 +374,7 @@ Status print_text(const Imported& imported, const Options& options, size_t first
     return print_out("details: strew explain " + printable(options.file) + " --kernel NAME, or --all\n");
   if (overview && !options.all) last = first + 1;  // all kernels are the same
   for (size_t k = first; k < last; ++k) {
-    STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
+    STREW_ASSIGN(const Explanation e, explain_kernel(imported, k, options));
     STREW_TRY(print_out((k == first && !overview ? "" : "\n") + text_of(e)));
   }
   return whole ? print_out(computes_text(imported)) : Status();
@@ -364,7 +386,7 @@ Status print_json(const Imported& imported, const Options& options, size_t first
   STREW_TRY(
       print_out("{\n  \"file\": " + dump(options.file) + ",\n  \"format\": " + dump(imported.format) + ",\n  \"kernels\": ["));
   for (size_t k = first; k < last; ++k) {
-    STREW_ASSIGN(const Explanation e, explain_kernel(imported.kernels[k], options));
+    STREW_ASSIGN(const Explanation e, explain_kernel(imported, k, options));
     std::string entry = indented(dump(json_of(e)));
     entry.pop_back();
     STREW_TRY(print_out((k == first ? "\n" : ",\n") + entry));

@@ -37,25 +37,14 @@ std::string file_stem(const std::string& name, std::map<std::string, int>& taken
   return again == 0 ? out : file_stem(out + "_" + std::to_string(again + 1), taken);
 }
 
-Json dims_json(const std::vector<int64_t>& dims) {
-  Json out = Json::array();
-  for (const int64_t extent : dims) out.push_back(extent == kDynamic ? Json("?") : Json(extent));
-  return out;
-}
-
 /// The tensors of a kernel's op, each with the name that the file has for the value.
-Json tensors_json(const Imported& imported, const ImportedKernel& kernel, int number) {
+Json tensors_json(const Imported& imported, int number) {
   Json out = Json::array();
-  const auto* scatter = std::get_if<Scatter>(&*kernel.op);
-  const std::vector<int> results = kernel_outputs(imported, number);
-  size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
-  for (const TensorSlot& slot : tensor_slots(kernel.op)) {
-    const int value = slot.role == Role::result ? results[static_cast<size_t>(slot.index)] : kernel.arguments[argument++];
-    out.push_back({{"role", name(slot.role)},
-                   {"value", value < 0 ? "" : value_name(imported, value)},
-                   {"dtype", name(slot.type->dtype)},
-                   {"dims", dims_json(slot.type->dims)}});
-  }
+  for (const KernelTensor& tensor : kernel_tensors(imported, number))
+    out.push_back({{"role", name(tensor.role)},
+                   {"value", tensor.value < 0 ? "" : value_name(imported, tensor.value)},
+                   {"dtype", name(tensor.type->dtype)},
+                   {"dims", dims_json(*tensor.type, tensor.symbols)}});
   return out;
 }
 
@@ -125,8 +114,7 @@ Expected<Json> extract_group(const Options& options, const Imported& imported, c
   Json out = {{"file", stem + ".strew"}, {"op", group.op}, {"count", group.kernels.size()}, {"kernels", Json::array()}};
   for (const int number : group.kernels) {
     const ImportedKernel& each = imported.kernels[static_cast<size_t>(number)];
-    out["kernels"].push_back(
-        {{"name", each.name}, {"location", each.location}, {"tensors", tensors_json(imported, each, number)}});
+    out["kernels"].push_back({{"name", each.name}, {"location", each.location}, {"tensors", tensors_json(imported, number)}});
   }
   if (!options.data) return out;
   const Expected<Json> data = write_data(kernel.op, options.output, stem, 1);

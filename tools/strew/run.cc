@@ -59,10 +59,14 @@ std::vector<std::string> names_of(const Imported& imported) {
   return names;
 }
 
-std::string list_of(const std::vector<ImportedInput>& inputs) {
+std::string list_of(const Imported& program) {
+  std::vector<std::string> types;
+  for (const ImportedInput& input : program.inputs) types.push_back(print(input.type));
+  for (const Value& value : program.values)
+    if (value.kind == ValueKind::input) types[static_cast<size_t>(value.index)] = type_text(value.type, value.symbols);
   std::string out;
-  for (const ImportedInput& input : inputs)
-    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", input.name, type_text(input.type));
+  for (size_t i = 0; i < types.size(); ++i)
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", program.inputs[i].name, types[i]);
   return out.empty() ? "none" : out;
 }
 
@@ -83,8 +87,7 @@ Expected<std::vector<int>> targets_of(size_t given, const Imported& program, con
   }
   for (const std::vector<int>* list : {&own, &all, &needed})
     if (given == list->size()) return *list;
-  return invalid_argument(
-      fmt::format("--input: {} files are given, expected {}: {}", given, own.size(), list_of(program.inputs)));
+  return invalid_argument(fmt::format("--input: {} files are given, expected {}: {}", given, own.size(), list_of(program)));
 }
 
 /// Distributes the files of --input over the program's inputs.
@@ -98,7 +101,7 @@ Expected<Paths> match_inputs(const Options& options, const Imported& program, co
     if (at == program.inputs.end())
       return invalid_argument(fmt::format("--input {}: {} does not need it, expected {}", each.name,
                                           options.kernel_name.empty() ? "the file" : "kernel " + options.kernel_name,
-                                          list_of(program.inputs)));
+                                          list_of(program)));
     const auto number = static_cast<int>(at - program.inputs.begin());
     if (!taken.insert(number).second) return invalid_argument(fmt::format("--input {}: it is given twice", each.name));
     paths[static_cast<size_t>(number)] = each.path;

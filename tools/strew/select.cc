@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "strew/text.h"
 #include "tools/strew/message.h"
 
 namespace strew::cli {
@@ -16,8 +15,6 @@ std::string kernel_names(const Imported& imported) {
   if (imported.kernels.size() > kMost) out += " and " + std::to_string(imported.kernels.size() - kMost) + " more";
   return out;
 }
-
-std::string type_text(const TensorType& type) { return print(type); }
 
 int select_kernel(const Options& options, const Imported& imported, int& exit_status) {
   if (options.kernel_name.empty()) {

@@ -16,7 +16,4 @@ int select_kernel(const Options& options, const Imported& imported, int& exit_st
 /// "present_k, present_v"
 std::string kernel_names(const Imported& imported);
 
-/// A type as messages show it: f32[2,?].
-std::string type_text(const TensorType& type);
-
 }  // namespace strew::cli

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "strew/text.h"
 #include "tools/strew/message.h"
@@ -55,6 +56,50 @@ std::vector<int> kernel_outputs(const Imported& imported, int kernel) {
   for (size_t v = 0; v < imported.values.size(); ++v) {
     const Value& value = imported.values[v];
     if (value.kind == ValueKind::result && value.index == kernel) out[static_cast<size_t>(value.result)] = static_cast<int>(v);
+  }
+  return out;
+}
+
+std::vector<KernelTensor> kernel_tensors(const Imported& imported, int number) {
+  const ImportedKernel& kernel = imported.kernels[static_cast<size_t>(number)];
+  const auto* scatter = std::get_if<Scatter>(&*kernel.op);
+  const std::vector<int> results = kernel_outputs(imported, number);
+  size_t argument = scatter != nullptr && scatter->init == InitKind::in_place ? scatter->operands.size() : 0;
+  std::vector<KernelTensor> out;
+  for (const TensorSlot& slot : tensor_slots(kernel.op)) {
+    const int value = slot.role == Role::result ? results[static_cast<size_t>(slot.index)] : kernel.arguments[argument++];
+    out.push_back({slot.role, value, slot.type, {}});
+    if (value < 0) continue;
+    const Value& from = imported.values[static_cast<size_t>(value)];
+    // The op may read a value in another shape than the file's.
+    const size_t rank = slot.type->dims.size();
+    if (from.symbols.size() != rank || from.type.dims.size() != rank) continue;
+    for (size_t d = 0; d < rank; ++d)
+      out.back().symbols.push_back(slot.type->dims[d] == from.type.dims[d] ? from.symbols[d] : "");
+  }
+  return out;
+}
+
+std::string tensors_text(const Imported& imported, int kernel) {
+  std::string out;
+  bool is_named = false;
+  for (const KernelTensor& tensor : kernel_tensors(imported, kernel)) {
+    is_named |= std::any_of(tensor.symbols.begin(), tensor.symbols.end(), [](const std::string& s) { return !s.empty(); });
+    out += (out.empty() ? "" : ", ") + std::string(name(tensor.role)) + " " +
+           (tensor.value < 0 ? "" : printable(value_name(imported, tensor.value)) + " ") +
+           printable(type_text(*tensor.type, tensor.symbols));
+  }
+  return is_named ? out : "";
+}
+
+nlohmann::ordered_json dims_json(const TensorType& type, const std::vector<std::string>& symbols) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (size_t d = 0; d < type.dims.size(); ++d) {
+    const bool is_named = d < symbols.size() && !symbols[d].empty();
+    if (type.dims[d] == kDynamic)
+      out.push_back(is_named ? symbols[d] : "?");
+    else
+      out.push_back(type.dims[d]);
   }
   return out;
 }

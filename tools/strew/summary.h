@@ -1,6 +1,7 @@
 // What a file holds, in a few lines: its kernels, how many of them are the same, and the operations that strew does not run.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,20 @@ std::string names_text(const Imported& imported, const KernelGroup& group);
 /// The values that hold the results of kernels[kernel], in the order of its results; -1: nothing in the file reads that result. Of several
 /// values that are the same result, the last is what the operations that were merged into the kernel made of it.
 std::vector<int> kernel_outputs(const Imported& imported, int kernel);
+
+/// A tensor of a kernel's op, in the order of tensor_slots(op).
+struct KernelTensor {
+  Role role;
+  int value;                         ///< number; -1: nothing in the file reads this result
+  const TensorType* type;            ///< in the kernel's op
+  std::vector<std::string> symbols;  ///< as Value::symbols
+};
+std::vector<KernelTensor> kernel_tensors(const Imported& imported, int kernel);
+/// "operand past f32[batch,64], indices ids i64[seq,1], ..."; empty if the file names no extent of the kernel.
+std::string tensors_text(const Imported& imported, int kernel);
+
+/// The dims of a type; an open one is its name, or "?".
+nlohmann::ordered_json dims_json(const TensorType& type, const std::vector<std::string>& symbols);
 
 /// The operations that strew does not run, by name, the most frequent first; those that are no scatter or gather
 /// that was refused, and no input of the file.

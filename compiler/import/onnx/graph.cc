@@ -11,11 +11,13 @@
 #include "compiler/import/onnx/infer.h"
 #include "compiler/import/onnx/tensor_proto.h"
 #include "compiler/import/onnx/wire.h"
+#include "compiler/import/symbols.h"
 
 namespace strew::inline v0::onnx {
 
 Status Graph::define(const std::string& name, Value value, const std::string& what) {
   if (value.name.empty()) value.name = prefix_ + name;
+  if (value.kind != ValueKind::input) add_symbols(name, value);
   STREW_TRY(define(name, static_cast<int>(imported_.values.size()), what));
   imported_.values.push_back(std::move(value));
   return {};
@@ -27,8 +29,9 @@ Status Graph::define(const std::string& name, int value, const std::string& what
     return invalid_argument(what + ": the name '" + name + "' is defined twice, expected once");
   }
   if (static_cast<size_t>(value) < imported_.values.size()) {
-    std::string& known = imported_.values[static_cast<size_t>(value)].name;
-    if (known.empty()) known = prefix_ + name;
+    Value& known = imported_.values[static_cast<size_t>(value)];
+    if (known.name.empty()) known.name = prefix_ + name;
+    add_symbols(name, known);
   }
   return {};
 }
@@ -49,7 +52,7 @@ Status Graph::define_initializer(std::string_view tensor) {
   return {};
 }
 
-std::optional<TensorType> Graph::declared_type(const std::string& name) {
+std::optional<ValueInfoProto> Graph::declaration(const std::string& name) {
   if (!has_declared_) {
     has_declared_ = true;
     WireReader reader(bytes_);
@@ -63,8 +66,26 @@ std::optional<TensorType> Graph::declared_type(const std::string& name) {
   const auto it = declared_.find(name);
   ValueInfoProto info;
   if (it == declared_.end() || !info.ParseFromArray(it->second.data(), static_cast<int>(it->second.size()))) return std::nullopt;
-  Expected<TensorType> type = to_type(info.type(), name);
+  return info;
+}
+
+std::optional<TensorType> Graph::declared_type(const std::string& name) {
+  const std::optional<ValueInfoProto> info = declaration(name);
+  if (!info) return std::nullopt;
+  Expected<TensorType> type = to_type(info->type(), name);
   return type.ok() ? std::optional<TensorType>(std::move(*type)) : std::nullopt;
+}
+
+/// Gives the open extents of a computed value that have no names those that the file declares.
+void Graph::add_symbols(const std::string& name, Value& value) {
+  const std::vector<int64_t>& dims = value.type.dims;
+  if (!has_symbols_ || !value.is_typed || std::find(dims.begin(), dims.end(), kDynamic) == dims.end()) return;
+  const std::optional<ValueInfoProto> info = declaration(name);
+  const std::vector<std::string> declared = info ? symbols_of(info->type()) : std::vector<std::string>();
+  if (declared.size() != dims.size()) return;
+  value.symbols.resize(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d)
+    if (dims[d] == kDynamic && value.symbols[d].empty()) value.symbols[d] = declared[d];
 }
 
 Expected<int> Graph::find(const std::string& name) {
@@ -240,6 +261,13 @@ Expected<int> Node::add_opaque(const std::string& reason, bool indexed) {
   }
   imported.opaques.push_back(std::move(opaque));
   return number;
+}
+
+std::vector<std::string> symbols_of(const TypeProto& proto) {
+  std::vector<std::string> out;
+  for (const auto& dim : proto.tensor_type().shape().dim())
+    out.push_back(!dim.has_dim_value() && is_symbol(dim.dim_param()) ? dim.dim_param() : "");
+  return out;
 }
 
 Value constant_value(Imported& imported, Constant constant) {

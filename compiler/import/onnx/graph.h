@@ -46,6 +46,7 @@ class Graph {
         functions_(outer.functions_),
         outer_(&outer),
         sees_outer_(sees_outer),
+        has_symbols_(sees_outer && outer.has_symbols_),
         depth_(outer.depth_ + 1),
         call_(sees_outer ? outer.call_ : nullptr),
         prefix_(outer.prefix_ + name + "/") {}
@@ -68,6 +69,8 @@ class Graph {
   bool only_optional(int value) const;
   /// The type that the file declares for the computed value `name`, if it declares one that has a rank.
   std::optional<TensorType> declared_type(const std::string& name);
+  /// Says that the names of extents in this graph are not those of the model's graph: in a function, or in a loop's body.
+  void hide_symbols() { has_symbols_ = false; }
   Imported& imported() { return imported_; }
   const std::string& path() const { return path_; }
   std::string_view bytes() const { return bytes_; }
@@ -80,6 +83,8 @@ class Graph {
   const std::string& prefix() const { return prefix_; }
 
  private:
+  std::optional<ValueInfoProto> declaration(const std::string& name);
+  void add_symbols(const std::string& name, Value& value);
   Graph& root() { return outer_ == nullptr ? *this : outer_->root(); }
 
   Imported& imported_;
@@ -88,6 +93,7 @@ class Graph {
   const Functions& functions_;
   Graph* outer_ = nullptr;
   bool sees_outer_ = false;
+  bool has_symbols_ = true;
   int depth_ = 0;
   const NodeProto* call_ = nullptr;
   std::string prefix_;
@@ -101,6 +107,9 @@ class Graph {
 
 /// The type of a tensor with a shape; its dims may be open. `what` names it in messages.
 Expected<TensorType> to_type(const TypeProto& proto, const std::string& what);
+
+/// The names of the open dims of a tensor type (Value::symbols).
+std::vector<std::string> symbols_of(const TypeProto& proto);
 
 /// Appends `constant` to imported.constants and returns the value that stands for it.
 Value constant_value(Imported& imported, Constant constant);

@@ -171,6 +171,7 @@ Status import_input(Graph& graph, std::string_view bytes, int number, Status& re
   }
   value.kind = ValueKind::input;
   value.type = std::move(*type);
+  value.symbols = symbols_of(info.type());
   value.index = static_cast<int>(imported.inputs.size());
   imported.inputs.push_back({info.name(), value.type, false});
   return graph.define(info.name(), std::move(value), what);
@@ -276,6 +277,7 @@ Status Translator::import_regions(Node& node, int opaque) {
     if (node.graph().depth() >= kMaxDepth)
       return node.error("graphs are nested more than " + std::to_string(kMaxDepth) + " deep");
     Graph region(node.graph(), attribute.g(), node.name() + "/" + attribute.name(), /*sees_outer=*/true);
+    if (node.proto().op_type() != "If") region.hide_symbols();
     STREW_TRY(for_each(region, GraphField::kInitializer, "initializers", kMaxInitializers,
                        [&](std::string_view bytes, int) { return region.define_initializer(bytes); }));
     STREW_TRY(for_each(region, GraphField::kInput, "inputs", kMaxListed, [&](std::string_view bytes, int number) -> Status {

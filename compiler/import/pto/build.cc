@@ -22,9 +22,10 @@ int Builder::add_value(Value value) {
   return static_cast<int>(imported_.values.size()) - 1;
 }
 
-int Builder::input(TensorType type) {
+int Builder::input(TensorType type, std::vector<std::string> symbols) {
   Value value;
   value.kind = ValueKind::input;
+  value.symbols = std::move(symbols);
   value.type = std::move(type);
   value.index = -1;
   return add_value(std::move(value));

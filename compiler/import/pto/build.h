@@ -27,7 +27,8 @@ class Builder {
   static std::vector<int64_t> static_dims(const std::vector<Poly>& dims);
 
   int add_value(Value value);
-  int input(TensorType type);  ///< an input whose index in the file finish() sets
+  /// An input whose index in the file finish() sets. `symbols`: see Value.
+  int input(TensorType type, std::vector<std::string> symbols = {});
   /// `from` with other dims and the same elements in the same order. If more than one extent is open, the value `like` has those extents.
   ShapedValue reshaped(const ShapedValue& from, const std::vector<Poly>& dims, const std::string& where, int like = -1);
   /// The part of `from` that begins at `begin`; in a dim whose extent is no constant it reaches to the end.

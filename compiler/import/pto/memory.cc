@@ -48,7 +48,10 @@ const ShapedValue& Lifter::current(int number) {
   Memory& memory = memories_[static_cast<size_t>(number)];
   if (!memory.now) {
     const std::vector<Poly> dims = shape_of(memory);
-    memory.input = build_.input({memory.element.dtype, Builder::static_dims(dims), {}});
+    std::vector<std::string> symbols;  // "%n", "16 * %n": what the text computes of the arguments
+    for (const Poly& dim : dims)
+      symbols.push_back(!dim.constant() && scalars_.only_arguments(dim) ? prefix_ + scalars_.text(dim) : "");
+    memory.input = build_.input({memory.element.dtype, Builder::static_dims(dims), {}}, std::move(symbols));
     memory.now = ShapedValue{memory.input, dims};
   }
   return *memory.now;
