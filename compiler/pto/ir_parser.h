@@ -1,5 +1,5 @@
 // IrParser: the parser of PTO IR, in pretty and in generic form. parse_ir.cc has the pretty form, parse_generic.cc the
-// generic form, and check_types.cc the checks of types that both share. Tested by tests/unit/pto_text_test.cc and
+// generic form of modules, functions and statements, and check_types.cc the checks of types that both share. Tested by tests/unit/pto_text_test.cc and
 // tests/error/pto_error_test.cc.
 #pragma once
 
@@ -13,8 +13,10 @@ class IrParser : public Parser {
   Expected<Module> run();
 
  private:
-  Status module_attributes(Module& module);
+  Status functions(Module& module);
+  Status module_attributes(Module& module, bool is_generic = false);
   Expected<Function> function();
+  Status arguments(Function& function);
   Status function_attributes(Function& function);
   Expected<std::string> kernel_kind();
   void choose_l1_opcode(Statement& s);
@@ -22,8 +24,22 @@ class IrParser : public Parser {
   Status body(std::vector<Statement>& out, int depth);
   Expected<Statement> statement(int depth);
   Status pretty(const Instruction& row, Statement& s, int depth);
+  // parse_generic.cc
+  struct Signature;
+  Status generic_module(Module& module);
+  Expected<Function> generic_function();
+  Status generic_function_attributes(Function& function, Signature& signature);
+  Status signature_type(Signature& signature);
+  Status symbol(std::string& name);
+  Status terminator(std::string_view name);
+  Status no_values();
   Status generic(Statement& s, int depth);
-  Status generic_body(Statement& s, int depth);
+  Status generic_regions(const Instruction& row, Statement& s, int depth);
+  Status region(std::vector<Statement>& into, Statement& s, int depth);
+  Status loop_variable(Statement& s);
+  Status dictionaries(const Instruction& row, Statement& s, std::vector<int64_t>* segments);
+  Status arith_attributes(const Instruction& row, Statement& s);
+  Status predicate(const Instruction& row, Statement& s);
   Status split_operands(const Instruction& row, const Names& names, const std::vector<int64_t>& segments, Position at,
                         Statement& s);
   Status generic_types(const Names& names, Statement& s);
@@ -38,6 +54,7 @@ class IrParser : public Parser {
   /// `attributed`: the row whose attributes stand inside the parentheses; null: there are none.
   Status ins_or_outs(const char* word, size_t count, Statement& s, const Instruction* attributed = nullptr);
   Status compare(const Instruction& row, Statement& s);
+  Status compared(Statement& s, const Type& operands);
   Status select(Statement& s);
   Status get(Statement& s);
   Status set(Statement& s);

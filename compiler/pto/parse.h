@@ -13,7 +13,7 @@ inline constexpr size_t kMaxText = size_t{1} << 20;
 inline constexpr int kMaxNesting = 32;  ///< the depth of nested loops, branches and sections
 inline constexpr size_t kMaxArguments = 64, kMaxFunctions = 256;
 
-/// Parses both spellings: text whose first token is `module` or `func.func` is PTO IR, all other text PTO-AS. Checks
+/// Parses both spellings: text whose first token is `module`, `func.func` or a string is PTO IR, all other text PTO-AS. Checks
 /// that every use of a value agrees with its definition and that every attribute is known; verify() checks the rules of
 /// the chips. Error messages start with "LINE:COLUMN: " and name the statement, what was found and what was expected.
 Expected<Module> parse(std::string_view text);

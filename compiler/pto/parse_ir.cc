@@ -64,18 +64,9 @@ std::string_view nearest_statement(std::string_view written) {
 
 }  // namespace
 
-Expected<Module> IrParser::run() {
-  Module out;
-  const bool wrapped = accept_word("module");
-  if (wrapped) {
-    statement_ = "module";
-    if (token().kind == TokenKind::symbol) lexer().advance();
-    if (accept_word("attributes")) STREW_TRY(module_attributes(out));
-    STREW_TRY(expect_mark("{"));
-    statement_.clear();
-  }
-  while (at_word("func.func")) {
-    STREW_ASSIGN(Function f, function());
+Status IrParser::functions(Module& out) {
+  while (at_word("func.func") || at_string("func.func")) {
+    STREW_ASSIGN(Function f, at_word("func.func") ? function() : generic_function());
     for (const Function& other : out.functions)
       if (other.name == f.name) return fail_at(f.at, "function @" + f.name + " is there twice, expected names that differ");
     if (out.functions.size() == kMaxFunctions)
@@ -83,7 +74,23 @@ Expected<Module> IrParser::run() {
           f.at, "it is function " + std::to_string(kMaxFunctions + 1) + ", expected at most " + std::to_string(kMaxFunctions));
     out.functions.push_back(std::move(f));
   }
-  if (wrapped) STREW_TRY(expect_mark("}"));
+  return {};
+}
+
+Expected<Module> IrParser::run() {
+  Module out;
+  const bool is_generic = at_string("builtin.module"), wrapped = is_generic || accept_word("module");
+  if (is_generic) {
+    STREW_TRY(generic_module(out));
+  } else if (wrapped) {
+    statement_ = "module";
+    if (token().kind == TokenKind::symbol) lexer().advance();
+    if (accept_word("attributes")) STREW_TRY(module_attributes(out));
+    STREW_TRY(expect_mark("{"));
+    statement_.clear();
+  }
+  if (!is_generic) STREW_TRY(functions(out));
+  if (wrapped && !is_generic) STREW_TRY(expect_mark("}"));
   if (token().kind != TokenKind::end) return fail(wrapped ? "the end of the text" : "func.func or the end of the text");
   if (out.functions.empty()) return fail_at(token().at, "the module has no functions, expected func.func");
   return out;
@@ -101,7 +108,7 @@ Expected<std::string> IrParser::kernel_kind() {
   return kind;
 }
 
-Status IrParser::module_attributes(Module& module) {
+Status IrParser::module_attributes(Module& module, bool is_generic) {
   STREW_TRY(expect_mark("{"));
   std::vector<std::string_view> seen;
   if (accept_mark("}")) return {};
@@ -111,6 +118,11 @@ Status IrParser::module_attributes(Module& module) {
     seen.push_back(key.text);
     if (accept_word("pto.kernel_kind")) {
       STREW_ASSIGN(module.kernel_kind, kernel_kind());
+      continue;
+    }
+    if (is_generic && at_word("sym_name")) {
+      std::string name;
+      STREW_TRY(symbol(name));
       continue;
     }
     const bool arch = at_word("pto.target_arch");
@@ -157,6 +169,22 @@ Expected<Function> IrParser::function() {
   lexer().advance();
   STREW_TRY(expect_mark("("));
   const size_t outer = scope();
+  STREW_TRY(arguments(out));
+  if (accept_word("attributes")) STREW_TRY(function_attributes(out));
+  STREW_TRY(expect_mark("{"));
+  statement_.clear();
+  STREW_TRY(body(out.body, 0));
+  if (at_string("func.return"))
+    STREW_TRY(terminator("func.return"));
+  else
+    STREW_TRY(expect_word("return"));
+  STREW_TRY(expect_mark("}"));
+  leave_scope(outer);
+  return out;
+}
+
+/// `%a: T, %b: T)`, with the closing parenthesis.
+Status IrParser::arguments(Function& out) {
   while (!at_mark(")")) {
     Argument argument;
     argument.at = token().at;
@@ -178,19 +206,12 @@ Expected<Function> IrParser::function() {
     if (!at_mark(")")) STREW_TRY(expect_mark(","));
   }
   lexer().advance();
-  if (accept_word("attributes")) STREW_TRY(function_attributes(out));
-  STREW_TRY(expect_mark("{"));
-  statement_.clear();
-  STREW_TRY(body(out.body, 0));
-  STREW_TRY(expect_word("return"));
-  STREW_TRY(expect_mark("}"));
-  leave_scope(outer);
-  return out;
+  return {};
 }
 
 Status IrParser::body(std::vector<Statement>& out, int depth) {
   const std::string outer = statement_;
-  while (!at_mark("}") && !at_word("return")) {
+  while (!at_mark("}") && !at_word("return") && !at_string("func.return") && !at_string("scf.yield")) {
     statement_.clear();
     STREW_ASSIGN(Statement s, statement(depth));
     out.push_back(std::move(s));
@@ -213,7 +234,7 @@ Expected<Statement> IrParser::statement(int depth) {
   const Instruction* row = quoted || token().kind == TokenKind::word ? find_instruction(token().text) : nullptr;
   if (row == nullptr) {
     const bool word = token().kind == TokenKind::word;
-    const std::string_view near = word ? nearest_statement(token().text) : std::string_view();
+    const std::string_view near = word || quoted ? nearest_statement(token().text) : std::string_view();
     return fail_at(token().at, "statement " + (word ? std::string(token().text) : lexer().found()) +
                                    " is unknown, expected return or a statement of docs/sources.md" +
                                    (near.empty() ? "" : "; did you mean " + std::string(near) + "?"));
@@ -352,6 +373,11 @@ Status IrParser::compare(const Instruction& row, Statement& s) {
   STREW_TRY(expect_mark(","));
   STREW_TRY(binary(s));
   const Type operands = s.type;
+  return compared(s, operands);
+}
+
+/// The result of a comparison is i1; its operands must be of type `operands`.
+Status IrParser::compared(Statement& s, const Type& operands) {
   s.type = make_scalar(DType::boolean);
   for (const auto& group : s.operands)
     if (type_of(group[0]) != operands)
@@ -444,7 +470,7 @@ Expected<Parser::Names> IrParser::list(const char* what) {
 
 Status IrParser::braced_attributes(const Instruction& row, Statement& s) {
   if (!accept_mark("{")) return {};
-  STREW_ASSIGN(s.attributes, attributes(row, nullptr));
+  STREW_TRY(attributes(row, nullptr, s.attributes));
   return expect_mark("}");
 }
 
@@ -595,8 +621,9 @@ Expected<Module> parse(std::string_view text) {
   if (first.token().kind == TokenKind::end)
     return error_at(first.token().at, "the text is empty, expected a module or PTO-AS lines");
   const std::string_view word = first.token().text;
-  // A text in which aliases are defined begins with a mark; PTO-AS has none.
-  const bool is_ir = word == "module" || word == "func.func" || word == "!" || word == "#";
+  // Generic form begins with a string, and a text in which aliases are defined with a mark; PTO-AS has neither.
+  const bool is_ir =
+      word == "module" || word == "func.func" || word == "!" || word == "#" || first.token().kind == TokenKind::string;
   return is_ir ? parse_ir(text) : parse_as(text);
 }
 

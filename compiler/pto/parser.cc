@@ -325,9 +325,8 @@ Status Parser::segment_sizes(std::vector<int64_t>& segments) {
   return expect_mark(">");
 }
 
-Expected<std::vector<Attribute>> Parser::attributes(const Instruction& row, std::vector<int64_t>* segments) {
-  std::vector<Attribute> out;
-  if (at_mark("}")) return out;
+Status Parser::attributes(const Instruction& row, std::vector<int64_t>* segments, std::vector<Attribute>& out) {
+  if (at_mark("}")) return {};
   do {
     const Position at = token().at;
     if (token().kind != TokenKind::word) return fail("the name of an attribute");
@@ -360,7 +359,7 @@ Expected<std::vector<Attribute>> Parser::attributes(const Instruction& row, std:
     return std::find_if(row.attributes.begin(), row.attributes.end(), [&](const AttributeRule& r) { return r.name == a.name; });
   };
   std::sort(out.begin(), out.end(), [&](const Attribute& a, const Attribute& b) { return place(a) < place(b); });
-  return out;
+  return {};
 }
 
 // --- values ---

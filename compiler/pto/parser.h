@@ -35,6 +35,7 @@ class Parser {
 
   const Token& token() const { return lexer_.token(); }
   bool at_mark(std::string_view mark) const { return token().kind == TokenKind::mark && token().text == mark; }
+  bool at_string(std::string_view text) const { return token().kind == TokenKind::string && token().text == text; }
   bool at_word(std::string_view word) const { return token().kind == TokenKind::word && token().text == word; }
   bool accept_mark(std::string_view mark);
   bool accept_word(std::string_view word);
@@ -50,9 +51,9 @@ class Parser {
   Expected<Type> type();
   Status expect_type(const Type& wanted, const std::string& of);
 
-  // Attributes: `{a = #pto<family word>, ..}`, or `<{..}>` with operandSegmentSizes. The result is in the order of the
-  // instruction's row.
-  Expected<std::vector<Attribute>> attributes(const Instruction& row, std::vector<int64_t>* segments);
+  // Attributes: what stands in `{a = #pto<family word>, ..}`, or in `<{..}>` with operandSegmentSizes. They are added to
+  // `out`, which is in the order of the instruction's row.
+  Status attributes(const Instruction& row, std::vector<int64_t>* segments, std::vector<Attribute>& out);
 
   // Values.
   Status define(const std::string& name, Type type, Position at, std::optional<int64_t> constant = {});

@@ -1,5 +1,6 @@
-// See print.h. Writes PTO IR in both forms. A tree has the types of values at their definitions only, so the printer
+// See print.h. Writes PTO IR in all forms. A tree has the types of values at their definitions only, so the printer
 // keeps them to write them at the uses. Tested by tests/unit/pto_text_test.cc.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <unordered_map>
@@ -65,6 +66,11 @@ class Printer {
     if (!module.backend.empty()) add("pto.backend = \"" + module.backend + "\"");
     if (!module.kernel_kind.empty()) add("pto.kernel_kind = #pto.kernel_kind<" + module.kernel_kind + ">");
     if (module.chip != Chip::any) add("pto.target_arch = \"" + std::string(name(module.chip)) + "\"");
+    if (form_ == TextForm::whole) {
+      out_ = "\"builtin.module\"() ({\n";
+      for (const Function& f : module.functions) generic_function(f);
+      return std::move(out_) + "})" + (attributes.empty() ? "" : " {" + attributes + "}") + " : () -> ()\n";
+    }
     out_ = "module" + (attributes.empty() ? "" : " attributes {" + attributes + "}") + " {\n";
     for (const Function& f : module.functions) function(f);
     return std::move(out_) + "}\n";
@@ -80,13 +86,32 @@ class Printer {
       types_[a.name] = a.type;
     }
     out_ += ")";
-    std::string attributes = f.entry ? "pto.entry" : "";
-    if (!f.kernel_kind.empty())
-      attributes += (attributes.empty() ? "" : ", ") + ("pto.kernel_kind = #pto.kernel_kind<" + f.kernel_kind + ">");
+    const std::string attributes = function_attributes(f);
     if (!attributes.empty()) out_ += "\n      attributes {" + attributes + "}";
     out_ += " {\n";
     body(f.body, 4);
     out_ += "    return\n  }\n";
+  }
+
+  static std::string function_attributes(const Function& f) {
+    std::string out = f.entry ? "pto.entry" : "";
+    if (!f.kernel_kind.empty()) out += (out.empty() ? "" : ", ") + ("pto.kernel_kind = #pto.kernel_kind<" + f.kernel_kind + ">");
+    return out;
+  }
+
+  void generic_function(const Function& f) {
+    types_.clear();
+    std::string types, arguments;
+    for (const Argument& a : f.arguments) {
+      types += (types.empty() ? "" : ", ") + print(a.type);
+      arguments += (arguments.empty() ? "%" : ", %") + a.name + ": " + print(a.type);
+      types_[a.name] = a.type;
+    }
+    out_ += "  \"func.func\"() <{function_type = (" + types + ") -> (), sym_name = \"" + f.name + "\"}> ({\n";
+    if (!arguments.empty()) out_ += "  ^bb0(" + arguments + "):\n";
+    body(f.body, 4);
+    const std::string attributes = function_attributes(f);
+    out_ += "    \"func.return\"() : () -> ()\n  })" + (attributes.empty() ? "" : " {" + attributes + "}") + " : () -> ()\n";
   }
 
   void body(const std::vector<Statement>& statements, size_t indent) {
@@ -108,6 +133,11 @@ class Printer {
   void statement(const Statement& s, size_t indent) {
     const Instruction& row = info(s.opcode);
     if (!s.result.empty()) types_[s.result] = s.type;
+    if (form_ == TextForm::whole) {
+      if (row.form == Form::loop || row.form == Form::branch) return generic_regions(s, row, indent);
+      if (!s.result.empty()) out_ += "%" + s.result + " = ";
+      return generic(s, row, indent);
+    }
     if (row.form == Form::loop) {
       out_ +=
           "scf.for %" + s.result + " = %" + s.operands[0][0] + " to %" + s.operands[1][0] + " step %" + s.operands[2][0] + " ";
@@ -155,8 +185,37 @@ class Printer {
     return out;
   }
 
+  /// scf.for and scf.if in generic form.
+  void generic_regions(const Statement& s, const Instruction& row, size_t indent) {
+    const auto region = [&](const std::vector<Statement>& statements) {
+      body(statements, indent + 2);
+      out_.append(indent + 2, ' ').append("\"scf.yield\"() : () -> ()\n").append(indent, ' ').append("}");
+    };
+    const std::string types = type_list(s.operands, 0, s.operands.size());
+    out_ += "\"" + std::string(row.name) + "\"(" + operand_list(s.operands, 0, s.operands.size()) + ") ({\n";
+    if (row.form == Form::loop) out_.append(indent, ' ').append("^bb0(%" + s.result + ": " + print(s.type) + "):\n");
+    region(s.body);
+    if (row.form == Form::branch) {
+      out_ += ", {\n";
+      if (s.otherwise.empty())
+        out_.append(indent, ' ').append("}");
+      else
+        region(s.otherwise);
+    }
+    out_ += ") : (" + types + ") -> ()";
+  }
+
+  /// The attributes of an arith statement in generic form.
+  static std::string arith_text(const Statement& s, const Instruction& row) {
+    if (row.form == Form::constant) return "value = " + constant_text(s) + " : " + print(s.type);
+    if (row.form != Form::compare) return "";
+    const std::span<const std::string_view> values = row.attributes[0].values;
+    const auto at = std::find(values.begin(), values.end(), s.attributes[0].value) - values.begin();
+    return "predicate = " + std::to_string(at) + " : i64";
+  }
+
   void generic(const Statement& s, const Instruction& row, size_t indent) {
-    std::string attributes = attributes_text(s, row);
+    std::string attributes = row.name.starts_with("arith.") ? arith_text(s, row) : attributes_text(s, row);
     if (!row.segments.empty()) attributes += (attributes.empty() ? "" : ", ") + segments_text(s, row);
     out_ += "\"" + std::string(row.name) + "\"(" + operand_list(s.operands, 0, s.operands.size()) + ")";
     if (!attributes.empty()) out_ += " <{" + attributes + "}>";

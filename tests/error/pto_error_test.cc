@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "compiler/import/pto/import.h"
+#include "compiler/pto/parse.h"
+#include "compiler/pto/print.h"
 #include "strew/import.h"
 #include "tests/support/limited.h"
 #include "tests/support/paths.h"
@@ -338,6 +340,53 @@ TEST(PtoError, PtoAs) {
              "mscatter.row.skip %table, %s, %i {mode = skip} : (!pto.memref<64x32xf32>"}},
            "7:34: mscatter.row.skip: found \"{\", expected no attributes: PTO-AS has suffixes"},
       });
+}
+
+TEST(PtoError, WhollyGenericForm) {
+  const Expected<pto::Module> module = pto::parse(kProgram);
+  ASSERT_TRUE(module.ok());
+  check(pto::print(*module, pto::TextForm::whole),
+        {
+            {{{"\"builtin.module\"", "\"builtin.modul\""}},
+             "1:1: found \"\"builtin.modul\"\", expected func.func or the end of the text"},
+            {{{"pto.target_arch", "pto.target_arc"}},
+             "27:5: builtin.module: found \"pto.target_arc\", expected an attribute of the module: pto.target_arch, pto.backend "
+             "or pto.kernel_kind"},
+            {{{"sym_name = \"k\"", "sym_nam = \"k\""}},
+             "2:93: func.func: found \"sym_nam\", expected an attribute of a function, each once: sym_name, sym_visibility, "
+             "function_type, pto.entry or pto.kernel_kind"},
+            {{{", sym_name = \"k\"", ""}}, "2:3: func.func: it has no sym_name, expected sym_name and function_type"},
+            {{{"function_type = (!pto.ptr<f32>, ", "function_type = ("}},
+             "2:35: func.func @k: function_type differs from the types of the block's arguments, expected the same ones"},
+            {{{"{pto.entry}", "{pto.entri}"}},
+             "26:7: func.func @k: found \"pto.entri\", expected an attribute of a function, each once: sym_name, sym_visibility, "
+             "function_type, pto.entry or pto.kernel_kind"},
+            {{{"^bb0(%table", "^bb0 %table"}}, "3:8: func.func @k: found \"%table\", expected '('"},
+            {{{"value = 0 : index", "valu = 0 : index"}}, "4:32: arith.constant: found \"valu\", expected value, once"},
+            {{{"<{value = 0 : index}>", ""}}, "4:11: arith.constant: it has no value, expected one"},
+            {{{"value = 0 : index", "value = 0 : i64"}},
+             "4:58: arith.constant: the type of its value is index here, expected i64 as it is defined"},
+            {{{"\"arith.index_cast\"(%n)", "\"arith.index_cast\"(%n, %n)"}},
+             "9:13: arith.index_cast: it has 2 operands, expected 1"},
+            {{{"\"arith.index_cast\"(%n)", "\"arith.index_cas\"(%n)"}},
+             "9:13: statement \"\"arith.index_cas\"\" is unknown, expected return or a statement of docs/sources.md; did you "
+             "mean arith.index_cast?"},
+            {{{"\"arith.index_cast\"(%n)", "\"arith.index_cast\"(%n) <{nonNeg}>"}},
+             "9:38: arith.index_cast: found \"nonNeg\", expected no attribute"},
+            {{{"array<i32: 1, 2, 2>", "array<i32: 1, 1, 3>"}},
+             "10:11: pto.make_tensor_view: it has 1 extents and 3 strides, expected as many of both, 1 to 5"},
+            {{{"scatterOob", "scatterOb"}},
+             "22:70: pto.mscatter: attribute 'scatterOb' is unknown, expected one of coalesce, scatterAtomicOp, scatterOob, "
+             "scatterConflict"},
+            {{{"(%c0, %rows, %c8)", "(%c0, %rows)"}}, "14:5: scf.for: it has 2 operands, expected 3"},
+            {{{"^bb0(%r: index)", "^bb0(%r: i32)"}}, "14:5: scf.for: %c0 is index, expected i32"},
+            {{{"^bb0(%r: index)", "^bb0(%r: index, %s: index)"}},
+             "15:19: scf.for: found \",\", expected ')': a loop that carries values is not read"},
+            {{{"      \"scf.yield\"() : () -> ()\n", ""}}, "23:5: scf.for: found \"}\", expected \"scf.yield\""},
+            {{{"\"func.return\"() : () -> ()", "\"func.return\"(%c0) : (index) -> ()"}},
+             "25:19: func.func @k: found \"%c0\", expected ')'"},
+            {{{"    \"func.return\"() : () -> ()\n", ""}}, "25:3: func.func @k: found \"}\", expected \"func.return\""},
+        });
 }
 
 TEST(PtoError, Files) {

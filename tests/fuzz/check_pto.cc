@@ -55,7 +55,10 @@ void check_pto(std::string_view text, pto::Spelling spelling) {
   if (!module.ok()) return check_refusal(module.status());
   if (module->spelling != spelling) return;
   check_text(*module, pto::TextForm::pretty);
-  if (spelling == pto::Spelling::ir) check_text(*module, pto::TextForm::generic);
+  if (spelling == pto::Spelling::ir) {
+    check_text(*module, pto::TextForm::generic);
+    check_text(*module, pto::TextForm::whole);
+  }
   if (const Status legal = pto::verify(*module); !legal.ok()) return check_refusal(legal);
   const uint64_t seed = seed_of(text);
   for (const pto::Function& function : module->functions) simulate(*module, function, seed);

@@ -94,7 +94,7 @@ TEST(PtoL1, TextReadsBack) {
     for (const std::string& op : {rows("u32", "wrap"), elements(256)}) {
       const Expected<pto::Program> program = plan(op, chip);
       ASSERT_TRUE(program.ok()) << program.status().message();
-      for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic}) {
+      for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic, pto::TextForm::whole}) {
         const std::string text = pto::print(program->module, form);
         const Expected<pto::Module> again = pto::parse(text);
         ASSERT_TRUE(again.ok()) << again.status().message() << "\n" << text;

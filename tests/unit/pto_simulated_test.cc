@@ -106,7 +106,7 @@ void check(const PtoProgram& p, uint64_t seed, const std::vector<std::string>& b
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   if (seed % 2 == 0) fold::fold_computes(*imported, {});  // as import_file does
   const Expected<pto::Module> module = pto::parse(text);
-  for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic}) {
+  for (const pto::TextForm form : {pto::TextForm::pretty, pto::TextForm::generic, pto::TextForm::whole}) {
     const Expected<pto::Module> again = pto::parse(pto::print(*module, form));
     ASSERT_TRUE(again.ok()) << again.status().message();
     EXPECT_EQ(*again, *module);
