@@ -18,7 +18,7 @@ namespace strew::inline v0 {
 
 /// The value of the field `version`, the first of every interface. It is raised with every change of an interface or
 /// of the types that its functions take, so that a module of another version of strew is refused.
-inline constexpr uint32_t kModuleVersion = 6;
+inline constexpr uint32_t kModuleVersion = 7;
 
 /// Ok if `version`, that of the module `file`, is kModuleVersion. `needed_for` begins the message of a failure.
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version);

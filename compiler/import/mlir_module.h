@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "strew/import.h"
 #include "strew/status.h"
@@ -14,6 +15,7 @@ namespace strew::inline v0 {
 struct MlirModule {
   uint32_t version;  ///< kModuleVersion
   Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
+  std::vector<std::string> (*stablehlo_operations)();  ///< the operations that the StableHLO front end reads: "stablehlo.add"
 };
 
 }  // namespace strew::inline v0

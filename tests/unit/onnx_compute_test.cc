@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "base/number.h"
 #include "compiler/import/onnx/onnx.h"
@@ -67,6 +68,12 @@ Imported imported(const Model& model) {
   return out.ok() ? std::move(*out) : Imported{};
 }
 
+/// The operators of models that ran.
+std::set<std::string>& that_ran() {
+  static std::set<std::string> names;
+  return names;
+}
+
 struct Result {
   std::vector<int64_t> dims;
   Numbers values;
@@ -86,6 +93,7 @@ Result run(const Model& model, std::vector<int64_t> dims = {2, 3}) {
   const Expected<std::vector<Tensor>> out = run_program(Runtime::process(), program, std::move(inputs), options);
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
+  for (const OnnxNode& each : model.nodes) that_ran().insert(each.op_type);
   Result result{(*out)[0].dims, Numbers(static_cast<size_t>((*out)[0].elements()))};
   const Tensor& y = (*out)[0];
   for (size_t i = 0; i < result.values.size(); ++i)
@@ -103,7 +111,7 @@ void expect(Model model, std::vector<int64_t> dims, const Numbers& values) {
   }
 }
 
-TEST(OnnxCompute, Movement) {
+void movement() {
   expect({.nodes = {node("Identity", {"x"})}}, {2, 3}, {0, 1, 2, 3, 4, 5});
   expect({.nodes = {node("Transpose", {"x"})}}, {3, 2}, {0, 3, 1, 4, 2, 5});
   expect({.nodes = {node("Flatten", {"x"}, {"y"}, {onnx_int("axis", 0)})}}, {1, 6}, {0, 1, 2, 3, 4, 5});
@@ -112,6 +120,10 @@ TEST(OnnxCompute, Movement) {
          {0, 1, 2, 3, 4, 5});
   expect({.nodes = {node("Unsqueeze", {"x", "axes"})}, .constants = {{"axes", {-1, 0}}}}, {1, 2, 3, 1}, {0, 1, 2, 3, 4, 5});
   expect({.nodes = {node("Unsqueeze", {"x"}, {"y"}, {onnx_ints("axes", {1})})}, .opset = 11}, {2, 1, 3}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Unsqueeze", {"x", "axes"}, {"u"}), node("Squeeze", {"u", "axes"})}, .constants = {{"axes", {1}}}},
+         {2, 3}, {0, 1, 2, 3, 4, 5});
+  expect({.nodes = {node("Constant", {}, {"shape"}, {onnx_ints("value_ints", {6})}), node("Reshape", {"x", "shape"})}}, {6},
+         {0, 1, 2, 3, 4, 5});
   expect({.nodes = {node("Concat", {"x", "x"}, {"y"}, {onnx_int("axis", -1)})}}, {2, 6}, {0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5});
   expect({.nodes = {node("Expand", {"x", "shape"})}, .constants = {{"shape", {2, 1, 1}}}}, {2, 2, 3},
          {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
@@ -132,8 +144,9 @@ TEST(OnnxCompute, Movement) {
       run({.nodes = {node("Split", {"x", "parts"}, {"a", "y"}, {onnx_int("axis", 1)})}, .constants = {{"parts", {1, 2}}}}).values,
       ElementsAre(1, 2, 4, 5));
 }
+TEST(OnnxCompute, Movement) { movement(); }
 
-TEST(OnnxCompute, Elementwise) {
+void elementwise() {
   expect({.nodes = {node("Add", {"x", "s_7"})}, .constants = {{"s_7", {7}}}}, {2, 3}, {7, 8, 9, 10, 11, 12});
   expect({.nodes = {node("Mul", {"x", "row"})}, .constants = {{"row", {1, 10, 100}}}}, {2, 3}, {0, 10, 200, 3, 40, 500});
   expect({.nodes = {node("Sub", {"s_3", "x"}, {"d"}), node("Mod", {"d", "s_2"})}, .constants = {{"s_3", {3}}, {"s_2", {2}}}},
@@ -147,9 +160,24 @@ TEST(OnnxCompute, Elementwise) {
   expect({.nodes = {node("Clip", {"x", "s_1", "s_4"})}, .constants = {{"s_1", {1}}, {"s_4", {4}}}}, {2, 3}, {1, 1, 2, 3, 4, 4});
   expect({.nodes = {node("Max", {"x", "s_2", "s_3"})}, .constants = {{"s_2", {2}}, {"s_3", {3}}}}, {2, 3}, {3, 3, 3, 3, 4, 5});
   expect({.nodes = {node("Cast", {"x"}, {"y"}, {onnx_int("to", kBool)})}}, {2, 3}, {0, 1, 1, 1, 1, 1});
+  expect({.nodes = {node("GreaterOrEqual", {"x", "s_3"}, {"b"}), node("CastLike", {"b", "x"})}, .constants = {{"s_3", {3}}}},
+         {2, 3}, {0, 0, 0, 1, 1, 1});
+  // Squares; and x / 2, rounded to even, as a number of 8 bits and back.
+  const OnnxNode floats = node("Cast", {"x"}, {"f"}, {onnx_int("to", kFloat)}),
+                 two = node("Cast", {"s_2"}, {"two"}, {onnx_int("to", kFloat)});
+  const auto whole = [](const char* of) { return node("Cast", {of}, {"y"}, {onnx_int("to", kInt64)}); };
+  expect({.nodes = {floats, node("Pow", {"f", "s_2"}, {"p"}), whole("p")}, .constants = {{"s_2", {2}}}}, {2, 3},
+         {0, 1, 4, 9, 16, 25});
+  expect({.nodes = {floats, two, node("QuantizeLinear", {"f", "two"}, {"q"}), whole("q")}, .constants = {{"s_2", {2}}}}, {2, 3},
+         {0, 0, 1, 2, 2, 2});
+  expect({.nodes = {floats, two, node("QuantizeLinear", {"f", "two"}, {"q"}), node("DequantizeLinear", {"q", "two"}, {"d"}),
+                    whole("d")},
+          .constants = {{"s_2", {2}}}},
+         {2, 3}, {0, 0, 2, 4, 4, 4});
 }
+TEST(OnnxCompute, Elementwise) { elementwise(); }
 
-TEST(OnnxCompute, MathOfFloats) {
+void math_of_floats() {
   struct Function {
     const char* op;
     double (*value)(double);
@@ -185,8 +213,9 @@ TEST(OnnxCompute, MathOfFloats) {
       EXPECT_NEAR(static_cast<double>(result.values[i]), 1000 * each.value(0.5 * static_cast<double>(i + 1)), 1.01) << each.op;
   }
 }
+TEST(OnnxCompute, MathOfFloats) { math_of_floats(); }
 
-TEST(OnnxCompute, LogicAndBits) {
+void logic_and_bits() {
   const auto bits = [](const std::string& op) { return Model{.nodes = {node(op, {"x", "s_6"})}, .constants = {{"s_6", {6}}}}; };
   expect(bits("BitwiseAnd"), {2, 3}, {0, 0, 2, 2, 4, 4});
   expect(bits("BitwiseOr"), {2, 3}, {6, 7, 6, 7, 6, 7});
@@ -214,8 +243,9 @@ TEST(OnnxCompute, LogicAndBits) {
                     node("IsNaN", {"q"}, {"n"}), node("Cast", {"n"}, {"y"}, {onnx_int("to", kInt64)})}},
          {2, 3}, {1, 0, 0, 0, 0, 0});  // 0 / 0
 }
+TEST(OnnxCompute, LogicAndBits) { logic_and_bits(); }
 
-TEST(OnnxCompute, ShapesAndNumbers) {
+void shapes_and_numbers() {
   expect({.nodes = {node("Shape", {"x"})}}, {2}, {2, 3});
   expect({.nodes = {node("Shape", {"x"}, {"y"}, {onnx_int("start", -1)})}}, {1}, {3});
   expect({.nodes = {node("Size", {"x"})}}, {}, {6});
@@ -241,9 +271,12 @@ TEST(OnnxCompute, ShapesAndNumbers) {
   expect({.nodes = {node("ReduceSum", {"x", "axes"}, {"y"}, {onnx_int("keepdims", 0)})}, .constants = {{"axes", {1}}}}, {2},
          {3, 12});
   expect({.nodes = {node("ReduceMax", {"x", "axes"})}, .constants = {{"axes", {0}}}}, {1, 3}, {3, 4, 5});
+  expect({.nodes = {node("ReduceMin", {"x", "axes"})}, .constants = {{"axes", {1}}}}, {2, 1}, {0, 3});
+  expect({.nodes = {node("ReduceProd", {"x", "axes"})}, .constants = {{"axes", {0}}}}, {1, 3}, {0, 4, 10});
   EXPECT_THAT(run({.nodes = {node("OneHot", {"x", "s_3", "values"})}, .constants = {{"s_3", {3}}, {"values", {0, 1}}}}).values,
               ElementsAre(1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0));
 }
+TEST(OnnxCompute, ShapesAndNumbers) { shapes_and_numbers(); }
 
 TEST(OnnxCompute, ShapesOfKnownTensorsBecomeConstants) {
   const Imported m =
@@ -278,6 +311,15 @@ TEST(OnnxCompute, WhatIsNotRunIsOpaque) {
   EXPECT_THAT(reason({.nodes = {node("Add", {"x", "x"}, {"y"}, {onnx_int("axis", 1)})}}),
               HasSubstr("attribute 'axis' is unknown"));
   EXPECT_THAT(reason({.nodes = {node("Range", {"s_0", "s_0", "s_0"})}, .constants = {{"s_0", {0}}}}), HasSubstr("delta of 0"));
+}
+
+TEST(OnnxCompute, EveryOperatorHasAnExample) {
+  that_ran().clear();
+  for (const auto& examples : {movement, elementwise, math_of_floats, logic_and_bits, shapes_and_numbers}) examples();
+  for (const onnx::Operator& op : onnx::operators())
+    if (!op.indexed) {
+      EXPECT_TRUE(that_ran().contains(std::string(op.op_type))) << op.op_type << " has no example here";
+    }
 }
 
 // No operator takes what it does not know: each row of the tables refuses an attribute that it does not have.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "base/number.h"
 #include "compiler/import/tflite/tflite.h"
@@ -117,6 +118,12 @@ std::vector<std::unique_ptr<Tensor>> inputs_of(const Row& row) {
   return out;
 }
 
+/// The operators that ran and gave the numbers that were expected.
+std::set<C>& that_ran() {
+  static std::set<C> codes;
+  return codes;
+}
+
 void check(const Row& row) {
   const Expected<Imported> imported = tflite::import_model(model_of(row).bytes(), "m.tflite", {});
   ASSERT_TRUE(imported.ok()) << imported.status().message();
@@ -134,6 +141,7 @@ void check(const Row& row) {
     const std::string data(reinterpret_cast<const char*>(got.data.data()), static_cast<size_t>(got.data.size()));
     EXPECT_EQ(data, bytes_from(want.type, want.numbers)) << "output " << k;
   }
+  that_ran().insert(row.code);
 }
 
 /// Each row twice: with its inputs, and with all of them constants of the file.
@@ -161,7 +169,7 @@ void refuse(const Row& row, const std::string& reason, const std::function<void(
   EXPECT_EQ(imported->kernels.size(), 1u) << "the other kernel is there";
 }
 
-TEST(TfliteCompute, Arithmetic) {
+void arithmetic() {
   const In a = f({2, 2}, {1, -2, 3, 8}), row = f({2}, {2, 4});
   check_all({
       {C::ADD, {a, row}, {{T::FLOAT32, {2, 2}, {3, 2, 5, 12}}}},
@@ -204,6 +212,10 @@ TEST(TfliteCompute, Arithmetic) {
       {C::COS, {f({1}, {0})}, {{T::FLOAT32, {1}, {1}}}},
       {C::TANH, {f({1}, {0})}, {{T::FLOAT32, {1}, {0}}}},
       {C::LOGISTIC, {f({1}, {0})}, {{T::FLOAT32, {1}, {0.5}}}},
+      {C::STABLEHLO_MULTIPLY, {a, a}, {{T::FLOAT32, {2, 2}, {1, 4, 9, 64}}}},
+      {C::STABLEHLO_DIVIDE, {a, a}, {{T::FLOAT32, {2, 2}, {1, 1, 1, 1}}}},
+      {C::STABLEHLO_MAXIMUM, {i({2}, {1, -2}), i({2}, {0, 7})}, {{T::INT32, {2}, {1, 7}}}},
+      {C::STABLEHLO_MINIMUM, {i({2}, {1, -2}), i({2}, {0, 7})}, {{T::INT32, {2}, {0, -2}}}},
       {C::STABLEHLO_SUBTRACT, {a, a}, {{T::FLOAT32, {2, 2}, {0, 0, 0, 0}}}},
   });
   refuse({C::ADD, {a, row}, {{T::FLOAT32, {2, 2}, {}}}, activation(Options::AddOptions, 4)}, "fused activation is number 4");
@@ -212,8 +224,9 @@ TEST(TfliteCompute, Arithmetic) {
   refuse({C::MUL, {a, row}, {{T::FLOAT32, {2, 2}, {}}}}, "quantized", [](TfliteModel& m) { m.tensor(0).quantized = true; });
   refuse({C::SUB, {a, row}, {{T::INT32, {2, 2}, {}}}}, "is declared as i32[2,2]");
 }
+TEST(TfliteCompute, Arithmetic) { arithmetic(); }
 
-TEST(TfliteCompute, ComparisonsAndLogic) {
+void comparisons_and_logic() {
   const In a = i({3}, {1, 2, 3}), two = i({}, {2}), yes = b({3}, {1, 0, 1}), no = b({3}, {0, 0, 1});
   check_all({
       {C::EQUAL, {a, two}, {{T::BOOL, {3}, {0, 1, 0}}}},
@@ -234,8 +247,9 @@ TEST(TfliteCompute, ComparisonsAndLogic) {
   refuse({C::SELECT_V2, {a, a, two}, {{T::INT32, {3}, {}}}}, "select");
   refuse({C::CAST, {a}, {{T::COMPLEX64, {3}, {}}}}, "it casts i32 to complex64");
 }
+TEST(TfliteCompute, ComparisonsAndLogic) { comparisons_and_logic(); }
 
-TEST(TfliteCompute, Quantisation) {
+void quantisation() {
   const auto scaled = [](size_t tensor, int64_t zero) {
     return [=](TfliteModel& m) {
       m.tensor(tensor).quantized = true;
@@ -255,6 +269,7 @@ TEST(TfliteCompute, Quantisation) {
     const Tensor& got = (*results)[0];
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(got.data.data()), static_cast<size_t>(got.data.size())),
               bytes_from(row.outputs[0].type, row.outputs[0].numbers));
+    that_ran().insert(row.code);
   }
   check_all({{C::DEQUANTIZE, {{T::FLOAT16, {2}, {1.5, -2}}}, {{T::FLOAT32, {2}, {1.5, -2}}}}});
   refuse({C::DEQUANTIZE, {{T::INT8, {3}, {}}}, {{T::FLOAT32, {3}, {}}}}, "a tensor has no scales");
@@ -265,8 +280,9 @@ TEST(TfliteCompute, Quantisation) {
            m.tensor(2).zero_point = 3;
          });
 }
+TEST(TfliteCompute, Quantisation) { quantisation(); }
 
-TEST(TfliteCompute, Shapes) {
+void shapes() {
   const In a = f({2, 3}, {1, 2, 3, 4, 5, 6});
   const std::vector<double> same = a.numbers;
   const auto squeeze = with(Options::SqueezeOptions, [](auto& builder) {
@@ -307,8 +323,9 @@ TEST(TfliteCompute, Shapes) {
   refuse({C::UNPACK, {a}, {{T::FLOAT32, {2}, {}}}, axis_of(Options::UnpackOptions, 1)}, "expected one per output: 1");
   refuse({C::PAD, {a, c({2, 2}, {-1, 0, 0, 0})}, {{T::FLOAT32, {1, 3}, {}}}}, "padded by a negative number");
 }
+TEST(TfliteCompute, Shapes) { shapes(); }
 
-TEST(TfliteCompute, Parts) {
+void parts() {
   const In a = f({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
   check_all({
       {C::SLICE, {a, c({2}, {0, 1}), c({2}, {1, -1})}, {{T::FLOAT32, {1, 3}, {2, 3, 4}}}},
@@ -339,8 +356,9 @@ TEST(TfliteCompute, Parts) {
   refuse({C::STRIDED_SLICE, {a, i({1}, {}), c({1}, {1}), c({1}, {1})}, {{T::FLOAT32, {1, 4}, {}}}, masks(0, 0, 0, 0, 0)},
          "computed when the model runs");
 }
+TEST(TfliteCompute, Parts) { parts(); }
 
-TEST(TfliteCompute, ShapesAsNumbers) {
+void shapes_as_numbers() {
   check_all({
       {C::SHAPE, {f({2, 3}, Numbers(6))}, {{T::INT32, {2}, {2, 3}}}},
       {C::SHAPE, {f({2, 3}, Numbers(6))}, {{T::INT64, {2}, {2, 3}}}},
@@ -365,8 +383,9 @@ TEST(TfliteCompute, ShapesAsNumbers) {
   refuse({C::ONE_HOT, {i({3}, {}), i({}, {}), f({}, {}), f({}, {})}, {{T::FLOAT32, {3, 2}, {}}}}, "depth) is computed");
   refuse({C::FILL, {c({1}, {-2}), f({}, {7})}, {{T::FLOAT32, {2}, {}}}}, "");
 }
+TEST(TfliteCompute, ShapesAsNumbers) { shapes_as_numbers(); }
 
-TEST(TfliteCompute, Reductions) {
+void reductions() {
   const In a = f({2, 3}, {1, 5, 3, 4, 2, 6});
   const auto keep = with(Options::ReducerOptions, [](auto& builder) { return schema::CreateReducerOptions(builder, true); });
   check_all({
@@ -381,11 +400,53 @@ TEST(TfliteCompute, Reductions) {
   refuse({C::SUM, {a, c({1}, {2})}, {{T::FLOAT32, {2}, {}}}}, "an entry of axes is 2");
   refuse({C::SUM, {a, i({1}, {})}, {{T::FLOAT32, {2}, {}}}}, "computed when the model runs");
 }
+TEST(TfliteCompute, Reductions) { reductions(); }
+
+/// The operators that become kernels, with their inputs in the format's order.
+void indexed() {
+  const In rows = f({3, 2}, {1, 2, 3, 4, 5, 6}), ids = i({3}, {0, 1, 1});
+  const auto unsorted = [&](C code, Numbers numbers) {
+    return Row{code, {rows, ids, c({}, {2})}, {{T::FLOAT32, {2, 2}, std::move(numbers)}}};
+  };
+  for (const Row& row : {
+           Row{C::DYNAMIC_UPDATE_SLICE, {rows, f({1, 2}, {8, 9}), i({2}, {1, 0})}, {{T::FLOAT32, {3, 2}, {1, 2, 8, 9, 5, 6}}}},
+           Row{C::SCATTER_ND, {i({2, 1}, {2, 2}), f({2}, {1, 4}), c({1}, {3})}, {{T::FLOAT32, {3}, {0, 0, 5}}}},
+           Row{C::SPARSE_TO_DENSE, {i({2}, {2, 0}), c({1}, {3}), f({2}, {1, 4}), f({}, {7})}, {{T::FLOAT32, {3}, {4, 7, 1}}}},
+           Row{C::SEGMENT_SUM, {rows, ids}, {{T::FLOAT32, {2, 2}, {1, 2, 8, 10}}}},
+           unsorted(C::UNSORTED_SEGMENT_SUM, {1, 2, 8, 10}),
+           unsorted(C::UNSORTED_SEGMENT_PROD, {1, 2, 15, 24}),
+           unsorted(C::UNSORTED_SEGMENT_MAX, {1, 2, 5, 6}),
+           unsorted(C::UNSORTED_SEGMENT_MIN, {1, 2, 3, 4}),
+           Row{C::EMBEDDING_LOOKUP, {i({2}, {2, 0}), rows}, {{T::FLOAT32, {2, 2}, {5, 6, 1, 2}}}},
+           Row{C::GATHER, {rows, i({2}, {2, 0})}, {{T::FLOAT32, {2, 2}, {5, 6, 1, 2}}}},
+           Row{C::GATHER_ND, {rows, i({1, 2}, {2, 1})}, {{T::FLOAT32, {1}, {6}}}},
+       }) {
+    SCOPED_TRACE(text_of(row.code));
+    check(row);
+  }
+  // These two have options of many fields: tests/unit/tflite_import_test.cc says what they become.
+  for (const TfliteModel& model : {stablehlo_scatter_model({}), stablehlo_gather_model()}) {
+    const Expected<Imported> imported = tflite::import_model(model.bytes(), "m.tflite", {});
+    ASSERT_TRUE(imported.ok()) << imported.status().message();
+    EXPECT_EQ(imported->kernels.size(), 1U);
+    that_ran().insert(model.graphs[0].operators[0].code);
+  }
+}
+TEST(TfliteCompute, Indexed) { indexed(); }
+
+TEST(TfliteCompute, EveryOperatorHasAnExample) {
+  that_ran().clear();
+  for (const auto& examples :
+       {arithmetic, comparisons_and_logic, quantisation, shapes, parts, shapes_as_numbers, reductions, indexed})
+    examples();
+  for (const tflite::Operator& op : tflite::operators())
+    EXPECT_TRUE(that_ran().contains(static_cast<C>(op.code))) << op.name << " has no example here";
+}
 
 // Each row of the tables counts its inputs.
 TEST(TfliteCompute, OperatorsWithoutInputsAreNotRun) {
   for (const tflite::Operator& op : tflite::operators())
-    if (!op.indexed) refuse({static_cast<C>(op.code), {}, {{T::FLOAT32, {1}, {}}}}, "inputs, expected");
+    refuse({static_cast<C>(op.code), {}, {{T::FLOAT32, {1}, {}}}}, "inputs, expected");
 }
 
 }  // namespace

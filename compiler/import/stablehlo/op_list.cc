@@ -1,5 +1,5 @@
 // One row per operation that is not elementwise; find_stablehlo_op() asks scalar_op.h about the others. Tested by
-// tests/unit/stablehlo_import_test.cc.
+// tests/unit/stablehlo_operations_test.cc, which wants an example of each row, one that is read and one that is refused.
 #include "compiler/import/stablehlo/op_list.h"
 
 #include <array>
@@ -45,6 +45,13 @@ const OpRow* find_stablehlo_op(llvm::StringRef name) {
   for (const OpRow& row : kRows)
     if (row.name == name) return &row;
   return is_scalar_op(name) ? &kElementwise : nullptr;
+}
+
+std::vector<std::string> stablehlo_operations() {
+  std::vector<std::string> out{"func.call"};  // the row that all dialects share (compiler/import/mlir/op_list.cc)
+  for (const OpRow& row : kRows) out.push_back(row.name.str());
+  for (std::string& name : scalar_operations()) out.push_back(std::move(name));
+  return out;
 }
 
 }  // namespace strew::inline v0

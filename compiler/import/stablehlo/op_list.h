@@ -1,12 +1,17 @@
 // The list of StableHLO's operations, each with its handler. To add an operation, add a row in op_list.cc.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "compiler/import/mlir/op_list.h"
 
 namespace strew::inline v0 {
 
 /// The row of an operation of stablehlo, chlo or sdy; null if there is none.
 const OpRow* find_stablehlo_op(llvm::StringRef name);
+
+std::vector<std::string> stablehlo_operations();  ///< the names of all of them
 
 // scatter.cc, gather.cc, slices.cc, custom_call.cc: operations that become kernels or conditions
 Status import_scatter(Translation& t, mlir::Operation* op);

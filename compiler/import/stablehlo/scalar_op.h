@@ -5,6 +5,8 @@
 #include <mlir/IR/Operation.h>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "strew/expr.h"
 #include "strew/status.h"
@@ -13,6 +15,9 @@ namespace strew::inline v0 {
 
 /// The ExprOp of an operation that becomes exactly one node with the operation's arguments and result dtype ("stablehlo.add", "chlo.erf").
 std::optional<ExprOp> stablehlo_node(llvm::StringRef name);
+
+/// The names of all elementwise operations.
+std::vector<std::string> scalar_operations();
 
 /// Is `name` ("stablehlo.add") an elementwise operation?
 bool is_scalar_op(llvm::StringRef name);
