@@ -137,8 +137,8 @@ Loop read_lines(const Lines& lines, uint64_t seed) {
   };
 }
 
-Loop update_lines(const Lines& lines, Order order) {
-  return [&lines, order = std::move(order)](int64_t n) mutable {
+Loop update_lines(const Lines& lines, const Order& from) {
+  return [&lines, order = from](int64_t n) mutable {
     return order.walk(n, [&](size_t line, size_t later) {
       __builtin_prefetch(lines.line(later), 1);
       *lines.line(line) += 1;

@@ -120,6 +120,23 @@ TEST(TensorBoundary, AFunctionOfSeveralBlocksGivesItsKernels) {
   EXPECT_THAT(input_names(*imported, 0), ElementsAre("arg0", "arg1"));
 }
 
+/// A gather after operations of so many dialects that nobody knows.
+std::string of_dialects(int count) {
+  std::string text = "func.func @main(%t: tensor<4x6xf32>, %i: tensor<3x1xindex>) -> tensor<3x6xf32> {\n";
+  for (int i = 0; i < count; ++i) text += "  %r" + std::to_string(i) + " = d" + std::to_string(i) + ".op %t : tensor<4x6xf32>\n";
+  return text +
+         "  %g = tensor.gather %t[%i] gather_dims([0]) : (tensor<4x6xf32>, tensor<3x1xindex>) -> tensor<3x6xf32>\n"
+         "  return %g : tensor<3x6xf32>\n}\n";
+}
+
+TEST(TensorBoundary, TwoHundredDialectsMayBeUnknown) {
+  const auto imported = import_mlir_text(of_dialects(200));
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->opaques.size(), 200U);
+  EXPECT_EQ(imported->kernels.size(), 1U);
+  EXPECT_THAT(import_mlir_text(of_dialects(300)).status().message(), HasSubstr("not found for custom op 'd"));
+}
+
 struct Form {
   std::string text;    ///< defines %r of %t (tensor<4x6xf32>), %s (tensor<2x3xf32>), %n (index), %f (f32)
   size_t arguments;    ///< of the boundary, or 0 if it is read
@@ -159,6 +176,10 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
       {"linalg.transpose ins(%t : tensor<4x6xf32>) outs(%t : tensor<4x6xf32>) permutation = [1, 0]", 2, "", whole},
       {"linalg.softmax dimension(1) ins(%t : tensor<4x6xf32>) outs(%t : tensor<4x6xf32>) -> tensor<4x6xf32>", 2, "", whole},
       {"bufferization.alloc_tensor(%n) {escape = true} : tensor<?xf32>", 1, "", line},
+      {"tm_tensor.sort dimension(0) outs(%t : tensor<4x6xf32>) {\n  ^bb0(%a: f32):\n    tm_tensor.yield %a : f32\n  } -> "
+       "tensor<4x6xf32>",
+       1, "", whole},
+      {"someones.frob %t, %n {some.note = #other.thing<4>} : (tensor<4x6xf32>, index) -> tensor<2x3xf32>", 2, "", part},
       {"\"linalg.matmul\"(%t, %t) {x = 1 : i32} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>", 2, "", whole},
       {"affine.apply affine_map<(d0)[s0] -> (d0 + s0 floordiv 2)>(%n)[%n]", 2, "", number},
       {"index.add %n, %n", 2, "", number},

@@ -64,7 +64,8 @@ class FirstError {
 }  // namespace
 
 Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view text, const std::string& path) {
-  STREW_TRY(prescan_mlir(text, path));
+  std::set<std::string> dialects;
+  STREW_TRY(prescan_mlir(text, path, dialects));
   std::unique_ptr<ParsedModule> parsed(new ParsedModule(path));
   parsed->context_ = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
   mlir::MLIRContext* context = parsed->context_.get();
@@ -75,7 +76,7 @@ Expected<std::unique_ptr<ParsedModule>> ParsedModule::parse(std::string_view tex
   mlir::DialectRegistry when_met;  // the parser loads a dialect at its first operation
   when_met.insert<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::complex::ComplexDialect,
                   mlir::index::IndexDialect, mlir::math::MathDialect, mlir::scf::SCFDialect>();
-  register_boundary_dialects(when_met);
+  register_boundary_dialects(dialects, *context, when_met);
   context->appendDialectRegistry(when_met);
 
   // The lexer stops at a terminating zero, so the text is copied into a buffer that ends with one.

@@ -19,7 +19,8 @@ namespace {
 
 class Prescan {
  public:
-  Prescan(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+  Prescan(std::string_view text, const std::string& path, std::set<std::string>& dialects)
+      : text_(text), path_(path), dialects_(dialects) {}
 
   Status run() {
     while (at_ < text_.size()) {
@@ -58,7 +59,16 @@ class Prescan {
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word.size() > kMaxNameLength)
       return fail(fmt::format("a name of {} characters, expected at most {}", word.size(), kMaxNameLength));
+    if (is_dialect(begin) && dialects_.size() < kMaxDialects) dialects_.emplace(word);
     return word == "affine_map" || word == "affine_set" ? check_affine(word) : Status();
+  }
+
+  /// May the word from `begin` on be a dialect's name? A dot and a word follow, and it is no part of the name of a value, a symbol, a type, an
+  /// attribute or a block.
+  bool is_dialect(size_t begin) const {
+    static constexpr std::string_view kNames = "%@!#^.$-";
+    const bool has_start = begin == 0 || kNames.find(text_[begin - 1]) == std::string_view::npos;
+    return has_start && peek(0) == '.' && std::isalpha(static_cast<unsigned char>(peek(1)));
   }
 
   /// The text from here to the end of the map: the '>' that closes the first '<'.
@@ -91,6 +101,7 @@ class Prescan {
 
   std::string_view text_;
   const std::string& path_;
+  std::set<std::string>& dialects_;
   size_t at_ = 0;
   int line_ = 1;
   std::array<int, 4> open_{};
@@ -98,11 +109,11 @@ class Prescan {
 
 }  // namespace
 
-Status prescan_mlir(std::string_view text, const std::string& path) {
+Status prescan_mlir(std::string_view text, const std::string& path, std::set<std::string>& dialects) {
   if (text.size() > kMaxTextBytes)
     return invalid_argument(fmt::format("{}:1: the file has {} bytes, expected at most {}", path, text.size(), kMaxTextBytes));
   if (is_bytecode(text)) return refuse_bytecode(text, path);
-  return Prescan(text, path).run();
+  return Prescan(text, path, dialects).run();
 }
 
 }  // namespace strew::inline v0

@@ -8,8 +8,7 @@
 #include <mlir/IR/DialectImplementation.h>
 #include <mlir/IR/OpImplementation.h>
 
-#include <array>
-#include <utility>
+#include <memory>
 
 #include "compiler/import/mlir/boundary_form.h"
 #include "compiler/import/mlir/shim_forms.h"
@@ -73,22 +72,19 @@ class TensorShim final : public ShimDialect {
   std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef name) const override { return tensor_form(name); }
 };
 
-/// Dialects none of whose operations is read, but for linalg.fill: all have the boundary form.
-constexpr std::array kBoundaries{"affine", "bufferization", "flow", "linalg",  "memref", "mesh", "ml_program",
-                                 "shape",  "sparse_tensor", "tosa", "torch_c", "ub",     "util", "vector"};
-
-template <size_t Number>
+/// A dialect none of whose operations is read, but for linalg.fill: all have the boundary form.
 class BoundaryShim final : public ShimDialect {
  public:
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(BoundaryShim)
-  static llvm::StringRef getDialectNamespace() { return kBoundaries[Number]; }
-  explicit BoundaryShim(mlir::MLIRContext* c) : ShimDialect(getDialectNamespace(), c, mlir::TypeID::get<BoundaryShim>()) {}
+  BoundaryShim(llvm::StringRef name, mlir::MLIRContext* c) : ShimDialect(name, c, mlir::TypeID::get<BoundaryShim>()) {}
   std::optional<ParseOpHook> getParseOperationHook(llvm::StringRef) const override { return ParseOpHook(boundary_form); }
 };
 
-template <size_t... Number>
-void insert_boundaries(mlir::DialectRegistry& registry, std::index_sequence<Number...>) {
-  (registry.insert<BoundaryShim<Number>>(), ...);
+/// The context looks dialects up by name, so shims of several names may be of one class.
+mlir::Dialect* load_boundary(mlir::MLIRContext* context, llvm::StringRef name) {
+  const llvm::StringRef kept = mlir::StringAttr::get(context, name).getValue();  // as long as the context
+  return context->getOrLoadDialect(kept, mlir::TypeID::get<BoundaryShim>(),
+                                   [&] { return std::make_unique<BoundaryShim>(kept, context); });
 }
 
 }  // namespace
@@ -97,8 +93,13 @@ void load_shim_dialects(mlir::MLIRContext& context) {
   context.loadDialect<StablehloShim, ChloShim, MhloShim, SdyShim, TensorShim>();
 }
 
-void register_boundary_dialects(mlir::DialectRegistry& registry) {
-  insert_boundaries(registry, std::make_index_sequence<kBoundaries.size()>());
+void register_boundary_dialects(const std::set<std::string>& dialects, mlir::MLIRContext& context,
+                                mlir::DialectRegistry& registry) {
+  for (const std::string& name : dialects) {
+    if (context.getLoadedDialect(name) != nullptr || registry.getDialectAllocator(name)) continue;
+    registry.insert(mlir::TypeID::get<BoundaryShim>(), name,
+                    [name](mlir::MLIRContext* loader) { return load_boundary(loader, name); });
+  }
 }
 
 }  // namespace strew::inline v0

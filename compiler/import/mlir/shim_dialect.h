@@ -1,6 +1,9 @@
 // Shim dialects: stand-ins for dialects with which MLIR's parser can read their text: stablehlo, chlo, mhlo, sdy and tensor, and those that
-// surround tensor in files (linalg, bufferization, ...).
+// surround them in files (linalg, bufferization, ...).
 #pragma once
+
+#include <set>
+#include <string>
 
 namespace mlir {
 class DialectRegistry;
@@ -13,7 +16,9 @@ namespace strew::inline v0 {
 /// whose attributes get the names of the generic form if the operation is one that is read. Attributes `#stablehlo...` become OpaqueAttr.
 void load_shim_dialects(mlir::MLIRContext& context);
 
-/// Adds the dialects that stand around those that are read. The parser loads each at its first operation.
-void register_boundary_dialects(mlir::DialectRegistry& registry);
+/// Adds a shim for each of `dialects` that is neither loaded nor in the registry, none of whose operations is read. The parser loads each at its
+/// first operation.
+void register_boundary_dialects(const std::set<std::string>& dialects, mlir::MLIRContext& context,
+                                mlir::DialectRegistry& registry);
 
 }  // namespace strew::inline v0
