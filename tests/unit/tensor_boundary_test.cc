@@ -150,14 +150,20 @@ TEST(TensorBoundary, EveryFormGivesOperandsAndResults) {
   const std::string known = "offsets, sizes or strides are known at the call only";
   const Form forms[] = {
       {"tensor.empty(%n) : tensor<?xf32>", 1, "", line},
-      {"tensor.insert_slice %s into %t[%n, 1] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x6xf32>", 3, "", whole},
+      {"tensor.insert_slice %s into %t[%n, 1] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x6xf32>", 3, known, whole},
+      {"tensor.insert_slice %s into %t[1, 1] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x6xf32>", 0, "", whole},
       {"tensor.extract_slice %t[%n, 1] [2, 3] [1, 1] : tensor<4x6xf32> to tensor<2x3xf32>", 2, known, part},
       {"tensor.extract %t[%n, %n] : tensor<4x6xf32>", 3, "", element},
       {"tensor.insert %f into %t[%n, %n] : tensor<4x6xf32>", 4, "", whole},
-      {"tensor.from_elements %f, %f : tensor<2xf32>", 2, "", {DType::f32, {2}, {}}},
+      {"tensor.from_elements %f, %f : tensor<2xf32>", 0, "", {DType::f32, {2}, {}}},
+      {"tensor.from_elements %f, %f : tensor<3xf32>", 2, "2 elements, expected as many as the result has", {DType::f32, {3}, {}}},
       {"tensor.rank %t : tensor<4x6xf32>", 1, "", number},
       {"tensor.dim %t, %n : tensor<4x6xf32>", 2, "the number of the dim, expected a constant inside the rank", number},
-      {"tensor.concat dim(0) %t, %t : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>", 2, "", {DType::f32, {8, 6}, {}}},
+      {"tensor.concat dim(0) %t, %t : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>", 0, "", {DType::f32, {8, 6}, {}}},
+      {"tensor.concat dim(2) %t, %t : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>",
+       2,
+       "dim is 2, expected 0 to 1",
+       {DType::f32, {8, 6}, {}}},
       {"tensor.pad %s low[1, 0] high[%n, 0] {\n  ^bb0(%a: index, %b: index):\n    tensor.yield %f : f32\n  } : tensor<2x3xf32> "
        "to "
        "tensor<?x3xf32>",
@@ -280,6 +286,32 @@ TEST(TensorBoundary, WhatOnlyMovesElementsIsRead) {
                         "  %r = arith.addf %h, %t : tensor<4x2xf32>\n",
                         "tensor<4x2xf32>", "tensor<2x2xf32>")),
             (std::vector<float>{5.5, 6.5, 1.5, 2.5}));
+  EXPECT_EQ(run(rows_of("  %s = arith.constant dense<[10.0, 20.0]> : tensor<2xf32>\n"
+                        "  %r = tensor.insert_slice %s into %t[1, 1] [2, 1] [1, 1] : tensor<2xf32> into tensor<4x2xf32>\n",
+                        "tensor<4x2xf32>", "tensor<2x2xf32>")),
+            (std::vector<float>{4, 20, 0, 1}));
+  EXPECT_EQ(run(rows_of("  %s = arith.constant dense<[[10.0, 20.0]]> : tensor<1x2xf32>\n"
+                        "  %r = tensor.concat dim(0) %s, %t : (tensor<1x2xf32>, tensor<4x2xf32>) -> tensor<5x2xf32>\n",
+                        "tensor<5x2xf32>", "tensor<2x2xf32>")),
+            (std::vector<float>{2, 3, 10, 20}));
+  EXPECT_EQ(run(rows_of("  %a = arith.constant 1.5 : f32\n  %b = arith.constant 2.5 : f32\n  %c = arith.addf %a, %b : f32\n"
+                        "  %s = tensor.from_elements %a, %b, %c, %a : tensor<2x2xf32>\n"
+                        "  %r = tensor.concat dim(0) %s, %t : (tensor<2x2xf32>, tensor<4x2xf32>) -> tensor<6x2xf32>\n",
+                        "tensor<6x2xf32>", "tensor<2x2xf32>")),
+            (std::vector<float>{0, 1, 1.5, 2.5}));
+}
+
+TEST(TensorBoundary, IndicesMayBeMadeOfScalars) {
+  const auto imported = import_mlir_text(R"(func.func @main(%t: tensor<5x4xf32>, %n: index) -> tensor<2x4xf32> {
+  %one = arith.constant 1 : index
+  %next = arith.addi %n, %one : index
+  %i = tensor.from_elements %n, %next : tensor<2x1xindex>
+  %g = tensor.gather %t[%i] gather_dims([0]) : (tensor<5x4xf32>, tensor<2x1xindex>) -> tensor<2x4xf32>
+  return %g : tensor<2x4xf32>
+})");
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_TRUE(imported->opaques.empty());
+  ASSERT_EQ(imported->kernels.size(), 1U);
 }
 
 TEST(TensorBoundary, AnExtentIsAnIndex) {
@@ -305,6 +337,21 @@ TEST(TensorBoundary, SlicesOutsideOfTheirSourceAreNotRead) {
         "%t[0, 0] [3, 1] [1, 1] : tensor<4x2xf32> to tensor<3x2xf32>"}) {
     const auto imported = import_mlir_text(
         rows_of("  %r = tensor.extract_slice " + std::string(slice) + "\n", "tensor<3x2xf32>", "tensor<2x2xf32>"));
+    ASSERT_TRUE(imported.ok()) << imported.status().message();
+    ASSERT_EQ(imported->opaques.size(), 1U) << slice;
+    EXPECT_NE(imported->opaques[0].reason, "") << slice;
+  }
+}
+
+TEST(TensorBoundary, SlicesThatDoNotFitAreNotInserted) {
+  for (const std::string slice : {"%s into %t[3, 0] [2, 1] [1, 1] : tensor<2xf32> into tensor<4x2xf32>",
+                                  "%s into %t[0, 2] [2, 1] [1, 1] : tensor<2xf32> into tensor<4x2xf32>",
+                                  "%s into %t[0, 0] [2, 1] [2, 1] : tensor<2xf32> into tensor<4x2xf32>",
+                                  "%s into %t[0, 0] [3, 1] [1, 1] : tensor<2xf32> into tensor<4x2xf32>",
+                                  "%s into %t[0] [2] [1] : tensor<2xf32> into tensor<4x2xf32>"}) {
+    const auto imported = import_mlir_text(
+        rows_of("  %s = arith.constant dense<[10.0, 20.0]> : tensor<2xf32>\n  %r = tensor.insert_slice " + slice + "\n",
+                "tensor<4x2xf32>", "tensor<2x2xf32>"));
     ASSERT_TRUE(imported.ok()) << imported.status().message();
     ASSERT_EQ(imported->opaques.size(), 1U) << slice;
     EXPECT_NE(imported->opaques[0].reason, "") << slice;

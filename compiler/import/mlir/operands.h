@@ -21,6 +21,8 @@ Expected<int64_t> dim_attribute(mlir::Operation* op, llvm::StringRef name, int r
 Status check_dims(const std::vector<int64_t>& dims, size_t count, int rank, std::string_view what);
 /// Refuses operands of other element types than the result's.
 Status same_elements(mlir::Operation* op);
+/// Makes `compute` the concatenation of the operands along the dim that the attribute says.
+Status read_concatenation(mlir::Operation* op, llvm::StringRef attribute, Compute& compute);
 /// Adds the Compute that `read` makes of the operation.
 Status import_with(Translation& t, mlir::Operation* op, Status (*read)(mlir::Operation*, Compute&));
 

@@ -131,32 +131,7 @@ Status read_reverse(mlir::Operation* op, Compute& compute) {
   return {};
 }
 
-Status read_concatenate(mlir::Operation* op, Compute& compute) {
-  STREW_TRY(Attributes(op).only({"dimension"}));
-  if (op->getNumOperands() == 0) return invalid_argument("no operands, expected at least 1");
-  STREW_TRY(counts(op, op->getNumOperands()));
-  STREW_TRY(same_elements(op));
-  STREW_ASSIGN(TensorType result, result_type(op, 0));
-  STREW_ASSIGN(const int64_t dim, dim_attribute(op, "dimension", result.rank()));
-  const auto along = static_cast<size_t>(dim);
-  int64_t total = 0;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    STREW_ASSIGN(TensorType operand, operand_type(op, i));
-    if (operand.dims.size() != result.dims.size())
-      return invalid_argument(fmt::format("operand {} has rank {}, expected {}", i, operand.rank(), result.rank()));
-    const int64_t extent = operand.dims[along], whole = result.dims[along];
-    total = total == kDynamic || extent == kDynamic ? kDynamic : total + extent;
-    operand.dims[along] = whole;
-    STREW_TRY(unify_dims({&result, &operand}, "concatenate", fmt::format("operand {}", i)));
-  }
-  if (total != kDynamic && result.dims[along] == kDynamic) result.dims[along] = total;
-  if (total != kDynamic && result.dims[along] != total)
-    return invalid_argument(fmt::format("result dim {} is {}, expected {}", dim, result.dims[along], total));
-  compute.op = ComputeOp::concatenate;
-  compute.dims = {dim};
-  compute.results = {std::move(result)};
-  return {};
-}
+Status read_concatenate(mlir::Operation* op, Compute& compute) { return read_concatenation(op, "dimension", compute); }
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 //   tensor.gather %s[%i] gather_along_dimension(1) : S[I] -> R
 //   tensor.scatter %u into %d[%i] coordinates = [1] : U into D[I] -> R
 // Each part of an operation may come in either spelling. MLIR's own tensor dialect parses only the first, so it is not loaded, and the other
-// operations of the dialect have the forms that are here: extract_slice one of its own, and all others the boundary form.
+// operations of the dialect have the forms that are here: extract_slice, insert_slice and concat their own, and all others the boundary form.
 // Tested by tests/unit/tensor_import_test.cc and tests/error/tensor_error_test.cc.
 #include "compiler/import/tensor/forms.h"
 
@@ -107,12 +107,9 @@ ParseResult parse_form(OpAsmParser& parser, OperationState& state, bool is_scatt
   return parser.resolveOperands(operands, inputs, place, state.operands);
 }
 
-/// Parses: extract_slice %t[0, %o] [2, 4] [1, 1] : A to B. As in the generic form, a number that is an operand is kDynamic in its list.
-ParseResult extract_slice_form(OpAsmParser& parser, OperationState& state) {
-  OpAsmParser::UnresolvedOperand source;
-  llvm::SmallVector<OpAsmParser::UnresolvedOperand> numbers;
-  mlir::Type from, to;
-  if (parser.parseOperand(source)) return failure();
+/// Parses [0, %o] [2, 4] [1, 1] into attributes. As in the generic form, a number that is an operand is kDynamic in its list.
+ParseResult parse_slice(OpAsmParser& parser, OperationState& state,
+                        llvm::SmallVectorImpl<OpAsmParser::UnresolvedOperand>& numbers) {
   for (const llvm::StringRef name : {"static_offsets", "static_sizes", "static_strides"}) {
     llvm::SmallVector<int64_t> list;
     const auto item = [&]() -> ParseResult {
@@ -127,12 +124,37 @@ ParseResult extract_slice_form(OpAsmParser& parser, OperationState& state) {
     if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, item)) return failure();
     state.addAttribute(name, parser.getBuilder().getDenseI64ArrayAttr(list));
   }
-  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(from) || parser.parseKeyword("to") ||
-      parser.parseType(to))
+  return success();
+}
+
+/// Parses: extract_slice %t[0, %o] [2, 4] [1, 1] : A to B; or insert_slice %s into %t[0, %o] [2, 4] [1, 1] : A into B.
+ParseResult parse_slice_form(OpAsmParser& parser, OperationState& state, bool inserts) {
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> tensors(inserts ? 2 : 1), numbers;
+  mlir::Type from, to;
+  if (parser.parseOperand(tensors[0])) return failure();
+  if (inserts && (parser.parseKeyword("into") || parser.parseOperand(tensors[1]))) return failure();
+  if (parse_slice(parser, state, numbers) || parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(from) ||
+      parser.parseKeyword(inserts ? "into" : "to") || parser.parseType(to))
     return failure();
   state.addTypes(to);
-  return failure(failed(parser.resolveOperand(source, from, state.operands)) ||
+  return failure(failed(parser.resolveOperand(tensors[0], from, state.operands)) ||
+                 (inserts && failed(parser.resolveOperand(tensors[1], to, state.operands))) ||
                  failed(parser.resolveOperands(numbers, parser.getBuilder().getIndexType(), state.operands)));
+}
+ParseResult extract_slice_form(OpAsmParser& parser, OperationState& state) { return parse_slice_form(parser, state, false); }
+ParseResult insert_slice_form(OpAsmParser& parser, OperationState& state) { return parse_slice_form(parser, state, true); }
+
+/// Parses: concat dim(1) %a, %b : (A, B) -> R.
+ParseResult concat_form(OpAsmParser& parser, OperationState& state) {
+  llvm::SmallVector<OpAsmParser::UnresolvedOperand> tensors;
+  int64_t dim = 0;
+  mlir::FunctionType types;
+  if (parser.parseKeyword("dim") || parser.parseLParen() || parser.parseInteger(dim) || parser.parseRParen() ||
+      parser.parseOperandList(tensors) || parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(types))
+    return failure();
+  state.addAttribute("dim", parser.getBuilder().getI64IntegerAttr(dim));
+  state.addTypes(types.getResults());
+  return parser.resolveOperands(tensors, types.getInputs(), parser.getNameLoc(), state.operands);
 }
 
 ParseResult gather_form(OpAsmParser& parser, OperationState& state) { return parse_form(parser, state, false); }
@@ -144,6 +166,8 @@ std::optional<mlir::Dialect::ParseOpHook> tensor_form(llvm::StringRef name) {
   if (name == "tensor.gather") return mlir::Dialect::ParseOpHook(gather_form);
   if (name == "tensor.scatter") return mlir::Dialect::ParseOpHook(scatter_form);
   if (name == "tensor.extract_slice") return mlir::Dialect::ParseOpHook(extract_slice_form);
+  if (name == "tensor.insert_slice") return mlir::Dialect::ParseOpHook(insert_slice_form);
+  if (name == "tensor.concat") return mlir::Dialect::ParseOpHook(concat_form);
   return mlir::Dialect::ParseOpHook(boundary_form);
 }
 

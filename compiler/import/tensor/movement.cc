@@ -1,5 +1,5 @@
-// Operations of the tensor dialect that only move elements or tell an extent: cast, dim, reshape, expand_shape, collapse_shape, extract_slice;
-// and the two that repeat a scalar, tensor.splat and linalg.fill. What is known at the call only (offsets, several open dims of a result) makes
+// Operations of the tensor dialect that only move elements or tell an extent: cast, dim, reshape, expand_shape, collapse_shape, extract_slice,
+// insert_slice, concat, from_elements; and the two that repeat a scalar, tensor.splat and linalg.fill. What is known at the call only (offsets, several open dims of a result) makes
 // the operation a boundary. Tested by tests/unit/tensor_boundary_test.cc.
 #include <fmt/format.h>
 #include <mlir/IR/BuiltinTypes.h>
@@ -61,32 +61,65 @@ std::vector<int64_t> without_ones(std::vector<int64_t> dims) {
   return dims;
 }
 
-/// Reads the slice, whose result keeps all dims of the source; `to` is the type of the operation's result, which may lack dims of 1.
-Status read_extract_slice(mlir::Operation* op, Compute& slice, TensorType& to) {
-  TensorType from;
-  STREW_TRY(read_ends(op, from, to));
-  if (op->getNumOperands() != 1) return invalid_argument("offsets, sizes or strides are known at the call only");
+/// The offsets, sizes and strides of a slice of a tensor of the type `whole`.
+struct SliceNumbers {
+  std::vector<int64_t> offsets, sizes, strides;
+};
+
+/// Reads the numbers of an operation with so many tensors as operands; the operands beyond them are numbers that only the call knows.
+Status read_slice(mlir::Operation* op, unsigned tensors, const TensorType& whole, SliceNumbers& out) {
+  if (op->getNumOperands() != tensors) return invalid_argument("offsets, sizes or strides are known at the call only");
   const Attributes attributes(op);
-  STREW_ASSIGN(slice.dims, attributes.integers("static_offsets"));
-  STREW_ASSIGN(const std::vector<int64_t> sizes, attributes.integers("static_sizes"));
-  STREW_ASSIGN(slice.strides, attributes.integers("static_strides"));
-  const size_t rank = from.dims.size();
-  if (slice.dims.size() != rank || sizes.size() != rank || slice.strides.size() != rank)
+  STREW_ASSIGN(out.offsets, attributes.integers("static_offsets"));
+  STREW_ASSIGN(out.sizes, attributes.integers("static_sizes"));
+  STREW_ASSIGN(out.strides, attributes.integers("static_strides"));
+  const size_t rank = whole.dims.size();
+  if (out.offsets.size() != rank || out.sizes.size() != rank || out.strides.size() != rank)
     return invalid_argument(fmt::format("offsets, sizes and strides, expected {} of each", rank));
   for (size_t d = 0; d < rank; ++d) {
-    const int64_t offset = slice.dims[d], size = sizes[d], stride = slice.strides[d], extent = from.dims[d];
+    const int64_t offset = out.offsets[d], size = out.sizes[d], stride = out.strides[d], extent = whole.dims[d];
     const bool is_slice = offset >= 0 && size >= 0 && stride >= 1;
     const bool fits =
         is_slice &&
         (extent == kDynamic || (size == 0 ? offset <= extent : offset < extent && (size - 1) <= (extent - 1 - offset) / stride));
     if (!fits)
       return invalid_argument(
-          fmt::format("dim {}: {} elements from {} on with stride {} are not inside the source", d, size, offset, stride));
+          fmt::format("dim {}: {} elements from {} on with stride {} are not inside the tensor", d, size, offset, stride));
   }
-  if (!is_static(to) || without_ones(sizes) != without_ones(to.dims))
+  return {};
+}
+
+/// Reads the slice, whose result keeps all dims of the source; `to` is the type of the operation's result, which may lack dims of 1.
+Status read_extract_slice(mlir::Operation* op, Compute& slice, TensorType& to) {
+  TensorType from;
+  SliceNumbers numbers;
+  STREW_TRY(read_ends(op, from, to));
+  STREW_TRY(read_slice(op, 1, from, numbers));
+  if (!is_static(to) || without_ones(numbers.sizes) != without_ones(to.dims))
     return invalid_argument("the result's extents are not the sizes");
   slice.op = ComputeOp::slice;
-  slice.results = {{from.dtype, sizes, {}}};
+  slice.results = {{from.dtype, std::move(numbers.sizes), {}}};
+  slice.dims = std::move(numbers.offsets);
+  slice.strides = std::move(numbers.strides);
+  return {};
+}
+
+/// Reads the update of the destination, operand 1; `part` is the type of what is inserted, with all dims of the destination.
+Status read_insert_slice(mlir::Operation* op, Compute& update, TensorType& part) {
+  TensorType from, to;
+  SliceNumbers numbers;
+  STREW_TRY(read_ends(op, from, to));
+  if (op->getNumOperands() < 2 || op->getOperand(1).getType() != op->getResult(0).getType())
+    return invalid_argument("expected a source, and a destination of the result's type");
+  STREW_TRY(read_slice(op, 2, to, numbers));
+  if (std::any_of(numbers.strides.begin(), numbers.strides.end(), [](int64_t stride) { return stride != 1; }))
+    return invalid_argument("strides, expected 1");
+  if (!is_static(from) || without_ones(numbers.sizes) != without_ones(from.dims))
+    return invalid_argument("the source's extents are not the sizes");
+  part = {from.dtype, std::move(numbers.sizes), {}};
+  update.op = ComputeOp::update;
+  update.dims = std::move(numbers.offsets);
+  update.results = {std::move(to)};
   return {};
 }
 
@@ -95,6 +128,30 @@ Compute reshape_to(const TensorType& result) {
   out.op = ComputeOp::reshape;
   out.results = {result};
   return out;
+}
+
+/// `value`, or its elements in a tensor of the type `to` if it has another.
+int reshaped(Translation& t, mlir::Operation* op, int value, const TensorType& to) {
+  if (t.out.values[static_cast<size_t>(value)].type == to) return value;
+  Compute reshape = reshape_to(to);
+  reshape.arguments = {value};
+  return t.add_step(op, std::move(reshape));
+}
+
+Status read_concat(mlir::Operation* op, Compute& compute) { return read_concatenation(op, "dim", compute); }
+
+/// Checks that there is a scalar for every element of the result.
+Status read_from_elements(mlir::Operation* op, TensorType& to) {
+  if (op->getNumOperands() == 0 || op->getNumResults() != 1 || op->getNumRegions() != 0)
+    return invalid_argument("expected elements and one result");
+  STREW_ASSIGN(to, result_type(op, 0));
+  if (!is_static(to) || product(to) != op->getNumOperands())
+    return invalid_argument(fmt::format("{} elements, expected as many as the result has", op->getNumOperands()));
+  for (const mlir::Type type : op->getOperandTypes())
+    if (type != element_of(op->getResult(0).getType()))
+      return invalid_argument(
+          fmt::format("element {}, expected {}", text_of(type), text_of(element_of(op->getResult(0).getType()))));
+  return {};
 }
 
 /// The number that `value` is; nothing if it is no constant of rank 0.
@@ -151,14 +208,31 @@ Status import_extract_slice(Translation& t, mlir::Operation* op) {
   TensorType to;
   STREW_TRY(t.parsed.at(op, read_extract_slice(op, slice, to)));
   slice.arguments = {t.operand(op, 0)};
-  const bool is_whole = slice.results[0] == to;
-  int value = t.add_step(op, std::move(slice));
-  if (!is_whole) {
-    Compute reshape = reshape_to(to);
-    reshape.arguments = {value};
-    value = t.add_step(op, std::move(reshape));
-  }
-  t.bind(op->getResult(0), value);
+  t.bind(op->getResult(0), reshaped(t, op, t.add_step(op, std::move(slice)), to));
+  return {};
+}
+
+Status import_insert_slice(Translation& t, mlir::Operation* op) {
+  Compute update;
+  TensorType part;
+  STREW_TRY(t.parsed.at(op, read_insert_slice(op, update, part)));
+  update.arguments = {t.operand(op, 1), reshaped(t, op, t.operand(op, 0), part)};
+  t.bind(op->getResult(0), t.add_step(op, std::move(update)));
+  return {};
+}
+
+Status import_concat(Translation& t, mlir::Operation* op) { return import_with(t, op, read_concat); }
+
+Status import_from_elements(Translation& t, mlir::Operation* op) {
+  TensorType to;
+  STREW_TRY(t.parsed.at(op, read_from_elements(op, to)));
+  Compute all;
+  all.op = ComputeOp::concatenate;
+  all.dims = {0};
+  all.results = {{to.dtype, {op->getNumOperands()}, {}}};
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    all.arguments.push_back(reshaped(t, op, t.operand(op, i), {to.dtype, {1}, {}}));
+  t.bind(op->getResult(0), reshaped(t, op, t.add_step(op, std::move(all)), to));
   return {};
 }
 

@@ -18,6 +18,9 @@ constexpr std::array kRows{
     OpRow{"tensor.expand_shape", import_reshaped},
     OpRow{"tensor.collapse_shape", import_reshaped},
     OpRow{"tensor.extract_slice", import_extract_slice},
+    OpRow{"tensor.insert_slice", import_insert_slice},
+    OpRow{"tensor.concat", import_concat},
+    OpRow{"tensor.from_elements", import_from_elements},
     OpRow{"tensor.splat", import_filled},
     OpRow{"linalg.fill", import_filled},
 };

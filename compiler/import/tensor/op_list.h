@@ -20,6 +20,9 @@ Status import_cast(Translation& t, mlir::Operation* op);
 Status import_dim(Translation& t, mlir::Operation* op);
 Status import_reshaped(Translation& t, mlir::Operation* op);
 Status import_extract_slice(Translation& t, mlir::Operation* op);
+Status import_insert_slice(Translation& t, mlir::Operation* op);
+Status import_concat(Translation& t, mlir::Operation* op);
+Status import_from_elements(Translation& t, mlir::Operation* op);
 Status import_filled(Translation& t, mlir::Operation* op);
 
 }  // namespace strew::inline v0
