@@ -16,6 +16,7 @@ struct MlirModule {
   uint32_t version;  ///< kModuleVersion
   Expected<Imported> (*import_text)(std::string_view text, const std::string& path, const ImportOptions& options);
   std::vector<std::string> (*stablehlo_operations)();  ///< the operations that the StableHLO front end reads: "stablehlo.add"
+  std::vector<std::string> (*tensor_operations)();     ///< those of tensor, linalg, arith and math
 };
 
 }  // namespace strew::inline v0

@@ -12,6 +12,7 @@
 #include "compiler/import/mlir/parse.h"
 #include "compiler/import/mlir_module.h"
 #include "compiler/import/stablehlo/op_list.h"
+#include "compiler/import/tensor/op_list.h"
 #include "strew/export.h"
 #include "strew/import.h"
 
@@ -51,6 +52,7 @@ Expected<Imported> import_text(std::string_view text, const std::string& path, c
 }  // namespace strew::inline v0
 
 extern "C" STREW_API const strew::MlirModule* strew_import_mlir_module() {
-  static const strew::MlirModule module{strew::kModuleVersion, strew::import_text, strew::stablehlo_operations};
+  static const strew::MlirModule module{strew::kModuleVersion, strew::import_text, strew::stablehlo_operations,
+                                        strew::tensor_operations};
   return &module;
 }

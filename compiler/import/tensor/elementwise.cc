@@ -340,6 +340,12 @@ Status read_elementwise(mlir::Operation* op, Compute& compute) {
 
 bool is_arith(llvm::StringRef name) { return row_of(name).has_value(); }
 
+std::vector<std::string> arith_operations() {
+  std::vector<std::string> out;
+  for (const Row& row : kRows) out.push_back(row.name.str());
+  return out;
+}
+
 Status import_arith(Translation& t, mlir::Operation* op) {
   Compute compute;
   STREW_TRY(t.parsed.at(op, read_elementwise(op, compute)));

@@ -1,5 +1,5 @@
 // One row per operation that is not elementwise; find_tensor_op() asks elementwise.cc about the others. Tested by
-// tests/unit/tensor_import_test.cc.
+// tests/unit/tensor_operations_test.cc, which wants an example of each row, one that is read and one that is a boundary.
 #include "compiler/import/tensor/op_list.h"
 
 #include <array>
@@ -32,6 +32,12 @@ const OpRow* find_tensor_op(llvm::StringRef name) {
   for (const OpRow& row : kRows)
     if (row.name == name) return &row;
   return is_arith(name) ? &kElementwise : nullptr;
+}
+
+std::vector<std::string> tensor_operations() {
+  std::vector<std::string> out = arith_operations();
+  for (const OpRow& row : kRows) out.push_back(row.name.str());
+  return out;
 }
 
 }  // namespace strew::inline v0

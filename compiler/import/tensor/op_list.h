@@ -2,13 +2,18 @@
 // operation, add a row in op_list.cc. Whatever has none is a boundary.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "compiler/import/mlir/op_list.h"
 
 namespace strew::inline v0 {
 
 /// The row of an operation of these dialects; null if there is none.
 const OpRow* find_tensor_op(llvm::StringRef name);
-bool is_arith(llvm::StringRef name);  ///< an elementwise operation of arith or math
+bool is_arith(llvm::StringRef name);           ///< an elementwise operation of arith or math
+std::vector<std::string> arith_operations();   ///< the names of those
+std::vector<std::string> tensor_operations();  ///< the names of all
 
 // indexed.cc
 Status import_tensor_gather(Translation& t, mlir::Operation* op);
