@@ -235,8 +235,8 @@ struct Example {
   std::string refused, reason;
 };
 
-const std::vector<Example>& examples() {
-  static const std::vector<Example> list{
+std::vector<Example> kernels_and_constants() {
+  return {
       {"tensor.gather",
        "  %y = tensor.gather %f[%back] gather_dims([0]) : (tensor<4xf32>, tensor<4x1xi32>) -> tensor<4xf32>",
        {4, 0.25, -2, 1.5},
@@ -266,6 +266,11 @@ const std::vector<Example>& examples() {
        {4, 4, 4, 4},
        "  %y = tensor.dim %f, %n : tensor<4xf32>",
        "expected a constant inside the rank"},
+  };
+}
+
+std::vector<Example> movement() {
+  return {
       {"tensor.reshape",
        "  %s = arith.constant dense<[2, 2]> : tensor<2xi64>\n  %o = tensor.reshape %f(%s) : (tensor<4xf32>, tensor<2xi64>) -> "
        "tensor<2x2xf32>\n  %y = tensor.collapse_shape %o [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>",
@@ -321,7 +326,12 @@ const std::vector<Example>& examples() {
        "  %s = arith.constant 2.5 : f64\n  %y = linalg.fill ins(%s : f64) outs(%f : tensor<4xf32>) -> tensor<4xf32>",
        "f64 fills tensor<4xf32>"},
   };
-  return list;
+}
+
+std::vector<Example> examples() {
+  std::vector<Example> out = kernels_and_constants();
+  for (Example& each : movement()) out.push_back(std::move(each));
+  return out;
 }
 
 TEST(TensorOperations, TheOthersCompute) {
