@@ -193,7 +193,7 @@ TEST(TensorError, Computing) {
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = arith.addf %g, %u : tensor<3xi32>",
        "FILE:3: arith.addf: operand #0 must be floating-point-like, but got 'tensor<3xi32>'"},
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.frob %g, %u",
-       "FILE:3: tensor.frob: expected 1 types of results behind ':' or '->', or the operation in generic form"},
+       "FILE:3: tensor.frob: expected the type of every result behind ':' or '->', or the operation in generic form"},
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>",
        "%c = linalg.frob ins(%g, %nothing : tensor<3xi32>, tensor<3xi32>) -> tensor<3xi32>",
        "FILE:3: use of undeclared SSA value name"},
@@ -202,7 +202,7 @@ TEST(TensorError, Computing) {
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.frob %g ) : tensor<3xi32>",
        "FILE:3: tensor.frob: unexpected ')' in an operation that is not read here"},
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = nobody.frob %g",
-       "FILE:3: nobody.frob: expected 1 types of results behind ':' or '->', or the operation in generic form"},
+       "FILE:3: nobody.frob: expected the type of every result behind ':' or '->', or the operation in generic form"},
       {kUpdate, "%c = arith.addi %g, %u : tensor<3xi32>", "%c = tensor.extract_slice %g[0] [3] : tensor<3xi32> to tensor<3xi32>",
        "FILE:3: expected '['"},
   });

@@ -134,8 +134,8 @@ class BoundaryForm {
     else if (results_.empty() && types_.size() >= count)
       state_.addTypes(llvm::ArrayRef(types_).take_back(count));
     else
-      return parser_.emitError(parser_.getNameLoc(), "expected ")
-             << count << " types of results behind ':' or '->', or the operation in generic form";
+      return parser_.emitError(parser_.getNameLoc(),
+                               "expected the type of every result behind ':' or '->', or the operation in generic form");
     return success();
   }
 
