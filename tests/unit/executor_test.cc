@@ -284,6 +284,20 @@ int in_child(const Body& body) {
 }
 
 #if !defined(__SANITIZE_THREAD__)  // tsan lets no child of a process with threads start threads
+/// A worker that is woken while it falls asleep goes on at once, and wakes others, all of whom must see that they are wanted.
+TEST(Executor, WorkersThatFallAsleepAreWoken) {
+  EXPECT_EQ(in_child([] {
+              ThreadPool executor({8, false, true});
+              for (int i = 0; i < 20'000; ++i) {
+                Team team(executor, 8, 1);
+                team.run(
+                    8, [](void*, int) noexcept {}, nullptr);
+              }
+              return 0;
+            }),
+            0);
+}
+
 TEST(Executor, AForkedChildStartsItsOwnWorkers) {
   ThreadPool executor(3);
   { Team(executor, 3, kLong).run(0, Counts::work, nullptr); }

@@ -188,9 +188,10 @@ int ThreadPool::start_workers(int wanted, uint16_t* ids) {
   return started;
 }
 
-/// Sleeping workers that have been taken out of asleep_: the first two here, each further one by one of them.
+/// Sleeping workers that have been taken out of asleep_: the first two here, each further one by one of them. The last one is seated first: a
+/// worker that was only about to sleep goes on as soon as it is seated, and those that it wakes would sleep again if they were not seated yet.
 void ThreadPool::wake(const uint16_t* ids, int count) {
-  for (int i = 0; i < count; ++i) {
+  for (int i = count; i-- > 0;) {
     Seat& seat = seats_[ids[i]];
     for (size_t child = 0; child < 2; ++child) {
       const int at = 2 * i + 2 + static_cast<int>(child);
