@@ -90,8 +90,8 @@ std::vector<double> typical_nanoseconds(const std::vector<Loop>& loops) {
 
 /// Random numbers of lines. Each walk over the list flips other bits of them, so that all lines have their turn; so there must be
 /// a power of two of lines. In an order by pages, 64 lines of a page follow one another, at random: what it costs to find pages is
-/// then shared by many lines, and the time is that of the caches alone. Lines are prefetched `ahead` lines before: 128 are as many as
-/// any core has on their way, so that the time is that of memory and not a latency's; with 32, lines of main memory are waited for.
+/// then shared by many lines, and the time is that of the caches alone. Lines are prefetched `ahead` lines before. With 32, lines of main
+/// memory are waited for (4.7 ns a line on a Zen 5 server, against 2.8 with 128).
 class Order {
  public:
   static constexpr size_t kCount = 2048, kAhead = 128, kWaits = 32, kPageLines = 64;

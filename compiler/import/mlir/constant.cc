@@ -60,19 +60,23 @@ Expected<TensorType> splat_type(mlir::Operation* op) {
   return type;
 }
 
+int add_constant(Translation& t, Constant constant) {
+  Value value;
+  value.kind = ValueKind::constant;
+  value.type = constant.type;
+  value.index = static_cast<int>(t.out.constants.size());
+  t.out.constants.push_back(std::move(constant));
+  return t.add_value(std::move(value));
+}
+
 Status import_splat(Translation& t, mlir::Operation* op, mlir::DenseElementsAttr element) {
   Expected<TensorType> type = splat_type(op);
   if (!type.ok()) return t.parsed.at(op, type.status());
   Expected<Constant> constant = constant_from(element, {type->dtype, {}, {}});
   if (!constant.ok()) return t.parsed.at(op, constant.status());
-  Value value;
-  value.kind = ValueKind::constant;
-  value.type = constant->type;
-  value.index = static_cast<int>(t.out.constants.size());
-  t.out.constants.push_back(std::move(*constant));
   Compute broadcast;
   broadcast.op = ComputeOp::broadcast;
-  broadcast.arguments = {t.add_value(std::move(value))};
+  broadcast.arguments = {add_constant(t, std::move(*constant))};
   broadcast.results = {std::move(*type)};
   t.bind(op->getResult(0), t.add_step(op, std::move(broadcast)));
   return {};
@@ -84,12 +88,7 @@ Status import_constant(Translation& t, mlir::Operation* op) {
   if (const mlir::DenseElementsAttr element = large_splat(op)) return import_splat(t, op, element);
   auto constant = read_constant(op);
   if (!constant.ok()) return t.parsed.at(op, constant.status());
-  Value value;
-  value.kind = ValueKind::constant;
-  value.type = constant->type;
-  value.index = static_cast<int>(t.out.constants.size());
-  t.out.constants.push_back(std::move(*constant));
-  t.bind(op->getResult(0), t.add_value(std::move(value)));
+  t.bind(op->getResult(0), add_constant(t, std::move(*constant)));
   return {};
 }
 
