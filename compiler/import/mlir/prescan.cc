@@ -4,7 +4,10 @@
 // affine maps is bounded, because the parser recurses in them without brackets (a chain of minus signs).
 //
 // The length of names is bounded because the parser splits a shape one extent at a time and scans the rest of "x1x1x1..." again for each
-// extent: a rank of 100,000 took two minutes. Tested by tests/error/stablehlo_error_test.cc.
+// extent: a rank of 100,000 took two minutes.
+//
+// `array<index: 0>` ends the process inside the parser, which takes every element type that is no integer for a float. The type may also be
+// written as an alias (`!t = index`), so an alias is refused there too. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/prescan.h"
 
 #include <fmt/format.h>
@@ -60,6 +63,7 @@ class Prescan {
     if (word.size() > kMaxNameLength)
       return fail(fmt::format("a name of {} characters, expected at most {}", word.size(), kMaxNameLength));
     if (is_dialect(begin) && dialects_.size() < kMaxDialects) dialects_.emplace(word);
+    if (word == "array" && (begin == 0 || text_[begin - 1] != '.')) return check_array();
     return word == "affine_map" || word == "affine_set" ? check_affine(word) : Status();
   }
 
@@ -80,6 +84,30 @@ class Prescan {
       if (c == '>' && before != '-' && after != '=' && --depth <= 0) return {};
     }
     return fail(fmt::format("'{}' does not end within {} characters", word, kMaxNameLength));
+  }
+
+  /// The place of the next token from `at` on.
+  size_t token(size_t at) const {
+    while (at < text_.size()) {
+      if (std::isspace(static_cast<unsigned char>(text_[at]))) {
+        ++at;
+      } else if (text_.substr(at, 2) == "//") {
+        while (at < text_.size() && text_[at] != '\n') ++at;
+      } else {
+        break;
+      }
+    }
+    return at;
+  }
+
+  /// Refuses an element type of `array<` that is index or an alias.
+  Status check_array() const {
+    const size_t open = token(at_);
+    if (open >= text_.size() || text_[open] != '<') return {};
+    const std::string_view type = text_.substr(token(open + 1));
+    const bool is_index = type.starts_with("index") && (type.size() == 5 || !std::isalnum(static_cast<unsigned char>(type[5])));
+    if (!is_index && !type.starts_with('!')) return {};
+    return fail(fmt::format("an 'array' with elements of {}, expected integers or floats", is_index ? "index" : "an alias"));
   }
 
   Status bracket(char c) {
