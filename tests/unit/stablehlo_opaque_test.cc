@@ -57,6 +57,26 @@ TEST(StablehloOpaque, ARefusedGatherBesideAKernelSaysWhy) {
   EXPECT_THAT(imported->opaques[0].location, HasSubstr(":2: stablehlo.gather"));
 }
 
+/// "stablehlo.return" is not what ends a function, so the function returns nothing, and the call is refused after all of it was translated.
+TEST(StablehloOpaque, ARefusedCallLeavesNothingOfItsCallee) {
+  const auto imported = import_mlir_text(
+      "func.func private @f(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %p: tensor<i1>) -> tensor<3x4xf32> {\n"
+      "  stablehlo.custom_call @shape_assertion(%p) {error_message = \"no\"} : (tensor<i1>) -> ()\n"
+      "  %d = stablehlo.cholesky %x, lower = true : tensor<5x4xf32>\n" +
+      gather("%r", "%x", "%i") +
+      "  \"stablehlo.return\"(%r) : (tensor<3x4xf32>) -> ()\n}\n"
+      "func.func @main(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>, %p: tensor<i1>) -> tensor<3x4xf32> {\n"
+      "  %c = func.call @f(%x, %i, %p) : (tensor<5x4xf32>, tensor<3x1xi32>, tensor<i1>) -> tensor<3x4xf32>\n" +
+      gather("%r", "%x", "%i") + "  return %r : tensor<3x4xf32>\n}\n");
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  ASSERT_EQ(imported->kernels.size(), 1U);
+  EXPECT_EQ(imported->kernels[0].name, "main");
+  EXPECT_THAT(imported->kernels[0].equal_scalars, testing::IsEmpty());
+  ASSERT_EQ(imported->opaques.size(), 1U);
+  EXPECT_EQ(imported->opaques[0].operation, "func.call");
+  EXPECT_THAT(imported->opaques[0].reason, HasSubstr("returns 0 values, expected 1"));
+}
+
 TEST(StablehloOpaque, KernelsInRegionsAreNamedByPath) {
   const auto imported = import_mlir_text(
       "func.func private @row(%x: tensor<5x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x4xf32> {\n" + gather("%0", "%x", "%i") +

@@ -61,14 +61,21 @@ Status Translation::translate_call(mlir::func::CallOp call) {
   return {};
 }
 
-/// Runs the operation's handler. What a handler that fails has added is taken back.
+/// Runs the operation's handler. Everything that a handler that fails has added is taken back: a call may fail after its callee was
+/// translated with all that is in it.
 Status Translation::run_handler(mlir::Operation* op, const OpRow& row) {
-  const size_t values = out.values.size(), constants = out.constants.size(), computes = out.computes.size();
+  const size_t values = out.values.size(), constants = out.constants.size(), computes = out.computes.size(),
+               opaques = out.opaques.size(), kernels = out.kernels.size(), conditions = assertions.size();
   const Status status = row.handler(*this, op);
   if (status.ok() || is_fatal_) return status;
-  out.values.resize(values);
-  out.constants.resize(constants);
-  out.computes.resize(computes);
+  for (size_t k = kernels; k < out.kernels.size(); ++k) names_.erase(out.kernels[k].name);
+  const auto take_back = [](auto& list, size_t size) { list.erase(list.begin() + static_cast<ptrdiff_t>(size), list.end()); };
+  take_back(out.values, values);
+  take_back(out.constants, constants);
+  take_back(out.computes, computes);
+  take_back(out.opaques, opaques);
+  take_back(out.kernels, kernels);
+  take_back(assertions, conditions);
   return status;
 }
 
