@@ -74,7 +74,11 @@ const std::vector<ExprOpInfo>& table() {
 
 }  // namespace
 
-const ExprOpInfo& info(ExprOp op) { return table()[static_cast<size_t>(op)]; }
+const ExprOpInfo& info(ExprOp op) {
+  static const ExprOpInfo none{E::literal, "(no operation)", 0};  // verify() refuses such numbers
+  const auto number = static_cast<size_t>(op);
+  return number < table().size() ? table()[number] : none;
+}
 
 const std::vector<ExprOpInfo>& expr_ops() { return table(); }
 

@@ -60,6 +60,11 @@ Status check_dtype(const Field& field, DType dtype) {
                                   std::to_string(kDTypeCount - 1));
 }
 
+Status check_enum(const Field& field, int number, int last) {
+  if (number <= last) return {};
+  return violated("op_enum", field + " has number " + std::to_string(number) + "; expected 0 to " + std::to_string(last));
+}
+
 Status check_tensor(const Field& field, const TensorType& type) {
   STREW_TRY(check_dtype(field, type.dtype));
   if (type.dims.size() > static_cast<size_t>(kMaxRank)) {
@@ -226,6 +231,7 @@ Status check_extras(std::string_view label, const std::vector<Extra>& extras, co
   for (size_t i = 0; i < extras.size(); ++i) {
     const Field field("extras[", i, "]");
     STREW_TRY(check_tensor(field, extras[i].type));
+    STREW_TRY(check_enum(Field("kind of extras[", i, "]"), extras[i].kind, ExtraKind::scalar));
     const std::string what = "for its kind is " + std::string(name(extras[i].kind));
     switch (extras[i].kind) {
       case ExtraKind::per_element:

@@ -37,6 +37,12 @@ inline std::string operator+(std::string text, const Field& field) { return std:
 
 /// Label op_dtype: the number is one of the enum's.
 Status check_dtype(const Field& field, DType dtype);
+/// Label op_enum: the number is one of the enum's, of which `last` is the last.
+Status check_enum(const Field& field, int number, int last);
+template <class Enum>
+Status check_enum(const Field& field, Enum value, Enum last) {
+  return check_enum(field, static_cast<int>(value), static_cast<int>(last));
+}
 /// Labels op_dtype, op_limits, op_dims, op_strides, op_size: dtype, rank, extents and strides are legal, and the size
 /// does not overflow.
 Status check_tensor(const Field& field, const TensorType& type);

@@ -2,7 +2,7 @@
 // defined for its dtypes (docs/semantics.md section 4). Fields that an operation does not use must be at their default,
 // so that equal graphs have equal texts.
 //
-// Labels: op_limits, expr_form (fields of a node), expr_inputs (numbers of current, update, extra), expr_types,
+// Labels: op_limits, op_enum, expr_form (fields of a node), expr_inputs (numbers of current, update, extra), expr_types,
 // expr_results. Tested by tests/unit/verify_expr_test.cc.
 #include <string>
 
@@ -110,6 +110,7 @@ class ExprChecker {
     }
     for (at_ = 0; at_ < expr_.nodes.size(); ++at_) {
       STREW_TRY(check_dtype(Field("expr node %", at_, ""), node().dtype));
+      STREW_TRY(check_enum(Field("expr node %", at_, ", operation,"), node().op, ExprOp::select));
       STREW_TRY(check_form(node()));
       STREW_TRY(check_types(node()));
     }

@@ -16,6 +16,7 @@ namespace strew::inline v0 {
 namespace {
 
 Status check_tensors(const Gather& g) {
+  STREW_TRY(check_enum("oob", g.oob, OobPolicy::fill_window));
   STREW_TRY(check_tensor("operand", g.operand));
   STREW_TRY(check_tensor("indices", g.indices));
   STREW_TRY(check_tensor("result", g.result));

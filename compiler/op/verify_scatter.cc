@@ -19,6 +19,10 @@ namespace strew::inline v0 {
 namespace {
 
 Status check_tensors(const Scatter& s) {
+  STREW_TRY(check_enum("init", s.init, InitKind::fill));
+  STREW_TRY(check_enum("oob", s.oob, OobPolicy::fill_window));
+  STREW_TRY(check_enum("order", s.order, Order::relaxed));
+  STREW_TRY(check_enum("accumulate", s.accumulate, Accumulate::wide_f64));
   const size_t n = s.operands.size();
   if (n == 0 || s.updates.size() != n) {
     return violated("scatter_c5", std::to_string(n) + " operands and " + std::to_string(s.updates.size()) +

@@ -41,6 +41,15 @@ TEST(VerifyExpr, Form) {
             "expr_form: expr node %1, negate:f32, has an index; only current, update and extra do");
 }
 
+TEST(VerifyExpr, ANumberThatIsNoOperation) {
+  for (const int number : {static_cast<int>(ExprOp::select) + 1, 200, 255}) {
+    EXPECT_EQ(verdict(Expr{{{ExprOp(number), DType::f32, {}, 0, {}}}, {0}}),
+              "op_enum: expr node %0, operation, has number " + std::to_string(number) + "; expected 0 to " +
+                  std::to_string(static_cast<int>(ExprOp::select)));
+    EXPECT_EQ(name(ExprOp(number)), "(no operation)");
+  }
+}
+
 TEST(VerifyExpr, ConstantsHaveValues) {
   EXPECT_EQ(verdict(Expr{{{ExprOp::literal, DType::f32, {}, 0, {}}}, {0}}),
             "expr_types: expr node %0, constant, has no value; expected one of dtype f32, as from Scalar::of");
