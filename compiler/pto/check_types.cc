@@ -28,6 +28,8 @@ Status IrParser::check_types(const Statement& s) {
     case Form::nullary:
       if (s.type == make_scalar(DType::i64)) return {};
       return fail_at(s.at, "its result is " + print(s.type) + ", expected i64");
+    case Form::compare:
+      return check_compared(s);
     case Form::view:
       return check_view(s);
     case Form::partition:
@@ -44,9 +46,20 @@ Status IrParser::check_types(const Statement& s) {
     case Form::store:
     case Form::branch:
       return check_operands(s);
-    default:
+    case Form::flags:
+    case Form::barrier:
+    case Form::section:
+    case Form::as_only:
       return {};
   }
+  return {};
+}
+
+/// The operands of a comparison are integers or indices of one type, which its parser compared with the type in the text.
+Status IrParser::check_compared(const Statement& s) {
+  const Type& type = type_of(s.operands[0][0]);
+  if (is_integral(type)) return {};
+  return fail_at(s.at, "it compares " + print(type) + ", expected index or integers");
 }
 
 Status IrParser::check_scalars(const Statement& s) {

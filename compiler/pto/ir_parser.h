@@ -73,6 +73,7 @@ class IrParser : public Parser {
   Status check_alloc(const Statement& s);
   Status check_operands(const Statement& s);
   Status check_select(const Statement& s);
+  Status check_compared(const Statement& s);
   Status check_kind(const Statement& s, size_t group, TypeKind kind, const char* what);
   Status check_extents(const Statement& s, size_t group);
   const Type& type_of(const std::string& name) const { return known(name).type; }

@@ -167,6 +167,16 @@ TEST(PtoImport, TheFirstCoreAlone) {
   EXPECT_THAT(guarded("eq, %core, %c1", ""), HasSubstr("expected get_block_idx equal to 0"));
   EXPECT_THAT(guarded("slt, %core, %c0", ""), HasSubstr("an op has no conditions"));
   EXPECT_THAT(guarded("eq, %core, %c0", load), HasSubstr("%u is touched before by every core"));
+  // Conditions are values that nothing follows, and pointers are none.
+  const std::string condition = "    %p = arith.cmpi eq, %core, %c0 : index\n";
+  EXPECT_THAT(guarded("eq, %core, %c0", condition + "    %q = arith.extui %p : i1 to i32\n"),
+              HasSubstr("arith.extui: %p is a condition, and an op has nothing like it"));
+  EXPECT_THAT(guarded("eq, %core, %c0", condition + "    %q = arith.index_castui %p : i1 to index\n"),
+              HasSubstr("arith.index_castui: %p is a condition"));
+  EXPECT_THAT(guarded("eq, %core, %c0", condition + "    %q = arith.cmpi eq, %p, %p : i1\n"),
+              HasSubstr("arith.cmpi: %p is a condition"));
+  EXPECT_THAT(guarded("eq, %core, %c0", "    %q = arith.cmpi eq, %t, %t : !pto.ptr<f32>\n"),
+              HasSubstr("arith.cmpi: it compares !pto.ptr<f32>, expected index or integers"));
 }
 
 TEST(PtoImport, OneTilePerCore) {

@@ -131,7 +131,18 @@ Status Lifter::floor(const Statement& s) {
   return {};
 }
 
+/// A condition (i1), and what is computed from one, is followed no further: its value at the call is not known here.
+Status Lifter::check_followed(const Statement& s) const {
+  for (const auto& group : s.operands)
+    for (const std::string& operand : group)
+      if (!scalars_by_name_.contains(operand))
+        return fail(s, "%" + operand +
+                           " is a condition, and an op has nothing like it, expected integers made of arguments and constants");
+  return {};
+}
+
 Status Lifter::scalar(const Statement& s) {
+  STREW_TRY(check_followed(s));
   Poly& out = scalars_by_name_[s.result];
   if (s.opcode == Opcode::constant) {
     out = s.value;
@@ -149,6 +160,7 @@ Status Lifter::scalar(const Statement& s) {
 
 /// Accepts the only condition that is supported: get_block_idx == 0.
 Status Lifter::is_first_core(const Statement& s) {
+  STREW_TRY(check_followed(s));
   const Poly &a = poly(s.operands[0][0]), &b = poly(s.operands[1][0]);
   const auto is_core = [&](const Poly& p) { return scalars_.uses_cores() && p == Poly::symbol(scalars_.block_idx()); };
   if (s.attribute("predicate") != "eq" || !((is_core(a) && b.is(0)) || (is_core(b) && a.is(0))))

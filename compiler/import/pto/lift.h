@@ -88,6 +88,7 @@ class Lifter {
   Status arguments();
   Status body(const std::vector<Statement>& statements);
   Status statement(const Statement& s);
+  Status check_followed(const Statement& s) const;
   Status scalar(const Statement& s);
   Status is_first_core(const Statement& s);
   Status first_core(const Statement& s);
@@ -99,6 +100,7 @@ class Lifter {
   Status loop(const Statement& s);
   Status address(const Statement& s, size_t group, const Type& tile, Region& region);
   Status fail(const Statement& s, const std::string& message) const;
+  /// `name` is of type index, or check_followed() found it.
   const Poly& poly(const std::string& name) const { return scalars_by_name_.at(name); }
 
   // indexed.cc: translates mscatter and mgather.
