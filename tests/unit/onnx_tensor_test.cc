@@ -59,9 +59,17 @@ TEST(OnnxTensor, FourBitTypesAreTwoToAByte) {
   }
 }
 
-TEST(OnnxTensor, SixBitTypesArePacked) {
-  // 1, 2, 3 of six bits each: 000001 | 000010 << 6 | 000011 << 12.
-  EXPECT_THAT(bytes_of(read_good(typed(27, {3}, ProtoWriter().packed(5, {1, 2, 3})))), ElementsAre(0x81, 0x30, 0x00));
+TEST(OnnxTensor, SixBitTypesTakeAByte) {
+  for (const int type : {27, 28}) {
+    EXPECT_THAT(bytes_of(read_good(typed(type, {5}, ProtoWriter().packed(5, {1, 2, 3, 0x3F, 0x20})))),
+                ElementsAre(1, 2, 3, 0x3F, 0x20));
+    EXPECT_THAT(bytes_of(read_good(typed(type, {1}, ProtoWriter().packed(5, {0xC1})))), ElementsAre(1))
+        << "bits above are cleared";
+    // A stream of six bits each: 000001 | 000010 << 6 | 000011 << 12 | 111111 << 18, and 100000 in a byte of its own.
+    EXPECT_THAT(bytes_of(read_good({"t", type, {5}, std::string("\x81\x30\xFC\x20")})), ElementsAre(1, 2, 3, 0x3F, 0x20));
+    EXPECT_THAT(bytes_of(read_good({"t", type, {2}, std::string("\x81\x00", 2)})), ElementsAre(1, 2));
+    EXPECT_THAT(error_of({"t", type, {4}, "abcd"}), HasSubstr("raw_data has 4 bytes, expected 3 for 4 elements"));
+  }
 }
 
 TEST(OnnxTensor, WideTypes) {

@@ -1,7 +1,8 @@
 // Converts TensorProto to Constant. The data lies in exactly one of three places: raw_data (little-endian; types below 8 bits are packed
 // from the low bits up, as strew packs them), string_data, or the list that ONNX assigns to the dtype. Such a list holds one packed byte
-// per int32 for 4-bit types, one element per int32 for f6, and the bit pattern for 16-bit and 8-bit floats. Dims and sizes are untrusted:
-// the element count is checked against the data before memory is allocated, so a few bytes cannot ask for gigabytes.
+// per int32 for 4-bit types, one element per int32 for f6, and the bit pattern for 16-bit and 8-bit floats. strew stores an f6 in a byte, so
+// f6 in raw_data and in external files, where ONNX packs 4 elements into 3 bytes, is unpacked. Dims and sizes are untrusted: the element count
+// is checked against the data before memory is allocated, so a few bytes cannot ask for gigabytes.
 //
 // external_data.cc reads external data. Tested by tests/unit/onnx_tensor_test.cc and tests/oracle/onnx_tensor_scatter.py.
 #include "compiler/import/onnx/tensor_proto.h"
@@ -47,17 +48,6 @@ void append(std::vector<std::byte>& out, const List& list, size_t each) {
   }
 }
 
-/// Packs f6 elements, one per entry of int32_data, into `width` bits each.
-void append_bits(std::vector<std::byte>& out, const google::protobuf::RepeatedField<int32_t>& list, int width) {
-  out.assign((static_cast<size_t>(list.size()) * width + 7) / 8, std::byte{0});
-  for (int i = 0; i < list.size(); ++i) {
-    for (int b = 0; b < width; ++b) {
-      const size_t at = static_cast<size_t>(i) * width + b;
-      if (static_cast<uint32_t>(list.Get(i)) >> b & 1) out[at / 8] |= std::byte(1 << at % 8);
-    }
-  }
-}
-
 /// The list in which ONNX stores `dtype`: its field name, its length, and the length that `count` elements need.
 struct ListSize {
   const char* field;
@@ -80,9 +70,6 @@ ListSize list_size(const TensorProto& p, DType dtype, int64_t count) {
       return {"uint64_data", p.uint64_data_size(), count};
     case DType::string:
       return {"string_data", p.string_data_size(), count};
-    case DType::f6e2m3:
-    case DType::f6e3m2:
-      return {"int32_data", p.int32_data_size(), count};
     default:
       return {"int32_data", p.int32_data_size(), bits(dtype) < 8 ? storage_bytes(dtype, count) : count};
   }
@@ -102,12 +89,33 @@ void copy_list(const TensorProto& p, DType dtype, std::vector<std::byte>& out) {
       return append(out, p.uint64_data(), 4);
     case DType::u64:
       return append(out, p.uint64_data(), 8);
-    case DType::f6e2m3:
-    case DType::f6e3m2:
-      return append_bits(out, p.int32_data(), 6);
     default:
       return append(out, p.int32_data(), static_cast<size_t>(bits(dtype) < 8 ? 1 : bits(dtype) / 8));
   }
+}
+
+bool is_f6(DType dtype) { return dtype == DType::f6e2m3 || dtype == DType::f6e3m2; }
+constexpr int kF6Bits = 6;
+
+/// Bytes that `count` elements take in raw_data and in external files.
+int64_t raw_bytes(DType dtype, int64_t count) {
+  if (!is_f6(dtype)) return storage_bytes(dtype, count);
+  return count / 4 * 3 + (count % 4 * kF6Bits + 7) / 8;
+}
+
+/// Unpacks f6 from raw_data's layout, a stream of 6 bits each, low bits first, to a byte each.
+void unpack_f6(Constant& constant, int64_t count) {
+  const std::span<const std::byte> packed = constant.bytes();
+  std::vector<std::byte> out(static_cast<size_t>(count));
+  for (size_t i = 0; i < out.size(); ++i) {
+    const size_t bit = i * kF6Bits, at = bit / 8;
+    const unsigned high = at + 1 < packed.size() ? std::to_integer<unsigned>(packed[at + 1]) : 0;
+    const unsigned both = std::to_integer<unsigned>(packed[at]) | high << 8;
+    out[i] = std::byte(both >> bit % 8 & 0x3F);
+  }
+  constant.data = std::move(out);
+  constant.mapped = {};
+  constant.file = nullptr;
 }
 
 int lists_used(const TensorProto& p) {
@@ -117,8 +125,12 @@ int lists_used(const TensorProto& p) {
 
 constexpr int kMaxExternalEntries = 64;
 
-/// Makes bytes canonical that files may leave arbitrary: a boolean that is not zero becomes 1, the padding bits of the last byte become 0.
+/// Makes bytes canonical that files may leave arbitrary: a boolean that is not zero becomes 1, the padding bits of the last byte become 0, and
+/// so do the two bits above an f6.
 void normalise(Constant& constant, int64_t count) {
+  if (is_f6(constant.type.dtype)) {
+    for (std::byte& b : constant.data) b &= std::byte{0x3F};
+  }
   if (constant.type.dtype == DType::boolean) {
     for (std::byte& b : constant.data) b = std::byte(b != std::byte{0});
   }
@@ -155,13 +167,14 @@ Status copy_raw(std::string_view raw, int64_t count, const std::string& what, co
                 Constant& out) {
   const DType dtype = out.type.dtype;
   if (dtype == DType::string) return invalid_argument(what + ": strings are in raw_data, expected string_data");
-  const int64_t expected = storage_bytes(dtype, count);
+  const int64_t expected = raw_bytes(dtype, count);
   if (static_cast<int64_t>(raw.size()) != expected) {
     return invalid_argument(what + ": raw_data has " + std::to_string(raw.size()) + " bytes, expected " +
                             std::to_string(expected) + " for " + std::to_string(count) + " elements of " +
                             std::string(name(dtype)));
   }
   set_bytes(out, std::as_bytes(std::span(raw)), owner);
+  if (is_f6(dtype)) unpack_f6(out, count);
   return {};
 }
 
@@ -184,7 +197,9 @@ Status copy_lists(const TensorProto& proto, int64_t count, const std::string& wh
 Status copy_external(const TensorProto& proto, int64_t count, const std::string& what, const std::string& path, Constant& out) {
   const DType dtype = out.type.dtype;
   if (dtype == DType::string) return invalid_argument(what + ": strings are in external data, expected string_data");
-  return read_external(proto, storage_bytes(dtype, count), what, path, out);
+  STREW_TRY(read_external(proto, raw_bytes(dtype, count), what, path, out));
+  if (is_f6(dtype)) unpack_f6(out, count);
+  return {};
 }
 
 /// `raw`: the contents of raw_data, if the field is present; `proto` may have been parsed without it.
