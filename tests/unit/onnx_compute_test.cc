@@ -299,6 +299,9 @@ TEST(OnnxCompute, WhatIsNotRunIsOpaque) {
               HasSubstr("has 6 elements, expected 8"));
   EXPECT_THAT(reason({.nodes = {node("Reshape", {"x", "shape"})}, .constants = {{"shape", {-1, -1}}}}),
               HasSubstr("several dims of -1"));
+  Model no_outputs{.nodes = {node("Split", {"x"}), node("Identity", {"x"})}};
+  no_outputs.nodes[0].outputs.clear();
+  EXPECT_THAT(reason(no_outputs), HasSubstr("it has no outputs"));
   EXPECT_THAT(reason({.nodes = {node("Transpose", {"x"}, {"y"}, {onnx_ints("perm", {0, 0})})}}),
               HasSubstr("each of 0 to 1 once"));
   EXPECT_THAT(reason({.nodes = {node("Concat", {"x", "row"}, {"y"}, {onnx_int("axis", 0)})}, .constants = {{"row", {1}}}}),

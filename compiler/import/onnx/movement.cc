@@ -143,6 +143,7 @@ Status import_concat(Node& node) {
 
 Status import_split(Node& node) {
   const int count = node.proto().output_size();
+  if (count == 0) return node.error("it has no outputs, expected at least one");
   STREW_TRY(node.check_signature(1, 2, count, {"axis", "split", "num_outputs"}));
   STREW_ASSIGN(const int input, node.input(0, "input"));
   const std::vector<int64_t> dims = node.type(input).dims;
