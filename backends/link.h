@@ -20,6 +20,8 @@ class LinkedObject {
   virtual ~LinkedObject() = default;
   /// The addresses of the symbols that link() was asked for, in their order.
   std::vector<const void*> addresses;
+  std::vector<size_t>
+      sizes;  ///< of these symbols, in bytes, as the object's table of symbols says: the symbol ends in its section
   /// A constant that a file of load() exports.
   struct Constant {
     std::string symbol;

@@ -41,6 +41,8 @@ const std::string& own_folder = *new std::string(find_own_folder());
 
 }  // namespace
 
+const std::string& module_folder() { return own_folder; }
+
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version) {
   if (version == kModuleVersion) return {};
   return unsupported(std::string(needed_for) + " needs " + own_folder + file + " of module version " +

@@ -20,6 +20,9 @@ namespace strew::inline v0 {
 /// of the types that its functions take, so that a module of another version of strew is refused.
 inline constexpr uint32_t kModuleVersion = 7;
 
+/// The folder of the modules, with a slash at its end; empty if it is not known.
+const std::string& module_folder();
+
 /// Ok if `version`, that of the module `file`, is kModuleVersion. `needed_for` begins the message of a failure.
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version);
 

@@ -2,7 +2,8 @@
 #
 # Included by CMakeLists.txt, it defines strew_build_id(SOURCE), which makes the header strew_build_id.h for SOURCE, anew whenever a file that decides
 # about generated code changes. Run as a script (cmake -P), it writes that header: -DLIST=FILE (the names of the sources, one a line),
-# -DSETTINGS=TEXT, -DROOT=FOLDER, -DOUTPUT=FILE.
+# -DSETTINGS=TEXT, -DROOT=FOLDER, -DOUTPUT=FILE, -DLLVM=FILE (the libLLVM that strew is linked with; the header has its soname and its linker's id),
+# -DREADELF=FILE.
 #
 # The sources are all that plan, schedule, generate and describe kernels, and the libraries that they are made of: a file too many costs a cache
 # that begins anew, a file too few would run stale code.
@@ -16,7 +17,22 @@ if(CMAKE_SCRIPT_MODE_FILE)
   endforeach()
   string(SHA256 hash "${text}")
   string(SUBSTRING ${hash} 0 32 hash)
-  file(CONFIGURE OUTPUT ${OUTPUT} CONTENT "#define STREW_BUILD_ID \"@hash@\"\n" @ONLY)
+  set(llvm_file "")
+  set(llvm_id "")
+  if(LLVM)
+    execute_process(COMMAND ${READELF} -dn ${LLVM} OUTPUT_VARIABLE notes ERROR_QUIET)
+    if(notes MATCHES "soname: \\[([^]]+)\\]")
+      set(llvm_file "${CMAKE_MATCH_1}")
+    endif()
+    if(notes MATCHES "Build ID: ([0-9a-f]+)")
+      set(llvm_id "${CMAKE_MATCH_1}")
+    endif()
+  endif()
+  file(CONFIGURE OUTPUT ${OUTPUT} @ONLY CONTENT
+"#define STREW_BUILD_ID \"@hash@\"
+#define STREW_LLVM_FILE \"@llvm_file@\"
+#define STREW_LLVM_BUILD_ID \"@llvm_id@\"
+")
   file(TOUCH ${OUTPUT})
   return()
 endif()
@@ -38,8 +54,8 @@ function(strew_build_id source)
   add_custom_command(
     OUTPUT ${folder}/strew_build_id.h
     COMMAND ${CMAKE_COMMAND} -DLIST=${folder}/sources.txt "-DSETTINGS=${settings}" -DROOT=${CMAKE_SOURCE_DIR} -DOUTPUT=${folder}/strew_build_id.h
-            -P ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
-    DEPENDS ${files} ${folder}/sources.txt ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
+            -DLLVM=${STREW_LLVM_LIBRARY} -DREADELF=${CMAKE_READELF} -P ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
+    DEPENDS ${files} ${STREW_LLVM_LIBRARY} ${folder}/sources.txt ${CMAKE_SOURCE_DIR}/cmake/strew_build_id.cmake
     COMMENT "Making the build id" VERBATIM)
   add_custom_target(build_id DEPENDS ${folder}/strew_build_id.h)
   if(TARGET generated)  # the cross build of the differential test has none

@@ -224,7 +224,8 @@ LoadedLayout Load::layout() const {
   for (const ElfSymbol& symbol : file_.symbols)
     if (symbol.binding != STB_LOCAL && symbol.section != SHN_UNDEF && symbol.section < places_.size() &&
         places_[symbol.section].part != nullptr)
-      out.exports.push_back({symbol.name, reinterpret_cast<const char*>(places_[symbol.section].address() + symbol.at)});
+      out.exports.push_back(
+          {symbol.name, reinterpret_cast<const char*>(places_[symbol.section].address() + symbol.at), symbol.size});
   return out;
 }
 
@@ -234,14 +235,15 @@ Expected<std::shared_ptr<LinkedObject>> Load::finish(std::string_view object, co
   if (const LoadCheck check = load_check.load()) STREW_TRY(check(object, where));
   auto out = std::make_shared<LoadedCode>(std::move(run_));
   for (const std::string& symbol : symbols) {
-    const void* found = nullptr;
+    const LoadedLayout::Export* found = nullptr;
     for (const LoadedLayout::Export& each : where.exports) {
       if (each.symbol != symbol) continue;
       if (found != nullptr) return damaged("symbol " + symbol + " is defined twice");
-      found = each.address;
+      found = &each;
     }
     if (found == nullptr) return internal_error("no object defines symbol " + symbol);
-    out->addresses.push_back(found);
+    out->addresses.push_back(found->address);
+    out->sizes.push_back(found->bytes);
   }
   return std::shared_ptr<LinkedObject>(std::move(out));
 }

@@ -41,6 +41,7 @@ struct LoadedLayout {
   struct Export {
     std::string_view symbol;
     const char* address = nullptr;
+    size_t bytes = 0;
   };
   std::vector<Section> sections;
   std::vector<Jump> jumps;

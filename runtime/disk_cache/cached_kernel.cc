@@ -32,7 +32,9 @@ std::string sorted_features(const Target& target) {
 
 /// Is the descriptor that the code brought the one of this kernel? Its checksum says what the file's writer meant, and its writer may have been
 /// a strew with a mistake.
-bool is_descriptor_of(const strew_kernel& found, const Compiled& planned) {
+bool is_descriptor_of(const LinkedObject& object, const Compiled& planned) {
+  if (object.sizes[0] < sizeof(strew_kernel)) return false;
+  const auto& found = *static_cast<const strew_kernel*>(object.addresses[0]);
   return found.abi == STREW_ABI_VERSION && found.name != nullptr && planned.symbol == found.name;
 }
 
@@ -70,8 +72,7 @@ Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& p
     cache.reject(key, object.status().message());
     return none;
   }
-  const auto* const descriptor = static_cast<const strew_kernel*>((*object)->addresses[0]);
-  if (!is_descriptor_of(*descriptor, planned)) {
+  if (!is_descriptor_of(**object, planned)) {
     cache.reject(key, "its code is that of another kernel");
     return none;
   }

@@ -20,16 +20,18 @@ struct CacheEntry {
   std::string symbol;    ///< kernel_symbol() (backends/backend.h)
   std::string build_id;  ///< of the strew that made the object (build_id.h)
   std::string features;  ///< of the CPU, that the code may use: their names in alphabetical order, with commas
+  std::string op;  ///< the identity of the op, as text. It is not part of the file's name, because the symbol is a hash of it
   // For those who look into the folder.
-  std::string op;  ///< the identity of the op, as text
   std::string schedule, target, backend;
   int64_t written = 0;  ///< seconds since 1970
   std::string object;
 
+  /// Is this the entry of that key? The symbol is a hash of the op and of more, and the hash is not cryptographic: who can choose ops could make two
+  /// with one symbol. So the op itself is compared, too.
   bool has_key_of(const CacheEntry& other) const {
-    return symbol == other.symbol && build_id == other.build_id && features == other.features;
+    return symbol == other.symbol && build_id == other.build_id && features == other.features && op == other.op;
   }
-  /// The name of the file: 32 hex digits, a hash of the key, and the ending.
+  /// The name of the file: 32 hex digits, a hash of symbol, build id and features, and the ending.
   std::string file_name() const;
   /// The bytes of the file.
   std::string encode() const;

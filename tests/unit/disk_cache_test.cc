@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "runtime/disk_cache/prune.h"
 #include "strew/runtime.h"
 #include "tests/support/cache_folder.h"
+#include "tests/support/elf_object.h"
 #include "tests/support/log_lines.h"
 #include "tests/support/ops.h"
 #include "tests/support/views.h"
@@ -86,6 +88,10 @@ TEST(CacheEntry, NamesTellKeysApart) {
     names.insert(other.file_name());
   }
   EXPECT_THAT(names, SizeIs(4));
+  CacheEntry of_another_op = entry;  // whose symbol is the same: a collision of hashes
+  of_another_op.op += " ";
+  EXPECT_FALSE(of_another_op.has_key_of(entry));
+  EXPECT_EQ(of_another_op.file_name(), entry.file_name());
   for (const std::string& name : names) EXPECT_TRUE(is_entry_name(name)) << name;
   for (const char* name : {"", ".kernel", "0123.kernel", "README", "0123456789abcdef0123456789abcdeg.kernel"})
     EXPECT_FALSE(is_entry_name(name)) << name;
@@ -97,6 +103,23 @@ TEST(CacheEntry, NamesTellKeysApart) {
 TEST(BuildId, IsAHashOfTheSources) {
   EXPECT_THAT(build_id(), SizeIs(32));
   EXPECT_EQ(build_id().find_first_not_of("0123456789abcdef"), std::string_view::npos);
+}
+
+TEST(BuildId, AnotherLlvmIsAnotherBuild) {
+  EXPECT_THAT(build_id_with("0123"), SizeIs(32));
+  EXPECT_NE(build_id_with("0123"), build_id_with("4567"));
+  EXPECT_EQ(build_id(), build_id_with(""));  // tests run with the libLLVM that strew is built with
+}
+
+TEST(DiskCache, AKernelOfAnotherOpIsNotTaken) {
+  const CacheFolder folder;
+  DiskCache cache(folder.settings());
+  CacheEntry entry = some_entry("strew_1"), other = entry;
+  other.op = "an op that was chosen so that its symbol is the same";
+  cache.publish(other);
+  EXPECT_EQ(found(cache, entry), std::nullopt);
+  EXPECT_EQ(stats_of(cache).disk_rejected, 1u);
+  EXPECT_EQ(found(cache, other), other.object);
 }
 
 TEST(DiskCache, FindsWhatWasPublished) {
@@ -404,6 +427,25 @@ TEST(DiskCache, AnEntryThatHoldsAnotherKernelIsRejected) {
     run(again);
     EXPECT_EQ(again.stats().disk_hits, 1u);
   }
+}
+
+TEST(DiskCache, ASymbolThatIsShorterThanADescriptorIsRejected) {
+  const CacheFolder folder;
+  const auto planned = plan_kernel(VerifiedOp::of(test::op_of(kOp)).value(), KernelOptions{});
+  ASSERT_TRUE(planned.ok());
+  // All that would be compared is right but the symbol's size.
+  std::string bytes(sizeof(strew_kernel) - 8, '\0');
+  const uint32_t abi = STREW_ABI_VERSION;
+  std::memcpy(bytes.data(), &abi, sizeof abi);
+  test::ElfObject object;
+  const int section = object.add_section(".rodata", bytes, 0, 8);
+  object.add_symbol(planned->symbol, section, 0, bytes.size());
+  CacheEntry entry = entry_of(*planned);
+  entry.object = object.bytes();
+  DiskCache(folder.settings()).publish(entry);
+  Runtime runtime(with_folder(folder));
+  run(runtime);
+  EXPECT_EQ(runtime.stats().disk_rejected, 1u);
 }
 
 TEST(DiskCache, ObjectsForTheCommandLine) {

@@ -197,6 +197,7 @@ Expected<std::shared_ptr<LinkedObject>> link_symbols(const std::vector<std::stri
     const auto found = defined.find(symbol);
     if (found == defined.end()) return internal_error("no object defines symbol " + symbol);
     linked->addresses.push_back(found->second.address);
+    linked->sizes.push_back(found->second.bytes);
   }
   return std::shared_ptr<LinkedObject>(std::move(linked));
 }
