@@ -165,6 +165,8 @@ class Shapes {
     constrain_positions("scatter_c4", updates);
     for (size_t w = 0; w < dims_.window.size(); ++w)
       relate("scatter_c4", STREW_AT_MOST, updates, dims_.slices_dim(w), 0, dims_.window[w]);
+    for (int64_t d = 0; d < rank(0); ++d)
+      if (dims_.is_fixed(d) && open(0, d)) add("scatter_empty", STREW_NOT_EMPTY, 0, d, updates, 0);
     constrain_extras("scatter_extras", s.extras, updates);
   }
 
@@ -173,11 +175,12 @@ class Shapes {
     distinct("op_result_strides", 0);
     constrain_batching("gather_c17", operand);
     constrain_positions("gather_c22", 0);
-    // Policies that are defined even for a gather from an operand without elements; the others need an operand dim that
-    // is not empty.
-    const bool allows_empty = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
+    // Policies that are defined even for a gather from an operand without elements, if an index is out of bounds in the
+    // empty dim; otherwise the operand's dim must not be empty.
+    const bool answers = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
     for (int64_t d = 0; d < rank(operand); ++d) {
       const AccessDims::OperandDim& dim = dims_.operand[static_cast<size_t>(d)];
+      const bool allows_empty = answers && !dims_.is_fixed(d);
       if (dims_.in_window(d)) {
         relate("gather_c21", STREW_AT_MOST, 0, dim.slices_dim, operand, d);
       } else if (dim.window == 0) {

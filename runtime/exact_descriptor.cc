@@ -43,7 +43,11 @@ std::shared_ptr<const strew_kernel> exact_descriptor(std::shared_ptr<const strew
   }
   exact->kernel.tensors = exact->rules.data();
   const bool is_open = std::any_of(exact->rules.begin(), exact->rules.end(), [](const auto& rule) { return rule.is_open != 0; });
-  if (!is_open) exact->kernel.constraint_count = 0;
+  // Of these conditions one is no rule of verification: a scatter into a tensor whose fixed dim is empty applies no update.
+  const bool has_empty = std::any_of(
+      exact->kernel.constraints, exact->kernel.constraints + exact->kernel.constraint_count,
+      [&](const strew_constraint& c) { return c.kind == STREW_NOT_EMPTY && exact->rules[c.tensor].dims[c.dim] == 0; });
+  if (!is_open && !has_empty) exact->kernel.constraint_count = 0;
   return {exact, &exact->kernel};
 }
 

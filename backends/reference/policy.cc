@@ -25,7 +25,7 @@ Policy::Policy(const Geometry& geometry, OobPolicy policy, bool normalize_negati
 __int128 Policy::normalized(__int128 value, int64_t dim) const { return normalize_negative_ && value < 0 ? value + dim : value; }
 
 std::optional<strew_fault> Policy::find_fault(const Indices& indices) const {
-  if (is_empty(geometry_.positions)) return std::nullopt;
+  if (is_empty(geometry_.positions) || geometry_.target_of_component.empty()) return std::nullopt;
   Coords position(geometry_.positions.size(), 0);
   int64_t number = 0;
   do {

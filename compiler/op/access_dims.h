@@ -60,6 +60,11 @@ struct AccessDims {
   bool scalar_indices = false;      ///< index_vector_dim == rank(indices): each element is an index vector of one entry
 
   bool in_window(int64_t operand_dim) const { return kind(operand_dim) == OperandDimKind::window; }
+  /// Is every window at coordinate 0 of the dim, whatever the indices are? If the extent of a fixed dim is 0, no window has an element,
+  /// and neither the extents of the slices nor the bounds of the indices say so.
+  bool is_fixed(int64_t operand_dim) const {
+    return kind(operand_dim) == OperandDimKind::removed && operand[static_cast<size_t>(operand_dim)].component < 0;
+  }
   OperandDimKind kind(int64_t operand_dim) const { return operand[static_cast<size_t>(operand_dim)].kind; }
   /// The dim of the slices for operand dim window[w].
   int64_t slices_dim(size_t w) const { return operand[static_cast<size_t>(window[w])].slices_dim; }

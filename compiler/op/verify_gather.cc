@@ -103,19 +103,21 @@ Status check_result_shape(const Gather& g, const AccessDims& dims) {
 }
 
 /// A collapsed or batching dim contributes one coordinate to every element of the result, which a slice size of 0 does
-/// not provide. So slice size 0 is legal only if the result has no elements, or if the operand's dim is empty and the
-/// policy (fill, error) does not read the operand.
-Status check_empty(const Gather& g) {
+/// not provide. So slice size 0 is legal only if the result has no elements, or if the operand's dim is empty, an index
+/// component moves it (so that every index is out of bounds), and the policy (fill, error) does not read the operand.
+Status check_empty(const Gather& g, const AccessDims& dims) {
   for (int64_t dim : g.result.dims) {
     if (dim == 0 || dim == kDynamic) return {};
   }
   const bool answers = g.oob == OobPolicy::fill_element || g.oob == OobPolicy::fill_window || g.oob == OobPolicy::error;
   for (size_t d = 0; d < g.slice_sizes.size(); ++d) {
-    if (g.slice_sizes[d] != 0 || (answers && dims_agree(g.operand.dims[d], 0))) continue;
-    return violated("gather_empty", "result is " + print(g.result) + " and takes its elements from a slice of size 0 of dim " +
-                                        std::to_string(d) + " of operand " + print(g.operand) + " with oob " +
-                                        std::string(name(g.oob)) +
-                                        "; expected a slice with elements, an empty result, or (for an empty dim) fill or error");
+    const bool moved = !dims.is_fixed(static_cast<int64_t>(d));
+    if (g.slice_sizes[d] != 0 || (answers && moved && dims_agree(g.operand.dims[d], 0))) continue;
+    return violated(
+        "gather_empty",
+        "result is " + print(g.result) + " and takes its elements from a slice of size 0 of dim " + std::to_string(d) +
+            " of operand " + print(g.operand) + " with oob " + std::string(name(g.oob)) +
+            "; expected a slice with elements, an empty result, or (for an empty dim in start_index_map) fill or error");
   }
   return {};
 }
@@ -161,7 +163,7 @@ Status verify(const Gather& g, const VerifyOptions& options) {
   STREW_TRY(check_result_shape(g, dims));
   STREW_TRY(check_values(g, dims));
   STREW_TRY(check_policy(g));
-  return check_empty(g);
+  return check_empty(g, dims);
 }
 
 }  // namespace strew::inline v0

@@ -136,6 +136,10 @@ void Planner::make_window() {
     if (loop.touches_indexed && needs_bounds()) loop.component = component;
     plan_.window.push_back(std::move(loop));
   }
+  // If a fixed dim has extent 0, no update has a destination, so every window is empty. Policy `error` checks the indices all the same.
+  for (size_t d = 0; d < dims_.operand.size(); ++d)
+    if (dims_.is_fixed(static_cast<int64_t>(d)) && shape_.operand_dim(static_cast<int64_t>(d)).is(0))
+      plan_.window = {empty_loop(constant(0))};
 }
 
 void Planner::make_components() {

@@ -61,10 +61,14 @@ Status Binder::check_view(const TensorView& view, uint32_t tensor) const {
   return {};
 }
 
-Status Binder::check_constraints(std::span<const TensorView> tensors) const {
+Status Binder::check_constraints(std::span<const TensorView> tensors, bool& has_destinations) const {
   for (uint32_t i = 0; i < kernel_->constraint_count; ++i) {
     const strew_constraint& c = kernel_->constraints[i];
     if (holds(c, tensors.data())) continue;
+    if (c.kind == STREW_NOT_EMPTY && kernel_->is_gather == 0) {
+      has_destinations = false;
+      continue;
+    }
     const std::string name = kernel_->tensors[c.tensor].name, other = kernel_->tensors[c.other].name;
     const std::string what = std::string(c.label) + ": " + name + ": ";
     if (c.kind == STREW_DISTINCT) return invalid_argument(what + "its strides put two elements at one address");
@@ -156,7 +160,8 @@ Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call
                             std::to_string(kernel_->tensor_count) + ": " + expected);
   }
   for (uint32_t i = 0; i < kernel_->tensor_count; ++i) STREW_TRY(check_view(tensors[i], i));
-  STREW_TRY(check_constraints(tensors));
+  bool has_destinations = true;
+  STREW_TRY(check_constraints(tensors, has_destinations));
   const bool is_small = kernel_->data_count <= Call::kFewTensors && kernel_->symbol_count <= Call::kFewSymbols;
   if (!is_small) call.many.reset(new uint64_t[kernel_->data_count + kernel_->symbol_count]);
   call.data = is_small ? call.few_data.data() : reinterpret_cast<void**>(call.many.get());
@@ -170,6 +175,7 @@ Status Binder::bind_step_by_step(std::span<const TensorView> tensors, Call& call
     dyn[i] = symbol.is_stride != 0 ? strides_of(view, buffer)[symbol.dim] : view.dims[symbol.dim];
   }
   count_work(call);
+  if (!has_destinations) call.window = 0;
   return check_addresses(tensors, call);
 }
 

@@ -40,7 +40,8 @@ class Binder {
       : rules_(std::move(rules)), kernel_(&kernel), count_(rules_.is_usable() ? kernel.tensor_count : kNever) {}
   Status bind_step_by_step(std::span<const TensorView> tensors, Call& call) const;
   Status check_view(const TensorView& view, uint32_t tensor) const;
-  Status check_constraints(std::span<const TensorView> tensors) const;
+  /// Clears `has_destinations` if no update of the call has a destination, which is no error.
+  Status check_constraints(std::span<const TensorView> tensors, bool& has_destinations) const;
   Status check_addresses(std::span<const TensorView> tensors, Call& call) const;
   Status overlap_error(std::span<const TensorView> tensors, uint32_t result, uint32_t other) const;
   void count_work(Call& call) const;

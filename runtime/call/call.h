@@ -25,6 +25,8 @@ struct Call {
   int64_t splits;                    ///< iterations of the first window loop
   int64_t window;                    ///< elements of a window
   int64_t init;                      ///< elements of the result to initialise before the updates are applied
+  /// Are there no elements to move? Loops over positions or over a part of the window could take for ever all the same.
+  bool moves_nothing() const { return positions == 0 || window == 0; }
   // `dyn` is not next to `data`: arguments_of() copies both, and GCC would copy them with one load, which would wait until both stores have
   // left the store buffer.
   const int64_t* dyn;      ///< strew_args.dyn

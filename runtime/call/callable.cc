@@ -29,6 +29,7 @@ inline Status run_straight(const Callable& callable, std::span<const TensorView>
   strew_fault found;
   if (callable.check_at_once != nullptr && callable.check_at_once(&args, 0, positions, &found) != STREW_OK)
     return bad_index_error(callable.kernel, tensors, found, fault);
+  if (call.moves_nothing()) return {};
   callable.range(&args, 0, positions, &found);
   return {};
 }
@@ -90,6 +91,7 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   const strew_args args = arguments_of(call, program);
   strew_fault found;
   if (check_at_once != nullptr && check_at_once(&args, 0, call.positions, &found) != STREW_OK) return false;
+  if (call.moves_nothing()) return true;
   range(&args, 0, call.positions, &found);
   return true;
 }

@@ -102,7 +102,7 @@ class SameShapes {
   }
 
   void run(const CallOptions& options) {
-    if (call_.positions == 0) return;
+    if (call_.moves_nothing()) return;
     const auto calls = static_cast<int64_t>(count());
     const int64_t all = whole_ns(apply_nanoseconds(callable_, call_) * static_cast<double>(calls));
     spread({callable_, options}, *callable_.limits, count(), all, [this](size_t begin, size_t end) { run_some(begin, end); });

@@ -71,7 +71,7 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
   narrow.use(narrow_call, options);
   make_result(narrow, narrow_call);
   const int64_t positions = fold_call.positions;
-  if (positions == 0 || fold_call.init == 0) return true;
+  if (fold_call.moves_nothing() || fold_call.init == 0) return true;
 
   const strew_args fold_args = arguments_of(fold_call, fold.program), narrow_args = arguments_of(narrow_call, narrow.program);
   const int64_t unit = fold.kernel.key_bytes / result_bytes(fold.kernel);

@@ -32,6 +32,14 @@ std::optional<size_t> partner(Rng& rng, const Op& op, const std::vector<TensorSl
   return std::nullopt;
 }
 
+/// The bytes of the buffer for a tensor, relative to its element 0. A tensor without elements has no byte, so that its pointer stands at a
+/// guard page or is null, or it stands amid canaries, which an access with small indices would reach.
+Extent bytes_of(Rng& rng, const TensorType& type) {
+  const Extent extent = byte_extent(type);
+  constexpr int64_t kNeighbours = 4096;
+  return extent.first == extent.end && rng.chance(50) ? Extent{-kNeighbours, kNeighbours} : extent;
+}
+
 }  // namespace
 
 Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(std::move(concrete)) {
@@ -50,7 +58,7 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
       views_.push_back(views_[*other]);
       continue;
     }
-    const Extent extent = byte_extent(*slot.type);
+    const Extent extent = bytes_of(rng, *slot.type);
     const Flush flush = rng.chance(50) ? Flush::end : Flush::begin;
     GuardedBuffer& buffer =
         pool.take(static_cast<size_t>(extent.end - extent.first), flush, fmt::format("{} {}", name(slot.role), slot.index));
@@ -66,6 +74,7 @@ Call::Call(GuardedPool& pool, Rng& rng, Op concrete, DataMode mode) : concrete_(
     spelled_strides_[s] = strides_of(*slot.type);
     const bool implicit = slot.type->strides.empty() && rng.chance(70);
     std::byte* data = (result ? buffer.writable() : buffer.read_only()) - extent.first;
+    if (extent.first == extent.end && rng.chance(50)) data = nullptr;
     views_.push_back(
         {data, slot.type->dtype, slot.type->rank(), slot.type->dims.data(), implicit ? nullptr : spelled_strides_[s].data()});
   }

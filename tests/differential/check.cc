@@ -87,7 +87,9 @@ bool is_answerable(const Geometry& g) {
   bool answerable = true;
   for (size_t d = 0; d < g.operand.size(); ++d) {
     if (g.window[d] <= g.operand[d]) continue;
-    const bool scatter_drops = g.scatter && !g.has_window[d] && g.component[d] >= 0 && g.oob != OobPolicy::undefined;
+    const bool is_fixed = g.component[d] < 0 && g.batch_position[d] < 0;
+    const bool scatter_drops =
+        g.scatter && !g.has_window[d] && (is_fixed || (g.component[d] >= 0 && g.oob != OobPolicy::undefined));
     const bool no_positions = g.scatter && !g.has_window[d] && g.position_count() == 0;
     answerable &= scatter_drops || no_positions;
   }

@@ -255,6 +255,9 @@ void Generator::choose_sizes() {
     const int last = operand_variables_.back();
     out_.variables[static_cast<size_t>(last)].most = rng_.chance(8) ? rng_.between(300, 600) : rng_.between(1, 70);
   }
+  // Any extent may be zero beside extents that are not: of the operand, of the positions, or of a window.
+  if (rng_.chance(5) && !out_.variables.empty())
+    out_.variables[static_cast<size_t>(rng_.below(static_cast<int64_t>(out_.variables.size())))].most = 0;
   const std::vector<DimRef> operand = operand_dims();
   clamp();
   for (int doublings = 0; doublings < 80 && !operand_variables_.empty() && count(operand) < wishes_.elements; ++doublings) {
@@ -427,8 +430,8 @@ void Generator::fix_policy() {
   for (size_t d = 0; d < roles_.size(); ++d) {
     Variable& v = out_.variables[static_cast<size_t>(operand_variables_[d])];
     const bool unit = out_.window[d].variable < 0;  // inserted, collapsed or batching, or a window of extent 1
-    const bool dropped =
-        scatter_ && roles_[d] == DimRole::removed && component_of(static_cast<int>(d)) && oob_ != OobPolicy::undefined;
+    const bool promised = component_of(static_cast<int>(d)) && oob_ == OobPolicy::undefined;
+    const bool dropped = scatter_ && roles_[d] == DimRole::removed && !promised;
     const bool batch = scatter_ && roles_[d] == DimRole::batching;
     if (v.most == 0 && unit && !dropped && !batch) v.most = 1;
   }

@@ -114,7 +114,7 @@ Status run_entries(const Kernel& kernel, std::span<const TensorView> tensors, Rn
     }
     args.flags = 0;
   }
-  apply(kernel, args, positions, rng);
+  if (!call.moves_nothing()) apply(kernel, args, positions, rng);
   return {};
 }
 

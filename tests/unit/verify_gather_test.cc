@@ -134,14 +134,16 @@ INSTANTIATE_TEST_SUITE_P(
              "gather_fill: fill is 1 of dtype f32; expected dtype bf16"},
         Case{kRows + "oob=clamp fill=1:f32",
              "gather_fill: fill is 1 with oob clamp; expected none: only fill_element and fill_window read it"},
-        Case{"operand=f32[0,16] indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
-             "index_vector_dim=1 slice_sizes=[0,16]",
-             "gather_empty: result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[0,16] with "
-             "oob clamp; expected a slice with elements, an empty result, or (for an empty dim) fill or error"},
-        Case{kOperand + "indices=i32[4] result=f32[4,16] oob=error offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
-                        "index_vector_dim=1 slice_sizes=[0,16]",
-             "gather_empty: result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[8,16] with "
-             "oob error; expected a slice with elements, an empty result, or (for an empty dim) fill or error"},
+        Case{
+            "operand=f32[0,16] indices=i32[4] result=f32[4,16] offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
+            "index_vector_dim=1 slice_sizes=[0,16]",
+            "gather_empty: result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[0,16] with "
+            "oob clamp; expected a slice with elements, an empty result, or (for an empty dim in start_index_map) fill or error"},
+        Case{
+            kOperand + "indices=i32[4] result=f32[4,16] oob=error offset_dims=[1] collapsed_slice_dims=[0] start_index_map=[0] "
+                       "index_vector_dim=1 slice_sizes=[0,16]",
+            "gather_empty: result is f32[4,16] and takes its elements from a slice of size 0 of dim 0 of operand f32[8,16] with "
+            "oob error; expected a slice with elements, an empty result, or (for an empty dim in start_index_map) fill or error"},
         Case{kOperand + "indices=i32[4] result=f32[4,16]{1,1} " + kRowDims,
              "op_strides: result is f32[4,16]{1,1}, where two elements share an address; a result needs strides that keep its "
              "elements apart"},

@@ -56,7 +56,7 @@ int choose_strategy(const ApplyCall& call) {
 }
 
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {
-  if (call.positions == 0) return;
+  if (call.moves_nothing()) return;
   const strew_kernel& kernel = callable.kernel;
   if (!callable.is_sequential) {
     const int64_t bytes = table_bytes(kernel, tensors);

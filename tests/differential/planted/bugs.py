@@ -22,7 +22,17 @@ SHORT_GETS = (30, ("--op", "strew1.gather(operand=u16[9,4] indices=i32[43] resul
 SHORT_SETS = (30, ("--op", "strew1.scatter(operand=u16[9,4] indices=i32[43] updates=u16[43,4] update_window_dims=[1] inserted_window_dims=[0] "
                    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place)"))
 
+# Dim 0 is in no window and no index moves it: of the shapes that random ops draw, few have an empty one.
+EMPTY_FIXED = (30, ("--op", "strew1.scatter(operand=f32[0,8] indices=i32[6,1] updates=f32[6] inserted_window_dims=[0,1] "
+                    "scatter_dims_to_operand_dims=[1] index_vector_dim=1 init=in_place)"))
+EMPTY_FIXED_OPEN = (60, ("--op", "strew1.scatter(operand=f32[?,8] indices=i32[6,1] updates=f32[6] inserted_window_dims=[0,1] "
+                         "scatter_dims_to_operand_dims=[1] index_vector_dim=1 init=in_place)"))
+
 BUGS = [
+    ("updates reach a tensor without elements",
+     "plan_.window = {empty_loop(constant(0))};", ";", *EMPTY_FIXED),
+    ("updates reach a tensor that is empty at the call",
+     "if (!has_destinations) call.window = 0;", "", *EMPTY_FIXED_OPEN),
     ("positions walked backwards",
      "return f_.e.loop(lo, hi, options_, single);",
      "return f_.e.loop(lo, hi, options_, [&](Value* i) { single(f_.e.b.CreateSub(f_.e.b.CreateSub(f_.e.add(lo, hi), f_.e.i64(1)), i)); });"),
