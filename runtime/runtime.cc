@@ -74,7 +74,9 @@ struct Runtime::Impl {
   Expected<Kernel> find_or_make(const PreparedOp& op, bool& was_looked_for);
   Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned) const;
   void compile_for(const PreparedOp& op, const Kernel& stand_in);
-  Expected<Built> from_disk(Compiled& planned);
+  Expected<Built> from_disk(Compiled& planned, IfMissing if_missing = IfMissing::as_mode_says);
+  bool must_hit(const PreparedOp& op) const { return mode(op) == CompileMode::must_hit || disk.must_hit(); }
+  Built general_from_disk(const PreparedOp& op);
   Expected<Kernel> make(BuildJob& job);
   Expected<Kernel> make_of_family(ShapeFamilies::General& family, BuildJob& job);
   Expected<Built> compiled(Compiled planned, BuildJob& job, bool was_looked_for);
@@ -177,10 +179,13 @@ Expected<Kernel> Runtime::Impl::find_or_make(const PreparedOp& op, bool& was_loo
     if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok()) return Kernel();
     if (planned->backend->interprets() || planned->backend->is_precompiled()) return Kernel();
     if (loaded.find(op.options(), *planned).descriptor != nullptr) return Kernel();
-    STREW_ASSIGN(Built built, kernels.take(planned->symbol, [&] {
+    Expected<Built> taken = kernels.take(planned->symbol, [&] {
       was_looked_for = true;
       return from_disk(*planned);
-    }));
+    });
+    if ((!taken.ok() || *taken == nullptr) && must_hit(op))
+      if (Built general = general_from_disk(op)) taken = std::move(general);
+    STREW_ASSIGN(Built built, std::move(taken));
     if (built != nullptr) return unless_failed(handle(std::move(built), op));
     return mode(op) == CompileMode::background ? unless_failed(stand_in(op, *std::move(planned))) : Kernel();
   });
@@ -213,14 +218,30 @@ void Runtime::Impl::compile_for(const PreparedOp& op, const Kernel& stand_in) {
 // ---- On a compile thread ----------------------------------------------------------------------------------------------------------
 
 /// The kernel from the disk cache; null if it is not there, and then the plan is as it was.
-Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned) {
+Expected<BuiltKernels::Built> Runtime::Impl::from_disk(Compiled& planned, IfMissing if_missing) {
   const auto start = std::chrono::steady_clock::now();
-  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned));
+  STREW_ASSIGN(const std::shared_ptr<BuiltKernel> kernel, find_kernel(disk, planned, if_missing));
   if (kernel == nullptr) return Built();
   kernel->compile_nanoseconds = nanoseconds_since(start);
   kernel->is_loaded = true;
   log_taken(*kernel, disk.folder());
   return Built(kernel);
+}
+
+/// A kernel with open extents that serves the request, and that another process has left in the disk cache; null if there is none. Only requests that
+/// may not compile and whose own kernel is not there ask for it, because it takes a plan and a look into the folder for each op that may have been
+/// generalised (possible_generals).
+BuiltKernels::Built Runtime::Impl::general_from_disk(const PreparedOp& op) {
+  if (disk.is_off()) return nullptr;
+  for (const PreparedOp& general : possible_generals(op, families.exact())) {
+    Expected<Compiled> planned = plan_kernel(general.op(), options_of(op));
+    if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok() || planned->backend->interprets()) continue;
+    const Expected<Built> built = kernels.take(planned->symbol, [&] { return from_disk(*planned, IfMissing::null); });
+    if (!built.ok() || *built == nullptr) continue;
+    generalised.fetch_add(1, std::memory_order_relaxed);
+    return *built;
+  }
+  return nullptr;
 }
 
 /// Takes the kernel from the disk cache, unless the request has looked there before, or generates its code; and links it.
@@ -300,7 +321,10 @@ Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
     STREW_ASSIGN(Kernel kernel, make_of_family(*family, job));
     if (kernel) return kernel;
   }
-  STREW_ASSIGN(Built built, compiled(std::move(planned), job, job.was_looked_for));
+  Expected<Built> made = compiled(std::move(planned), job, job.was_looked_for);
+  if (!made.ok() && must_hit(op))
+    if (Built general = general_from_disk(op)) made = std::move(general);
+  STREW_ASSIGN(Built built, std::move(made));
   return handle(std::move(built), op);
 }
 

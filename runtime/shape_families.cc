@@ -3,6 +3,9 @@
 #include "runtime/shape_families.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "compiler/op/access_dims.h"
@@ -185,6 +188,34 @@ std::shared_ptr<ShapeFamilies::General> ShapeFamilies::note(const PreparedOp& op
     if (auto general = join(kFamilyKinds[k], families_[k][keys[k]], op, std::move(extents[k]))) return general;
   }
   return nullptr;
+}
+
+std::vector<PreparedOp> possible_generals(const PreparedOp& op, int exact) {
+  constexpr size_t kMostCombined = 4;
+  std::vector<PreparedOp> out;
+  if (!may_share(*op.op(), op.options(), exact).ok()) return out;
+  std::set<std::string> known;
+  for (const FamilyKind kind : kFamilyKinds) {
+    std::vector<int64_t> extents;
+    open_extents(*op.op(), kind, &extents);
+    std::vector<int64_t> values = extents;
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    const auto add = [&](const std::function<bool(size_t)>& is_open) {
+      std::vector<bool> varies;
+      for (const int64_t extent : extents)
+        varies.push_back(is_open(static_cast<size_t>(std::lower_bound(values.begin(), values.end(), extent) - values.begin())));
+      Expected<PreparedOp> general = PreparedOp::of(open_some(*op.op(), kind, varies), op.options());
+      if (general.ok() && known.insert(print(*general->op())).second) out.push_back(*std::move(general));
+    };
+    if (values.size() <= kMostCombined) {
+      for (size_t set = 1; set < size_t{1} << values.size(); ++set) add([&](size_t v) { return ((set >> v) & 1) != 0; });
+      continue;
+    }
+    for (size_t only = 0; only < values.size(); ++only) add([&](size_t v) { return v == only; });
+    add([](size_t) { return true; });
+  }
+  return out;
 }
 
 Expected<std::vector<Sharing>> explain_sharing(const Op& op, const KernelOptions& options, int exact) {

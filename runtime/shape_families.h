@@ -10,6 +10,9 @@
 // out may differ with the extents in each family. Requests that choose a backend or a schedule have kernels of their own, and so do scatters of order `relaxed`, whose
 // schedule may decide the last bits.
 //
+// A process that may not compile (mode must_hit) meets requests whose kernel with open extents another process built, and need not meet them in
+// the other's order. possible_generals() lists the ops that such a kernel may have been built of.
+//
 // Thread-safe. Cost of a look-up: three hashes of the op, about a microsecond; only requests without a kernel pay it. Tested by
 // tests/unit/shape_families_test.cc.
 #pragma once
@@ -60,6 +63,7 @@ class ShapeFamilies {
   /// `exact`: how many requests that differ get kernels of their own; 0: all.
   explicit ShapeFamilies(int exact) : exact_(exact) {}
 
+  int exact() const { return exact_; }
   /// Notes a request without a kernel. Returns the op whose kernel serves it; null: its own. The same request may be noted again.
   std::shared_ptr<General> note(const PreparedOp& op);
   void clear();
@@ -87,6 +91,11 @@ class ShapeFamilies {
 /// The op with every static extent, stride and slice size of the kind's classes open: what the requests of a family have in common. The
 /// number of entries of the index vectors stays. `extents`, if given, gets what they were, in a fixed order.
 Op open_extents(const Op& op, FamilyKind kind, std::vector<int64_t>* extents = nullptr);
+
+/// The ops with open extents whose kernels would serve the request. In each, some quantities of the op are open: extents that are the same number count as
+/// one quantity, because a batch, for example, is an extent of several tensors. At most 4 quantities are combined in all ways; of more, each is
+/// opened alone, and all together. Empty if requests like this one share no kernels.
+std::vector<PreparedOp> possible_generals(const PreparedOp& op, int exact);
 
 /// What would become of requests like this one, for `strew explain`.
 struct Sharing {

@@ -60,12 +60,13 @@ CacheEntry entry_of(const Compiled& planned) {
   return out;
 }
 
-Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned) {
+Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned, IfMissing if_missing) {
   const std::shared_ptr<BuiltKernel> none;
   if (cache.is_off() || wants_a_build() || !is_cached(planned)) return none;
   STREW_TRY(machine_can_run(planned.target));
   const CacheEntry key = entry_of(planned);
-  STREW_ASSIGN(const std::optional<std::string> bytes, cache.find(key));
+  Expected<std::optional<std::string>> found = if_missing == IfMissing::null ? cache.find_if_there(key) : cache.find(key);
+  STREW_ASSIGN(const std::optional<std::string> bytes, std::move(found));
   if (!bytes) return none;
   auto object = link_object(*bytes, planned.symbol);
   if (!object.ok()) {

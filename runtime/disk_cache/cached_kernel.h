@@ -2,6 +2,7 @@
 // Tested by tests/unit/disk_cache_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,8 +20,13 @@ bool is_cached(const Compiled& planned);
 /// Its entry, without the object.
 CacheEntry entry_of(const Compiled& planned);
 
-/// The kernel from the cache; null if it is not there. Fails in mode must_hit, if it is not there. The plan is used up only where there is a kernel.
-Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned);
+enum class IfMissing : uint8_t {
+  as_mode_says,  ///< mode must_hit: a failure; else null
+  null,
+};
+/// The kernel from the cache. The plan is used up only where there is a kernel.
+Expected<std::shared_ptr<BuiltKernel>> find_kernel(DiskCache& cache, Compiled& planned,
+                                                   IfMissing if_missing = IfMissing::as_mode_says);
 /// Builds and links the kernel, and writes it to the cache. `go_on` is asked between the two, and if it fails, so does this.
 Expected<std::shared_ptr<BuiltKernel>> build_kernel(DiskCache& cache, Compiled planned, const std::function<Status()>& go_on);
 

@@ -143,10 +143,15 @@ std::optional<std::string> DiskCache::look_up(const CacheEntry& key) {
   return std::move(entry->object);
 }
 
-Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key) {
-  if (is_off()) return std::optional<std::string>();
+std::optional<std::string> DiskCache::find_if_there(const CacheEntry& key) {
+  if (is_off()) return std::nullopt;
   std::optional<std::string> object = look_up(key);
   (object ? hits_ : misses_).fetch_add(1, std::memory_order_relaxed);
+  return object;
+}
+
+Expected<std::optional<std::string>> DiskCache::find(const CacheEntry& key) {
+  std::optional<std::string> object = find_if_there(key);
   if (object || settings_.mode != CacheMode::must_hit) return object;
   return unsupported("disk cache: no kernel for op " + key.op + " with schedule '" + key.schedule + "' for " + key.target +
                      " in " + settings_.folder + ", and mode must_hit compiles none");

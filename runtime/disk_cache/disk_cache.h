@@ -48,6 +48,8 @@ class DiskCache {
 
   /// The object of the kernel with this key, if there is a file with it. Fails only in mode must_hit, if there is none.
   Expected<std::optional<std::string>> find(const CacheEntry& key);
+  /// find() for a kernel that may be missing in every mode.
+  std::optional<std::string> find_if_there(const CacheEntry& key);
   /// The object that find() gave is of no use after all.
   void reject(const CacheEntry& key, const std::string& why);
   /// Writes the entry, unless the mode says not to; then removes files if there are too many.

@@ -14,6 +14,8 @@
 #include "runtime/disk_cache/build_id.h"
 #include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/prune.h"
+#include "strew/forms.h"
+#include "strew/prepared_op.h"
 #include "strew/runtime.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/elf_object.h"
@@ -380,6 +382,52 @@ TEST(DiskCache, MustHitBuildsNothing) {
   run(strict);
   EXPECT_EQ(strict.stats().built, 0u);
   EXPECT_EQ(strict.stats().disk_hits, 1u);
+}
+
+/// Appends to the caches of `batch` sequences.
+std::string status_of_append(Runtime& runtime, int64_t batch) {
+  const auto op = tensor_scatter(TensorType{DType::bf16, {batch, 2, 16, 4}, {}}, TensorType{DType::i32, {batch}, {}},
+                                 TensorType{DType::bf16, {batch, 2, 1, 4}, {}})
+                      .in_place()
+                      .build();
+  const auto kernel = runtime.get(*op);
+  if (!kernel.ok()) return kernel.status().message();
+  const auto count = static_cast<size_t>(batch);
+  std::vector<uint16_t> cache(count * 128, 1), tokens(count * 8, 2);
+  std::vector<int32_t> positions(count, 15);
+  test::Views views;
+  views.add(cache.data(), DType::bf16, {batch, 2, 16, 4}).add(positions.data(), DType::i32, {batch});
+  views.add(tokens.data(), DType::bf16, {batch, 2, 1, 4});
+  const Status status = kernel->run(views);
+  if (!status.ok()) return status.message();
+  return std::count(cache.begin(), cache.end(), 2) == static_cast<std::ptrdiff_t>(tokens.size()) && cache.back() == 2 ? ""
+                                                                                                                      : "wrong";
+}
+
+TEST(DiskCache, MustHitFindsKernelsWithOpenExtents) {
+  const CacheFolder folder;
+  Runtime writer(with_folder(folder));
+  for (const int64_t batch : {7, 10, 3}) EXPECT_EQ(status_of_append(writer, batch), "");
+  EXPECT_EQ(writer.stats().generalised, 1u);
+  Options of_cache = with_folder(folder, CacheMode::must_hit), of_compiler = with_folder(folder);
+  of_compiler.compile = CompileMode::must_hit;
+  for (const Options& options : {of_cache, of_compiler}) {
+    // In the writer's order, and in another one, with batches that the writer has not seen.
+    for (const std::vector<int64_t>& batches : {std::vector<int64_t>{7, 10, 3, 5}, std::vector<int64_t>{5, 3, 11, 7, 10, 12}}) {
+      Runtime strict(options);
+      for (const int64_t batch : batches) EXPECT_EQ(status_of_append(strict, batch), "") << batch;
+      EXPECT_EQ(strict.stats().built, 0u);
+      Runtime asynchronous(options);
+      const auto op = tensor_scatter(TensorType{DType::bf16, {5, 2, 16, 4}, {}}, TensorType{DType::i32, {5}, {}},
+                                     TensorType{DType::bf16, {5, 2, 1, 4}, {}})
+                          .in_place()
+                          .build();
+      EXPECT_TRUE(asynchronous.get_async(PreparedOp::of(*op, {}).value()).wait().ok());
+    }
+    Runtime strict(options);
+    const auto other = strict.get(test::op_of(kOp));
+    EXPECT_EQ(other.status().code(), Code::unsupported);
+  }
 }
 
 TEST(DiskCache, TheKeyHasAllThatCodeDependsOn) {
