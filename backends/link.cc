@@ -3,6 +3,7 @@
 
 #include "backends/loader/loader.h"
 #include "backends/modules.h"
+#include "backends/object_checksum.h"
 #include "base/options.h"
 
 namespace strew::inline v0 {
@@ -13,6 +14,8 @@ Expected<std::shared_ptr<LinkedObject>> link_object(std::string_view object, con
     auto loaded = load_object(object, {symbol});
     if (loaded.ok() || loaded.status().code() != Code::unsupported) return loaded;
   }
+  // JITLink trusts what an object says.
+  STREW_TRY(check_checksum(object));
   STREW_ASSIGN(const LlvmModule* module, open_llvm_module());
   return module->linker()->link({std::string(object)}, {symbol});
 }

@@ -20,6 +20,7 @@
 #include "backends/llvm/link/object_file.h"
 #include "backends/llvm/link/services.h"
 #include "backends/modules.h"
+#include "backends/object_checksum.h"
 #include "base/headroom.h"
 #include "base/own_stack.h"
 #include "schedules/entries.h"
@@ -134,11 +135,17 @@ Status emit_all(llvm::Module& module, const BuildRequest& request, std::span<con
   return {};
 }
 
+/// The bytes of the object's file.
+Expected<std::string> generate_object(llvm::Module& module, const Target& target) {
+  STREW_ASSIGN(std::string object, generate(module, target, CodegenOutput::object));
+  return with_checksum(std::move(object));
+}
+
 Expected<Artifact> build(const BuildRequest& request, std::span<const ObjectUnit> units) {
   return with_module(request.symbol, [&](llvm::Module& module) -> Expected<Artifact> {
     STREW_TRY(emit_all(module, request, units));
     Artifact artifact;
-    STREW_ASSIGN(artifact.object, generate(module, request.target, CodegenOutput::object));
+    STREW_ASSIGN(artifact.object, generate_object(module, request.target));
     return artifact;
   });
 }
@@ -174,7 +181,7 @@ Expected<std::string> emit_constant(const DescriptorImage& image, const std::str
   return with_module(name, [&](llvm::Module& module) -> Expected<std::string> {
     STREW_TRY(prepare(module, target));
     emit_with_declarations(module, image, name);
-    return generate(module, target, CodegenOutput::object);
+    return generate_object(module, target);
   });
 }
 
@@ -193,7 +200,7 @@ Expected<std::string> emit_registry(const DescriptorImage& image, const std::str
     llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module.getContext(), "", query));
     llvm::Value* const is_this = builder.CreateICmpEQ(query->getArg(0), llvm::ConstantInt::get(number, version));
     builder.CreateRet(builder.CreateSelect(is_this, registry, llvm::Constant::getNullValue(pointer)));
-    return generate(module, target, CodegenOutput::object);
+    return generate_object(module, target);
   });
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/object_checksum.h"
 #include "backends/pipeline.h"
 #include "strew/abi.h"
 #include "strew/runtime.h"
@@ -45,6 +46,11 @@ std::string object_of(const std::string& op, const char* target = "x86-64-v2") {
 }
 
 std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+/// The object with the checksum that its bytes have now.
+std::string checksummed(const std::string& object) {
+  return with_checksum(object.substr(0, object.size() - kChecksumMark.size() - kChecksumBytes));
+}
 
 /// An archive in the format of `ar`, with members named 0, 1, …
 std::string archive_of(const std::vector<std::string>& members) {
@@ -184,13 +190,13 @@ TEST_F(Load, OtherFilesAreRefused) {
   const std::string object = object_of(rows(10));
   EXPECT_THAT(refusal(""), HasSubstr("expected an ELF object"));
   EXPECT_THAT(refusal("no object at all"), HasSubstr("expected an ELF object"));
-  EXPECT_THAT(refusal(object.substr(0, 100)), HasSubstr("expected an ELF object"));
+  EXPECT_THAT(refusal(object.substr(0, 100)), HasSubstr("no checksum"));
   std::string linked = object;
   linked[16] = 3;  // e_type: ET_DYN
-  EXPECT_THAT(refusal(linked), HasSubstr("expected a relocatable object"));
+  EXPECT_THAT(refusal(checksummed(linked)), HasSubstr("expected a relocatable object"));
   std::string elsewhere = object;
   elsewhere[18] = static_cast<char>(183);  // e_machine: AArch64
-  EXPECT_THAT(refusal(elsewhere), HasSubstr("the object is for aarch64, expected x86_64"));
+  EXPECT_THAT(refusal(checksummed(elsewhere)), HasSubstr("the object is for aarch64, expected x86_64"));
   EXPECT_THAT(refusal("!<arch>\n"), HasSubstr("it has no members"));
   EXPECT_THAT(refusal("!<thin>\n"), HasSubstr("a thin archive"));
   EXPECT_THAT(refusal(archive_of({object, "text"})), HasSubstr("member 1: "));
@@ -207,6 +213,7 @@ TEST_F(Load, AKernelOfAnotherVersionIsRefused) {
   const size_t at = object.find(std::string(reinterpret_cast<const char*>(begins), sizeof begins));
   ASSERT_NE(at, std::string::npos);
   object[at] = static_cast<char>(STREW_ABI_VERSION + 1);
+  object = checksummed(object);
   EXPECT_THAT(refusal(object), HasSubstr("abi is " + std::to_string(STREW_ABI_VERSION + 1)));
   // One such object in an archive, and nothing is loaded.
   Runtime runtime;

@@ -12,6 +12,7 @@
 #include "backends/link.h"
 #include "backends/loader/elf_file.h"
 #include "backends/modules.h"
+#include "backends/object_checksum.h"
 #include "backends/pipeline.h"
 #include "strew/runtime.h"
 #include "tests/support/elf_object.h"
@@ -123,16 +124,18 @@ TEST(Loader, JitLinkTakesOver) {
   const int symbol = object.add_symbol("value", text, 0, 6);
   object.add_relocation(text, 6, symbol, R_X86_64_PC64, 0);
   EXPECT_EQ(status_of_load(object.bytes(), "value").code(), Code::unsupported);
-  const auto linked = link_object(object.bytes(), "value");
+  const auto linked = link_object(with_checksum(object.bytes()), "value");
   ASSERT_TRUE(linked.ok()) << linked.status().message();
   EXPECT_EQ(call((*linked)->addresses[0]), 42);
+  // JITLink gets no object that is damaged.
+  EXPECT_THAT(link_object(object.bytes(), "value").status().message(), HasSubstr("the object has no checksum"));
 }
 
 TEST(Loader, TruncatedObjectsAreRefused) {
   const NoCheck guard;
   const auto [object, symbol] = kernel_object();
-  // The headers of sections come last in the file, so every byte that is missing is missed.
-  for (size_t size = 0; size < object.size(); ++size) {
+  // The headers of sections come last in the ELF file, so every byte of it that is missing is missed. The checksum is behind it.
+  for (size_t size = 0; size < object.size() - kChecksumMark.size() - kChecksumBytes; ++size) {
     const std::string cut = object.substr(0, size);
     ASSERT_FALSE(status_of_load(cut, symbol).ok()) << size;
   }

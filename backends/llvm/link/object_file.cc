@@ -1,6 +1,7 @@
 // See object_file.h. LLVM's object library reads the formats.
 #include "backends/llvm/link/object_file.h"
 
+#include <llvm/BinaryFormat/ELF.h>
 #include <llvm/Object/Archive.h>
 #include <llvm/Object/ArchiveWriter.h>
 #include <llvm/Object/ELFObjectFile.h>
@@ -9,12 +10,17 @@
 
 #include <algorithm>
 
+#include "backends/object_checksum.h"
+
 namespace strew::inline v0 {
 namespace {
 
 llvm::MemoryBufferRef buffer_of(std::string_view bytes) { return {llvm::StringRef(bytes.data(), bytes.size()), "object"}; }
 
+/// LLVM's readers and JITLink trust much of what a file says, so the checksum comes before they see it.
 Status check_object(std::string_view bytes, const std::string& what, bool for_this_process) {
+  if (bytes.starts_with(llvm::StringRef(llvm::ELF::ElfMagic)))
+    if (const Status status = check_checksum(bytes); !status.ok()) return status.with_prefix(what.empty() ? "object" : what);
   auto object = llvm::object::ObjectFile::createELFObjectFile(buffer_of(bytes));
   if (!object) return invalid_argument(what + llvm::toString(object.takeError()) + "; expected an ELF object");
   if (!(*object)->isRelocatableObject()) return invalid_argument(what + "the ELF file is linked; expected a relocatable object");

@@ -10,7 +10,7 @@
 
 namespace strew::inline v0 {
 
-/// LlvmModule::read_archive. Fails if the file is neither an archive nor a relocatable object, or if an archive is empty or only refers to
+/// LlvmModule::read_archive. Fails if an object is damaged (backends/object_checksum.h), if the file is neither an archive nor a relocatable object, or if an archive is empty or only refers to
 /// its members (a thin archive).
 Expected<std::vector<ArchiveMember>> read_archive(std::string_view file);
 /// The same objects; fails also if one is not for the architecture of this process.
