@@ -52,6 +52,8 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      "the most kernels that a runtime compiles at a time; 0: the number of cores, at most 4", 0, kMostThreads},
     {"STREW_COMPILE_STACK", "compile_stack_bytes", &Options::compile_stack_bytes, "bytes of stack of a thread that compiles",
      1 << 20, 1 << 30},
+    {"STREW_COMPILE_NICE", "compile_nice", &Options::compile_nice,
+     "how far the threads that compile for mode background step back (nice); builds that a caller waits for do not", 0, 19},
     {"STREW_VERBOSE", "verbose", &Options::verbose,
      "writes the log to stderr, up to this level, unless the program receives it (strew/log.h)"},
     {"STREW_DUMP", "dump_dir", &Options::dump_dir,

@@ -110,6 +110,7 @@ void BuildJob::finish(Expected<Kernel> answer) {
 bool PendingKernel::ready() const { return job_ == nullptr || job_->ready(waiter_); }
 
 Expected<Kernel> PendingKernel::wait(Deadline until) const {
+  if (!failure_.ok()) return failure_;
   if (job_ == nullptr) return invalid_argument("pending kernel: an empty handle, expected one from Runtime::get_async");
   return job_->wait(waiter_, until);
 }

@@ -45,7 +45,8 @@ KernelCache::KernelCache(Build build, const Settings& settings)
     : build_(std::move(build)),
       capacity_(settings.capacity),
       next_check_(settings.capacity),
-      threads_(settings.compile_threads, settings.stack_bytes) {
+      threads_(settings.compile_threads, settings.stack_bytes),
+      background_(settings.compile_threads, settings.stack_bytes, settings.background_nice) {
   CacheForks::watch();
 }
 
@@ -61,8 +62,8 @@ Kernel KernelCache::find_compiled(Hash128 key) const {
 }
 
 /// Waits for the job of this request, or begins one.
-KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline,
-                                      bool was_looked_for) {
+KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline, bool was_looked_for,
+                                      CompileThreads* on) {
   const Hash128 key = op.key().hash;
   if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*op.op()));
   std::shared_ptr<BuildJob> job;
@@ -88,7 +89,7 @@ KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callb
     }
   };
   const auto answered = std::make_shared<Answered>(job);
-  threads_.run([this, answered] {
+  (on != nullptr ? *on : threads_).run([this, answered] {
     answered->ran = true;
     run(answered->job);
   });

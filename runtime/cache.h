@@ -32,6 +32,7 @@ class KernelCache {
   struct Settings {
     int compile_threads = 1;
     size_t stack_bytes = size_t{8} << 20;  ///< of a compile thread
+    int background_nice = 0;               ///< of the threads of start()
     int64_t capacity = int64_t{256} << 20;
   };
 
@@ -47,7 +48,7 @@ class KernelCache {
   /// faster.
   Kernel add(Hash128 key, const Kernel& kernel);
   /// Begins a build of a kernel that is not in the disk cache, for which nobody waits, and which nobody can cancel, or joins one that runs. `done` is called with the answer.
-  void start(const PreparedOp& op, PendingKernel::Callback done) { join(op, std::move(done), kNoDeadline, true); }
+  void start(const PreparedOp& op, PendingKernel::Callback done) { join(op, std::move(done), kNoDeadline, true, &background_); }
   /// For work that looks for a kernel on the caller's thread: fork() waits for it.
   CompileThreads& threads() { return threads_; }
   void set_capacity(int64_t bytes);
@@ -63,7 +64,8 @@ class KernelCache {
     size_t waiter;
   };
 
-  Ticket join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline, bool was_looked_for);
+  Ticket join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline, bool was_looked_for,
+              CompileThreads* on = nullptr);
   void run(const std::shared_ptr<BuildJob>& job);
   Expected<Kernel> build_now(BuildJob& job);
   Kernel find_compiled(Hash128 key) const;
@@ -80,7 +82,9 @@ class KernelCache {
   int64_t capacity_, bytes_ = 0;
   int64_t next_check_ = 0;  ///< the value of bytes_ from which on keep_capacity() looks for kernels to forget
   std::atomic<uint64_t> misses_{0}, failed_{0}, cancelled_{0}, evicted_{0}, nanoseconds_{0};
-  CompileThreads threads_;  // the last member: its destructor waits for builds, which use the others
+  // The last members: their destructors wait for builds, which use the others.
+  CompileThreads threads_;
+  CompileThreads background_;  ///< for builds that nobody waits for
 };
 
 }  // namespace strew::inline v0

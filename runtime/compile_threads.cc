@@ -2,6 +2,7 @@
 #include "runtime/compile_threads.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -102,8 +103,8 @@ struct CompileForks {
   }
 };
 
-CompileThreads::CompileThreads(int most, size_t stack_bytes)
-    : most_(std::max(most, 1)), stack_bytes_(std::max<size_t>(stack_bytes, PTHREAD_STACK_MIN)) {
+CompileThreads::CompileThreads(int most, size_t stack_bytes, int nice)
+    : most_(std::max(most, 1)), stack_bytes_(std::max<size_t>(stack_bytes, PTHREAD_STACK_MIN)), nice_(nice) {
   CompileForks::process().add(this);
 }
 
@@ -177,6 +178,11 @@ void CompileThreads::run(Job job) {
   run_here(job);
 }
 
+/// Gives this thread a nice value. Where the system refuses, the thread works as others do.
+static void step_back(int nice) {
+  if (nice > getpriority(PRIO_PROCESS, 0)) static_cast<void>(setpriority(PRIO_PROCESS, 0, nice));
+}
+
 /// The caller holds the lock.
 bool CompileThreads::start_thread() {
   join_finished();
@@ -186,6 +192,7 @@ bool CompileThreads::start_thread() {
   pthread_attr_setstacksize(&attributes, stack_bytes_);
   pthread_t thread;
   const auto body = [](void* pool) -> void* {
+    step_back(static_cast<CompileThreads*>(pool)->nice_);
     static_cast<CompileThreads*>(pool)->work();
     return nullptr;
   };

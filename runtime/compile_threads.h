@@ -30,8 +30,9 @@ class CompileThreads {
   static constexpr std::chrono::seconds kLinger{1};         ///< how long an idle thread waits for another job
   static constexpr std::chrono::seconds kForkPatience{20};  ///< how long a fork waits for the jobs that run
 
-  /// At most `most` threads, 1 or more, each with a stack of `stack_bytes`.
-  CompileThreads(int most, size_t stack_bytes);
+  /// At most `most` threads, 1 or more, each with a stack of `stack_bytes` and, if `nice` is not 0, at that nice value (Linux: of a thread), or at the
+  /// process's if that is higher.
+  CompileThreads(int most, size_t stack_bytes, int nice = 0);
   /// Drops the jobs that have not begun and waits for those that run.
   ~CompileThreads();
   CompileThreads(const CompileThreads&) = delete;
@@ -71,6 +72,7 @@ class CompileThreads {
 
   const int most_;
   const size_t stack_bytes_;
+  const int nice_;
   std::mutex mutex_;  // guards all members below
   std::condition_variable changed_;
   std::deque<Job> jobs_;

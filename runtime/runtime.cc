@@ -95,6 +95,7 @@ KernelCache::Settings cache_settings(const Options& options) {
   KernelCache::Settings settings;
   settings.compile_threads = options.compile_threads > 0 ? options.compile_threads : std::clamp(machine().cores, 1, 4);
   settings.stack_bytes = static_cast<size_t>(options.compile_stack_bytes);
+  settings.background_nice = options.compile_nice;
   settings.capacity = options.cache_bytes;
   return settings;
 }

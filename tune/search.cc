@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kBatch = 8;                            ///< new variants of a wave
 constexpr int kRungs[] = {3, 5, 9};                     ///< rounds between eliminations
 constexpr int kConfirmPlaces = 3, kConfirmRounds = 13;  ///< places of the data, and rounds for each
-constexpr int kLeastConfirmRounds = 7;                  ///< with fewer, nothing is confirmed
+constexpr int kEnoughRounds = 17;                       ///< of the default, after which it is confirmed without confirm()
 constexpr size_t kFinalists = 3;                        ///< that are confirmed
 constexpr double kNear = 1.1;       ///< a variant this close to the fastest is never left out before the last rung
 constexpr double kWorthIt = 0.97;   ///< a winner's time over the default's is at most this
@@ -231,6 +231,7 @@ std::vector<size_t> Search::finalists() const {
 Status Search::confirm(Stopwatch& watch, double deadline) {
   last_measured_.clear();
   winner_ = 0;
+  undecided_after_.reset();
   std::vector<size_t> running = {0};
   STREW_TRY(watch.prepare(space_->standard()));
   for (const size_t at : finalists())
@@ -247,7 +248,13 @@ Status Search::confirm(Stopwatch& watch, double deadline) {
     if (part > 0) STREW_TRY(watch.relocate());
     if (!run_rounds(watch, running, kConfirmRounds, deadline, times)) break;
   }
-  if (times[0].ratios.size() < kLeastConfirmRounds) return {};
+  if (times[0].ratios.size() < kLeastConfirmRounds) {
+    undecided_after_ = static_cast<int>(times[0].ratios.size());
+    if (candidates_[0].rounds < kEnoughRounds) return {};
+    candidates_[0].is_confirmed = true;
+    last_measured_ = {0};
+    return {};
+  }
   note(running, times);
   last_measured_ = running;
   for (const size_t at : running) {

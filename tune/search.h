@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -43,7 +44,8 @@ class Search {
   bool is_done() const { return is_done_; }
   /// Measures one wave. Stops before `deadline`, in the stopwatch's seconds. Fails if the default cannot be measured.
   Status wave(Stopwatch& watch, double deadline);
-  /// Compares the fastest variants with the default, and decides on the winner. Leaves the default if `deadline` is too near.
+  /// Compares the fastest variants with the default, and decides on the winner. Leaves the default if `deadline` is too near; then the op is
+  /// undecided. A default that waves have measured often enough is confirmed all the same: its time is known, whatever the others' are.
   Status confirm(Stopwatch& watch, double deadline);
 
   /// In the order in which they were tried; the default comes first.
@@ -51,6 +53,9 @@ class Search {
   size_t best_at() const { return best_; }  ///< the fastest so far, which may be the default
   /// What confirm() decided: the default, unless another one is faster beyond noise.
   size_t winner_at() const { return winner_; }
+  /// Did confirm() end before kLeastConfirmRounds rounds, although variants looked faster than the default? Then: how many it made.
+  std::optional<int> undecided_after() const { return undecided_after_; }
+  static constexpr int kLeastConfirmRounds = 7;  ///< with fewer, nothing is confirmed
   /// By how much the last wave improved on the fastest before it, 0..1; 1 before the first wave.
   double last_gain() const { return last_gain_; }
   /// Numbers in candidates() of those that the last wave or confirm() measured.
@@ -81,6 +86,7 @@ class Search {
   double last_gain_ = 1;
   uint64_t random_state_;
   bool is_done_ = false;
+  std::optional<int> undecided_after_;
 };
 
 }  // namespace strew::inline v0

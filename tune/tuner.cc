@@ -248,6 +248,8 @@ class Tuner {
       if (result.failure.empty()) {
         result.candidates = op->search->candidates();
         result.winner_at = op->search->winner_at();
+        result.undecided_after = op->search->undecided_after().value_or(-1);
+        result.rounds_to_confirm = Search::kLeastConfirmRounds;
         result.is_stopped = result.is_stopped || op->wants_more();
       }
       if (!result.failure.empty()) result.candidates.clear();

@@ -43,7 +43,10 @@ struct TunedOp {
   double memcpy_ns = 0;                    ///< of as many bytes as a call must move
   double limit_ns = 0;                     ///< what the machine's memory allows, by its costs
   int64_t bytes_moved = 0;
-  double seconds = 0;       ///< that tuning took
+  double seconds = 0;  ///< that tuning took
+  /// The budget ended before the fastest candidates had been compared with the default often enough: how many of `rounds_to_confirm` rounds
+  /// there were. -1: they had been.
+  int undecided_after = -1, rounds_to_confirm = 0;
   bool is_stopped = false;  ///< the budget or the user ended it before the search was through
 };
 

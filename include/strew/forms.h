@@ -19,6 +19,10 @@ STREW_API GatherBuilder dynamic_slice(const TensorType& operand, const TensorTyp
 /// ONNX TensorScatter: batch element b of `updates` is written into batch element b of `operand` from indices[b] along
 /// `axis` (not 0). Linear: policy error, if the update does not fit. Circular: policy wrap, which also wraps negative
 /// starts; ONNX forbids these, so the caller checks for them.
+///
+/// A cache of a fixed number of sequences takes updates for the first few of them: the batch of `indices` and `updates` may be less than that of `operand`, and it
+/// may be kDynamic. One kernel then serves every batch, and it is compiled once, when the program starts:
+/// `tensor_scatter(bf16({16, heads, length, width}), i32({kDynamic}), bf16({kDynamic, heads, 1, width})).in_place()`.
 STREW_API ScatterBuilder tensor_scatter(const TensorType& operand, const TensorType& indices, const TensorType& updates,
                                         int64_t axis = -2, bool circular = false);
 

@@ -92,6 +92,10 @@ struct Options {
   /// STREW_CACHE_LIMIT, 0..2^63-1, in bytes: how much the files in the folder take. Beyond it, those that were not used for the longest
   /// time are removed.
   int64_t cache_limit_bytes = int64_t{256} << 20;
+  /// STREW_COMPILE_NICE, 0..19: how far the threads that compile for CompileMode::background step back (nice(1)), so that they do not take the cores of
+  /// threads that serve. They are threads of their own, as many as compile_threads; builds that a caller waits for run at the process's priority. 0:
+  /// these do, too.
+  int compile_nice = 10;
 
   static Options from_environment() { return process_options(); }
 };

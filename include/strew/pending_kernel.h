@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "strew/export.h"
 #include "strew/kernel.h"
@@ -27,6 +28,10 @@ class PendingKernel {
   using Callback = std::function<void(const Expected<Kernel>&)>;
 
   PendingKernel() = default;
+  /// An answer that is there: a failure. `done` is called with it.
+  PendingKernel(Status failure, const Callback& done) : failure_(std::move(failure)) {
+    if (done) done(Expected<Kernel>(failure_));
+  }
 
   /// Is there an answer, so that wait() returns at once?
   STREW_API bool ready() const;
@@ -44,6 +49,7 @@ class PendingKernel {
 
   std::shared_ptr<BuildJob> job_;
   size_t waiter_ = 0;
+  Status failure_;  ///< of a request that began no build
 };
 
 }  // namespace strew::inline v0

@@ -9,6 +9,8 @@
 #pragma once
 
 #include <memory>
+#include <type_traits>
+#include <utility>
 
 #include "strew/export.h"
 #include "strew/kernel_options.h"
@@ -28,10 +30,20 @@ struct KernelKey {
 /// Takes 100 to 200 ns.
 STREW_API KernelKey kernel_key(const Op& op, const KernelOptions& options = {});
 
+/// A type that stands for an op: Op, Scatter, Gather.
+template <class T>
+concept OpKind = std::is_convertible_v<T, Op>;
+
 class PreparedOp {
  public:
   /// Verifies the op and computes its key. Fails if verify(op) does. The options are checked when the kernel is built.
   STREW_API static Expected<PreparedOp> of(Op op, const KernelOptions& options = {});
+  /// The same for what a builder returns. A failure is passed on.
+  template <OpKind T>
+  static Expected<PreparedOp> of(Expected<T> op, const KernelOptions& options = {}) {
+    if (!op.ok()) return op.status();
+    return of(Op(*std::move(op)), options);
+  }
 
   const VerifiedOp& op() const { return data_->op; }
   const KernelOptions& options() const { return data_->options; }

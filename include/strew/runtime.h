@@ -82,10 +82,24 @@ class Runtime {
   /// takes the extents from each call.
   STREW_API Expected<Kernel> get(const Op& op, const KernelOptions& options = {}, Deadline deadline = kNoDeadline);
   STREW_API Expected<Kernel> get(const PreparedOp& op, Deadline deadline = kNoDeadline);
+  /// The same for what a builder, or PreparedOp::of, returns. A failure is passed on.
+  template <OpKind T>
+  Expected<Kernel> get(const Expected<T>& op, const KernelOptions& options = {}, Deadline deadline = kNoDeadline) {
+    if (!op.ok()) return op.status();
+    return get(*op, options, deadline);
+  }
+  Expected<Kernel> get(const Expected<PreparedOp>& op, Deadline deadline = kNoDeadline) {
+    if (!op.ok()) return op.status();
+    return get(*op, deadline);
+  }
   /// Asks for the compiled kernel, whatever the compile mode is, and returns at once. `done`, if given, is called once with the answer; a kernel that is in the
   /// cache answers before get_async() returns. A build that everybody has given up, or that is later than the
   /// deadlines of all who wait, is stopped before its next stage.
   STREW_API PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done = {}, Deadline deadline = kNoDeadline);
+  /// The same for what PreparedOp::of returns. A failure is the answer.
+  PendingKernel get_async(const Expected<PreparedOp>& op, PendingKernel::Callback done = {}, Deadline deadline = kNoDeadline) {
+    return op.ok() ? get_async(*op, std::move(done), deadline) : PendingKernel(op.status(), done);
+  }
 
   /// Loads kernels that were compiled before: `path` is an object that `strew compile --emit obj` wrote, or an archive (.a) of
   /// such objects. Returns them in the order of their symbols; descriptor() says what each is for. From now on, requests

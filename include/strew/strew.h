@@ -79,6 +79,7 @@ typedef struct strew_options {
   const char* cache_dir;       /* the folder of the disk cache; "" or "off": there is none */
   const char* cache_mode;      /* "off", "read_only", "read_write" or "must_hit" */
   int64_t cache_limit_bytes;   /* the most that the files in that folder may take */
+  int32_t compile_nice;        /* 0 to 19: how far the threads that compile for mode "background" step back (nice) */
 } strew_options;
 /* Fills in what the environment says (docs/options.md), or else the defaults. The texts are static. */
 STREW_API strew_options strew_options_from_environment(void);

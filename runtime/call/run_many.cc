@@ -196,6 +196,25 @@ class SameShapes {
   std::vector<uint32_t> slots_;  ///< per tensor, its index in strew_args.data
 };
 
+/// A batch of one call is that call.
+Status run_alone(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
+                 const CallOptions& options) {
+  const auto run = [&](std::span<TensorView> views) {
+    for (size_t i = 0; i < views.size(); ++i) {
+      views[i] = shapes[i];
+      views[i].data = data[i];
+    }
+    const Status status = callable.run(views, options);
+    return status.ok() ? status : in_call(0, status);
+  };
+  if (shapes.size() > Call::kFewTensors) {
+    std::vector<TensorView> views(shapes.size());
+    return run(views);
+  }
+  std::array<TensorView, Call::kFewTensors> views;
+  return run(std::span(views).first(shapes.size()));
+}
+
 }  // namespace
 
 Status run_many(const Callable& callable, std::span<const TensorView> shapes, std::span<void* const> data,
@@ -209,6 +228,7 @@ Status run_many(const Callable& callable, std::span<const TensorView> shapes, st
       return invalid_argument("data: " + std::to_string(data.size()) + " addresses, expected a multiple of " +
                               std::to_string(tensors) + ", one per tensor of each call");
     if (data.empty()) return {};
+    if (data.size() == tensors) return run_alone(callable, shapes, data, options);
     SameShapes calls(callable, shapes, data);
     STREW_ASSIGN(const bool direct, calls.prepare(options));
     if (direct) {

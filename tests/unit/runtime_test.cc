@@ -39,6 +39,53 @@ TEST(PreparedOp, IsVerifiedAndKnowsItsKey) {
   EXPECT_THAT(refused.status().message(), HasSubstr("index_vector_dim"));
 }
 
+TEST(PreparedOp, WhatABuilderReturnsIsTakenAndItsFailurePassedOn) {
+  Runtime runtime;
+  EXPECT_TRUE(PreparedOp::of(rows(3)).ok());
+  EXPECT_TRUE(runtime.get(rows(3)).ok());
+  EXPECT_TRUE(runtime.get(PreparedOp::of(rows(3))).ok());
+  EXPECT_TRUE(runtime.get_async(PreparedOp::of(rows(3))).wait().ok());
+
+  const Expected<Scatter> wrong = scatter_rows(f32({8, 4}), f32({3}), f32({3, 4})).build();
+  ASSERT_FALSE(wrong.ok());
+  const std::string why = wrong.status().message();
+  EXPECT_EQ(PreparedOp::of(wrong).status().message(), why);
+  EXPECT_EQ(runtime.get(wrong).status().message(), why);
+  EXPECT_EQ(runtime.get(PreparedOp::of(wrong)).status().message(), why);
+  std::string told;
+  PendingKernel pending =
+      runtime.get_async(PreparedOp::of(wrong), [&](const Expected<Kernel>& answer) { told = answer.status().message(); });
+  EXPECT_EQ(told, why);
+  EXPECT_TRUE(pending.ready());
+  EXPECT_EQ(pending.wait().status().message(), why);
+  pending.cancel();
+}
+
+TEST(Runtime, OneKernelAppendsEveryBatchToAFixedCache) {
+  Runtime runtime;
+  const auto kernel =
+      runtime.get(tensor_scatter(f32({6, 2, 8, 4}), i32({kDynamic}), f32({kDynamic, 2, 1, 4})).in_place().build());
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  for (const int64_t batch : {0, 1, 5, 6, 7}) {
+    const auto count = static_cast<size_t>(batch);
+    std::vector<float> cache(6 * 2 * 8 * 4), tokens(count * 8, 1.0F);
+    std::vector<int32_t> places(count, 3);
+    const int64_t cache_dims[] = {6, 2, 8, 4}, place_dims[] = {batch}, token_dims[] = {batch, 2, 1, 4};
+    const TensorView views[] = {{cache.data(), cache_dims}, {places.data(), place_dims}, {tokens.data(), token_dims}};
+    const Status status = kernel->run(views);
+    if (batch > 6) {
+      EXPECT_EQ(status.code(), Code::invalid_argument) << "seven sequences into six";
+      continue;
+    }
+    ASSERT_TRUE(status.ok()) << status.message();
+    float sum = 0;
+    for (const float value : cache) sum += value;
+    EXPECT_EQ(sum, static_cast<float>(8 * batch));
+    if (batch > 0) EXPECT_EQ(cache[(static_cast<size_t>(batch - 1) * 2 * 8 + 3) * 4], 1.0F);
+  }
+  EXPECT_EQ(runtime.stats().built, 1u);
+}
+
 TEST(Runtime, LendsWhatItRemembers) {
   Runtime runtime;
   const PreparedOp op = *PreparedOp::of(*rows(3));

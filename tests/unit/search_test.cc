@@ -94,6 +94,24 @@ TEST_F(SearchTest, NothingWinsWhereNothingIsFaster) {
   EXPECT_TRUE(search.candidates()[0].is_confirmed);  // that the default stands was measured, too
 }
 
+TEST_F(SearchTest, ABudgetThatEndsBeforeTheConfirmationLeavesItUndecided) {
+  watch_.time = [&](const Variant& v) { return v == space_.standard() ? 1000.0 : 500.0; };
+  Search search(space_, {});
+  ASSERT_TRUE(search.wave(watch_, 1e9).ok());
+  ASSERT_NE(search.best_at(), 0U);
+  const int rounds = search.candidates()[0].rounds;
+  ASSERT_TRUE(search.confirm(watch_, watch_.seconds()).ok());
+  EXPECT_EQ(search.winner_at(), 0U);
+  EXPECT_EQ(search.undecided_after(), 0);
+  EXPECT_FALSE(search.candidates()[search.best_at()].is_confirmed);
+  // The default's own time is known well enough, so its record decides for requests like this one.
+  EXPECT_EQ(search.candidates()[0].is_confirmed, rounds >= 17);
+  EXPECT_EQ(search.last_measured(), rounds >= 17 ? std::vector<size_t>{0} : std::vector<size_t>{});
+  ASSERT_TRUE(search.confirm(watch_, 1e9).ok());
+  EXPECT_EQ(search.undecided_after(), std::nullopt);
+  EXPECT_NE(search.winner_at(), 0U);
+}
+
 TEST_F(SearchTest, FindsAValueThatNoListHas) {
   // 48 rows ahead is no candidate of the cost model, but a neighbour of those that are.
   watch_.time = [](const Variant& v) {

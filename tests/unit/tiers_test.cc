@@ -1,6 +1,7 @@
 // Compile modes: a request is answered by a portable kernel, whose place the compiled one takes; or it must find its kernel; or it waits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -8,9 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "bindings/c/compiler/handles.h"
 #include "runtime/kernel_state.h"
 #include "strew/builder.h"
 #include "strew/forms.h"
+#include "strew/log.h"
 #include "strew/runtime.h"
 #include "strew/site.h"
 
@@ -78,6 +81,46 @@ TEST(Tiers, AStandInAnswersAndTheCompiledKernelTakesItsPlace) {
   EXPECT_NE(again->state()->plain(), nullptr);
   EXPECT_EQ(runtime.stats().stand_ins, 1u);
   EXPECT_EQ(runtime.stats().built, 1u);
+}
+
+TEST(Tiers, CompilesInTheBackgroundAtALowPriority) {
+  const int own = getpriority(PRIO_PROCESS, 0);
+  if (own > 5) GTEST_SKIP() << "this process has stepped back already";
+  Options options = in_mode(CompileMode::background);
+  options.compile_nice = own + 7;
+  Runtime runtime(options);
+  std::atomic<int> in_background{99}, waited_for{99};
+  // The log's lines about a build are written by the thread that builds.
+  static std::atomic<int>* seen = nullptr;
+  const auto nice_of_log = [](LogLevel, std::string_view) { seen->store(getpriority(PRIO_PROCESS, 0)); };
+  seen = &in_background;
+  const auto kernel = runtime.get(*add_rows(42));
+  ASSERT_TRUE(kernel.ok());
+  set_log(nice_of_log, LogLevel::compile);
+  const auto other = runtime.get(*add_rows(43));
+  ASSERT_TRUE(other.ok());
+  wait_for_successor(*other);
+  set_log(nullptr);
+  EXPECT_EQ(in_background.load(), own + 7);
+  const auto done = [&](const Expected<Kernel>&) { waited_for = getpriority(PRIO_PROCESS, 0); };
+  EXPECT_TRUE(runtime.get_async(*PreparedOp::of(*add_rows(44)), done).wait().ok());
+  for (int i = 0; i < 1000 && waited_for == 99; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(waited_for.load(), own);
+  EXPECT_EQ(getpriority(PRIO_PROCESS, 0), own);
+}
+
+TEST(Tiers, TheCInterfaceFollowsToTheCompiledKernel) {
+  Runtime runtime(in_mode(CompileMode::background));
+  const auto kernel = runtime.get(*add_rows(41));
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  ASSERT_TRUE(kernel->is_stand_in());
+  strew_kernel_ref* const handle = c_api::make_ref(*kernel);
+  EXPECT_STREQ(strew_kernel_descriptor(handle)->backend, "portable");
+  wait_for_successor(*kernel);
+  EXPECT_STREQ(strew_kernel_descriptor(handle)->backend, "llvm");
+  EXPECT_EQ(&handle->current().callable->kernel, &kernel->descriptor());
+  EXPECT_TRUE(handle->current().is_plain) << "run_many and batches would run call by call";
+  strew_kernel_release(handle);
 }
 
 TEST(Tiers, ErrorsAreTheSameBeforeAndAfter) {

@@ -32,6 +32,7 @@ std::string winner_line(const TunedOp& op) {
   if (!op.failure.empty()) return kernel + "none: " + printable(op.failure) + "\n";
   const TunedCandidate& winner = op.candidates[op.winner_at];
   const std::string text = fmt::format("{} {}", name(winner.backend), print(winner.schedule));
+  if (op.undecided_after >= 0) return kernel + "undecided: budget spent; the default, " + text + "\n";
   if (op.winner_at == op.default_at) return kernel + "the default, " + text + "\n";
   return kernel + fmt::format("{}, {:.2f} of the default's time", text, winner.ratio) + "\n";
 }
@@ -54,6 +55,9 @@ std::string op_text(const TunedOp& op) {
   if (op.winner_at != op.default_at)
     out += fmt::format("  winner    {:>10}  {}: {}\n", duration(winner.nanoseconds),
                        tuning_functions().difference(winner, standard), ratio_text(winner));
+  else if (op.undecided_after >= 0)
+    out += fmt::format("  undecided: budget spent, {} of {} confirm rounds; until a larger budget decides, the default stays\n",
+                       op.undecided_after, op.rounds_to_confirm);
   else if (measured > 1)
     out += "  winner    the default: nothing was faster beyond noise\n";
   if (op.memcpy_ns > 0) out += fmt::format("  memcpy    {:>10}  of as many bytes, by one thread\n", duration(op.memcpy_ns));
@@ -94,8 +98,13 @@ std::string tuning_json(const TuningResult& result) {
   Json out = {{"machine", result.machine}, {"generator", result.generator}, {"date", result.date},     {"mode", result.mode},
               {"seed", result.seed},       {"seconds", result.seconds},     {"kernels", Json::array()}};
   for (const TunedOp& op : result.ops) {
-    Json kernel = {{"name", op.name},   {"op", op.op_text},      {"usage", op.usage},
-                   {"notes", op.notes}, {"seconds", op.seconds}, {"stopped", op.is_stopped}};
+    Json kernel = {{"name", op.name},
+                   {"op", op.op_text},
+                   {"usage", op.usage},
+                   {"notes", op.notes},
+                   {"seconds", op.seconds},
+                   {"stopped", op.is_stopped},
+                   {"undecided", op.undecided_after >= 0}};
     if (!op.failure.empty()) {
       kernel["failure"] = op.failure;
     } else {

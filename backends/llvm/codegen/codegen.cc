@@ -27,11 +27,13 @@
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/codegen/sanitize.h"
 #include "backends/llvm/compute/blend_stores.h"
+#include "strew/export.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -73,14 +75,22 @@ Expected<llvm::TargetMachine*> machine_for(const Target& target) {
 }
 
 /// Leaves loop strength reduction out of code generation for x86-64, without a process-wide option: LLVM asks the context's gate before it runs a
-/// pass, and identifies the pass by its name, here as the LLVM version that we build with spells it.
+/// pass, and identifies the pass by its name, here as the LLVM version that we build with spells it. An LLVM that spells it otherwise would run the
+/// pass without a word, so the gate counts how often it kept the pass out, and tests/unit/pass_gate_test.cc looks at the count.
 class PassGate : public llvm::OptPassGate {
  public:
   [[nodiscard]] bool isEnabled() const override { return true; }
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef /*description*/) const override {
-    return pass != "Loop Strength Reduction";
+    if (pass != "Loop Strength Reduction") return true;
+    kept_out.fetch_add(1, std::memory_order_relaxed);
+    return false;
   }
+  mutable std::atomic<uint64_t> kept_out{0};
 };
+PassGate& pass_gate() {
+  static PassGate& gate = *new PassGate;
+  return gate;
+}
 
 /// The analyses and passes for one module.
 struct Pipeline {
@@ -108,8 +118,7 @@ void leak_machine() {
 
 Status prepare(llvm::Module& module, const Target& target) {
   STREW_ASSIGN(llvm::TargetMachine * machine, machine_for(target));
-  static PassGate gate;
-  if (target.arch == "x86_64") module.getContext().setOptPassGate(gate);
+  if (target.arch == "x86_64") module.getContext().setOptPassGate(pass_gate());
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   return {};
@@ -178,3 +187,8 @@ Expected<std::string> generate(llvm::Module& module, const Target& target, Codeg
 }
 
 }  // namespace strew::inline v0
+
+/// For the test: how often the gate has kept its pass out.
+extern "C" STREW_API uint64_t strew_llvm_passes_kept_out(void) {
+  return strew::pass_gate().kept_out.load(std::memory_order_relaxed);
+}

@@ -29,6 +29,14 @@ struct RuntimeKernel final : strew_kernel_ref {
   Status run_otherwise(std::span<const TensorView> tensors, const CallOptions& options) const override {
     return kernel.run(tensors, options);
   }
+  Status run_many_otherwise(std::span<const TensorView> shapes, std::span<void* const> data,
+                            const CallOptions& options) const override {
+    return kernel.run_many(shapes, data, options);
+  }
+  Current current() const override {
+    const Kernel::State& state = kernel.state()->current();
+    return {state.callable.get(), state.is_plain};
+  }
   int64_t build_nanoseconds() const override { return kernel.compile_nanoseconds(); }
   const Kernel kernel;
 };
@@ -71,7 +79,7 @@ strew_options strew_options_from_environment(void) {
           options.compile_stack_bytes,  options.target.c_str(),
           name(options.compile).data(), options.exact_shapes,
           options.cache_dir.c_str(),    name(options.cache_mode).data(),
-          options.cache_limit_bytes};
+          options.cache_limit_bytes,    options.compile_nice};
 }
 
 strew_runtime* strew_runtime_process(void) {
@@ -98,6 +106,7 @@ strew_status strew_runtime_create(const strew_options* options, const strew_exec
       STREW_ASSIGN(wanted.cache_mode, value_named<CacheMode>("cache_mode", known.cache_mode, kCacheModes));
     }
     wanted.cache_limit_bytes = known.cache_limit_bytes;
+    wanted.compile_nice = known.compile_nice;
     STREW_TRY(check(wanted));
     auto runtime = std::make_unique<Runtime>(wanted, executor_of(executor));
     Runtime* const made = runtime.get();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/call/callable.h"
+#include "runtime/call/run_many.h"
 #include "strew/call_options.h"
 #include "strew/executor.h"
 #include "strew/status.h"
@@ -40,6 +41,16 @@ struct strew_kernel_ref {
   virtual strew::Status run_otherwise(std::span<const strew::TensorView> tensors, const strew::CallOptions& options) const {
     return callable->run(tensors, options);
   }
+  virtual strew::Status run_many_otherwise(std::span<const strew::TensorView> shapes, std::span<void* const> data,
+                                           const strew::CallOptions& options) const {
+    return strew::run_many(*callable, shapes, data, options);
+  }
+  /// What calls use at the moment. A kernel that a stand-in answers changes once: to the compiled kernel, which lives as long as the handle.
+  struct Current {
+    const strew::Callable* callable;
+    bool is_plain;
+  };
+  virtual Current current() const { return {callable, is_plain}; }
   virtual int64_t build_nanoseconds() const { return 0; }
 
   strew::Status run(std::span<const strew::TensorView> tensors, const strew::CallOptions& options) const {
@@ -47,7 +58,7 @@ struct strew_kernel_ref {
   }
 
   const strew::Callable* const callable;
-  const bool is_plain;  ///< the callable alone runs a call
+  const bool is_plain;  ///< the callable alone runs all calls, from the first to the last
   std::atomic<size_t> owners{1};
 };
 

@@ -47,7 +47,7 @@ void strew_kernel_release(strew_kernel_ref* kernel) {
 }
 
 const strew_kernel* strew_kernel_descriptor(const strew_kernel_ref* kernel) {
-  return kernel != nullptr ? &kernel->callable->kernel : nullptr;
+  return kernel != nullptr ? &kernel->current().callable->kernel : nullptr;
 }
 int32_t strew_kernel_threads(const strew_kernel_ref* kernel) { return kernel != nullptr ? kernel->callable->threads : 0; }
 
@@ -88,10 +88,8 @@ strew_status strew_kernel_run_many(const strew_kernel_ref* kernel, const strew_t
     STREW_ASSIGN(const CallOptions how, call_options(options));
     const std::span<const TensorView> views = as_views(shapes, tensor_count);
     const std::span<void* const> addresses(data, tensor_count * call_count);
-    if (kernel->is_plain || tensor_count != kernel->callable->kernel.tensor_count)
-      return run_many(*kernel->callable, views, addresses, how);
-    const auto run_one = [&](size_t, std::span<const TensorView> tensors) { return kernel->run(tensors, how); };
-    return run_one_by_one(*kernel->callable, views, addresses, how, run_one);
+    return kernel->is_plain ? run_many(*kernel->callable, views, addresses, how)
+                            : kernel->run_many_otherwise(views, addresses, how);
   });
 }
 
@@ -105,8 +103,9 @@ strew_status strew_run_batch(const strew_kernel_call* calls, size_t call_count, 
       const auto in_call = [c](const Status& status) { return status.with_prefix("call " + std::to_string(c)); };
       STREW_TRY(in_call(check_not_null(calls[c].kernel, "kernel")));
       STREW_TRY(in_call(check_tensors(calls[c].tensors, calls[c].tensor_count)));
-      batch.push_back({calls[c].kernel->callable, as_views(calls[c].tensors, calls[c].tensor_count)});
-      is_plain = is_plain && calls[c].kernel->is_plain;
+      const strew_kernel_ref::Current now = calls[c].kernel->current();
+      batch.push_back({now.callable, as_views(calls[c].tensors, calls[c].tensor_count)});
+      is_plain = is_plain && now.is_plain;
     }
     if (is_plain) return run_batch(batch, how);
     return run_one_by_one(batch, how, [&](size_t c) { return calls[c].kernel->run(batch[c].tensors, how); });
