@@ -15,6 +15,7 @@
 // happens if it does not. Tested by tests/unit/executor_test.cc and tests/unit/host_executor_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "strew/export.h"
@@ -34,6 +35,10 @@ class Executor {
   /// Calls task(context, i) once for each i in [0, count), on any threads, at the same time or one after another, and returns
   /// when all calls have returned. Several threads may call it at the same time, also from inside a task.
   virtual void parallel_for(int count, Task task, void* context) = 0;
+  /// What a parallel_for() costs in nanoseconds, beside the tasks: until another thread has begun, and until the caller knows that all have ended. Work
+  /// that would gain less by several threads runs on the caller's alone. 0: not known; kernels then count with the costs of strew's own pool.
+  /// A pool whose threads wait for work needs some microseconds; one that starts a thread per task, 50,000 and more.
+  virtual int64_t dispatch_ns() const noexcept { return 0; }
 
  private:
   friend class Team;

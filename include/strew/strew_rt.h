@@ -156,9 +156,10 @@ typedef struct strew_executor_callbacks {
   /* Calls task(task_context, i) once for each i in [0, count), on any threads, and returns when all calls have returned. */
   void (*parallel_for)(void* context, int32_t count, strew_task task, void* task_context);
   void (*release)(void* context); /* is called when nobody uses the executor any more; may be null */
+  int64_t dispatch_ns; /* what a parallel_for costs beside the tasks, in nanoseconds (Executor::dispatch_ns); 0: not known */
 } strew_executor_callbacks;
 #define STREW_EXECUTOR_CALLBACKS_INIT \
-  { sizeof(strew_executor_callbacks), NULL, NULL, NULL, NULL }
+  { sizeof(strew_executor_callbacks), NULL, NULL, NULL, NULL, 0 }
 
 STREW_API strew_status strew_executor_create(const strew_executor_callbacks* callbacks, strew_executor** out) STREW_CHECK_RESULT;
 /* A pool of strew's own of at most `threads` threads, the calling thread included, 1..1024, or 0 for as many as this process may use

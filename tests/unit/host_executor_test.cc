@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/call/executor/limits.h"
+#include "runtime/call/executor/team.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
 
@@ -190,6 +191,21 @@ TEST(HostExecutor, KernelsGiveTheSameBitsWhateverTheHostDoes) {
       }
     }
   }
+}
+
+TEST(HostExecutor, WorkThatIsNotWorthADispatchStaysWithTheCaller) {
+  class Slow final : public Executor {
+   public:
+    int threads() const noexcept override { return 4; }
+    void parallel_for(int count, Task task, void* context) override { serially(count, task, context); }
+    int64_t dispatch_ns() const noexcept override { return 60'000; }
+  } slow;
+  EXPECT_FALSE(Team(slow, 4, 33'000).has_help());
+  EXPECT_FALSE(Team(slow, 4, 79'000).has_help());
+  EXPECT_TRUE(Team(slow, 4, 81'000).has_help());
+  EXPECT_FALSE(Team(slow, 2, 81'000).has_help()) << "one helper saves half";
+  Host unknown(serially);
+  EXPECT_TRUE(Team(unknown, 4, 33'000).has_help());
 }
 
 TEST(HostExecutor, ARuntimeUsesTheHostsPool) {

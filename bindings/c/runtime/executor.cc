@@ -16,6 +16,7 @@ class CallbackExecutor final : public Executor {
   void parallel_for(int count, Task task, void* context) override {
     callbacks_.parallel_for(callbacks_.context, count, task, context);
   }
+  int64_t dispatch_ns() const noexcept override { return callbacks_.dispatch_ns; }
 
  private:
   const strew_executor_callbacks callbacks_;

@@ -12,6 +12,8 @@ Team::Team(Executor& executor, int threads, int64_t nanoseconds) : pool_(executo
   const int wanted = std::min({threads, executor.threads(), WorkerSet::kMost}) - 1;
   if (pool_ != nullptr) forks_ = pool_->forks_;
   if (wanted <= 0) return;
+  // One thread takes t; w helpers and the caller take t / (w + 1) and what the host needs to call them.
+  if (pool_ == nullptr && nanoseconds - nanoseconds / (wanted + 1) < executor.dispatch_ns()) return;
   helpers_ = pool_ != nullptr ? pool_->acquire(wanted, nanoseconds, ids_.data()) : wanted;
 }
 
