@@ -20,7 +20,7 @@ llvm::MemoryBufferRef buffer_of(std::string_view bytes) { return {llvm::StringRe
 /// LLVM's readers and JITLink trust much of what a file says, so the checksum comes before they see it.
 Status check_object(std::string_view bytes, const std::string& what, bool for_this_process) {
   if (bytes.starts_with(llvm::StringRef(llvm::ELF::ElfMagic)))
-    if (const Status status = check_checksum(bytes); !status.ok()) return status.with_prefix(what.empty() ? "object" : what);
+    if (const Status status = check_checksum(bytes); !status.ok()) return {status.code(), what + status.message()};
   auto object = llvm::object::ObjectFile::createELFObjectFile(buffer_of(bytes));
   if (!object) return invalid_argument(what + llvm::toString(object.takeError()) + "; expected an ELF object");
   if (!(*object)->isRelocatableObject()) return invalid_argument(what + "the ELF file is linked; expected a relocatable object");
