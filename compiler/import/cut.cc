@@ -10,17 +10,6 @@
 namespace strew::inline v0 {
 namespace {
 
-/// What a kernel reads, besides what its arguments are made of.
-std::vector<int> direct_needs(const ImportedKernel& kernel) {
-  std::vector<int> out = kernel.arguments;
-  out.insert(out.end(), kernel.non_negative.begin(), kernel.non_negative.end());
-  if (kernel.slice_sizes >= 0) out.push_back(kernel.slice_sizes);
-  if (kernel.result_shape >= 0) out.push_back(kernel.result_shape);
-  for (const EqualExtents& equal : kernel.equal_extents) out.insert(out.end(), {equal.value, equal.other});
-  for (const EqualScalars& equal : kernel.equal_scalars) out.insert(out.end(), {equal.value, equal.other});
-  return out;
-}
-
 /// The values that a kernel needs, and which of them are its inputs.
 struct Needs {
   std::vector<bool> needed, is_input;  ///< per value
@@ -28,22 +17,19 @@ struct Needs {
 
 Needs needs_of(const Imported& imported, int kernel, std::span<const std::string> named) {
   Needs out{std::vector<bool>(imported.values.size()), std::vector<bool>(imported.values.size())};
-  std::vector<int> open = direct_needs(imported.kernels[static_cast<size_t>(kernel)]);
+  std::vector<int> open;
+  each_use(imported.kernels[static_cast<size_t>(kernel)], [&](int v) { open.push_back(v); });
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
-    if (v < 0 || out.needed[static_cast<size_t>(v)]) continue;
+    if (out.needed[static_cast<size_t>(v)]) continue;
     out.needed[static_cast<size_t>(v)] = true;
     const Value& value = imported.values[static_cast<size_t>(v)];
     const bool is_named = !value.name.empty() && std::find(named.begin(), named.end(), value.name) != named.end();
     const bool is_made_elsewhere = value.kind == ValueKind::result || value.kind == ValueKind::opaque;
     if (value.kind == ValueKind::input || is_made_elsewhere || is_named) out.is_input[static_cast<size_t>(v)] = true;
     if (is_made_elsewhere || (is_named && value.kind != ValueKind::input)) continue;
-    open.push_back(value.like);
-    open.insert(open.end(), value.parts.begin(), value.parts.end());
-    if (value.kind != ValueKind::compute) continue;
-    const std::vector<int>& more = imported.computes[static_cast<size_t>(value.index)].arguments;
-    open.insert(open.end(), more.begin(), more.end());
+    each_source(imported, value, [&](int source) { open.push_back(source); });
   }
   return out;
 }
@@ -67,18 +53,7 @@ class Cutter {
       if (needs_.needed[v]) out_.values.push_back(moved(static_cast<int>(v)));
     add_outputs();
     ImportedKernel kernel = std::move(from_.kernels[static_cast<size_t>(number_)]);
-    renumber(kernel.arguments);
-    renumber(kernel.non_negative);
-    kernel.slice_sizes = renumbered(kernel.slice_sizes);
-    kernel.result_shape = renumbered(kernel.result_shape);
-    for (EqualExtents& equal : kernel.equal_extents) {
-      equal.value = renumbered(equal.value);
-      equal.other = renumbered(equal.other);
-    }
-    for (EqualScalars& equal : kernel.equal_scalars) {
-      equal.value = renumbered(equal.value);
-      equal.other = renumbered(equal.other);
-    }
+    each_use(kernel, [&](int& value) { value = renumbered(value); });
     out_.kernels.push_back(std::move(kernel));
     return std::move(out_);
   }

@@ -73,7 +73,7 @@ class Runner {
     std::vector<bool> seen(imported_.values.size(), false);
     std::vector<int> open;
     const auto need_value = [&](int v) {
-      if (v < 0 || seen[static_cast<size_t>(v)]) return;
+      if (seen[static_cast<size_t>(v)]) return;
       seen[static_cast<size_t>(v)] = true;
       open.push_back(v);
     };
@@ -81,16 +81,11 @@ class Runner {
     while (!open.empty()) {
       const Value& value = imported_.values[open.back()];
       open.pop_back();
-      for (int part : value.parts) need_value(part);
-      need_value(value.like);
       if (value.kind == ValueKind::opaque) return not_run(imported_.opaques[value.index]);
-      if (value.kind == ValueKind::compute)
-        for (int v : imported_.computes[value.index].arguments) need_value(v);
+      each_source(imported_, value, need_value);
       if (value.kind != ValueKind::result || needed_[value.index]) continue;
       needed_[value.index] = true;
-      for (int v : imported_.kernels[value.index].arguments) need_value(v);
-      need_value(imported_.kernels[value.index].slice_sizes);
-      need_value(imported_.kernels[value.index].result_shape);
+      each_use(imported_.kernels[value.index], need_value);
     }
     return {};
   }

@@ -199,6 +199,28 @@ struct ImportOptions {
 /// the value and what was expected. Thread-safe.
 STREW_API Expected<Imported> import_file(const std::string& path, const ImportOptions& options);
 
+/// Calls use(value) with the number of every value that `kernel` (an ImportedKernel) reads, for whatever reason, once per reason. The number may
+/// be changed if the kernel may. Whoever follows or changes uses does it by this, so that no kind of use is forgotten.
+template <class Kernel, class Use>
+void each_use(Kernel& kernel, const Use& use) {
+  for (auto& value : kernel.arguments) use(value);
+  for (auto& value : kernel.non_negative) use(value);
+  if (kernel.slice_sizes >= 0) use(kernel.slice_sizes);
+  if (kernel.result_shape >= 0) use(kernel.result_shape);
+  for (auto& equal : kernel.equal_extents) use(equal.value), use(equal.other);
+  for (auto& equal : kernel.equal_scalars) use(equal.value), use(equal.other);
+}
+
+/// Calls use(value) with the number of every value that `value` is made of: parts, `like`, and the arguments of its Compute. What the kernel or
+/// the opaque operation reads that a result is of is not among them.
+template <class Use>
+void each_source(const Imported& imported, const Value& value, const Use& use) {
+  for (const int part : value.parts) use(part);
+  if (value.like >= 0) use(value.like);
+  if (value.kind == ValueKind::compute)
+    for (const int argument : imported.computes[static_cast<size_t>(value.index)].arguments) use(argument);
+}
+
 /// The name of a value, for messages and lists of inputs: the file's own, or "value_7".
 inline std::string value_name(const Imported& imported, int value) {
   const std::string& name = imported.values[static_cast<size_t>(value)].name;

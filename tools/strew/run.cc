@@ -238,17 +238,13 @@ bool needs_opaque(const Imported& imported) {
   while (!open.empty()) {
     const int v = open.back();
     open.pop_back();
-    if (v < 0 || seen[static_cast<size_t>(v)]) continue;
+    if (seen[static_cast<size_t>(v)]) continue;
     seen[static_cast<size_t>(v)] = true;
     const Value& value = imported.values[static_cast<size_t>(v)];
     if (value.kind == ValueKind::opaque) return true;
-    open.push_back(value.like);
-    open.insert(open.end(), value.parts.begin(), value.parts.end());
-    const std::vector<int>* more =
-        value.kind == ValueKind::compute  ? &imported.computes[static_cast<size_t>(value.index)].arguments
-        : value.kind == ValueKind::result ? &imported.kernels[static_cast<size_t>(value.index)].arguments
-                                          : nullptr;
-    if (more != nullptr) open.insert(open.end(), more->begin(), more->end());
+    const auto reads = [&](int read) { open.push_back(read); };
+    each_source(imported, value, reads);
+    if (value.kind == ValueKind::result) each_use(imported.kernels[static_cast<size_t>(value.index)], reads);
   }
   return false;
 }

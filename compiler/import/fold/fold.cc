@@ -22,6 +22,7 @@ size_t indices_slot(const Op& op) {
 
 void fold_computes(Imported& imported, const ImportOptions& options) {
   if (imported.kernels.empty()) return;
+  follow_extents(imported);
   UseCounts uses(imported);
   const Reader reader(imported);
   const FoldContext context{imported, uses, reader};

@@ -19,6 +19,9 @@ struct FoldContext {
 /// The position of the indices in the list of a kernel's arguments.
 size_t indices_slot(const Op& op);
 
+// conditions.cc
+/// Makes the conditions on extents name the values that the extents come from. Called before the uses of values are counted.
+void follow_extents(Imported& imported);
 // indices.cc: merges `i < 0 ? i + n : i`, clips, conversions to wider integers, and the movement that makes index vectors.
 void fold_indices(const FoldContext& context, int kernel);
 // fill.cc

@@ -296,8 +296,9 @@ void remove_merged_kernels(Imported& imported, const std::vector<int>& into) {
     const auto kernel = static_cast<size_t>(value.index);
     value.index = number[kernel];
     if (into[kernel] < 0) continue;
-    value = Value();  // what the gather gave: nobody reads it
+    value = Value();  // what the gather gave: nobody reads it, so it has no type
     value.kind = ValueKind::zeros;
+    value.is_typed = false;
   }
   for (Compute& compute : imported.computes)
     if (compute.kernel >= 0) compute.kernel = number[static_cast<size_t>(compute.kernel)];

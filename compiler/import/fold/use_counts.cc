@@ -24,16 +24,7 @@ UseCounts::UseCounts(Imported& imported)
     for (int value : opaque.arguments) acquire(value);
     for (int value : opaque.yields) acquire(value);
   }
-  for (const ImportedKernel& kernel : imported.kernels) {
-    for (int value : kernel.arguments) acquire(value);
-    for (int value : kernel.non_negative) acquire(value);
-    if (kernel.slice_sizes >= 0) acquire(kernel.slice_sizes);
-    if (kernel.result_shape >= 0) acquire(kernel.result_shape);
-    for (const EqualScalars& equal : kernel.equal_scalars) {
-      acquire(equal.value);
-      acquire(equal.other);
-    }
-  }
+  for (const ImportedKernel& kernel : imported.kernels) each_use(kernel, [&](int value) { acquire(value); });
 }
 
 /// Relies on the order of values: a value comes after those it is made of. The exception is an input, whose `like` may be a later input.

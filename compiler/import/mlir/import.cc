@@ -94,15 +94,11 @@ std::optional<std::set<int>> inputs_of(const Imported& imported, int value) {
   while (!open.empty()) {
     const int at = open.back();
     open.pop_back();
-    if (at < 0 || !seen.insert(at).second) continue;
+    if (!seen.insert(at).second) continue;
     const Value& v = imported.values[static_cast<size_t>(at)];
     if (v.kind == ValueKind::result || v.kind == ValueKind::opaque) return std::nullopt;
     if (v.kind == ValueKind::input) inputs.insert(at);
-    open.push_back(v.like);
-    open.insert(open.end(), v.parts.begin(), v.parts.end());
-    if (v.kind != ValueKind::compute) continue;
-    const std::vector<int>& more = imported.computes[static_cast<size_t>(v.index)].arguments;
-    open.insert(open.end(), more.begin(), more.end());
+    each_source(imported, v, [&](int source) { open.push_back(source); });
   }
   return inputs;
 }
