@@ -1,8 +1,10 @@
 // The elementwise operators: arithmetic, comparisons, logic, casts, Where, Clip, and quantisation as ONNX defines it by these. Shapes are
 // broadcast as NumPy does. Attributes that change what an operator means are read; an operator with an attribute that is not read here is
-// refused, and becomes opaque. Tested by tests/unit/onnx_compute_test.cc and tests/models.
+// refused, and becomes opaque. Tested by tests/unit/onnx_compute_test.cc, tests/unit/onnx_casts_test.cc and tests/models.
 #include <array>
+#include <cmath>
 
+#include "base/number.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
 #include "compiler/import/onnx/onnx.pb.h"
@@ -170,10 +172,51 @@ Status import_is_nan(Node& node) {
   return node.give(node.builder().apply(ExprOp::ne, {value, value}));
 }
 
+/// The largest finite value of an f8 to which ONNX saturates: of the kinds that it calls FLOAT8E4M3FN, E4M3FNUZ, E5M2 and E5M2FNUZ. 0 of other
+/// dtypes, whose conversions have no attribute `saturate`.
+double saturation_bound(DType dtype) {
+  if (dtype != DType::f8e4m3fn && dtype != DType::f8e4m3fnuz && dtype != DType::f8e5m2 && dtype != DType::f8e5m2fnuz) return 0;
+  uint64_t code = 0x7f;
+  while (!std::isfinite(decode(dtype, code))) --code;
+  return decode(dtype, code);
+}
+
+/// Clips `value` to -bound and bound, which are whole numbers. Numbers of its dtype that cannot reach them stay as they are, and NaN stays NaN.
+Expected<int> clipped(ComputeBuilder builder, int value, double bound) {
+  DType dtype = builder.type(value).dtype;
+  if (dtype == DType::boolean) return value;
+  if (is_float(dtype) && bits(dtype) <= 8) {  // it may have no code for the bound
+    STREW_ASSIGN(value, builder.convert(value, DType::f32));
+    dtype = DType::f32;
+  }
+  const bool has_sign = !is_unsigned_integer(dtype);
+  const int digits = bits(dtype) - (has_sign ? 1 : 0);
+  if (is_integer(dtype) && std::ldexp(1.0, digits) <= bound) return value;
+  STREW_ASSIGN(value, builder.apply(ExprOp::min, {value, builder.scalar(Scalar::of(dtype, bound))}));
+  return has_sign ? builder.apply(ExprOp::max, {value, builder.scalar(Scalar::of(dtype, -bound))}) : Expected<int>(value);
+}
+
+/// `value` as `dtype`. Conversions to f8 saturate unless the node says otherwise: beyond the largest finite value, that value. Conversions to
+/// f8e8m0, which alone round_mode is about, are refused by the conversion itself, as those of every dtype without arithmetic are.
+Expected<int> cast(const Node& node, int value, DType dtype) {
+  STREW_ASSIGN(const int64_t saturate, node.attribute("saturate", int64_t{1}));
+  STREW_ASSIGN(const std::string round_mode, node.attribute("round_mode", "up"));
+  if (round_mode != "up" && round_mode != "down" && round_mode != "nearest")
+    return invalid_argument("round_mode is '" + round_mode + "', expected up, down or nearest");
+  ComputeBuilder builder = node.builder();
+  const double bound = saturation_bound(dtype);
+  if (saturate != 0 && bound > 0 && builder.type(value).dtype != dtype) {
+    STREW_ASSIGN(value, clipped(builder, value, bound));
+  }
+  return builder.convert(value, dtype);
+}
+
 Status import_cast(Node& node) {
   STREW_TRY(node.check_signature(1, 1, 1, {"to", "saturate", "round_mode"}));
   STREW_ASSIGN(const int value, node.input(0, "operand"));
   STREW_ASSIGN(const int64_t to, node.attribute("to", int64_t{0}));
+  if (to != static_cast<int32_t>(to))
+    return node.error("attribute to is " + std::to_string(to) + ", expected an element type's number");
   STREW_ASSIGN(const DType dtype, element_type(static_cast<int32_t>(to), node.location() + ": attribute to"));
   const DType from = node.type(value).dtype;
   if (from == DType::string || dtype == DType::string) return node.error("it casts strings, expected numbers");
@@ -181,13 +224,13 @@ Status import_cast(Node& node) {
   // Any number but zero becomes true.
   if (dtype == DType::boolean && from != DType::boolean)
     return node.give(builder.apply(ExprOp::ne, {value, builder.scalar(Scalar::of(from, 0))}));
-  return node.give(builder.convert(value, dtype));
+  return node.give(cast(node, value, dtype));
 }
 
 Status import_cast_like(Node& node) {
   STREW_TRY(node.check_signature(2, 2, 1, {"saturate", "round_mode"}));
   STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
-  return node.give(node.builder().convert(values[0], node.type(values[1]).dtype));
+  return node.give(cast(node, values[0], node.type(values[1]).dtype));
 }
 
 /// A scale or zero point of rank 1 belongs to dim `axis`: with dims of 1 around it.
@@ -228,21 +271,30 @@ Status import_quantize(Node& node) {
   return node.give(builder.convert(out, dtype));
 }
 
-/// (x - zero_point) * scale
+/// (x - zero_point) * scale. The difference is exact: of integers in i32, of f8 and f4 in f32. The product is computed in f32, as ONNX's
+/// reference does, and rounded once to the scale's dtype.
 Status import_dequantize(Node& node) {
   STREW_TRY(node.check_signature(2, 3, 1, {"axis"}));
   STREW_ASSIGN(const std::vector<int> values, all_inputs(node));
   ComputeBuilder builder = node.builder();
-  const DType computed = builder.type(values[1]).dtype;
-  STREW_ASSIGN(const int scale, along_axis(node, values[1], values[0]));
-  STREW_ASSIGN(int out, builder.convert(values[0], DType::i32));
+  const DType from = builder.type(values[0]).dtype, result = builder.type(values[1]).dtype;
+  const bool is_narrow_float = is_float(from) && bits(from) <= 8,
+             is_whole = is_integer(from) && (bits(from) <= 16 || from == DType::i32);
+  if ((!is_narrow_float && !is_whole) || (result != DType::f32 && result != DType::f16 && result != DType::bf16))
+    return node.error("it makes " + std::string(name(result)) + " of " + std::string(name(from)) +
+                      ", expected f32, f16 or bf16 of integers of at most 16 bits, i32, f8 or f4");
+  const DType exact = is_whole ? DType::i32 : DType::f32;
+  STREW_ASSIGN(int scale, along_axis(node, values[1], values[0]));
+  STREW_ASSIGN(int out, builder.convert(values[0], exact));
   if (values.size() > 2) {
     STREW_ASSIGN(const int zero_point, along_axis(node, values[2], values[0]));
-    STREW_ASSIGN(const int wide, builder.convert(zero_point, DType::i32));
+    STREW_ASSIGN(const int wide, builder.convert(zero_point, exact));
     STREW_ASSIGN(out, builder.apply(ExprOp::sub, {out, wide}));
   }
-  STREW_ASSIGN(out, builder.convert(out, computed));
-  return node.give(builder.apply(ExprOp::mul, {out, scale}));
+  STREW_ASSIGN(out, builder.convert(out, DType::f32));
+  STREW_ASSIGN(scale, builder.convert(scale, DType::f32));
+  STREW_ASSIGN(out, builder.apply(ExprOp::mul, {out, scale}));
+  return node.give(builder.convert(out, result));
 }
 
 }  // namespace
