@@ -205,7 +205,7 @@ class Translator {
   Status import_node(Graph& graph, std::string_view bytes, int number, int64_t opset);
   Status import_by_table(Node& node, const Operator& op);
   Status import_regions(Node& node, int opaque);
-  static void type_results(Node& node, int opaque);
+  static void type_results(Node& node, int opaque, size_t first_result, size_t results);
   Status import_call(Node& node, const Function& function);
 
   int nodes_ = 0;
@@ -263,9 +263,11 @@ Status Translator::import_node(Graph& graph, std::string_view bytes, int number,
     first_unknown_ = node.error("the operator is not supported" +
                                 (is_default_domain(proto.domain()) ? "" : " (domain " + proto.domain() + ")") +
                                 ", and the graph has no indexed write or read; expected at least one of: " + indexed_operators());
+  const size_t first_result = graph.imported().values.size();
   STREW_ASSIGN(const int opaque, node.add_opaque(reason, op != nullptr && op->indexed));
+  const size_t results = graph.imported().values.size() - first_result;
   STREW_TRY(import_regions(node, opaque));
-  type_results(node, opaque);
+  type_results(node, opaque, first_result, results);
   return {};
 }
 
@@ -306,8 +308,9 @@ Status Translator::import_regions(Node& node, int opaque) {
   return {};
 }
 
-/// Gives the results of If and Loop that the file declares no type for the types of what their graphs return.
-void Translator::type_results(Node& node, int opaque) {
+/// Gives the results of If and Loop that the file declares no type for the types of what their graphs return. The results are `results` values
+/// from `first_result` on.
+void Translator::type_results(Node& node, int opaque, size_t first_result, size_t results) {
   Imported& imported = node.graph().imported();
   const std::string& op = node.proto().op_type();
   if (op != "If" && op != "Loop") return;
@@ -315,10 +318,10 @@ void Translator::type_results(Node& node, int opaque) {
   const std::vector<int> yields = imported.opaques[static_cast<size_t>(opaque)].yields;
   const size_t first = op == "Loop" ? 1 : 0,
                carried = op == "Loop" ? static_cast<size_t>(std::max(0, node.proto().input_size() - 2)) : yields.size();
-  for (Value& value : imported.values) {
+  for (Value& value : std::span(imported.values).subspan(first_result, results)) {
     if (value.kind != ValueKind::opaque || value.index != opaque || value.is_typed) continue;
     const size_t at = first + static_cast<size_t>(value.result);
-    if (value.result >= node.proto().output_size() || at >= yields.size()) continue;
+    if (at >= yields.size()) continue;
     const Value& yielded = imported.values[static_cast<size_t>(yields[at])];
     if (!yielded.is_typed) continue;
     value.type = yielded.type;
