@@ -1,5 +1,5 @@
-// The list of front ends, import_file() and import_bytes(). import_bytes() calls the front end (which verifies each op), folds, and applies
-// the overrides of the options; import_file() reads the file and calls import_bytes().
+// The list of front ends, import_file() and import_bytes(). import_bytes() calls the front end (which verifies each op), verifies the
+// program that it made, folds, and applies the overrides of the options; import_file() reads the file and calls import_bytes().
 //
 // A file is read into memory as a whole, and large constants of ONNX and TensorFlow Lite stay where they lie in it; each format has a largest size in the list below. Front ends
 // that need MLIR live in a module, which is opened only for files of their formats. Tested by tests/error/cli_test.cc and
@@ -20,6 +20,7 @@
 #include "compiler/import/strew_text.h"
 #include "compiler/import/symbols.h"
 #include "compiler/import/tflite/tflite.h"
+#include "compiler/import/verify_imported.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 
@@ -180,10 +181,12 @@ Expected<Imported> import_owned(std::string_view bytes, const std::string& path,
   STREW_ASSIGN(const Importer* importer, importer_of(path));
   STREW_TRY(refuse_foreign(bytes, path));
   STREW_ASSIGN(Imported imported, importer->import_bytes(bytes, path, options, owner));
+  STREW_TRY(verify(imported).with_prefix(path));
   if (options.fold) fold::fold_computes(imported, options);
   infer_symbols(imported);
   keep_other_policies(imported, options);
   for (ImportedKernel& kernel : imported.kernels) STREW_TRY(override_kernel(kernel, options));
+  if (options.fold) STREW_TRY(verify(imported).with_prefix(path + ", folded"));
   return imported;
 }
 

@@ -1,0 +1,227 @@
+// A program's parts refer to each other by number, and nothing behind the front ends checks a number again: a wrong one reads or writes
+// outside of a vector. So every import is verified, before it is folded and after. What a front end does wrong is a defect of strew, never of
+// the file: the error is internal, and the fuzz targets end on it.
+//
+// Operations that were merged into kernels (their disposition says so) are kept for reports and never run, so only their numbers are
+// checked. Tested by tests/unit/verify_imported_test.cc.
+#include "compiler/import/verify_imported.h"
+
+#include <algorithm>
+
+#include "strew/tensor.h"
+#include "strew/text.h"
+#include "strew/verify.h"
+
+namespace strew::inline v0 {
+namespace {
+
+class Verifier {
+ public:
+  explicit Verifier(const Imported& imported) : imported_(imported) {}
+
+  Status run() {
+    for (size_t v = 0; v < imported_.values.size(); ++v)
+      STREW_TRY(check_value(imported_.values[v]).with_prefix("value " + std::to_string(v)));
+    for (size_t c = 0; c < imported_.computes.size(); ++c)
+      STREW_TRY(check_compute(imported_.computes[c]).with_prefix("compute " + std::to_string(c)));
+    for (const Opaque& opaque : imported_.opaques) {
+      for (const int value : opaque.arguments) STREW_TRY(in_range(value));
+      for (const int value : opaque.yields) STREW_TRY(in_range(value));
+    }
+    for (const ImportedOutput& output : imported_.outputs) STREW_TRY(in_range(output.value));
+    STREW_TRY(check_order());
+    for (size_t k = 0; k < imported_.kernels.size(); ++k)
+      STREW_TRY(check_kernel(static_cast<int>(k)).with_prefix("kernel " + std::to_string(k)));
+    return {};
+  }
+
+ private:
+  static Status fail(const std::string& what) { return internal_error("the imported program is wrong: " + what); }
+  static Status check(bool holds, const char* what) { return holds ? Status() : fail(what); }
+  template <class List>
+  static bool is_in(int number, const List& list) {
+    return number >= 0 && static_cast<size_t>(number) < list.size();
+  }
+  Status in_range(int value) const {
+    return is_in(value, imported_.values) ? Status() : fail("value " + std::to_string(value) + " does not exist");
+  }
+  const Value& at(int value) const { return imported_.values[static_cast<size_t>(value)]; }
+  const TensorType& type(int value) const { return at(value).type; }
+  bool is_list(int value) const { return type(value).rank() == 1 && is_integer(type(value).dtype); }
+  bool is_number(int value) const { return type(value).rank() == 0 && is_integer(type(value).dtype); }
+
+  Status check_value(const Value& value) const {
+    for (const int part : value.parts) {
+      STREW_TRY(in_range(part));
+      STREW_TRY(check(type(part).rank() == 0 && type(part).dtype == value.type.dtype, "a part is no element"));
+    }
+    if (value.like >= 0) {
+      STREW_TRY(in_range(value.like));
+      STREW_TRY(check(value.like_dim >= 0 && value.like_dim < type(value.like).rank(), "like_dim is no dim"));
+    }
+    switch (value.kind) {
+      case ValueKind::input:
+        STREW_TRY(check(is_in(value.index, imported_.inputs), "no such input"));
+        return check(imported_.inputs[static_cast<size_t>(value.index)].type.dims.size() == value.type.dims.size(),
+                     "another rank");
+      case ValueKind::constant:
+        STREW_TRY(check(is_in(value.index, imported_.constants), "no such constant"));
+        return check_constant(imported_.constants[static_cast<size_t>(value.index)], value.type);
+      case ValueKind::zeros:
+        return check(value.like >= 0 || std::count(value.type.dims.begin(), value.type.dims.end(), kDynamic) == 0, "an open dim");
+      case ValueKind::stack:
+        return check(value.type.dims == std::vector<int64_t>{static_cast<int64_t>(value.parts.size())},
+                     "another number of parts");
+      case ValueKind::result:
+        return check(is_in(value.index, imported_.kernels) && value.result >= 0 && value.result < results_of(value.index),
+                     "no such result");
+      case ValueKind::compute: {
+        STREW_TRY(check(is_in(value.index, imported_.computes), "no such compute"));
+        const std::vector<TensorType>& results = imported_.computes[static_cast<size_t>(value.index)].results;
+        STREW_TRY(check(is_in(value.result, results), "no such result of a compute"));
+        const TensorType& own = results[static_cast<size_t>(value.result)];
+        return check(own.dtype == value.type.dtype && own.rank() == value.type.rank(), "another type than the compute's");
+      }
+      case ValueKind::extent:
+        return check(value.like >= 0 && value.type.dims.empty(), "an extent of nothing");
+      case ValueKind::opaque:
+        return check(is_in(value.index, imported_.opaques), "no such opaque operation");
+    }
+    return fail("no such kind of value");
+  }
+
+  static Status check_constant(const Constant& constant, const TensorType& type) {
+    STREW_TRY(check(constant.type.dtype == type.dtype && constant.type.dims == type.dims, "another type than the constant's"));
+    STREW_ASSIGN(const int64_t count, element_count(type.dims));
+    const bool is_string = type.dtype == DType::string;
+    const auto has = static_cast<int64_t>(is_string ? constant.strings.size() : constant.bytes().size());
+    return check(has == (is_string ? count : storage_bytes(type.dtype, count)), "a constant of another size than its type's");
+  }
+
+  int results_of(int kernel) const {
+    const Scatter* scatter = std::get_if<Scatter>(&*imported_.kernels[static_cast<size_t>(kernel)].op);
+    return scatter == nullptr ? 1 : static_cast<int>(scatter->results.size());
+  }
+
+  Status check_compute(const Compute& compute) const {
+    for (const int argument : compute.arguments) STREW_TRY(in_range(argument));
+    STREW_TRY(check(!compute.results.empty(), "no results"));
+    if (compute.disposition != ComputeDisposition::interpreted) return {};
+    for (const int argument : compute.arguments) STREW_TRY(check(at(argument).is_typed, "it reads a value without a type"));
+    const size_t arguments = compute.arguments.size(), rank = compute.results[0].dims.size(), dims = compute.dims.size();
+    const auto dims_below = [&](size_t end) {
+      return std::all_of(compute.dims.begin(), compute.dims.end(),
+                         [&](int64_t d) { return d >= 0 && d < static_cast<int64_t>(end); });
+    };
+    if (compute.takes_shape) STREW_TRY(check(arguments > 0 && is_list(compute.arguments.back()), "its shape is no list"));
+    if (compute.op == ComputeOp::iota) return check(dims == 1 && dims_below(rank), "iota");
+    STREW_TRY(check(arguments > 0, "no arguments"));
+    const size_t from = type(compute.arguments[0]).dims.size();
+    switch (compute.op) {
+      case ComputeOp::iota:
+        return {};
+      case ComputeOp::map:
+        return strew::verify(compute.function, 1, 0, static_cast<int>(arguments)).with_prefix("map");
+      case ComputeOp::reduce:
+        return check(arguments == 2 * compute.results.size() && dims_below(from) && rank + dims == from, "reduce");
+      case ComputeOp::broadcast:
+        return check(dims == from && dims_below(rank), "broadcast");
+      case ComputeOp::reshape:
+        return check(arguments <= 2, "reshape");
+      case ComputeOp::transpose:
+        return check(dims == from && rank == from && dims_below(from), "transpose");
+      case ComputeOp::slice:
+        return check(dims == from && rank == from && compute.strides.size() == from && arguments <= 1 + from, "slice");
+      case ComputeOp::update:
+        return check(arguments >= 2 && arguments <= 2 + from && dims == from && rank == from &&
+                         type(compute.arguments[1]).dims.size() == from,
+                     "update");
+      case ComputeOp::concatenate:
+        return check(dims == 1 && rank == from && dims_below(rank), "concatenate");
+      case ComputeOp::reverse:
+        return check(rank == from && dims_below(rank), "reverse");
+      case ComputeOp::scan:
+        return check(
+            arguments == 2 && dims == 3 && rank == from && compute.dims[0] >= 0 && compute.dims[0] < static_cast<int64_t>(from),
+            "scan");
+    }
+    return fail("no such operation");
+  }
+
+  /// Finds the last kernel before which each value is not known, and values that need themselves.
+  Status check_order() {
+    enum : int { kNew = -3, kOpen = -2 };
+    last_kernel_.assign(imported_.values.size(), kNew);
+    std::vector<int> open;
+    for (size_t first = 0; first < imported_.values.size(); ++first) {
+      open.push_back(static_cast<int>(first));
+      while (!open.empty()) {
+        const int v = open.back();
+        int& last = last_kernel_[static_cast<size_t>(v)];
+        if (last > kOpen) {
+          open.pop_back();
+          continue;
+        }
+        const bool is_back = last == kOpen;  // all sources are known
+        last = kOpen;
+        int known = at(v).kind == ValueKind::result ? at(v).index : -1;
+        bool has_cycle = false;
+        each_source(imported_, at(v), [&](int source) {
+          const int other = last_kernel_[static_cast<size_t>(source)];
+          known = std::max(known, other);
+          has_cycle = has_cycle || (is_back && other == kOpen);
+          if (!is_back && other == kOpen) has_cycle = has_cycle || source == v;
+          if (!is_back && other == kNew) open.push_back(source);
+        });
+        if (has_cycle) return fail("value " + std::to_string(v) + " needs itself");
+        if (open.back() == v) {
+          last_kernel_[static_cast<size_t>(v)] = known;
+          open.pop_back();
+        }
+      }
+    }
+    return {};
+  }
+
+  Status check_kernel(int number) const {
+    const ImportedKernel& kernel = imported_.kernels[static_cast<size_t>(number)];
+    Status status;
+    each_use(kernel, [&](int value) {
+      if (!status.ok()) return;
+      status = in_range(value);
+      if (status.ok()) status = check(at(value).is_typed, "it reads a value without a type");
+      if (status.ok()) status = check(last_kernel_[static_cast<size_t>(value)] < number, "it reads what a later kernel gives");
+    });
+    STREW_TRY(status);
+    std::vector<const TensorType*> wanted;
+    const Scatter* scatter = std::get_if<Scatter>(&*kernel.op);
+    if (scatter != nullptr && scatter->init == InitKind::in_place)
+      for (const TensorType& operand : scatter->operands) wanted.push_back(&operand);
+    for (const TensorSlot& slot : tensor_slots(kernel.op))
+      if (slot.role != Role::result) wanted.push_back(slot.type);
+    STREW_TRY(check(kernel.arguments.size() == wanted.size(), "another number of arguments"));
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const TensorType& own = type(kernel.arguments[i]);
+      STREW_TRY(check(own.dtype == wanted[i]->dtype && own.rank() == wanted[i]->rank(), "an argument of another type"));
+    }
+    for (const EqualExtents& e : kernel.equal_extents)
+      STREW_TRY(check(e.dim >= 0 && e.dim < type(e.value).rank() && e.other_dim >= 0 && e.other_dim < type(e.other).rank(),
+                      "an extent that is compared is no dim"));
+    for (const EqualScalars& e : kernel.equal_scalars)
+      STREW_TRY(check(is_number(e.value) && is_number(e.other), "what is compared is no integer"));
+    for (const int value : kernel.non_negative)
+      STREW_TRY(check(is_integer(type(value).dtype), "what must not be negative is no integer"));
+    if (kernel.slice_sizes >= 0) STREW_TRY(check(scatter == nullptr && is_list(kernel.slice_sizes), "slice_sizes is no list"));
+    if (kernel.result_shape >= 0) STREW_TRY(check(scatter != nullptr && is_list(kernel.result_shape), "result_shape is no list"));
+    return {};
+  }
+
+  const Imported& imported_;
+  std::vector<int> last_kernel_;  ///< per value; -1: it needs no kernel
+};
+
+}  // namespace
+
+Status verify(const Imported& imported) { return Verifier(imported).run(); }
+
+}  // namespace strew::inline v0

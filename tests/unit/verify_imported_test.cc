@@ -1,0 +1,99 @@
+// verify(Imported): programs of the front ends pass it (every import runs it), and each wrong number in one is found and named.
+#include "compiler/import/verify_imported.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "compiler/import/import_bytes.h"
+#include "tests/support/onnx_writer.h"
+
+namespace strew::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Values 0 to 2 are the inputs data f32[?,4], indices i64[?,1] and updates f32[?,1]; a constant, a Compute (u = updates * 2) and a kernel follow.
+Imported program() {
+  OnnxModel model = onnx_scatter_model("ScatterElements", {kSymbolic, 4}, {kSymbolic, 1}, {kSymbolic, 1});
+  model.initializers = {{"two", kFloat, {}, std::string("\0\0\0\x40", 4)}};
+  model.nodes.insert(model.nodes.begin(), {"Mul", "mul", "", {"updates", "two"}, {"u"}, {}});
+  model.nodes[1].inputs[2] = "u";
+  model.nodes[1].attributes = {onnx_int("axis", 1)};
+  ImportOptions options;
+  options.fold = false;
+  Expected<Imported> out = import_bytes(model.bytes(), "m.onnx", options);
+  EXPECT_TRUE(out.ok()) << out.status().message();
+  return out.ok() ? std::move(*out) : Imported{};
+}
+
+int value_of(const Imported& imported, ValueKind kind) {
+  for (size_t v = 0; v < imported.values.size(); ++v)
+    if (imported.values[v].kind == kind) return static_cast<int>(v);
+  return -1;
+}
+
+TEST(VerifyImported, WrongNumbersAreFound) {
+  ASSERT_TRUE(verify(program()).ok());
+  struct Row {
+    std::function<void(Imported&)> change;
+    const char* message;
+  };
+  const auto kernel = [](Imported& m) -> ImportedKernel& { return m.kernels[0]; };
+  const auto of = [](Imported& m, ValueKind kind) -> Value& { return m.values[static_cast<size_t>(value_of(m, kind))]; };
+  const Row rows[] = {
+      {[&](Imported& m) { kernel(m).arguments[1] = 99; }, "kernel 0: the imported program is wrong: value 99 does not exist"},
+      {[&](Imported& m) { kernel(m).arguments[1] = -1; }, "value -1 does not exist"},
+      {[&](Imported& m) { kernel(m).arguments.pop_back(); }, "another number of arguments"},
+      {[&](Imported& m) { std::swap(kernel(m).arguments[0], kernel(m).arguments[1]); }, "an argument of another type"},
+      {[&](Imported& m) { kernel(m).arguments[2] = value_of(m, ValueKind::result); }, "it reads what a later kernel gives"},
+      {[&](Imported& m) { kernel(m).non_negative = {99}; }, "value 99 does not exist"},
+      {[&](Imported& m) { kernel(m).non_negative = {0}; }, "what must not be negative is no integer"},
+      {[&](Imported& m) { kernel(m).slice_sizes = 99; }, "value 99 does not exist"},
+      {[&](Imported& m) { kernel(m).slice_sizes = 1; }, "slice_sizes is no list"},
+      {[&](Imported& m) { kernel(m).result_shape = 1; }, "result_shape is no list"},
+      {[&](Imported& m) { kernel(m).equal_extents.at(0).other = 99; }, "value 99 does not exist"},
+      {[&](Imported& m) { kernel(m).equal_extents.at(0).dim = 2; }, "an extent that is compared is no dim"},
+      {[&](Imported& m) {
+         kernel(m).equal_scalars = {{99, 0, "a", ""}};
+       },
+       "value 99 does not exist"},
+      {[&](Imported& m) {
+         kernel(m).equal_scalars = {{1, 1, "a", ""}};
+       },
+       "what is compared is no integer"},
+      {[&](Imported& m) { m.values[2].is_typed = false; }, "it reads a value without a type"},
+      {[&](Imported& m) { of(m, ValueKind::input).index = 3; }, "value 0: the imported program is wrong: no such input"},
+      {[&](Imported& m) { of(m, ValueKind::constant).index = 1; }, "no such constant"},
+      {[&](Imported& m) { m.constants[0].data.pop_back(); }, "a constant of another size than its type's"},
+      {[&](Imported& m) { of(m, ValueKind::compute).index = 1; }, "no such compute"},
+      {[&](Imported& m) { of(m, ValueKind::compute).result = 1; }, "no such result of a compute"},
+      {[&](Imported& m) { of(m, ValueKind::result).index = 1; }, "no such result"},
+      {[&](Imported& m) { of(m, ValueKind::result).result = 1; }, "no such result"},
+      {[&](Imported& m) { m.values[0].like = 99; }, "value 99 does not exist"},
+      {[&](Imported& m) { m.values[0].like = 1, m.values[0].like_dim = 2; }, "like_dim is no dim"},
+      {[&](Imported& m) { m.computes[0].arguments[0] = 99; },
+       "compute 0: the imported program is wrong: value 99 does not exist"},
+      {[&](Imported& m) { m.computes[0].arguments[0] = value_of(m, ValueKind::compute); }, "needs itself"},
+      {[&](Imported& m) { m.computes[0].op = ComputeOp::transpose; }, "transpose"},
+      {[&](Imported& m) { m.computes[0].function.nodes[0].index = 5; }, "map: expr_inputs"},
+      {[&](Imported& m) { m.outputs[0].value = 99; }, "value 99 does not exist"},
+      {[&](Imported& m) {
+         m.opaques.push_back({"A", "", {99}, {}, "", false});
+       },
+       "value 99 does not exist"},
+      {[&](Imported& m) {
+         m.opaques.push_back({"A", "", {}, {99}, "", false});
+       },
+       "value 99 does not exist"},
+  };
+  for (const Row& row : rows) {
+    Imported wrong = program();
+    row.change(wrong);
+    EXPECT_THAT(verify(wrong).message(), HasSubstr(row.message));
+  }
+}
+
+}  // namespace
+}  // namespace strew::testing
