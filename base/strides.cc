@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -83,7 +85,7 @@ Distinct distinct_offsets(std::span<const int64_t> dims, std::span<const int64_t
 
 std::vector<int64_t> contiguous_strides(std::span<const int64_t> dims) {
   std::vector<int64_t> strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * std::max<int64_t>(dims[d], 1);
+  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = checked::mul(strides[d], std::max<int64_t>(dims[d], 1)).value_or(0);
   return strides;
 }
 

@@ -15,7 +15,8 @@ enum class Distinct : uint8_t { yes, no, unknown };
 /// together. Otherwise it is `unknown`.
 Distinct distinct_offsets(std::span<const int64_t> dims, std::span<const int64_t> strides);
 
-/// Strides of a contiguous row-major tensor, in elements. `dims` are static and their product fits.
+/// Strides of a contiguous row-major tensor, in elements. `dims` are static and their product fits. A stride that does not fit, which only a tensor
+/// without elements has, is 0: nothing is ever read with it.
 std::vector<int64_t> contiguous_strides(std::span<const int64_t> dims);
 
 }  // namespace strew::inline v0

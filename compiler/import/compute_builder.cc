@@ -3,11 +3,11 @@
 #include "compiler/import/compute_builder.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "base/checked.h"
 #include "base/number.h"
-#include "compiler/op/combiner.h"
 #include "compiler/program/interpret/interpret.h"
+#include "strew/tensor.h"
 #include "strew/text.h"
 #include "strew/verify.h"
 
@@ -19,8 +19,10 @@ constexpr int64_t kMostElements = 64;     ///< of a tensor that is kept as a lis
 
 bool is_static(const std::vector<int64_t>& dims) { return std::find(dims.begin(), dims.end(), kDynamic) == dims.end(); }
 
-int64_t product(const std::vector<int64_t>& dims) {
-  return std::accumulate(dims.begin(), dims.end(), int64_t{1}, std::multiplies<>());
+/// Has a tensor of these dims at most `most` elements?
+bool is_small(const std::vector<int64_t>& dims, int64_t most) {
+  const std::optional<int64_t> count = checked::product(dims);
+  return count && *count <= most;
 }
 
 Constant constant_of(const Tensor& tensor) {
@@ -62,20 +64,6 @@ Expected<Expr> function_of(ExprOp op, const std::vector<DType>& dtypes, DType re
   return out;
 }
 
-/// The function of a reduction: current op update.
-Expr reducer(ExprOp op, DType dtype) {
-  Expr out;
-  ExprNode current, update, last;
-  current.op = ExprOp::current;
-  update.op = ExprOp::update;
-  last.op = op;
-  current.dtype = update.dtype = last.dtype = dtype;
-  last.args = {0, 1};
-  out.nodes = {current, update, last};
-  out.results = {2};
-  return out;
-}
-
 }  // namespace
 
 int ComputeBuilder::add_value(Value value) {
@@ -96,12 +84,12 @@ int ComputeBuilder::add_constant(Constant constant) {
 Expected<std::optional<int>> ComputeBuilder::evaluated(const Compute& compute) {
   if (compute.results.size() != 1) return std::optional<int>();
   const std::vector<int64_t>& dims = compute.results[0].dims;
-  if (is_static(dims) && product(dims) > kMostEvaluated) return std::optional<int>();
+  if (is_static(dims) && !is_small(dims, kMostEvaluated)) return std::optional<int>();
   std::vector<Tensor> tensors;
   for (const int argument : compute.arguments) {
     if (!is_constant(argument)) return std::optional<int>();
     const Constant& constant = imported_.constants[static_cast<size_t>(imported_.values[static_cast<size_t>(argument)].index)];
-    if (constant.type.dtype == DType::string || product(constant.type.dims) > kMostEvaluated) return std::optional<int>();
+    if (constant.type.dtype == DType::string || !is_small(constant.type.dims, kMostEvaluated)) return std::optional<int>();
     tensors.push_back(tensor_of(constant));
   }
   if (!is_static(dims) && !compute.takes_shape && compute.op != ComputeOp::slice) return std::optional<int>();
@@ -112,6 +100,8 @@ Expected<std::optional<int>> ComputeBuilder::evaluated(const Compute& compute) {
 }
 
 Expected<int> ComputeBuilder::add(Compute compute) {
+  for (const TensorType& result : compute.results)
+    if (is_static(result.dims)) STREW_TRY(element_count(result.dims).status());
   STREW_ASSIGN(const std::optional<int> constant, evaluated(compute));
   if (constant) return *constant;
   Value value;
@@ -130,7 +120,7 @@ const Constant* ComputeBuilder::find_constant(int value) const {
 
 std::optional<Scalar> ComputeBuilder::constant(int value) const {
   const Constant* const found = find_constant(value);
-  if (found == nullptr || product(found->type.dims) != 1 || found->type.dtype == DType::string) return std::nullopt;
+  if (found == nullptr || checked::product(found->type.dims) != 1 || found->type.dtype == DType::string) return std::nullopt;
   return scalar_at(*found, 0);
 }
 
@@ -167,7 +157,7 @@ std::optional<std::vector<int64_t>> ComputeBuilder::integers(int value) const {
   }
   if (v.kind != ValueKind::constant) return std::nullopt;
   const Constant& constant = imported_.constants[static_cast<size_t>(v.index)];
-  for (int64_t i = 0, n = product(constant.type.dims); i < n; ++i)
+  for (int64_t i = 0, n = constant.type.rank() == 0 ? 1 : constant.type.dims[0]; i < n; ++i)
     out.push_back(decode_i64(v.type.dtype, scalar_at(constant, i).bits[0]));
   return out;
 }
@@ -344,9 +334,10 @@ Expected<int> ComputeBuilder::reshape(int value, std::vector<int64_t> dims) {
   const auto open = std::count(dims.begin(), dims.end(), kDynamic);
   if (open > 1) return invalid_argument("the shape leaves several dims open, expected one at most");
   if (is_static(from)) {
-    const int64_t all = product(from);
-    int64_t known = 1;
-    for (const int64_t dim : dims) known *= dim == kDynamic ? 1 : dim;
+    STREW_ASSIGN(const int64_t all, element_count(from));
+    std::vector<int64_t> others = dims;
+    std::erase(others, kDynamic);
+    STREW_ASSIGN(const int64_t known, element_count(others));
     if (open == 0 ? known != all : known == 0 || all % known != 0)
       return invalid_argument(print(type(value)) + " has " + std::to_string(all) + " elements, expected " +
                               (open == 0 ? "" : "a multiple of ") + std::to_string(known));
@@ -511,7 +502,10 @@ Expected<int> ComputeBuilder::concatenate(const std::vector<int>& values, int64_
       return invalid_argument("tensors " + print(type(values[0])) + " and " + print(own) + ", expected the same dtype and rank");
     for (size_t d = 0; d < result.dims.size(); ++d) {
       if (d == along) {
-        result.dims[d] = own.dims[d] == kDynamic || result.dims[d] == kDynamic ? kDynamic : result.dims[d] + own.dims[d];
+        const bool is_open = own.dims[d] == kDynamic || result.dims[d] == kDynamic;
+        const std::optional<int64_t> sum = is_open ? kDynamic : checked::add(result.dims[d], own.dims[d]);
+        if (!sum) return invalid_argument("the sum of the extents in dim " + std::to_string(d) + " does not fit 63 bits");
+        result.dims[d] = *sum;
       } else if (result.dims[d] == kDynamic) {
         result.dims[d] = own.dims[d];
       } else if (own.dims[d] != kDynamic && own.dims[d] != result.dims[d]) {
@@ -544,6 +538,8 @@ Expected<int> ComputeBuilder::reverse(int value, const std::vector<int64_t>& dim
 
 Expected<int> ComputeBuilder::slice(int value, const std::vector<Range>& ranges) {
   const std::vector<int64_t> from = type(value).dims;
+  if (ranges.size() < from.size())
+    return invalid_argument(print(type(value)) + " is sliced in " + std::to_string(ranges.size()) + " dims, expected all");
   Compute compute;
   compute.op = ComputeOp::slice;
   compute.arguments = {value};
@@ -565,10 +561,12 @@ Expected<int> ComputeBuilder::slice(int value, const std::vector<Range>& ranges)
       return std::clamp(at < 0 && at != INT64_MIN ? at + extent : at, low, high);
     };
     const bool is_backwards = range.step < 0;
-    const int64_t step = std::abs(range.step);
+    // Longer steps than the dim take one element at most, as one of the dim's extent does.
+    const auto step =
+        static_cast<int64_t>(std::min(checked::magnitude(range.step), static_cast<uint64_t>(std::max<int64_t>(extent, 1))));
     int64_t start = is_backwards ? clamped(range.start, -1, extent - 1) : clamped(range.start, 0, extent);
     int64_t end = is_backwards ? (range.end < -extent ? -1 : clamped(range.end, -1, extent - 1)) : clamped(range.end, 0, extent);
-    const int64_t count = std::max<int64_t>(0, is_backwards ? (start - end + step - 1) / step : (end - start + step - 1) / step);
+    const int64_t count = checked::ceil_div(is_backwards ? start - end : end - start, step);
     if (is_backwards) {
       reversed.push_back(static_cast<int64_t>(d));
       start = count == 0 ? 0 : start - (count - 1) * step;
@@ -600,81 +598,6 @@ Expected<int> ComputeBuilder::slice_from(int value, const std::vector<int>& star
   compute.strides.assign(sizes.size(), 1);
   compute.results = {{type(value).dtype, sizes, {}}};
   return add(std::move(compute));
-}
-
-Expected<int> ComputeBuilder::reduce(ExprOp op, int value, std::vector<int64_t> dims, bool keep) {
-  const TensorType from = type(value);
-  std::sort(dims.begin(), dims.end());
-  const std::optional<uint64_t> identity = identity_bits(op, from.dtype);
-  if (!identity)
-    return unsupported("a reduction of " + std::string(name(from.dtype)) + " by " + std::string(name(op)) +
-                       " has no first value");
-  Compute compute;
-  compute.op = ComputeOp::reduce;
-  compute.arguments = {value, scalar({from.dtype, {*identity, 0}})};
-  compute.dims = dims;
-  compute.function = reducer(op, from.dtype);
-  compute.results = {{from.dtype, {}, {}}};
-  std::vector<int64_t> kept;
-  for (size_t d = 0; d < from.dims.size(); ++d) {
-    const bool is_reduced = std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) != dims.end();
-    kept.push_back(is_reduced ? 1 : from.dims[d]);
-    if (!is_reduced) compute.results[0].dims.push_back(from.dims[d]);
-  }
-  STREW_ASSIGN(const int reduced, add(std::move(compute)));
-  if (!keep) return reduced;
-  if (std::count(kept.begin(), kept.end(), kDynamic) <= 1) return reshape(reduced, std::move(kept));
-  std::vector<int> extents;
-  for (size_t d = 0; d < kept.size(); ++d) extents.push_back(kept[d] == 1 ? integer(1) : extent(value, static_cast<int64_t>(d)));
-  return reshape_to(reduced, stack(extents, DType::i64), true);
-}
-
-Expected<int> ComputeBuilder::scan(ExprOp op, int value, int64_t dim, bool exclusive, bool reverse) {
-  const TensorType from = type(value);
-  const std::optional<uint64_t> identity = identity_bits(op, from.dtype);
-  if (!identity)
-    return unsupported("a scan of " + std::string(name(from.dtype)) + " by " + std::string(name(op)) + " has no first value");
-  Compute compute;
-  compute.op = ComputeOp::scan;
-  // What nothing is added to is -0, so that all sums keep their sign; but the sum of nothing, which an exclusive scan begins with, is 0.
-  const bool is_zero = exclusive && op == ExprOp::add;
-  compute.arguments = {value, is_zero ? scalar(Scalar::of(from.dtype, 0)) : scalar({from.dtype, {*identity, 0}})};
-  compute.dims = {dim, exclusive ? 1 : 0, reverse ? 1 : 0};
-  compute.function = reducer(op, from.dtype);
-  compute.results = {from};
-  return add(std::move(compute));
-}
-
-Expected<int> ComputeBuilder::range(int start, int limit, int delta) {
-  const DType dtype = type(start).dtype;
-  const auto one = [&](int value) {
-    const auto list = integers(value);
-    return list && list->size() == 1 ? std::optional<int64_t>(list->front()) : std::nullopt;
-  };
-  const std::optional<int64_t> first = one(start), last = one(limit), step = one(delta);
-  if (!is_integer(dtype)) return unsupported("the numbers are " + std::string(name(dtype)) + ", expected integers");
-  if (!first || !step || *step == 0)
-    return unsupported("start or delta is computed when the model runs, expected constants other than a delta of 0");
-  Compute compute;
-  compute.op = ComputeOp::iota;
-  compute.dims = {0};
-  if (last) {
-    const int64_t span = *last - *first, count = std::max<int64_t>(0, (span + *step + (*step > 0 ? -1 : 1)) / *step);
-    compute.results = {{dtype, {count}, {}}};
-  } else {
-    if (*first != 0 || *step != 1)
-      return unsupported("limit is computed when the model runs, expected a start of 0 and a delta of 1 then");
-    compute.results = {{dtype, {kDynamic}, {}}};
-    compute.takes_shape = true;
-    STREW_ASSIGN(const int count, convert(limit, DType::i64));
-    compute.arguments = {stack({count}, DType::i64)};
-  }
-  STREW_ASSIGN(int out, add(std::move(compute)));
-  if (*step != 1) {
-    STREW_ASSIGN(out, apply(ExprOp::mul, {out, integer(*step, dtype)}));
-  }
-  if (*first == 0) return out;
-  return apply(ExprOp::add, {out, integer(*first, dtype)});
 }
 
 }  // namespace strew::inline v0

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
 #include "base/number.h"
+#include "strew/tensor.h"
 #include "strew/text.h"
 
 namespace strew::inline v0 {
@@ -73,10 +75,9 @@ Expected<int> tile(ComputeBuilder& builder, int value, int repeats) {
   std::vector<int64_t> apart;
   std::vector<int> wide, whole;
   for (size_t d = 0; d < dims.size(); ++d) {
-    int64_t product = 0;
     if (times[d] != kDynamic && times[d] < 0)
       return invalid_argument("a number of repeats is " + std::to_string(times[d]) + ", expected 0 or more");
-    if (times[d] != kDynamic && dims[d] != kDynamic && __builtin_mul_overflow(times[d], dims[d], &product))
+    if (times[d] != kDynamic && dims[d] != kDynamic && !checked::mul(times[d], dims[d]))
       return invalid_argument("dim " + std::to_string(d) + " is too large");
     STREW_ASSIGN(const int count, element_of(builder, repeats, static_cast<int64_t>(d)));
     const int extent = builder.extent(value, static_cast<int64_t>(d));
@@ -136,13 +137,12 @@ Expected<int> nonzero_coordinates(ComputeBuilder& builder, int value) {
     return unsupported("its input is computed when the model runs, expected a constant: the number of coordinates is not known");
   const std::vector<int64_t> dims = constant->type.dims;
   if (dims.empty()) return unsupported("its input has rank 0, expected dims");
-  int64_t count = 1;
-  for (const int64_t dim : dims) count *= dim;
+  STREW_ASSIGN(const int64_t count, element_count(dims));
   std::vector<int64_t> at(dims.size(), 0), numbers;
   for (int64_t i = 0; i < count; ++i) {
     const Scalar element = load_element(constant->type.dtype, constant->bytes().data(), i);
-    const bool is_zero = is_float(element.dtype) ? element.bits[0] << (65 - bits(element.dtype)) >> 1 == 0
-                                                 : element.bits[0] == 0 && element.bits[1] == 0;
+    const DType part = part_dtype(element.dtype);
+    const bool is_zero = decode(part, real_bits(element)) == 0 && decode(part, imaginary_bits(element)) == 0;
     if (!is_zero) numbers.insert(numbers.end(), at.begin(), at.end());
     if (numbers.size() > kMostNumbers) return unsupported("its input has more elements other than 0 than strew lists");
     for (size_t d = dims.size(); d-- > 0;) {

@@ -5,8 +5,11 @@
 // are dropped, and adjacent loops that are contiguous in every tensor are merged. Cost: a few microseconds. Tested by
 // tests/golden/plan_test.cc, and by tests/differential against the reference, which does not use plans.
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 
+#include "base/checked.h"
 #include "compiler/op/access_dims.h"
 #include "compiler/op/combiner.h"
 #include "compiler/plan/plan.h"
@@ -227,17 +230,20 @@ void Planner::simplify(std::vector<Loop>& loops) const {
   }
 }
 
-int64_t count(const std::vector<Loop>& loops, const int64_t* dyn) {
-  int64_t product = 1;
-  for (const Loop& loop : loops) product *= evaluate(loop.extent, dyn);
-  return product;
+/// Steps of the loops together; nothing if they do not fit.
+std::optional<int64_t> count(const std::vector<Loop>& loops, const int64_t* dyn) {
+  std::vector<int64_t> extents;
+  for (const Loop& loop : loops) extents.push_back(evaluate(loop.extent, dyn));
+  return checked::product(extents);
 }
 
 }  // namespace
 
 Expected<Plan> make_plan(const VerifiedOp& op) { return Planner(op).run(); }
 
-int64_t position_count(const Plan& plan, const int64_t* dyn) { return count(plan.positions, dyn); }
+int64_t position_count(const Plan& plan, const int64_t* dyn) {
+  return count(plan.positions, dyn).value_or(std::numeric_limits<int64_t>::max());
+}
 
 bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   if (plan.gather || !plan.pure_move || !plan.unique.holds) return false;
@@ -245,9 +251,10 @@ bool overwrites_all(const Plan& plan, const int64_t* dyn) {
   const bool fills_dims = std::all_of(plan.components.begin(), plan.components.end(),
                                       [&](const Component& c) { return evaluate(c.window, dyn) == evaluate(c.dim, dyn); });
   const bool all_apply = plan.in_bounds.holds || plan.checks_first || (plan.oob == OobPolicy::clamp && fills_dims);
-  int64_t written = 0;
-  return all_apply && !__builtin_mul_overflow(count(plan.positions, dyn), count(plan.window, dyn), &written) &&
-         written == count(plan.init, dyn);
+  if (!all_apply) return false;
+  const std::optional<int64_t> positions = count(plan.positions, dyn), window = count(plan.window, dyn),
+                               written = positions && window ? checked::mul(*positions, *window) : std::nullopt;
+  return written && written == count(plan.init, dyn);
 }
 
 size_t slab_loops(const Plan& plan) {

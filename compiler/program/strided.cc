@@ -9,14 +9,11 @@
 #include <cstring>
 #include <limits>
 
+#include "base/checked.h"
+#include "base/strides.h"
+
 namespace strew::inline v0 {
 namespace {
-
-std::vector<int64_t> contiguous_strides(const std::vector<int64_t>& dims) {
-  std::vector<int64_t> out(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) out[d - 1] = out[d] * dims[d];
-  return out;
-}
 
 /// The lowest and highest element offset of a layout; fails if they do not fit.
 Status extent_of(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, int64_t& low, int64_t& high) {
@@ -41,8 +38,7 @@ Status extent_of(const std::vector<int64_t>& dims, const std::vector<int64_t>& s
 /// Calls f(number of the element, its offset in the layout) for every element, in row-major order.
 template <class F>
 void for_each_element(const std::vector<int64_t>& dims, const std::vector<int64_t>& strides, F f) {
-  int64_t count = 1;
-  for (int64_t d : dims) count *= d;
+  const int64_t count = checked::product(dims).value_or(0);  // it fits: the tensor is in memory
   std::vector<int64_t> at(dims.size(), 0);
   int64_t offset = 0;
   for (int64_t i = 0; i < count; ++i) {

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "compiler/import/mlir/types.h"
+#include "strew/tensor.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -37,13 +38,10 @@ Status copy_small(mlir::DenseElementsAttr dense, Constant& out, int64_t count) {
   return invalid_argument("expected integers or floats");
 }
 
-Expected<int64_t> element_count(const TensorType& type) {
-  int64_t count = 1;
-  for (const int64_t extent : type.dims) {
+Expected<int64_t> static_count(const TensorType& type) {
+  for (const int64_t extent : type.dims)
     if (extent == kDynamic) return invalid_argument("a dynamic type, expected static extents");
-    count *= extent;  // tensor_type() has bounded the product
-  }
-  return count;
+  return element_count(type.dims);
 }
 
 Expected<Constant> from_dense(mlir::DenseElementsAttr dense, const TensorType& type, int64_t count) {
@@ -96,7 +94,7 @@ Expected<Constant> constant_from(mlir::Attribute value, const TensorType& type) 
   if (own.dims != type.dims || bits(own.dtype) != bits(type.dtype) ||
       (own.dtype == DType::boolean) != (type.dtype == DType::boolean))
     return invalid_argument(fmt::format("value of type {}, expected the result's type", text_of(elements.getShapedType())));
-  STREW_ASSIGN(const int64_t count, element_count(type));
+  STREW_ASSIGN(const int64_t count, static_count(type));
   if (const auto dense = llvm::dyn_cast<mlir::DenseElementsAttr>(value)) return from_dense(dense, type, count);
   if (const auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(value)) return from_resource(resource, type, count);
   return invalid_argument("value, expected dense<...>");

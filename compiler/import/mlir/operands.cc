@@ -7,13 +7,21 @@
 
 #include <algorithm>
 
+#include "base/checked.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/shapes.h"
 #include "compiler/import/mlir/translation.h"
+#include "strew/tensor.h"
 
 namespace strew::inline v0 {
 
 bool is_static(const TensorType& type) { return std::find(type.dims.begin(), type.dims.end(), kDynamic) == type.dims.end(); }
+
+Status same_count(const TensorType& from, const TensorType& to) {
+  STREW_ASSIGN(const int64_t before, element_count(from.dims));
+  STREW_ASSIGN(const int64_t after, element_count(to.dims));
+  return before == after ? Status() : invalid_argument(fmt::format("{} elements become {}", before, after));
+}
 
 Status counts(mlir::Operation* op, unsigned operands) {
   if (op->getNumOperands() == operands && op->getNumResults() == 1 && op->getNumRegions() == 0) return {};
@@ -60,7 +68,9 @@ Status read_concatenation(mlir::Operation* op, llvm::StringRef attribute, Comput
     if (operand.dims.size() != result.dims.size())
       return invalid_argument(fmt::format("operand {} has rank {}, expected {}", i, operand.rank(), result.rank()));
     const int64_t extent = operand.dims[along], whole = result.dims[along];
-    total = total == kDynamic || extent == kDynamic ? kDynamic : total + extent;
+    const std::optional<int64_t> sum = total == kDynamic || extent == kDynamic ? kDynamic : checked::add(total, extent);
+    if (!sum) return invalid_argument(fmt::format("the sum of the extents in dim {} does not fit 63 bits", dim));
+    total = *sum;
     operand.dims[along] = whole;
     STREW_TRY(unify_dims({&result, &operand}, "concatenate", fmt::format("operand {}", i)));
   }

@@ -13,6 +13,8 @@ namespace strew::inline v0 {
 class Translation;
 
 bool is_static(const TensorType& type);
+/// Refuses two static types with other numbers of elements.
+Status same_count(const TensorType& from, const TensorType& to);
 /// Refuses an operation that has not `operands` operands, one result and no region.
 Status counts(mlir::Operation* op, unsigned operands);
 /// The attribute `name`, an integer from 0 to `rank` - 1.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.h"
 #include "compiler/import/compute_forms.h"
 #include "compiler/import/onnx/graph.h"
 #include "compiler/import/onnx/onnx.h"
@@ -38,13 +39,13 @@ Status import_reshape(Node& node) {
   return node.give(builder.reshape_to(data, shape, allow_zero != 0));
 }
 
-int64_t product(const std::vector<int64_t>& dims, size_t begin, size_t end) {
-  int64_t out = 1;
-  for (size_t d = begin; d < end; ++d) {
-    if (dims[d] == kDynamic) return kDynamic;
-    out *= dims[d];
-  }
-  return out;
+/// The number of elements of dims [begin, end), or kDynamic if one is open.
+Expected<int64_t> merged(const Node& node, const std::vector<int64_t>& dims, size_t begin, size_t end) {
+  const std::span<const int64_t> some(dims.data() + begin, end - begin);
+  if (std::find(some.begin(), some.end(), kDynamic) != some.end()) return kDynamic;
+  const std::optional<int64_t> product = checked::product(some);
+  if (!product) return node.error("the product of dims of " + dims_text(dims) + " does not fit 63 bits");
+  return *product;
 }
 
 Status import_flatten(Node& node) {
@@ -57,7 +58,9 @@ Status import_flatten(Node& node) {
     return node.error("axis is " + std::to_string(axis) + ", expected " + std::to_string(-rank) + " to " + std::to_string(rank));
   if (axis < 0) axis += rank;
   const auto at = static_cast<size_t>(axis);
-  return node.give(node.builder().reshape(data, {product(dims, 0, at), product(dims, at, dims.size())}));
+  STREW_ASSIGN(const int64_t rows, merged(node, dims, 0, at));
+  STREW_ASSIGN(const int64_t columns, merged(node, dims, at, dims.size()));
+  return node.give(node.builder().reshape(data, {rows, columns}));
 }
 
 /// The dims, sorted, each once; `rank` is that of the tensor that has them.
@@ -154,15 +157,15 @@ Status import_split(Node& node) {
   if (extent == kDynamic)
     return unsupported(node.location() + ": dim " + std::to_string(axis) + " is open, expected a known one to split");
   if (!parts) {
-    const int64_t each = (extent + count - 1) / count;
+    const int64_t each = checked::ceil_div(extent, count);
     parts = std::vector<int64_t>(static_cast<size_t>(count), each);
     parts->back() = extent - each * (count - 1);
   }
-  if (static_cast<int>(parts->size()) != count || std::accumulate(parts->begin(), parts->end(), int64_t{0}) != extent ||
-      *std::min_element(parts->begin(), parts->end()) < 0)
-    return node.error("split has " + std::to_string(parts->size()) + " entries that sum up to " +
-                      std::to_string(std::accumulate(parts->begin(), parts->end(), int64_t{0})) + ", expected " +
-                      std::to_string(count) + " that sum up to " + std::to_string(extent));
+  std::optional<int64_t> sum = 0;
+  for (const int64_t part : *parts) sum = sum && part >= 0 ? checked::add(*sum, part) : std::nullopt;
+  if (static_cast<int>(parts->size()) != count || sum != extent)
+    return node.error("split is " + dims_text(*parts) + ", expected " + std::to_string(count) +
+                      " numbers, 0 or more, that sum up to " + std::to_string(extent));
   int64_t at = 0;
   for (int i = 0; i < count; ++i) {
     std::vector<ComputeBuilder::Range> ranges(dims.size());

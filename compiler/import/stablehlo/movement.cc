@@ -60,13 +60,7 @@ Status read_reshape(mlir::Operation* op, Compute& compute) {
   STREW_TRY(same_elements(op));
   STREW_ASSIGN(const TensorType operand, operand_type(op, 0));
   STREW_ASSIGN(const TensorType result, static_result(op));
-  const auto count = [](const TensorType& type) {
-    int64_t out = 1;
-    for (const int64_t extent : type.dims) out *= extent;
-    return out;
-  };
-  if (is_static(operand) && count(operand) != count(result))
-    return invalid_argument(fmt::format("{} elements become {}", count(operand), count(result)));
+  if (is_static(operand)) STREW_TRY(same_count(operand, result));
   compute.op = ComputeOp::reshape;
   compute.results = {result};
   return {};

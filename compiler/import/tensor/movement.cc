@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/checked.h"
 #include "base/number.h"
 #include "compiler/import/mlir/attributes.h"
 #include "compiler/import/mlir/operands.h"
@@ -20,16 +21,11 @@
 namespace strew::inline v0 {
 namespace {
 
-int64_t product(const TensorType& type) {
-  return std::accumulate(type.dims.begin(), type.dims.end(), int64_t{1}, std::multiplies<>());  // tensor_type() has bounded it
-}
-
 /// A reshape keeps the number of elements; at the call that tells one open extent.
-Status same_count(const TensorType& from, const TensorType& to) {
+Status keeps_count(const TensorType& from, const TensorType& to) {
   if (std::count(to.dims.begin(), to.dims.end(), kDynamic) > 1)
     return invalid_argument("several extents of the result are open, expected one at most");
-  if (!is_static(from) || !is_static(to) || product(from) == product(to)) return {};
-  return invalid_argument(fmt::format("{} elements become {}", product(from), product(to)));
+  return is_static(from) && is_static(to) ? same_count(from, to) : Status();
 }
 
 /// Checks that operand 0 and the result are ranked tensors of one element type.
@@ -145,7 +141,7 @@ Status read_from_elements(mlir::Operation* op, TensorType& to) {
   if (op->getNumOperands() == 0 || op->getNumResults() != 1 || op->getNumRegions() != 0)
     return invalid_argument("expected elements and one result");
   STREW_ASSIGN(to, result_type(op, 0));
-  if (!is_static(to) || product(to) != op->getNumOperands())
+  if (!is_static(to) || checked::product(to.dims) != op->getNumOperands())
     return invalid_argument(fmt::format("{} elements, expected as many as the result has", op->getNumOperands()));
   for (const mlir::Type type : op->getOperandTypes())
     if (type != element_of(op->getResult(0).getType()))
@@ -196,7 +192,7 @@ Status import_dim(Translation& t, mlir::Operation* op) {
 Status import_reshaped(Translation& t, mlir::Operation* op) {
   TensorType from, to;
   STREW_TRY(t.parsed.at(op, read_ends(op, from, to)));
-  STREW_TRY(t.parsed.at(op, same_count(from, to)));
+  STREW_TRY(t.parsed.at(op, keeps_count(from, to)));
   Compute reshape = reshape_to(to);
   reshape.arguments = {t.operand(op, 0)};  // the other operands are the extents of the result
   t.bind(op->getResult(0), t.add_step(op, std::move(reshape)));

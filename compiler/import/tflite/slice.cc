@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/checked.h"
 #include "compiler/import/compute_forms.h"
 #include "compiler/import/tflite/graph.h"
 #include "compiler/import/tflite/tflite.h"
@@ -47,7 +48,7 @@ Status import_slice(Node& node) {
     if (start < 0 || size < -1 || !is_inside)
       return node.error("dim " + std::to_string(d) + " is sliced from " + std::to_string(start) + ", " + std::to_string(size) +
                         " elements, expected within " + print(node.type(value)));
-    ranges.push_back({start, size == -1 ? Range::kToEnd : start + size, 1});
+    ranges.push_back({start, size == -1 ? Range::kToEnd : checked::add(start, size).value_or(Range::kToEnd), 1});
   }
   return node.give(builder.slice(value, ranges));
 }
@@ -64,7 +65,11 @@ Expected<Range> range_of(const Node& node, const schema::StridedSliceOptions& op
   const int bit = 1 << i;
   Range range{lists[0][i], lists[1][i], lists[2][i]};
   if (range.step == 0) return node.error("stride " + std::to_string(i) + " is 0, expected another number");
-  if (options.offset()) range.end += range.start;
+  if (options.offset()) {
+    const std::optional<int64_t> end = checked::add(range.start, range.end);
+    if (!end) return node.error("end " + std::to_string(i) + " does not fit 64 bits");
+    range.end = *end;
+  }
   if ((options.shrink_axis_mask() & bit) != 0) {
     if (range.start < 0 && extent != kDynamic) range.start += extent;
     if (range.start < 0 || (extent != kDynamic && range.start >= extent))

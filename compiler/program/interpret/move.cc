@@ -4,19 +4,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/checked.h"
 #include "base/number.h"
+#include "base/strides.h"
 #include "compiler/program/interpret/interpret.h"
 
 namespace strew::inline v0 {
 namespace {
 
 using Dims = std::vector<int64_t>;
-
-Dims row_major(const Dims& dims) {
-  Dims strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
-  return strides;
-}
 
 template <class T>
 void copy_row(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t count) {
@@ -113,7 +109,7 @@ Expected<Tensor> broadcast(const Compute& compute, const std::vector<const Tenso
   const Tensor& from = *arguments[0];
   STREW_ASSIGN(Dims result_dims, broadcast_dims(compute, arguments));
   STREW_ASSIGN(Tensor to, make_result(compute, std::move(result_dims)));
-  const Dims own = row_major(from.dims);
+  const Dims own = contiguous_strides(from.dims);
   Dims strides(to.dims.size(), 0);
   for (size_t d = 0; d < from.dims.size(); ++d) {
     const auto target = static_cast<size_t>(compute.dims[d]);
@@ -123,15 +119,14 @@ Expected<Tensor> broadcast(const Compute& compute, const std::vector<const Tenso
                               std::to_string(to.dims[target]));
     strides[target] = own[d];
   }
-  copy_box(to.dims, from, 0, strides, to, 0, row_major(to.dims));
+  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
   return to;
 }
 
 /// The dims of a reshape. Open dims are those of the second argument, or its elements (Compute::takes_shape); without one, a single open dim
 /// follows from the number of elements.
-Dims reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
+Expected<Dims> reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   Dims dims = compute.results[0].dims;
-  uint64_t known = 1;
   const bool allows_zero = !compute.dims.empty() && compute.dims[0] == 1;
   const Dims shape = compute.takes_shape ? given_shape(*arguments.back()) : Dims();
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -141,16 +136,19 @@ Dims reshaped_dims(const Compute& compute, const std::vector<const Tensor*>& arg
     }
     if (!compute.takes_shape && dims[d] == kDynamic && arguments.size() > 1 && d < arguments[1]->dims.size())
       dims[d] = arguments[1]->dims[d];
-    if (dims[d] != kDynamic) known *= static_cast<uint64_t>(dims[d]);
   }
+  Dims others = dims;
+  std::erase(others, kDynamic);
+  STREW_ASSIGN(const int64_t known, element_count(others));
   for (int64_t& dim : dims)
-    if (dim == kDynamic) dim = known == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(arguments[0]->elements()) / known);
+    if (dim == kDynamic) dim = known == 0 ? 0 : arguments[0]->elements() / known;
   return dims;
 }
 
 Expected<Tensor> reshape(const Compute& compute, const std::vector<const Tensor*>& arguments) {
   const Tensor& from = *arguments[0];
-  STREW_ASSIGN(Tensor to, make_result(compute, reshaped_dims(compute, arguments)));
+  STREW_ASSIGN(Dims dims, reshaped_dims(compute, arguments));
+  STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
   if (to.elements() != from.elements())
     return invalid_argument("operand has " + std::to_string(from.elements()) + " elements, expected " +
                             std::to_string(to.elements()));
@@ -159,14 +157,14 @@ Expected<Tensor> reshape(const Compute& compute, const std::vector<const Tensor*
 }
 
 Expected<Tensor> transpose(const Compute& compute, const Tensor& from) {
-  const Dims own = row_major(from.dims);
+  const Dims own = contiguous_strides(from.dims);
   Dims dims, strides;
   for (int64_t d : compute.dims) {
     dims.push_back(from.dims[static_cast<size_t>(d)]);
     strides.push_back(own[static_cast<size_t>(d)]);
   }
   STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
-  copy_box(to.dims, from, 0, strides, to, 0, row_major(to.dims));
+  copy_box(to.dims, from, 0, strides, to, 0, contiguous_strides(to.dims));
   return to;
 }
 
@@ -176,7 +174,9 @@ Expected<Dims> starts_of(const Compute& compute, const std::vector<const Tensor*
   for (size_t d = 0; first + d < arguments.size() && d < starts.size(); ++d) {
     const Tensor& given = *arguments[first + d];
     const int64_t more = decode_i64(given.dtype, load_element(given.dtype, given.data.data(), 0).bits[0]);
-    if (__builtin_add_overflow(starts[d], more, &starts[d]) || starts[d] < 0)
+    const std::optional<int64_t> start = checked::add(starts[d], more);
+    starts[d] = start.value_or(-1);
+    if (starts[d] < 0)
       return invalid_argument("the start in dim " + std::to_string(d) + " is " + std::to_string(more) + " more than " +
                               std::to_string(compute.dims[d]) + ", expected 0 or more in all");
   }
@@ -188,23 +188,22 @@ Expected<Tensor> slice(const Compute& compute, const std::vector<const Tensor*>&
   STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 1));
   Dims dims = compute.results[0].dims;
   for (size_t d = 0; d < dims.size(); ++d)
-    if (dims[d] == kDynamic)
-      dims[d] = std::max<int64_t>(from.dims[d] - starts[d] + compute.strides[d] - 1, 0) / compute.strides[d];
+    if (dims[d] == kDynamic) dims[d] = checked::ceil_div(from.dims[d] - starts[d], compute.strides[d]);
   STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
-  const Dims own = row_major(from.dims);
+  const Dims own = contiguous_strides(from.dims);
   Dims strides(own.size());
   int64_t first = 0;
   for (size_t d = 0; d < own.size(); ++d) {
     const int64_t stride = compute.strides[d];
-    int64_t last = 0;
-    if (to.dims[d] > 0 && (__builtin_mul_overflow(to.dims[d] - 1, stride, &last) ||
-                           __builtin_add_overflow(starts[d], last, &last) || last >= from.dims[d]))
+    const std::optional<int64_t> reach = checked::mul(std::max<int64_t>(to.dims[d] - 1, 0), stride),
+                                 last = reach ? checked::add(starts[d], *reach) : std::nullopt;
+    if (to.dims[d] > 0 && (!last || *last >= from.dims[d]))
       return invalid_argument("operand dim " + std::to_string(d) + " is " + std::to_string(from.dims[d]) +
                               ", which the slice leaves");
     first += to.elements() > 0 ? starts[d] * own[d] : 0;
-    strides[d] = stride * own[d];
+    strides[d] = to.dims[d] > 1 ? stride * own[d] : 0;
   }
-  copy_box(to.dims, from, first, strides, to, 0, row_major(to.dims));
+  copy_box(to.dims, from, first, strides, to, 0, contiguous_strides(to.dims));
   return to;
 }
 
@@ -213,7 +212,7 @@ Expected<Tensor> update(const Compute& compute, const std::vector<const Tensor*>
   STREW_ASSIGN(const Dims starts, starts_of(compute, arguments, 2));
   STREW_ASSIGN(Tensor to, make_result(compute, into.dims));
   if (to.data.size() > 0) std::memcpy(to.data.data(), into.data.data(), static_cast<size_t>(to.data.size()));
-  const Dims own = row_major(into.dims);
+  const Dims own = contiguous_strides(into.dims);
   int64_t first = 0;
   for (size_t d = 0; d < own.size(); ++d) {
     if (starts[d] > into.dims[d] || part.dims[d] > into.dims[d] - starts[d])
@@ -221,13 +220,13 @@ Expected<Tensor> update(const Compute& compute, const std::vector<const Tensor*>
                               ", which the update leaves");
     first += part.elements() > 0 ? starts[d] * own[d] : 0;
   }
-  copy_box(part.dims, part, 0, row_major(part.dims), to, first, own);
+  copy_box(part.dims, part, 0, contiguous_strides(part.dims), to, first, own);
   return to;
 }
 
 Expected<Tensor> reverse(const Compute& compute, const Tensor& from) {
   STREW_ASSIGN(Tensor to, make_result(compute, from.dims));
-  const Dims own = row_major(from.dims);
+  const Dims own = contiguous_strides(from.dims);
   Dims strides = own;
   int64_t first = 0;
   for (const int64_t dim : compute.dims) {
@@ -249,13 +248,15 @@ Expected<Tensor> concatenate(const Compute& compute, const std::vector<const Ten
       return invalid_argument("operand " + std::to_string(i) + " dim " + std::to_string(d) + " is " +
                               std::to_string(arguments[i]->dims[d]) + ", expected " + std::to_string(dims[d]));
     }
-    dims[along] += arguments[i]->dims[along];
+    const std::optional<int64_t> sum = checked::add(dims[along], arguments[i]->dims[along]);
+    if (!sum) return invalid_argument("the sum of the extents does not fit 63 bits");
+    dims[along] = *sum;
   }
   STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
-  const Dims strides = row_major(to.dims);
+  const Dims strides = contiguous_strides(to.dims);
   int64_t at = 0;
   for (const Tensor* from : arguments) {
-    copy_box(from->dims, *from, 0, row_major(from->dims), to, at, strides);
+    copy_box(from->dims, *from, 0, contiguous_strides(from->dims), to, at, strides);
     at += from->dims[along] * strides[along];
   }
   return to;
@@ -268,7 +269,7 @@ Expected<Tensor> interpret_iota(const Compute& compute, const std::vector<const 
   STREW_TRY(check_shape(dims, compute.results[0].dims.size()));
   STREW_ASSIGN(Tensor to, make_result(compute, std::move(dims)));
   const auto along = static_cast<size_t>(compute.dims[0]);
-  const int64_t run = row_major(to.dims)[along], extent = to.dims[along];
+  const int64_t run = contiguous_strides(to.dims)[along], extent = to.dims[along];
   // Writes one number after the other, each `run` times.
   for (int64_t at = 0, count = to.elements(); at < count;) {
     for (int64_t number = 0; number < extent; ++number) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/number.h"
+#include "base/strides.h"
 #include "compiler/evaluate/expr_eval.h"
 #include "compiler/program/interpret/interpret.h"
 
@@ -18,12 +19,10 @@ Expected<std::vector<Tensor>> interpret_reduce(const Compute& compute, const std
   for (size_t d = 0; d < rank; ++d)
     if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) == compute.dims.end())
       kept.push_back(extents[d]);
-  int64_t stride = 1;
-  for (size_t d = rank; d-- > 0;) {
-    if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) != compute.dims.end()) continue;
-    strides[d] = stride;
-    stride *= extents[d];
-  }
+  const std::vector<int64_t> of_kept = contiguous_strides(kept);
+  for (size_t d = 0, k = 0; d < rank; ++d)
+    if (std::find(compute.dims.begin(), compute.dims.end(), static_cast<int64_t>(d)) == compute.dims.end())
+      strides[d] = of_kept[k++];
   std::vector<Tensor> results;
   for (size_t i = 0; i < n; ++i) {
     STREW_TRY(check_extents(kept, compute.results[i], "result"));

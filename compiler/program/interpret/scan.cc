@@ -1,5 +1,6 @@
 // scan: prefix sums and the like, one line along the dim after the other. Tested by tests/unit/interpret_test.cc.
 #include "base/number.h"
+#include "base/strides.h"
 #include "compiler/evaluate/expr_eval.h"
 #include "compiler/program/interpret/interpret.h"
 
@@ -12,8 +13,7 @@ Expected<Tensor> interpret_scan(const Compute& compute, const std::vector<const 
   const auto along = static_cast<size_t>(compute.dims[0]);
   const bool is_exclusive = compute.dims[1] == 1, is_reversed = compute.dims[2] == 1;
   const int64_t extent = from.dims[along];
-  int64_t stride = 1;
-  for (size_t d = along + 1; d < from.dims.size(); ++d) stride *= from.dims[d];
+  const int64_t stride = contiguous_strides(from.dims)[along];
   const int64_t lines = extent == 0 ? 0 : from.elements() / extent;
   evaluate::ExprEvaluator evaluator(compute.function);
   const Scalar initial = load_element(arguments[1]->dtype, arguments[1]->data.data(), 0);
