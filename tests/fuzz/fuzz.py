@@ -32,14 +32,16 @@ def read_targets():
     return targets
 
 
-def gather_seeds(build, name, globs):
+def gather_seeds(build, name, longest, globs):
     """Folders of seeds; those that lie among other files are copied into one of their own."""
     copied = build / "seeds" / name
     shutil.rmtree(copied, ignore_errors=True)
     copied.mkdir(parents=True)
     for pattern in globs:
         for path in sorted(ROOT.glob(pattern)):
-            shutil.copyfile(path, copied / "_".join(path.relative_to(ROOT).parts))
+            place = path.relative_to(ROOT).parts
+            if place[:2] != ("tests", "models") or path.stat().st_size <= longest:
+                shutil.copyfile(path, copied / "_".join(place))
     folders = [copied, build / "written_seeds" / name, FOLDER / "seeds" / name, FOLDER / "crashes" / name]
     return [str(f) for f in folders if f.is_dir()]
 
@@ -66,7 +68,7 @@ def run(build, name, longest, globs, seconds):
     symbolizer = shutil.which("llvm-symbolizer-22")
     if symbolizer:
         environment["ASAN_SYMBOLIZER_PATH"] = environment["UBSAN_SYMBOLIZER_PATH"] = symbolizer
-    done = subprocess.run(command + [str(corpus)] + gather_seeds(build, name, globs), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    done = subprocess.run(command + [str(corpus)] + gather_seeds(build, name, longest, globs), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env=environment, cwd=build, check=False)
     log = done.stdout.decode(errors="replace")
     (build / f"fuzz_{name}.log").write_text(log)

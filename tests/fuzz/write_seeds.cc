@@ -57,6 +57,12 @@ OnnxModel elements_model() {
   return m;
 }
 
+OnnxModel scatter_model() {
+  OnnxModel m = onnx_scatter_model("Scatter", {3, 4}, {2, 4}, {2, 4});
+  m.opset = 9;
+  return m;
+}
+
 bool write_onnx(const fs::path& folder) {
   return write(folder / "tensor_scatter.onnx", tensor_scatter_model().bytes()) &&
          write(folder / "tensor_scatter_circular.onnx", circular_model().bytes()) &&
@@ -65,6 +71,7 @@ bool write_onnx(const fs::path& folder) {
          write(folder / "gather.onnx", onnx_gather_model("Gather", {5, 3}, {2, 2}).bytes()) &&
          write(folder / "gather_elements.onnx", onnx_gather_model("GatherElements", {5, 3}, {2, 3}).bytes()) &&
          write(folder / "gather_nd.onnx", onnx_gather_model("GatherND", {5, 3}, {4, 2}).bytes()) &&
+         write(folder / "scatter.onnx", scatter_model().bytes()) &&
          write(folder / "gather_constants.onnx", constants_model().bytes());
 }
 

@@ -4,12 +4,15 @@
 
 #include <cmath>
 #include <cstring>
-#include <set>
+#include <ctime>
+#include <map>
 
 #include "base/number.h"
+#include "compiler/import/import_bytes.h"
 #include "compiler/import/onnx/onnx.h"
 #include "strew/program.h"
 #include "strew/text.h"
+#include "tests/support/fuzz_seed.h"
 #include "tests/support/onnx_writer.h"
 
 namespace strew::testing {
@@ -68,10 +71,10 @@ Imported imported(const Model& model) {
   return out.ok() ? std::move(*out) : Imported{};
 }
 
-/// The operators of models that ran.
-std::set<std::string>& that_ran() {
-  static std::set<std::string> names;
-  return names;
+/// The operators of models that ran, each with the first of these models.
+std::map<std::string, std::string>& that_ran() {
+  static std::map<std::string, std::string> models;
+  return models;
 }
 
 struct Result {
@@ -93,7 +96,7 @@ Result run(const Model& model, std::vector<int64_t> dims = {2, 3}) {
   const Expected<std::vector<Tensor>> out = run_program(Runtime::process(), program, std::move(inputs), options);
   EXPECT_TRUE(out.ok()) << out.status().message();
   if (!out.ok()) return {};
-  for (const OnnxNode& each : model.nodes) that_ran().insert(each.op_type);
+  for (const OnnxNode& each : model.nodes) that_ran().emplace(each.op_type, model.onnx().bytes());
   Result result{(*out)[0].dims, Numbers(static_cast<size_t>((*out)[0].elements()))};
   const Tensor& y = (*out)[0];
   for (size_t i = 0; i < result.values.size(); ++i)
@@ -101,9 +104,10 @@ Result run(const Model& model, std::vector<int64_t> dims = {2, 3}) {
   return result;
 }
 
-/// Runs the model with known dims and with open ones, and expects the same of both.
-void expect(Model model, std::vector<int64_t> dims, const Numbers& values) {
+/// Runs the model with known dims and, if it can have them, with open ones, and expects the same of both.
+void expect(Model model, std::vector<int64_t> dims, const Numbers& values, bool can_be_open = true) {
   for (const bool open : {false, true}) {
+    if (open && !can_be_open) return;
     if (open) model.dims.assign(model.dims.size(), kSymbolic);
     const Result result = run(model);
     EXPECT_THAT(result.dims, ElementsAreArray(dims)) << model.nodes[0].op_type << (open ? ", open" : "");
@@ -130,6 +134,16 @@ void movement() {
   expect({.nodes = {node("Slice", {"x", "starts", "ends", "axes"})},
           .constants = {{"starts", {1}}, {"ends", {INT64_MAX}}, {"axes", {1}}}},
          {2, 2}, {1, 2, 4, 5});
+  // Steps longer than any dim, and the longest of all, take one element.
+  expect({.nodes = {node("Slice", {"x", "starts", "ends", "axes", "steps"})},
+          .constants = {{"starts", {0}}, {"ends", {3}}, {"axes", {1}}, {"steps", {INT64_MAX}}}},
+         {2, 1}, {0, 3}, /*open=*/false);
+  expect({.nodes = {node("Slice", {"x", "starts", "ends", "axes", "steps"})},
+          .constants = {{"starts", {2}}, {"ends", {INT64_MIN}}, {"axes", {1}}, {"steps", {INT64_MIN}}}},
+         {2, 1}, {2, 5}, /*open=*/false);
+  expect({.nodes = {node("Slice", {"x", "starts", "ends", "axes", "steps"})},
+          .constants = {{"starts", {1}}, {"ends", {INT64_MAX}}, {"axes", {1}}, {"steps", {INT64_MAX}}}},
+         {2, 1}, {1, 4});
   EXPECT_THAT(run({.nodes = {node("Slice", {"x", "starts", "ends", "axes", "steps"})},
                    .constants = {{"starts", {-1}}, {"ends", {INT64_MIN}}, {"axes", {1}}, {"steps", {-2}}}})
                   .values,
@@ -313,6 +327,21 @@ TEST(OnnxCompute, WhatIsNotRunIsOpaque) {
               HasSubstr("dim 0 is 2, expected 1"));
   EXPECT_THAT(reason({.nodes = {node("Add", {"x", "x"}, {"y"}, {onnx_int("axis", 1)})}}),
               HasSubstr("attribute 'axis' is unknown"));
+  // Products and counts that do not fit are refused, and are no small numbers.
+  constexpr int64_t kLong = int64_t{1} << 32;
+  EXPECT_THAT(reason({.dims = {1}, .nodes = {node("Expand", {"x", "shape"})}, .constants = {{"shape", {kLong, kLong}}}}),
+              HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(reason({.dims = {0}, .nodes = {node("Reshape", {"x", "shape"})}, .constants = {{"shape", {kLong, kLong}}}}),
+              HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(reason({.dims = {0, kLong, kLong}, .nodes = {node("Flatten", {"x"})}}), HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(reason({.nodes = {node("Range", {"s_low", "s_high", "s_1"})},
+                      .constants = {{"s_low", {INT64_MIN}}, {"s_high", {INT64_MAX}}, {"s_1", {1}}}}),
+              HasSubstr("does not fit 63 bits"));
+  EXPECT_THAT(
+      reason({.nodes = {node("Split", {"x", "parts"}, {"y", "z", "w"})}, .constants = {{"parts", {INT64_MAX, INT64_MAX, 4}}}}),
+      HasSubstr("expected 3 numbers, 0 or more, that sum up to 2"));
+  EXPECT_THAT(reason({.nodes = {node("OneHot", {"x", "s_3", "x"})}, .constants = {{"s_3", {3}}}}),
+              HasSubstr("sliced in 1 dims, expected all"));
   EXPECT_THAT(reason({.nodes = {node("Range", {"s_0", "s_0", "s_0"})}, .constants = {{"s_0", {0}}}}), HasSubstr("delta of 0"));
 }
 
@@ -321,7 +350,8 @@ TEST(OnnxCompute, EveryOperatorHasAnExample) {
   for (const auto& examples : {movement, elementwise, math_of_floats, logic_and_bits, shapes_and_numbers}) examples();
   for (const onnx::Operator& op : onnx::operators())
     if (!op.indexed) {
-      EXPECT_TRUE(that_ran().contains(std::string(op.op_type))) << op.op_type << " has no example here";
+      ASSERT_TRUE(that_ran().contains(std::string(op.op_type))) << op.op_type << " has no example here";
+      test::check_seed("onnx/" + std::string(op.op_type) + ".onnx", that_ran()[std::string(op.op_type)]);
     }
 }
 
@@ -381,6 +411,47 @@ TEST(OnnxCompute, OpaqueValuesAreTypedAsFarAsTheFileTells) {
   ASSERT_EQ(unknown.opaques.size(), 2U);
   EXPECT_TRUE(unknown.opaques[1].indexed);
   EXPECT_THAT(unknown.opaques[1].reason, HasSubstr("whose type the file does not tell"));
+}
+
+// The gather, the product and the scatter of the same elements are one update, and the condition that the extents of indices and updates are
+// equal is no reader of the updates. Without folding the result is the same.
+TEST(OnnxCompute, AnUpdateOfOpenExtentsIsOneKernel) {
+  OnnxModel model;
+  model.opset = 18;
+  model.inputs = {{"data", kFloat, {kSymbolic, 4}, true, {"N"}}, {"indices", kInt64, {kSymbolic, 1}, true, {"M"}}};
+  model.outputs = {{"y", kFloat, {}, false}};
+  model.initializers = {{"two", kFloat, {}, std::string("\0\0\0\x40", 4)}};
+  model.nodes = {node("GatherElements", {"data", "indices"}, {"g"}, {onnx_int("axis", 1)}), node("Mul", {"g", "two"}, {"u"}),
+                 node("ScatterElements", {"data", "indices", "u"}, {"y"}, {onnx_int("axis", 1)})};
+  for (const bool fold : {false, true}) {
+    ImportOptions options;
+    options.fold = fold;
+    const Expected<Imported> program = import_bytes(model.bytes(), "m.onnx", options);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    EXPECT_EQ(program->kernels.size(), fold ? 1U : 2U);
+    std::vector<std::unique_ptr<Tensor>> inputs;
+    inputs.push_back(std::make_unique<Tensor>(std::move(*make_tensor(DType::f32, {3, 4}))));
+    inputs.push_back(std::make_unique<Tensor>(std::move(*make_tensor(DType::i64, {2, 1}))));
+    for (int64_t i = 0; i < 12; ++i) reinterpret_cast<float*>(inputs[0]->data.data())[i] = static_cast<float>(i);
+    for (int64_t i = 0; i < 2; ++i) reinterpret_cast<int64_t*>(inputs[1]->data.data())[i] = 3 - i;
+    const Expected<std::vector<Tensor>> out = run_program(Runtime::process(), *program, std::move(inputs), {});
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    const auto* y = reinterpret_cast<const float*>((*out)[0].data.data());
+    EXPECT_THAT(std::vector<float>(y, y + 12), ElementsAre(0, 1, 2, 6, 4, 5, 12, 7, 8, 9, 10, 11)) << fold;
+  }
+}
+
+// The results of a control flow node are found without a search: 60,000 nodes take as long each as a few do.
+TEST(OnnxCompute, ManyControlFlowNodesTakeLinearTime) {
+  OnnxModel model = Model{}.onnx();
+  model.outputs = {{"gathered", kInt64, {}, false}};
+  model.inputs.push_back({"condition", kBool, {}});
+  for (int i = 0; i < 60'000; ++i) model.nodes.push_back({"If", "", "", {"condition"}, {"i" + std::to_string(i)}, {}});
+  const std::clock_t start = std::clock();
+  const Expected<Imported> m = onnx::import_model(model.bytes(), "m.onnx", {});
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10);
+  ASSERT_TRUE(m.ok()) << m.status().message();
+  EXPECT_EQ(m->opaques.size(), 60'000U);
 }
 
 // An input without a rank refuses the kernels that read it, and no other.

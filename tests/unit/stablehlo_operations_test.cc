@@ -14,6 +14,7 @@
 #include "compiler/import/mlir_module.h"
 #include "strew/import.h"
 #include "strew/program.h"
+#include "tests/support/fuzz_seed.h"
 #include "tests/support/paths.h"
 #include "tests/unit/stablehlo_testing.h"
 
@@ -69,7 +70,7 @@ Tensor tensor_of(const Input& of) {
 // --- modules
 
 /// @main with `body`; what it returns is a slice of `value`, of `type`, from 0 on.
-Expected<Imported> import_body(const std::string& body, const std::string& value, const std::string& type) {
+std::string module_of(const std::string& body, const std::string& value, const std::string& type) {
   std::string arguments, starts, start_types, sizes;
   for (const Input& each : inputs())
     arguments += (arguments.empty() ? "%" : ", %") + std::string(1, each.name) + ": " + type_of(each);
@@ -80,14 +81,16 @@ Expected<Imported> import_body(const std::string& body, const std::string& value
     starts += ", %zero";
     start_types += ", tensor<i32>";
   }
-  return import_mlir_text(
-      "func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %r = stablehlo.add %x, %x : "
-      "tensor<4xf32>\n  return %r : tensor<4xf32>\n}\n"
-      "func.func private @outside(tensor<4xf32>) -> tensor<4xf32>\n"
-      "func.func @main(" +
-      arguments + ") -> " + type + " {\n  %zero = stablehlo.constant dense<0> : tensor<i32>\n" + body +
-      "\n  %result = stablehlo.dynamic_slice " + value + starts + ", sizes = [" + sizes + "] : (" + type + start_types + ") -> " +
-      type + "\n  return %result : " + type + "\n}\n");
+  return "func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %r = stablehlo.add %x, %x : "
+         "tensor<4xf32>\n  return %r : tensor<4xf32>\n}\n"
+         "func.func private @outside(tensor<4xf32>) -> tensor<4xf32>\n"
+         "func.func @main(" +
+         arguments + ") -> " + type + " {\n  %zero = stablehlo.constant dense<0> : tensor<i32>\n" + body +
+         "\n  %result = stablehlo.dynamic_slice " + value + starts + ", sizes = [" + sizes + "] : (" + type + start_types +
+         ") -> " + type + "\n  return %result : " + type + "\n}\n";
+}
+Expected<Imported> import_body(const std::string& body, const std::string& value, const std::string& type) {
+  return import_mlir_text(module_of(body, value, type));
 }
 
 /// The elements of `%y`, which `body` defines; the real parts of complex ones.
@@ -528,6 +531,12 @@ TEST(StablehloOperations, EachHasAnExample) {
   const std::set<std::string> known(read.begin(), read.end());
   for (const std::string& name : shown) EXPECT_TRUE(known.contains(name)) << name << " is not read";
   EXPECT_EQ(known.size(), read.size()) << "an operation has two rows";
+  for (const Elementwise& row : elementwise()) {
+    const std::string type = "tensor<4x" + row.result + ">";
+    test::check_seed("stablehlo/" + row.name + ".mlir", module_of(statement("%y", row, row.operands, type), "%y", type));
+  }
+  for (const Example& example : examples())
+    test::check_seed("stablehlo/" + example.operation + ".mlir", module_of(example.body, "%y", example.type));
 }
 
 /// The operations in the first column of the table of docs/sources.md.

@@ -11,6 +11,7 @@
 #include "compiler/import/mlir_module.h"
 #include "strew/import.h"
 #include "strew/program.h"
+#include "tests/support/fuzz_seed.h"
 #include "tests/unit/stablehlo_testing.h"
 
 namespace strew {
@@ -42,14 +43,16 @@ const Input& input(char name) {
 std::string tensor(const std::string& element) { return "tensor<4x" + element + ">"; }
 
 /// @main with `body`, which returns the elements of `value`, of that element type, in the opposite order: strew runs no file without a gather.
-Expected<Imported> import_body(const std::string& body, const std::string& value, const std::string& element) {
+std::string module_of(const std::string& body, const std::string& value, const std::string& element) {
   std::string arguments;
   for (const Input& each : inputs()) arguments += "%" + std::string(1, each.name) + ": " + tensor(each.element) + ", ";
-  return import_mlir_text("func.func @main(" + arguments +
-                          "%n: index, %v: vector<4xf32>, %w: vector<4xi32>, %b: vector<4xi1>) -> " + tensor(element) +
-                          " {\n  %back = arith.constant dense<[[3], [2], [1], [0]]> : tensor<4x1xi32>\n" + body +
-                          "\n  %result = tensor.gather " + value + "[%back] gather_dims([0]) : (" + tensor(element) +
-                          ", tensor<4x1xi32>) -> " + tensor(element) + "\n  return %result : " + tensor(element) + "\n}\n");
+  return "func.func @main(" + arguments + "%n: index, %v: vector<4xf32>, %w: vector<4xi32>, %b: vector<4xi1>) -> " +
+         tensor(element) + " {\n  %back = arith.constant dense<[[3], [2], [1], [0]]> : tensor<4x1xi32>\n" + body +
+         "\n  %result = tensor.gather " + value + "[%back] gather_dims([0]) : (" + tensor(element) + ", tensor<4x1xi32>) -> " +
+         tensor(element) + "\n  return %result : " + tensor(element) + "\n}\n";
+}
+Expected<Imported> import_body(const std::string& body, const std::string& value, const std::string& element) {
+  return import_mlir_text(module_of(body, value, element));
 }
 
 /// The elements of `%y`, which `body` defines.
@@ -356,6 +359,10 @@ TEST(TensorOperations, EachHasAnExample) {
   ASSERT_TRUE(module.ok()) << module.status().message();
   const std::vector<std::string> read = (*module)->tensor_operations();
   EXPECT_EQ(shown, std::multiset<std::string>(read.begin(), read.end()));
+  for (const Elementwise& row : elementwise())
+    test::check_seed("stablehlo/" + row.name + ".mlir", module_of(text_of(row, false), "%y", row.result));
+  for (const Example& example : examples())
+    test::check_seed("stablehlo/" + example.operation + ".mlir", module_of(example.body, "%y", "f32"));
 }
 
 }  // namespace

@@ -5,12 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
+#include <map>
 
 #include "base/number.h"
 #include "compiler/import/tflite/tflite.h"
 #include "strew/import.h"
 #include "strew/program.h"
+#include "tests/support/fuzz_seed.h"
 #include "tests/support/tflite_writer.h"
 
 namespace strew::testing {
@@ -118,10 +119,10 @@ std::vector<std::unique_ptr<Tensor>> inputs_of(const Row& row) {
   return out;
 }
 
-/// The operators that ran and gave the numbers that were expected.
-std::set<C>& that_ran() {
-  static std::set<C> codes;
-  return codes;
+/// The operators that ran and gave the numbers that were expected, each with the first model of it.
+std::map<C, std::string>& that_ran() {
+  static std::map<C, std::string> models;
+  return models;
 }
 
 void check(const Row& row) {
@@ -141,7 +142,7 @@ void check(const Row& row) {
     const std::string data(reinterpret_cast<const char*>(got.data.data()), static_cast<size_t>(got.data.size()));
     EXPECT_EQ(data, bytes_from(want.type, want.numbers)) << "output " << k;
   }
-  that_ran().insert(row.code);
+  that_ran().emplace(row.code, model_of(row).bytes());
 }
 
 /// Each row twice: with its inputs, and with all of them constants of the file.
@@ -269,7 +270,7 @@ void quantisation() {
     const Tensor& got = (*results)[0];
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(got.data.data()), static_cast<size_t>(got.data.size())),
               bytes_from(row.outputs[0].type, row.outputs[0].numbers));
-    that_ran().insert(row.code);
+    that_ran().emplace(row.code, model.bytes());
   }
   check_all({{C::DEQUANTIZE, {{T::FLOAT16, {2}, {1.5, -2}}}, {{T::FLOAT32, {2}, {1.5, -2}}}}});
   refuse({C::DEQUANTIZE, {{T::INT8, {3}, {}}}, {{T::FLOAT32, {3}, {}}}}, "a tensor has no scales");
@@ -429,7 +430,7 @@ void indexed() {
     const Expected<Imported> imported = tflite::import_model(model.bytes(), "m.tflite", {});
     ASSERT_TRUE(imported.ok()) << imported.status().message();
     EXPECT_EQ(imported->kernels.size(), 1U);
-    that_ran().insert(model.graphs[0].operators[0].code);
+    that_ran().emplace(model.graphs[0].operators[0].code, model.bytes());
   }
 }
 TEST(TfliteCompute, Indexed) { indexed(); }
@@ -439,8 +440,10 @@ TEST(TfliteCompute, EveryOperatorHasAnExample) {
   for (const auto& examples :
        {arithmetic, comparisons_and_logic, quantisation, shapes, parts, shapes_as_numbers, reductions, indexed})
     examples();
-  for (const tflite::Operator& op : tflite::operators())
-    EXPECT_TRUE(that_ran().contains(static_cast<C>(op.code))) << op.name << " has no example here";
+  for (const tflite::Operator& op : tflite::operators()) {
+    ASSERT_TRUE(that_ran().contains(static_cast<C>(op.code))) << op.name << " has no example here";
+    test::check_seed("tflite/" + std::string(op.name) + ".tflite", that_ran()[static_cast<C>(op.code)]);
+  }
 }
 
 // Each row of the tables counts its inputs.

@@ -1,0 +1,13 @@
+func.func private @twice(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = stablehlo.add %x, %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+func.func @main(%f: tensor<4xf32>, %g: tensor<4xf32>, %q: tensor<4xf32>, %i: tensor<4xi32>, %j: tensor<4xi32>, %h: tensor<4xi32>, %p: tensor<4xi1>, %c: tensor<4xcomplex<f32>>, %m: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<[[1], [0]]> : tensor<2x1xi32>
+  %y = "stablehlo.gather"(%m, %n) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3>}> : (tensor<2x3xf32>, tensor<2x1xi32>) -> tensor<2x3xf32>
+
+  %result = stablehlo.dynamic_slice %y, %zero, %zero, sizes = [2, 3] : (tensor<2x3xf32>, tensor<i32>, tensor<i32>) -> tensor<2x3xf32>
+  return %result : tensor<2x3xf32>
+}
