@@ -14,12 +14,13 @@
 namespace strew::inline v0 {
 
 const std::vector<const Backend*>& backends() {
-  static const std::vector<const Backend*> list = {llvm_backend(), halide_backend(), portable_backend(), reference_backend()};
+  static const auto& list =
+      *new const std::vector<const Backend*>{llvm_backend(), halide_backend(), portable_backend(), reference_backend()};
   return list;
 }
 
 const std::vector<const Backend*>& simulated_backends() {
-  static const std::vector<const Backend*> list = {npu_a3_backend(), npu_a5_backend()};
+  static const auto& list = *new const std::vector<const Backend*>{npu_a3_backend(), npu_a5_backend()};
   return list;
 }
 

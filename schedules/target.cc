@@ -171,16 +171,16 @@ Status check(const Target& target) {
 
 /// This machine with the costs that were measured on it, read once.
 const Machine& measured_machine() {
-  static const Machine measured = [] {
+  static const Machine& measured = *new const Machine([] {
     Machine copy = machine();
     copy.costs = known_costs(copy);
     return copy;
-  }();
+  }());
   return measured;
 }
 
 Target detect_target() {
-  static const Target target = *parse_target("native", measured_machine());
+  static const Target& target = *new const Target(*parse_target("native", measured_machine()));
   return target;
 }
 

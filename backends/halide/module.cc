@@ -123,7 +123,7 @@ Expected<std::vector<Schedule>> propose(const BuildRequest& request, const BodyS
 
 extern "C" STREW_API const strew::HalideModule* strew_halide_module() {
   static const strew::HalideModule module = [] {
-    static strew::Reporter reporter;
+    static strew::Reporter& reporter = *new strew::Reporter;  // never destroyed: builds may run until the process ends
     Halide::set_custom_compile_time_error_reporter(&reporter);
     Halide::set_compiler_stack_size(0);
     return strew::HalideModule{strew::kModuleVersion, strew::build, strew::emit_text, strew::propose};

@@ -268,7 +268,8 @@ HalidePipeline make_pipeline(const BuildRequest& request, const BodySignature& s
 }
 
 std::string plain_names(const std::string& text) {
-  static const std::regex numbered(R"((result|_im)\$[0-9]+)"), image(R"((\w)_im\b)");
+  static const auto& numbered = *new const std::regex(R"((result|_im)\$[0-9]+)");
+  static const auto& image = *new const std::regex(R"((\w)_im\b)");
   return std::regex_replace(std::regex_replace(text, numbered, "$1"), image, "$1");
 }
 
@@ -295,8 +296,9 @@ std::string print_algorithm(const HalidePipeline& pipeline, const Plan& plan, bo
   list(text, values.as_vector());
   // Halide prints every coordinate that is a key or a position as unsafe_promise_clamped(...). They are printed as
   // `key` and `position`, the names that body_signature.h uses.
-  static const std::regex key(R"(unsafe_promise_clamped\((?:list\(1, [^)]*\)|\(int32\)key|key), 0, [^)]*\))");
-  static const std::regex position(R"(unsafe_promise_clamped\((?:list\(0, [^)]*\)|\(int32\)position|position), 0, [^)]*\))");
+  static const auto& key = *new const std::regex(R"(unsafe_promise_clamped\((?:list\(1, [^)]*\)|\(int32\)key|key), 0, [^)]*\))");
+  static const auto& position =
+      *new const std::regex(R"(unsafe_promise_clamped\((?:list\(0, [^)]*\)|\(int32\)position|position), 0, [^)]*\))");
   return std::regex_replace(std::regex_replace(plain_names(text.str()), key, "key"), position, "position") + "\n";
 }
 

@@ -31,7 +31,7 @@ constexpr Autoscheduler kAutoschedulers[] = {{"Mullapudi2016", "libautoschedule_
 
 /// Those whose plugins could be loaded. Loading is done once.
 const std::vector<const Autoscheduler*>& loaded() {
-  static const std::vector<const Autoscheduler*> all = [] {
+  static const auto& all = *new const std::vector<const Autoscheduler*>([] {
     std::vector<const Autoscheduler*> found;
     Dl_info halide;
     if (dladdr(reinterpret_cast<void*>(&Halide::load_plugin), &halide) == 0) return found;
@@ -42,7 +42,7 @@ const std::vector<const Autoscheduler*>& loaded() {
       found.push_back(&each);
     }
     return found;
-  }();
+  }());
   return all;
 }
 
@@ -79,7 +79,8 @@ Directives directives_of(const std::string& source) {
   const size_t begin = source.find("update(0)\n");
   if (begin == std::string::npos) return out;
   const std::string update = source.substr(begin, source.find(';', begin) - begin);
-  static const std::regex split(R"(\.split\(([^,]+), *([^,]+), *([^,]+), *([0-9]+))"), use(R"(\.(vectorize|unroll)\(([^,)]+))");
+  static const auto& split = *new const std::regex(R"(\.split\(([^,]+), *([^,]+), *([^,]+), *([0-9]+))");
+  static const auto& use = *new const std::regex(R"(\.(vectorize|unroll)\(([^,)]+))");
   std::map<std::string, int> factors;
   for (std::sregex_iterator at(update.begin(), update.end(), split), end; at != end; ++at)
     factors[(*at)[3]] = std::stoi((*at)[4]);

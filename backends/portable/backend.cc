@@ -34,7 +34,7 @@ class PortableBackend final : public Backend {
 }  // namespace
 
 const Backend* portable_backend() {
-  static const PortableBackend backend;
+  static const PortableBackend& backend = *new const PortableBackend;
   return &backend;
 }
 

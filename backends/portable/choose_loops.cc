@@ -102,7 +102,7 @@ const Loops& loops() {
 std::array<const Loops*, 2> all_loops() { return {&baseline_loops(), v3_loops()}; }
 
 const SmallFloat& small_float(DType dtype) {
-  static const std::vector<SmallFloat> table = [] {
+  static const auto& table = *new const std::vector<SmallFloat>([] {
     std::vector<SmallFloat> rows(kDTypeCount);
     for (int i = 0; i < kDTypeCount; ++i) {
       const DTypeInfo& row = info(static_cast<DType>(i));
@@ -110,7 +110,7 @@ const SmallFloat& small_float(DType dtype) {
         rows[static_cast<size_t>(i)] = make_small_float(row);
     }
     return rows;
-  }();
+  }());
   return table[static_cast<size_t>(dtype)];
 }
 

@@ -24,7 +24,7 @@ class ReferenceBackend final : public Backend {
 }  // namespace
 
 const Backend* reference_backend() {
-  static const ReferenceBackend backend;
+  static const ReferenceBackend& backend = *new const ReferenceBackend;
   return &backend;
 }
 

@@ -136,7 +136,7 @@ Expected<const Importer*> importer_of(std::string_view path) {
 }  // namespace
 
 const std::vector<Importer>& importers() {
-  static const std::vector<Importer> list = {
+  static const auto& list = *new const std::vector<Importer>{
       {".onnx", "onnx", onnx::import_model, kMaxOnnxBytes},
       {".tflite", "tflite", tflite::import_model, kMaxTfliteBytes},
       {".mlir", "stablehlo", import_mlir, kMaxMlirBytes},

@@ -8,7 +8,7 @@ namespace {
 bool is_dim(int64_t dim, size_t rank) { return dim >= 0 && dim < static_cast<int64_t>(rank); }
 
 const std::vector<int64_t>& dims_of_first(const std::vector<TensorType>& types) {
-  static const std::vector<int64_t> none;
+  static const auto& none = *new const std::vector<int64_t>;
   return types.empty() ? none : types[0].dims;
 }
 

@@ -9,7 +9,7 @@ namespace {
 using E = ExprOp;
 
 const std::vector<ExprOpInfo>& table() {
-  static const std::vector<ExprOpInfo> rows{
+  static const auto& rows = *new const std::vector<ExprOpInfo>{
       {E::current, "current", 0},
       {E::update, "update", 0},
       {E::extra, "extra", 0},

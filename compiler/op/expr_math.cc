@@ -26,7 +26,7 @@ std::vector<const MathFunction*> rows_by_op() {
 }  // namespace
 
 const MathFunction* find_math_function(ExprOp op) {
-  static const std::vector<const MathFunction*> rows = rows_by_op();
+  static const auto& rows = *new const std::vector<const MathFunction*>(rows_by_op());
   return rows[static_cast<size_t>(op)];
 }
 

@@ -10,7 +10,7 @@
 namespace strew::inline v0 {
 
 const std::vector<Rewrite>& rewrites() {
-  static const std::vector<Rewrite> list = {
+  static const auto& list = *new const std::vector<Rewrite>{
       {"order_expression", "the nodes of the expression stand in one order, without repetitions", order_expression, true},
       {"name_combiner", "the expression says what a combiner's name says", name_combiner, true},
       {"drop_idle_normalise", "negative-index normalisation changes nothing here", drop_idle_normalise, true},

@@ -31,6 +31,7 @@ enum class Code : uint8_t {
   internal,           ///< a bug in strew
   cancelled,          ///< the caller gave up what it had asked for
   deadline_exceeded,  ///< there was no answer in the time that the caller allowed
+  resource_exhausted, ///< the system refused memory; nothing of it is remembered, so the same request may succeed later
 };
 
 class [[nodiscard]] Status {
@@ -49,7 +50,7 @@ class [[nodiscard]] Status {
   explicit operator bool() const { return ok(); }
   Code code() const { return rep_ ? rep_->code : Code::ok; }
   const std::string& message() const {
-    static const std::string empty;
+    static const std::string& empty = *new const std::string;  // never destroyed: threads may ask while the process exits
     return rep_ ? rep_->message : empty;
   }
   /// The same failure with "PREFIX: " before its message, such as the name of a file; of a success, success.
@@ -72,6 +73,7 @@ inline Status io_error(std::string message) { return {Code::io, std::move(messag
 inline Status internal_error(std::string message) { return {Code::internal, std::move(message)}; }
 inline Status cancelled(std::string message) { return {Code::cancelled, std::move(message)}; }
 inline Status deadline_exceeded(std::string message) { return {Code::deadline_exceeded, std::move(message)}; }
+inline Status resource_exhausted(std::string message) { return {Code::resource_exhausted, std::move(message)}; }
 
 /// A value, or the Status that says why there is none.
 template <class T>

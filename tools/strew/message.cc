@@ -99,6 +99,7 @@ int fail(const Status& status, std::string_view op_text) {
     case Code::io:
     case Code::cancelled:
     case Code::deadline_exceeded:
+    case Code::resource_exhausted:
       break;
   }
   report(status.message());

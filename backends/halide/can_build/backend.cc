@@ -73,7 +73,7 @@ class HalideBackend final : public Backend {
 }  // namespace
 
 const Backend* halide_backend() {
-  static const HalideBackend backend;
+  static const HalideBackend& backend = *new const HalideBackend;
   return &backend;
 }
 

@@ -36,7 +36,7 @@ class LlvmBackend final : public Backend {
 }  // namespace
 
 const Backend* llvm_backend() {
-  static const LlvmBackend backend;
+  static const LlvmBackend& backend = *new const LlvmBackend;
   return &backend;
 }
 

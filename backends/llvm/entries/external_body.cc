@@ -23,7 +23,7 @@ constexpr int64_t kPiece = 1 << 30;  // most iterations of a window loop in one 
 
 ExternalBody::ExternalBody(Frame& frame, const BodySignature& signature, const std::string& symbol)
     : f_(frame), e_(frame.e), signature_(signature), symbol_(symbol), extents_(frame.plan.window.size(), nullptr) {
-  static const SignatureBuffer list = {-1, 0, 32, false, {}};
+  static const auto& list = *new const SignatureBuffer{-1, 0, 32, false, {}};
   if (signature.listed) buffers_.push_back(&list);
   for (const auto* buffers : {&signature_.inputs, &signature_.results})
     for (const SignatureBuffer& buffer : *buffers) buffers_.push_back(&buffer);

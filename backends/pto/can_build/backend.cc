@@ -58,11 +58,11 @@ class NpuBackend final : public Backend {
 }  // namespace
 
 const Backend* npu_a3_backend() {
-  static const NpuBackend backend("npu-a3", pto::Chip::a3);
+  static const NpuBackend& backend = *new const NpuBackend("npu-a3", pto::Chip::a3);
   return &backend;
 }
 const Backend* npu_a5_backend() {
-  static const NpuBackend backend("npu-a5", pto::Chip::a5);
+  static const NpuBackend& backend = *new const NpuBackend("npu-a5", pto::Chip::a5);
   return &backend;
 }
 

@@ -83,7 +83,7 @@ strew_options strew_options_from_environment(void) {
 }
 
 strew_runtime* strew_runtime_process(void) {
-  static strew_runtime process{&Runtime::process(), nullptr};
+  static strew_runtime& process = *new strew_runtime{&Runtime::process(), nullptr};
   return &process;
 }
 

@@ -300,7 +300,7 @@ Status import_dequantize(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& elementwise_operators() {
-  static const std::vector<Operator> list = [] {
+  static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
         {"Cast", "", 6, kEveryLater, import_cast},
         {"CastLike", "", 15, kEveryLater, import_cast_like},
@@ -320,7 +320,7 @@ const std::vector<Operator>& elementwise_operators() {
     for (const Row& row : kUnary) all.push_back({row.op_type, "", row.min_opset, kEveryLater, import_unary});
     for (const Row& row : kBinary) all.push_back({row.op_type, "", row.min_opset, kEveryLater, import_binary});
     return all;
-  }();
+  }());
   return list;
 }
 

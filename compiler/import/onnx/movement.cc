@@ -209,7 +209,7 @@ Status import_slice(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& movement_operators() {
-  static const std::vector<Operator> list = {
+  static const auto& list = *new const std::vector<Operator>{
       {"Concat", "", 4, kEveryLater, import_concat},       {"Dropout", "", 7, kEveryLater, import_dropout},
       {"Expand", "", 8, kEveryLater, import_expand},       {"Flatten", "", 1, kEveryLater, import_flatten},
       {"Identity", "", 1, kEveryLater, import_identity},   {"Reshape", "", 1, kEveryLater, import_reshape},

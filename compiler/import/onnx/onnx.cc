@@ -410,7 +410,7 @@ Status import_graph(Graph& graph, int64_t opset) {
 }  // namespace
 
 const std::vector<Operator>& operators() {
-  static const std::vector<Operator> list = [] {
+  static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
         {"Constant", "", 1, kEveryLater, import_constant},
         {"Gather", "", 1, kEveryLater, import_gather, "", true},
@@ -424,7 +424,7 @@ const std::vector<Operator>& operators() {
     for (const auto* more : {&elementwise_operators(), &movement_operators(), &shape_operators()})
       all.insert(all.end(), more->begin(), more->end());
     return all;
-  }();
+  }());
   return list;
 }
 

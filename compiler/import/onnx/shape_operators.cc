@@ -134,7 +134,7 @@ Status import_reduce(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& shape_operators() {
-  static const std::vector<Operator> list = [] {
+  static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
         {"ConstantOfShape", "", 9, kEveryLater, import_constant_of_shape},
         {"CumSum", "", 11, kEveryLater, import_cum_sum},
@@ -146,7 +146,7 @@ const std::vector<Operator>& shape_operators() {
     };
     for (const Reduction& each : kReductions) all.push_back({each.op_type, "", 1, kEveryLater, import_reduce});
     return all;
-  }();
+  }());
   return list;
 }
 

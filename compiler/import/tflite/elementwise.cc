@@ -253,7 +253,7 @@ Status import_quantize(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& elementwise_operators() {
-  static const std::vector<Operator> list = [] {
+  static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
         {"ADD_N", Builtin::ADD_N, import_add_n},
         {"CAST", Builtin::CAST, import_cast},
@@ -274,7 +274,7 @@ const std::vector<Operator>& elementwise_operators() {
     for (const Row& row : kUnary) all.emplace_back(row.name, row.code, import_unary);
     for (const Row& row : kBinary) all.emplace_back(row.name, row.code, import_binary);
     return all;
-  }();
+  }());
   return list;
 }
 

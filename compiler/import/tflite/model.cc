@@ -222,7 +222,7 @@ Expected<Imported> import_aligned(std::string_view bytes, const std::string& pat
 
 const std::vector<Operator>& operators() {
   using B = schema::BuiltinOperator;
-  static const std::vector<Operator> list = [] {
+  static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
         {"GATHER", B::GATHER, import_gather, true},
         {"GATHER_ND", B::GATHER_ND, import_gather_nd, true},
@@ -241,7 +241,7 @@ const std::vector<Operator>& operators() {
     for (const auto* more : {&elementwise_operators(), &movement_operators(), &slice_operators(), &shape_operators()})
       all.insert(all.end(), more->begin(), more->end());
     return all;
-  }();
+  }());
   return list;
 }
 

@@ -171,7 +171,7 @@ Status import_pad(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& movement_operators() {
-  static const std::vector<Operator> list = {
+  static const auto& list = *new const std::vector<Operator>{
       {"BROADCAST_TO", Builtin::BROADCAST_TO, import_broadcast_to},
       {"CONCATENATION", Builtin::CONCATENATION, import_concatenation},
       {"EXPAND_DIMS", Builtin::EXPAND_DIMS, import_expand_dims},

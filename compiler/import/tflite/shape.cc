@@ -127,7 +127,7 @@ Status import_reduce(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& shape_operators() {
-  static const std::vector<Operator> list = [] {
+  static const auto& list = *new const std::vector<Operator>([] {
     std::vector<Operator> all = {
         {"CUMSUM", Builtin::CUMSUM, import_cumsum},    {"FILL", Builtin::FILL, import_fill},
         {"ONE_HOT", Builtin::ONE_HOT, import_one_hot}, {"RANGE", Builtin::RANGE, import_range},
@@ -136,7 +136,7 @@ const std::vector<Operator>& shape_operators() {
     };
     for (const Reduction& each : kReductions) all.emplace_back(each.name, each.code, import_reduce);
     return all;
-  }();
+  }());
   return list;
 }
 

@@ -225,7 +225,7 @@ Status import_unpack(Node& node) {
 }  // namespace
 
 const std::vector<Operator>& slice_operators() {
-  static const std::vector<Operator> list = {
+  static const auto& list = *new const std::vector<Operator>{
       {"SLICE", Builtin::SLICE, import_slice},       {"SPLIT", Builtin::SPLIT, import_split},
       {"SPLIT_V", Builtin::SPLIT_V, import_split_v}, {"STRIDED_SLICE", Builtin::STRIDED_SLICE, import_strided_slice},
       {"UNPACK", Builtin::UNPACK, import_unpack},
