@@ -60,11 +60,11 @@ Status check_headroom(std::string_view what, int64_t bytes, int mappings) {
   const size_t size = std::max(static_cast<size_t>(bytes), (static_cast<size_t>(mappings) + 1) * page);
   if (try_mapping(size, std::min(size, kWritable), mappings, page)) return {};
   if (are_mappings_short(mappings)) {
-    return unsupported(std::string(what) + ": out of memory mappings: " + std::to_string(mappings) +
-                       " more are needed, but the process has as many as it may have (sysctl vm.max_map_count)");
+    return resource_exhausted(std::string(what) + ": out of memory mappings: " + std::to_string(mappings) +
+                              " more are needed, but the process has as many as it may have (sysctl vm.max_map_count)");
   }
-  return unsupported(std::string(what) + ": out of memory: " + std::to_string(size >> 20) +
-                     " MiB more are needed, but the system refuses them (limits of the process: ulimit -v, ulimit -d)");
+  return resource_exhausted(std::string(what) + ": out of memory: " + std::to_string(size >> 20) +
+                            " MiB more are needed, but the system refuses them (limits of the process: ulimit -v, ulimit -d)");
 }
 
 }  // namespace strew::inline v0

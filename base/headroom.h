@@ -10,7 +10,7 @@
 
 namespace strew::inline v0 {
 
-/// Ok if the process may map `bytes` more now, in `mappings` more mappings; nothing is kept. Otherwise `unsupported`:
+/// Ok if the process may map `bytes` more now, in `mappings` more mappings; nothing is kept. Otherwise `resource_exhausted`:
 /// the message starts with `what` and names what is short, how much is needed and which limit may be the cause. Takes
 /// about 10 us.
 STREW_API Status check_headroom(std::string_view what, int64_t bytes, int mappings);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/options.h"
+#include "base/write_quietly.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -35,7 +36,7 @@ void write_to_stderr(LogLevel level, std::string_view line) {
   for (const char c : line) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
   text += '\n';
   for (size_t at = 0; at < text.size();) {
-    const ssize_t n = write(STDERR_FILENO, text.data() + at, text.size() - at);
+    const ssize_t n = write_quietly(STDERR_FILENO, text.data() + at, text.size() - at);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;  // the message is lost: there is no other place to report that
     at += static_cast<size_t>(n);

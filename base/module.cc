@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -39,9 +40,15 @@ std::string find_own_folder() {
 /// Never destroyed, because threads may open modules while the process ends.
 const std::string& own_folder = *new std::string(find_own_folder());
 
+std::atomic<void (*)()> registers_at_exit{nullptr};
+
 }  // namespace
 
 const std::string& module_folder() { return own_folder; }
+void after_modules_open(void (*registers)()) { registers_at_exit.store(registers, std::memory_order_release); }
+void register_for_exit_again() {
+  if (auto* const registers = registers_at_exit.load(std::memory_order_acquire)) registers();
+}
 
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version) {
   if (version == kModuleVersion) return {};
@@ -62,6 +69,7 @@ Expected<void*> open_module_symbol(const std::string& file, const char* symbol, 
     return unsupported(std::string(needed_for) + " needs " + path +
                        ", which could not be opened: " + (why ? why : "unknown reason"));
   }
+  register_for_exit_again();
   void* address = dlsym(handle, symbol);
   if (!address) return internal_error(path + " has no symbol " + symbol + ": it belongs to another version of strew");
   return address;

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <string>
 
+#include "strew/export.h"
 #include "strew/status.h"
 
 namespace strew::inline v0 {
@@ -25,6 +26,12 @@ const std::string& module_folder();
 
 /// Ok if `version`, that of the module `file`, is kModuleVersion. `needed_for` begins the message of a failure.
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version);
+
+/// From now on `registers` is called after every library that is opened, before anything in it is used: static objects of the library have
+/// registered their destructors then, and what has to run before those at exit() can be registered. One function per process.
+void after_modules_open(void (*registers)());
+/// Calls that function. A library also makes static objects where its code runs for the first time, so its users call this after such code.
+STREW_API void register_for_exit_again();
 
 /// The address of `symbol` in the library `file` of libstrew's own folder. `needed_for` begins the message of a
 /// failure.

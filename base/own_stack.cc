@@ -6,11 +6,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <string>
+
+#include "base/start_thread.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -44,6 +46,8 @@ Bounds bounds_of_thread() {
 Status run_caught(const std::function<Status()>& work) {
   try {
     return work();
+  } catch (const std::bad_alloc&) {
+    return resource_exhausted("out of memory");
   } catch (const std::exception& error) {
     return internal_error(std::string("an exception: ") + error.what());
   } catch (abi::__forced_unwind&) {
@@ -64,27 +68,15 @@ void* run_job(void* argument) {
   return nullptr;
 }
 
-/// While an object of this class lives, this thread is not cancelled, and blocks all signals but those that its own
-/// instructions cause.
-class Quiet {
+/// While an object of this class lives, this thread is not cancelled.
+class NotCancelled {
  public:
-  Quiet() {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&all, fault);
-    pthread_sigmask(SIG_SETMASK, &all, &signals_);
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
-  }
-  ~Quiet() {
-    pthread_setcancelstate(cancel_, nullptr);
-    accept_signals();
-  }
-  void accept_signals() { pthread_sigmask(SIG_SETMASK, &signals_, nullptr); }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_); }
+  ~NotCancelled() { pthread_setcancelstate(cancel_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
 
  private:
-  sigset_t signals_;
   int cancel_ = 0;
 };
 
@@ -97,11 +89,10 @@ Status run_on_thread(size_t bytes, const std::function<Status()>& work) {
   if (const int error = pthread_attr_init(&attributes); error != 0) return failed(error);
   int error = pthread_attr_setstacksize(&attributes, (bytes + page - 1) / page * page + 16 * page);
   Job job{work, {}};
-  Quiet quiet;  // the new thread inherits the signal mask
+  const NotCancelled whole;
   pthread_t thread{};
-  if (error == 0) error = pthread_create(&thread, &attributes, run_job, &job);
+  if (error == 0) error = start_thread(thread, &attributes, run_job, &job);
   pthread_attr_destroy(&attributes);
-  quiet.accept_signals();
   if (error != 0) return failed(error);
   pthread_join(thread, nullptr);
   return std::move(job.status);

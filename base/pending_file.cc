@@ -29,6 +29,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/write_quietly.h"
+
 namespace strew::inline v0 {
 
 /// A node of the list of temporary files. Nodes are reused and never freed, so a signal handler may walk the list at
@@ -228,7 +230,7 @@ void PendingFile::forget() {
 
 Status PendingFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    const ssize_t n = write_quietly(fd_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return failure(path_);
     bytes.remove_prefix(static_cast<size_t>(n));

@@ -16,6 +16,7 @@
 #include "backends/pipeline.h"
 #include "base/file.h"
 #include "base/machine.h"
+#include "base/start_thread.h"
 #include "library/header.h"
 #include "library/json_lines.h"
 #include "library/output_folder.h"
@@ -103,7 +104,7 @@ void compile_one(const LlvmModule& llvm, Job& job) {
   try {
     job.status = compile_objects(llvm, job);
   } catch (const std::bad_alloc&) {
-    job.status = unsupported("out of memory");
+    job.status = resource_exhausted("out of memory");
   }
   job.nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start).count();
 }
@@ -127,6 +128,7 @@ void compile_all(const LlvmModule& llvm, std::vector<Job>& jobs, const LibraryOp
   const size_t wanted = std::min<size_t>(missing.size(), static_cast<size_t>(options.jobs > 0 ? options.jobs : machine().cores));
   std::vector<std::thread> helpers;
   try {
+    const SignalsBlocked blocked;
     while (helpers.size() + 1 < wanted) helpers.emplace_back(work);
   } catch (const std::system_error&) {  // the system gives no more threads
   }

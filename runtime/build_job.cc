@@ -2,6 +2,7 @@
 #include "runtime/build_job.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "runtime/compile_threads.h"
@@ -31,10 +32,11 @@ std::shared_ptr<BuildJob> BuildJob::make(PreparedOp op, bool was_looked_for) {
 
 bool BuildJob::is_lost() const { return forks_ != CompileThreads::forks(); }
 
-std::optional<size_t> BuildJob::join(PendingKernel::Callback done, Deadline deadline) {
+std::optional<size_t> BuildJob::join(PendingKernel::Callback& done, Deadline deadline) {
   const std::lock_guard lock(mutex_);
   if (is_given_up_) return std::nullopt;
-  waiters_.push_back({std::move(done), deadline, std::nullopt});
+  waiters_.push_back({nullptr, deadline, std::nullopt});
+  waiters_.back().done = std::exchange(done, nullptr);
   ++waiting_;
   return waiters_.size() - 1;
 }
@@ -67,12 +69,12 @@ void BuildJob::cancel(size_t waiter) {
 
 /// Answers one waiter with a failure of its own. Releases the lock while the callback runs.
 void BuildJob::settle(Waiter& waiter, Status why, std::unique_lock<std::mutex>& lock) {
+  const Expected<Kernel> answer = why;  // may throw, so nothing has changed yet
   waiter.own.emplace(std::move(why));
   --waiting_;
   const PendingKernel::Callback done = std::exchange(waiter.done, nullptr);
   changed_.notify_all();
   if (!done) return;
-  const Expected<Kernel> answer = *waiter.own;
   lock.unlock();
   done(answer);
   lock.lock();
@@ -92,7 +94,7 @@ Status BuildJob::go_on() {
   return was_late ? too_late() : given_up();
 }
 
-void BuildJob::finish(Expected<Kernel> answer) {
+void BuildJob::finish(Expected<Kernel> answer) noexcept {
   {
     const std::lock_guard lock(mutex_);
     is_given_up_ = true;
@@ -107,12 +109,22 @@ void BuildJob::finish(Expected<Kernel> answer) {
 
 // ---- The waiters' handle (strew/pending_kernel.h) --------------------------------------------------------------------------------
 
+Status no_memory_for_kernel() {
+  return resource_exhausted(
+      "kernel: out of memory; it was not built, and nothing is remembered, so ask again when there is memory");
+}
+
 bool PendingKernel::ready() const { return job_ == nullptr || job_->ready(waiter_); }
 
 Expected<Kernel> PendingKernel::wait(Deadline until) const {
+  if (job_ == nullptr && waiter_ == kNoMemoryForJob) return no_memory_for_kernel();
   if (!failure_.ok()) return failure_;
   if (job_ == nullptr) return invalid_argument("pending kernel: an empty handle, expected one from Runtime::get_async");
-  return job_->wait(waiter_, until);
+  try {
+    return job_->wait(waiter_, until);
+  } catch (const std::bad_alloc&) {
+    return no_memory_for_kernel();
+  }
 }
 
 void PendingKernel::cancel() {

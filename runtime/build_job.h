@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -20,10 +21,13 @@ class BuildJob {
 
   const PreparedOp op;
   const bool was_looked_for;
+  /// The answer is a portable kernel, because the system refused memory for the other one: it is not remembered. Written and read by the
+  /// thread that builds.
+  bool lacked_memory = false;
 
   /// Adds one who waits, and returns the number for the functions below; nothing if the job has been given up, so that a new
-  /// one must be made.
-  std::optional<size_t> join(PendingKernel::Callback done, Deadline deadline);
+  /// one must be made. Takes `done` only if it adds it.
+  std::optional<size_t> join(PendingKernel::Callback& done, Deadline deadline);
   bool ready(size_t waiter) const;
   /// Until there is an answer, the waiter's deadline passes, or `until` does.
   Expected<Kernel> wait(size_t waiter, Deadline until);
@@ -32,7 +36,7 @@ class BuildJob {
   /// Ok as long as somebody waits; else the reason why the build is to stop. From then on nobody can join.
   Status go_on();
   /// Gives the answer to all who wait, and calls their callbacks.
-  void finish(Expected<Kernel> answer);
+  void finish(Expected<Kernel> answer) noexcept;
   /// Does nobody run this job, because it began in the process that forked this one?
   bool is_lost() const;
 
@@ -54,5 +58,10 @@ class BuildJob {
   bool is_given_up_ = false;
   std::optional<Expected<Kernel>> answer_;
 };
+
+/// The answer to a request for which there was no memory.
+Status no_memory_for_kernel();
+/// The number of a PendingKernel without a job whose answer that is.
+inline constexpr size_t kNoMemoryForJob = ~size_t{0};
 
 }  // namespace strew::inline v0

@@ -2,6 +2,7 @@
 // symbol during its build.
 #include "runtime/built_kernels.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -21,9 +22,12 @@ BuiltKernels::Built BuiltKernels::Place::take() const {
 
 std::shared_ptr<BuiltKernels::Place> BuiltKernels::place_of(const std::string& symbol) {
   const std::lock_guard lock(mutex_of_all);
-  std::shared_ptr<Place>& place = places_[symbol];
-  if (place == nullptr) place = std::make_shared<Place>();
-  return place;
+  if (const auto found = places_.find(symbol); found != places_.end()) return found->second;
+  if (places_.size() >= next_sweep_) {
+    sweep();
+    next_sweep_ = std::max(kFirstSweep, 2 * places_.size());
+  }
+  return places_.emplace(symbol, std::make_shared<Place>()).first->second;
 }
 
 Expected<BuiltKernels::Built> BuiltKernels::get(const std::string& symbol, const std::function<Expected<Built>()>& build) {
@@ -58,6 +62,11 @@ BuiltKernels::Built BuiltKernels::find(const std::string& symbol) {
   return building.owns_lock() ? place->take() : nullptr;
 }
 
+size_t BuiltKernels::places() const {
+  const std::lock_guard lock(mutex_of_all);
+  return places_.size();
+}
+
 void BuiltKernels::clear() {
   const std::lock_guard lock(mutex_of_all);
   places_.clear();
@@ -65,6 +74,11 @@ void BuiltKernels::clear() {
 
 void BuiltKernels::drop_unused() {
   const std::lock_guard lock(mutex_of_all);
+  sweep();
+}
+
+/// The caller holds the lock. What is freed here is memory alone: the kernels were destroyed when their last owner dropped them.
+void BuiltKernels::sweep() {
   std::erase_if(places_, [](const auto& each) {
     const std::shared_ptr<Place>& place = each.second;
     if (place.use_count() > 1) return false;          // somebody is building, or is about to

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -29,8 +30,9 @@ class BuiltKernels {
   Expected<Built> take(const std::string& symbol, const std::function<Expected<Built>()>& find);
   /// From now on requests build anew, also if handles refer to the kernels.
   void clear();
-  /// Forgets the symbols whose kernels are gone.
+  /// Forgets the symbols whose kernels are gone, which free their memory then.
   void drop_unused();
+  size_t places() const;                                                     ///< symbols that are remembered
   uint64_t count() const { return count_.load(std::memory_order_relaxed); }  ///< built so far
 
  private:
@@ -40,10 +42,13 @@ class BuiltKernels {
     Built take() const;
   };
   std::shared_ptr<Place> place_of(const std::string& symbol);
+  void sweep();
 
   static std::mutex mutex_of_all;  ///< guards the maps of all objects, so that fork() has one mutex to lock
   friend struct CacheForks;
   std::unordered_map<std::string, std::shared_ptr<Place>> places_;
+  size_t next_sweep_ = kFirstSweep;  ///< the number of places from which on those that are not used are looked for
+  static constexpr size_t kFirstSweep = 64;
   std::atomic<uint64_t> count_{0};
 };
 

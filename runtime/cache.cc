@@ -41,6 +41,12 @@ struct CacheForks {
   }
 };
 
+/// no_memory_for_kernel() for callbacks. It is made with the first cache: later there may be no memory for it.
+static const Expected<Kernel>& no_memory_answer() {
+  static const auto& answer = *new const Expected<Kernel>(no_memory_for_kernel());
+  return answer;
+}
+
 KernelCache::KernelCache(Build build, const Settings& settings)
     : build_(std::move(build)),
       capacity_(settings.capacity),
@@ -48,6 +54,7 @@ KernelCache::KernelCache(Build build, const Settings& settings)
       threads_(settings.compile_threads, settings.stack_bytes),
       background_(settings.compile_threads, settings.stack_bytes, settings.background_nice) {
   CacheForks::watch();
+  no_memory_answer();
 }
 
 Kernel KernelCache::find(Hash128 key) const {
@@ -61,56 +68,84 @@ Kernel KernelCache::find_compiled(Hash128 key) const {
   return kernel && kernel.state()->is_stand_in ? Kernel() : kernel;
 }
 
+/// A job that others can find, from then on to its end: whatever happens to the closure that is to run it, the job is answered and can no longer
+/// be found. Its answers exist before they are needed, which may be where there is no memory for them.
+struct KernelCache::Running {
+  Running(KernelCache& in, std::shared_ptr<BuildJob> given) : cache(in), job(std::move(given)) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() {
+    if (ran) return;
+    cache.end(*job);
+    job->finish(std::move(why));
+  }
+
+  KernelCache& cache;
+  const std::shared_ptr<BuildJob> job;
+  Status why = cancelled("kernel: the runtime was destroyed, or the process ends, before it was built");
+  Status no_memory = no_memory_for_kernel();
+  bool ran = false;
+};
+
 /// Waits for the job of this request, or begins one.
-KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline, bool was_looked_for,
-                                      CompileThreads* on) {
+KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback& done, Deadline deadline,
+                                      bool was_looked_for, CompileThreads* on) {
   const Hash128 key = op.key().hash;
   if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*op.op()));
-  std::shared_ptr<BuildJob> job;
+  std::shared_ptr<Running> running;  // destroyed after the lock has been released: it calls callbacks
   size_t waiter = 0;
-  {
-    const std::lock_guard lock(mutex_of_all);
-    misses_.fetch_add(1, std::memory_order_relaxed);
-    std::shared_ptr<BuildJob>& running = jobs_[key];
-    if (running != nullptr && !running->is_lost())
-      if (const auto joined = running->join(done, deadline)) return {running, *joined};
-    job = running = BuildJob::make(op, was_looked_for);
-    waiter = *job->join(std::move(done), deadline);
-  }
-  // If the threads drop the closure without running it, because they are stopped, the job must be answered all the same.
-  struct Answered {
-    explicit Answered(std::shared_ptr<BuildJob> given) : job(std::move(given)) {}
-    Answered(const Answered&) = delete;
-    Answered& operator=(const Answered&) = delete;
-    std::shared_ptr<BuildJob> job;
-    bool ran = false;
-    ~Answered() {
-      if (!ran) job->finish(cancelled("kernel: the runtime was destroyed, or the process ends, before it was built"));
+  try {
+    {
+      const std::lock_guard lock(mutex_of_all);
+      misses_.fetch_add(1, std::memory_order_relaxed);
+      if (const auto found = jobs_.find(key); found != jobs_.end() && !found->second->is_lost())
+        if (const auto joined = found->second->join(done, deadline)) return {found->second, *joined};
+      running = std::make_shared<Running>(*this, BuildJob::make(op, was_looked_for));
+      waiter = *running->job->join(done, deadline);
+      jobs_.insert_or_assign(key, running->job);
     }
-  };
-  const auto answered = std::make_shared<Answered>(job);
-  (on != nullptr ? *on : threads_).run([this, answered] {
-    answered->ran = true;
-    run(answered->job);
-  });
-  return {std::move(job), waiter};
+    (on != nullptr ? *on : threads_).run([this, running] {
+      running->ran = true;
+      run(*running);
+    });
+  } catch (...) {
+    if (running != nullptr) running->why = std::move(running->no_memory);
+    throw;
+  }
+  return {running->job, waiter};
+}
+
+/// The job can no longer be found. The caller must not hold the lock.
+void KernelCache::end(const BuildJob& job) {
+  std::shared_ptr<BuildJob> dropped;
+  const std::lock_guard lock(mutex_of_all);
+  const auto found = jobs_.find(job.op.key().hash);
+  if (found == jobs_.end() || found->second.get() != &job) return;
+  dropped = std::move(found->second);
+  jobs_.erase(found);
 }
 
 Expected<Kernel> KernelCache::get(const PreparedOp& op, Deadline deadline, bool was_looked_for) {
   if (Kernel kernel = find(op.key().hash)) return kernel;
-  const Ticket ticket = join(op, {}, deadline, was_looked_for);
+  PendingKernel::Callback nobody;
+  const Ticket ticket = join(op, nobody, deadline, was_looked_for);
   return ticket.job->wait(ticket.waiter, kNoDeadline);
 }
 
-PendingKernel KernelCache::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) {
-  if (Kernel kernel = find_compiled(op.key().hash)) {
-    const auto job = BuildJob::make(op);
-    const size_t waiter = *job->join(std::move(done), deadline);
-    job->finish(std::move(kernel));
-    return {job, waiter};
+PendingKernel KernelCache::get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) noexcept {
+  try {
+    if (Kernel kernel = find_compiled(op.key().hash)) {
+      const auto job = BuildJob::make(op);
+      const size_t waiter = *job->join(done, deadline);
+      job->finish(std::move(kernel));
+      return {job, waiter};
+    }
+    Ticket ticket = join(op, done, deadline, false);
+    return {std::move(ticket.job), ticket.waiter};
+  } catch (const std::bad_alloc&) {
+    if (done) done(no_memory_answer());  // not called yet
+    return {nullptr, kNoMemoryForJob};
   }
-  Ticket ticket = join(op, std::move(done), deadline, false);
-  return {std::move(ticket.job), ticket.waiter};
 }
 
 Expected<Kernel> KernelCache::build_now(BuildJob& job) {
@@ -126,16 +161,23 @@ Expected<Kernel> KernelCache::build_now(BuildJob& job) {
     STREW_TRY(job.go_on());
     return build_(job);
   } catch (const std::bad_alloc&) {
-    return unsupported("build: out of memory");
+    throw;
   } catch (const std::exception& e) {
     return internal_error(std::string("build: ") + e.what());
   }
 }
 
 /// On a compile thread: builds, remembers, and answers all who wait.
-void KernelCache::run(const std::shared_ptr<BuildJob>& job) {
+void KernelCache::run(Running& running) {
+  BuildJob& job = *running.job;
   const auto start = std::chrono::steady_clock::now();
-  Expected<Kernel> answer = build_now(*job);
+  Expected<Kernel> answer = Kernel();
+  try {
+    answer = build_now(job);
+    if (!answer.ok()) log_not_built(job.op, answer.status());
+  } catch (const std::bad_alloc&) {
+    answer = std::move(running.no_memory);
+  }
   const auto spent = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start);
   nanoseconds_.fetch_add(static_cast<uint64_t>(spent.count()), std::memory_order_relaxed);
   const Code code = answer.status().code();
@@ -143,18 +185,19 @@ void KernelCache::run(const std::shared_ptr<BuildJob>& job) {
     cancelled_.fetch_add(1, std::memory_order_relaxed);
   else if (!answer.ok())
     failed_.fetch_add(1, std::memory_order_relaxed);
-  if (!answer.ok()) log_not_built(job->op, answer.status());
   std::vector<Kernel> dropped;
-  {
+  if (answer.ok() && !job.lacked_memory) {
     const std::lock_guard lock(mutex_of_all);
     try {
-      if (answer.ok()) remember(job->op.key().hash, *answer, dropped);
+      remember(job.op.key().hash, *answer, dropped);
     } catch (const std::bad_alloc&) {
       // the kernel is returned but not remembered
     }
-    if (const auto found = jobs_.find(job->op.key().hash); found != jobs_.end() && found->second == job) jobs_.erase(found);
   }
-  job->finish(std::move(answer));
+  end(job);
+  job.finish(std::move(answer));
+  dropped.clear();
+  epochs::collect_some();
 }
 
 // ---- Capacity ---------------------------------------------------------------------------------------------------------------------
@@ -171,7 +214,7 @@ void KernelCache::remember(Hash128 key, const Kernel& kernel, std::vector<Kernel
     table_.insert(key, kernel);
   else
     discount(table_.exchange(key, kernel), dropped);
-  bytes_ += state.bytes();
+  bytes_ += state.bytes() + KernelTable::entry_bytes();
   if (users++ == 0) bytes_ += state.built->bytes;
   keep_capacity(dropped);
 }
@@ -179,7 +222,7 @@ void KernelCache::remember(Hash128 key, const Kernel& kernel, std::vector<Kernel
 /// The caller holds the lock.
 void KernelCache::discount(Kernel kernel, std::vector<Kernel>& dropped) {
   const Kernel::State& state = *kernel.state();
-  bytes_ -= state.bytes();
+  bytes_ -= state.bytes() + KernelTable::entry_bytes();
   if (const auto users = users_.find(state.built.get()); --users->second == 0) {
     bytes_ -= state.built->bytes;
     users_.erase(users);
@@ -188,12 +231,30 @@ void KernelCache::discount(Kernel kernel, std::vector<Kernel>& dropped) {
 }
 
 Kernel KernelCache::add(Hash128 key, const Kernel& kernel) {
+  Kernel known = kernel;
   std::vector<Kernel> dropped;
-  const std::lock_guard lock(mutex_of_all);
-  if (!kernel.state()->is_stand_in) misses_.fetch_add(1, std::memory_order_relaxed);  // of a stand-in, start() counts it
-  remember(key, kernel, dropped);
-  const Kernel* const present = table_.peek(key);
-  return present == nullptr ? kernel : *present;
+  {
+    const std::lock_guard lock(mutex_of_all);
+    if (!kernel.state()->is_stand_in) misses_.fetch_add(1, std::memory_order_relaxed);  // of a stand-in, start() counts it
+    remember(key, kernel, dropped);
+    if (const Kernel* const present = table_.peek(key)) known = *present;
+  }
+  dropped.clear();
+  epochs::collect_some();
+  return known;
+}
+
+void KernelCache::forget(Hash128 key, const Kernel::State* kernel) {
+  std::vector<Kernel> dropped;
+  {
+    const std::lock_guard lock(mutex_of_all);
+    const Kernel* const present = table_.peek(key);
+    if (present == nullptr || present->state().get() != kernel) return;
+    dropped.reserve(1);
+    discount(table_.remove(key), dropped);
+  }
+  dropped.clear();
+  epochs::collect_some();
 }
 
 /// Forgets kernels until an eighth of the capacity is free, so that the next insertions need not look. If handles refer to

@@ -40,15 +40,20 @@ class KernelCache {
 
   Kernel find(Hash128 key) const;
   const KernelTable& table() const { return table_; }
-  /// `was_looked_for`: see BuildJob.
+  /// `was_looked_for`: see BuildJob. May throw std::bad_alloc, and then nothing of the request is left.
   Expected<Kernel> get(const PreparedOp& op, Deadline deadline, bool was_looked_for);
   /// The compiled kernel: a stand-in is no answer.
-  PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline);
+  PendingKernel get_async(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline) noexcept;
   /// Remembers a kernel that was made without a build. Returns the kernel of the key from now on: this one, or the one of a thread that was
   /// faster.
   Kernel add(Hash128 key, const Kernel& kernel);
-  /// Begins a build of a kernel that is not in the disk cache, for which nobody waits, and which nobody can cancel, or joins one that runs. `done` is called with the answer.
-  void start(const PreparedOp& op, PendingKernel::Callback done) { join(op, std::move(done), kNoDeadline, true, &background_); }
+  /// Begins a build for which nobody waits, and which nobody can cancel, or joins one that runs. `done` is called with the answer. May throw
+  /// std::bad_alloc; `done` may have been called then.
+  void start(const PreparedOp& op, PendingKernel::Callback done, bool was_looked_for) {
+    join(op, done, kNoDeadline, was_looked_for, &background_);
+  }
+  /// Forgets the kernel of the key, if it is this one.
+  void forget(Hash128 key, const Kernel::State* kernel);
   /// For work that looks for a kernel on the caller's thread: fork() waits for it.
   CompileThreads& threads() { return threads_; }
   void set_capacity(int64_t bytes);
@@ -64,10 +69,13 @@ class KernelCache {
     size_t waiter;
   };
 
-  Ticket join(const PreparedOp& op, PendingKernel::Callback done, Deadline deadline, bool was_looked_for,
+  struct Running;
+
+  Ticket join(const PreparedOp& op, PendingKernel::Callback& done, Deadline deadline, bool was_looked_for,
               CompileThreads* on = nullptr);
-  void run(const std::shared_ptr<BuildJob>& job);
+  void run(Running& running);
   Expected<Kernel> build_now(BuildJob& job);
+  void end(const BuildJob& job);
   Kernel find_compiled(Hash128 key) const;
   void remember(Hash128 key, const Kernel& kernel, std::vector<Kernel>& dropped);
   void discount(Kernel kernel, std::vector<Kernel>& dropped);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <climits>
 #include <cstdlib>
 #include <utility>
@@ -13,24 +14,44 @@
 
 #include "base/fork_hooks.h"
 #include "base/log.h"
+#include "base/module.h"
+#include "base/start_thread.h"
 
 namespace strew::inline v0 {
 namespace {
 
-/// The pool whose job this thread runs, or to which it belongs.
-thread_local const CompileThreads* pool_of_thread = nullptr;
-thread_local bool belongs_to_pool = false;
+/// What this thread does for pools at the moment, the innermost first.
+thread_local constinit const CompileThreads::Frame* frames = nullptr;
+thread_local constinit const CompileThreads* own_pool = nullptr;  ///< the pool to which this thread belongs
+
+/// How many of the pool's running jobs are frames of this thread, which cannot wait for their end.
+int own_frames(const CompileThreads* pool) {
+  int count = 0;
+  for (const CompileThreads::Frame* frame = frames; frame != nullptr; frame = frame->outer) count += frame->pool == pool ? 1 : 0;
+  return count;
+}
+bool runs_job_of(const CompileThreads* pool) {
+  for (const CompileThreads::Frame* frame = frames; frame != nullptr; frame = frame->outer)
+    if (frame->pool == pool && frame->is_job) return true;
+  return false;
+}
 
 }  // namespace
 
 /// The process's pools, for fork() and for the end of the process. Never destroyed.
+///
+/// Whoever waits for a pool pins it and lets go of the mutex, because what it waits for may make and destroy runtimes.
 struct CompileForks {
-  std::mutex mutex;  // guards the list; held across fork(), so that the child finds it whole
+  std::mutex
+      mutex;  // guards the list, its pins, and the members up to `forks`; held across fork(), so that the child finds it whole
+  std::condition_variable unpinned;  // told when a pool has no pin left
   CompileThreads* first = nullptr;
-  bool waited = true;                      ///< the fork in progress found or made every pool quiet
-  bool child_works = true;                 ///< the value of works_after_fork()
-  uint64_t forks = 0;                      ///< between the first process that compiled and this one
-  std::atomic<bool> stops_at_exit{false};  ///< stop_all() is registered
+  bool waited = true;             ///< the fork in progress found or made every pool quiet
+  bool child_works = true;        ///< the value of works_after_fork()
+  uint64_t forks = 0;             ///< between the first process that compiled and this one
+  std::atomic<int> forking{0};    ///< forks in progress: no job begins. Set before a pool's mutex is taken, read under it
+  std::atomic<uint64_t> jobs{0};  ///< that have ended
+  std::atomic<bool> ends{false};  ///< exit() has begun, or the library is being unloaded
 
   static CompileForks& process() {
     static CompileForks* const made = new CompileForks;
@@ -39,34 +60,70 @@ struct CompileForks {
   CompileForks() {
     set_fork_hooks(ForkStage::compile_threads,
                    {[] { process().before(); }, [] { process().after_in_parent(); }, [] { process().after_in_child(); }});
+    // Handlers run in the reverse order of their registration. The first one stops the pools before what existed already is destroyed; the
+    // others before the static objects that libraries make when they are opened, and when their code runs for the first time.
+    std::atexit(stop_all);
+    after_modules_open([] { std::atexit(stop_all); });
+  }
+
+  /// After a job, whose libraries may have made static objects: often at first, then ever more seldom.
+  void after_job() {
+    constexpr uint64_t kAlways = 32;
+    const uint64_t number = jobs.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (number <= kAlways || std::has_single_bit(number)) std::atexit(stop_all);
   }
 
   void add(CompileThreads* pool) {
     const std::lock_guard lock(mutex);
+    pool->stops_ = ends.load();
     pool->next_ = first;
     first = pool;
   }
   void remove(CompileThreads* pool) {
-    const std::lock_guard lock(mutex);
+    std::unique_lock lock(mutex);
+    unpinned.wait(lock, [&] { return pool->pins_ == 0; });
     CompileThreads** link = &first;
     while (*link != pool) link = &(*link)->next_;
     *link = pool->next_;
   }
 
-  void before() {
-    mutex.lock();
-    waited = true;
-    const auto deadline = std::chrono::steady_clock::now() + CompileThreads::kForkPatience;
-    for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
-      std::unique_lock lock(pool->mutex_);
-      const int own = pool_of_thread == pool ? 1 : 0;  // a job that forks cannot wait for its own end
-      ++pool->watchers_;
-      waited &= pool->changed_.wait_until(lock, deadline, [&] { return pool->running_ <= own; });
-      --pool->watchers_;
-      lock.release();  // the mutex stays locked, so that no job begins
+  /// Calls wait(pool), without the lock, for a pool for which is_done() is false, until there is none or wait() returns false.
+  template <class IsDone, class Wait>
+  void wait_for_all(std::unique_lock<std::mutex>& lock, const IsDone& is_done, const Wait& wait) {
+    for (bool goes_on = true; goes_on;) {
+      CompileThreads* pool = first;
+      while (pool != nullptr && is_done(*pool)) pool = pool->next_;
+      if (pool == nullptr) return;
+      ++pool->pins_;
+      lock.unlock();
+      goes_on = wait(*pool);
+      lock.lock();
+      if (--pool->pins_ == 0) unpinned.notify_all();
     }
   }
+
+  void before() {
+    forking.fetch_add(1);
+    std::unique_lock lock(mutex);
+    const auto deadline = std::chrono::steady_clock::now() + CompileThreads::kForkPatience;
+    const auto is_quiet = [](CompileThreads& pool) {
+      const std::lock_guard one(pool.mutex_);
+      return pool.running_ <= own_frames(&pool);
+    };
+    bool all_quiet = true;
+    wait_for_all(lock, is_quiet, [&](CompileThreads& pool) {
+      std::unique_lock one(pool.mutex_);
+      ++pool.watchers_;
+      all_quiet = pool.changed_.wait_until(one, deadline, [&] { return pool.running_ <= own_frames(&pool); });
+      --pool.watchers_;
+      return all_quiet;
+    });
+    waited = all_quiet;
+    for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) pool->mutex_.lock();
+    static_cast<void>(lock.release());  // the mutexes stay locked, so that the child finds what they guard whole
+  }
   void after_in_parent() {
+    forking.fetch_sub(1);
     for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
       pool->mutex_.unlock();
       pool->changed_.notify_all();
@@ -76,30 +133,35 @@ struct CompileForks {
   void after_in_child() {
     child_works &= waited;
     ++forks;
+    forking = 0;
+    new (&unpinned) std::condition_variable;  // the old one may count waiters that do not exist here
     for (CompileThreads* pool = first; pool != nullptr; pool = pool->next_) {
       new (&pool->jobs_) std::deque<CompileThreads::Job>;  // the parent's; what they hold is left to the parent's copy
-      new (&pool->changed_) std::condition_variable;       // the old one may count waiters that do not exist here
+      new (&pool->changed_) std::condition_variable;
       new (&pool->finished_) std::vector<pthread_t>;
-      pool->running_ = pool_of_thread == pool ? 1 : 0;
-      pool->threads_ = pool_of_thread == pool && belongs_to_pool ? 1 : 0;
+      pool->running_ = own_frames(pool);
+      pool->threads_ = own_pool == pool ? 1 : 0;
       pool->idle_ = 0;
       pool->watchers_ = 0;
+      pool->pins_ = 0;
       pool->mutex_.unlock();
     }
     mutex.unlock();
   }
 
-  /// At exit and when the library is unloaded: no thread of ours runs code afterwards.
+  /// At exit and when the library is unloaded: no thread of ours runs code afterwards, except the one that ends the process.
   static void stop_all() {
-    const std::lock_guard lock(process().mutex);
-    for (CompileThreads* pool = process().first; pool != nullptr; pool = pool->next_) {
-      if (pool_of_thread != pool) pool->stop();  // a job that calls exit() cannot wait for itself
-    }
-  }
-  /// Called after a job: handlers run in the reverse order of their registration, and the libraries that the job opened have
-  /// registered theirs before.
-  void stop_at_exit() {
-    if (!stops_at_exit.exchange(true)) std::atexit(stop_all);
+    CompileForks& all = process();
+    std::unique_lock lock(all.mutex);
+    all.ends = true;
+    const auto is_stopped = [](CompileThreads& pool) {
+      const std::lock_guard one(pool.mutex_);
+      return pool.stops_ && pool.running_ <= own_frames(&pool) && pool.threads_ <= (own_pool == &pool ? 1 : 0);
+    };
+    all.wait_for_all(lock, is_stopped, [](CompileThreads& pool) {
+      pool.stop(own_frames(&pool));
+      return true;
+    });
   }
 };
 
@@ -110,19 +172,21 @@ CompileThreads::CompileThreads(int most, size_t stack_bytes, int nice)
 
 CompileThreads::~CompileThreads() {
   CompileForks::process().remove(this);
-  stop();
+  stop(0);
 }
 
-void CompileThreads::stop() {
+/// Waits for all jobs but the `own` ones, which this thread runs.
+void CompileThreads::stop(int own) {
+  std::deque<Job> dropped;
   std::unique_lock lock(mutex_);
   stops_ = true;
-  std::deque<Job> dropped = std::move(jobs_);
-  jobs_.clear();
+  dropped.swap(jobs_);
   changed_.notify_all();
   ++watchers_;
-  changed_.wait(lock, [&] { return threads_ == 0 && running_ == 0; });
+  changed_.wait(lock, [&] { return threads_ <= (own_pool == this ? 1 : 0) && running_ <= own; });
   --watchers_;
   join_finished();
+  lock.unlock();  // what the jobs hold may take the lock when it is destroyed
 }
 
 /// The caller holds the lock. The threads have left work(), or are about to.
@@ -134,33 +198,50 @@ void CompileThreads::join_finished() {
 bool CompileThreads::works_after_fork() { return CompileForks::process().child_works; }
 uint64_t CompileThreads::forks() { return CompileForks::process().forks; }
 
-CompileThreads::Here::Here(CompileThreads& pool) : pool_(pool) {
-  const std::lock_guard lock(pool_.mutex_);
-  ++pool_.running_;
-}
-CompileThreads::Here::~Here() {
-  const std::lock_guard lock(pool_.mutex_);
-  --pool_.running_;
-  if (pool_.watchers_ > 0) pool_.changed_.notify_all();  // not otherwise: it would wake threads that wait for jobs
+/// The caller holds the lock. A thread that already works for a pool goes on: the fork waits for it.
+void CompileThreads::wait_for_fork(std::unique_lock<std::mutex>& lock) {
+  if (frames != nullptr) return;
+  ++watchers_;
+  changed_.wait(lock, [] { return CompileForks::process().forking.load() == 0; });
+  --watchers_;
 }
 
-/// Runs the job on this thread.
-void CompileThreads::run_here(const Job& job) {
-  {
-    const std::lock_guard lock(mutex_);
-    ++running_;
-  }
-  const CompileThreads* const before = std::exchange(pool_of_thread, this);
-  job();
-  pool_of_thread = before;
-  CompileForks::process().stop_at_exit();
+/// Counts a job that begins on this thread; false if the process ends.
+bool CompileThreads::begin() {
+  std::unique_lock lock(mutex_);
+  wait_for_fork(lock);
+  if (stops_ && frames == nullptr) return false;
+  ++running_;
+  return true;
+}
+void CompileThreads::end() {
   const std::lock_guard lock(mutex_);
   --running_;
-  changed_.notify_all();
+  if (watchers_ > 0) changed_.notify_all();  // not otherwise: it would wake threads that wait for jobs
+}
+
+CompileThreads::Here::Here(CompileThreads& pool) : pool_(pool), frame_{&pool, false, frames}, began_(pool.begin()) {
+  if (began_) frames = &frame_;
+}
+CompileThreads::Here::~Here() {
+  if (!began_) return;
+  frames = frame_.outer;
+  pool_.end();
+}
+
+/// Runs the job on this thread. It is dropped if the process ends.
+void CompileThreads::run_here(const Job& job) {
+  if (!begin()) return;
+  const Frame frame{this, true, frames};
+  frames = &frame;
+  job();
+  CompileForks::process().after_job();
+  frames = frame.outer;
+  end();
 }
 
 void CompileThreads::run(Job job) {
-  if (pool_of_thread == this) return run_here(job);
+  if (runs_job_of(this)) return run_here(job);
   {
     const std::lock_guard lock(mutex_);
     if (stops_) return;
@@ -196,15 +277,14 @@ bool CompileThreads::start_thread() {
     static_cast<CompileThreads*>(pool)->work();
     return nullptr;
   };
-  const bool started = pthread_create(&thread, &attributes, body, this) == 0;
+  const bool started = strew::start_thread(thread, &attributes, body, this) == 0;
   pthread_attr_destroy(&attributes);
   threads_ += started;
   return started;
 }
 
 void CompileThreads::work() {
-  pool_of_thread = this;
-  belongs_to_pool = true;
+  own_pool = this;
   std::unique_lock lock(mutex_);
   while (!stops_) {
     if (jobs_.empty()) {
@@ -214,16 +294,23 @@ void CompileThreads::work() {
       if (!has_job) break;
       continue;
     }
+    if (CompileForks::process().forking.load() != 0) {
+      wait_for_fork(lock);
+      continue;
+    }
+    const Frame frame{this, true, nullptr};
     Job job = std::move(jobs_.front());
     jobs_.pop_front();
     ++running_;
     lock.unlock();
+    frames = &frame;
     job();
     job = nullptr;  // what it holds may take the lock when it is destroyed
-    CompileForks::process().stop_at_exit();
+    CompileForks::process().after_job();
+    frames = nullptr;
     lock.lock();
     --running_;
-    changed_.notify_all();
+    if (watchers_ > 0) changed_.notify_all();
   }
   --threads_;
   finished_.push_back(pthread_self());

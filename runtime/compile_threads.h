@@ -4,11 +4,13 @@
 // no such thread. If the system refuses to start a thread, the caller compiles.
 //
 // fork(): a fork waits until the jobs that run have finished, at most kForkPatience, so that the child does not inherit
-// locks of a code generator that nobody will release. The child starts threads of its own; jobs that had not begun
-// belong to the parent. After a fork that could not wait, works_after_fork() is false in the child, and jobs are refused.
+// locks of a code generator that nobody will release. Meanwhile no thread takes another job. The child starts threads of its own; jobs that
+// had not begun belong to the parent. After a fork that could not wait, works_after_fork() is false in the child, and jobs are refused.
 //
-// exit() and unloading the library wait for the jobs that run, so that none meets destroyed static objects. Tested by
-// tests/unit/compile_threads_test.cc.
+// exit() and unloading the library wait for the jobs that run, so that none meets destroyed static objects; from then on, jobs are dropped
+// and Here is refused. A thread that calls exit() or fork() from inside a job, or a Here, does not wait for itself. One case is left: an
+// exit() while the loader initialises libLLVM, or, in the first builds, while a pass of LLVM makes static objects: a millisecond or so. Tested by
+// tests/unit/compile_threads_test.cc and exit_test.cc.
 #pragma once
 
 #include <pthread.h>
@@ -42,17 +44,28 @@ class CompileThreads {
   /// (whose job may wait for the new one), the job runs here, before run() returns. A job must not throw.
   void run(Job job);
 
-  /// Marks work of a caller's own thread that takes locks which a child of fork() must not find locked: a fork waits for it, as for a job.
-  /// The work must be short, and must not fork or wait for jobs.
+  /// What this thread does for a pool: a job, or a Here. They nest, also across pools.
+  struct Frame {
+    const CompileThreads* pool;
+    bool is_job;
+    const Frame* outer;
+  };
+
+  /// Marks work of a caller's own thread that takes locks which a child of fork() must not find locked: a fork waits for it, as for a job,
+  /// and so does exit(). The work must be short, and must not wait for jobs. It is false after exit() has begun: then the work must
+  /// not be done.
   class Here {
    public:
     explicit Here(CompileThreads& pool);
     ~Here();
     Here(const Here&) = delete;
     Here& operator=(const Here&) = delete;
+    explicit operator bool() const { return began_; }
 
    private:
     CompileThreads& pool_;
+    const Frame frame_;
+    const bool began_;
   };
 
   /// False in a child of a fork that happened while a job was running.
@@ -67,7 +80,10 @@ class CompileThreads {
   bool start_thread();
   void join_finished();
   void work();
-  void stop();
+  void stop(int own);
+  bool begin();
+  void end();
+  void wait_for_fork(std::unique_lock<std::mutex>& lock);
   void run_here(const Job& job);
 
   const int most_;
@@ -79,10 +95,12 @@ class CompileThreads {
   int threads_ = 0;   ///< that exist
   int idle_ = 0;      ///< of them: waiting for a job
   int running_ = 0;   ///< jobs that run, on these threads or on a caller's
-  int watchers_ = 0;  ///< threads that wait until nothing runs
+  int watchers_ = 0;  ///< threads that wait until nothing runs, or until a fork is over
   bool stops_ = false;
   std::vector<pthread_t> finished_;  ///< threads that have ended and are to be joined
-  CompileThreads* next_ = nullptr;   ///< in the process's list, for fork()
+  // Guarded by the mutex of the process's list (CompileForks).
+  CompileThreads* next_ = nullptr;
+  int pins_ = 0;  ///< threads that wait for this pool without that mutex: it must stay in the list
 };
 
 }  // namespace strew::inline v0

@@ -4,7 +4,8 @@
 // Why that is safe: a writer unlinks the object, increments the epoch, and calls membarrier() before it looks at the
 // records. A reader whose store is not visible then executes its loads after the barrier, so it cannot find the object.
 // A reader that stored an old epoch is merely waited for. Where the kernel has no membarrier(), and under
-// ThreadSanitizer, which does not know it, readers execute a full fence instead.
+// ThreadSanitizer, which does not know it, readers execute a full fence instead. If membarrier() is refused later on, because the program
+// has put a filter of system calls in place (seccomp), nothing orders the readers that exist: then nothing is dropped any more.
 //
 // fork(): the child has one thread. The records of the others are given up there, since their readers are gone.
 #include "runtime/epoch.h"
@@ -46,7 +47,8 @@ struct Reclamation {
   std::vector<Retired> retired;
   std::atomic<EpochRecord*> records{nullptr};
   std::atomic<uint32_t> count{0};
-  bool has_barrier = false;
+  std::atomic<bool> has_barrier{false};  ///< readers rely on membarrier()
+  std::atomic<bool> keeps_all{false};    ///< membarrier() was refused while readers relied on it
   pthread_key_t at_thread_end{};
 
   Reclamation() {
@@ -78,9 +80,15 @@ struct Reclamation {
   }
 
   /// Orders the unlinking of objects before the reads of the records, and the loads of every reader after its store.
-  void barrier() const {
+  /// False if that cannot be done.
+  bool barrier() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (has_barrier) syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    if (keeps_all.load(std::memory_order_relaxed)) return false;
+    if (!has_barrier.load(std::memory_order_relaxed) || syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+      return true;
+    has_barrier = false;  // records that threads take from now on have a fence
+    keeps_all = true;
+    return false;
   }
   uint64_t oldest_reader() const {
     uint64_t oldest = std::numeric_limits<uint64_t>::max();
@@ -90,7 +98,7 @@ struct Reclamation {
   }
 };
 
-/// How many objects may wait before retire() looks whether they can be dropped: a look costs a microsecond or more.
+/// How many objects may wait before collect_some() looks whether they can be dropped: a look costs a microsecond or more.
 constexpr size_t kBatch = 32;
 
 }  // namespace
@@ -108,29 +116,35 @@ EpochRecord* attach() {
     record = new (std::nothrow) EpochRecord;
     if (record == nullptr) return nullptr;
     record->number = all.count.fetch_add(1, std::memory_order_relaxed);
-    record->needs_fence = !all.has_barrier;
     record->next = all.records.load(std::memory_order_relaxed);
     while (!all.records.compare_exchange_weak(record->next, record, std::memory_order_release)) {
     }
   }
+  record->needs_fence = !all.has_barrier.load(std::memory_order_relaxed);
   pthread_setspecific(all.at_thread_end, record);  // on failure the record stays taken, and a later thread makes its own
   return own = record;
 }
 
 void retire(std::shared_ptr<const void> object) noexcept {
   Reclamation& all = Reclamation::process();
-  size_t waiting = 0;
   try {
     const std::lock_guard lock(all.mutex);
     all.retired.emplace_back();  // may throw, so it comes first
     all.retired.back() = {current.fetch_add(1, std::memory_order_seq_cst), std::move(object)};
-    waiting = all.retired.size();
   } catch (const std::bad_alloc&) {
     // Readers may be using the object, so it must not be destroyed here: its last owner is a place that is never destroyed.
     alignas(std::shared_ptr<const void>) std::array<std::byte, sizeof object> never;
     new (never.data()) std::shared_ptr<const void>(std::move(object));
   }
-  if (waiting >= kBatch) collect();
+}
+
+void collect_some() {
+  Reclamation& all = Reclamation::process();
+  {
+    const std::lock_guard lock(all.mutex);
+    if (all.retired.size() < kBatch) return;
+  }
+  collect();
 }
 
 size_t collect() {
@@ -138,7 +152,7 @@ size_t collect() {
   std::vector<Retired> dropped;  // destroyed after the lock is released: the last owner of code takes the linker's lock
   const std::lock_guard lock(all.mutex);
   if (all.retired.empty()) return 0;
-  all.barrier();
+  if (!all.barrier()) return all.retired.size();
   const uint64_t oldest = all.oldest_reader();
   const auto is_kept = [&](const Retired& one) { return one.epoch >= oldest; };
   const auto kept = std::partition(all.retired.begin(), all.retired.end(), is_kept);

@@ -36,13 +36,15 @@ extern constinit thread_local EpochRecord* own [[gnu::tls_model("initial-exec")]
 inline EpochRecord* begin() {
   EpochRecord* const record = own != nullptr ? own : attach();
   if (record == nullptr || record->depth++ != 0) return record;
+  // Acquire: a reader that sees an epoch sees what was unlinked before it began. Otherwise a weakly ordered processor could load a pointer
+  // early, and the epoch, which says that the reader came too late for the object behind it, later.
   // The store must be visible before the loads that follow. Writers make it so with membarrier(), which acts as a fence on
   // all threads of the process; then the compiler's order is all that is needed here.
   if (record->needs_fence) {
-    record->epoch.store(current.load(std::memory_order_relaxed), std::memory_order_seq_cst);
+    record->epoch.store(current.load(std::memory_order_acquire), std::memory_order_seq_cst);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   } else {
-    record->epoch.store(current.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    record->epoch.store(current.load(std::memory_order_acquire), std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   return record;
@@ -51,11 +53,14 @@ inline void end(EpochRecord* record) {
   if (record != nullptr && --record->depth == 0) record->epoch.store(0, std::memory_order_release);
 }
 
-/// Drops `object` when no reader that began before this call is alive; at the latest when a later call finds it so.
-/// The caller has already made the object unreachable for new readers. Without memory to remember it, it is never dropped.
+/// Keeps `object` until collect() finds that no reader that began before this call is alive. It never drops anything itself, so it may be
+/// called with locks held: what is dropped may take the linker's lock, or call a program's functions. The caller has already made the object
+/// unreachable for new readers. Without memory to remember it, it is never dropped.
 void retire(std::shared_ptr<const void> object) noexcept;
-/// Drops all retired objects that no reader can hold. Returns how many are left.
+/// Drops all retired objects that no reader can hold. Returns how many are left. The caller holds no lock of strew's.
 size_t collect();
+/// collect(), if so many objects wait that it pays. Whoever has retired objects calls it after it has released its locks.
+void collect_some();
 
 }  // namespace epochs
 

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/memory_of.h"
+
 namespace strew::inline v0 {
 namespace {
 
@@ -32,6 +34,7 @@ std::shared_ptr<const strew_kernel> exact_descriptor(std::shared_ptr<const strew
   auto exact = std::make_shared<Exact>();
   exact->kernel = *general;
   exact->rules.assign(general->tensors, general->tensors + general->tensor_count);
+  exact->numbers.reserve(size_t{2} * general->tensor_count);
   exact->general = std::move(general);
   const std::vector<TensorSlot> slots = tensor_slots(op);
   for (size_t t = 0; t < exact->rules.size(); ++t) {
@@ -49,6 +52,17 @@ std::shared_ptr<const strew_kernel> exact_descriptor(std::shared_ptr<const strew
       [&](const strew_constraint& c) { return c.kind == STREW_NOT_EMPTY && exact->rules[c.tensor].dims[c.dim] == 0; });
   if (!is_open && !has_empty) exact->kernel.constraint_count = 0;
   return {exact, &exact->kernel};
+}
+
+int64_t exact_descriptor_bytes(const strew_kernel& exact) {
+  const size_t tensors = exact.tensor_count;
+  int64_t bytes = shared_bytes<Exact>() + block_bytes(tensors * sizeof(strew_tensor_rule)) +
+                  block_bytes(2 * tensors * sizeof(std::vector<int64_t>));
+  for (size_t t = 0; t < tensors; ++t) {
+    const strew_tensor_rule& rule = exact.tensors[t];
+    bytes += block_bytes(rule.rank * sizeof(int64_t)) * (rule.strides != nullptr ? 2 : 1);
+  }
+  return bytes;
 }
 
 }  // namespace strew::inline v0

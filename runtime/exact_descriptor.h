@@ -3,6 +3,7 @@
 // other extents than the op says, with the message that a kernel of its own would give. Tested by tests/unit/tiers_test.cc.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 #include "strew/abi.h"
@@ -12,5 +13,7 @@ namespace strew::inline v0 {
 
 /// `general`, whose tensors have the extents and strides that `op` says. It shares ownership of `general`.
 std::shared_ptr<const strew_kernel> exact_descriptor(std::shared_ptr<const strew_kernel> general, const VerifiedOp& op);
+/// The memory that such a descriptor takes besides `general`.
+int64_t exact_descriptor_bytes(const strew_kernel& exact);
 
 }  // namespace strew::inline v0

@@ -18,6 +18,7 @@
 #include "runtime/call/run_many.h"
 #include "runtime/exact_descriptor.h"
 #include "runtime/kernel_state.h"
+#include "runtime/memory_of.h"
 #include "runtime/record/recorder.h"
 #include "runtime/replay.h"
 #include "schedules/can_run.h"
@@ -65,15 +66,23 @@ std::shared_ptr<const strew_kernel> precompiled_descriptor(const Compiled& kerne
   return {std::move(out), descriptor};
 }
 
-/// The memory that the products of the pipeline's stages take, roughly: texts, bytes of the descriptor, and, of ops and plans,
-/// a guess.
+/// The memory that the products of the pipeline's stages take, roughly: texts, ops, bytes of the descriptor, and, of plans, a
+/// guess.
 int64_t size_of(const Compiled& kernel) {
-  constexpr size_t kOpAndPlan = 2048;
-  size_t bytes = kOpAndPlan + kernel.op_text.size() + kernel.identity_text.size() + kernel.why.size() + kernel.symbol.size() +
-                 kernel.descriptor.bytes.size() + kernel.artifact.object.size();
+  constexpr size_t kPlan = 3072;
+  const auto ops = memory_of(*kernel.op) + memory_of(*kernel.identity) + memory_of(*kernel.canonical);
+  size_t bytes = kPlan + static_cast<size_t>(ops) + kernel.op_text.size() + kernel.identity_text.size() + kernel.why.size() +
+                 kernel.symbol.size() + kernel.descriptor.bytes.size() + kernel.artifact.object.size();
   for (const PrecompiledKernel& each : kernel.artifact.precompiled) bytes += sizeof(PrecompiledKernel) + each.bytes;
   for (const Compiled& part : kernel.parts) bytes += static_cast<size_t>(size_of(part)) + sizeof(Compiled);
   return static_cast<int64_t>(bytes);
+}
+
+int64_t bytes_of(const Callable& callable) {
+  int64_t bytes = block_bytes(sizeof(Callable)) + block_bytes(callable.binder.bytes()) +
+                  block_bytes(callable.parts.capacity() * sizeof(callable.parts[0]));
+  for (const std::unique_ptr<const Callable>& part : callable.parts) bytes += bytes_of(*part);
+  return bytes;
 }
 
 void log_call(const Kernel::State& state, const char* what) {
@@ -102,7 +111,7 @@ void log_call(const Kernel::State& state, const char* what) {
     }
     return run_bound(*state, tensors, call, fault);
   } catch (const std::bad_alloc&) {
-    return unsupported("call: out of memory; what the results hold is not specified");
+    return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
 }
 
@@ -149,8 +158,10 @@ Expected<std::shared_ptr<BuiltKernel>> link_kernel(Compiled compiled) {
 }
 
 int64_t Kernel::State::bytes() const {
-  // The op's vectors and the callable's packed rules take about as much as the objects that hold them.
-  return 2 * static_cast<int64_t>(sizeof(State) + sizeof(Op) + sizeof(Callable));
+  constexpr size_t kPrepared = sizeof(VerifiedOp) + sizeof(KernelOptions) + sizeof(KernelKey) + 16;  // a shared object of these
+  const int64_t own = descriptor != built->descriptor ? exact_descriptor_bytes(*descriptor) : 0;
+  return shared_bytes<State>() + block_bytes(kPrepared) + memory_of(*op()) + memory_of(prepared.options()) + bytes_of(*callable) +
+         own;
 }
 
 Expected<std::shared_ptr<Kernel::State>> make_state(std::shared_ptr<const BuiltKernel> built, PreparedOp op, int threads,

@@ -7,17 +7,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/memory_of.h"
+
 namespace strew::inline v0 {
 namespace {
 
 constexpr size_t kFirstSlots = 64;
-const KernelTable::Entry kRemoved{};
+/// What the slot of a removed entry points to. Only its address counts; bytes are never destroyed, and threads may ask while the process exits.
+alignas(KernelTable::Entry) constinit const std::array<std::byte, sizeof(KernelTable::Entry)> removed_entry{};
+inline const KernelTable::Entry* removed() { return reinterpret_cast<const KernelTable::Entry*>(removed_entry.data()); }
 
 }  // namespace
 
 struct KernelTable::Slots {
   struct Slot {
-    std::atomic<const Entry*> entry{nullptr};  ///< null: empty; &kRemoved: its entry was removed
+    std::atomic<const Entry*> entry{nullptr};  ///< null: empty; removed(): its entry was removed
     Hash128 key;                               ///< valid if `entry` is not null
     std::shared_ptr<const Entry> owner;        ///< of `entry`; read and written by writers only
   };
@@ -66,7 +70,7 @@ const KernelTable::Entry* KernelTable::find(Hash128 key, const EpochRecord* reco
   const Slots* const slots = slots_.load(std::memory_order_acquire);
   const Entry* entry = nullptr;
   Slots::probe(slots->list, slots->mask, key, entry);
-  if (entry == nullptr || entry == &kRemoved) return nullptr;
+  if (entry == nullptr || entry == removed()) return nullptr;
   const uint32_t tick = tick_.load(std::memory_order_relaxed);
   if (entry->last_used.load(std::memory_order_relaxed) != tick) entry->last_used.store(tick, std::memory_order_relaxed);
   count_hit(*record);
@@ -94,7 +98,7 @@ void KernelTable::insert(Hash128 key, Kernel kernel) {
   Slots* slots = slots_.load(std::memory_order_relaxed);
   const Entry* found = nullptr;
   slots->probe(key, found);
-  if (found != nullptr && found != &kRemoved) return;
+  if (found != nullptr && found != removed()) return;
   std::shared_ptr<Entry> entry = make_entry(key, std::move(kernel));
   if (found == nullptr && 2 * (slots->used + 1) > slots->list.size()) {
     size_t count = kFirstSlots;
@@ -121,15 +125,15 @@ const Kernel* KernelTable::peek(Hash128 key) const {
   const Entry* found = nullptr;
   const Slots* const slots = slots_.load(std::memory_order_relaxed);
   Slots::probe(slots->list, slots->mask, key, found);
-  return found == nullptr || found == &kRemoved ? nullptr : &found->kernel;
+  return found == nullptr || found == removed() ? nullptr : &found->kernel;
 }
 
 Kernel KernelTable::remove(Hash128 key) {
   const Entry* found = nullptr;
   Slots::Slot& slot = slots_.load(std::memory_order_relaxed)->probe(key, found);
-  if (found == nullptr || found == &kRemoved) return {};
+  if (found == nullptr || found == removed()) return {};
   Kernel kernel = found->kernel;
-  slot.entry.store(&kRemoved, std::memory_order_seq_cst);
+  slot.entry.store(removed(), std::memory_order_seq_cst);
   epochs::retire(std::exchange(slot.owner, nullptr));
   --size_;
   return kernel;
@@ -138,7 +142,11 @@ Kernel KernelTable::remove(Hash128 key) {
 void KernelTable::clear() {
   for (Slots::Slot& slot : slots_.load(std::memory_order_relaxed)->list) slot.owner == nullptr ? Kernel{} : remove(slot.key);
   replace(kFirstSlots);
-  epochs::collect();
+}
+
+int64_t KernelTable::entry_bytes() {
+  constexpr int64_t kSlots = 3;  // an entry's share: a quarter to a half of the slots are used
+  return shared_bytes<Entry>() + kSlots * static_cast<int64_t>(sizeof(Slots::Slot));
 }
 
 std::vector<const KernelTable::Entry*> KernelTable::by_age() const {

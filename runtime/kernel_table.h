@@ -35,7 +35,7 @@ class KernelTable {
   const Entry* find(Hash128 key, const EpochRecord* record) const;
   uint64_t hits() const;
 
-  // For writers, under the caller's lock.
+  // For writers, under the caller's lock. Whoever has changed the table calls epochs::collect_some() after releasing it.
 
   /// Adds the kernel. If the key is present, nothing changes.
   void insert(Hash128 key, Kernel kernel);
@@ -47,6 +47,8 @@ class KernelTable {
   Kernel remove(Hash128 key);
   void clear();
   size_t size() const { return size_; }
+  /// The memory of an entry and its place, without the kernel.
+  static int64_t entry_bytes();
   /// All entries, the one that was not used for the longest time first.
   std::vector<const Entry*> by_age() const;
 

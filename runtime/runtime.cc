@@ -70,10 +70,10 @@ struct Runtime::Impl {
   CompileMode mode(const PreparedOp& op) const { return op.options().compile.value_or(compile); }
   KernelOptions options_of(const PreparedOp& op) const;
   Expected<Kernel> handle(Built built, const PreparedOp& op) const;
-  Expected<Kernel> at_once(const PreparedOp& op, bool& was_looked_for);
-  Expected<Kernel> find_or_make(const PreparedOp& op, bool& was_looked_for);
+  Expected<Kernel> at_once(const PreparedOp& op, Deadline deadline, bool& was_looked_for);
+  Expected<Kernel> find_or_make(const PreparedOp& op, Deadline deadline, bool& was_looked_for);
   Expected<Kernel> stand_in(const PreparedOp& op, Compiled planned) const;
-  void compile_for(const PreparedOp& op, const Kernel& stand_in);
+  void compile_for(const PreparedOp& op, const Kernel& stand_in, bool was_looked_for);
   Expected<Built> from_disk(Compiled& planned, IfMissing if_missing = IfMissing::as_mode_says);
   bool must_hit(const PreparedOp& op) const { return mode(op) == CompileMode::must_hit || disk.must_hit(); }
   Built general_from_disk(const PreparedOp& op);
@@ -150,22 +150,25 @@ Expected<Kernel> Runtime::Impl::handle(Built built, const PreparedOp& op) const 
 
 /// The answer to a request without a kernel, if nothing has to be compiled for it; else an empty handle. It fails only if the disk cache
 /// does: what else is wrong with the request, the job finds and tells.
-Expected<Kernel> Runtime::Impl::at_once(const PreparedOp& op, bool& was_looked_for) {
+Expected<Kernel> Runtime::Impl::at_once(const PreparedOp& op, Deadline deadline, bool& was_looked_for) {
   if (!CompileThreads::works_after_fork()) return Kernel();
   Kernel kernel;
   {
     const CompileThreads::Here here(cache.threads());
-    STREW_ASSIGN(kernel, find_or_make(op, was_looked_for));
+    if (!here) return cancelled("kernel: the process ends, so nothing is planned or built any more");
+    STREW_ASSIGN(kernel, find_or_make(op, deadline, was_looked_for));
   }
   if (!kernel) return kernel;
   const Kernel remembered = cache.add(op.key().hash, kernel);
-  if (kernel.state()->is_stand_in && remembered.state() == kernel.state()) compile_for(op, kernel);
+  if (kernel.state()->is_stand_in && remembered.state() == kernel.state()) compile_for(op, kernel, was_looked_for);
   return remembered;
 }
 
 /// A kernel of the request's family; or one that was built for another spelling of the op, or by another process; or, with
-/// CompileMode::background, a stand-in. An empty handle if there is none.
-Expected<Kernel> Runtime::Impl::find_or_make(const PreparedOp& op, bool& was_looked_for) {
+/// CompileMode::background, a stand-in. An empty handle if there is none. With a deadline, only what takes a bounded time is done here, on
+/// the caller's thread, which cannot be told to stop: the job looks into the folder of the disk cache, which may lie on a slow or hung
+/// file system, while the caller waits no longer than it wants to.
+Expected<Kernel> Runtime::Impl::find_or_make(const PreparedOp& op, Deadline deadline, bool& was_looked_for) {
   const auto unless_failed = [](Expected<Kernel> kernel) { return kernel.ok() ? *std::move(kernel) : Kernel(); };
   // A loaded kernel comes before one that others share, and only planning finds out whether there is one.
   const auto family = loaded.is_empty() ? families.note(op) : nullptr;
@@ -173,18 +176,21 @@ Expected<Kernel> Runtime::Impl::find_or_make(const PreparedOp& op, bool& was_loo
     generalised.fetch_add(1, std::memory_order_relaxed);
     return unless_failed(handle(std::move(built), op));
   }
-  if (mode(op) != CompileMode::background && disk.is_off()) return Kernel();
+  const bool reads_disk = !disk.is_off() && deadline == kNoDeadline;
+  if (mode(op) != CompileMode::background && !reads_disk) return Kernel();
+  if (std::chrono::steady_clock::now() >= deadline) return Kernel();  // the job says that it is too late
   return with_stack<Kernel>(kPlanningStack, [&]() -> Expected<Kernel> {
     if (op.options().target && !machine_can_run(*op.options().target).ok()) return Kernel();
     Expected<Compiled> planned = plan_kernel(op.op(), options_of(op));
     if (!planned.ok() || !planned->scheduled.ok() || !planned->chosen.ok()) return Kernel();
     if (planned->backend->interprets() || planned->backend->is_precompiled()) return Kernel();
     if (loaded.find(op.options(), *planned).descriptor != nullptr) return Kernel();
-    Expected<Built> taken = kernels.take(planned->symbol, [&] {
+    Expected<Built> taken = kernels.take(planned->symbol, [&]() -> Expected<Built> {
+      if (!reads_disk) return Built();
       was_looked_for = true;
       return from_disk(*planned);
     });
-    if ((!taken.ok() || *taken == nullptr) && must_hit(op))
+    if ((!taken.ok() || *taken == nullptr) && reads_disk && must_hit(op))
       if (Built general = general_from_disk(op)) taken = std::move(general);
     STREW_ASSIGN(Built built, std::move(taken));
     if (built != nullptr) return unless_failed(handle(std::move(built), op));
@@ -203,17 +209,24 @@ Expected<Kernel> Runtime::Impl::stand_in(const PreparedOp& op, Compiled planned)
   return Kernel(std::move(state));
 }
 
-/// Begins to build the kernel that takes the place of a stand-in.
-void Runtime::Impl::compile_for(const PreparedOp& op, const Kernel& stand_in) {
+/// Begins to build the kernel that takes the place of a stand-in. Where there is no memory for that, the stand-in is forgotten, so that the
+/// next request tries again; its handles stay portable.
+void Runtime::Impl::compile_for(const PreparedOp& op, const Kernel& stand_in, bool was_looked_for) {
   stand_ins.fetch_add(1, std::memory_order_relaxed);
-  cache.start(op, [state = std::weak_ptr<const Kernel::State>(stand_in.state())](const Expected<Kernel>& answer) {
+  const auto done = [this, key = op.key().hash,
+                     state = std::weak_ptr<const Kernel::State>(stand_in.state())](const Expected<Kernel>& answer) {
     const auto replaced = state.lock();
     if (replaced == nullptr) return;
-    if (answer.ok())
-      replaced->replace(answer->state());
-    else if (answer.status().code() != Code::cancelled && logs(LogLevel::warn))
+    if (answer.ok()) return replaced->replace(answer->state());
+    if (answer.status().code() == Code::resource_exhausted) cache.forget(key, replaced.get());
+    if (answer.status().code() != Code::cancelled && logs(LogLevel::warn))
       log(LogLevel::warn, replaced->built->compiled.symbol + " stays portable: " + answer.status().message());
-  });
+  };
+  try {
+    cache.start(op, done, was_looked_for);
+  } catch (const std::bad_alloc&) {
+    cache.forget(op.key().hash, stand_in.state().get());
+  }
 }
 
 // ---- On a compile thread ----------------------------------------------------------------------------------------------------------
@@ -275,12 +288,18 @@ Expected<BuiltKernels::Built> Runtime::Impl::compiled(Compiled planned, BuildJob
                          !disk.must_hit() && planned.backend != portable && !planned.backend->interprets();
   const VerifiedOp op = planned.op;
   Expected<Built> built = get_built(planned);
-  if (built.ok() || built.status().code() != Code::unsupported || !has_other) return built;
+  if (built.ok() || !has_other) return built;
+  // What lacked memory is tried again by the next request. Until then a portable kernel is better than none, but a stand-in is there already.
+  const bool lacked_memory = built.status().code() == Code::resource_exhausted;
+  if (lacked_memory ? mode(job.op) == CompileMode::background : built.status().code() != Code::unsupported) return built;
   STREW_ASSIGN(Compiled again, plan_kernel(op, options_of(job.op)));
   Expected<Compiled> instead = with_backend(std::move(again), *portable);
   if (!instead.ok()) return built;
   if (logs(LogLevel::warn)) log(LogLevel::warn, instead->symbol + " is a portable kernel, because: " + built.status().message());
-  return get_built(*instead);
+  Expected<Built> other = get_built(*instead);
+  if (!other.ok()) return lacked_memory ? built : other;
+  job.lacked_memory = lacked_memory;
+  return other;
 }
 
 /// The kernel that the request shares with others that differ in extents; an empty handle if that cannot be built.
@@ -293,11 +312,12 @@ Expected<Kernel> Runtime::Impl::make_of_family(ShapeFamilies::General& family, B
       made = compiled(std::move(planned), job, false);
     if (!made.ok()) {
       STREW_TRY(job.go_on());
+      if (made.status().code() == Code::resource_exhausted) return made.status();
       family.refuse();
       return Kernel();
     }
     built = *std::move(made);
-    family.set_built(built);
+    if (!job.lacked_memory) family.set_built(built);
   }
   if (logs(LogLevel::cache))
     log(LogLevel::cache, "shared: " + built->compiled.symbol + ", built for op " + built->compiled.op_text);
@@ -334,7 +354,7 @@ Expected<Kernel> Runtime::Impl::make(BuildJob& job) {
 Expected<Kernel> Runtime::Impl::get(const PreparedOp& op, Deadline deadline) {
   if (Kernel kernel = cache.find(op.key().hash)) return kernel;
   bool was_looked_for = false;
-  STREW_ASSIGN(Kernel kernel, at_once(op, was_looked_for));
+  STREW_ASSIGN(Kernel kernel, at_once(op, deadline, was_looked_for));
   return kernel ? Expected<Kernel>(std::move(kernel)) : cache.get(op, deadline, was_looked_for);
 }
 
@@ -343,12 +363,16 @@ Expected<Kernel> Runtime::Impl::get(const Op& op, const KernelOptions& options, 
     STREW_ASSIGN(const PreparedOp prepared, PreparedOp::of(op, options));
     return get(prepared, deadline);
   } catch (const std::bad_alloc&) {
-    return unsupported("build: out of memory");
+    return no_memory_for_kernel();
   }
 }
 
 Expected<Kernel> Runtime::get(const Op& op, const KernelOptions& options, Deadline deadline) {
-  if (Kernel kernel = impl_->cache.find(kernel_key(op, options).hash)) return kernel;
+  try {
+    if (Kernel kernel = impl_->cache.find(kernel_key(op, options).hash)) return kernel;
+  } catch (const std::bad_alloc&) {
+    return no_memory_for_kernel();
+  }
   return impl_->get(op, options, deadline);
 }
 
@@ -356,7 +380,7 @@ Expected<Kernel> Runtime::get(const PreparedOp& op, Deadline deadline) {
   try {
     return impl_->get(op, deadline);
   } catch (const std::bad_alloc&) {
-    return unsupported("build: out of memory");
+    return no_memory_for_kernel();
   }
 }
 
@@ -387,7 +411,7 @@ Expected<std::vector<CompiledKernel>> Runtime::load(std::span<const std::byte> f
     impl_->loaded.add(kernels);
     return out;
   } catch (const std::bad_alloc&) {
-    return unsupported("load: out of memory");
+    return resource_exhausted("load: out of memory");
   }
 }
 
@@ -403,7 +427,7 @@ Status Runtime::register_library(const strew_library& library) {
   try {
     return impl_->loaded.add(library);
   } catch (const std::bad_alloc&) {
-    return unsupported("library: out of memory");
+    return resource_exhausted("library: out of memory");
   }
 }
 

@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
 
+#include "runtime/compile_threads.h"
 #include "runtime/epoch.h"
 #include "runtime/kernel_state.h"
 
@@ -117,10 +119,27 @@ struct Site::Shapes {
 };
 
 struct Site::Owners {
-  std::mutex mutex;  // guards the members below and the writing of the labels
-  Shapes::Ways ways;
-  std::shared_ptr<const Shapes> shapes;
-  size_t next = 0;
+  struct Ways {
+    const uint64_t forks = CompileThreads::forks();
+    std::mutex mutex;  // guards the members below and the writing of the labels
+    Shapes::Ways ways;
+    std::shared_ptr<const Shapes> shapes;
+    size_t next = 0;
+  };
+  ~Owners() { delete ways.load(); }
+
+  /// A thread that this process does not have may have been changing the ways, and hold the lock, when the process was forked. They are left
+  /// as they are then, because calls may go on to find them, and the child begins with new ones.
+  Ways& current() {
+    Ways* found = ways.load(std::memory_order_acquire);
+    if (found->forks == CompileThreads::forks()) return *found;
+    auto fresh = std::make_unique<Ways>();
+    return ways.compare_exchange_strong(found, fresh.get(), std::memory_order_acq_rel) ? *fresh.release() : *found;
+  }
+
+  void put(Site& site, std::shared_ptr<const Way> way, const Way* instead_of);
+
+  std::atomic<Ways*> ways{new Ways};
 };
 
 Site::Site(Runtime& runtime) : runtime_(runtime), owners_(std::make_unique<Owners>()) {}
@@ -131,7 +150,7 @@ Status Site::run(const PreparedOp& op, std::span<const TensorView> tensors, stre
   if (reader.record() != nullptr) {
     const void* const wanted = op.data_.get();
     for (size_t i = 0; i < kWays; ++i) {
-      if (labels_[i].load(std::memory_order_relaxed) != wanted) continue;
+      if (labels_[i].load(std::memory_order_acquire) != wanted) continue;  // the way was stored before its label
       const Way* const way = ways_[i].load(std::memory_order_acquire);
       if (way->label != wanted) break;  // it is being replaced
       if (way->callable != nullptr) return way->callable->run(tensors, fault);
@@ -167,7 +186,11 @@ void Site::renew(const Way& way) {
 
 [[gnu::noinline]] Status Site::run_first(const PreparedOp& op, std::span<const TensorView> tensors, strew_fault* fault) {
   STREW_ASSIGN(const Kernel kernel, runtime_.get(op));
-  remember(std::make_shared<const Way>(op, kernel, false, 0));
+  try {
+    remember(std::make_shared<const Way>(op, kernel, false, 0));
+  } catch (const std::bad_alloc&) {
+    // the next call looks for the kernel again
+  }
   return kernel.run(tensors, fault);
 }
 
@@ -180,29 +203,35 @@ Status Site::run_new(Op op, const KernelOptions& options, std::span<const Tensor
     remember(std::make_shared<const Way>(prepared, kernel, true, variant));
     return {};
   } catch (const std::bad_alloc&) {
-    return unsupported("call: out of memory; what the results hold is not specified");
+    return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
 }
 
 /// `instead_of`: a way that it replaces, if that is still there; null: the oldest.
 void Site::remember(std::shared_ptr<const Way> way, const Way* instead_of) {
-  const std::lock_guard lock(owners_->mutex);
-  for (const std::shared_ptr<const Way>& other : owners_->ways)  // another thread may have been faster
+  owners_->put(*this, std::move(way), instead_of);
+  epochs::collect_some();
+}
+
+void Site::Owners::put(Site& site, std::shared_ptr<const Way> way, const Way* instead_of) {
+  Ways& own = current();
+  const std::lock_guard lock(own.mutex);
+  for (const std::shared_ptr<const Way>& other : own.ways)  // another thread may have been faster
     if (other != nullptr && other->kernel.state() == way->kernel.state() && other->label == way->label &&
         other->variant == way->variant)
       return;
-  size_t at = owners_->next % kWays;
+  size_t at = own.next % kWays;
   for (size_t i = 0; instead_of != nullptr && i < kWays; ++i)
-    if (owners_->ways[i].get() == instead_of) at = i;
-  Shapes::Ways ways = owners_->ways;
-  ways[at] = way;
-  auto shapes = std::make_shared<const Shapes>(ways);  // may throw, so nothing has changed yet
-  if (at == owners_->next % kWays) ++owners_->next;
-  ways_[at].store(way.get(), std::memory_order_seq_cst);
-  labels_[at].store(way->label, std::memory_order_release);
-  owners_->ways[at].swap(way);
-  shapes_.store(shapes.get(), std::memory_order_seq_cst);
-  owners_->shapes.swap(shapes);
+    if (own.ways[i].get() == instead_of) at = i;
+  Shapes::Ways next = own.ways;
+  next[at] = way;
+  auto shapes = std::make_shared<const Shapes>(next);  // may throw, so nothing has changed yet
+  if (at == own.next % kWays) ++own.next;
+  site.ways_[at].store(way.get(), std::memory_order_seq_cst);
+  site.labels_[at].store(way->label, std::memory_order_release);
+  own.ways[at].swap(way);
+  site.shapes_.store(shapes.get(), std::memory_order_seq_cst);
+  own.shapes.swap(shapes);
   if (shapes != nullptr) epochs::retire(std::move(shapes));
   if (way != nullptr) epochs::retire(std::move(way));
 }

@@ -21,6 +21,7 @@
 #endif
 
 #include "base/machine.h"
+#include "base/start_thread.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -213,6 +214,7 @@ double scale_of(int cores, const std::function<Loop(int)>& one) {
   std::vector<double> each(static_cast<size_t>(cores));
   std::atomic<int> ready{0};
   std::vector<std::thread> threads;
+  const SignalsBlocked blocked;
   for (int i = 0; i < cores; ++i) {
     threads.emplace_back([&, i] {
       ++ready;

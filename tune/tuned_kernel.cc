@@ -76,9 +76,13 @@ struct TunedKernel::State {
   std::atomic<const Kernel*> in_use{nullptr};
   std::atomic<bool> is_settled{false};
   std::atomic<uint32_t> every{1};  ///< one of so many calls is timed
+  // What stats() reads, without the mutex: a call that is being timed holds that for as long as it runs.
+  std::atomic<uint64_t> trials{0};
+  std::atomic<double> total_ns{0}, regret_ns{0}, ratio{1};
 
   void make_ready();
   void learn(bool is_trial, double nanoseconds, uint64_t shape, uint32_t calls);
+  void publish();
   void settle();
   void keep();
 };
@@ -132,6 +136,13 @@ void TunedKernel::State::keep() {
     log(LogLevel::warn, status.message() + "; what online tuning found is not kept");
 }
 
+void TunedKernel::State::publish() {
+  trials.store(search.trials(), std::memory_order_relaxed);
+  total_ns.store(search.total_ns(), std::memory_order_relaxed);
+  regret_ns.store(search.regret_ns(), std::memory_order_relaxed);
+  ratio.store(search.ratio(), std::memory_order_relaxed);
+}
+
 void TunedKernel::State::settle() {
   if (!search.is_settled() || is_settled.load(std::memory_order_relaxed)) return;
   keep();
@@ -151,6 +162,7 @@ void TunedKernel::State::learn(bool is_trial, double nanoseconds, uint64_t shape
     every.store(static_cast<uint32_t>(std::clamp(std::ceil(kClockNanoseconds / share), 1.0, 10'000.0)),
                 std::memory_order_relaxed);
   }
+  publish();
   settle();
 }
 
@@ -172,6 +184,7 @@ Expected<TunedKernel> TunedKernel::make(Runtime& runtime, const Op& op, const Ke
   state->kernels.push_back(std::make_unique<Kernel>(kernel));
   state->in_use = state->kernels[0].get();
   state->is_settled = state->search.is_settled();
+  state->publish();
   return TunedKernel(std::move(state));
 }
 
@@ -181,9 +194,8 @@ Status TunedKernel::run(std::span<const TensorView> tensors, strew_fault* fault)
 }
 
 TunedKernel::Stats TunedKernel::stats() const {
-  const std::lock_guard lock(state_->mutex);
-  return {state_->in_use.load(),     state_->is_settled.load(),  state_->search.trials(),
-          state_->search.total_ns(), state_->search.regret_ns(), state_->search.ratio()};
+  return {state_->in_use.load(),   state_->is_settled.load(), state_->trials.load(),
+          state_->total_ns.load(), state_->regret_ns.load(),  state_->ratio.load()};
 }
 
 Status TunedKernel::run_and_learn(std::span<const TensorView> tensors, strew_fault* fault) const {

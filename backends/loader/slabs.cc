@@ -44,8 +44,8 @@ Status refusal(const char* call, size_t bytes) {
     return unsupported("generated code: the system refuses executable memory (" + reason +
                        "); a security policy may forbid it, such as SELinux's execmem or systemd's MemoryDenyWriteExecute");
   }
-  return unsupported("out of memory for generated code: the system refuses " + std::to_string(bytes >> 10) + " KiB (" + reason +
-                     "); it may be a limit of the process: ulimit -v, ulimit -d, sysctl vm.max_map_count");
+  return resource_exhausted("out of memory for generated code: the system refuses " + std::to_string(bytes >> 10) + " KiB (" +
+                            reason + "); it may be a limit of the process: ulimit -v, ulimit -d, sysctl vm.max_map_count");
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ Expected<Buffer> Buffer::allocate(int64_t bytes) {
   STREW_TRY(check_memory(bytes));
   Buffer out;
   void* base = std::calloc(1, static_cast<size_t>(bytes + kAlignment));
-  if (base == nullptr) return invalid_argument("out of memory: a tensor needs " + std::to_string(bytes) + " bytes");
+  if (base == nullptr) return resource_exhausted("out of memory: a tensor needs " + std::to_string(bytes) + " bytes");
   out.owner_ = std::shared_ptr<const void>(base, [](const void* p) { std::free(const_cast<void*>(p)); });
   out.data_ = static_cast<std::byte*>(base) + (kAlignment - reinterpret_cast<uintptr_t>(base) % kAlignment) % kAlignment;
   out.size_ = bytes;

@@ -50,12 +50,13 @@ typedef struct strew_failure* strew_status;
 typedef enum strew_code {
   STREW_CODE_OK = 0,
   STREW_CODE_INVALID_ARGUMENT,  /* the caller's input is wrong */
-  STREW_CODE_UNSUPPORTED,       /* legal, but this backend, dtype or build cannot do it, or there is no memory */
+  STREW_CODE_UNSUPPORTED,       /* legal, but this backend, dtype or build cannot do it */
   STREW_CODE_OUT_OF_BOUNDS,     /* an index failed under policy `error`; nothing was written */
   STREW_CODE_IO,                /* a file could not be read or written */
   STREW_CODE_INTERNAL,          /* a bug in strew */
   STREW_CODE_CANCELLED,         /* the caller gave up what it had asked for */
   STREW_CODE_DEADLINE_EXCEEDED, /* there was no answer in the time that the caller allowed */
+  STREW_CODE_RESOURCE_EXHAUSTED, /* the system refused memory; nothing of it is remembered, so the same request may succeed later */
 } strew_code;
 
 STREW_API strew_code strew_status_code(strew_status status);

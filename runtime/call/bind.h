@@ -34,6 +34,7 @@ class Binder {
   /// PackedRules::bind_addresses(), where it may be called.
   bool takes_addresses() const { return is_fast() && rules_.takes_addresses(); }
   bool bind_addresses(void* const* data, const int64_t* dyn, Call& call) const { return rules_.bind_addresses(data, dyn, call); }
+  size_t bytes() const { return rules_.bytes(*kernel_); }  ///< the memory that it takes besides itself
 
  private:
   Binder(const strew_kernel& kernel, PackedRules rules)

@@ -49,7 +49,7 @@ Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) co
     use(call, {});
     return run_phases(*this, tensors, call, fault);
   } catch (const std::bad_alloc&) {
-    return unsupported("call: out of memory; what the results hold is not specified");
+    return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
 }
 
@@ -62,7 +62,7 @@ Status Callable::run(std::span<const TensorView> tensors, const CallOptions& opt
     use(call, options);
     return run_phases(*this, tensors, call, options.fault);
   } catch (const std::bad_alloc&) {
-    return unsupported("call: out of memory; what the results hold is not specified");
+    return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
 }
 
@@ -77,7 +77,7 @@ bool Callable::run_if_it_fits(std::span<const TensorView> tensors, strew_fault* 
       status = run_phases(*this, tensors, call, fault);
     }
   } catch (const std::bad_alloc&) {
-    status = unsupported("call: out of memory; what the results hold is not specified");
+    status = resource_exhausted("call: out of memory; what the results hold is not specified");
   }
   return true;
 }

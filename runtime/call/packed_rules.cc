@@ -236,6 +236,13 @@ Expected<PackedRules> PackedRules::make(const strew_kernel& kernel) {
   return made;
 }
 
+size_t PackedRules::bytes(const strew_kernel& kernel) const {
+  if (lines_ == nullptr) return 0;
+  const size_t terms = kCovers + size_t{2} * kernel.cover_count;
+  const size_t known = known_ != nullptr ? kernel.symbol_count * sizeof(int64_t) : 0;
+  return ((terms_at_ + terms * sizeof(Term)) / sizeof(Line) + 1) * sizeof(Line) + known;
+}
+
 inline const PackedRules::Slot* PackedRules::slots() const { return reinterpret_cast<const Slot*>(lines_.get()); }
 
 inline const PackedRules::Term* PackedRules::terms() const {

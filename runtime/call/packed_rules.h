@@ -40,6 +40,9 @@ class PackedRules {
   /// outlive the call. Returns false, and leaves the decision to bind(), if an address is null or a symbol negative.
   bool bind_addresses(void* const* data, const int64_t* dyn, Call& call) const;
 
+  /// The memory behind the rules of `kernel`, from which they were made.
+  size_t bytes(const strew_kernel& kernel) const;
+
  private:
   struct Slot;
   struct Term;

@@ -244,7 +244,7 @@ Status run_many(const Callable& callable, std::span<const TensorView> shapes, st
     }
     return run_batch(batch, options);
   } catch (const std::bad_alloc&) {
-    return unsupported("call: out of memory; what the results hold is not specified");
+    return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
 }
 
@@ -269,7 +269,7 @@ Status check_batch(std::span<const BatchCall> calls, const CallOptions& options)
     if (!overlap) return {};
     return overlap_error(*overlap, calls[overlap->write.call].callable->kernel, calls[overlap->other.call].callable->kernel);
   } catch (const std::bad_alloc&) {
-    return unsupported("call: out of memory; nothing was written");
+    return resource_exhausted("call: out of memory; nothing was written");
   }
 }
 
@@ -300,7 +300,7 @@ Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
       if (const Status status = calls[c].callable->run(calls[c].tensors, options); !status.ok()) return in_call(c, status);
     return {};
   } catch (const std::bad_alloc&) {
-    return unsupported("call: out of memory; what the results hold is not specified");
+    return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
 }
 

@@ -1,10 +1,10 @@
 // Scratch: memory that the calls of one kernel borrow. It is allocated by the first call that needs it and kept as long as the kernel.
+// In the child of a fork that happened while another thread lent or took back a block, calls allocate blocks of their own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <vector>
 
 namespace strew::inline v0 {
 
@@ -40,10 +40,13 @@ class Scratch {
   Loan borrow(int64_t bytes);
 
  private:
-  void give(Block block);
+  friend struct ScratchLock;  // tests/unit/scratch_test.cc
+  struct Free;
+  void give(Block block) noexcept;
+  bool lock();
 
-  std::mutex mutex_;  // guards blocks_
-  std::vector<Block> blocks_;
+  std::atomic<bool> locked_{false};  // guards free_
+  Free* free_ = nullptr;  ///< blocks that are not lent, a list through their first bytes: giving one back allocates nothing
 };
 
 }  // namespace strew::inline v0

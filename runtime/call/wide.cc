@@ -107,7 +107,8 @@ Status run_wide(const Callable& callable, std::span<const TensorView> tensors, c
   const int64_t count = elements(tensors[0]), bytes = wide_scratch_bytes(kernel, count);
   const Scratch::Loan scratch = callable.scratch.borrow(bytes);
   if (!scratch)
-    return unsupported("accumulate wide: no memory for " + std::to_string(bytes) + " bytes of scratch; use accumulate native");
+    return resource_exhausted("accumulate wide: no memory for " + std::to_string(bytes) +
+                              " bytes of scratch; use accumulate native");
 
   static constexpr int64_t kNone = 0;
   const TensorView nowhere{nullptr, DType::i32, 1, &kNone, nullptr};

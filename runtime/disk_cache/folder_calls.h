@@ -33,6 +33,8 @@ class FolderCalls {
   virtual uid_t user();   ///< whose rights the process has
 
   static FolderCalls& system();
+  /// From now on, system() is `calls`, which lives as long as anything uses it; null: the calls themselves. For tests of runtimes.
+  static void replace_system(FolderCalls* calls);
 };
 
 /// A descriptor that is closed at the end.

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/options.h"
+#include "base/write_quietly.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -74,7 +75,7 @@ Status append_wisdom(const std::string& path, std::span<const WisdomRecord> reco
   std::string text = ends_in_line_break(file.get()) ? "" : "\n";
   for (const WisdomRecord& record : records) text += print(record);
   for (size_t written = 0; written < text.size();) {
-    const ssize_t n = write(file.get(), text.data() + written, text.size() - written);
+    const ssize_t n = write_quietly(file.get(), text.data() + written, text.size() - written);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return io_error(path, "append");
     written += static_cast<size_t>(n);

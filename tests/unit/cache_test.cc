@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compiler/op/combiner.h"
+#include "runtime/built_kernels.h"
 #include "runtime/kernel_state.h"
 #include "schedules/knobs.h"
 #include "strew/text.h"
@@ -106,16 +107,31 @@ TEST(Cache, AnExceptionIsAFailureNotADeadlock) {
   turn = 1;
   const auto starved = cache.get(prepared(6), kNoDeadline, false);
   ASSERT_FALSE(starved.ok());
-  EXPECT_EQ(starved.status().code(), Code::unsupported);
-  EXPECT_EQ(starved.status().message(), "build: out of memory");
+  EXPECT_EQ(starved.status().code(), Code::resource_exhausted);
+  EXPECT_EQ(starved.status().message(),
+            "kernel: out of memory; it was not built, and nothing is remembered, so ask again when there is memory");
   turn = 2;
   EXPECT_TRUE(cache.get(prepared(6), kNoDeadline, false).ok());
+}
+
+TEST(BuiltKernels, ForgetSymbolsWhoseKernelsAreGone) {
+  BuiltKernels kernels;
+  const auto kept = any_kernel().state()->built;
+  for (int i = 0; i < 10'000; ++i) {
+    const auto built = kernels.get("symbol_" + std::to_string(i), [&]() -> Expected<BuiltKernels::Built> {
+      return i < 100 ? kept : std::make_shared<const BuiltKernel>(kept->compiled);
+    });
+    ASSERT_TRUE(built.ok());
+  }
+  EXPECT_GE(kernels.places(), 100u);
+  EXPECT_LE(kernels.places(), 400u);
+  EXPECT_EQ(kernels.find("symbol_7"), kept);
 }
 
 /// The memory that the cache counts for one kernel of small_op.
 int64_t bytes_of_one() {
   const Kernel kernel = any_kernel();
-  return kernel.state()->bytes() + kernel.state()->built->bytes;
+  return kernel.state()->bytes() + kernel.state()->built->bytes + KernelTable::entry_bytes();
 }
 
 TEST(Cache, ForgetsTheLeastRecentlyUsedBeyondItsCapacity) {

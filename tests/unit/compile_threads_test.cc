@@ -125,5 +125,61 @@ TEST(CompileThreads, AForkWaitsForJobsAndTheChildRunsItsOwn) {
   ran.get_future().wait();
 }
 
+TEST(CompileThreads, AForkWaitsForTheRunningJobNotForTheQueue) {
+  CompileThreads threads(2, kStack);
+  std::atomic<int> done{0};
+  std::promise<void> began;
+  constexpr int kJobs = 200;
+  for (int i = 0; i < kJobs; ++i)
+    threads.run([&, i] {
+      if (i == 0) began.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      ++done;
+    });
+  began.get_future().wait();
+  const pid_t child = fork();
+  if (child == 0) _exit(CompileThreads::works_after_fork() ? 0 : 1);
+  EXPECT_LT(done, kJobs / 2);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  while (done < kJobs) std::this_thread::yield();  // the parent goes on
+}
+
+TEST(CompileThreads, AJobMayForkAndDestroyOthersMeanwhile) {
+  CompileThreads threads(2, kStack);
+  auto other = std::make_unique<CompileThreads>(1, kStack);
+  std::promise<void> began;
+  std::promise<int> answer;
+  threads.run([&] {  // a fork waits for this job, which changes the list of pools
+    began.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    other = nullptr;
+    const CompileThreads another(1, kStack);
+  });
+  began.get_future().wait();
+  threads.run([&] {
+    const pid_t child = fork();
+    if (child == 0) _exit(CompileThreads::works_after_fork() ? 0 : 1);
+    int status = 0;
+    waitpid(child, &status, 0);
+    answer.set_value(status);
+  });
+  EXPECT_EQ(answer.get_future().get(), 0);
+}
+
+TEST(CompileThreads, AForkFromInsideHereDoesNotWaitForItself) {
+  CompileThreads threads(1, kStack);
+  const CompileThreads::Here here(threads);
+  ASSERT_TRUE(here);
+  const pid_t child = fork();
+  if (child == 0) _exit(CompileThreads::works_after_fork() ? 0 : 1);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
 }  // namespace
 }  // namespace strew

@@ -8,15 +8,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "runtime/disk_cache/disk_cache.h"
 #include "runtime/disk_cache/prune.h"
+#include "strew/runtime.h"
 #include "tests/support/cache_folder.h"
 #include "tests/support/log_lines.h"
+#include "tests/support/ops.h"
 
 namespace strew {
 namespace {
@@ -96,6 +101,44 @@ TEST_F(DiskCacheFaults, AnyCallOfAWriteFails) {
       expect_only({kNew.file_name()});
       fs::remove(folder_.path(kNew.file_name()));
       LogLines::clear();
+    }
+  }
+}
+
+/// The calls of a file system that has stopped to answer.
+class HungCalls : public FolderCalls {
+ public:
+  std::atomic<bool> hangs{false};
+  int open(int folder, const char* name, int flags, mode_t mode) override {
+    while (hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return FolderCalls::open(folder, name, flags, mode);
+  }
+};
+
+TEST_F(DiskCacheFaults, ADeadlineHoldsForAFileSystemThatHangs) {
+  static HungCalls& calls = *new HungCalls;
+  FolderCalls::replace_system(&calls);
+  Options options;
+  options.cache_dir = folder_.path();
+  {
+    Runtime runtime(options);
+    FolderCalls::replace_system(nullptr);
+    for (const CompileMode mode : {CompileMode::blocking, CompileMode::background}) {
+      KernelOptions wanted;
+      wanted.compile = mode;
+      const Op op = test::op_of(
+          "strew1.scatter(operand=f32[9,4] indices=i32[3] updates=f32[3,4] update_window_dims=[1] inserted_window_dims=[0] "
+          "scatter_dims_to_operand_dims=[0] index_vector_dim=1)");
+      calls.hangs = true;
+      const auto begin = std::chrono::steady_clock::now();
+      const auto kernel = runtime.get(op, wanted, begin + std::chrono::milliseconds(50));
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+      calls.hangs = false;
+      if (mode == CompileMode::background)
+        EXPECT_TRUE(kernel.ok() && kernel->is_stand_in());
+      else
+        EXPECT_EQ(kernel.status().code(), Code::deadline_exceeded);
+      runtime.clear();
     }
   }
 }

@@ -10,10 +10,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <new>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "strew/runtime.h"
@@ -54,7 +56,7 @@ TEST(Headroom, ThereIsSomeNow) {
 
 TEST(Headroom, NamesWhatIsShort) {
   const Status status = check_headroom("a test", int64_t{1} << 60, 4);
-  EXPECT_EQ(status.code(), Code::unsupported);
+  EXPECT_EQ(status.code(), Code::resource_exhausted);
   EXPECT_EQ(status.message(),
             "a test: out of memory: 1099511627776 MiB more are needed, but the system refuses them (limits of the "
             "process: ulimit -v, ulimit -d)");
@@ -207,6 +209,74 @@ TEST(Headroom, AFailedAllocationInsideLlvmIsAStatus) {
   }
   EXPECT_GT(refused, 50);
   EXPECT_GT(built, 0);
+}
+
+// Each allocation of a request fails once. Whichever it is, the request is answered, and the next one is built: no job is left that nobody runs.
+TEST(Headroom, AFailedAllocationInARequestLeavesNothingBehind) {
+  KernelOptions options;
+  options.backend = BackendChoice::reference;
+  options.threads = 1;
+  const auto soon = [] { return std::chrono::steady_clock::now() + std::chrono::seconds(20); };
+  instead = [] { throw std::bad_alloc(); };
+  Runtime runtime;
+  ASSERT_TRUE(runtime.get(op_of_rows(50), options).ok());
+  int starved = 0, calls = 0;
+  bool goes_on = true;
+  for (int64_t n = 0; n < 5000 && goes_on; ++n) {
+    const Op op = op_of_rows(100 + n);
+    const auto prepared = PreparedOp::of(op, options);
+    std::atomic<int> told{0};
+    PendingKernel::Callback done = [&](const Expected<Kernel>&) { ++told; };
+    allocations_left = n;
+    Status status;
+    if (n % 2 == 0) {
+      status = runtime.get(op, options, soon()).status();
+    } else {
+      const PendingKernel pending = runtime.get_async(*prepared, std::move(done), soon());
+      status = pending.wait().status();
+      ++calls;
+    }
+    goes_on = allocations_left < 0;
+    allocations_left = -1;
+    if (!status.ok()) {
+      ++starved;
+      EXPECT_EQ(status.code(), Code::resource_exhausted) << n << ": " << status.message();
+    }
+    const auto again = runtime.get(*prepared, soon());
+    ASSERT_TRUE(again.ok()) << n << ": " << again.status().message();
+    const auto limit = soon();
+    while (n % 2 == 1 && told == 0 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+    EXPECT_EQ(told, n % 2) << n;
+  }
+  EXPECT_FALSE(goes_on);
+  EXPECT_GT(starved, 50);
+  EXPECT_GT(calls, 50);
+}
+
+// The next request has another try: a portable kernel that answered for want of memory is not remembered.
+TEST(Headroom, WhatLackedMemoryIsTriedAgain) {
+  for (const CompileMode mode : {CompileMode::blocking, CompileMode::background}) {
+    const Outcome outcome = in_child([&] {
+      Options settings;
+      settings.compile = mode;
+      Runtime runtime(settings);
+      std::string message = build_many(runtime, 1);
+      const Op op = op_of_rows(7);
+      limit_address_space(int64_t{8} << 20);
+      const auto first = runtime.get(op);
+      for (int turn = 0; turn < 2000 && runtime.stats().failed == 0 && mode == CompileMode::background; ++turn) usleep(1000);
+      message += first.ok() ? std::string(first->backend()) : first.status().message();
+      allow_everything();
+      auto second = runtime.get(op);
+      for (int turn = 0; turn < 2000 && second.ok() && second->backend() != "llvm"; ++turn) {
+        usleep(1000);
+        second = runtime.get(op);
+      }
+      return message + "|" + (second.ok() ? std::string(second->backend()) : second.status().message());
+    });
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.message, "portable|llvm") << static_cast<int>(mode);
+  }
 }
 
 // A call of a dynamic op with new dims, and one whose index is out of bounds, allocate; so does wide accumulation.

@@ -5,6 +5,15 @@
 
 #include <cstring>
 
+namespace strew::inline v0 {
+
+/// What a forked child finds if a thread that it does not have held the lock.
+struct ScratchLock {
+  static bool take(Scratch& scratch) { return scratch.lock(); }
+};
+
+}  // namespace strew::inline v0
+
 namespace strew {
 namespace {
 
@@ -38,6 +47,29 @@ TEST(Scratch, GrowsAndServesHugeBlocks) {
     ASSERT_TRUE(loan) << bytes;
     loan.data()[0] = loan.data()[bytes - 1] = 1;
   }
+}
+
+TEST(Scratch, LendsWithoutItsLock) {
+  Scratch scratch;
+  { const Scratch::Loan loan = scratch.borrow(100); }
+  ASSERT_TRUE(ScratchLock::take(scratch));
+  const Scratch::Loan a = scratch.borrow(256), b = scratch.borrow(int64_t{8} << 20);
+  ASSERT_TRUE(a && b);
+  std::memset(a.data(), 1, 256);
+  std::memset(b.data(), 2, size_t{8} << 20);
+}
+
+TEST(Scratch, KeepsABlockForEachCallSideBySide) {
+  Scratch scratch;
+  char* first = nullptr;
+  char* second = nullptr;
+  {
+    const Scratch::Loan a = scratch.borrow(1000), b = scratch.borrow(1000);
+    first = a.data();
+    second = b.data();
+  }
+  const Scratch::Loan a = scratch.borrow(1000), b = scratch.borrow(1000);
+  EXPECT_TRUE((a.data() == first && b.data() == second) || (a.data() == second && b.data() == first));
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -45,6 +47,46 @@ struct Tensors {
   std::vector<float> updates;
   std::vector<TensorView> views;
 };
+
+// A child of fork() has no thread but one; what the others were changing is not waited for.
+TEST(Site, WorksInForkedChildren) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the sanitizer ends children of programs with threads";
+#else
+  Runtime runtime;
+  Site site(runtime);
+  const auto call = [&](int64_t rows) {
+    Tensors tensors(rows, 3);
+    return site.run(tensors.views, [&] { return add_rows(rows, 3); });
+  };
+  ASSERT_TRUE(call(4).ok());
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> threads;
+  for (int64_t t = 0; t < 2; ++t)
+    threads.emplace_back([&, t] {
+      for (int64_t i = t; !stop; i += 7)
+        if (!call(4 + i % 40).ok()) stop = true;
+    });
+  int hung = 0;
+  for (int i = 0; i < 40; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(5);
+      for (int64_t rows = 4; rows < 50; ++rows)
+        if (!call(rows).ok()) _exit(1);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    hung += WIFSIGNALED(status);
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+  }
+  EXPECT_FALSE(stop);
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(hung, 0);
+#endif
+}
 
 TEST(Site, RunsAPreparedOpAndLooksItUpOnce) {
   Runtime runtime;

@@ -274,7 +274,7 @@ TEST(Slabs, ARefusedReservationNamesTheSystemsReason) {
   calls.reserve_fails_in = 0;
   const auto run = slabs.place(10, 10);
   ASSERT_FALSE(run.ok());
-  EXPECT_EQ(run.status().code(), Code::unsupported);
+  EXPECT_EQ(run.status().code(), Code::resource_exhausted);
   EXPECT_EQ(
       run.status().message(),
       "out of memory for generated code: the system refuses 2048 KiB (mmap: Cannot allocate memory); it may be a limit of the "

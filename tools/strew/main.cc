@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     }
     return strew::cli::fail(strew::internal_error("command '" + options.command + "' has no function"));
   } catch (const std::bad_alloc&) {
-    return strew::cli::fail(strew::invalid_argument(options.file + ": out of memory"));
+    return strew::cli::fail(strew::resource_exhausted(options.file + ": out of memory"));
   } catch (const std::exception& error) {
     return strew::cli::fail(strew::internal_error(error.what()));
   }

@@ -34,6 +34,7 @@
 #include "backends/llvm/codegen/sanitize.h"
 #include "backends/llvm/compute/blend_stores.h"
 #include "strew/export.h"
+#include "base/module.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -81,6 +82,13 @@ class PassGate : public llvm::OptPassGate {
  public:
   [[nodiscard]] bool isEnabled() const override { return true; }
   bool shouldRunPass(llvm::StringRef pass, llvm::StringRef /*description*/) const override {
+    // The first build makes static objects of LLVM pass by pass. exit() must wait for builds before it destroys those.
+    constexpr int kPassesOfABuild = 300;
+    static std::atomic<int> passes{0};
+    if (passes.load(std::memory_order_relaxed) < kPassesOfABuild) {
+      ++passes;
+      register_for_exit_again();
+    }
     if (pass != "Loop Strength Reduction") return true;
     kept_out.fetch_add(1, std::memory_order_relaxed);
     return false;

@@ -29,7 +29,7 @@ auto catching(std::string_view what, const Function& function) -> decltype(funct
   try {
     return function();
   } catch (const std::bad_alloc&) {
-    return unsupported(std::string(what) + ": out of memory");
+    return resource_exhausted(std::string(what) + ": out of memory");
   } catch (const LlvmFatalError& error) {
     return internal_error(std::string(what) + ": LLVM: " + error.what());
   } catch (const std::exception& error) {

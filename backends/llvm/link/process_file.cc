@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/write_quietly.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -42,7 +43,7 @@ void ProcessFile::warn(int error) const {
 
 void ProcessFile::write_all(std::string_view bytes) {
   while (file_ >= 0 && !bytes.empty()) {
-    const ssize_t n = write(file_, bytes.data(), bytes.size());
+    const ssize_t n = write_quietly(file_, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       warn(errno);

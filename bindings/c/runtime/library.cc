@@ -2,7 +2,7 @@
 // tests/library.
 #include "strew/library.h"
 
-#include <mutex>
+#include <atomic>
 #include <string_view>
 
 #include "base/cpus.h"
@@ -14,9 +14,8 @@
 struct strew_context {
   const strew_library* library;
   int threads;
-  std::shared_ptr<strew::Executor> executor;  ///< null until the first call: strew's own
-  strew::FeatureSet allowed;                  ///< CPU features that variants may need
-  std::mutex opening;
+  std::shared_ptr<strew::Executor> executor;            ///< null: strew's own
+  strew::FeatureSet allowed;                            ///< CPU features that variants may need
   std::vector<std::atomic<strew_kernel_ref*>> kernels;  ///< null until the first call
 
   explicit strew_context(const strew_library& from) : library(&from), kernels(from.kernel_count) {}
@@ -86,13 +85,14 @@ Expected<strew_kernel_ref*> open_kernel(strew_context& context, uint32_t number)
   if (number >= context.library->kernel_count)
     return invalid_argument("kernel: number " + std::to_string(number) + ", expected less than " +
                             std::to_string(context.library->kernel_count));
-  const std::lock_guard lock(context.opening);
-  if (strew_kernel_ref* const opened = context.kernels[number].load(std::memory_order_relaxed)) return opened;
   STREW_ASSIGN(std::shared_ptr<const strew_kernel> variant, choose_variant(context, kernel_of(*context.library, number)));
-  if (context.executor == nullptr) context.executor = process_executor();
-  STREW_ASSIGN(strew_kernel_ref* const made, make_opened_kernel(std::move(variant), context.threads, context.executor));
-  context.kernels[number].store(made, std::memory_order_release);
-  return made;
+  std::shared_ptr<Executor> executor = context.executor != nullptr ? context.executor : process_executor();
+  STREW_ASSIGN(strew_kernel_ref* const made, make_opened_kernel(std::move(variant), context.threads, std::move(executor)));
+  // Without a lock, which a forked child could find locked for ever: the first thread wins.
+  strew_kernel_ref* opened = nullptr;
+  if (context.kernels[number].compare_exchange_strong(opened, made, std::memory_order_acq_rel)) return made;
+  strew_kernel_release(made);
+  return opened;
 }
 
 /// The kernel if an earlier call opened it, else null.

@@ -8,7 +8,7 @@
 namespace strew::inline v0::c_api {
 namespace {
 
-static_assert(static_cast<int>(STREW_CODE_DEADLINE_EXCEEDED) == static_cast<int>(Code::deadline_exceeded));
+static_assert(static_cast<int>(STREW_CODE_RESOURCE_EXHAUSTED) == static_cast<int>(Code::resource_exhausted));
 static_assert(static_cast<int>(STREW_DTYPE_COUNT) == kDTypeCount);
 static_assert(static_cast<int>(STREW_LOG_DUMP) == static_cast<int>(LogLevel::dump) &&
               std::size(kLogLevels) == STREW_LOG_DUMP + 1);
@@ -40,7 +40,7 @@ using namespace strew::c_api;  // NOLINT(google-build-using-namespace)
 
 strew_code strew_status_code(strew_status status) {
   if (status == nullptr) return STREW_CODE_OK;
-  return status == out_of_memory() ? STREW_CODE_UNSUPPORTED : static_cast<strew_code>(status->status.code());
+  return status == out_of_memory() ? STREW_CODE_RESOURCE_EXHAUSTED : static_cast<strew_code>(status->status.code());
 }
 const char* strew_status_message(strew_status status) {
   if (status == nullptr) return "";

@@ -18,6 +18,7 @@
 #include "base/cores.h"
 #include "base/fork_hooks.h"
 #include "base/fp_environment.h"
+#include "base/start_thread.h"
 #include "runtime/call/executor/limits.h"
 
 namespace strew::inline v0 {
@@ -26,7 +27,9 @@ namespace {
 // In times of what waking one worker costs: work that is worth waking workers for, since they wake one after another and from halted
 // cores; and work that is done while too few workers are awake before some are woken for small work, too.
 constexpr double kWorthWaking = 7.5, kDebtLimit = 25;
-constexpr int kPatience = 64;  // wake-ups between two attempts to start threads that the system refused
+constexpr int kPatience = 64;               // wake-ups between two attempts to start threads that the system refused
+constexpr int kSpins = 4096, kYields = 64;  // of a caller that waits for a worker, before it sleeps
+constexpr std::chrono::microseconds kNap{50};
 
 inline void pause() {
 #if defined(__x86_64__)
@@ -176,7 +179,7 @@ int ThreadPool::start_workers(int wanted, uint16_t* ids) {
       s->pool->work_as(static_cast<int>(s - s->pool->seats_.get()));
       return nullptr;
     };
-    if (pthread_create(&seat.thread, nullptr, body, &seat) != 0) {
+    if (start_thread(seat.thread, nullptr, body, &seat) != 0) {
       tries_.store(kPatience, std::memory_order_relaxed);
       break;
     }
@@ -237,14 +240,17 @@ int ThreadPool::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
   return count;
 }
 
-/// Until the worker has done what it took of the job. One that has not begun is called off.
+/// Until the worker has done what it took of the job. One that has not begun is called off. A worker that lost its core in mid-chunk may be
+/// away for a time slice, and for ever while a caller of higher real-time priority keeps the core busy: so the caller lets others run first,
+/// and then sleeps, a short while each time. It is not woken by the worker, which would cost every phase a locked instruction.
 void ThreadPool::await(Seat& seat, uint32_t forks) {
   uint32_t state = kPosted;
   if (!options_.waits && seat.state.compare_exchange_strong(state, kSeated, std::memory_order_acquire)) return;
   // A child that a chunk of this thread forked has no workers to wait for.
   for (int spins = 0; seat.state.load(std::memory_order_acquire) != kDone && forks == forks_; ++spins) {
     pause();
-    if (options_.waits || spins > 4096) std::this_thread::yield();  // the worker lost its core in mid-chunk
+    if (options_.waits || spins > kSpins) std::this_thread::yield();
+    if (spins > kSpins + kYields) std::this_thread::sleep_for(kNap);
   }
 }
 
