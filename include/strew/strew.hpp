@@ -1,5 +1,6 @@
-// Includes the whole C++ interface of strew. A program that only runs objects of `strew compile` includes
-// strew/compiled_kernel.h instead and links libstrew_rt.
+// Includes every C++ header of this folder; tests/unit/version_test.cc compares. The C interface (strew.h, strew_rt.h) is left to programs
+// that mix both languages. A program that only runs objects of `strew compile` includes strew/compiled_kernel.h instead, and one that only runs
+// a kernel library includes the library's NAME.hpp, which includes strew/library.hpp; both link libstrew_rt.
 #pragma once
 
 #include "strew/abi.h"
@@ -9,12 +10,15 @@
 #include "strew/compiled_kernel.h"
 #include "strew/dtype.h"
 #include "strew/executor.h"
+#include "strew/export.h"
 #include "strew/expr.h"
 #include "strew/forms.h"
 #include "strew/import.h"
 #include "strew/kernel.h"
 #include "strew/kernel_options.h"
+#include "strew/library.hpp"
 #include "strew/log.h"
+#include "strew/machine_costs.h"
 #include "strew/op.h"
 #include "strew/options.h"
 #include "strew/pending_kernel.h"
@@ -29,6 +33,8 @@
 #include "strew/tensor.h"
 #include "strew/tensor_view.h"
 #include "strew/text.h"
+#include "strew/tuned_kernel.h"
 #include "strew/verified.h"
 #include "strew/verify.h"
 #include "strew/version.h"
+#include "strew/wisdom.h"
