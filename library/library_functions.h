@@ -12,7 +12,7 @@ namespace strew::inline v0 {
 
 struct LibraryFunctions {
   Expected<Manifest> (*read_manifest)(const std::string& path, const ManifestOptions& options);
-  Expected<std::string> (*manifest_of_model)(const std::string& path);
+  Expected<std::string> (*manifest_of_model)(const std::string& path, const std::string& manifest);
   Expected<LibraryReport> (*build_library)(const Manifest& manifest, const std::string& folder, const LibraryOptions& options);
 };
 STREW_API const LibraryFunctions& library_functions();

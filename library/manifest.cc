@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -192,6 +193,7 @@ class Reader {
     }
     const Baseline* const baseline = find_baseline(arch);
     if (baseline == nullptr) return invalid_argument("arch: '" + arch + "', expected x86_64 or aarch64");
+    std::copy_if(targets.begin(), targets.end(), std::back_inserter(out_.left_out), differs(arch));
     targets.erase(std::remove_if(targets.begin(), targets.end(), differs(arch)), targets.end());
     STREW_ASSIGN(const Target lowest, parse_target(baseline->target, machine()));
     if (std::find(targets.begin(), targets.end(), lowest) == targets.end()) targets.insert(targets.begin(), lowest);
@@ -332,6 +334,21 @@ std::string identifier_of(std::string_view name) {
   return is_identifier(out) && !is_reserved(out) ? out : "kernel_" + out;
 }
 
+/// How a manifest names a model: relative to the manifest's folder, or, if it is printed, by its absolute path. Links to folders are followed,
+/// because ".." after one leads elsewhere; a link that is the model itself keeps its name, which has the ending.
+Expected<std::string> name_in_manifest(const std::filesystem::path& model, const std::filesystem::path& manifest) {
+  const auto folder_of = [](const std::filesystem::path& file, std::error_code& error) {
+    return std::filesystem::canonical(file.has_parent_path() ? file.parent_path() : ".", error);
+  };
+  std::error_code error;
+  const std::filesystem::path from = folder_of(model, error);
+  if (error) return io_error(model.string() + ": its folder cannot be read: " + error.message());
+  if (manifest.empty()) return (from / model.filename()).string();
+  const std::filesystem::path to = folder_of(manifest, error);
+  if (error) return io_error(manifest.string() + ": its folder cannot be read: " + error.message());
+  return (from / model.filename()).lexically_relative(to).string();
+}
+
 }  // namespace
 
 Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options) {
@@ -341,20 +358,21 @@ Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions&
   return Reader(path, options).read(*root);
 }
 
-Expected<std::string> manifest_of_model(const std::string& path) {
+Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest) {
   STREW_ASSIGN(const Imported imported, import_file(path, {}));
   if (imported.kernels.empty())
     return invalid_argument(path + ": the file has no scatter or gather, so a library of it has no kernel");
   std::string out =
       "{\n  \"library\": " + json_text(identifier_of(std::filesystem::path(path).stem().string()) + "_kernels") +
       ",\n  \"targets\": [\"x86-64-v2\", \"x86-64-v3\", \"x86-64-v4\", \"armv8.2-a\", \"armv8.2-a+sve\"],\n  \"kernels\": [";
+  STREW_ASSIGN(const std::string model, name_in_manifest(path, manifest));
   std::map<std::string, int> used;
   for (size_t i = 0; i < imported.kernels.size(); ++i) {
     const ImportedKernel& kernel = imported.kernels[i];
     std::string name = identifier_of(kernel.name);
     if (const int before = used[name]++; before > 0) name += "_" + std::to_string(before + 1);
     out += std::string(i == 0 ? "" : ",") + "\n    // " + print(*kernel.op) + "\n    {\"name\": " + json_text(name) +
-           ", \"file\": " + json_text(path) + ", \"kernel\": " + json_text(kernel.name) + "}";
+           ", \"file\": " + json_text(model) + ", \"kernel\": " + json_text(kernel.name) + "}";
   }
   return out + "\n  ]\n}\n";
 }

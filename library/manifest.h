@@ -28,6 +28,7 @@ struct ManifestKernel {
 struct Manifest {
   std::string name;                     ///< of the library: a C identifier
   std::vector<Target> targets;          ///< the baseline of the architecture first; each later one has more features
+  std::vector<Target> left_out;         ///< targets that were asked for and are of another architecture
   std::vector<ManifestKernel> kernels;  ///< sorted by name
   std::vector<std::string> files;       ///< the files that it names, with their paths
   std::shared_ptr<const Wisdom> wisdom = Wisdom::none();  ///< measured schedules that its kernels take
@@ -42,7 +43,8 @@ struct ManifestOptions {
 
 /// Reads a manifest. Files that it names are relative to its folder. Errors begin with "PATH:LINE: ".
 Expected<Manifest> read_manifest(const std::string& path, const ManifestOptions& options = {});
-/// A manifest with the kernels of a model file, as text.
-Expected<std::string> manifest_of_model(const std::string& path);
+/// A manifest with the kernels of a model file, as text. `manifest`: the file that it shall be written to; the text names the model relative to
+/// that file's folder. Empty: by its absolute path, so that the text may be kept anywhere on this machine.
+Expected<std::string> manifest_of_model(const std::string& path, const std::string& manifest);
 
 }  // namespace strew::inline v0

@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -107,6 +108,23 @@ def check_model(check):
     (check.folder / "model.json").write_text(text)
     report = check.library("model.json", "model")
     check.that({v["kernel"] for v in report["variants"]} == {"kv_decode"}, f"a library of the model: {report}")
+    # The manifest works where it lies: in another folder than the model's and the working one, on the other side of a link, and printed from
+    # a relative path into a folder further down.
+    (check.folder / "models").mkdir()
+    (check.folder / "deep/er").mkdir(parents=True)
+    (check.folder / "link").symlink_to("deep/er")
+    (check.folder / "models/blob").write_bytes(model.read_bytes())
+    (check.folder / "models/decode.onnx").symlink_to("blob")
+    for manifest in ["deep/er/m.json", "link/n.json", "flat.json"]:
+        done = check.run(check.strew, "library", "--from-model", "models/decode.onnx", "-o", manifest)
+        check.that(done.stdout == "", f"-o also prints: {done.stdout}")
+        named = re.search('"file": "(.*?)"', (check.folder / manifest).read_text()).group(1)
+        check.that(not named.startswith("/") and named.endswith("models/decode.onnx"), f"{manifest} names the model {named}")
+        check.that(len(check.library(manifest, "model")["variants"]) > 0, f"{manifest} makes no library")
+    (check.folder / "deep/er/printed.json").write_text(check.run(check.strew, "library", "--from-model", "models/decode.onnx").stdout)
+    check.that(len(check.library("deep/er/printed.json", "model")["variants"]) > 0, "a printed manifest makes no library")
+    done = check.run(check.strew, "library", "--from-model", model, "-o", "none/m.json", expected=1)
+    check.that("none/m.json: its folder cannot be read" in done.stderr, f"a manifest in a folder that is not there: {done.stderr}")
 
 
 def check_command_line(check):
@@ -134,6 +152,9 @@ def check_targets(check):
     check.that(targets(both, "--arch", "aarch64") == arm, "--arch aarch64 takes other targets")
     check.that(targets(both[1:]) == arm, "a manifest of one architecture does not decide")
     check.that(targets(both, "--target", "znver3,x86-64-v3") == ["x86_64-x86-64", "x86_64-x86-64-v3", "x86_64-znver3"], "--target is not taken")
+    left_out = "armv8.2-a: left out, because the library is for x86_64; --arch aarch64 makes one of it"
+    check.that(left_out in check.run(check.strew, "library", "targets.json", "-o", "targets", "--target", "x86-64-v3,armv8.2-a", "--arch", "x86_64").stdout,
+               "a target that is left out is not said")
     check.that(targets([], "--arch", "aarch64") == arm[:1], "the baseline alone is not made")
     objects = check.run("ar", "t", "targets/libl.a").stdout
     check.that("l_registry.o" in objects, f"the archive has {objects}")
@@ -213,7 +234,7 @@ def check_errors(check):
     refused(good, "bad.json: it is a file, expected a folder", folder="bad.json")
     refused(good, "no/such/place", folder="no/such/place")
     refused(good, "/proc/strew_out: cannot write", folder="/proc/strew_out")
-    for command in [["library"], ["library", "bad.json"], ["library", "bad.json", "--from-model", "x.onnx"]]:
+    for command in [["library"], ["library", "bad.json"], ["library", "bad.json", "--from-model", "x.onnx"], ["library", "bad.json", "--from-model", "x.onnx", "-o", "y.json"]]:
         check.run(check.strew, *command, expected=2)
 
 

@@ -99,7 +99,7 @@ TEST_F(Manifests, ASmallTextCannotAskForEndlessKernels) {
 
 TEST_F(Manifests, FilesThatCannotBeRead) {
   EXPECT_EQ(read_manifest("/no/such/manifest.json").status().code(), Code::io);
-  EXPECT_FALSE(manifest_of_model("/no/such/model.onnx").ok());
+  EXPECT_FALSE(manifest_of_model("/no/such/model.onnx", "").ok());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/pending_file.h"
 #include "library/library_functions.h"
+#include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
 
@@ -26,7 +27,9 @@ void show_progress(size_t done, size_t all) {
   std::fflush(stderr);
 }
 
-std::string as_json(const LibraryReport& report) {
+std::string as_json(const LibraryReport& report, const Manifest& manifest) {
+  Json left_out = Json::array();
+  for (const Target& target : manifest.left_out) left_out.push_back(print(target));
   Json variants = Json::array();
   for (const LibraryVariant& each : report.variants)
     variants.push_back({{"kernel", each.kernel},
@@ -40,6 +43,7 @@ std::string as_json(const LibraryReport& report) {
                         {"compile_ms", static_cast<double>(each.nanoseconds) / 1e6}});
   return Json{{"archive", report.archive},
               {"header", report.header},
+              {"left_out", left_out},
               {"archive_bytes", report.archive_bytes},
               {"variants", variants}}
              .dump(2) +
@@ -47,8 +51,11 @@ std::string as_json(const LibraryReport& report) {
 }
 
 /// A line per kernel: what was made of it for which targets.
-std::string as_text(const LibraryReport& report) {
+std::string as_text(const LibraryReport& report, const Manifest& manifest) {
   std::string text;
+  for (const Target& target : manifest.left_out)
+    text += fmt::format("{}: left out, because the library is for {}; --arch {} makes one of it\n", print(target),
+                        manifest.targets.front().arch, target.arch);
   std::string last;
   size_t reused = 0;
   int64_t nanoseconds = 0;
@@ -82,15 +89,25 @@ Status write_depfile(const Options& options, const Manifest& manifest, const Lib
   return file.commit();
 }
 
+/// Writes the manifest of a model to the file of -o, or prints it.
+int write_manifest(const Options& options) {
+  const bool is_printed = options.output.empty() || options.output == "-";
+  const Expected<std::string> text =
+      library_functions().manifest_of_model(options.from_model, is_printed ? std::string() : options.output);
+  if (!text.ok()) return fail(text.status());
+  if (is_printed) return fail(print_out(*text));
+  Expected<PendingFile> file = PendingFile::create(options.output, *text);
+  return fail(file.ok() ? file->commit() : file.status());
+}
+
 }  // namespace
 
 int library(const Options& options) {
   if (!options.from_model.empty()) {
-    if (!options.file.empty() || !options.output.empty())
-      return usage_error(
-          "--from-model: a manifest or -o is given, too, expected one of both: the manifest of a model is printed");
-    const Expected<std::string> text = library_functions().manifest_of_model(options.from_model);
-    return text.ok() ? fail(print_out(*text)) : fail(text.status());
+    if (!options.file.empty())
+      return usage_error("MANIFEST: it is '" + options.file +
+                         "', expected none with --from-model, which writes a manifest; -o FILE says where to");
+    return write_manifest(options);
   }
   if (options.file.empty())
     return usage_error("MANIFEST: it is missing, expected the file that lists the kernels, or --from-model FILE");
@@ -105,7 +122,7 @@ int library(const Options& options) {
   if (!report.ok()) return fail(report.status());
   if (!options.depfile.empty())
     if (const Status status = write_depfile(options, *manifest, *report); !status.ok()) return fail(status);
-  return fail(print_out(options.json ? as_json(*report) : as_text(*report)));
+  return fail(print_out(options.json ? as_json(*report, *manifest) : as_text(*report, *manifest)));
 }
 
 }  // namespace strew::cli
