@@ -2,16 +2,22 @@
 // tests/unit/options_test.cc, options_effect_test.cc and tests/error/cli_test.cc.
 #include "base/options.h"
 
+#include <sys/auxv.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
 #include <concepts>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/option_rows.h"
 
 namespace strew::inline v0 {
@@ -98,11 +104,33 @@ Environment read_environment(const char* (*value_of)(const char* variable)) {
   return out;
 }
 
+std::string unknown_variables(const char* const* entries) {
+  constexpr std::string_view kOfTheTree[] = {"STREW_DIFFERENTIAL", "STREW_JOBS", "STREW_PEERS_PYTHON", "STREW_REPORT_PAGE",
+                                             "STREW_UPDATE_GOLDEN"};
+  std::vector<std::string_view> known(std::begin(kOfTheTree), std::end(kOfTheTree)), of_options;
+  for (const OptionRow& row : kOptionRows) of_options.emplace_back(row.variable);
+  known.insert(known.end(), of_options.begin(), of_options.end());
+  std::string out;
+  for (; entries != nullptr && *entries != nullptr; ++entries) {
+    const std::string_view entry = *entries, name = entry.substr(0, entry.find('='));
+    if (!name.starts_with("STREW_") || name.starts_with("STREW_TEST_")) continue;
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const std::string_view near = nearest(name, of_options);
+    out += (out.empty() ? "" : ", ") + quoted(name) + (near.empty() ? "" : " (did you mean " + std::string(near) + "?)");
+  }
+  return out.empty() ? out : "environment: no option of strew has the name " + out + "; docs/options.md lists them";
+}
+
 const Environment& environment() {
   // Never destroyed: kernels may run until the process ends. secure_getenv() finds nothing in a program with more rights than
   // its user, because the user sets the variables, and some of them name files to write.
-  static const Environment& read =
-      *new Environment(read_environment([](const char* variable) -> const char* { return secure_getenv(variable); }));
+  static const Environment& read = []() -> Environment& {
+    auto* const made =
+        new Environment(read_environment([](const char* variable) -> const char* { return secure_getenv(variable); }));
+    if (std::string unknown = getauxval(AT_SECURE) != 0 ? "" : unknown_variables(environ); !unknown.empty())
+      made->warnings.push_back(std::move(unknown));
+    return *made;
+  }();
   return read;
 }
 

@@ -15,11 +15,14 @@ Status check_values(const Options& options);
 
 struct Environment {
   Options options;
-  std::vector<std::string> warnings;  ///< a line per variable with a bad value
+  std::vector<std::string> warnings;  ///< a line per variable with a bad value, and one for all that are unknown
 };
 /// The options that the environment sets. `value_of` returns the value of a variable; null or an empty text: it is
 /// not set.
 Environment read_environment(const char* (*value_of)(const char* variable));
+/// A warning that names the variables of `entries` ("NAME=VALUE", a null at the end) that begin with STREW_ and are none of strew's; empty if
+/// there are none. Those of the tests and of ./dev are left alone.
+std::string unknown_variables(const char* const* entries);
 /// The environment of the process, read by the first call. The log takes its level from here. Other code calls
 /// process_options(), which also logs the warnings.
 const Environment& environment();

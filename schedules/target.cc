@@ -94,6 +94,14 @@ Target target_of(const Npu& npu) {
   return target;
 }
 
+/// The CPU and those whose names continue its name, as x86-64-v2 does x86-64; empty if there are no such.
+std::string cpus_of_family(std::string_view name) {
+  std::string list;
+  for (const CpuInfo& cpu : known_cpus())
+    if (cpu.name.starts_with(std::string(name) + "-")) list += ", " + std::string(cpu.name);
+  return list.empty() ? list : std::string(name) + list;
+}
+
 Status refuse(std::string_view field, const std::string& value, const std::string& expected) {
   return invalid_argument("target: " + std::string(field) + " is " + value + ", expected " + expected);
 }
@@ -221,6 +229,12 @@ Expected<Target> parse_target(std::string_view text, const Machine& machine) {
     const std::string_view name = text.substr(1, end - 1);
     const FeatureInfo* feature = find_feature(name, cpu.arch);
     if (!feature) {
+      // In 'x86-64-v9' the end is no feature to leave out but a misspelt CPU.
+      const std::string longer = cpus_of_family(cpu_name);
+      if (sign == '-' && !longer.empty())
+        return invalid_argument("target '" + std::string(whole) + "': unknown CPU '" + std::string(cpu_name) + "-" +
+                                std::string(name) + "', expected one of " + longer +
+                                ", or a feature to leave out: " + feature_list(cpu.arch));
       return invalid_argument("target '" + std::string(whole) + "': unknown feature '" + std::string(name) +
                               "', expected one of " + feature_list(cpu.arch));
     }

@@ -5,7 +5,9 @@
 // that need MLIR live in a module, which is opened only for files of their formats. Tested by tests/error/cli_test.cc and
 // tests/error/hostile_test.cc.
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/file.h"
 #include "base/fp_environment.h"
@@ -200,6 +202,9 @@ Expected<Imported> import_file(const std::string& path, const ImportOptions& opt
   const Expected<const Importer*> found = importer_of(path);
   if (!found.ok()) {
     STREW_TRY(refuse_foreign_path(path));
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+      return invalid_argument(path + ": it is a folder, expected a file whose name ends in one of: " + endings());
     return found.status();
   }
   const Importer* const importer = *found;

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/fp_environment.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "compiler/pto/ir_parser.h"
 #include "compiler/pto/parse.h"
@@ -32,34 +33,10 @@ bool gives_result(Form form) {
   }
 }
 
-/// The Levenshtein distance of two words.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t change = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({change, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string_view nearest_statement(std::string_view written) {
-  std::string_view best;
-  size_t least = written.size();
-  for (int i = 0; i < static_cast<int>(Opcode::load_tile); ++i) {
-    const std::string_view known = name(static_cast<Opcode>(i));
-    const size_t changes = distance(written.substr(0, 40), known);
-    if (changes < least) {
-      least = changes;
-      best = known;
-    }
-  }
-  return least <= 4 ? best : std::string_view();
+  std::vector<std::string_view> known;
+  for (int i = 0; i < static_cast<int>(Opcode::load_tile); ++i) known.push_back(name(static_cast<Opcode>(i)));
+  return nearest(written, known);
 }
 
 }  // namespace

@@ -158,8 +158,8 @@ TEST_F(CacheCli, AnUnsafeFolderIsOneWarning) {
 #endif
 
 TEST_F(CacheCli, WhatItRefuses) {
-  EXPECT_THAT(failure(2, "cache"), HasSubstr("subcommand"));
-  EXPECT_THAT(failure(2, "cache tidy"), HasSubstr("subcommand"));
+  EXPECT_THAT(failure(2, "cache"), HasSubstr("cache: what to do is missing, expected one of: stats, list, verify, prune, clear"));
+  EXPECT_THAT(failure(2, "cache tidy"), HasSubstr("'tidy' is unknown, expected one of: stats, list"));
   EXPECT_THAT(failure(2, "cache prune --limit -1"), HasSubstr("--limit"));
   EXPECT_THAT(failure(1, "cache list --cache off"), HasSubstr("--cache: it is off, expected a folder"));
   EXPECT_THAT(failure(1, "cache list", "env -u STREW_CACHE -u XDG_CACHE_HOME -u HOME"),

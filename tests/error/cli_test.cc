@@ -83,7 +83,7 @@ TEST_F(Cli, ExplainSaysWhatCandidatesCost) {
 TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "frobnicate"), HasSubstr("command 'frobnicate' is unknown, expected one of: run, check, explain, "
                                                   "extract, compile, library, tune, wisdom, cache, target"));
-  failure(2, "");
+  EXPECT_THAT(failure(2, "explian kv.onnx"), HasSubstr("; did you mean 'explain'?\n"));
   failure(2, "--frobnicate");
   failure(2, "check");
   failure(2, "check kv.onnx --frobnicate");
@@ -108,6 +108,33 @@ TEST_F(Cli, BadUsage) {
   EXPECT_THAT(failure(2, "explain kv.onnx --target z80"), HasSubstr("--target: "));
   EXPECT_THAT(failure(2, "compile kv.onnx --emit pdf -o y.s"),
               HasSubstr("--emit: kind is 'pdf', expected op, plan, ll, asm, obj, halide, pto-as"));
+}
+
+TEST_F(Cli, AMisspeltOptionIsNamedWithTheOneThatIsMeant) {
+  const auto says = [&](const std::string& arguments, const std::string& message) {
+    EXPECT_EQ(failure(2, arguments), "error: " + message + "\n") << arguments;
+  };
+  says("run kv.onnx --input past.npy --ouput y.npy", "unknown option '--ouput', did you mean '--output'?");
+  says("run kv.onnx --ouput=y.npy", "unknown option '--ouput', did you mean '--output'?");
+  says("compile kv.onnx --emti obj -o y.s", "unknown option '--emti', did you mean '--emit'?");  // not: --emit is missing
+  says("cache prune --limt 3", "unknown option '--limt', did you mean '--limit'?");
+  says("check kv.onnx --frobnicate", "unknown option '--frobnicate'; `strew check --help` lists the options");
+  says("--frobnicate", "unknown option '--frobnicate'; `strew --help` lists the options");
+  says("check kv.onnx another.onnx", "'another.onnx' is one argument too many; `strew check --help` shows what check takes");
+  says("check", "FILE: it is missing; `strew check --help` shows an example");
+  says("compile kv.onnx -o y.s", "--emit: it is missing; `strew compile --help` shows an example");
+  says("compile kv.onnx -o y.s --emit", "--emit: its value is missing; `strew compile --help` says what it takes");
+  says("cache prune --limit -5", "--limit: it is '-5', expected 0 or more");
+  says("compile kv.onnx --emit op -o y.s --buffers 3", "--buffers: it is '3', expected 1..2");
+  says("tune kv.onnx --seed x", "--seed: it is 'x', expected a number");
+  says("completion fish", "SHELL: it is 'fish', expected bash or zsh");
+}
+
+TEST_F(Cli, AloneItShowsTheHelp) {
+  const Outcome o = strew("");
+  EXPECT_EQ(o.exit, 2);
+  EXPECT_THAT(o.out, IsEmpty());
+  EXPECT_EQ(o.err, success("--help"));
 }
 
 // It used to end with SIGILL. sapphirerapids and znver5 each have a feature that the other lacks.
@@ -141,6 +168,9 @@ TEST_F(Cli, BadEnvironmentVariablesAreWarnedOfOnce) {
   EXPECT_EQ(with("STREW_PIN= STREW_VERIFY=2 STREW_PERF_MAP=0"), "");
   EXPECT_EQ(with("STREW_VERBOSE=warn STREW_GDB=on"),
             "warning: environment variable STREW_GDB: it is 'on', expected 0 or 1; it counts as 0\n");
+  EXPECT_EQ(with("STREW_THREDS=2"),
+            "warning: environment: no option of strew has the name 'STREW_THREDS' (did you mean STREW_THREADS?); docs/options.md "
+            "lists them\n");
   EXPECT_THAT(with("STREW_VERBOSE=loud"),
               MatchesRegex("warning: environment variable STREW_VERBOSE: it is 'loud', .*; it counts as warn\n"));
   EXPECT_THAT(with("STREW_TARGET=z80"),
@@ -173,8 +203,9 @@ TEST_F(Cli, SeveralKernelsNeedAName) {
 
 TEST_F(Cli, FilesThatCannotBeRead) {
   EXPECT_EQ(failure(1, "check missing.onnx"), "error: missing.onnx: cannot read: No such file or directory\n");
-  EXPECT_THAT(failure(1, "check ."),
-              HasSubstr("the ending names no known format, expected one of: .onnx, .tflite, .mlir, .mlirbc, .pto, .strew"));
+  EXPECT_THAT(
+      failure(1, "check ."),
+      HasSubstr("it is a folder, expected a file whose name ends in one of: .onnx, .tflite, .mlir, .mlirbc, .pto, .strew"));
   write("kv.pdf", "x");
   EXPECT_THAT(failure(1, "check kv.pdf"), HasSubstr("kv.pdf: the ending names no known format"));
   std::filesystem::create_directory(path("folder.onnx"));

@@ -128,7 +128,7 @@ TEST_F(ModelTest, ExtractWritesEachDistinctKernel) {
     EXPECT_EQ(read("made.npy"), read("kernels/" + kernel["data"]["results"][0].get<std::string>()));
   }
   EXPECT_THAT(failure(1, "extract decoder.onnx -o table.npy/x"), HasSubstr("the folder cannot be made"));
-  EXPECT_THAT(failure(2, "extract decoder.onnx"), HasSubstr("-o is required"));
+  EXPECT_THAT(failure(2, "extract decoder.onnx"), HasSubstr("-o: it is missing"));
 }
 
 // A gather that is refused is named with its reason, and refuses nothing else.

@@ -97,7 +97,7 @@ TEST_F(Tune, ARecordingOfAProgramIsAWorkload) {
 }
 
 TEST_F(Tune, BadUsageIsRefused) {
-  EXPECT_THAT(failure(2, "tune"), HasSubstr("FILE is required"));
+  EXPECT_THAT(failure(2, "tune"), HasSubstr("FILE: it is missing"));
   for (const char* budget : {"0s", "-1s", "30", "s", "nan", "1e9s", "3x"})
     EXPECT_THAT(failure(2, "tune small.strew --budget " + std::string(budget), off_),
                 HasSubstr("--budget: it is '" + std::string(budget) + "'"));

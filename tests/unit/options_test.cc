@@ -150,6 +150,20 @@ TEST(Options, ABadValueIsOneWarningAndTheDefault) {
   EXPECT_THAT(warning("STREW_TARGET", std::string(4096, 't')), MatchesRegex("[^\n]{1,200}; it counts as native"));
 }
 
+TEST(Options, UnknownVariablesAreOneWarning) {
+  const auto warning = [](std::vector<const char*> entries) {
+    entries.push_back(nullptr);
+    return unknown_variables(entries.data());
+  };
+  EXPECT_EQ(
+      warning({"STREW_THREDS=2", "STREW=1", "PATH=/bin", "STREW_THREADS=2", "STREW_TEST_SEED=1", "STREW_UPDATE_GOLDEN=1"}),
+      "environment: no option of strew has the name 'STREW_THREDS' (did you mean STREW_THREADS?); docs/options.md lists them");
+  EXPECT_THAT(warning({"STREW_CPU_BRAND=2", "STREW_VERBOS"}),
+              HasSubstr(" 'STREW_CPU_BRAND', 'STREW_VERBOS' (did you mean STREW_VERBOSE?);"));
+  EXPECT_EQ(warning({"STREW_VERBOSE=off"}), "");
+  EXPECT_EQ(unknown_variables(nullptr), "");
+}
+
 TEST(Options, WhoSetsTheLevelWrongReadsThat) {
   const Environment found = read({{"STREW_VERBOSE", "loud"}});
   EXPECT_EQ(found.options.verbose, LogLevel::warn);

@@ -85,6 +85,10 @@ TEST(Target, FeaturesBelongToAnArchitecture) {
   EXPECT_EQ(canonical("armv8.2-a+sve"), "aarch64-armv8.2-a+fullfp16+sve");
   EXPECT_EQ(canonical("neoverse-n2-sve"), "aarch64-neoverse-n2-sve-sve2");
   EXPECT_THAT(canonical("x86-64-v3+sve"), StartsWith("target 'x86-64-v3+sve': unknown feature 'sve', expected one of sse3,"));
+  EXPECT_THAT(
+      canonical("x86-64-v9"),
+      StartsWith("target 'x86-64-v9': unknown CPU 'x86-64-v9', expected one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4, or a "
+                 "feature to leave out: sse3, "));
   EXPECT_THAT(canonical("armv8.2-a+avx2"), StartsWith("target 'armv8.2-a+avx2': unknown feature 'avx2', expected one of lse,"));
   EXPECT_EQ(canonical("x86_64-neoverse-n1"),
             "target 'x86_64-neoverse-n1': CPU 'neoverse-n1' is of architecture aarch64, not x86_64");

@@ -7,13 +7,16 @@
 #include "tools/strew/options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <limits>
 #include <sstream>
 
 #include "backends/backend.h"
 #include "base/cpus.h"
 #include "base/file.h"
+#include "base/nearest.h"
 #include "base/option_rows.h"
 #include "compiler/import/option_text.h"
 #include "schedules/knobs.h"
@@ -21,6 +24,7 @@
 #include "tools/strew/cache_functions.h"
 #include "tools/strew/manual.h"
 #include "tools/strew/message.h"
+#include "tools/strew/usage.h"
 
 namespace strew::cli {
 namespace {
@@ -77,6 +81,14 @@ const char* example(const std::string& command) {
 constexpr const char* kFileHelp =
     "the file to read: .onnx, .tflite, .mlir (StableHLO or MLIR tensor), .pto (an NPU program) or .strew (canonical text)";
 
+// Checks of values, with messages of our own (usage.h).
+CLI::Validator in_range(int64_t least, int64_t most) {
+  return {[=](std::string& text) { return check_range(text, least, most); }, ""};
+}
+CLI::Validator one_of(std::vector<std::string> choices) {
+  return {[choices = std::move(choices)](std::string& text) { return check_choice(text, choices); }, ""};
+}
+
 /// The options that decide how a model file is read.
 void add_reading_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option(
@@ -88,7 +100,7 @@ void add_reading_options(CLI::App& app, Options& options, Raw& raw) {
                  "native: round after every update; wide: accumulate in a wider type and round once, at the end");
   app.add_option("--max-file-bytes", options.import.max_file_bytes,
                  "the largest file to read (default: a limit per format, docs/security.md)")
-      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
+      ->check(in_range(1, std::numeric_limits<int64_t>::max()));
   app.add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
 }
 
@@ -120,7 +132,7 @@ void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
          "--mode", tune.mode,
          "estimate (measure nothing: the cost model decides), measure (until nothing faster turns up), or exhaustive (all "
          "candidates) (default: measure)")
-      ->check(CLI::IsMember({"estimate", "measure", "exhaustive"}));
+      ->check(one_of({"estimate", "measure", "exhaustive"}));
   app.add_option("--dims", tune.dims,
                  "extents that the kernel leaves open, as in s0=1024,s1=8 (default: common ones, which are named)");
   app.add_option(
@@ -131,7 +143,7 @@ void add_tune_options(CLI::App& app, Options& options, Raw& raw) {
                  "hot: the data is in the caches when a call begins; cold: calls go round more than the last-level cache "
                  "(default: cold if "
                  "the table is larger than that)")
-      ->check(CLI::IsMember({"hot", "cold"}));
+      ->check(one_of({"hot", "cold"}));
   app.add_option("--seed", tune.seed, "of the data and of what the search takes at random (default: 1)");
   add_wisdom_option(app, options, "the file that keeps what is measured; what it has is not measured again");
   add_cache_option(app, raw);
@@ -190,7 +202,7 @@ void add_cache_actions(CLI::App& app, Options& options, Raw& raw) {
   add("verify", "read every file and compare its checksum; exit status 1 if one is bad");
   add("prune", "remove the kernels that were not used for the longest time, until the rest takes no more than the limit")
       ->add_option("--limit", options.cache.limit, "bytes to keep (default: STREW_CACHE_LIMIT)")
-      ->check(CLI::Range(int64_t{0}, std::numeric_limits<int64_t>::max()));
+      ->check(in_range(0, std::numeric_limits<int64_t>::max()));
   add("clear", "remove all kernels");
 }
 
@@ -219,20 +231,19 @@ void add_library_option(CLI::App& app, Options& options) {
 }
 
 void add_program_options(CLI::App& app, Raw& raw) {
-  app.add_option("--blocks", raw.blocks, "NPU: cores to plan for (default: all of the chip)")->check(CLI::Range(1, 65535));
-  app.add_option("--tile-rows", raw.tile_rows, "NPU: rows of a tile (default: the cheapest that fits)")
-      ->check(CLI::Range(1, 2048));
+  app.add_option("--blocks", raw.blocks, "NPU: cores to plan for (default: all of the chip)")->check(in_range(1, 65535));
+  app.add_option("--tile-rows", raw.tile_rows, "NPU: rows of a tile (default: the cheapest that fits)")->check(in_range(1, 2048));
   app.add_option("--buffers", raw.buffers,
                  "NPU: tiles in the buffer at a time; with 2, the loads of one overlap with the work on the other (default: 2)")
-      ->check(CLI::Range(1, 2));
+      ->check(in_range(1, 2));
   app.add_option(
          "--index-layout", raw.index_layout,
          "NPU: index tiles as rows, or as columns (a5 only, where the program computes nothing with indices; default: row)")
-      ->check(CLI::IsMember({"row", "column"}));
+      ->check(one_of({"row", "column"}));
   app.add_option(
          "--gather-to", raw.gather_to,
          "NPU: gather into the vector buffer (ub), or, with pto-cpp, in fractals into the cube core's L1 (l1) (default: ub)")
-      ->check(CLI::IsMember({"ub", "l1"}));
+      ->check(one_of({"ub", "l1"}));
   app.add_option(
       "--sync", raw.sync,
       "NPU: flags (the program has flags, ptoas places tiles), addresses (the program has both, for ptoas --pto-level=level3) or "
@@ -394,9 +405,13 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* command =
       app.add_subcommand("library", "compile the kernels of a manifest for several CPUs: an archive, a C header, a report");
   command->add_option("MANIFEST", options.file, "the JSON file that lists the kernels (docs/libraries.md)");
-  command->add_option("-o", options.output,
-                      "the folder to write; one of an earlier run is replaced, and its kernels are used again");
-  command->add_option("--from-model", options.from_model, "print a manifest with the kernels of this model file instead");
+  command->add_option(
+      "-o", options.output,
+      "the folder to write; one of an earlier run is replaced, and its kernels are used again. With --from-model: "
+      "the manifest to write");
+  command->add_option("--from-model", options.from_model,
+                      "write a manifest with the kernels of this model file instead: to the file of -o, where it names the model "
+                      "relative to itself, or to stdout, with the model's absolute path");
   command->add_option("--arch", options.arch,
                       "make the library for x86_64 or aarch64, and leave out the manifest's targets of the other (default: the "
                       "architecture of all targets, or this machine's if they have several)");
@@ -409,7 +424,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command->add_flag("--freestanding", options.freestanding,
                     "refuse kernels whose code calls more than memcpy, memmove, memset and memcmp");
   command->add_option("--jobs", options.jobs, "the most kernels to compile at a time (default: all cores)")
-      ->check(CLI::Range(1, 1024));
+      ->check(in_range(1, 1024));
   command->add_flag("--json", options.json, "machine-readable output; messages still go to stderr");
 
   command = app.add_subcommand("tune", "find the fastest schedules of a file's kernels by measuring, and keep them as wisdom");
@@ -433,7 +448,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command->add_flag("--json", options.json, "machine-readable output");
 
   command = app.add_subcommand("completion", "print a script that completes commands and options in a shell");
-  command->add_option("SHELL", options.file, "bash or zsh")->required()->check(CLI::IsMember({"bash", "zsh"}));
+  command->add_option("SHELL", options.file, "bash or zsh")->required()->check(one_of({"bash", "zsh"}));
   app.add_subcommand("manual", "print the manual page");
 }
 
@@ -519,6 +534,36 @@ Status take_wisdom(Options& options) {
   return {};
 }
 
+/// What is wrong with the first argument, if it should be a command and is none.
+std::string unknown_command(const CLI::App& app, const std::string& given) {
+  std::vector<std::string> names;
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names.push_back(command->get_name());
+    known += (known.empty() ? "" : ", ") + command->get_name();
+  }
+  if (given.starts_with("-") || std::find(names.begin(), names.end(), given) != names.end()) return {};
+  const std::string near = did_you_mean(given, names);
+  return "command '" + given + "' is unknown, expected one of: " + known + (near.empty() ? "" : "; " + near.substr(2));
+}
+
+RefusedLine refused(const CLI::App& app, std::string reason) {
+  RefusedLine out;
+  out.reason = std::move(reason);
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) {
+    at = at->get_subcommands().front();
+    out.command += (out.command.empty() ? "" : " ") + at->get_name();
+  }
+  for (const CLI::Option* option : at->get_options()) {
+    for (const std::string& name : option->get_snames()) out.options.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) out.options.push_back("--" + name);
+  }
+  for (const CLI::App* action : at->get_subcommands({})) out.actions.push_back(action->get_name());
+  out.left = app.remaining(true);
+  return out;
+}
+
 }  // namespace
 
 int parse_command_line(int argc, char** argv, Options& options) {
@@ -531,15 +576,11 @@ int parse_command_line(int argc, char** argv, Options& options) {
                        "print the versions of strew and of LLVM, and the id of the build");
   for (CLI::App* command : app.get_subcommands({})) command->footer(example(command->get_name()));
 
-  std::string known;
-  bool found = argc < 2 || argv[1][0] == '-';
-  for (const CLI::App* command : app.get_subcommands({})) {
-    known += (known.empty() ? "" : ", ") + command->get_name();
-    found = found || command->get_name() == argv[1];
+  if (argc < 2) {
+    std::fputs(app.help().c_str(), stderr);
+    return kBadUsage;
   }
-  if (!found) {
-    return usage_error("command '" + std::string(argv[1]) + "' is unknown, expected one of: " + known);
-  }
+  if (const std::string unknown = unknown_command(app, argv[1]); !unknown.empty()) return usage_error(unknown);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {
@@ -549,12 +590,12 @@ int parse_command_line(int argc, char** argv, Options& options) {
     app.exit(help, text, text);
     return fail(print_out(text.str()));
   } catch (const CLI::ParseError& error) {
-    return usage_error(error.what());
+    return usage_error(usage_text(refused(app, error.what())));
   }
   options.command = app.get_subcommands().front()->get_name();
   if (const int status = describe(app, options); status >= 0) return status;
   options.import.check_undefined = options.command == "run" && !options.trust_indices;
-  keep_whole({options.file, options.output, options.depfile});
+  keep_whole({options.file, options.output, options.depfile, options.from_model});
   keep_whole({options.wisdom.file});
   keep_whole({raw.cache});
   keep_whole(options.wisdom.files);
