@@ -9,6 +9,7 @@
 #include "compiler/program/program.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "base/fp_environment.h"
@@ -40,8 +41,9 @@ Expected<Tensor> copy_of(const Tensor& tensor) {
 
 class Runner {
  public:
-  Runner(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const KernelRunner& run)
-      : imported_(imported), inputs_(std::move(inputs)), run_(run), values_(imported.values.size()) {}
+  Runner(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs, const KernelRunner& run,
+         const ComputeObserver& observe)
+      : imported_(imported), inputs_(std::move(inputs)), run_(run), observe_(observe), values_(imported.values.size()) {}
 
   Expected<std::vector<Tensor>> run() {
     STREW_TRY(mark_needed());
@@ -151,7 +153,9 @@ class Runner {
         STREW_ASSIGN(const Tensor* argument, evaluate(v));
         arguments.push_back(argument);
       }
+      const auto start = observe_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
       Expected<std::vector<Tensor>> results = interpret(compute, arguments);
+      if (observe_) observe_(compute, std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
       if (!results.ok()) return results.status().with_prefix(compute.location);
       computed_[current] = std::move(*results);
       open.pop_back();
@@ -397,6 +401,7 @@ class Runner {
   const Imported& imported_;
   std::vector<std::unique_ptr<Tensor>> inputs_;
   const KernelRunner& run_;
+  const ComputeObserver& observe_;
   std::vector<const Tensor*> values_;           ///< null: not evaluated so far
   std::vector<std::unique_ptr<Tensor>> owned_;  ///< constants, zeros, stacks
   std::vector<std::vector<Tensor>> results_;    ///< per kernel
@@ -407,9 +412,9 @@ class Runner {
 }  // namespace
 
 Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const KernelRunner& run) {
+                                           const KernelRunner& run, const ComputeObserver& observe) {
   const FpEnvironment environment(true);  // operations around the kernels are interpreted
-  return Runner(imported, std::move(inputs), run).run();
+  return Runner(imported, std::move(inputs), run, observe).run();
 }
 
 }  // namespace strew::inline v0

@@ -2,6 +2,7 @@
 // of the caller for each kernel, so this folder does not depend on a Runtime.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -16,8 +17,11 @@ namespace strew::inline v0 {
 /// Runs one kernel on tensors in the order of tensor_slots(kernel.op). An error ends the program.
 using KernelRunner = std::function<Status(const ImportedKernel&, std::span<const TensorView>)>;
 
+/// Told after each operation around the kernels that was evaluated: the operation and its nanoseconds.
+using ComputeObserver = std::function<void(const Compute&, int64_t)>;
+
 /// Does what run_program (strew/program.h) documents: runs everything that the outputs need.
 Expected<std::vector<Tensor>> run_imported(const Imported& imported, std::vector<std::unique_ptr<Tensor>> inputs,
-                                           const KernelRunner& run);
+                                           const KernelRunner& run, const ComputeObserver& observe = nullptr);
 
 }  // namespace strew::inline v0

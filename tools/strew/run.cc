@@ -8,14 +8,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <system_error>
 
+#include "base/nearest.h"
+#include "runtime/explain_functions.h"
 #include "strew/program.h"
 #include "strew/text.h"
 #include "tools/strew/message.h"
 #include "tools/strew/options.h"
+#include "tools/strew/program_time.h"
 #include "tools/strew/select.h"
 #include "tools/strew/summary.h"
 #include "tools/strew/tensor_file.h"
@@ -51,6 +56,13 @@ std::optional<Assignment> assignment_of(const std::string& text, const std::vect
   return std::nullopt;
 }
 
+/// The name in "NAME=FILE" where no value has that name, and no file the whole text; empty: the text is a file name.
+std::string unknown_name(const std::string& text) {
+  const size_t at = text.find('=');
+  std::error_code error;
+  return at == std::string::npos || at == 0 || std::filesystem::exists(text, error) ? std::string() : text.substr(0, at);
+}
+
 /// All names that --input NAME=FILE may have: of inputs of the file and of values that its operations compute.
 std::vector<std::string> names_of(const Imported& imported) {
   std::vector<std::string> names;
@@ -68,6 +80,23 @@ std::string list_of(const Imported& program) {
   for (size_t i = 0; i < types.size(); ++i)
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", program.inputs[i].name, types[i]);
   return out.empty() ? "none" : out;
+}
+
+/// A usage error if the text of --input that names no value of the file looks like NAME=FILE.
+Status check_name(const std::string& text, const Imported& imported, int kernel) {
+  const std::string name = unknown_name(text);
+  if (name.empty()) return {};
+  std::vector<std::string> names;
+  if (kernel >= 0)
+    for (const int value : kernel_inputs(imported, kernel)) names.push_back(value_name(imported, value));
+  else
+    for (const ImportedInput& input : imported.inputs) names.push_back(input.name);
+  constexpr size_t kMost = 20;
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kMost); ++i) list += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMost) list += fmt::format(" and {} more", names.size() - kMost);
+  const std::string near = did_you_mean(name, names);
+  return invalid_argument(fmt::format("--input {}: no input '{}'{}", text, name, near.empty() ? ", expected " + list : near));
 }
 
 /// Which of the program's inputs the files without a name are for, by their number: all inputs of the program, all of the file's (those that
@@ -114,7 +143,10 @@ Expected<Paths> match_inputs(const Options& options, const Imported& program, co
   return paths;
 }
 
-Expected<Inputs> read_inputs(const Options& options, const Imported& program, const Paths& paths) {
+/// `of_file`: the inputs of the whole file, of which the program needs some.
+Expected<Inputs> read_inputs(const Options& options, const Imported& program, const Paths& paths,
+                             const std::vector<ImportedInput>& of_file) {
+  const bool takes_all = options.inputs.size() == of_file.size() && of_file.size() != program.inputs.size();
   Inputs inputs(program.inputs.size());
   for (size_t i = 0; i < paths.size(); ++i) {
     const ImportedInput& input = program.inputs[i];
@@ -124,7 +156,15 @@ Expected<Inputs> read_inputs(const Options& options, const Imported& program, co
         return invalid_argument(fmt::format("--input -: input {} is not optional, expected a file", input.name));
       continue;
     }
-    STREW_ASSIGN(inputs[i], read_tensor(paths[i], input, options.import.max_file_bytes));
+    Expected<std::unique_ptr<Tensor>> read = read_tensor(paths[i], input, options.import.max_file_bytes);
+    if (!read.ok() && read.status().code() != Code::io && takes_all)
+      return Status(
+          read.status().code(),
+          fmt::format("{}; {} files are given, so they are taken as those of the file's inputs, of which kernel {} "
+                      "needs {}: {}",
+                      read.status().message(), of_file.size(), options.kernel_name, program.inputs.size(), list_of(program)));
+    if (!read.ok()) return read.status();
+    inputs[i] = *std::move(read);
   }
   return inputs;
 }
@@ -180,13 +220,56 @@ Status time_and_note(const Options& options, const ImportedKernel& imported, con
   return {};
 }
 
+/// Warns of options that change nothing in what runs.
+void warn_of_no_effect(const Options& options, const Imported& program) {
+  const ImportOptions& asked = options.import;
+  const auto sums = [](const ImportedKernel& kernel) {
+    const Scatter* const scatter = std::get_if<Scatter>(&*kernel.op);
+    return scatter != nullptr && explain_functions().sums_floats(*scatter);
+  };
+  if (asked.override_order && asked.order == Order::relaxed && std::none_of(program.kernels.begin(), program.kernels.end(), sums))
+    warn("--order relaxed: it changes nothing, because no kernel adds floats, and other results are the same in any order");
+  std::string kept = policies_kept(program, asked);
+  if (!kept.empty()) warn("--oob: " + kept);
+}
+
 std::string duration(double ns) {
   if (ns < 1e4) return fmt::format("{:.0f} ns", ns);
   if (ns < 1e7) return fmt::format("{:.1f} us", ns / 1e3);
   return fmt::format("{:.1f} ms", ns / 1e6);
 }
 
-std::string text_report(const Options& options, const std::vector<KernelReport>& reports) {
+/// "whole file 3.43 ms (median of 9): kernels 20.1 us, interpreted: Transpose 3.40 ms; …"
+std::string whole_text(const ProgramTime& whole) {
+  constexpr size_t kMostOperations = 5;
+  std::string out = fmt::format("whole file  {} (median of {}): kernels {}", duration(whole.nanoseconds), whole.samples,
+                                duration(whole.kernel_nanoseconds));
+  double rest = whole.nanoseconds - whole.kernel_nanoseconds, others = 0;
+  for (size_t i = 0; i < whole.interpreted.size(); ++i) {
+    const auto& [name, nanoseconds] = whole.interpreted[i];
+    rest -= nanoseconds;
+    if (i < kMostOperations)
+      out += fmt::format(", {} {} (interpreted)", printable(name), duration(nanoseconds));
+    else
+      others += nanoseconds;
+  }
+  if (others > 0)
+    out += fmt::format(", {} others {} (interpreted)", whole.interpreted.size() - kMostOperations, duration(others));
+  return out +
+         fmt::format(", memory and checks {}; without reading and writing files and compiling\n", duration(std::max(0.0, rest)));
+}
+
+/// What was computed, where nothing was written.
+std::string computed_text(const Imported& program, const std::vector<Tensor>& outputs) {
+  std::string out = "computed and not written (--output FILE):";
+  for (size_t i = 0; i < outputs.size(); ++i)
+    out += fmt::format("{} {} {}", i == 0 ? "" : ",", printable(program.outputs[i].name),
+                       print(TensorType{outputs[i].dtype, outputs[i].dims, {}}));
+  return out + "\n";
+}
+
+std::string text_report(const Options& options, const std::vector<KernelReport>& reports,
+                        const std::optional<ProgramTime>& whole) {
   std::string out;
   for (const KernelReport& r : reports) {
     if (options.time) {
@@ -199,11 +282,13 @@ std::string text_report(const Options& options, const std::vector<KernelReport>&
                          t.memcpy_ratio(), t.bytes);
     }
   }
+  if (whole) out += whole_text(*whole);
   if (options.verify) out += "verified: the reference gives the same bits\n";
   return out;
 }
 
-std::string json_report(const Options& options, const std::vector<KernelReport>& reports, const std::vector<Tensor>& outputs) {
+std::string json_report(const Options& options, const std::vector<KernelReport>& reports, const std::vector<Tensor>& outputs,
+                        const std::optional<ProgramTime>& whole) {
   Json json;
   json["file"] = options.file;
   json["kernels"] = Json::array();
@@ -225,6 +310,11 @@ std::string json_report(const Options& options, const std::vector<KernelReport>&
     Json output = {{"dtype", name(outputs[i].dtype)}, {"shape", outputs[i].dims}};
     if (i < options.outputs.size()) output["file"] = options.outputs[i];
     json["outputs"].push_back(std::move(output));
+  }
+  if (whole) {
+    json["whole"] = {{"ns", whole->nanoseconds}, {"samples", whole->samples}, {"kernels_ns", whole->kernel_nanoseconds}};
+    json["whole"]["interpreted_ns"] = Json::object();
+    for (const auto& [name, nanoseconds] : whole->interpreted) json["whole"]["interpreted_ns"][name] = nanoseconds;
   }
   if (options.verify) json["verified"] = true;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -284,50 +374,79 @@ Status check_outputs(const Options& options, const Imported& program) {
 
 }  // namespace
 
-int run(const Options& options) {
-  Expected<Imported> imported = import_file(options.file, options.import);
-  if (!imported.ok()) return fail(imported.status());
+namespace {
+
+/// --input, sorted into values by name and files in order.
+struct Given {
   std::vector<Assignment> named;
   std::vector<std::string> in_order, names;
-  const std::vector<std::string> known = names_of(*imported);
+};
+Given sort_inputs(const Options& options, const Imported& imported) {
+  Given out;
+  const std::vector<std::string> known = names_of(imported);
   for (const std::string& text : options.inputs) {
     if (std::optional<Assignment> found = assignment_of(text, known)) {
-      names.push_back(found->name);
-      named.push_back(std::move(*found));
+      out.names.push_back(found->name);
+      out.named.push_back(std::move(*found));
     } else {
-      in_order.push_back(text);
+      out.in_order.push_back(text);
     }
   }
-  int exit_status = kDone;
-  const int kernel = choose_kernel(options, *imported, in_order.size(), exit_status);
-  if (kernel == -2) return exit_status;
-  const std::vector<ImportedInput> of_file = imported->inputs;
-  if (kernel >= 0) imported = cut_kernel(std::move(*imported), kernel, names);
-  const Expected<Paths> paths = match_inputs(options, *imported, of_file, named, std::move(in_order));
-  if (!paths.ok()) return usage_error(paths.status().message());
-  if (const Status s = check_outputs(options, *imported); !s.ok()) return usage_error(s.message());
-  Expected<Inputs> inputs = read_inputs(options, *imported, *paths);
-  if (!inputs.ok()) return fail(inputs.status());
-  for (const std::string& library : options.libraries)
-    if (const auto loaded = Runtime::process().load(library); !loaded.ok()) return fail(loaded.status());
+  return out;
+}
 
+/// Runs the program and does what --time, --verify and --output ask for.
+int run_and_report(const Options& options, const Imported& imported, Inputs inputs) {
   std::vector<KernelReport> reports;
   ProgramOptions program;
   program.kernel = options.kernel;
   program.after_kernel = [&](const ImportedKernel& k, const Kernel& compiled, std::span<const TensorView> views) {
     return time_and_note(options, k, compiled, views, reports);
   };
-  Inputs again = options.verify ? clone_all(*inputs) : Inputs();
-  const ImportedKernel* first = imported->kernels.empty() ? nullptr : imported->kernels.data();
+  const bool times_whole = options.time && is_more_than_a_kernel(imported);
+  const Inputs again = options.verify || times_whole ? clone_all(inputs) : Inputs();
+  const ImportedKernel* first = imported.kernels.empty() ? nullptr : imported.kernels.data();
   const std::string op_text = first == nullptr ? "" : print(first->op);
-  Expected<std::vector<Tensor>> outputs = run_program(Runtime::process(), *imported, std::move(*inputs), program);
+  Expected<std::vector<Tensor>> outputs = run_program(Runtime::process(), imported, std::move(inputs), program);
   if (!outputs.ok()) return fail(outputs.status(), op_text);
   if (options.verify) {
-    const Status s = verify_outputs(Runtime::process(), *imported, std::move(again), program, *outputs);
+    const Status s = verify_outputs(Runtime::process(), imported, clone_all(again), program, *outputs);
     if (!s.ok()) return fail(s, op_text);
   }
+  std::optional<ProgramTime> whole;
+  if (times_whole) {
+    const Expected<ProgramTime> time = time_program(Runtime::process(), imported, program, [&] { return clone_all(again); });
+    if (!time.ok()) return fail(time.status(), op_text);
+    whole = *time;
+  }
   if (const Status s = write_tensors(*outputs, options.outputs); !s.ok()) return fail(s);
-  return fail(print_out(options.json ? json_report(options, reports, *outputs) : text_report(options, reports)));
+  if (options.json) return fail(print_out(json_report(options, reports, *outputs, whole)));
+  const bool is_silent = options.outputs.empty() && !options.time && !options.verify;
+  return fail(print_out(text_report(options, reports, whole) + (is_silent ? computed_text(imported, *outputs) : "")));
+}
+
+}  // namespace
+
+int run(const Options& options) {
+  Expected<Imported> imported = import_file(options.file, options.import);
+  if (!imported.ok()) return fail(imported.status());
+  Given given = sort_inputs(options, *imported);
+  int exit_status = kDone;
+  const int kernel = choose_kernel(options, *imported, given.in_order.size(), exit_status);
+  if (kernel == -2) return exit_status;
+  for (const std::string& text : given.in_order)
+    if (const Status s = check_name(text, *imported, kernel); !s.ok()) return usage_error(s.message());
+  const std::vector<ImportedInput> of_file = imported->inputs;
+  if (kernel >= 0) imported = cut_kernel(std::move(*imported), kernel, given.names);
+  const Expected<Paths> paths = match_inputs(options, *imported, of_file, given.named, std::move(given.in_order));
+  if (!paths.ok()) return usage_error(paths.status().message());
+  if (const Status s = check_outputs(options, *imported); !s.ok()) return usage_error(s.message());
+  Expected<Inputs> inputs = read_inputs(options, *imported, *paths, of_file);
+  if (!inputs.ok()) return fail(inputs.status());
+  warn_of_no_effect(options, *imported);
+  for (const std::string& library : options.libraries)
+    if (const auto loaded = Runtime::process().load(library); !loaded.ok()) return fail(loaded.status());
+  return run_and_report(options, *imported, std::move(*inputs));
 }
 
 }  // namespace strew::cli

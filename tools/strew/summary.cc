@@ -131,21 +131,40 @@ std::string refused_text(const Imported& imported) {
   return reasons_text(imported, "refused: ", " more that are refused\n", [](const Opaque& opaque) { return opaque.indexed; });
 }
 
-std::string policies_text(const Imported& imported, const ImportOptions& options) {
-  const bool is_asked = options.override_oob || options.scatter_oob || options.gather_oob;
+namespace {
+
+/// The notes about policies with the kernels that have them; `rules`: those that the file chose; `kept`: those that --oob does not change.
+std::vector<std::pair<std::string, KernelGroup>> policy_notes(const Imported& imported, bool rules, bool kept) {
   std::vector<std::pair<std::string, KernelGroup>> said;
   for (size_t k = 0; k < imported.kernels.size(); ++k) {
     for (const std::string& note : imported.kernels[k].notes) {
       const bool is_rule = note.starts_with("policy "),
                  is_kept = note.starts_with("keeps ") || note.ends_with("--oob does not apply");
-      if (!is_rule && !(is_asked && is_kept)) continue;
+      if (!(rules && is_rule) && !(kept && is_kept)) continue;
       auto found = std::find_if(said.begin(), said.end(), [&](const auto& each) { return each.first == note; });
       if (found == said.end()) found = said.insert(said.end(), {note, {}});
       found->second.kernels.push_back(static_cast<int>(k));
     }
   }
+  return said;
+}
+
+bool asks_for_policy(const ImportOptions& options) { return options.override_oob || options.scatter_oob || options.gather_oob; }
+
+}  // namespace
+
+std::string policies_text(const Imported& imported, const ImportOptions& options) {
   std::string out;
-  for (const auto& [note, group] : said) out += "  " + names_text(imported, group) + ": " + printable(note) + "\n";
+  for (const auto& [note, group] : policy_notes(imported, true, asks_for_policy(options)))
+    out += "  " + names_text(imported, group) + ": " + printable(note) + "\n";
+  return out;
+}
+
+std::string policies_kept(const Imported& imported, const ImportOptions& options) {
+  std::string out;
+  if (!asks_for_policy(options)) return out;
+  for (const auto& [note, group] : policy_notes(imported, false, true))
+    out += (out.empty() ? "" : "; ") + names_text(imported, group) + ": " + note;
   return out;
 }
 

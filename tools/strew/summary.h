@@ -50,6 +50,8 @@ std::string refused_text(const Imported& imported);
 /// The out-of-bounds rules that the file chose and why, and, if `--oob` was given, which kernels keep their policies: a line each with the
 /// names of the kernels; empty if nothing is to be said.
 std::string policies_text(const Imported& imported, const ImportOptions& options);
+/// Of those lines, what `--oob` does not change, joined by "; ".
+std::string policies_kept(const Imported& imported, const ImportOptions& options);
 /// Operations of kinds that strew runs elsewhere, and not here, a line each with the reason; empty if there are none.
 std::string not_run_text(const Imported& imported);
 

@@ -58,7 +58,12 @@ Expected<std::unique_ptr<Tensor>> read_tensor(const std::string& path, const Imp
     STREW_ASSIGN(Tensor tensor, from_constant(constant, input, path));
     return std::make_unique<Tensor>(std::move(tensor));
   }
-  STREW_ASSIGN(Tensor tensor, read_npy(path, input.type.dtype, max_bytes > 0 ? max_bytes : kMaxNpyBytes));
+  Expected<Tensor> read = read_npy(path, input.type.dtype, max_bytes > 0 ? max_bytes : kMaxNpyBytes);
+  if (!read.ok()) {
+    const Status& s = read.status();
+    return s.code() == Code::io ? s : Status(s.code(), s.message() + ", for input " + input.name);
+  }
+  Tensor tensor = *std::move(read);
   return std::make_unique<Tensor>(std::move(tensor));
 }
 
