@@ -149,6 +149,12 @@ class HeaderParser {
 /// `bytes`: a file of `file_bytes`, or its beginning, which must be longer than the longest header.
 Expected<Header> parse_header(std::string_view bytes, size_t file_bytes, const std::string& what) {
   if (bytes.size() < 10 || bytes.substr(0, kMagic.size()) != kMagic) {
+    if (bytes.starts_with("PK\3\4"))
+      return invalid_argument(
+          what +
+          ": an archive of arrays (.npz), expected one array: 'python3 -c \"import numpy; numpy.save('FILE.npy', "
+          "numpy.load('" +
+          what + "')['NAME'])\"' makes it");
     return invalid_argument(what + ": not an npy file: the first bytes are not \\x93NUMPY");
   }
   const int major = static_cast<unsigned char>(bytes[6]);

@@ -9,12 +9,20 @@
 namespace strew::inline v0 {
 namespace {
 
-constexpr std::string_view kSavedModel = "saved_model.pb";
+constexpr std::string_view kSavedModel = "saved_model.pb", kBytecode = "ML\xefR";
 
 bool holds(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 Status refuse(const std::string& path, const std::string& what, const std::string& command) {
   return invalid_argument(path + ": " + what + ", expected a model that strew reads: '" + command + "' makes one");
+}
+
+/// Does a StableHLO artifact lie in the bytes, but not at their beginning? It starts with the magic number of MLIR's bytecode, a version of one
+/// byte, and the version of StableHLO.
+bool holds_artifact(std::string_view bytes) {
+  for (size_t at = bytes.find(kBytecode, 1); at != std::string_view::npos; at = bytes.find(kBytecode, at + 1))
+    if (bytes.substr(std::min(at + kBytecode.size() + 1, bytes.size())).starts_with("StableHLO_v")) return true;
+  return false;
 }
 
 std::string python(const std::string& code) { return "python3 -c \"" + code + "\""; }
@@ -48,6 +56,12 @@ Status refuse_foreign(std::string_view bytes, const std::string& path) {
     return invalid_argument(path +
                             ": HLO text, expected StableHLO: 'xla-translate --hlo-text-to-stablehlo FILE -o FILE.mlir' makes it");
   if (bytes.starts_with("PK\3\4")) return refuse_archive(bytes, path);
+  // A FlatBuffer that has a StableHLO artifact in it.
+  if (holds_artifact(bytes))
+    return invalid_argument(
+        path + ": a function that jax.export serialized, expected its text: '" +
+        python("from jax import export; print(export.deserialize(open('" + path + "', 'rb').read()).mlir_module())") +
+        " > FILE.mlir' makes it");
   if (bytes.starts_with("\x89HDF\r\n\x1a\n")) return refuse(path, "an HDF5 file, as Keras wrote models", keras_export(path));
   return {};
 }

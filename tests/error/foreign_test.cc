@@ -41,6 +41,23 @@ TEST_F(ForeignTest, ModelsOfTensorFlowAndKeras) {
   EXPECT_THAT(message("m.h5", std::string("\x89HDF\r\n\x1a\n\0", 9)), HasSubstr("keras.models.load_model('m.h5').export"));
 }
 
+TEST_F(ForeignTest, FunctionsThatJaxSerialized) {
+  const std::string flatbuffer("\x20\0\0\0\0\0\x1e\0", 8), artifact("ML\xefR\x0dStableHLO_v1.9.3\0vhlo\0", 27);
+  for (const char* name : {"f.jax", "f.bin", "f.mlir"})
+    EXPECT_THAT(message(name, flatbuffer + artifact),
+                HasSubstr(std::string(name) +
+                          ": a function that jax.export serialized, expected its text: 'python3 -c \"from jax import "
+                          "export; print(export.deserialize(open('" +
+                          name + "', 'rb').read()).mlir_module())\" > FILE.mlir' makes it"));
+  EXPECT_THAT(message("f.mlirbc", artifact), HasSubstr("in JAX, jax.jit(f).lower(*args).as_text() and jax.export.export("));
+}
+
+TEST_F(ForeignTest, AFolderIsSaidToBeOne) {
+  std::filesystem::create_directory(path("folder"));
+  EXPECT_THAT(failure(1, "check folder"),
+              HasSubstr("folder: it is a folder, expected a file whose name ends in one of: .onnx, "));
+}
+
 TEST_F(ForeignTest, HloText) {
   for (const char* name : {"f.mlir", "f.hlo", "f.txt"})
     EXPECT_THAT(message(name, "HloModule jit_f, entry_computation_layout={(f32[4])->f32[4]}\n"),

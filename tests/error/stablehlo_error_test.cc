@@ -13,6 +13,9 @@
 namespace strew {
 namespace {
 
+const std::string kInJax =
+    "; in JAX, jax.jit(f).lower(*args).as_text() and jax.export.export(jax.jit(f))(*args).mlir_module() are the text";
+
 constexpr char kScatter[] =
     R"(func.func @main(%x: tensor<2x3x4x2xf32>, %i: tensor<2x2x3x2xi64>, %u: tensor<2x2x3x2x2xf32>) -> tensor<2x3x4x2xf32> {
   %r = "stablehlo.scatter"(%x, %i, %u) <{
@@ -347,13 +350,15 @@ TEST(StablehloError, FilesAndOperations) {
        "FILE:1: an 'array' with elements of index, expected integers or floats"},
       {kSlice, kSlice, "!t = index\nmodule attributes {a = array<!t: 0>} {}",
        "FILE:2: an 'array' with elements of an alias, expected integers or floats"},
-      {kSlice, kSlice, std::string("ML\xefR\x01"), "FILE: MLIR bytecode, expected text: 'mlir-opt FILE -o FILE.mlir' makes it"},
+      {kSlice, kSlice, std::string("ML\xefR\x01"),
+       "FILE: MLIR bytecode, expected text: 'mlir-opt FILE -o FILE.mlir' makes it" + kInJax},
       {kSlice, kSlice, std::string("ML\xefR\x0dMLIR22.1.8\0\1builtin\0stablehlo\0func\0", 39),
-       "FILE: MLIR bytecode of the stablehlo dialect, expected text: 'stablehlo-opt FILE -o FILE.mlir' makes it"},
+       "FILE: MLIR bytecode of the stablehlo dialect, expected text: 'stablehlo-opt FILE -o FILE.mlir' makes it" + kInJax},
       {kSlice, kSlice, std::string("ML\xefR\x01StableHLO_v1.9.3\0vhlo\0", 27),
        "FILE: a StableHLO portable artifact (bytecode of the VHLO dialect), expected text: 'stablehlo-translate --deserialize "
        "FILE -o "
-       "FILE.mlir' makes it"},
+       "FILE.mlir' makes it" +
+           kInJax},
       {kSlice, kSlice, "HloModule jit_f, entry_computation_layout={(f32[4])->f32[4]}\n",
        "FILE: HLO text, expected StableHLO: 'xla-translate --hlo-text-to-stablehlo FILE -o FILE.mlir' makes it"},
       {kSlice, kSlice, std::string("module {\0}", 10), "FILE:1: the file holds a zero byte, expected MLIR text"},

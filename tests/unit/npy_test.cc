@@ -152,7 +152,10 @@ TEST(Npy, OtherVersionsSpellingsAndScalars) {
 TEST(Npy, Refusals) {
   const std::string good = header("<f4", "(1,)");
   EXPECT_THAT(error_of("", DType::f32), HasSubstr("a.npy: not an npy file"));
-  EXPECT_THAT(error_of("PK\x03\x04 a zip file", DType::f32), HasSubstr("not an npy file"));
+  EXPECT_THAT(
+      error_of("PK\x03\x04 a zip file", DType::f32),
+      HasSubstr("a.npy: an archive of arrays (.npz), expected one array: 'python3 -c \"import numpy; numpy.save('FILE.npy', "
+                "numpy.load('a.npy')['NAME'])\"' makes it"));
   EXPECT_THAT(error_of(file(good, "abcd", 9), DType::f32), HasSubstr("npy format version is 9, expected 1, 2 or 3"));
   EXPECT_THAT(error_of(file(good, "abcd").substr(0, 20), DType::f32), HasSubstr("the npy header has"));
   EXPECT_THAT(error_of(file(good, "abc"), DType::f32), HasSubstr("the file holds 3 bytes of items, expected 1 items of 4 bytes"));

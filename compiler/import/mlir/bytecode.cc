@@ -1,7 +1,7 @@
 // Why bytecode is not read: the operations of StableHLO and VHLO have encodings that only StableHLO's own library knows. MLIR's library
 // reads its own dialects, but trusts the numbers in the file: of 400 files with one to four bytes changed, four crashed the reader of LLVM
 // 22.1.8 (out of memory, two wild reads, a double free), whereas a bad file must cost no more than an error message. Whoever wrote the file
-// can convert it to text with one command. Tested by tests/error/stablehlo_error_test.cc.
+// can convert it to text with one command, or with one call of JAX. Tested by tests/error/stablehlo_error_test.cc.
 #include "compiler/import/mlir/bytecode.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,10 @@ Status refuse_bytecode(std::string_view bytes, const std::string& path) {
     what = "MLIR bytecode of the stablehlo dialect";
     command = "stablehlo-opt";
   }
-  return invalid_argument(fmt::format("{}: {}, expected text: '{} {} -o FILE.mlir' makes it", path, what, command, path));
+  return invalid_argument(
+      fmt::format("{}: {}, expected text: '{} {} -o FILE.mlir' makes it; in JAX, jax.jit(f).lower(*args).as_text() and "
+                  "jax.export.export(jax.jit(f))(*args).mlir_module() are the text",
+                  path, what, command, path));
 }
 
 }  // namespace strew::inline v0
