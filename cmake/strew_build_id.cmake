@@ -8,6 +8,7 @@
 # The sources are all that plan, schedule, generate and describe kernels, and the libraries that they are made of: a file too many costs a cache
 # that begins anew, a file too few would run stale code.
 if(CMAKE_SCRIPT_MODE_FILE)
+  cmake_minimum_required(VERSION 3.25)  # a script has no policies of its own
   file(STRINGS ${LIST} files)
   set(text "${SETTINGS}\n")
   foreach(file ${files})
