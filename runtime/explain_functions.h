@@ -3,6 +3,10 @@
 // tests/error/cli_test.cc.
 #pragma once
 
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "runtime/scratch_bytes.h"
 #include "runtime/shape_families.h"
 #include "schedules/costs/explained.h"
@@ -15,6 +19,10 @@ struct ExplainFunctions {
   Expected<std::vector<Sharing>> (*sharing)(const Op& op, const KernelOptions& options, int exact);
   int64_t (*scratch_bytes)(const Scatter& scatter, const Compiled& kernel);
   bool (*sums_floats)(const Scatter& scatter);
+  std::string (*notation)(const Op& op, std::span<const std::string> names);
+  /// Ok if the library that the backend of this name needs can be opened, or it needs none.
+  Status (*opens)(std::string_view backend);
+  double open_extent;  ///< what predictions take for an extent that only the call knows
 };
 STREW_API const ExplainFunctions& explain_functions();
 

@@ -96,14 +96,14 @@ TEST_F(CacheCli, CompileTakesObjectsToo) {
 }
 
 TEST_F(CacheCli, ExplainSaysWhereTheKernelIs) {
-  EXPECT_THAT(success("explain add.strew" + on_), HasSubstr("  cache       not in " + path("kernels") + "/"));
+  EXPECT_THAT(success("explain add.strew --all" + on_), HasSubstr("  cache       not in " + path("kernels") + "/"));
   EXPECT_EQ(strew(run_ + on_).exit, 0);
-  EXPECT_THAT(success("explain add.strew" + on_), HasSubstr("  cache       in " + path(files().at(0)) + "\n"));
+  EXPECT_THAT(success("explain add.strew --all" + on_), HasSubstr("  cache       in " + path(files().at(0)) + "\n"));
   const Json json = Json::parse(success("explain add.strew --json" + on_));
   EXPECT_EQ(json["kernels"][0]["cache"]["hit"], true);
   write(files().at(0), "garbage");
-  EXPECT_THAT(success("explain add.strew" + on_), HasSubstr(": it is no kernel of strew's"));
-  EXPECT_THAT(success("explain add.strew --cache off"), Not(HasSubstr("  cache ")));
+  EXPECT_THAT(success("explain add.strew --all" + on_), HasSubstr(": it is no kernel of strew's"));
+  EXPECT_THAT(success("explain add.strew --all --cache off"), Not(HasSubstr("  cache ")));
 }
 
 TEST_F(CacheCli, MustHit) {

@@ -56,8 +56,8 @@ TEST_F(Cli, TargetMeasuresTheMachineAndKeepsWhatItFinds) {
   EXPECT_THAT(success("target --measure", file), AllOf(HasSubstr(kept), HasSubstr("kept in     kept/costs\n")));
   EXPECT_THAT(success("target", file), AllOf(HasSubstr(kept), Not(HasSubstr("kept in"))));
   EXPECT_THAT(success("target --json", file), HasSubstr("\"source\": \"measured\""));
-  EXPECT_THAT(success("explain kv.onnx", file), HasSubstr("costs       measured on this machine; calls of "));
-  EXPECT_THAT(success("explain kv.onnx --target znver3", file),
+  EXPECT_THAT(success("explain kv.onnx --all", file), HasSubstr("costs       measured on this machine; calls of "));
+  EXPECT_THAT(success("explain kv.onnx --all --target znver3", file),
               HasSubstr("costs       nominal ones of znver3; calls of 8 threads\n"));
   write("kept/costs", "strew costs 1 of another machine\n");
   const Outcome broken = strew("target", file);
@@ -71,7 +71,7 @@ TEST_F(Cli, TargetMeasuresTheMachineAndKeepsWhatItFinds) {
 }
 
 TEST_F(Cli, ExplainSaysWhatCandidatesCost) {
-  const std::string text = success("explain kv.onnx --target znver4");
+  const std::string text = success("explain kv.onnx --all --target znver4");
   EXPECT_THAT(text,
               HasSubstr("  costs       nominal ones of znver4; calls of 8 threads\n            + sequential           about "));
   EXPECT_THAT(text, HasSubstr("            * prefetch=0           about "));
@@ -409,7 +409,7 @@ TEST_F(Cli, VerboseSaysWhatIsBuiltAndCopied) {
 TEST_F(Cli, CheckAndExplain) {
   EXPECT_THAT(success("check kv.onnx"), AllOf(HasSubstr("kv.onnx: onnx, 1 kernel"), HasSubstr("scatter: strew1.scatter(")));
   EXPECT_EQ(nlohmann::json::parse(success("check add.strew --json"))["kernels"][0]["name"], "op_1");
-  const std::string text = success("explain kv.onnx --threads 1");
+  const std::string text = success("explain kv.onnx --all --threads 1");
   for (const char* part : {"rewrites", "plan", "backends", "strategies", "schedule", "(heuristic)", "target"})
     EXPECT_THAT(text, HasSubstr(part));
   EXPECT_THAT(text, HasSubstr("guarantees  bits fixed: yes; writes outside updates: none"));

@@ -81,14 +81,14 @@ TEST_F(Hostile, PolicyUndefinedOfModelsIsChecked) {
 }
 
 TEST_F(Hostile, CompileAndExplainKeepThePolicy) {
-  EXPECT_THAT(success("explain far.strew"),
+  EXPECT_THAT(success("explain far.strew --all"),
               AllOf(HasSubstr("oob=undefined"), HasSubstr("run         checks every index first, as policy error does"),
                     HasSubstr("checks every index first: no (policy undefined: the caller promises)")));
-  EXPECT_THAT(success("explain far.strew --trust-indices"),
+  EXPECT_THAT(success("explain far.strew --all --trust-indices"),
               HasSubstr("run         --trust-indices: an index out of bounds would"));
   EXPECT_THAT(nlohmann::json::parse(success("explain far.strew --json"))["kernels"][0]["run"].get<std::string>(),
               HasSubstr("as policy error does"));
-  EXPECT_THAT(success("explain add.strew"), Not(HasSubstr("  run    ")));
+  EXPECT_THAT(success("explain add.strew --all"), Not(HasSubstr("  run    ")));
   EXPECT_THAT(success("compile far.strew --emit op -o -"), HasSubstr("oob=undefined"));
   EXPECT_THAT(success("check far.strew"), HasSubstr("oob=undefined"));
 }
@@ -104,7 +104,7 @@ TEST_F(Hostile, NothingButRegularFiles) {
     EXPECT_THAT(failure(1, "run far.strew --input " + std::string(name) + " at.npy ones.npy --output y.npy"),
                 HasSubstr("expected a regular file"));
   EXPECT_THAT(failure(2, "explain far.strew --schedule @fifo.npy"), HasSubstr("it is a pipe"));
-  EXPECT_THAT(success("explain far.strew --schedule @-", "echo unroll=2 |"), HasSubstr("unroll=2"));
+  EXPECT_THAT(success("explain far.strew --all --schedule @-", "echo unroll=2 |"), HasSubstr("unroll=2"));
 }
 
 TEST_F(Hostile, SizesAreLimited) {

@@ -54,13 +54,14 @@ TEST_F(Tune, KeepsWisdomThatOtherCommandsTake) {
   tuned("tune small.strew --budget 2s --threads 1", file_);
   const std::string list = success("wisdom list", file_);
   EXPECT_THAT(list, AllOf(HasSubstr("strew1.scatter(operand=f32[4096,16]"), HasSubstr("hot threads=1, on ")));
-  EXPECT_THAT(success("explain small.strew --threads 1", file_), HasSubstr("  wisdom      exact: 1 workload measured on "));
+  EXPECT_THAT(success("explain small.strew --all --threads 1", file_), HasSubstr("  wisdom      exact: 1 workload measured on "));
   EXPECT_THAT(success("explain small.strew --threads 1 --json", file_), HasSubstr("\"wisdom\": \"exact: "));
-  EXPECT_THAT(success("explain small.strew --threads 1 --wisdom off", file_), Not(HasSubstr("  wisdom ")));
-  EXPECT_THAT(success("explain small.strew --threads 1 --wisdom kept/wisdom.jsonl", off_), HasSubstr("  wisdom      exact: "));
-  EXPECT_THAT(success("explain open.strew --threads 1", file_), HasSubstr("  wisdom      no record of this op"));
+  EXPECT_THAT(success("explain small.strew --all --threads 1 --wisdom off", file_), Not(HasSubstr("  wisdom ")));
+  EXPECT_THAT(success("explain small.strew --all --threads 1 --wisdom kept/wisdom.jsonl", off_),
+              HasSubstr("  wisdom      exact: "));
+  EXPECT_THAT(success("explain open.strew --all --threads 1", file_), HasSubstr("  wisdom      no record of this op"));
   // A kernel for a named target does not depend on what this machine has learned.
-  EXPECT_THAT(success("explain small.strew --threads 1 --target x86-64-v3", file_), Not(HasSubstr("  wisdom ")));
+  EXPECT_THAT(success("explain small.strew --all --threads 1 --target x86-64-v3", file_), Not(HasSubstr("  wisdom ")));
   EXPECT_THAT(success("wisdom export -o shipped.jsonl --machine here", file_), HasSubstr("shipped.jsonl: "));
   EXPECT_THAT(success("wisdom merge shipped.jsonl kept/wisdom.jsonl -o all.jsonl"), HasSubstr("all.jsonl: "));
   EXPECT_EQ(success("wisdom diff all.jsonl kept/wisdom.jsonl"), "no difference\n");
@@ -120,7 +121,7 @@ TEST_F(Tune, BadWisdomIsNamedAndTheRestIsUsed) {
   EXPECT_THAT(list.err, AllOf(HasSubstr("warning: bad.jsonl:1: the line is no JSON object; the line is left out"),
                               HasSubstr("format is 9")));
   EXPECT_THAT(list.out, HasSubstr("hot threads=1"));
-  EXPECT_THAT(strew("explain small.strew --threads 1 --wisdom bad.jsonl").out, HasSubstr("  wisdom      exact: "));
+  EXPECT_THAT(strew("explain small.strew --all --threads 1 --wisdom bad.jsonl").out, HasSubstr("  wisdom      exact: "));
   EXPECT_THAT(failure(2, "wisdom diff bad.jsonl"), HasSubstr("1 are given, expected the two files to compare"));
   EXPECT_THAT(failure(2, "wisdom merge -o x.jsonl"), HasSubstr("expected the files to merge"));
   EXPECT_THAT(failure(1, "wisdom list", off_), HasSubstr("STREW_WISDOM is off, expected a file"));

@@ -1,12 +1,13 @@
 // strew explain: prints, for each kernel of a file, the product of every stage up to the descriptor, the reasons for
-// the choices, and what the kernel guarantees. Nothing is compiled, and neither LLVM nor Halide is opened (the importer
-// of .mlir files opens MLIR).
+// the choices, and what the kernel guarantees. Nothing is compiled. Of the libraries that are opened on demand, only that of the chosen
+// backend is (and MLIR by the importer of .mlir files), because without it another backend runs the kernel.
 //
-// An Explanation per kernel is filled first and then printed as text or JSON, so both have the same content. Tested by
-// tests/error/cli_test.cc.
+// An Explanation per kernel (explanation.h) is filled first and then printed: ten lines of it (explain_brief.cc), all of it (--all), or JSON.
+// Tested by tests/error/explain_test.cc and cli_test.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "tools/strew/cache_functions.h"
 #include "tools/strew/costs.h"
 #include "tools/strew/descriptor_json.h"
+#include "tools/strew/explanation.h"
 #include "tools/strew/message.h"
 #include "tools/strew/npu.h"
 #include "tools/strew/options.h"
@@ -33,32 +35,6 @@ namespace strew::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// A backend or a strategy, and whether it can be used: ok, or the reason why not.
-struct Choice {
-  std::string name;
-  Status status;
-};
-
-struct Guarantees {
-  std::string bits_fixed, writes, checks_first;
-  int64_t scratch_bytes = 0;
-  int threads = 1;
-};
-
-struct Explanation {
-  const ImportedKernel* kernel;
-  Compiled stages;
-  std::string tensors;  ///< the kernel's tensors with the file's names of their extents; empty: it has none
-  std::vector<Choice> backends, strategies;
-  std::string chosen, why;  ///< the backend that would run the kernel, or the reason why none can
-  std::string schedule_source;
-  std::string run_checks;                                 ///< what `strew run` does about policy undefined
-  std::optional<Expected<std::vector<Sharing>>> sharing;  ///< what becomes of requests that differ in extents; an NPU's have none
-  std::string library;  ///< with --library: does one of its kernels answer requests for this one?
-  CachedAt cache;       ///< where the disk cache has it, or would put it
-  Guarantees guarantees;
-};
 
 bool is_undefined(const Op& op) {
   const Scatter* scatter = std::get_if<Scatter>(&op);
@@ -104,11 +80,18 @@ int64_t copied_bytes(const Op& op) {
   return bytes;
 }
 
-std::string copies_text(int64_t bytes, const Compiled& stages) {
+}  // namespace
+
+std::string copies_text(const Explanation& e) {
+  const Compiled& stages = e.stages;
+  const int64_t bytes = copied_bytes(stages.op);
+  if (bytes == 0) return {};
   if (stages.plan.symbols.empty() && overwrites_all(stages.plan, nullptr)) return "nothing: the updates overwrite every element";
   const std::string size = bytes == kDynamic ? "the whole operand" : fmt::format("the whole operand, {} B", bytes);
   return size + ", in every call whose result buffer is not the operand's";
 }
+
+namespace {
 
 /// The symbols of the kernels of --library, which the process's runtime loads.
 Expected<std::set<std::string>> load_libraries(const Options& options) {
@@ -151,21 +134,47 @@ Json sharing_json(const Expected<std::vector<Sharing>>& sharing) {
 /// Where the disk cache has the kernel, or would put it.
 CachedAt cache_answer(const Compiled& stages) { return cache_functions().where_is(cache_functions().options(), stages); }
 
+/// The names that messages to people have for the kernel's tensors: the file's, if they look like names.
+std::vector<std::string> tensor_names(const Imported& imported, int number) {
+  std::vector<std::string> out;
+  constexpr size_t kMostCharacters = 32;
+  for (const KernelTensor& tensor : kernel_tensors(imported, number)) {
+    std::string name;
+    if (tensor.value >= 0) {
+      const Value& value = imported.values[static_cast<size_t>(tensor.value)];
+      name = value.kind == ValueKind::input ? imported.inputs[static_cast<size_t>(value.index)].name : value_name(imported, tensor.value);
+      if (name == "value_" + std::to_string(tensor.value)) name.clear();  // it has none in the file
+    }
+    const bool is_plain = name.size() <= kMostCharacters && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                            return std::isalnum(c) != 0 || c == '_' || c == '.';
+                          });
+    out.push_back(is_plain ? std::move(name) : "");
+  }
+  return out;
+}
+
 Expected<Explanation> explain_kernel(const Imported& imported, size_t number, const Options& options) {
   const ImportedKernel& kernel = imported.kernels[number];
   STREW_ASSIGN(Compiled made, plan_kernel(kernel.op, options.kernel));
   Explanation out{&kernel, std::move(made)};
   out.tensors = tensors_text(imported, static_cast<int>(number));
+  out.does = explain_functions().notation(*kernel.op, tensor_names(imported, static_cast<int>(number)));
   const Compiled& stages = out.stages;
   for (const Candidate& candidate : stages.backends)
     out.backends.push_back({std::string(candidate.backend->name()), candidate.status});
   for (Strategy s : kStrategies) {
     Schedule schedule = stages.schedule;
     schedule.strategy = s;
-    out.strategies.push_back({std::string(name(s)), check_schedule(schedule, stages.plan, stages.target)});
+    Status status = check_schedule(schedule, stages.plan, stages.target);
+    // The line says already which strategy it is.
+    const std::string known = "schedule: strategy " + std::string(name(s)) + ": ";
+    if (!status.ok() && status.message().starts_with(known))
+      status = Status(status.code(), status.message().substr(known.size()));
+    out.strategies.push_back({std::string(name(s)), std::move(status)});
   }
   if (stages.backend != nullptr) {
     out.chosen = stages.backend->name();
+    out.opened = explain_functions().opens(out.chosen);
   } else {
     out.why = (stages.scheduled.ok() ? stages.chosen : stages.scheduled).message();
   }
@@ -220,6 +229,7 @@ std::string text_of(const Explanation& e) {
   const Compiled& stages = e.stages;
   std::string out = fmt::format("kernel {} ({})\n", printable(e.kernel->name), printable(e.kernel->location));
   out += fmt::format("  op          {}\n  hash        {}\n", stages.op_text, to_hex(hash_text(stages.identity_text)));
+  out += fmt::format("  does        {}\n", printable(e.does));
   if (!e.tensors.empty()) out += fmt::format("  tensors     {}\n", e.tensors);
   for (const std::string& note : e.kernel->notes) out += fmt::format("  note        {}\n", printable(note));
   if (!e.kernel->non_negative.empty()) out += "  check       a negative index is an error, found before anything is written\n";
@@ -227,14 +237,14 @@ std::string text_of(const Explanation& e) {
   out += rewrites_text(stages) + parts_text(stages);
   out += "  plan\n" + indented(print(stages.plan));
   out += choices_text("backends", e.backends);
-  out += fmt::format("  {:<11} {}\n", "runs on", e.chosen.empty() ? "nothing: " + e.why : e.chosen);
+  out += fmt::format("  {:<11} {}\n", "runs on", backend_text(e));
   out += choices_text("strategies", e.strategies);
   out += fmt::format("  schedule    {} ({})\n", print(stages.schedule), e.schedule_source);
   if (stages.schedule.strategy == stages.heuristic.strategy)
     out += fmt::format("              {}: {}\n", name(stages.heuristic.strategy), stages.why);
   if (!stages.learned.from.empty()) out += "  wisdom      " + printable(stages.learned.from) + "\n";
   out += costs_text(explain_functions().costs(stages.plan, stages.schedule, stages.target, stages.threads));
-  if (const int64_t bytes = copied_bytes(stages.op); bytes != 0) out += "  copies      " + copies_text(bytes, stages) + "\n";
+  if (const std::string copies = copies_text(e); !copies.empty()) out += "  copies      " + copies + "\n";
   if (!stages.scheduled.ok()) out += fmt::format("              illegal: {}\n", stages.scheduled.message());
   out += fmt::format("  target      {}\n", print(stages.target));
   if (e.sharing) out += sharing_text(*e.sharing);
@@ -309,6 +319,7 @@ Json json_of(const Explanation& e) {
   Json out = {{"name", e.kernel->name},
               {"location", e.kernel->location},
               {"op", stages.op_text},
+              {"does", e.does},
               {"identity", stages.identity_text},
               {"hash", to_hex(hash_text(stages.identity_text))},
               {"notes", e.kernel->notes},
@@ -327,6 +338,7 @@ Json json_of(const Explanation& e) {
   if (!e.tensors.empty()) out["tensors"] = e.tensors;
   if (is_undefined(e.kernel->op)) out["run"] = e.run_checks;
   if (e.chosen.empty()) out["backend_reason"] = e.why;
+  if (!e.opened.ok()) out["backend_cannot_be_opened"] = e.opened.message();
   if (e.sharing) out["shapes"] = sharing_json(*e.sharing);
   if (!e.library.empty()) out["library"] = e.library;
   if (!e.cache.path.empty()) out["cache"] = {{"file", e.cache.path}, {"hit", e.cache.is_there}, {"why", e.cache.why}};
@@ -365,14 +377,44 @@ std::string overview_text(const Imported& imported, const Options& options, cons
   return out + policies_text(imported, options.import) + refused_text(imported) + not_run_text(imported);
 }
 
+/// What became of the operations around the kernels, in a line: "around the kernels: 12 operations, 10 fused or folded into them, 2 interpreted".
+std::string computes_line(const Imported& imported) {
+  size_t interpreted = 0, unused = 0;
+  for (const Compute& compute : imported.computes) {
+    interpreted += compute.disposition == ComputeDisposition::interpreted ? 1 : 0;
+    unused += compute.disposition == ComputeDisposition::unused ? 1 : 0;
+  }
+  const size_t all = imported.computes.size();
+  if (all == 0) return {};
+  return fmt::format("\naround the kernels: {} operation{}, {} folded or fused into them, {} interpreted, {} unused\n", all,
+                     all == 1 ? "" : "s", all - interpreted - unused, interpreted, unused);
+}
+
+/// Prints a few lines for each distinct kernel.
+Status print_brief(const Imported& imported, const Options& options, const std::vector<KernelGroup>& groups, bool overview) {
+  bool is_first = !overview;
+  for (const KernelGroup& group : groups) {
+    const auto number = static_cast<size_t>(group.kernels[0]);
+    STREW_ASSIGN(const Explanation e, explain_kernel(imported, number, options));
+    KernelGroup others = group;
+    others.kernels.erase(others.kernels.begin());
+    STREW_TRY(print_out((is_first ? "" : "\n") + brief_text(e, options.file, names_text(imported, others))));
+    is_first = false;
+  }
+  if (options.kernel_name.empty()) STREW_TRY(print_out(computes_line(imported)));
+  return print_out(
+      "--all: every rewrite, the plan, each backend and strategy with yes or the reason why not, costs, the target\n");
+}
+
 /// Prints the kernels one by one, without collecting their texts: a file may have tens of thousands.
 Status print_text(const Imported& imported, const Options& options, size_t first, size_t last) {
-  const std::vector<KernelGroup> groups = distinct_kernels(imported);
+  std::vector<KernelGroup> groups = distinct_kernels(imported);
   const bool whole = options.kernel_name.empty(), overview = whole && (last - first > 1 || !imported.opaques.empty());
   if (overview) STREW_TRY(print_out(overview_text(imported, options, groups)));
-  if (overview && groups.size() > 1 && !options.all)
-    return print_out("details: strew explain " + printable(options.file) + " --kernel NAME, or --all\n");
-  if (overview && !options.all) last = first + 1;  // all kernels are the same
+  if (!options.all) {
+    if (!whole) groups = {{print(imported.kernels[first].op), {static_cast<int>(first)}}};
+    return print_brief(imported, options, groups, overview);
+  }
   for (size_t k = first; k < last; ++k) {
     STREW_ASSIGN(const Explanation e, explain_kernel(imported, k, options));
     STREW_TRY(print_out((k == first && !overview ? "" : "\n") + text_of(e)));

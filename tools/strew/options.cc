@@ -377,11 +377,14 @@ void add_model_commands(CLI::App& app, Options& options, Raw& raw) {
 
   command = app.add_subcommand(
       "explain",
-      "print the op, its rewrites and plan, every backend and strategy with yes or the reason why not, and the schedule");
+      "print about ten lines a kernel: what it does, what runs it, how long that should take, what is copied, what would help");
   add_import_options(*command, options, raw);
   add_kernel_options(*command, options, raw);
   add_library_option(*command, options);
-  command->add_flag("--all", options.all, "all kernels of a file with several, not an overview");
+  command->add_flag("--all", options.all,
+                    "everything, of every kernel: rewrites, plan, each backend and strategy with yes or the reason why not, the "
+                    "schedule and where it "
+                    "came from, what candidates would cost, the target");
 
   command = app.add_subcommand(
       "extract", "write each distinct kernel of FILE as a .strew file, and kernels.json, which says where it comes from");
