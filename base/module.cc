@@ -1,4 +1,4 @@
-// See module.h. Modules are looked for in libstrew's own folder only. The folder is found once, while the loader
+// See module.h. Modules are looked for in one folder only, below libstrew's own. That is found once, while the loader
 // loads libstrew: an absolute path with every symbolic link resolved. Later would be too late: the loader keeps the
 // path as the program gave it, and after a chdir() a relative path leads to another folder, in which an attacker's
 // file would be run as part of strew. If the folder cannot be found, opening a module fails; modules are never
@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "base/headroom.h"
+#include "strew/version.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -40,11 +41,20 @@ std::string find_own_folder() {
 /// Never destroyed, because threads may open modules while the process ends.
 const std::string& own_folder = *new std::string(find_own_folder());
 
+#define STREW_TEXT_OF(number) #number
+#define STREW_TEXT(number) STREW_TEXT_OF(number)
+/// The version as in the name libstrew.so.VERSION (CMakeLists.txt).
+constexpr const char* kBinaryVersion =
+    STREW_VERSION_MAJOR == 0 ? "0." STREW_TEXT(STREW_VERSION_MINOR) : STREW_TEXT(STREW_VERSION_MAJOR);
+
+/// The modules' folder with a slash at its end; "" if libstrew's is not known.
+const std::string& modules = *new std::string(own_folder.empty() ? own_folder : own_folder + "strew-" + kBinaryVersion + "/");
+
 std::atomic<void (*)()> registers_at_exit{nullptr};
 
 }  // namespace
 
-const std::string& module_folder() { return own_folder; }
+const std::string& module_folder() { return modules; }
 void after_modules_open(void (*registers)()) { registers_at_exit.store(registers, std::memory_order_release); }
 void register_for_exit_again() {
   if (auto* const registers = registers_at_exit.load(std::memory_order_acquire)) registers();
@@ -52,7 +62,7 @@ void register_for_exit_again() {
 
 Status check_module_version(const std::string& file, const char* needed_for, uint32_t version) {
   if (version == kModuleVersion) return {};
-  return unsupported(std::string(needed_for) + " needs " + own_folder + file + " of module version " +
+  return unsupported(std::string(needed_for) + " needs " + modules + file + " of module version " +
                      std::to_string(kModuleVersion) + ", and it has version " + std::to_string(version) +
                      ": install the one that was built with this libstrew");
 }
@@ -61,7 +71,7 @@ Expected<void*> open_module_symbol(const std::string& file, const char* symbol, 
   if (own_folder.empty())
     return unsupported(std::string(needed_for) + " needs " + file +
                        " from the folder of libstrew, but libstrew was loaded from a file that has no path");
-  const std::string path = own_folder + file;
+  const std::string path = modules + file;
   STREW_TRY(check_headroom(needed_for, kModuleBytes, kModuleMappings));
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {

@@ -1,12 +1,15 @@
-# `cmake --install build --prefix DIR`: everything, in three components, which `cpack` makes packages of (cmake/strew_package.cmake):
+# `cmake --install build --prefix DIR`: everything, in four components, which `cpack` makes packages of (cmake/strew_package.cmake):
 #   runtime   libstrew_rt, which runs kernels that were compiled before
-#   compiler  libstrew with the libraries that it opens, the program strew, its manual page, completion for shells, and the documents
+#   compiler  libstrew with the modules that it opens, the program strew, its manual page, completion for shells, and the documents
+#   halide    the module with the Halide backend, and libHalide, which is twenty times as large as all of the rest
 #   dev       public headers, the static runtime, and what finds them: a CMake package and pkg-config files
 # A user's CMake: find_package(strew COMPONENTS runtime compiler), then link
 #   strew::strew                                  the compiler and the runtime that asks it for kernels
 #   strew::strew_rt_shared, strew::strew_rt_static  the runtime alone
-# Nothing that is installed names a folder of the machine that built it: tests/install/install_test.py reads every file for that, and builds a
-# project of its own with either library.
+# Modules, and the libraries of others that are installed with them, lie in a folder of their own, whose name has the version, so that two
+# versions live side by side and nobody else's linker finds them. Nothing that is installed names a folder of the build: tests/install/install_test.py
+# reads every file for that, and builds a project of its own with either library. The RUNPATH of a module may name LLVM's folder
+# (strew_looks_beside).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/strew)
@@ -25,30 +28,38 @@ foreach(header ${public_headers})
   endif()
 endforeach()
 
-# strew_install_library(target component): for a library that users link.
-function(strew_install_library target component)
+# strew_install_library(target component link): for a library that users link; `link`: the component of libNAME.so. That of libstrew comes with
+# the library, because component dev also serves those that have the runtime alone.
+function(strew_install_library target component link)
   install(TARGETS ${target} EXPORT strew_${component}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} NAMELINK_COMPONENT dev
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component} NAMELINK_COMPONENT ${link}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
   target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_compile_features(${target} INTERFACE cxx_std_20)
 endfunction()
 
-strew_install_library(strew_rt_shared runtime)
-strew_install_library(strew_rt_static runtime)
+strew_install_library(strew_rt_shared runtime dev)
+strew_install_library(strew_rt_static runtime dev)
 if(TARGET strew)
-  strew_install_library(strew compiler)
+  strew_install_library(strew compiler compiler)
 endif()
-foreach(target strew_llvm strew_halide strew_pto strew_import_mlir strew_cli)
-  if(TARGET ${target})
-    install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+foreach(module strew_llvm strew_halide strew_pto strew_import_mlir)
+  if(TARGET ${module})
+    set(component compiler)
+    if(module STREQUAL strew_halide)
+      set(component halide)
+    endif()
+    install(TARGETS ${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${STREW_MODULE_FOLDER} COMPONENT ${component})
   endif()
 endforeach()
+if(TARGET strew_cli)
+  install(TARGETS strew_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+endif()
 
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 if(TARGET strew_cli)
   file(GLOB documents ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/*.svg ${CMAKE_SOURCE_DIR}/docs/*.png)
-  install(FILES ${CMAKE_SOURCE_DIR}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
+  install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/THIRD_PARTY.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
   install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT compiler)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/tune/wisdom DESTINATION ${CMAKE_INSTALL_DATADIR}/strew COMPONENT compiler)
   # What the program says of itself.
@@ -80,6 +91,10 @@ if(TARGET strew)
 endif()
 foreach(name ${pkg_config_files})
   configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+  set(component dev)
+  if(name STREQUAL strew)
+    set(component compiler)  # as libstrew.so
+  endif()
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
 endforeach()
 include(strew_package)

@@ -1,5 +1,5 @@
 # Compiler and linker settings that hold for every target, and helpers: strew_glob, strew_exports_api, strew_protobuf, strew_flatbuffers, strew_needs_modules,
-# strew_link_beside.
+# strew_looks_beside.
 include(GNUInstallDirs)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
@@ -17,7 +17,8 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 
 # RUNPATH names folders relative to the file ($ORIGIN), and the same ones in the build tree and installed: CMake then neither rewrites it nor pads
 # it for a later rewrite (padding consists of empty entries, which the loader reads as the current folder). Programs find the libraries in
-# $ORIGIN/../lib, as the build tree has them, or in the folder that the installation chose. tools/lint/elf.py checks every file.
+# $ORIGIN/../lib, as the build tree has them, or in the folder that the installation chose. One exception: strew_looks_beside. tools/lint/elf.py
+# checks every file.
 file(RELATIVE_PATH libraries_from_programs ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
 set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib" "$ORIGIN/${libraries_from_programs}")
@@ -154,16 +155,17 @@ function(strew_needs_modules target)
   endforeach()
 endfunction()
 
-# strew_link_beside(library): a symbolic link beside our libraries to a shared library that the loader would not find by itself, installed with
-# them. RUNPATH then need not name that library's folder, where everything else in it would be found too.
-function(strew_link_beside library)
-  get_filename_component(file ${library} REALPATH)
-  get_filename_component(folder ${file} DIRECTORY)
-  get_filename_component(name ${file} NAME)
-  if(folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
-    return()
-  endif()
-  file(MAKE_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
-  file(CREATE_LINK ${file} ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${name} SYMBOLIC)
-  install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${name} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
+# strew_looks_beside(module library...): the module's RUNPATH also names the folders of these libraries, if the loader would not look there by
+# itself. Debian's libMLIR lies in such a folder, which only the system's owner writes (tools/lint/elf.py checks that).
+function(strew_looks_beside module)
+  foreach(library ${ARGN})
+    get_filename_component(file ${library} REALPATH)
+    get_filename_component(folder ${file} DIRECTORY)
+    if(NOT folder IN_LIST CMAKE_CXX_IMPLICIT_LINK_DIRECTORIES)
+      set_property(TARGET ${module} APPEND PROPERTY INSTALL_RPATH ${folder})
+    endif()
+  endforeach()
+  get_target_property(folders ${module} INSTALL_RPATH)
+  list(REMOVE_DUPLICATES folders)
+  set_target_properties(${module} PROPERTIES INSTALL_RPATH "${folders}")
 endfunction()

@@ -53,7 +53,7 @@ def differential(options, folder):
     manifest.write_text('{"library": "differential_kernels", "kernels": [\n' + ",\n".join(names) + "\n]}\n")
     run(strew, "library", manifest, "-o", folder / "kernels", "--target", TARGETS)
     version = run(strew, "--version").strip().split(", build ")[0]  # the id of the build is no part of a kernel's symbol
-    halide = "ON" if (build / "lib/libstrew_halide.so").exists() else "OFF"
+    halide = "ON" if any((build / "lib").glob("strew-*/libstrew_halide.so")) else "OFF"
     cross = folder / "build"
     run(options.cmake, "-S", ROOT, "-B", cross, "-G", "Ninja", "--toolchain", TOOLCHAIN, "-DSTREW_RUNTIME_ONLY=ON",
         f"-DSTREW_CROSS_KERNELS={folder / 'kernels'}", f"-DSTREW_GENERATOR_VERSION={version}", f"-DSTREW_CROSS_HALIDE={halide}")

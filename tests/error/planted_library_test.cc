@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string>
 
+#include "base/module.h"
 #include "tests/support/golden.h"
 #include "tests/support/paths.h"
 
@@ -26,14 +27,17 @@ class PlantedLibrary : public testing::Test {
  protected:
   void SetUp() override {
     folder_ = fs::temp_directory_path() / ("strew_planted_library_" + std::to_string(getpid()));
-    fs::create_directories(folder_ / "planted/lib");
+    const std::string modules = fs::path(module_folder()).parent_path().filename();
+    const std::string places[] = {"planted", "planted/lib", "planted/" + modules, "planted/lib/" + modules};
+    for (const std::string& place : places) fs::create_directories(folder_ / place);
     std::vector<std::string> names{"libfmt.so.9", "libxxhash.so.0", "libprotobuf-lite.so.32"};
     for (const fs::directory_entry& file :
-         fs::directory_iterator(built_libraries()))  // by every name that the loader may ask for
+         fs::recursive_directory_iterator(built_libraries()))  // by every name that the loader may ask for
       if (file.path().filename().string().starts_with("libstrew") && file.path().extension() != ".a")
         names.push_back(file.path().filename().string());
-    for (const char* place : {"planted", "planted/lib"})
-      for (const std::string& name : names) fs::copy_file(built_libraries() / "libstrew_impostor.so", folder_ / place / name);
+    for (const std::string& place : places)
+      for (const std::string& name : names)
+        fs::copy_file(built_libraries() / "libstrew_impostor.so", folder_ / place / name, fs::copy_options::overwrite_existing);
   }
   void TearDown() override { fs::remove_all(folder_); }
 

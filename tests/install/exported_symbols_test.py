@@ -36,8 +36,8 @@ def main():
     head = [line for line in old if line.startswith("#")]
     now = dict(sections)
     for library in LIBRARIES:
-        if (build / "lib" / library).exists():  # a build without Halide has no libstrew_halide
-            now[library] = exported(build / "lib" / library)
+        for file in [*(build / "lib").glob(library), *(build / "lib").glob(f"strew-*/{library}")]:  # a build without Halide has no libstrew_halide
+            now[library] = exported(file)
     new = head + [line for library in LIBRARIES if library in now for line in ("", f"[{library}]", *now[library])]
     cpp = sum("::" in name for name in now["libstrew.so"])
     counted = f"libstrew.so exports {cpp} C++ names and {len(now['libstrew.so']) - cpp} C functions"

@@ -12,6 +12,7 @@ lint too; a library planted in the current folder is not loaded. No file of any 
 import argparse
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -78,6 +79,19 @@ def check_contents(check, prefix, builder):
             check.that(not found, f"{file.relative_to(prefix)} names {', '.join(found)}, a folder of its builder")
     for name in ["LICENSE", "README.md", "docs/semantics.md", "docs/versioning.md"]:
         check.that(any(prefix.glob(f"share/doc/*/{name}")), f"{name} is not installed")
+
+
+def check_notices(check, prefix):
+    """THIRD_PARTY.txt names every library that the build looks for; no link leads out of the installation."""
+    notices = next(prefix.rglob("THIRD_PARTY.txt")).read_text().lower()
+    for name in ["cli11", "nlohmann/json", "fmt", "xxhash", "protocol buffers", "flatbuffers", "llvm", "mlir", "halide"]:
+        check.that(name in notices, f"THIRD_PARTY.txt has nothing about {name}")
+    wanted = set(re.findall(r"(?:find_package|pkg_check_modules)\((\w+)", (ROOT / "CMakeLists.txt").read_text()))
+    known = {"Threads", "PkgConfig", "fmt", "nlohmann_json", "CLI11", "Protobuf", "FlatBuffers", "XXHASH", "LLVM"}
+    check.that(wanted <= known, f"the build also looks for {sorted(wanted - known)}: THIRD_PARTY.txt needs their notices, and this test their names")
+    for file in prefix.rglob("*"):
+        if file.is_symlink():
+            check.that(file.resolve().is_relative_to(prefix.resolve()), f"{file.relative_to(prefix)} leads out of the installation, to {file.resolve()}")
 
 
 def check_consumer(check, cmake, prefix, folder, components):
@@ -172,9 +186,13 @@ def main():
     check = Check()
     check.run([options.cmake, "--install", build, "--prefix", prefix], home)
     libraries = next(file.parent for file in prefix.rglob("libstrew.so"))
-    backends = [backend for backend, file in MODULES.items() if (libraries / file).exists()]
+    modules = libraries / f"strew-{'.'.join(version(build).split('.')[:2])}"
+    backends = [backend for backend, file in MODULES.items() if (modules / file).exists()]
+    beside = sorted(file.name for file in libraries.glob("*.so*") if not file.name.startswith(("libstrew.so", "libstrew_rt.so")))
+    check.that(not beside, f"the folder of libraries also has {beside}, expected them in {modules.name}")
     check.that("llvm" in backends, "libstrew_llvm.so is not installed")
     check.that(("halide" not in backends) or any(prefix.rglob("LICENSE.Halide.txt")), "libHalide.so is installed without its licence")
+    check_notices(check, prefix)
     check_files(check, prefix, [build / "bin", build / "lib", ROOT / ".venv"])
     check_contents(check, prefix, [ROOT, build])
     check_consumer(check, options.cmake, prefix, folder, ["runtime", "compiler"])
@@ -186,11 +204,11 @@ def main():
                "component runtime has other libraries than libstrew_rt")
     check.that(not any(runtime.rglob("*.h")), "component runtime has headers")
     check.run([options.cmake, "--install", build, "--component", "dev", "--prefix", runtime], home)
-    (runtime / "lib/libstrew.so").unlink()  # the link that component dev has for component compiler
+    check.that(not any(file.is_symlink() and not file.exists() for file in runtime.rglob("*")), "components runtime and dev have a link that leads nowhere")
     check_consumer(check, options.cmake, runtime, folder, ["runtime"])
     shutil.copy2(build / "lib/libstrew_impostor.so", folder / "libfmt.so.9")
     check_runs(check, prefix / "bin/strew", folder, backends)
-    check_npu(check, prefix / "bin/strew", folder, libraries)
+    check_npu(check, prefix / "bin/strew", folder, modules)
     check.that(not (folder / "IMPOSTOR_WAS_LOADED").exists(), "the installed strew loads libraries from the current folder")
     if check.failures == 0:
         shutil.rmtree(home)

@@ -3,7 +3,7 @@
 
     package_test.py --cpack CPACK --cmake CMAKE --build DIR
 
-The three Debian packages name what they need. Unpacked into a folder of their own, as dpkg would into /, the runtime and the development files
+The four Debian packages (three, without Halide) name what they need. Unpacked into a folder of their own, as dpkg would into /, the runtime and the development files
 are enough to build and run a program with the runtime; with the package of the compiler, examples/kernel_library is built, the program runs, and
 manual page and completion are there. The .tar.gz has the same files. Nothing is installed on this machine. Run by ctest (`package`). Exit: 0 right,
 1 wrong, 77 skipped: no tools for Debian packages.
@@ -12,6 +12,7 @@ import argparse
 import gzip
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -28,8 +29,13 @@ def fields(check, package):
 def check_fields(check, packages, number):
     short = ".".join(number.split(".")[:2])
     expected = {f"libstrew-rt{short}": ["libc6", "libstdc++6"], "libstrew-dev": [f"libstrew-rt{short} (= {number})"],
+                "strew-halide": [f"strew (= {number})"],
                 "strew": ["libc6", "libfmt9", "libllvm22", "libmlir-22", "libprotobuf-lite32"]}
+    if not any("strew-halide" in name for name in packages):
+        del expected["strew-halide"]
     found = {name: fields(check, file) for name, file in packages.items()}
+    said = [fields.get("Description") for fields in found.values()]
+    check.that(len(set(said)) == len(said), f"packages have one description: {said}")
     check.that(found.keys() == expected.keys(), f"the packages are {sorted(found)}, expected {sorted(expected)}")
     for name, needs in expected.items():
         depends = found.get(name, {}).get("Depends", "")
@@ -95,6 +101,12 @@ def main():
     check_consumer(check, options.cmake, prefix, home, ["runtime"])
     prefix = unpack(check, packages, packages, whole)
     check_compiler(check, options.cmake, prefix, home)
+    for name in packages:
+        text = (prefix / "share/doc" / name / "copyright").read_text()
+        check.that(text.startswith("Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/") and "\nCopyright: 2026 The strew authors\n" in text,
+                   f"the copyright of {name} names no holder")
+    archives = [file.name for file in home.glob("*.tar.gz")]
+    check.that(archives == [f"strew-{number}-linux-{platform.machine()}.tar.gz"], f"the archive is {archives}")
     with tarfile.open(next(home.glob("*.tar.gz"))) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
     unpacked = {str(file.relative_to(prefix)) for file in prefix.rglob("*") if not file.is_dir()}
