@@ -90,7 +90,8 @@ Predicted predicted_time(const Compiled& stages) {
     if (each.schedule.strategy != stages.schedule.strategy) continue;
     std::string out = each.predicted.text;
     if (!stages.plan.symbols.empty()) out += fmt::format(", if every open extent is {:.0f}", explain_functions().open_extent);
-    return {each.predicted.nanoseconds, out + fmt::format("; calls of {} thread{}", costs.threads, costs.threads == 1 ? "" : "s")};
+    return {each.predicted.nanoseconds,
+            out + fmt::format("; calls of {} thread{}", costs.threads, costs.threads == 1 ? "" : "s")};
   }
   return {};
 }
@@ -138,8 +139,8 @@ std::string brief_text(const Explanation& e, const std::string& file, const std:
   line("predicted", predicted.text);
   line("copies", copies_text(e));
   line("library", e.library);
-  const std::vector<std::string> todo = advice(e, file, predicted.nanoseconds);
-  for (size_t i = 0; i < todo.size(); ++i) line(i == 0 ? "would help" : "", todo[i]);
+  const std::vector<std::string> remedies = advice(e, file, predicted.nanoseconds);
+  for (size_t i = 0; i < remedies.size(); ++i) line(i == 0 ? "would help" : "", remedies[i]);
   return out;
 }
 
