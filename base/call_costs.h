@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/units.h"
 #include "strew/machine_costs.h"
 
 namespace strew::inline v0 {
@@ -25,9 +26,9 @@ struct CallCosts {
 
   /// A call uses one thread per so many nanoseconds of work: a thread must save several times what its phases cost, because its caches
   /// may hold nothing of the call's data yet.
-  int64_t thread_ns() const {
+  Nanoseconds thread_time() const {
     constexpr float kPhases = 50;
-    return static_cast<int64_t>(kPhases * phase_ns);
+    return Nanoseconds(static_cast<int64_t>(kPhases * phase_ns));
   }
   /// The level of memory that holds so many bytes.
   size_t level_of(double bytes) const {
@@ -62,8 +63,5 @@ inline CallCosts call_costs(const MachineCosts& costs, const std::array<int64_t,
 inline constexpr int64_t kOwnerPositions = 2048;
 /// Bytes of the result: every piece of this size has one owner.
 inline constexpr int64_t kOwnerPieceBytes = 4096;
-
-/// A double of nanoseconds as an integer that sums cannot overflow.
-inline int64_t whole_ns(double nanoseconds) { return static_cast<int64_t>(std::min(nanoseconds, 1e12)); }
 
 }  // namespace strew::inline v0

@@ -14,14 +14,15 @@ namespace strew::inline v0 {
 /// caller's environment is the default already.
 class FpEnvironment {
  public:
-  explicit FpEnvironment(bool needed) {
+  /// `keeps_flags`: the caller's sticky exception flags are restored, too, because no float that the caller asked for is computed.
+  explicit FpEnvironment(bool needed, bool keeps_flags = false) : keeps_flags_(keeps_flags) {
     if (!needed) return;
     saved_ = get();
     changed_ = (saved_ & kControl) != (kDefault & kControl);
     if (changed_) set(kDefault);
   }
   ~FpEnvironment() {
-    if (changed_) set(saved_);
+    if (changed_ || (keeps_flags_ && get() != saved_)) set(saved_);
   }
   FpEnvironment(const FpEnvironment&) = delete;
   FpEnvironment& operator=(const FpEnvironment&) = delete;
@@ -47,7 +48,7 @@ class FpEnvironment {
   static void set(Word word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
 #endif
   Word saved_ = kDefault;
-  bool changed_ = false;
+  bool changed_ = false, keeps_flags_ = false;
 };
 
 }  // namespace strew::inline v0

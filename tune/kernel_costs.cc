@@ -141,6 +141,34 @@ double transfer_of_a_line() {
   return gave_up ? 0 : all / kTurns;
 }
 
+/// A phase in which each of `threads` threads waits until all have come: from the caller's start until all have gone again.
+struct Assembly {
+  double nanoseconds = 0;
+  bool is_full = false;  ///< all threads came before the time was up
+};
+
+Assembly assemble(Executor& executor, int threads) {
+  struct Meeting {
+    const int expected;
+    const Clock::time_point end = Clock::now() + std::chrono::milliseconds(5);
+    alignas(2 * kLineBytes) std::atomic<int> present{0};
+    std::atomic<bool> gave_up{false};
+
+    static void come(void* context, int) noexcept {
+      constexpr int kBetweenLooks = 256;  // at the clock
+      Meeting& meeting = *static_cast<Meeting*>(context);
+      ++meeting.present;
+      for (int i = 1; meeting.present.load(std::memory_order_relaxed) < meeting.expected && !meeting.gave_up; ++i)
+        if (i % kBetweenLooks == 0 && Clock::now() > meeting.end) meeting.gave_up = true;
+    }
+  };
+  Meeting meeting{threads};
+  const auto start = Clock::now();
+  executor.parallel_for(threads, Meeting::come, &meeting);
+  const double took = std::chrono::duration<double, std::nano>(Clock::now() - start).count();
+  return {took, !meeting.gave_up};
+}
+
 void set(float& cost, double nanoseconds) {
   if (nanoseconds > 0) cost = static_cast<float>(nanoseconds);
 }
@@ -170,28 +198,26 @@ Status measure_threads(int cores, MachineCosts& costs) {
   if (cores <= 1) return {};
   set(costs.transfer_ns, transfer_of_a_line());
   STREW_ASSIGN(const std::shared_ptr<Executor> executor, make_executor(cores));
-  const auto join = [&] {
-    executor->parallel_for(
-        cores, [](void*, int) noexcept {}, nullptr);
-  };
-  constexpr int kRuns = 2000, kWakes = 20;
-  std::vector<double> times, wakes;
+  constexpr int kRuns = 2000, kWakes = 40;
+  std::vector<double> phases, wakes;
   for (int i = 0; i < kRuns; ++i) {
     // Between two phases a caller works for itself, and the workers' flags leave its cache.
     const auto start = Clock::now();
     while (Clock::now() - start < std::chrono::microseconds(2)) {
     }
-    times.push_back(least_of(1, join));
+    if (const Assembly phase = assemble(*executor, cores); phase.is_full) phases.push_back(phase.nanoseconds);
   }
   for (int i = 0; i < kWakes; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // longer than workers wait before they sleep
-    wakes.push_back(least_of(1, join));
+    if (const Assembly phase = assemble(*executor, cores); phase.is_full) wakes.push_back(phase.nanoseconds);
   }
+  // Where fewer phases than half had all their threads, something else has the cores, and the times say nothing of the machine.
+  if (phases.size() < kRuns / 2 || wakes.size() < kWakes / 2) return {};
   const auto median = [](std::vector<double>& values) {
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
     return values[values.size() / 2];
   };
-  set(costs.fork_join_ns, median(times));
+  set(costs.fork_join_ns, median(phases));
   set(costs.wake_ns, std::max(median(wakes), static_cast<double>(costs.fork_join_ns)));
   return {};
 }

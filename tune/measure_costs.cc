@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "base/machine_costs.h"
 #include "base/pending_file.h"
+#include "base/run_queue.h"
 #include "tune/kernel_costs.h"
 #include "tune/memory_costs.h"
 
@@ -103,18 +106,25 @@ Expected<MachineCosts> measure_costs(const Machine& machine) {
   return costs;
 }
 
-Expected<KeptCosts> measure_and_keep_costs() {
+Expected<KeptCosts> measure_and_keep_costs(bool even_if_busy) {
   const std::string path = costs_path(machine());
   if (path.empty())
     return invalid_argument(
         "--measure: no file to keep costs in: the environment has neither HOME nor XDG_CACHE_HOME, or STREW_COSTS is off; "
         "set STREW_COSTS to a file");
+  double waiting = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const std::optional<Nanoseconds> before = waited_for_cores();
   STREW_ASSIGN(const MachineCosts costs, measure_costs(machine()));
+  if (const std::optional<Nanoseconds> after = waited_for_cores(); before && after)
+    waiting = to_ns(*after - *before) / to_ns(std::chrono::steady_clock::now() - start);
+  constexpr double kMostWaiting = 0.03;
+  if (waiting > kMostWaiting && !even_if_busy) return KeptCosts{costs, {}, waiting};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);  // create() below says what is wrong
   STREW_ASSIGN(PendingFile file, PendingFile::create(path, print_costs(costs, machine_key(machine()))));
   STREW_TRY(file.commit());
-  return KeptCosts{costs, path};
+  return KeptCosts{costs, path, waiting};
 }
 
 }  // namespace strew::inline v0

@@ -17,10 +17,12 @@ Expected<MachineCosts> measure_costs(const Machine& machine);
 
 struct KeptCosts {
   MachineCosts costs;
-  std::string path;  ///< of the file that keeps them
+  std::string path;    ///< of the file that keeps them; empty: nothing was kept, because other programs had the cores
+  double waiting = 0;  ///< the share of the time in which the measuring thread waited for a core
 };
 /// Measures this machine and writes its costs file (costs_path()), which processes that begin later read. Fails if there is no such file
-/// or it cannot be written; then the one that was there is as it was.
-STREW_API Expected<KeptCosts> measure_and_keep_costs();
+/// or it cannot be written; then the one that was there is as it was. So it is if the measuring thread waited for a core for more than 3 %
+/// of the time, unless `even_if_busy`.
+STREW_API Expected<KeptCosts> measure_and_keep_costs(bool even_if_busy = false);
 
 }  // namespace strew::inline v0

@@ -3,7 +3,7 @@
 //
 //   class HostPool final : public strew::Executor {
 //    public:
-//     int threads() const noexcept override { return pool_.size(); }
+//     int threads() const noexcept override { return pool_.size() + 1; }  // with the calling thread
 //     void parallel_for(int count, Task task, void* context) override {
 //       pool_.parallel_for(0, count, [=](int i) { task(context, i); });
 //     }
@@ -11,7 +11,7 @@
 //   };
 //
 // The calling thread always takes part in the work, small calls run on it alone, and no task waits for another one, so any
-// number of threads, also none, is enough. docs/service.md, "Threads", says what an implementation must keep to, and what
+// number of threads, also none, is enough (an answer below 1 counts as 1). docs/service.md, "Threads", says what an implementation must keep to, and what
 // happens if it does not. Tested by tests/unit/executor_test.cc and tests/unit/host_executor_test.cc.
 #pragma once
 

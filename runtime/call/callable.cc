@@ -18,7 +18,9 @@ namespace {
 inline bool goes_straight(const Callable& callable, const Call& call) {
   if (call.init != 0 && !call.result_is_operand) return false;
   if (callable.check_at_once != nullptr && call.positions > callable.checked_alone) return false;
-  return callable.is_sequential || (callable.may_be_alone && apply_nanoseconds(callable, call) < callable.alone_nanoseconds);
+  if (callable.is_sequential) return true;
+  const FpEnvironment environment(callable.may_be_alone, true);  // costs are floats, even of kernels that compute none
+  return callable.may_be_alone && apply_nanoseconds(callable, call) < callable.alone_nanoseconds;
 }
 
 inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {

@@ -1,4 +1,5 @@
 // Callable::make: what every call of a kernel would otherwise find out again.
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -39,12 +40,12 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
   made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
   made->costs = limits->costs;
-  made->alone_nanoseconds = limits->shares_all ? 0 : 2.0 * static_cast<double>(made->costs.thread_ns());
+  made->alone_nanoseconds = limits->shares_all ? 0 : 2.0 * to_ns(made->costs.thread_time());
   made->checked_alone = limits->checked_alone >= 0 ? limits->checked_alone
                                                    : static_cast<int32_t>(made->alone_nanoseconds / made->costs.position_ns);
   made->table_bytes = static_table_bytes(kernel);
   made->result_bytes = strew::result_bytes(kernel);
-  made->threads = threads == 0 ? executor->threads() : threads;
+  made->threads = threads == 0 ? std::max(1, executor->threads()) : threads;
   made->executor = std::move(executor);
   made->limits = std::move(limits);
   return made;

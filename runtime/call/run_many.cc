@@ -60,8 +60,8 @@ struct BatchThreads {
 
 /// Runs items [0, count) by run(begin, end), in pieces on a team's threads if the work is worth several.
 template <class Run>
-void spread(const BatchThreads& threads, const ExecutionLimits& limits, size_t count, int64_t nanoseconds, const Run& run) {
-  Team team(*threads.executor, threads_for(nanoseconds, threads.most, limits), nanoseconds);
+void spread(const BatchThreads& threads, const ExecutionLimits& limits, size_t count, Nanoseconds alone, const Run& run) {
+  Team team(*threads.executor, threads_for(alone, threads.most, limits), alone);
   if (!team.has_help()) return run(0, count);
   struct Job {
     const Run& run;
@@ -104,7 +104,7 @@ class SameShapes {
   void run(const CallOptions& options) {
     if (call_.moves_nothing()) return;
     const auto calls = static_cast<int64_t>(count());
-    const int64_t all = whole_ns(apply_nanoseconds(callable_, call_) * static_cast<double>(calls));
+    const Nanoseconds all = whole_ns(apply_nanoseconds(callable_, call_) * static_cast<double>(calls));
     spread({callable_, options}, *callable_.limits, count(), all, [this](size_t begin, size_t end) { run_some(begin, end); });
   }
 
@@ -279,13 +279,13 @@ Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
   try {
     // Small calls are one job; the others run one after another, each on all threads.
     std::vector<size_t> small, large;
-    int64_t nanoseconds = 0;
+    Nanoseconds alone{0};
     for (size_t c = 0; c < calls.size(); ++c) {
       Call call;
       STREW_TRY(calls[c].callable->binder.bind(calls[c].tensors, call));
       const bool is_small = calls[c].callable->is_direct(call);
       (is_small ? small : large).push_back(c);
-      if (is_small) nanoseconds += whole_ns(apply_nanoseconds(*calls[c].callable, call));
+      if (is_small) alone += whole_ns(apply_nanoseconds(*calls[c].callable, call));
     }
     const auto run_small = [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
@@ -295,7 +295,7 @@ Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
       }
     };
     const Callable& first = *calls[0].callable;
-    spread({first, options}, *first.limits, small.size(), nanoseconds, run_small);
+    spread({first, options}, *first.limits, small.size(), alone, run_small);
     for (const size_t c : large)
       if (const Status status = calls[c].callable->run(calls[c].tensors, options); !status.ok()) return in_call(c, status);
     return {};

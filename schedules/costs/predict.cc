@@ -266,7 +266,7 @@ int threads_of_call(const CostQuestion& q) {
   if (needs_keys && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
   const auto whole = [](double number) { return static_cast<int64_t>(std::min(number, 1e15)); };
   const double alone = costs.of_windows(whole(q.work.positions), q.work.window_bytes, whole(q.work.table_bytes));
-  return static_cast<int>(std::clamp<int64_t>(whole_ns(alone) / costs.thread_ns(), 1, q.threads));
+  return static_cast<int>(std::clamp<int64_t>(whole_ns(alone) / costs.thread_time(), 1, q.threads));
 }
 
 Prediction predict(const CostQuestion& question) {

@@ -53,7 +53,7 @@ TEST_F(Cli, TargetSaysWhatTheEnvironmentOverrides) {
 TEST_F(Cli, TargetMeasuresTheMachineAndKeepsWhatItFinds) {
   const std::string file = "STREW_COSTS=kept/costs", kept = "costs       measured; ";
   EXPECT_THAT(success("target", file), Not(HasSubstr(kept)));
-  EXPECT_THAT(success("target --measure", file), AllOf(HasSubstr(kept), HasSubstr("kept in     kept/costs\n")));
+  EXPECT_THAT(success("target --measure --force", file), AllOf(HasSubstr(kept), HasSubstr("kept in     kept/costs\n")));
   EXPECT_THAT(success("target", file), AllOf(HasSubstr(kept), Not(HasSubstr("kept in"))));
   EXPECT_THAT(success("target --json", file), HasSubstr("\"source\": \"measured\""));
   EXPECT_THAT(success("explain kv.onnx --all", file), HasSubstr("costs       measured on this machine; calls of "));
@@ -68,6 +68,7 @@ TEST_F(Cli, TargetMeasuresTheMachineAndKeepsWhatItFinds) {
   EXPECT_THAT(failure(1, "target --measure", "STREW_COSTS=off"), HasSubstr("no file to keep costs in"));
   EXPECT_THAT(failure(1, "target --measure", "STREW_COSTS=kv.onnx/costs"), HasSubstr("kv.onnx/costs: cannot write: "));
   EXPECT_THAT(failure(2, "target --measure --target znver3"), HasSubstr("--target excludes --measure"));
+  EXPECT_THAT(failure(2, "target --force"), HasSubstr("--force requires --measure"));
 }
 
 TEST_F(Cli, ExplainSaysWhatCandidatesCost) {

@@ -54,7 +54,7 @@ TEST(CallCosts, AreThoseOfTheMachine) {
   EXPECT_EQ(costs.position_ns, 2);
   EXPECT_EQ(costs.lines_ns[3], 8);
   EXPECT_EQ(costs.cache_bytes[2], 1500);
-  EXPECT_EQ(costs.thread_ns(), 2 * call_costs({.fork_join_ns = 100}, {1, 2, 3}).thread_ns());
+  EXPECT_EQ(costs.thread_time(), 2 * call_costs({.fork_join_ns = 100}, {1, 2, 3}).thread_time());
 }
 
 /// Integers are added to a table, or rows are written into caches, with extents that only the call knows.

@@ -23,11 +23,12 @@
 
 #include "base/fp_environment.h"
 #include "runtime/call/strategies/split.h"
+#include "tune/kernel_costs.h"
 
 namespace strew {
 namespace {
 
-constexpr int64_t kLong = 1'000'000'000;  // nanoseconds: worth waking workers for
+constexpr Nanoseconds kLong = std::chrono::seconds(1);  // worth waking workers for
 
 struct Counts {
   explicit Counts(int chunks) : hits(static_cast<size_t>(chunks)) {}
@@ -149,8 +150,39 @@ struct Meeting {
   }
 };
 
+/// Runs `threads` tasks by the executor's own loop, each of which waits for all the others: true if so many threads came.
+bool meets(Executor& executor, int threads) {
+  Meeting meeting(threads);
+  executor.parallel_for(threads, Meeting::work, &meeting);
+  return !meeting.failed && meeting.present == threads;
+}
+
+// A loop that says nothing of its work is taken for one that is worth waking workers for, whether they have begun, spin or sleep.
+TEST(Executor, ALoopOfItsOwnRunsOnAllThreads) {
+  for (const int threads : {2, 3}) {
+    ThreadPoolOptions options;
+    options.threads = threads;
+    options.spin_microseconds = 1000;
+    ThreadPool executor(options);
+    EXPECT_TRUE(meets(executor, threads)) << "workers start";
+    for (int i = 0; i < 5; ++i) EXPECT_TRUE(meets(executor, threads)) << "workers spin";
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_TRUE(meets(executor, threads)) << "workers sleep";
+  }
+}
+
+// What `strew target --measure` finds: phases of all threads take longer than a line takes from one core to another.
+TEST(Executor, CostsOfThreadsAreThoseOfSeveralThreads) {
+  MachineCosts costs;
+  costs.fork_join_ns = costs.wake_ns = -1;
+  ASSERT_TRUE(measure_threads(2, costs).ok());
+  if (costs.fork_join_ns < 0) GTEST_SKIP() << "other programs had the cores, so nothing was measured";
+  EXPECT_GT(costs.fork_join_ns, costs.transfer_ns);
+  EXPECT_GE(costs.wake_ns, costs.fork_join_ns);
+}
+
 TEST(Executor, ATeamCountsExactlyTheThreadsThatCome) {
-  constexpr int64_t kShort = 1000;  // nanoseconds: not worth waking anybody for
+  constexpr Nanoseconds kShort = std::chrono::microseconds(1);  // not worth waking anybody for
   ThreadPool executor(4);
   std::set<int> sizes;
   for (int i = 0; i < 400; ++i) {

@@ -218,6 +218,29 @@ TEST(HostExecutor, ARuntimeUsesTheHostsPool) {
   EXPECT_GT(host->calls, 0);
 }
 
+// The bytes of a copied operand are divided by the number of threads.
+TEST(HostExecutor, ThatAnswersNoThreadsCountsAsOne) {
+  constexpr int64_t kRows = 100'000, kWidth = 64, kOne = 1;
+  const std::string table = "f32[100000,64]";
+  const Op op = test::op_of("strew1.scatter(operand=" + table + " indices=i32[1] updates=f32[1,64] update_window_dims=[1] " +
+                            "inserted_window_dims=[0] scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=copy)");
+  const std::vector<float> operand(static_cast<size_t>(kRows * kWidth), 2), update(static_cast<size_t>(kWidth), 3);
+  const int32_t index = 7;
+  for (const int threads : {0, -5}) {
+    Runtime runtime(std::make_shared<Host>(serially, threads));
+    const Kernel kernel = *runtime.get(op);
+    EXPECT_EQ(kernel.threads(), 1);
+    std::vector<float> result(operand.size());
+    const Status status = kernel.run(test::Views()
+                                         .add(result.data(), DType::f32, {kRows, kWidth})
+                                         .add(operand.data(), DType::f32, {kRows, kWidth})
+                                         .add(&index, DType::i32, {kOne})
+                                         .add(update.data(), DType::f32, {kOne, kWidth}));
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(std::count(result.begin(), result.end(), 3.0F), kWidth);
+  }
+}
+
 TEST(CallOptions, ThreadsBoundACall) {
   Runtime runtime;
   Sums sums;

@@ -2,6 +2,7 @@
 // Backend halide refuses such ops.
 #include <gtest/gtest.h>
 
+#include <cfenv>
 #include <vector>
 
 #include "strew/runtime.h"
@@ -43,6 +44,35 @@ TEST(Rounding, RunsWithoutItsInstructions) {
   for (const char* op : {"ceil", "floor", "trunc", "round_nearest_even", "round_nearest_afz"}) {
     EXPECT_EQ(rounded<float>(op, "f32", "llvm"), rounded<float>(op, "f32", "reference")) << op;
     EXPECT_EQ(rounded<double>(op, "f64", "llvm"), rounded<double>(op, "f64", "reference")) << op;
+  }
+}
+
+// A kernel of integers computes no floats, but a call computes what it costs. The caller may trap inexact results, or look for them.
+TEST(Rounding, CallsOfIntegerKernelsRaiseNoFloatingPointFlags) {
+  constexpr int64_t kRows = 4099, kWidth = 17;
+  const Op op = test::op_of(
+      "strew1.scatter(operand=i32[4099,17] indices=i32[4099] updates=i32[4099,17] update_window_dims=[1] "
+      "inserted_window_dims=[0] "
+      "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)");
+  Runtime runtime;
+  const Kernel kernel = *runtime.get(op);
+  std::vector<int32_t> table(static_cast<size_t>(kRows * kWidth)), indices(static_cast<size_t>(kRows));
+  const std::vector<int32_t> updates(table.size(), 1);
+  for (const int64_t rows : {kRows, int64_t{3}}) {
+    const Kernel of_rows =
+        rows == kRows
+            ? kernel
+            : *runtime.get(test::op_of("strew1.scatter(operand=i32[?,17] indices=i32[?] updates=i32[?,17] "
+                                       "update_window_dims=[1] inserted_window_dims=[0] "
+                                       "scatter_dims_to_operand_dims=[0] index_vector_dim=1 combiner=add init=in_place)"));
+    const test::Views views = std::move(test::Views()
+                                            .add(table.data(), DType::i32, {kRows, kWidth})
+                                            .add(indices.data(), DType::i32, {rows})
+                                            .add(updates.data(), DType::i32, {rows, kWidth}));
+    std::feclearexcept(FE_ALL_EXCEPT);
+    const Status status = of_rows.run(views);
+    EXPECT_EQ(std::fetestexcept(FE_ALL_EXCEPT), 0);
+    EXPECT_TRUE(status.ok()) << status.message();
   }
 }
 

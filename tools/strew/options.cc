@@ -442,12 +442,13 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   command = app.add_subcommand("target", "print the target machine: features, caches, cores, costs, and what --target overrides");
   CLI::Option* const described =
       command->add_option("--target", raw.target, "describe this machine instead: CPU[+feature|-feature...]");
-  command
-      ->add_flag("--measure", options.measure,
-                 "measure what memory, threads and kernels of this machine cost, in about five seconds on an otherwise idle "
-                 "machine, and "
-                 "keep it for the schedules of `native` kernels (STREW_COSTS)")
-      ->excludes(described);
+  CLI::Option* const measure =
+      command
+          ->add_flag("--measure", options.measure,
+                     "measure what memory, threads and kernels of this machine cost, in about five seconds on an otherwise idle "
+                     "machine, and keep it for the schedules of `native` kernels (STREW_COSTS)")
+          ->excludes(described);
+  command->add_flag("--force", options.force, "keep what was measured although other programs had the cores")->needs(measure);
   command->add_flag("--json", options.json, "machine-readable output");
 
   command = app.add_subcommand("completion", "print a script that completes commands and options in a shell");

@@ -57,9 +57,9 @@ struct Options {
   std::string schedule;         ///< the text of `kernel.schedule`: --schedule, or what its file has
   pto::ProgramOptions program;  ///< --blocks, --tile-rows, --buffers, --sync
   bool schedule_given = false, target_given = false;
-  bool measure = false;  ///< target
-  bool all = false;      ///< explain --all
-  bool data = false;     ///< extract --data
+  bool measure = false, force = false;  ///< target
+  bool all = false;                     ///< explain --all
+  bool data = false;                    ///< extract --data
   TuneOptions tune;
   WisdomOptions wisdom;
   CacheOptions cache;

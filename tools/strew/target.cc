@@ -52,12 +52,17 @@ nlohmann::ordered_json costs_json(const MachineCosts& costs) {
 }  // namespace
 
 int target(const Options& options) {
-  std::string kept;
+  std::string kept, not_kept;
   Target t = *options.kernel.target;
   if (options.measure) {
-    const Expected<KeptCosts> measured = measure_and_keep_costs();
+    const Expected<KeptCosts> measured = measure_and_keep_costs(options.force);
     if (!measured.ok()) return fail(measured.status());
     kept = measured->path;
+    if (kept.empty())
+      not_kept = fmt::format(
+          "nothing: other programs had this thread's core for {:.0f} % of the time; measure again on an idle machine, "
+          "or with --force",
+          100 * measured->waiting);
     t.costs = measured->costs;
   }
   const Topology topology = detect_topology();
@@ -78,6 +83,7 @@ int target(const Options& options) {
                                          {"last_level_caches", topology.last_level_caches},
                                          {"costs", costs_json(t.costs)},
                                          {"kept_in", kept},
+                                         {"not_kept", not_kept},
                                          {"overridden", overridden}};
     return fail(print_out(json.dump(2) + "\n"));
   }
@@ -95,7 +101,7 @@ int target(const Options& options) {
       "{}",
       print(t), t.arch, t.cpu, fmt::join(t.features, " "), t.vector_bytes, t.f16c ? "yes" : "no", t.cores, t.l1d_bytes >> 10,
       t.l2_bytes >> 10, t.l3_bytes >> 10, topology.sockets, topology.nodes, topology.last_level_caches, costs_table(t.costs),
-      overridden.empty() ? "nothing" : overridden, kept.empty() ? "" : "kept in     " + kept + "\n")));
+      overridden.empty() ? "nothing" : overridden, options.measure ? "kept in     " + kept + not_kept + "\n" : "")));
 }
 
 }  // namespace strew::cli

@@ -52,19 +52,19 @@ bool run_chunks(Team& team, const ExecutionLimits& limits, const Phase& phase, s
   return false;
 }
 
-bool run_split(const Callable& callable, const Call& call, const Phase& phase, int64_t nanoseconds, strew_fault* fault) {
+bool run_split(const Callable& callable, const Call& call, const Phase& phase, Nanoseconds alone, strew_fault* fault) {
   if (phase.split.total == 0) return true;
   const ExecutionLimits& limits = *callable.limits;
-  Team team(*call.executor, threads_for(nanoseconds, call.threads, limits), nanoseconds);
+  Team team(*call.executor, threads_for(alone, call.threads, limits), alone);
   if (team.has_help()) return run_chunks(team, limits, phase, fault);
   note_phase(limits, phase.kind, 1);
   return phase.entry(&phase.args, 0, phase.axis == Axis::work ? phase.split.total : phase.positions, fault) == STREW_OK;
 }
 
-int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits) {
+int threads_for(Nanoseconds work, int most, const ExecutionLimits& limits) {
   most = std::min(most, limits.most_threads);
   if (limits.shares_all) return most;
-  return static_cast<int>(std::clamp<int64_t>(nanoseconds / limits.costs.thread_ns(), 1, most));
+  return static_cast<int>(std::clamp<int64_t>(work / limits.costs.thread_time(), 1, most));
 }
 
 }  // namespace strew::inline v0

@@ -29,9 +29,9 @@ struct Phase {
 /// the first by position.
 bool run_chunks(Team& team, const ExecutionLimits& limits, const Phase& phase, strew_fault* fault);
 /// The same on a new team if the work is worth several threads, else in one piece. For the axes work and window.
-bool run_split(const Callable& callable, const Call& call, const Phase& phase, int64_t nanoseconds, strew_fault* fault);
+bool run_split(const Callable& callable, const Call& call, const Phase& phase, Nanoseconds alone, strew_fault* fault);
 
 /// How many threads so many nanoseconds of one thread are worth (CallCosts::thread_ns).
-int threads_for(int64_t nanoseconds, int most, const ExecutionLimits& limits);
+int threads_for(Nanoseconds work, int most, const ExecutionLimits& limits);
 
 }  // namespace strew::inline v0

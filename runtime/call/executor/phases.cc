@@ -55,21 +55,21 @@ void make_result(const Callable& callable, const Call& call) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, result_bytes(kernel), &bytes)) bytes = int64_t{1} << 62;
   if (kernel.init_kind == STREW_COPY && logs(LogLevel::dispatch)) log_copy(kernel, count);
-  const int64_t nanoseconds = whole_ns(callable.costs.of_bytes(bytes));
+  const Nanoseconds alone = whole_ns(callable.costs.of_bytes(bytes));
   strew_args args = arguments_of(call, callable.program);
   // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.
   const ExecutionLimits& limits = *callable.limits;
-  const int threads = threads_for(nanoseconds, call.threads, limits);
+  const int threads = threads_for(alone, call.threads, limits);
   const int64_t cache = limits.last_level_cache_bytes != 0 ? limits.last_level_cache_bytes : callable.last_level_cache_bytes;
   if (2 * (bytes / threads) > cache / 2) args.flags = STREW_STREAM;
   // If rows of a packed result do not end on a byte, two chunks may share a byte whatever the unit is, so there is one chunk.
   const int64_t unit = kernel.packs_results != 0 ? count : limits.init_unit;
   strew_fault unused{};
-  run_split(callable, call, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, nanoseconds, &unused);
+  run_split(callable, call, {PhaseKind::init, kernel.entries[STREW_ENTRY_init], args, {count, unit, 1}}, alone, &unused);
 }
 
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
-  const FpEnvironment environment(callable.computes_floats);
+  const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats, even of kernels that compute none
   if (!callable.parts.empty()) return run_wide(callable, tensors, {call.threads, call.executor, fault});
   STREW_TRY(check_indices(callable, tensors, call, fault));
   make_result(callable, call);

@@ -8,13 +8,13 @@
 
 namespace strew::inline v0 {
 
-Team::Team(Executor& executor, int threads, int64_t nanoseconds) : pool_(executor.thread_pool()), executor_(executor) {
+Team::Team(Executor& executor, int threads, Nanoseconds work) : pool_(executor.thread_pool()), executor_(executor) {
   const int wanted = std::min({threads, executor.threads(), WorkerSet::kMost}) - 1;
   if (pool_ != nullptr) forks_ = pool_->forks_;
   if (wanted <= 0) return;
   // One thread takes t; w helpers and the caller take t / (w + 1) and what the host needs to call them.
-  if (pool_ == nullptr && nanoseconds - nanoseconds / (wanted + 1) < executor.dispatch_ns()) return;
-  helpers_ = pool_ != nullptr ? pool_->acquire(wanted, nanoseconds, ids_.data()) : wanted;
+  if (pool_ == nullptr && work - work / (wanted + 1) < Nanoseconds(executor.dispatch_ns())) return;
+  helpers_ = pool_ != nullptr ? pool_->acquire(wanted, work, ids_.data()) : wanted;
 }
 
 Team::~Team() {

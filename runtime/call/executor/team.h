@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "base/units.h"
 #include "runtime/call/executor/worker_set.h"
 #include "strew/executor.h"
 
@@ -17,9 +18,9 @@ class Team {
   /// One chunk of a phase. It runs on any thread, so it cannot throw: what it needs is allocated before the phase.
   using Work = Executor::Task;
 
-  /// `threads`: the most that are wanted. `nanoseconds`: what one thread would need for all phases; it decides whether waking
+  /// `threads`: the most that are wanted. `work`: what one thread would need for all phases; it decides whether waking
   /// workers pays. A team may be made on any thread, also inside a chunk: if no worker is free, the caller works alone.
-  Team(Executor& executor, int threads, int64_t nanoseconds);
+  Team(Executor& executor, int threads, Nanoseconds work);
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;

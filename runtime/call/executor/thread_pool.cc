@@ -24,9 +24,13 @@
 namespace strew::inline v0 {
 namespace {
 
-// In times of what waking one worker costs: work that is worth waking workers for, since they wake one after another and from halted
-// cores; and work that is done while too few workers are awake before some are woken for small work, too.
-constexpr double kWorthWaking = 7.5, kDebtLimit = 25;
+/// Work that is worth waking workers for, which wake one after another and from halted cores. `wake_ns`: what waking one costs.
+Nanoseconds worth_waking(double wake_ns) {
+  constexpr double kWakes = 7.5;
+  return whole_ns(kWakes * wake_ns);
+}
+// In times of what waking one worker costs: work that is done while too few workers are awake before some are woken for small work, too.
+constexpr double kDebtLimit = 25;
 constexpr int kPatience = 64;               // wake-ups between two attempts to start threads that the system refused
 constexpr int kSpins = 4096, kYields = 64;  // of a caller that waits for a worker, before it sleeps
 constexpr std::chrono::microseconds kNap{50};
@@ -91,7 +95,7 @@ void ThreadPool::forget_workers() {
   starting_.store(false);
   idle_.clear();
   asleep_.clear();
-  debt_nanoseconds_.store(0);
+  debt_ns_.store(0);
   tries_.store(0);
   ++forks_;
 }
@@ -215,16 +219,15 @@ bool ThreadPool::has_free_worker() const {
 }
 
 /// Takes workers that are awake, and where the work is worth it wakes and starts others. Returns how many; `ids` ascend.
-int ThreadPool::acquire(int wanted, int64_t nanoseconds, uint16_t* ids) {
+int ThreadPool::acquire(int wanted, Nanoseconds work, uint16_t* ids) {
   int count = idle_.take(wanted, ids);
   for (int i = 0; i < count; ++i) seats_[ids[i]].state.store(kSeated, std::memory_order_relaxed);
   if (count == wanted) return count;
-  const int64_t debt = debt_nanoseconds_.fetch_add(nanoseconds, std::memory_order_relaxed) + nanoseconds;
+  const int64_t debt = debt_ns_.fetch_add(work.count(), std::memory_order_relaxed) + work.count();
   const int awake = count;
   const double wake_ns = default_limits()->costs.wake_ns;
-  if (options_.waits || static_cast<double>(nanoseconds) >= kWorthWaking * wake_ns ||
-      static_cast<double>(debt) >= kDebtLimit * wake_ns) {
-    debt_nanoseconds_.store(0, std::memory_order_relaxed);
+  if (options_.waits || work >= worth_waking(wake_ns) || static_cast<double>(debt) >= kDebtLimit * wake_ns) {
+    debt_ns_.store(0, std::memory_order_relaxed);
     const int woken = asleep_.take(wanted - count, ids + count);
     wake(ids + count, woken);
     count += woken;
@@ -280,6 +283,9 @@ void ThreadPool::run_on(const uint16_t* ids, int helpers, uint32_t forks, int ch
   for (int rank = 1; rank < threads; ++rank) await(seats_[ids[rank - 1]], forks);
 }
 
-void ThreadPool::parallel_for(int count, Task task, void* context) { run(count, threads(), kWorthWaking, task, context); }
+/// How long the tasks take is not known. Whoever asks for several threads has work for them, so sleeping workers are woken.
+void ThreadPool::parallel_for(int count, Task task, void* context) {
+  run(count, threads(), worth_waking(default_limits()->costs.wake_ns), task, context);
+}
 
 }  // namespace strew::inline v0

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/units.h"
 #include "runtime/call/executor/share.h"
 #include "runtime/call/executor/team.h"
 #include "runtime/call/executor/worker_set.h"
@@ -46,9 +47,9 @@ class ThreadPool final : public Executor {
   int threads() const noexcept override { return options_.threads; }
   void parallel_for(int count, Task task, void* context) override;
 
-  /// A team for one loop.
-  void run(int chunks, int threads, int64_t nanoseconds, Task work, void* context) {
-    Team(*this, chunks > 1 ? threads : 1, nanoseconds).run(chunks, work, context);
+  /// A team for one loop. `time`: what one thread would need for all chunks.
+  void run(int chunks, int threads, Nanoseconds time, Task work, void* context) {
+    Team(*this, chunks > 1 ? threads : 1, time).run(chunks, work, context);
   }
 
  private:
@@ -87,7 +88,7 @@ class ThreadPool final : public Executor {
 
   void run_on(const uint16_t* ids, int helpers, uint32_t forks, int chunks, Task work, void* context);
   void give_back(const uint16_t* ids, int helpers, uint32_t forks);
-  int acquire(int wanted, int64_t nanoseconds, uint16_t* ids);
+  int acquire(int wanted, Nanoseconds work, uint16_t* ids);
   bool has_free_worker() const;
   int start_workers(int wanted, uint16_t* ids);
   void wake(const uint16_t* ids, int count);
@@ -105,7 +106,7 @@ class ThreadPool final : public Executor {
   alignas(64) std::atomic<int> started_{0};  ///< workers that exist: [0, started_)
   std::atomic<bool> starting_{false};        ///< somebody is starting workers
   std::atomic<bool> stop_{false};
-  std::atomic<int64_t> debt_nanoseconds_{0};
+  std::atomic<int64_t> debt_ns_{0};
   std::atomic<int> tries_{0};   ///< wake-ups until the system is asked again for the threads it refused
   uint32_t forks_ = 0;          ///< forks between the process that made the pool and this one
   ThreadPool* next_ = nullptr;  ///< in the process's list, for fork()

@@ -8,7 +8,7 @@ namespace strew::inline v0 {
 
 bool apply_clip(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
-  Team team(*call.call.executor, call.threads, call.nanoseconds);
+  Team team(*call.call.executor, call.threads, call.alone);
   if (!team.has_help()) return false;
   const int64_t extent = evaluate(kernel, kernel.clip_extent, call.args.dyn);
   const int64_t unit = line_unit(kernel, kernel.clip_stride, call.args.dyn, call.limits().line_bytes);

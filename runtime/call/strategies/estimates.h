@@ -20,7 +20,7 @@ class Estimates {
  public:
   /// `strategies`: bits of those that will be asked for.
   Estimates(const ApplyCall& call, uint32_t strategies)
-      : call_(call), one_(static_cast<double>(call.nanoseconds)), phase_(call.callable.costs.phase_ns) {
+      : call_(call), one_(to_ns(call.alone)), phase_(call.callable.costs.phase_ns) {
     constexpr uint32_t kOfOwners = 1U << STREW_STRATEGY_owner | 1U << STREW_STRATEGY_radix;
     if ((strategies & kOfOwners) == 0) return;
     keys_ = static_cast<double>(call.call.positions) * static_cast<double>(call.callable.costs.key_ns);

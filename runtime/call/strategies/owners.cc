@@ -83,7 +83,7 @@ void apply_columns(const ApplyCall& call, Team& team) {
 
 bool apply_by_owners(const ApplyCall& call, void (*deal)(Team&, Scratch&, const OwnerCall&), bool scans) {
   if (call.call.positions < call.limits().owner_positions || !keys_fit(call.kernel(), call.args.dyn)) return false;
-  Team team(*call.call.executor, call.threads, call.nanoseconds);
+  Team team(*call.call.executor, call.threads, call.alone);
   if (!team.has_help()) return false;
   const OwnerCall owners = owner_call(call, team.threads());
   const bool shares_columns = has_wide_columns(call, team.threads());

@@ -145,7 +145,7 @@ bool apply_private_tables(const ApplyCall& call) {
   if (!repays_tables(call, count)) return false;
   const bool exact = kernel.regroups != 0;
   const int most = most_tables(call);
-  Team team(*call.call.executor, call.threads, call.nanoseconds);
+  Team team(*call.call.executor, call.threads, call.alone);
   if (exact && !team.has_help()) return false;
   const int tables = exact ? std::min(most, team.threads()) : most;
   return run_private(team, call.callable.scratch,

@@ -60,9 +60,9 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
   const strew_kernel& kernel = callable.kernel;
   if (!callable.is_sequential) {
     const int64_t bytes = table_bytes(kernel, tensors);
-    const int64_t nanoseconds = whole_ns(apply_nanoseconds(callable, call, bytes));
-    const int threads = threads_for(nanoseconds, call.threads, *callable.limits);
-    const ApplyCall apply{callable, call, tensors, args, threads, nanoseconds, bytes};
+    const Nanoseconds alone = whole_ns(apply_nanoseconds(callable, call, bytes));
+    const int threads = threads_for(alone, call.threads, *callable.limits);
+    const ApplyCall apply{callable, call, tensors, args, threads, alone, bytes};
     if (kApply[choose_strategy(apply)](apply)) return;
   }
   note_phase(*callable.limits, PhaseKind::whole, 1);

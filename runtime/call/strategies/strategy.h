@@ -19,7 +19,7 @@ struct ApplyCall {
   std::span<const TensorView> tensors;
   const strew_args& args;
   int threads;          ///< how many threads the work is worth
-  int64_t nanoseconds;  ///< what one thread would need
+  Nanoseconds alone;    ///< what one thread would need
   int64_t table_bytes;  ///< of the indexed tensor
 
   const strew_kernel& kernel() const { return callable.kernel; }

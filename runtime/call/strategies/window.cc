@@ -12,7 +12,7 @@ bool apply_window(const ApplyCall& call) {
   strew_fault unused{};
   run_split(call.callable, call.call,
             {PhaseKind::window, call.callable.range, call.args, {call.call.splits, unit, 1}, Axis::window, call.call.positions},
-            call.nanoseconds, &unused);
+            call.alone, &unused);
   return true;
 }
 
