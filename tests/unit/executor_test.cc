@@ -29,6 +29,7 @@ namespace strew {
 namespace {
 
 constexpr Nanoseconds kLong = std::chrono::seconds(1);  // worth waking workers for
+constexpr Nanoseconds kLittle{1};
 
 struct Counts {
   explicit Counts(int chunks) : hits(static_cast<size_t>(chunks)) {}
@@ -59,7 +60,7 @@ TEST(Executor, ManyShortJobsInARow) {
   ThreadPool executor(4);
   for (int i = 0; i < 20000; ++i) {
     Counts counts(5);
-    executor.run(5, 4, 2000, Counts::work, &counts);
+    executor.run(5, 4, Nanoseconds(2000), Counts::work, &counts);
     ASSERT_TRUE(counts.all_once()) << i;
   }
 }
@@ -209,7 +210,7 @@ TEST(Executor, ATeamIsNeverLargerThanWhatWasAskedFor) {
 
 TEST(Executor, MoreWorkersThanAWordHasBits) {
   ThreadPool executor({130, false, true});
-  Team team(executor, 130, 1);
+  Team team(executor, 130, kLittle);
   EXPECT_EQ(team.threads(), 130);
   EXPECT_TRUE(Meeting::held_by(team));
 }
@@ -281,7 +282,7 @@ TEST(Executor, ThatWaitsHasAllItsThreadsForAnyJob) {
   for (const int threads : {1, 2, 3, 5, 8}) {
     ThreadPool executor({threads, false, true});
     for (int i = 0; i < 20; ++i) {
-      Team team(executor, threads, 1);
+      Team team(executor, threads, kLittle);
       ASSERT_EQ(team.threads(), threads);
       ASSERT_TRUE(Meeting::held_by(team));
       struct Seen {
@@ -321,7 +322,7 @@ TEST(Executor, WorkersThatFallAsleepAreWoken) {
   EXPECT_EQ(in_child([] {
               ThreadPool executor({8, false, true});
               for (int i = 0; i < 20'000; ++i) {
-                Team team(executor, 8, 1);
+                Team team(executor, 8, kLittle);
                 team.run(
                     8, [](void*, int) noexcept {}, nullptr);
               }
@@ -334,7 +335,7 @@ TEST(Executor, AForkedChildStartsItsOwnWorkers) {
   ThreadPool executor(3);
   { Team(executor, 3, kLong).run(0, Counts::work, nullptr); }
   const int status = in_child([&] {
-    if (Team(executor, 3, 1).has_help()) return 1;  // the parent's workers are not here, nor worth starting for this
+    if (Team(executor, 3, kLittle).has_help()) return 1;  // the parent's workers are not here, nor worth starting for this
     Team team(executor, 3, kLong);
     if (team.threads() != 3 || !Meeting::held_by(team)) return 2;
     return 0;
@@ -452,7 +453,7 @@ TEST(Executor, PinnedWorkersHaveOneCoreAndTheCallerKeepsItsOwn) {
   ThreadPool executor(3, true);
   for (int i = 0; i < 20; ++i) {
     executor.run(
-        64, 3, 1'000'000'000,
+        64, 3, kLong,
         [](void* context, int) noexcept {
           Seen& s = *static_cast<Seen*>(context);
           cpu_set_t mine;

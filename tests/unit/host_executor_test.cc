@@ -17,6 +17,8 @@
 #include "runtime/call/executor/team.h"
 #include "strew/forms.h"
 #include "strew/runtime.h"
+#include "tests/support/ops.h"
+#include "tests/support/views.h"
 
 namespace strew {
 namespace {
@@ -200,12 +202,12 @@ TEST(HostExecutor, WorkThatIsNotWorthADispatchStaysWithTheCaller) {
     void parallel_for(int count, Task task, void* context) override { serially(count, task, context); }
     int64_t dispatch_ns() const noexcept override { return 60'000; }
   } slow;
-  EXPECT_FALSE(Team(slow, 4, 33'000).has_help());
-  EXPECT_FALSE(Team(slow, 4, 79'000).has_help());
-  EXPECT_TRUE(Team(slow, 4, 81'000).has_help());
-  EXPECT_FALSE(Team(slow, 2, 81'000).has_help()) << "one helper saves half";
+  EXPECT_FALSE(Team(slow, 4, Nanoseconds(33'000)).has_help());
+  EXPECT_FALSE(Team(slow, 4, Nanoseconds(79'000)).has_help());
+  EXPECT_TRUE(Team(slow, 4, Nanoseconds(81'000)).has_help());
+  EXPECT_FALSE(Team(slow, 2, Nanoseconds(81'000)).has_help()) << "one helper saves half";
   Host unknown(serially);
-  EXPECT_TRUE(Team(unknown, 4, 33'000).has_help());
+  EXPECT_TRUE(Team(unknown, 4, Nanoseconds(33'000)).has_help());
 }
 
 TEST(HostExecutor, ARuntimeUsesTheHostsPool) {
