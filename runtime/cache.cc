@@ -88,8 +88,8 @@ struct KernelCache::Running {
 };
 
 /// Waits for the job of this request, or begins one.
-KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback& done, Deadline deadline,
-                                      bool was_looked_for, CompileThreads* on) {
+KernelCache::Ticket KernelCache::join(const PreparedOp& op, PendingKernel::Callback& done, Deadline deadline, bool was_looked_for,
+                                      CompileThreads* on) {
   const Hash128 key = op.key().hash;
   if (logs(LogLevel::cache)) log(LogLevel::cache, "miss: op " + print(*op.op()));
   std::shared_ptr<Running> running;  // destroyed after the lock has been released: it calls callbacks

@@ -24,14 +24,14 @@ namespace strew::inline v0 {
 /// Whose fault a failure is. The command line maps these to exit statuses (docs/cli.md).
 enum class Code : uint8_t {
   ok = 0,
-  invalid_argument,   ///< the caller's input is wrong: a file, a descriptor, a buffer
-  unsupported,        ///< legal, but this backend, dtype or build cannot do it; the message gives the reason
-  out_of_bounds,      ///< an index failed under policy `error`; nothing was written
-  io,                 ///< a file could not be read or written
-  internal,           ///< a bug in strew
-  cancelled,          ///< the caller gave up what it had asked for
-  deadline_exceeded,  ///< there was no answer in the time that the caller allowed
-  resource_exhausted, ///< the system refused memory; nothing of it is remembered, so the same request may succeed later
+  invalid_argument,    ///< the caller's input is wrong: a file, a descriptor, a buffer
+  unsupported,         ///< legal, but this backend, dtype or build cannot do it; the message gives the reason
+  out_of_bounds,       ///< an index failed under policy `error`; nothing was written
+  io,                  ///< a file could not be read or written
+  internal,            ///< a bug in strew
+  cancelled,           ///< the caller gave up what it had asked for
+  deadline_exceeded,   ///< there was no answer in the time that the caller allowed
+  resource_exhausted,  ///< the system refused memory; nothing of it is remembered, so the same request may succeed later
 };
 
 class [[nodiscard]] Status {

@@ -66,7 +66,7 @@ TEST_F(Cli, TargetMeasuresTheMachineAndKeepsWhatItFinds) {
                     HasSubstr("; `strew target --measure` writes it anew\n")));
   EXPECT_THAT(broken.out, HasSubstr("costs       derived; "));
   EXPECT_THAT(failure(1, "target --measure", "STREW_COSTS=off"), HasSubstr("no file to keep costs in"));
-  EXPECT_THAT(failure(1, "target --measure", "STREW_COSTS=kv.onnx/costs"), HasSubstr("kv.onnx/costs: cannot write: "));
+  EXPECT_THAT(failure(1, "target --measure --force", "STREW_COSTS=kv.onnx/costs"), HasSubstr("kv.onnx/costs: cannot write: "));
   EXPECT_THAT(failure(2, "target --measure --target znver3"), HasSubstr("--target excludes --measure"));
   EXPECT_THAT(failure(2, "target --force"), HasSubstr("--force requires --measure"));
 }

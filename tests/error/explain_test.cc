@@ -27,25 +27,28 @@ class ExplainTest : public Cli {
 
 TEST_F(ExplainTest, AKernelInTenLines) {
   write("kv.strew",
-        "strew1.scatter(operand=bf16[8,8,2048,128] indices=i64[8] updates=bf16[8,8,1,128] update_window_dims=[1,2,3] input_batching_dims=[0] "
+        "strew1.scatter(operand=bf16[8,8,2048,128] indices=i64[8] updates=bf16[8,8,1,128] update_window_dims=[1,2,3] "
+        "input_batching_dims=[0] "
         "scatter_indices_batching_dims=[0] scatter_dims_to_operand_dims=[2] index_vector_dim=1 oob=error)");
   const std::string text = success("explain kv.strew --target znver4");
-  EXPECT_THAT(text, MatchesRegex("kernel op_1 .kv.strew:1.\n"
-                                 "  does        result.i, :, indices.i., :. = updates.i, :, 0, :.\n"
-                                 "  op          strew1.scatter.*\n"
-                                 "  size        8 index positions, 1024 elements each; updates 16.0 KiB, indices 64 B, table 32.0 MiB\n"
-                                 "  indices     one out of bounds is an error, and then nothing is written .policy error.\n"
-                                 "  runs on     llvm, strategy [a-z]+, at most [0-9]+ threads .chosen by the cost model.\n"
-                                 "  predicted   about .*; calls of 8 threads\n"
-                                 "  copies      the whole operand, 33554432 B, in every call whose result buffer is not the operand's\n"
-                                 "  would help  give the result the operand's buffer .in place., and nothing is copied\n"
-                                 "              `strew tune kv.strew --kernel op_1` measures schedules instead of predicting them\n"
-                                 "--all: .*\n"));
+  EXPECT_THAT(text,
+              MatchesRegex("kernel op_1 .kv.strew:1.\n"
+                           "  does        result.i, :, indices.i., :. = updates.i, :, 0, :.\n"
+                           "  op          strew1.scatter.*\n"
+                           "  size        8 index positions, 1024 elements each; updates 16.0 KiB, indices 64 B, table 32.0 MiB\n"
+                           "  indices     one out of bounds is an error, and then nothing is written .policy error.\n"
+                           "  runs on     llvm, strategy [a-z]+, at most [0-9]+ threads .chosen by the cost model.\n"
+                           "  predicted   about .*; calls of 8 threads\n"
+                           "  copies      the whole operand, 33554432 B, in every call whose result buffer is not the operand's\n"
+                           "  would help  give the result the operand's buffer .in place., and nothing is copied\n"
+                           "              `strew tune kv.strew --kernel op_1` measures schedules instead of predicting them\n"
+                           "--all: .*\n"));
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 14);
   EXPECT_THAT(text, Not(HasSubstr("guarantees")));
   // With the file's names; and a call of some nanoseconds is not worth tuning.
-  EXPECT_THAT(success("explain kv.onnx"), AllOf(HasSubstr("  does        present_cache[i, write_indices[i] : write_indices[i]+2, :] = update[i, :, :]\n"),
-                                                Not(HasSubstr("strew tune"))));
+  EXPECT_THAT(success("explain kv.onnx"),
+              AllOf(HasSubstr("  does        present_cache[i, write_indices[i] : write_indices[i]+2, :] = update[i, :, :]\n"),
+                    Not(HasSubstr("strew tune"))));
 }
 
 TEST_F(ExplainTest, SaysWhatBecomesOfIndices) {

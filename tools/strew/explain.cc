@@ -142,7 +142,8 @@ std::vector<std::string> tensor_names(const Imported& imported, int number) {
     std::string name;
     if (tensor.value >= 0) {
       const Value& value = imported.values[static_cast<size_t>(tensor.value)];
-      name = value.kind == ValueKind::input ? imported.inputs[static_cast<size_t>(value.index)].name : value_name(imported, tensor.value);
+      name = value.kind == ValueKind::input ? imported.inputs[static_cast<size_t>(value.index)].name
+                                            : value_name(imported, tensor.value);
       if (name == "value_" + std::to_string(tensor.value)) name.clear();  // it has none in the file
     }
     const bool is_plain = name.size() <= kMostCharacters && std::all_of(name.begin(), name.end(), [](unsigned char c) {

@@ -33,8 +33,8 @@
 #include "backends/llvm/codegen/failures.h"
 #include "backends/llvm/codegen/sanitize.h"
 #include "backends/llvm/compute/blend_stores.h"
-#include "strew/export.h"
 #include "base/module.h"
+#include "strew/export.h"
 
 namespace strew::inline v0 {
 namespace {
