@@ -15,7 +15,7 @@ namespace strew::inline v0 {
 class FpEnvironment {
  public:
   /// `keeps_flags`: the caller's sticky exception flags are restored, too, because no float that the caller asked for is computed.
-  explicit FpEnvironment(bool needed, bool keeps_flags = false) : keeps_flags_(keeps_flags) {
+  explicit FpEnvironment(bool needed, bool keeps_flags = false) : keeps_flags_(needed && keeps_flags) {
     if (!needed) return;
     saved_ = get();
     changed_ = (saved_ & kControl) != (kDefault & kControl);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr size_t kFirstSlots = 64;
 /// What the slot of a removed entry points to. Only its address counts; bytes are never destroyed, and threads may ask while the process exits.
-alignas(KernelTable::Entry) constinit const std::array<std::byte, sizeof(KernelTable::Entry)> removed_entry{};
-inline const KernelTable::Entry* removed() { return reinterpret_cast<const KernelTable::Entry*>(removed_entry.data()); }
+alignas(KernelTable::Entry) constinit const std::array<std::byte, sizeof(KernelTable::Entry)> kRemovedEntry{};
+inline const KernelTable::Entry* removed() { return reinterpret_cast<const KernelTable::Entry*>(kRemovedEntry.data()); }
 
 }  // namespace
 

@@ -47,13 +47,17 @@ class Verifier {
   }
   const Value& at(int value) const { return imported_.values[static_cast<size_t>(value)]; }
   const TensorType& type(int value) const { return at(value).type; }
+  /// Folding may leave a part with dims of extent 1, where it takes a reshape off.
+  static bool is_element(const TensorType& type) {
+    return std::all_of(type.dims.begin(), type.dims.end(), [](int64_t dim) { return dim == 1; });
+  }
   bool is_list(int value) const { return type(value).rank() == 1 && is_integer(type(value).dtype); }
   bool is_number(int value) const { return type(value).rank() == 0 && is_integer(type(value).dtype); }
 
   Status check_value(const Value& value) const {
     for (const int part : value.parts) {
       STREW_TRY(in_range(part));
-      STREW_TRY(check(type(part).rank() == 0 && type(part).dtype == value.type.dtype, "a part is no element"));
+      STREW_TRY(check(is_element(type(part)) && type(part).dtype == value.type.dtype, "a part is no element"));
     }
     if (value.like >= 0) {
       STREW_TRY(in_range(value.like));

@@ -211,6 +211,9 @@ class Runner {
     std::vector<int64_t> dims = value.type.dims;
     for (int64_t& d : dims) {
       if (d != kDynamic) continue;
+      if (value.like < 0 && value.kind == ValueKind::input)
+        return invalid_argument("input " + value_name(imported_, v) +
+                                " is left out, and no other input has the extent of its open dim; expected the tensor");
       if (value.like < 0) return internal_error("value " + std::to_string(v) + " has an open dim and nothing to take it from");
       STREW_ASSIGN(const Tensor* like, evaluate(value.like));
       d = like->dims[value.like_dim];

@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <new>
@@ -195,18 +196,26 @@ std::string build_starved(int64_t n, void (*then)()) {
   return message + "|" + build_many(runtime, 5);
 }
 
-// Each allocation of a build fails once, most of them inside LLVM, some while it links.
+// Each allocation of a build fails once, most of them inside LLVM, some while it links. In a few places of LLVM the exception meets a function
+// that must not throw, and the process ends (docs/security.md, "Memory"); where they lie among the allocations depends on addresses, so a
+// sample may meet one.
 TEST(Headroom, AFailedAllocationInsideLlvmIsAStatus) {
   Runtime runtime;
   ASSERT_EQ(build_many(runtime, 1), "");  // LLVM is open: the children need not open it
-  int refused = 0, built = 0;
+  constexpr int kMostEnds = 2;
+  int refused = 0, built = 0, ends = 0;
   for (int64_t n = 0; n < 40'000 && built == 0; n = n < 40 ? n + 1 : n + n / 12) {
     const Outcome outcome = in_child([&] { return build_starved(n, [] { throw std::bad_alloc(); }); });
+    if (WIFSIGNALED(outcome.status) && WTERMSIG(outcome.status) == SIGABRT) {
+      ++ends;
+      continue;
+    }
     ASSERT_EQ(outcome.status, 0) << "allocation " << n << ": " << outcome.message;
     EXPECT_EQ(outcome.message.back(), '|') << "allocation " << n << ": " << outcome.message;
     built += outcome.message == "built|";
     refused += outcome.message.find("out of memory") != std::string::npos;
   }
+  EXPECT_LE(ends, kMostEnds);
   EXPECT_GT(refused, 50);
   EXPECT_GT(built, 0);
 }
