@@ -137,10 +137,11 @@ class Workplace:
         """A folder with the programs as they are. Copies, no links: strew opens its modules from where the program really lies."""
         home = self.folder / name
         (home / "bin").mkdir(parents=True)
-        (home / "lib").mkdir()
         shutil.copy2(self.build / "bin/strew_differential", home / "bin")
-        for library in (self.build / "lib").glob("lib*.so*"):
-            shutil.copy2(library, home / "lib", follow_symlinks=False)
+        for library in (self.build / "lib").rglob("lib*.so*"):  # the modules lie in a folder below that of libstrew
+            copy = home / library.relative_to(self.build)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(library, copy, follow_symlinks=False)
         return home
 
     def plant(self, bug, file, text):
@@ -167,7 +168,8 @@ class Workplace:
         library = target.group(1).removesuffix("_objects")
         if library == "strew_core" or library.startswith("strew_rt_"):
             return ["bin/strew_differential"]
-        return [f"lib/lib{library}.so"] + (["bin/strew_differential"] if library == "strew_pto" else [])
+        module = next((self.build / "lib").rglob(f"lib{library}.so")).relative_to(self.build)
+        return [str(module)] + (["bin/strew_differential"] if library == "strew_pto" else [])
 
 
 def processor_seconds(pid):
