@@ -1,5 +1,5 @@
-// The precompiled header of the libraries and the command line: the headers that most of their files include. strew_precompile in
-// cmake/strew_settings.cmake says what compiles it.
+// The precompiled header of the libraries and the command line: the headers that most of their files include
+// (strew_precompile in cmake/strew_settings.cmake).
 #pragma once
 
 #include <algorithm>

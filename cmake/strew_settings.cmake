@@ -83,7 +83,7 @@ function(strew_exports_api library c_names)
 endfunction()
 
 # strew_precompile(target header): compiles the header once for all sources of the target, which takes a third off the time to build. Sources include
-# what they use all the same: clang-tidy compiles them without it. ccache needs the option, CCACHE_SLOPPINESS and CCACHE_DEPEND, which ./dev sets.
+# what they use all the same: clang-tidy compiles them without it. ccache needs the option, and CCACHE_SLOPPINESS, which ./dev sets.
 function(strew_precompile target header)
   target_precompile_headers(${target} PRIVATE ${header})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
