@@ -197,6 +197,16 @@ def rule_opening(path, text):
         yield 1, "a header needs #pragma once"
 
 
+def rule_precompiled_headers(path, text):
+    """g++ knows a header that says `#pragma once` by its bytes, also those that a precompiled header holds. ccache takes a precompiled header for
+    the same one if the preprocessed text is, so with a header in it of which a comment was changed; then g++ reads that header a second time."""
+    if not path.endswith("precompiled.h"):
+        return
+    for line, header, bracket in includes(text):
+        if bracket == '"' and not header.endswith("precompiled.h"):
+            yield line, f"{header} may change under a precompiled header that ccache keeps: include headers of other libraries only"
+
+
 def rule_public_headers(path, text):
     """Users get include/strew alone."""
     if not path.startswith(PUBLIC):
@@ -288,6 +298,7 @@ PLANTS = [  # (rule that must find it, path, text)
     ("cited_files", "runtime/a.cc", OPEN + "// Tested by tests/unit/absent_test.cc.\n"),
     ("opening", "runtime/a.cc", "#include <vector>\n"),
     ("opening", "runtime/a.h", OPEN + "int f();\n"),
+    ("precompiled_headers", "tests/precompiled.h", OPEN + '#pragma once\n#include "strew/status.h"\n'),
     ("public_headers", "include/strew/p.h", OPEN + "#pragma once\n#include <fmt/format.h>\n"),
     ("public_headers", "include/strew/p.h", OPEN + '#pragma once\n#include "runtime/secret.h"\n'),
     ("machine_numbers", "schedules/a.cc", OPEN + "bool f(long n) { return n > 2048; }\n"),
