@@ -10,6 +10,7 @@
 
 #include "base/machine.h"
 #include "schedules/target.h"
+#include "strew/options.h"
 
 namespace strew {
 namespace {
