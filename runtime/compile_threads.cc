@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -60,8 +61,9 @@ struct CompileForks {
   CompileForks() {
     set_fork_hooks(ForkStage::compile_threads,
                    {[] { process().before(); }, [] { process().after_in_parent(); }, [] { process().after_in_child(); }});
-    // Handlers run in the reverse order of their registration. The first one stops the pools before what existed already is destroyed; the
-    // others before the static objects that libraries make when they are opened, and when their code runs for the first time.
+    // For an exit() that no watched thread calls (ExitWatch, below). Handlers run in the reverse order of their registration. The first one stops
+    // the pools before what existed already is destroyed; the others before the static objects that libraries make when they are opened, and
+    // when their code runs for the first time.
     std::atexit(stop_all);
     after_modules_open([] { std::atexit(stop_all); });
   }
@@ -165,8 +167,30 @@ struct CompileForks {
   }
 };
 
+namespace {
+
+/// Stops the pools when the process's first thread calls exit() or returns from main(). Handlers of exit() would be too late: libLLVM registers
+/// destructors of its static objects all the time that it is being opened and first used, and exit() always runs the latest. The objects of the thread
+/// that calls exit() are destroyed before any static object, whenever that was made, so this one's destructor waits for the builds in time. Of
+/// other threads it does nothing, because it cannot tell exit() from the thread's own end.
+struct ExitWatch {
+  ~ExitWatch() {
+    if (gettid() == getpid()) CompileForks::stop_all();
+  }
+};
+thread_local ExitWatch exit_watch;
+
+/// The calling thread's end is watched from now on.
+void watch_exit() { static_cast<void>(&exit_watch); }
+
+/// The thread that loads the library is the first one as a rule, and may never ask for a kernel itself.
+[[maybe_unused]] const bool kWatchesLoadingThread = (watch_exit(), true);
+
+}  // namespace
+
 CompileThreads::CompileThreads(int most, size_t stack_bytes, int nice)
     : most_(std::max(most, 1)), stack_bytes_(std::max<size_t>(stack_bytes, PTHREAD_STACK_MIN)), nice_(nice) {
+  watch_exit();
   CompileForks::process().add(this);
 }
 
@@ -208,6 +232,7 @@ void CompileThreads::wait_for_fork(std::unique_lock<std::mutex>& lock) {
 
 /// Counts a job that begins on this thread; false if the process ends.
 bool CompileThreads::begin() {
+  watch_exit();  // in a forked child, the first thread may be another than the parent's
   std::unique_lock lock(mutex_);
   wait_for_fork(lock);
   if (stops_ && frames == nullptr) return false;

@@ -7,10 +7,10 @@
 // locks of a code generator that nobody will release. Meanwhile no thread takes another job. The child starts threads of its own; jobs that
 // had not begun belong to the parent. After a fork that could not wait, works_after_fork() is false in the child, and jobs are refused.
 //
-// exit() and unloading the library wait for the jobs that run, so that none meets destroyed static objects; from then on, jobs are dropped
-// and Here is refused. A thread that calls exit() or fork() from inside a job, or a Here, does not wait for itself. One case is left: an
-// exit() while the loader initialises libLLVM, or, in the first builds, while a pass of LLVM makes static objects: a millisecond or so. Tested by
-// tests/unit/compile_threads_test.cc and exit_test.cc.
+// exit() waits for the jobs that run, so that none meets destroyed static objects; from then on, jobs are dropped and Here is refused. A thread
+// that calls exit() or fork() from inside a job, or a Here, does not wait for itself. One case is left: an exit() that is not called by the process's
+// first thread, or by a first thread that neither loaded the library nor asked for a kernel, while libLLVM is opened and first used.
+// Tested by tests/unit/compile_threads_test.cc and exit_test.cc.
 #pragma once
 
 #include <pthread.h>
