@@ -12,4 +12,7 @@ namespace strew::inline v0 {
 /// does not tell (Linux tells in /proc/self/task/*/schedstat).
 std::optional<Nanoseconds> waited_for_cores();
 
+/// What was measured while the threads waited for more than this part of the time was measured on a busy host.
+inline constexpr double kMostWaiting = 0.03;
+
 }  // namespace strew::inline v0

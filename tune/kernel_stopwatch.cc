@@ -7,6 +7,7 @@
 
 #include "backends/reference/reference.h"
 #include "base/machine.h"
+#include "base/run_queue.h"
 #include "strew/verify.h"
 #include "strew/wisdom.h"
 #include "tune/isolated.h"
@@ -131,6 +132,10 @@ void KernelStopwatch::drop(const Variant& variant) {
 
 double KernelStopwatch::seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - settings_.start).count();
+}
+
+double KernelStopwatch::waited_seconds() {
+  return std::chrono::duration<double>(waited_for_cores().value_or(Nanoseconds(0))).count();
 }
 
 double KernelStopwatch::memcpy_nanoseconds() const {

@@ -37,6 +37,7 @@ class KernelStopwatch final : public Stopwatch {
   Status relocate() override;
   void drop(const Variant& variant) override;
   double seconds() override;
+  double waited_seconds() override;
   CallFacts facts() override { return {data_.bytes(), data_.bytes_moved(), memcpy_nanoseconds()}; }
 
  private:

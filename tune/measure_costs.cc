@@ -118,7 +118,6 @@ Expected<KeptCosts> measure_and_keep_costs(bool even_if_busy) {
   STREW_ASSIGN(const MachineCosts costs, measure_costs(machine()));
   if (const std::optional<Nanoseconds> after = waited_for_cores(); before && after)
     waiting = to_ns(*after - *before) / to_ns(std::chrono::steady_clock::now() - start);
-  constexpr double kMostWaiting = 0.03;
   if (waiting > kMostWaiting && !even_if_busy) return KeptCosts{costs, {}, waiting};
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);  // create() below says what is wrong

@@ -41,6 +41,7 @@ class RecordingStopwatch final : public Stopwatch {
   Status relocate() override { return from_->relocate(); }
   void drop(const Variant& variant) override { from_->drop(variant); }
   double seconds() override { return from_->seconds(); }
+  double waited_seconds() override { return from_->waited_seconds(); }
   CallFacts facts() override;
 
  private:

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/run_queue.h"
 #include "tune/turns.h"
 
 namespace strew::inline v0 {
@@ -13,6 +14,7 @@ namespace {
 constexpr size_t kBatch = 8;                            ///< new variants of a wave
 constexpr int kRungs[] = {3, 5, 9};                     ///< rounds between eliminations
 constexpr int kConfirmPlaces = 3, kConfirmRounds = 13;  ///< places of the data, and rounds for each
+constexpr double kForConfirming = 0.8;                  ///< of the time that confirm() has; the rest is for second looks
 constexpr int kEnoughRounds = 17;                       ///< of the default, after which it is confirmed without confirm()
 constexpr size_t kFinalists = 3;                        ///< that are confirmed
 constexpr double kNear = 1.1;       ///< a variant this close to the fastest is never left out before the last rung
@@ -36,6 +38,17 @@ Variant variant_of(const TunedCandidate& candidate) { return {candidate.backend,
 /// Of one candidate in one wave: times, and ratios to the default's in the same round.
 struct Search::Times {
   std::vector<double> nanoseconds, ratios;
+};
+
+/// Whether anything else has kept our threads from the cores since it was made.
+class Search::HostLoad {
+ public:
+  explicit HostLoad(Stopwatch& watch) : watch_(watch), begin_(watch.seconds()), waited_(watch.waited_seconds()) {}
+  [[nodiscard]] bool is_busy() const { return watch_.waited_seconds() - waited_ > kMostWaiting * (watch_.seconds() - begin_); }
+
+ private:
+  Stopwatch& watch_;
+  double begin_, waited_;
 };
 
 Search::Search(const SearchSpace& space, SearchSettings settings, const std::vector<TunedCandidate>& known)
@@ -143,12 +156,13 @@ bool Search::run_rounds(Stopwatch& watch, const std::vector<size_t>& running, in
   return true;
 }
 
-void Search::note(const std::vector<size_t>& running, const std::vector<Times>& times) {
+void Search::note(const std::vector<size_t>& running, const std::vector<Times>& times, bool is_busy) {
   for (size_t i = 0; i < running.size(); ++i) {
     if (times[i].ratios.empty()) continue;
     TunedCandidate& candidate = candidates_[running[i]];
     const MedianRange ratio = median_range(times[i].ratios);
     candidate.is_measured = true;
+    candidate.is_busy = is_busy;
     candidate.rounds = static_cast<int>(times[i].ratios.size());
     candidate.nanoseconds = median(times[i].nanoseconds);
     candidate.ratio = ratio.median;
@@ -198,9 +212,10 @@ Status Search::wave(Stopwatch& watch, double deadline) {
   std::vector<size_t> running = prepare(watch, batch, deadline);
   last_measured_ = running;
   std::vector<Times> times(running.size());
+  const HostLoad load(watch);
   for (const int rounds : kRungs) {
     const bool went_on = run_rounds(watch, running, rounds, deadline, times);
-    note(running, times);
+    note(running, times, load.is_busy());
     if (!went_on) break;
     eliminate(watch, running, times);
   }
@@ -243,10 +258,12 @@ Status Search::confirm(Stopwatch& watch, double deadline) {
     return {};
   }
   std::vector<Times> times(running.size());
+  const HostLoad load(watch);
+  const double confirmed_by = watch.seconds() + kForConfirming * (deadline - watch.seconds());
   // Times depend on where the data lies, so each part of the rounds has it elsewhere.
   for (int part = 0; part < kConfirmPlaces; ++part) {
     if (part > 0) STREW_TRY(watch.relocate());
-    if (!run_rounds(watch, running, kConfirmRounds, deadline, times)) break;
+    if (!run_rounds(watch, running, kConfirmRounds, confirmed_by, times)) break;
   }
   if (times[0].ratios.size() < kLeastConfirmRounds) {
     undecided_after_ = static_cast<int>(times[0].ratios.size());
@@ -255,14 +272,52 @@ Status Search::confirm(Stopwatch& watch, double deadline) {
     last_measured_ = {0};
     return {};
   }
-  note(running, times);
+  note(running, times, load.is_busy());
   last_measured_ = running;
-  for (const size_t at : running) {
-    candidates_[at].is_confirmed = true;
-    if (at != 0 && is_faster(candidates_[at]) && candidates_[at].ratio < candidates_[winner_].ratio) winner_ = at;
-  }
+  for (const size_t at : running) candidates_[at].is_confirmed = true;
+  STREW_TRY(decide(watch, deadline));
   best_ = winner_;
   return {};
+}
+
+/// The winner is the fastest of the confirmed ones that holds in its second look.
+Status Search::decide(Stopwatch& watch, double deadline) {
+  std::vector<size_t> faster;
+  for (const size_t at : last_measured_)
+    if (at != 0 && is_faster(candidates_[at])) faster.push_back(at);
+  std::sort(faster.begin(), faster.end(), [&](size_t a, size_t b) { return candidates_[a].ratio < candidates_[b].ratio; });
+  for (const size_t at : faster) {
+    STREW_ASSIGN(const bool is_winner, holds(watch, at, deadline));
+    if (is_winner) winner_ = at;
+    if (is_winner || undecided_after_) break;
+  }
+  if (!undecided_after_) return {};
+  // Where time ran out, nothing of what looked faster decides.
+  for (const size_t at : faster) candidates_[at].is_confirmed = false;
+  return {};
+}
+
+/// The second look: is the candidate faster than the default beyond noise once more, with the data elsewhere? If not, the new numbers are the
+/// candidate's, which the records of wisdom then have.
+Expected<bool> Search::holds(Stopwatch& watch, size_t at, double deadline) {
+  const std::vector<size_t> running = {0, at};
+  std::vector<Times> times(running.size());
+  STREW_TRY(watch.relocate());
+  const HostLoad load(watch);
+  run_rounds(watch, running, kConfirmRounds, deadline, times);
+  if (times[0].ratios.size() < kLeastConfirmRounds) {
+    undecided_after_ = static_cast<int>(times[0].ratios.size());
+    return false;
+  }
+  if (median_range(times[1].ratios).high < 1) return true;
+  const TunedCandidate standard = candidates_[0];  // its confirmation had more rounds
+  note(running, times, load.is_busy());
+  candidates_[0] = standard;
+  TunedCandidate& loser = candidates_[at];
+  loser.is_confirmed = false;
+  loser.lost_second_look = true;
+  loser.remark = "looked faster, and was not when it was measured once more beside the default";
+  return false;
 }
 
 bool Search::is_faster(const TunedCandidate& candidate) { return candidate.ratio < kWorthIt && candidate.ratio_high < 1; }

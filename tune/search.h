@@ -4,7 +4,8 @@
 // three, eight and seventeen rounds, those that are slower than the fastest beyond doubt are left out, and of the others the slower
 // half. Which variants a wave takes: first the cheapest by the cost model of each strategy and backend; then the neighbours of the
 // fastest one; then, where these are exhausted, others at random. confirm() compares the three fastest with the default again, in
-// rounds of their own, because the fastest of many is also the luckiest.
+// rounds of their own, because the fastest of many is also the luckiest. The one that wins them is measured once more beside the default, and
+// wins only if it is faster there, too.
 //
 // All decisions follow from the seed and from what the stopwatch tells. Tested by tests/unit/search_test.cc.
 #pragma once
@@ -53,7 +54,8 @@ class Search {
   size_t best_at() const { return best_; }  ///< the fastest so far, which may be the default
   /// What confirm() decided: the default, unless another one is faster beyond noise.
   size_t winner_at() const { return winner_; }
-  /// Did confirm() end before kLeastConfirmRounds rounds, although variants looked faster than the default? Then: how many it made.
+  /// Did confirm() end before kLeastConfirmRounds rounds, or before as many of a winner's second look, although variants looked faster than the
+  /// default? Then: how many it made.
   std::optional<int> undecided_after() const { return undecided_after_; }
   static constexpr int kLeastConfirmRounds = 7;  ///< with fewer, nothing is confirmed
   /// By how much the last wave improved on the fastest before it, 0..1; 1 before the first wave.
@@ -66,12 +68,15 @@ class Search {
 
  private:
   struct Times;
+  class HostLoad;
   size_t add(const Variant& variant);
   bool is_tried(const Variant& variant) const;
   std::vector<Variant> next_batch();
   std::vector<size_t> prepare(Stopwatch& watch, const std::vector<Variant>& batch, double deadline);
   bool run_rounds(Stopwatch& watch, const std::vector<size_t>& running, int rounds, double deadline, std::vector<Times>& times);
-  void note(const std::vector<size_t>& running, const std::vector<Times>& times);
+  void note(const std::vector<size_t>& running, const std::vector<Times>& times, bool is_busy);
+  Status decide(Stopwatch& watch, double deadline);
+  Expected<bool> holds(Stopwatch& watch, size_t at, double deadline);
   void eliminate(Stopwatch& watch, std::vector<size_t>& running, std::vector<Times>& times);
   std::vector<size_t> finalists() const;
   bool is_ending(Stopwatch& watch, double deadline) const;

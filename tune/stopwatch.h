@@ -29,6 +29,8 @@ class Stopwatch {
   virtual void drop(const Variant& variant) = 0;
   /// Seconds since the tuner began.
   virtual double seconds() = 0;
+  /// Seconds for which this process's threads have waited for a core since it began; 0 where nobody counts them.
+  virtual double waited_seconds() { return 0; }
   virtual CallFacts facts() = 0;
 };
 

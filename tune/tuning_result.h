@@ -24,6 +24,10 @@ struct TunedCandidate {
   /// Measured again at the end, with the other fastest ones and the default. Only then are its numbers free of the luck of the fastest
   /// of many.
   bool is_confirmed = false;
+  /// It was the fastest beyond noise, and was not when it was measured once more in turns with the default. Its numbers are of that second look.
+  bool lost_second_look = false;
+  bool is_busy =
+      false;  ///< threads of ours waited for cores while it was measured: something else ran on the host (base/run_queue.h)
   std::string remark;  ///< if it was not measured to the end: why ("clearly slower", "wrong result: …", "crashed: signal 11")
 };
 
@@ -45,7 +49,7 @@ struct TunedOp {
   int64_t bytes_moved = 0;
   double seconds = 0;  ///< that tuning took
   /// The budget ended before the fastest candidates had been compared with the default often enough: how many of `rounds_to_confirm` rounds
-  /// there were. -1: they had been.
+  /// there were, in the comparison of the fastest or in the winner's second look. -1: they had been.
   int undecided_after = -1, rounds_to_confirm = 0;
   bool is_stopped = false;  ///< the budget or the user ended it before the search was through
 };

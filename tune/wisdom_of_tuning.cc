@@ -28,6 +28,7 @@ WisdomRecord record_of(const TuningTask& task, const Compiled& planned, const Co
   out.schedule = print(candidate.schedule);
   out.is_default = is_default;
   out.is_confirmed = candidate.is_confirmed;
+  out.is_busy = candidate.is_busy;
   out.nanoseconds = candidate.nanoseconds;
   out.ratio = candidate.ratio;
   out.ratio_low = candidate.ratio_low;
@@ -67,6 +68,7 @@ std::vector<TunedCandidate> known_candidates(const std::vector<WisdomRecord>& re
     each.ratio_low = r->ratio_low;
     each.ratio_high = r->ratio_high;
     each.is_measured = true;
+    each.is_busy = r->is_busy;
     out.push_back(std::move(each));
   }
   return out;

@@ -92,29 +92,30 @@ void forget_extents(TensorType& type) {
 }  // namespace
 
 std::string print(const WisdomRecord& r) {
-  const Json json = {{"family", r.family},
-                     {"format", kWisdomFormat},
-                     {"op", r.op},
-                     {"dims", r.dims.empty() ? Json::object() : Json(r.dims)},
-                     {"positions", r.shape.positions},
-                     {"window_bytes", r.shape.window_bytes},
-                     {"table_bytes", r.shape.table_bytes},
-                     {"indices", r.indices},
-                     {"temperature", r.temperature},
-                     {"threads", r.threads},
-                     {"backend", r.backend},
-                     {"schedule", r.schedule},
-                     {"default", r.is_default},
-                     {"confirmed", r.is_confirmed},
-                     {"ns", r.nanoseconds},
-                     {"ratio", r.ratio},
-                     {"low", r.ratio_low},
-                     {"high", r.ratio_high},
-                     {"rounds", r.rounds},
-                     {"machine", r.machine},
-                     {"features", r.features},
-                     {"generator", r.generator},
-                     {"date", r.date}};
+  Json json = {{"family", r.family},
+               {"format", kWisdomFormat},
+               {"op", r.op},
+               {"dims", r.dims.empty() ? Json::object() : Json(r.dims)},
+               {"positions", r.shape.positions},
+               {"window_bytes", r.shape.window_bytes},
+               {"table_bytes", r.shape.table_bytes},
+               {"indices", r.indices},
+               {"temperature", r.temperature},
+               {"threads", r.threads},
+               {"backend", r.backend},
+               {"schedule", r.schedule},
+               {"default", r.is_default},
+               {"confirmed", r.is_confirmed},
+               {"ns", r.nanoseconds},
+               {"ratio", r.ratio},
+               {"low", r.ratio_low},
+               {"high", r.ratio_high},
+               {"rounds", r.rounds},
+               {"machine", r.machine},
+               {"features", r.features},
+               {"generator", r.generator},
+               {"date", r.date}};
+  if (r.is_busy) json["busy"] = true;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -142,6 +143,7 @@ Expected<WisdomRecord> parse_wisdom_record(std::string_view line) {
   STREW_TRY(read(json, "threads", out.threads, 1, kMostThreads));
   STREW_TRY(read(json, "default", out.is_default));
   STREW_TRY(read(json, "confirmed", out.is_confirmed));
+  if (json.contains("busy")) STREW_TRY(read(json, "busy", out.is_busy));
   STREW_TRY(read_times(json, out));
   return out;
 }

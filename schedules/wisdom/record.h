@@ -33,6 +33,7 @@ struct WisdomRecord {
   bool is_default = false;  ///< the schedule that the cost model chose
   /// Measured again at the end of the search, with the other fastest ones: only such records decide.
   bool is_confirmed = false;
+  bool is_busy = false;    ///< something else ran on the host meanwhile (base/run_queue.h); a line says so only where it is true
   double nanoseconds = 0;  ///< of a call: median
   /// The time over that of the default in the same round: median, and the interval in which it lies with 95 %.
   double ratio = 1, ratio_low = 1, ratio_high = 1;

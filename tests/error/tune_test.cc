@@ -1,6 +1,9 @@
 // strew tune and strew wisdom, as users call them: what they print, keep and refuse.
 #include <csignal>
 #include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/support/cli.h"
 
@@ -69,11 +72,62 @@ TEST_F(Tune, KeepsWisdomThatOtherCommandsTake) {
   EXPECT_EQ(success("wisdom list all.jsonl"), "no records\n");
 }
 
+TEST_F(Tune, RecordsOfABusyHostAreShownAsSuch) {
+  tuned("tune small.strew --budget 2s --threads 1", file_);
+  std::istringstream lines(read("kept/wisdom.jsonl"));
+  std::string idle, busy;
+  for (std::string line; std::getline(lines, line);) {
+    if (const size_t mark = line.find(",\"busy\":true"); mark != std::string::npos) line.erase(mark, 12);
+    idle += line + "\n";
+    line.insert(line.size() - 1, ",\"busy\":true");
+    busy += line + "\n";
+  }
+  write("idle.jsonl", idle);
+  write("busy.jsonl", busy);
+  EXPECT_THAT(success("wisdom list idle.jsonl"), Not(HasSubstr("busy")));
+  EXPECT_THAT(success("wisdom list busy.jsonl"), HasSubstr("; the host was busy\n"));
+  EXPECT_THAT(success("wisdom list busy.jsonl --json"), HasSubstr("\"busy\": true"));
+  EXPECT_THAT(success("wisdom list idle.jsonl --json"), HasSubstr("\"busy\": false"));
+}
+
 TEST_F(Tune, TimingsAreReplayed) {
   tuned("tune small.strew --budget 2s --threads 1 --timings times.jsonl", off_);
   const std::string once = success("wisdom replay times.jsonl"), again = success("wisdom replay times.jsonl");
   EXPECT_THAT(last_line(once), StartsWith("winner: "));
   EXPECT_EQ(once, again);
+}
+
+// Timings of the default and of one variant, which takes half as long until it is looked at a second time. After how many samples that is depends on the
+// waves that the search makes.
+TEST_F(Tune, AWinnerThatLosesItsSecondLookIsNamed) {
+  tuned("tune small.strew --budget 2s --threads 1 --timings times.jsonl", off_);
+  std::istringstream lines(read("times.jsonl"));
+  std::string heads;
+  std::vector<std::string> variants;  // as lines begin
+  for (std::string line; std::getline(lines, line);) {
+    const size_t end = line.find(",\"failure\":\"\"");
+    if (line.find("\"variant\"") == std::string::npos) heads += line + "\n";
+    if (end == std::string::npos || variants.size() == 2) continue;
+    if (variants.empty() || variants[0] != line.substr(0, end)) variants.push_back(line.substr(0, end));
+  }
+  ASSERT_EQ(variants.size(), 2U);
+  constexpr int kRoundsOfAWave = 17, kRoundsOfConfirmation = 39, kRoundsOfSecondLook = 13, kMostWaves = 12;
+  std::string out;
+  for (int waves = 1; waves <= kMostWaves && out.find("not kept: ") == std::string::npos; ++waves) {
+    std::string text = heads;
+    for (const std::string& variant : variants) text += variant + ",\"failure\":\"\",\"seconds\":0.0001}\n";
+    for (int i = 0; i < kRoundsOfAWave * waves + kRoundsOfConfirmation + kRoundsOfSecondLook; ++i) {
+      const bool is_second_look = i >= kRoundsOfAWave * waves + kRoundsOfConfirmation;
+      text += variants[0] + ",\"nanoseconds\":1000,\"seconds\":0.0001}\n";
+      text += variants[1] + ",\"nanoseconds\":" + (is_second_look ? "1100" : "500") + ",\"seconds\":0.0001}\n";
+    }
+    write("made.jsonl", text);
+    out = success("wisdom replay made.jsonl");
+  }
+  EXPECT_THAT(out, AllOf(HasSubstr("  winner    the default: nothing was faster beyond noise\n"), HasSubstr("  not kept: "),
+                         HasSubstr(" looked faster, and its second look beside the default gave 1.10 (1.10..1.10) of the "
+                                   "default's time, 13 rounds\n")));
+  EXPECT_THAT(last_line(out), HasSubstr("the default, "));
 }
 
 TEST_F(Tune, WritesAReport) {

@@ -38,8 +38,10 @@ class MadeUpStopwatch final : public Stopwatch {
  public:
   std::function<double(const Variant&)> time = [](const Variant&) { return 1000.0; };
   std::function<Status(const Variant&)> can_prepare = [](const Variant&) { return Status(); };
+  std::function<void()> on_relocate = [] {};
   double noise = 0.02, seconds_per_sample = 1e-3, now = 0;
-  int samples = 0, prepared = 0;
+  double waiting = 0;  ///< the part of the time for which threads waited for cores
+  int samples = 0, prepared = 0, relocated = 0;
 
   Status prepare(const Variant& variant) override {
     ++prepared;
@@ -51,9 +53,14 @@ class MadeUpStopwatch final : public Stopwatch {
     now += seconds_per_sample;
     return time(variant) * (1 + noise * (2 * random_.unit() - 1));
   }
-  Status relocate() override { return {}; }
+  Status relocate() override {
+    ++relocated;
+    on_relocate();
+    return {};
+  }
   void drop(const Variant&) override {}
   double seconds() override { return now; }
+  double waited_seconds() override { return waiting * now; }
   CallFacts facts() override { return {}; }
 
  private:
@@ -110,6 +117,72 @@ TEST_F(SearchTest, ABudgetThatEndsBeforeTheConfirmationLeavesItUndecided) {
   ASSERT_TRUE(search.confirm(watch_, 1e9).ok());
   EXPECT_EQ(search.undecided_after(), std::nullopt);
   EXPECT_NE(search.winner_at(), 0U);
+}
+
+// confirm() moves the data twice; what is measured after a third move is a winner's second look.
+constexpr int kMovesOfConfirmation = 2;
+
+TEST_F(SearchTest, AWinnerThatLosesItsSecondLookIsNotKept) {
+  watch_.time = [&](const Variant& v) {
+    const bool is_other = v.schedule.vector_bytes != space_.standard().schedule.vector_bytes;
+    return !is_other ? 1000.0 : watch_.relocated <= kMovesOfConfirmation ? 500.0 : 1100.0;
+  };
+  Search search(space_, {SearchMode::exhaustive, 1, [] { return false; }});
+  run(search, watch_);
+  EXPECT_EQ(search.winner_at(), 0U);
+  EXPECT_EQ(search.undecided_after(), std::nullopt);
+  EXPECT_TRUE(search.candidates()[0].is_confirmed);
+  int losers = 0;
+  for (const TunedCandidate& each : search.candidates()) {
+    if (!each.lost_second_look) continue;
+    ++losers;
+    EXPECT_GT(each.ratio_high, 1) << "its numbers, which are kept, are of the second look";
+    EXPECT_FALSE(each.is_confirmed) << "a record of it would decide";
+  }
+  EXPECT_EQ(losers, watch_.relocated - kMovesOfConfirmation);
+  EXPECT_GE(losers, 1);
+}
+
+TEST_F(SearchTest, TheNextOneIsLookedAtWhereTheFastestLoses) {
+  std::string fastest;  // of the confirmation: the first variant that is measured after the third move beside the default
+  watch_.time = [&](const Variant& v) {
+    if (v == space_.standard()) return 1000.0;
+    if (watch_.relocated == kMovesOfConfirmation + 1 && fastest.empty()) fastest = print(v);
+    return print(v) == fastest ? 1200.0 : 500.0;
+  };
+  Search search(space_, {});
+  run(search, watch_);
+  ASSERT_NE(search.winner_at(), 0U);
+  EXPECT_EQ(watch_.relocated, kMovesOfConfirmation + 2);
+  const TunedCandidate& winner = search.candidates()[search.winner_at()];
+  EXPECT_TRUE(winner.is_confirmed);
+  EXPECT_FALSE(winner.lost_second_look);
+  EXPECT_NE(print(Variant{winner.backend, winner.schedule}), fastest);
+}
+
+TEST_F(SearchTest, ASecondLookThatDoesNotFitLeavesItUndecided) {
+  watch_.time = [&](const Variant& v) { return v == space_.standard() ? 1000.0 : 500.0; };
+  watch_.on_relocate = [&] {
+    if (watch_.relocated > kMovesOfConfirmation) watch_.now = 1e10;
+  };
+  Search search(space_, {});
+  run(search, watch_);
+  EXPECT_EQ(search.winner_at(), 0U);
+  EXPECT_EQ(search.undecided_after(), 0);
+  for (size_t i = 1; i < search.candidates().size(); ++i) EXPECT_FALSE(search.candidates()[i].is_confirmed);
+}
+
+TEST_F(SearchTest, WhatWasMeasuredBesideOtherWorkIsMarked) {
+  for (const double waiting : {0.0, 0.01, 0.2}) {
+    MadeUpStopwatch watch;
+    watch.time = [&](const Variant& v) { return v == space_.standard() ? 1000.0 : 500.0; };
+    watch.waiting = waiting;
+    Search search(space_, {});
+    run(search, watch);
+    ASSERT_NE(search.winner_at(), 0U);
+    for (const TunedCandidate& each : search.candidates())
+      EXPECT_EQ(each.is_busy, each.is_measured && waiting > 0.1) << waiting << " " << print(each.schedule);
+  }
 }
 
 TEST_F(SearchTest, FindsAValueThatNoListHas) {

@@ -91,6 +91,19 @@ TEST_F(WisdomTest, ARecordIsReadAsItIsPrinted) {
   EXPECT_EQ(*read, record);
 }
 
+TEST_F(WisdomTest, ARecordOfABusyHostSaysSo) {
+  WisdomRecord record = record_of(add_op(65536), kTuned, 0.8);
+  EXPECT_THAT(print(record), testing::Not(HasSubstr("busy")));  // as lines were before there was the mark
+  record.is_busy = true;
+  std::string line = print(record);
+  line.pop_back();
+  const Expected<WisdomRecord> read = parse_wisdom_record(line);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(*read, record);
+  line.replace(line.find("\"busy\":true"), 11, "\"busy\":3");
+  EXPECT_THAT(parse_wisdom_record(line).status().message(), HasSubstr("busy is 3, expected true or false"));
+}
+
 TEST_F(WisdomTest, BadLinesNameTheMemberAndWhatWasExpected) {
   const std::string good = print(record_of(add_op(65536), kTuned, 0.8));
   const auto refusal = [&](const std::string& from, const std::string& to) {

@@ -26,6 +26,13 @@ std::string ratio_text(const TunedCandidate& c) {
   return fmt::format("{:.2f} ({:.2f}..{:.2f}) of the default's time, {} rounds", c.ratio, c.ratio_low, c.ratio_high, c.rounds);
 }
 
+/// What is to be said of a host on which something else ran while the default and the winner were measured; "" if nothing did.
+std::string busy_note(const TunedCandidate& standard, const TunedCandidate& winner) {
+  if (!standard.is_busy && !winner.is_busy) return "";
+  return "  the host was busy: our threads waited for cores meanwhile, and the records say so; to be sure, tune again when it is "
+         "idle\n";
+}
+
 /// Names the winner in one line.
 std::string winner_line(const TunedOp& op) {
   const std::string kernel = "winner: " + printable(op.name) + ": ";
@@ -60,6 +67,11 @@ std::string op_text(const TunedOp& op) {
                        op.undecided_after, op.rounds_to_confirm);
   else if (measured > 1)
     out += "  winner    the default: nothing was faster beyond noise\n";
+  for (const TunedCandidate& each : op.candidates)
+    if (each.lost_second_look)
+      out += fmt::format("  not kept: {} looked faster, and its second look beside the default gave {}\n",
+                         tuning_functions().difference(each, standard), ratio_text(each));
+  out += busy_note(standard, winner);
   if (op.memcpy_ns > 0) out += fmt::format("  memcpy    {:>10}  of as many bytes, by one thread\n", duration(op.memcpy_ns));
   for (const TunedCandidate& each : op.candidates)
     if (!each.is_measured && each.remark.starts_with("wrong result"))
@@ -78,7 +90,9 @@ Json json_of(const TunedCandidate& c) {
                 {"ratio_low", c.ratio_low},
                 {"ratio_high", c.ratio_high},
                 {"rounds", c.rounds},
-                {"confirmed", c.is_confirmed}});
+                {"confirmed", c.is_confirmed},
+                {"lost_second_look", c.lost_second_look},
+                {"busy", c.is_busy}});
   if (!c.remark.empty()) out["remark"] = c.remark;
   return out;
 }

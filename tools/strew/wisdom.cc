@@ -81,16 +81,19 @@ std::map<WorkloadKey, Measured> by_workload(const std::vector<WisdomRecord>& rec
   return out;
 }
 
+std::string busy_text(const WisdomRecord& r) { return r.is_busy ? "; the host was busy" : ""; }
+
 std::string line_of(const WorkloadKey& key, const Measured& m) {
   const auto& [op, indices, temperature, threads, machine] = key;
   std::string out = fmt::format("{}\n  {} {} threads={}, on {}, {} candidates\n", printable(op), printable(indices),
                                 printable(temperature), threads, printable(machine), m.candidates);
   if (m.winner == nullptr) return out + "  its default was not measured\n";
   if (m.winner->is_default)
-    return out + fmt::format("  {:.0f} ns: the default, {}\n", m.winner->nanoseconds, printable(m.winner->schedule));
-  return out + fmt::format("  {:.0f} ns, {:.2f} ({:.2f}..{:.2f}) of the default's time: {} {}\n", m.winner->nanoseconds,
+    return out + fmt::format("  {:.0f} ns: the default, {}{}\n", m.winner->nanoseconds, printable(m.winner->schedule),
+                             busy_text(*m.winner));
+  return out + fmt::format("  {:.0f} ns, {:.2f} ({:.2f}..{:.2f}) of the default's time: {} {}{}\n", m.winner->nanoseconds,
                            m.winner->ratio, m.winner->ratio_low, m.winner->ratio_high, printable(m.winner->backend),
-                           printable(m.winner->schedule));
+                           printable(m.winner->schedule), busy_text(*m.winner));
 }
 
 Json json_of(const WorkloadKey& key, const Measured& m) {
@@ -103,6 +106,7 @@ Json json_of(const WorkloadKey& key, const Measured& m) {
               {"ns", m.winner->nanoseconds},
               {"ratio", m.winner->ratio},
               {"is_default", m.winner->is_default},
+              {"busy", m.winner->is_busy},
               {"date", m.winner->date}});
   return out;
 }
