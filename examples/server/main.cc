@@ -1,8 +1,10 @@
 // A server that writes tokens into the KV caches of a model while its batch varies from step to step.
 //
-// Each step brings between 1 and 8 sequences. A Site (strew/site.h) finds the kernel for the step's shapes without a look-up by
-// key, and builds the op only for shapes that it has not seen. Large calls would run on the program's own threads
-// (strew/executor.h). At the end the caches are compared with what plain loops write, and what the runtime counted is printed.
+// Each step brings between 1 and 8 sequences. There are two ways to serve them. The value caches take one kernel whose batch is open: the program knows
+// which extent changes, so it asks for that kernel when it starts, and no step compiles. The key caches take a Site (strew/site.h), which needs no such
+// knowledge: it finds the kernel for the step's shapes without a look-up by key, and builds the op only for shapes that it has not seen.
+// Large calls would run on the program's own threads (strew/executor.h). At the end the caches are compared with what plain loops write, and
+// what the runtime counted is printed.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -52,8 +54,17 @@ strew::Expected<strew::Scatter> append_op(int64_t batch) {
       .build();
 }
 
+/// cache[b, :, place[b], :] = token[b] for each sequence b of a batch of 1 to kSequences: the cache has a fixed number of sequences, of which a
+/// call writes to the first ones.
+strew::Expected<strew::Scatter> append_to_first_op() {
+  return strew::tensor_scatter(f32({kSequences, kHeads, kLength, kWidth}), i64({strew::kDynamic}),
+                               f32({strew::kDynamic, kHeads, 1, kWidth}))
+      .in_place()
+      .build();
+}
+
 struct Layer {
-  std::vector<float> cache = std::vector<float>(kSequences * kHeads * kLength * kWidth), expected = cache;
+  std::vector<float> keys = std::vector<float>(kSequences * kHeads * kLength * kWidth), values = keys, expected = keys;
   std::vector<float> token = std::vector<float>(kSequences * kHeads * kWidth);
 };
 
@@ -65,18 +76,21 @@ int main() {
   ok_or_exit(check(options));
   strew::Runtime runtime(options, std::make_shared<ServerThreads>());
   strew::Site append(runtime);
+  const strew::Expected<strew::Kernel> append_to_first = runtime.get(append_to_first_op());
+  ok_or_exit(append_to_first.status());
 
   std::mt19937 random(1);
   std::vector<Layer> layers(kLayers);
-  std::vector<int64_t> lengths(kSequences, 0), indices(2 * kSequences);
+  std::vector<int64_t> lengths(kSequences, 0), indices(2 * kSequences), places(kSequences);
   for (int64_t step = 0; step < kSteps; ++step) {
     const auto batch = static_cast<int64_t>(1 + random() % kSequences);
     for (int64_t b = 0; b < batch; ++b) {
       indices[static_cast<size_t>(2 * b)] = b;
-      indices[static_cast<size_t>(2 * b + 1)] = lengths[static_cast<size_t>(b)]++ % kLength;
+      places[static_cast<size_t>(b)] = lengths[static_cast<size_t>(b)]++ % kLength;
+      indices[static_cast<size_t>(2 * b + 1)] = places[static_cast<size_t>(b)];
     }
     const std::vector<int64_t> cache_dims{kSequences, kHeads, kLength, kWidth}, index_dims{batch, 2},
-        token_dims{batch, kHeads, kWidth};
+        token_dims{batch, kHeads, kWidth}, place_dims{batch}, one_token_dims{batch, kHeads, 1, kWidth};
     for (Layer& layer : layers) {
       for (int64_t e = 0; e < batch * kHeads * kWidth; ++e)
         layer.token[static_cast<size_t>(e)] = static_cast<float>(random() % 1000);
@@ -86,12 +100,15 @@ int main() {
             layer.token[static_cast<size_t>(e)];
       }
       const std::vector<strew::TensorView> tensors{
-          {layer.cache.data(), cache_dims}, {indices.data(), index_dims}, {layer.token.data(), token_dims}};
+          {layer.keys.data(), cache_dims}, {indices.data(), index_dims}, {layer.token.data(), token_dims}};
       ok_or_exit(append.run(tensors, [&] { return append_op(batch); }));
+      const std::vector<strew::TensorView> first{
+          {layer.values.data(), cache_dims}, {places.data(), place_dims}, {layer.token.data(), one_token_dims}};
+      ok_or_exit(append_to_first->run(first));
     }
   }
   for (const Layer& layer : layers)
-    if (layer.cache != layer.expected) {
+    if (layer.keys != layer.expected || layer.values != layer.expected) {
       std::fprintf(stderr, "a cache differs from what plain loops write\n");
       return 1;
     }
