@@ -232,6 +232,41 @@ TEST(PtoSimulate, ElementsLoopsAndBranches) {
   EXPECT_EQ(run.get<int64_t>("idx"), (std::vector<int64_t>{63, 25, 0, 81}));
 }
 
+TEST(PtoSimulate, LoopsEndWhereTheirBoundsAreTheExtremes) {
+  struct {
+    const char *from, *to, *step;
+    int64_t iterations;
+  } const loops[] = {{"-9223372036854775808", "-9223372036854775803", "9223372036854775807", 1},
+                     {"-9223372036854775808", "9223372036854775807", "9223372036854775807", 3},
+                     {"9223372036854775804", "9223372036854775807", "2", 2},
+                     {"9223372036854775807", "-9223372036854775808", "1", 0}};
+  for (const auto& loop : loops) {
+    const std::string text = std::string(R"(module attributes {pto.target_arch = "a3"} {
+  func.func @k(%count: !pto.ptr<i64>) {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    %from = arith.constant )") +
+                             loop.from + R"( : index
+    %to = arith.constant )" + loop.to +
+                             R"( : index
+    %step = arith.constant )" +
+                             loop.step + R"( : index
+    scf.for %k = %from to %to step %step {
+      %v = pto.load_scalar %count[%c0] : !pto.ptr<i64> -> i64
+      %w = arith.addi %v, %one : i64
+      pto.store_scalar %w, %count[%c0] : !pto.ptr<i64>, i64
+    }
+    return
+  }
+})";
+    PtoRun run;
+    run.set("count", std::vector<int64_t>{0});
+    const Status status = run.run(text);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(run.get<int64_t>("count")[0], loop.iterations) << loop.from << " to " << loop.to;
+  }
+}
+
 TEST(PtoSimulate, PtoAsRunsToo) {
   const std::string text = R"(.arg %table : !pto.memref<64x32xf32>
 .arg %gsrc : !pto.memref<16x32xf32>

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
+#include "base/checked.h"
 #include "base/number.h"
 #include "compiler/pto/parser.h"
 #include "compiler/pto/verify.h"
@@ -106,7 +108,9 @@ bool Core::next_statement() {
   while (!frames_.empty()) {
     Frame& frame = frames_.back();
     if (frame.next < frame.body->size()) return true;
-    const bool again = frame.loop != nullptr && frame.value < frame.upper - frame.step;
+    // Where upper - step does not fit, upper lies within a step of the least number, so the next value is beyond it.
+    const std::optional<int64_t> last = checked::sub(frame.upper, frame.step);
+    const bool again = frame.loop != nullptr && last && frame.value < *last;
     if (!again) {
       frames_.pop_back();
       continue;
