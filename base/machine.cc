@@ -188,12 +188,13 @@ const CpuInfo& best_cpu(FeatureSet features) {
 }
 #endif
 
-/// The number of cores that the cgroup's quota is equal to, rounded up; a large number if there is no quota.
+constexpr int kNoQuota = 1 << 20;
+/// The number of cores that the cgroup's quota is equal to, rounded up; kNoQuota if there is no quota.
 int quota_cores(const std::string& quota, const std::string& period) {
   char* end = nullptr;
   const double q = std::strtod(quota.c_str(), &end), p = std::strtod(period.c_str(), nullptr);
-  if (end == quota.c_str() || q <= 0 || p <= 0) return 1 << 20;
-  return std::max(1, static_cast<int>((q + p - 1) / p));
+  if (end == quota.c_str() || q <= 0 || p <= 0) return kNoQuota;
+  return static_cast<int>(std::clamp<double>((q + p - 1) / p, 1, kNoQuota));
 }
 
 int cgroup_cores() {
@@ -201,7 +202,7 @@ int cgroup_cores() {
   std::ifstream self("/proc/self/cgroup");
   while (std::getline(self, line))
     if (line.starts_with("0::")) group = line.substr(3);
-  int cores = 1 << 20;
+  int cores = kNoQuota;
   // The quotas of all ancestors apply. Inside a container, its own group is mounted as the root.
   for (std::string path = group;; path = path.substr(0, path.rfind('/'))) {
     std::ifstream v2("/sys/fs/cgroup" + path + "/cpu.max");
@@ -217,7 +218,8 @@ int affinity_cores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) return std::max(1, CPU_COUNT(&mask));
-  return std::max(1u, std::thread::hardware_concurrency());  // the mask is too small for machines with more than 1024 CPUs
+  // The mask is too small for machines with more than 1024 CPUs.
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 void read_caches(Machine& machine) {

@@ -1,5 +1,5 @@
 # Compiler and linker settings that hold for every target, and helpers: strew_glob, strew_exports_api, strew_protobuf, strew_flatbuffers, strew_needs_modules,
-# strew_looks_beside.
+# strew_looks_beside, strew_converts_openly.
 include(GNUInstallDirs)
 include(CheckPIESupported)
 check_pie_supported(LANGUAGES CXX)
@@ -60,6 +60,15 @@ endif()
 function(strew_calls_kernels)
   if(STREW_SANITIZE MATCHES "undefined" AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -fno-sanitize=function)
+  endif()
+endfunction()
+
+# strew_converts_openly(FILE...): sources in which a number that is narrowed, cut to an integer or given another sign without a cast is an error of
+# the build: a count of bytes that lost its upper half is a small number that passes the checks behind it. Only with g++, so that every version of
+# clang, whose warnings of these names say more, builds strew.
+function(strew_converts_openly)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -Werror=conversion -Werror=float-conversion -Werror=sign-conversion)
   endif()
 endfunction()
 

@@ -189,7 +189,7 @@ void watch_exit() { static_cast<void>(&exit_watch); }
 }  // namespace
 
 CompileThreads::CompileThreads(int most, size_t stack_bytes, int nice)
-    : most_(std::max(most, 1)), stack_bytes_(std::max<size_t>(stack_bytes, PTHREAD_STACK_MIN)), nice_(nice) {
+    : most_(std::max(most, 1)), stack_bytes_(std::max(stack_bytes, static_cast<size_t>(PTHREAD_STACK_MIN))), nice_(nice) {
   watch_exit();
   CompileForks::process().add(this);
 }

@@ -33,7 +33,7 @@ constexpr std::string_view kExpected =
 class Permutation {
  public:
   Permutation(int64_t rows, uint64_t seed) : rows_(static_cast<uint64_t>(rows)), seed_(seed) {
-    half_bits_ = (std::bit_width(std::max<uint64_t>(rows_, 2) - 1) + 1) / 2;
+    half_bits_ = static_cast<int>(std::bit_width(std::max<uint64_t>(rows_, 2) - 1) + 1) / 2;
   }
   int64_t operator[](int64_t at) const {
     auto value = static_cast<uint64_t>(at);

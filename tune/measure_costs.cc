@@ -67,7 +67,7 @@ Expected<MachineCosts> measure_once(const Machine& machine) {
     if (const int64_t bytes = bytes_of(machine, costs, level); bytes > 0)
       measure_memory(bytes, machine.cores, costs.memory[level], level == 3 ? &costs.streaming_ns : nullptr);
   };
-  for (const size_t level : {0, 1, 3}) measure_level(level);
+  for (const size_t level : {size_t{0}, size_t{1}, size_t{3}}) measure_level(level);
   if (machine.l3_bytes > machine.l2_bytes) costs.last_level_share = share_of_last_level(machine, costs);
   measure_level(2);
   take_off_loops(costs);

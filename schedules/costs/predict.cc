@@ -62,7 +62,7 @@ double per_line(const CostQuestion& q, LevelCost cost, LevelCost scale, double b
 /// A line that a thread stores past the caches.
 double streaming_line(const CostQuestion& q, const ThreadShare& share) {
   const MachineCosts& m = q.target.costs;
-  return m.streaming_ns * share.threads / scaled(m.memory[3].stream_scale, share.threads, q.target.cores);
+  return m.streaming_ns * static_cast<float>(share.threads) / scaled(m.memory[3].stream_scale, share.threads, q.target.cores);
 }
 
 /// The bytes that calls go over again and again.
