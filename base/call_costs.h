@@ -13,6 +13,9 @@
 
 namespace strew::inline v0 {
 
+/// Ten seconds: what a phase costs at most, whatever a target says.
+inline constexpr float kMostPhaseNs = 1e10F;
+
 /// Nanoseconds of one thread. The defaults are those of a server with Zen 3.
 struct CallCosts {
   float position_ns = 0.6F;  ///< of an index position besides its window
@@ -20,15 +23,15 @@ struct CallCosts {
   float vector_ns = 0.5F;    ///< of 64 bytes of a window: load, combine, store
   /// Of a line of the table and a line of updates or of a gather's result; by the level of memory that holds the table.
   std::array<float, 4> lines_ns = {0.7F, 1.1F, 1.9F, 10.2F};
-  float phase_ns = 120;   ///< of fork and join
+  float phase_ns = 120;   ///< of fork and join; at most kMostPhaseNs
   float wake_ns = 20000;  ///< of waking a worker that sleeps
   std::array<int64_t, 3> cache_bytes = {int64_t{32} << 10, int64_t{512} << 10, int64_t{8} << 20};  ///< that a table can have
 
   /// A call uses one thread per so many nanoseconds of work: a thread must save several times what its phases cost, because its caches
-  /// may hold nothing of the call's data yet.
+  /// may hold nothing of the call's data yet. Never 0.
   Nanoseconds thread_time() const {
     constexpr float kPhases = 50;
-    return Nanoseconds(static_cast<int64_t>(kPhases * phase_ns));
+    return Nanoseconds(static_cast<int64_t>(std::max(1.0F, kPhases * phase_ns)));
   }
   /// The level of memory that holds so many bytes.
   size_t level_of(double bytes) const {
@@ -50,8 +53,8 @@ struct CallCosts {
 
 /// `caches`: bytes of the first, second and last level.
 inline CallCosts call_costs(const MachineCosts& costs, const std::array<int64_t, 3>& caches) {
-  CallCosts out{costs.position_ns, costs.key_ns, costs.vector_ns, {}, costs.fork_join_ns, costs.wake_ns, caches};
-  out.cache_bytes[2] = static_cast<int64_t>(static_cast<float>(caches[2]) * costs.last_level_share);
+  CallCosts out{costs.position_ns, costs.key_ns, costs.vector_ns, {}, std::min(costs.fork_join_ns, kMostPhaseNs), costs.wake_ns, caches};
+  out.cache_bytes[2] = whole(static_cast<float>(caches[2]) * costs.last_level_share, int64_t{1} << 53);
   for (size_t level = 0; level < costs.memory.size(); ++level)
     out.lines_ns[level] =
         std::max(costs.memory[level].read_line_ns, costs.memory[level].update_line_ns) + costs.memory[level].stream_ns;

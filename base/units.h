@@ -11,8 +11,12 @@ namespace strew::inline v0 {
 
 using Nanoseconds = std::chrono::duration<int64_t, std::nano>;
 
-/// So many nanoseconds as a time whose sums cannot overflow.
-inline Nanoseconds whole_ns(double nanoseconds) { return Nanoseconds(static_cast<int64_t>(std::min(nanoseconds, 1e12))); }
+/// An estimate without its fraction, from 0 to `most`, which is at most 2^53: estimates grow beyond every integer. 0 if it is not a number.
+inline int64_t whole(double estimate, int64_t most) {
+  return static_cast<int64_t>(std::min(std::max(0.0, estimate), static_cast<double>(most)));
+}
+/// So many nanoseconds, 0 or more, as a time whose sums cannot overflow. What is not a number is the longest time.
+inline Nanoseconds whole_ns(double nanoseconds) { return Nanoseconds(static_cast<int64_t>(std::min(1e12, nanoseconds))); }
 
 /// The time as a factor of costs.
 inline double to_ns(Nanoseconds time) { return static_cast<double>(time.count()); }

@@ -264,8 +264,8 @@ int threads_of_call(const CostQuestion& q) {
   const CallCosts costs = call_costs(t.costs, {t.l1d_bytes, t.l2_bytes, t.l3_bytes});
   const bool needs_keys = uses_owners(strategy) || strategy == Strategy::runs;
   if (needs_keys && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
-  const auto whole = [](double number) { return static_cast<int64_t>(std::min(number, 1e15)); };
-  const double alone = costs.of_windows(whole(q.work.positions), q.work.window_bytes, whole(q.work.table_bytes));
+  constexpr int64_t kMost = int64_t{1} << 50;  // beyond every cache and every number of positions
+  const double alone = costs.of_windows(whole(q.work.positions, kMost), q.work.window_bytes, whole(q.work.table_bytes, kMost));
   return static_cast<int>(std::clamp<int64_t>(whole_ns(alone) / costs.thread_time(), 1, q.threads));
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -55,6 +56,22 @@ TEST(CallCosts, AreThoseOfTheMachine) {
   EXPECT_EQ(costs.lines_ns[3], 8);
   EXPECT_EQ(costs.cache_bytes[2], 1500);
   EXPECT_EQ(costs.thread_time(), 2 * call_costs({.fork_join_ns = 100}, {1, 2, 3}).thread_time());
+}
+
+/// Targets and costs files may say 0 and 1e9; work is divided by the time of a thread.
+TEST(CallCosts, AreWithinWhatIntegersHold) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  for (const float phase : {0.0F, 1e-3F, kMost}) {
+    const CallCosts costs = call_costs({.last_level_share = kMost, .fork_join_ns = phase}, {1, 2, int64_t{1} << 40});
+    EXPECT_GE(costs.thread_time(), Nanoseconds(1)) << phase;
+    EXPECT_LE(costs.thread_time(), std::chrono::minutes(10)) << phase;
+    EXPECT_EQ(costs.cache_bytes[2], int64_t{1} << 53);
+  }
+  EXPECT_EQ(whole(2.9, 10), 2);
+  EXPECT_EQ(whole(1e30, 10), 10);
+  EXPECT_EQ(whole(-1, 10), 0);
+  EXPECT_EQ(whole(std::numeric_limits<double>::quiet_NaN(), 10), 0);
+  EXPECT_EQ(whole_ns(1e30), whole_ns(std::numeric_limits<double>::quiet_NaN()));
 }
 
 /// Integers are added to a table, or rows are written into caches, with extents that only the call knows.

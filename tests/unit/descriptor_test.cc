@@ -129,5 +129,13 @@ TEST_F(Descriptors, CallablesRefuseThreadsOutOfRange) {
               "threads: " + std::to_string(threads) + ", expected 0..1024");
 }
 
+TEST_F(Descriptors, CallablesCheckAloneAsManyPositionsAsIntegersHold) {
+  auto limits = std::make_shared<ExecutionLimits>();
+  limits->costs.position_ns = 1e-9F;
+  auto callable = Callable::make(copy_, std::make_shared<ThreadPool>(1), 1, limits);
+  ASSERT_TRUE(callable.ok()) << callable.status().message();
+  EXPECT_EQ((*callable)->checked_alone, std::numeric_limits<int32_t>::max());
+}
+
 }  // namespace
 }  // namespace strew

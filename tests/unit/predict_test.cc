@@ -6,9 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
+#include "base/machine_costs.h"
 #include "schedules/candidates.h"
 #include "schedules/strategies/private_tables.h"
+#include "schedules/target.h"
 #include "tests/support/ops.h"
 
 namespace strew {
@@ -86,6 +89,22 @@ TEST_F(Predictions, AreFiniteAndPositiveForEveryCandidate) {
           for (const double term : p.nanoseconds) EXPECT_GE(term, 0) << op << " " << print(schedule);
         }
       }
+    }
+  }
+}
+
+TEST_F(Predictions, AreMadeForMachinesWhoseTimesAreZeroOrHuge) {
+  const std::string op = rows(1'000'000, "100000");
+  const Plan plan = plan_of(op);
+  const Workload work = workload_of(plan);
+  const MachineCosts costs = target_.costs;
+  for (const NamedCost& cost : named_costs(costs)) {
+    for (const float value : {0.0F, 1e-30F, 1e-3F, std::numeric_limits<float>::max()}) {
+      target_.costs = costs;
+      for_each_cost(target_.costs, [&](const std::string& name, float& at) { at = name == cost.name ? value : at; });
+      ASSERT_TRUE(check(target_).ok());
+      for (const Schedule& schedule : candidates(schedule_choices(plan, target_)))
+        EXPECT_GE(predict({work, schedule, target_, 2}).total(), 0) << cost.name << " " << value << " " << print(schedule);
     }
   }
 }
