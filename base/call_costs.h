@@ -34,26 +34,28 @@ struct CallCosts {
     return Nanoseconds(static_cast<int64_t>(std::max(1.0F, kPhases * phase_ns)));
   }
   /// The level of memory that holds so many bytes.
-  size_t level_of(double bytes) const {
+  size_t level_of(EstimatedBytes bytes) const {
     size_t level = 0;
-    while (level < cache_bytes.size() && bytes > static_cast<double>(cache_bytes[level])) ++level;
+    while (level < cache_bytes.size() && bytes > estimated(Bytes(cache_bytes[level]))) ++level;
     return level;
   }
   /// Applying so many positions with windows of so many bytes to a table. The calls before have usually touched much of what this one
   /// touches: what a few calls touch counts as cached, however large the table is.
-  double of_windows(int64_t positions, double window_bytes, int64_t table_bytes) const {
-    constexpr double kLine = 64, kCalls = 8;
-    const double lines = window_bytes / kLine, touched = std::max(1.0, lines), all = static_cast<double>(positions);
-    const size_t level = level_of(std::min(static_cast<double>(table_bytes), kCalls * all * touched * kLine));
+  double of_windows(int64_t positions, EstimatedBytes window, Bytes table) const {
+    constexpr EstimatedBytes kLine(64);
+    constexpr double kCalls = 8;
+    const double lines = window / kLine, touched = std::max(1.0, lines), all = static_cast<double>(positions);
+    const size_t level = level_of(std::min(estimated(table), kLine * (kCalls * all * touched)));
     return all * (position_ns + lines * vector_ns + touched * static_cast<double>(lines_ns[level]));
   }
   /// Filling or copying so many bytes.
-  double of_bytes(int64_t bytes) const { return of_windows(1, static_cast<double>(bytes), bytes); }
+  double of_bytes(Bytes bytes) const { return of_windows(1, estimated(bytes), bytes); }
 };
 
 /// `caches`: bytes of the first, second and last level.
 inline CallCosts call_costs(const MachineCosts& costs, const std::array<int64_t, 3>& caches) {
-  CallCosts out{costs.position_ns, costs.key_ns, costs.vector_ns, {}, std::min(costs.fork_join_ns, kMostPhaseNs), costs.wake_ns, caches};
+  CallCosts out{costs.position_ns, costs.key_ns, costs.vector_ns, {}, std::min(costs.fork_join_ns, kMostPhaseNs),
+                costs.wake_ns,     caches};
   out.cache_bytes[2] = whole(static_cast<float>(caches[2]) * costs.last_level_share, int64_t{1} << 53);
   for (size_t level = 0; level < costs.memory.size(); ++level)
     out.lines_ns[level] =

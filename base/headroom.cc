@@ -54,10 +54,10 @@ bool try_mapping(size_t size, size_t writable, int mappings, size_t page) {
 
 }  // namespace
 
-Status check_headroom(std::string_view what, int64_t bytes, int mappings) {
+Status check_headroom(std::string_view what, Bytes bytes, int mappings) {
   constexpr size_t kWritable = size_t{32} << 20;  // the rest of a large library is code, which counts as address space only
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t size = std::max(static_cast<size_t>(bytes), (static_cast<size_t>(mappings) + 1) * page);
+  const size_t size = std::max(static_cast<size_t>(bytes.count()), (static_cast<size_t>(mappings) + 1) * page);
   if (try_mapping(size, std::min(size, kWritable), mappings, page)) return {};
   if (are_mappings_short(mappings)) {
     return resource_exhausted(std::string(what) + ": out of memory mappings: " + std::to_string(mappings) +

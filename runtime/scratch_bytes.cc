@@ -14,7 +14,7 @@ int64_t scratch_bytes(const Scatter& scatter, const Compiled& stages) {
   const int threads = most_threads(stages);
   const int64_t allowed = int64_t{schedule.scratch_mib} << 20;
   if (schedule.strategy == Strategy::radix && scatter.accumulate == Accumulate::native)
-    return PartitionLayout::most_scratch_bytes(threads, allowed, kDefaultLimits);
+    return PartitionLayout::most_scratch_bytes(threads, Bytes(allowed), kDefaultLimits).count();
   if (schedule.strategy != Strategy::private_tables && scatter.accumulate == Accumulate::native) return 0;
   int64_t elements = 1;
   for (int64_t dim : scatter.results[0].dims) {

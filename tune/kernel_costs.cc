@@ -100,7 +100,7 @@ class Example {
   /// Nanoseconds per position to see which keys belong to one of two threads. The keys entry must have run.
   double selecting() {
     constexpr int kRuns = 2000;
-    const Owners owners(2, 4, kDefaultLimits.owner_piece_bytes);
+    const Owners owners(2, Bytes(4));
     const Owners::Share share(owners, 0);
     std::vector<uint64_t> list(kPositions + kSelectSlack);
     const double all = least_of(kRuns, [&] { select_owned(share, keys_, positions_, 0, list.data(), 0); });

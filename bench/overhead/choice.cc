@@ -48,7 +48,7 @@ void run(benchmark::State& state, const std::string& dtype) {
   if (const Status bound = (*callable)->binder.bind(views, call); !bound.ok()) return fail(state, bound.message());
   (*callable)->use(call, {});
   const strew_args args = arguments_of(call, (*callable)->program);
-  const int64_t bytes = kTable * 4;
+  const Bytes bytes(kTable * 4);
   const Nanoseconds alone = whole_ns(apply_nanoseconds(**callable, call, bytes));
   const ApplyCall apply{**callable, call, views, args, kThreads, alone, bytes};
   const int carried = std::popcount(kernel->descriptor().strategies);

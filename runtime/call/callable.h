@@ -67,7 +67,7 @@ class alignas(64) Callable {
   bool takes_addresses = false;  ///< run_addresses() can run calls
   int32_t checked_alone = 0;     ///< a call that has to check more positions may use several threads
   int64_t result_bytes = 1;      ///< bytes of an element of result 0
-  int64_t table_bytes = 0;       ///< of the indexed tensor; the most that there can be if its shape is known only at the call
+  Bytes table_bytes;             ///< of the indexed tensor; the most that there can be if its shape is known only at the call
   double alone_nanoseconds = 0;  ///< of work from which on a call is worth two threads
   CallCosts costs;
   std::shared_ptr<const ExecutionLimits> limits;

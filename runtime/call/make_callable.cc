@@ -41,9 +41,10 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
   made->costs = limits->costs;
   made->alone_nanoseconds = limits->shares_all ? 0 : 2.0 * to_ns(made->costs.thread_time());
-  made->checked_alone = limits->checked_alone >= 0 ? limits->checked_alone
-                                                   : static_cast<int32_t>(whole(made->alone_nanoseconds / made->costs.position_ns, INT32_MAX));
-  made->table_bytes = static_table_bytes(kernel);
+  made->checked_alone = limits->checked_alone >= 0
+                            ? limits->checked_alone
+                            : static_cast<int32_t>(whole(made->alone_nanoseconds / made->costs.position_ns, INT32_MAX));
+  made->table_bytes = Bytes(static_table_bytes(kernel));
   made->result_bytes = strew::result_bytes(kernel);
   made->threads = threads == 0 ? std::max(1, executor->threads()) : threads;
   made->executor = std::move(executor);

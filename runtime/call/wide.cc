@@ -77,12 +77,12 @@ Expected<bool> try_sparse(const Callable& callable, std::span<const TensorView> 
   const int64_t unit = fold.kernel.key_bytes / result_bytes(fold.kernel);
   constexpr int64_t kBytesPerUpdate = 16;  // reading, widening, accumulating and narrowing
   const Nanoseconds alone =
-      whole_ns(fold.costs.of_windows(positions, static_cast<double>(unit * kBytesPerUpdate), fold.table_bytes));
+      whole_ns(fold.costs.of_windows(positions, estimated(Bytes(unit * kBytesPerUpdate)), fold.table_bytes));
   const int threads = threads_for(alone, fold_call.threads, *callable.limits);
   Team team(*fold_call.executor, threads, alone);
   return run_wide_sparse(team, callable.scratch,
                          {fold.kernel, narrow.kernel, &fold_args, &narrow_args, positions, fold_call.init,
-                          int64_t{callable.kernel.scratch_mib} << 20, team.threads(), *callable.limits});
+                          Bytes(int64_t{callable.kernel.scratch_mib} << 20), team.threads(), *callable.limits});
 }
 
 }  // namespace

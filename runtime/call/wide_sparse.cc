@@ -221,12 +221,12 @@ struct Work {
 bool run_wide_sparse(Team& team, Scratch& scratch, const SparseWidenCall& call) {
   const Layout layout(call);
   constexpr int64_t kMostPositions = std::numeric_limits<int32_t>::max();  // limit of the list entry
-  if (call.positions > kMostPositions || layout.thread_bytes * call.threads > call.scratch_bytes) return false;
+  if (call.positions > kMostPositions || Bytes(layout.thread_bytes) * call.threads > call.scratch_bytes) return false;
   const Scratch::Loan loan = scratch.borrow(layout.thread_bytes * call.threads);
   if (!loan) return false;
   // A granule has one owner, so a piece is at least one granule.
   const int64_t piece = std::max(call.limits.owner_piece_bytes, layout.granule * layout.wide_bytes);
-  const Work work{call, layout, Owners(call.threads, layout.unit * layout.wide_bytes, piece), loan.data()};
+  const Work work{call, layout, Owners(call.threads, Bytes(layout.unit * layout.wide_bytes), Bytes(piece)), loan.data()};
   run_phase(
       team, call.limits, PhaseKind::wide_sparse, call.threads,
       [](void* context, int me) noexcept {

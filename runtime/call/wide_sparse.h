@@ -12,7 +12,7 @@ struct SparseWidenCall {
   const strew_kernel &fold, &narrow;
   const strew_args *fold_args, *narrow_args;  ///< both stages bound to a whole accumulator; its address is replaced
   int64_t positions, elements;                ///< index positions; elements of the result
-  int64_t scratch_bytes;                      ///< the most that may be borrowed
+  Bytes scratch_bytes;                        ///< the most that may be borrowed
   int threads;
   const ExecutionLimits& limits = kDefaultLimits;
 };

@@ -42,14 +42,14 @@ using LevelCost = float MemoryCosts::*;
 
 /// A cost per line of data of which `bytes` are used again and again by each of `threads` threads: every level holds its share
 /// of them, and the next one the rest. `kept`: the part of what a thread reads or writes that its own caches have from the last call.
-double per_line(const CostQuestion& q, LevelCost cost, LevelCost scale, double bytes, double own_bytes, int threads,
-                double kept = 1) {
+double per_line(const CostQuestion& q, LevelCost cost, LevelCost scale, EstimatedBytes bytes, EstimatedBytes own_bytes,
+                int threads, double kept = 1) {
   const Target& t = q.target;
   const double sizes[] = {static_cast<double>(t.l1d_bytes), static_cast<double>(t.l2_bytes),
                           static_cast<double>(t.l3_bytes) * t.costs.last_level_share};
   double held = 0, sum = 0;
   for (size_t level = 0; level < q.target.costs.memory.size(); ++level) {
-    const double reach = std::max(1.0, level < 2 ? own_bytes : bytes);
+    const double reach = std::max(1.0, (level < 2 ? own_bytes : bytes).count());
     const double holds = level < 3 ? std::min(1.0, sizes[level] / reach) * (level < 2 ? kept : 1) : 1;
     const MemoryCosts& costs = q.target.costs.memory[level];
     if (holds > held)
@@ -66,7 +66,9 @@ double streaming_line(const CostQuestion& q, const ThreadShare& share) {
 }
 
 /// The bytes that calls go over again and again.
-double footprint(const Workload& w) { return std::min(w.table_bytes, w.positions * w.lines * kLineBytes) + w.moved_bytes; }
+EstimatedBytes footprint(const Workload& w) {
+  return EstimatedBytes(std::min(w.table_bytes, w.positions * w.lines * kLineBytes) + w.moved_bytes);
+}
 
 /// Of a window, or of a part of it.
 struct Vectors {
@@ -147,13 +149,14 @@ double positions_ahead(const CostQuestion& q, double window_share) {
 
 /// What lines of the table cost a thread: at random addresses, each after the one before, and how long one is waited for.
 struct TableCosts {
-  double random, next, latency;
+  double random, next;
+  EstimatedTime latency;
 };
-TableCosts table_costs(const CostQuestion& q, const ThreadShare& share, double bytes, double own) {
+TableCosts table_costs(const CostQuestion& q, const ThreadShare& share, EstimatedBytes bytes, EstimatedBytes own) {
   const auto cost = [&](LevelCost line, LevelCost scale) {
     return per_line(q, line, scale, bytes, own, share.threads) * share.threads;
   };
-  const double latency = per_line(q, &MemoryCosts::latency_ns, nullptr, bytes, own, share.threads);
+  const EstimatedTime latency(per_line(q, &MemoryCosts::latency_ns, nullptr, bytes, own, share.threads));
   if (q.work.gathers)
     return {cost(&MemoryCosts::read_line_ns, &MemoryCosts::line_scale), cost(&MemoryCosts::stream_ns, &MemoryCosts::stream_scale),
             latency};
@@ -162,11 +165,12 @@ TableCosts table_costs(const CostQuestion& q, const ThreadShare& share, double b
   return {line, q.work.reads_table ? cost(&MemoryCosts::store_ns, &MemoryCosts::stream_scale) : line, latency};
 }
 
-/// Nanoseconds per window for `lines` of them at an address that nobody foresees, of which `throughput` is what memory needs at least.
-double random_window(const CostQuestion& q, const ThreadShare& share, double own, double lines, double throughput,
-                     double latency) {
+/// Nanoseconds per window for `lines` of them at an address that nobody foresees. `least`: what memory needs at least. `wait`: for one line.
+double random_window(const CostQuestion& q, const ThreadShare& share, EstimatedBytes own, double lines, EstimatedTime least,
+                     EstimatedTime wait) {
   const Workload& w = q.work;
-  const double far = 1 - std::min(1.0, static_cast<double>(q.target.l2_bytes) / 2 / own);
+  const double throughput = least.count(), latency = wait.count();
+  const double far = 1 - std::min(1.0, EstimatedBytes(static_cast<double>(q.target.l2_bytes) / 2) / own);
   const bool updates_rows = w.reads_table && !w.gathers && w.window_bytes > kShortWindow;
   const double alone = std::max(throughput * (w.is_element ? 1 : 1 + kQueued * far), latency / positions_ahead(q, share.window)) +
                        (updates_rows ? kOwnership * std::min<double>(latency, q.target.costs.memory[2].latency_ns) : 0);
@@ -186,16 +190,16 @@ double random_window(const CostQuestion& q, const ThreadShare& share, double own
 double table_of_window(const CostQuestion& q, const ThreadShare& share) {
   const Workload& w = q.work;
   constexpr double kPassesBy = 0.5;  // of what is read or written in order takes the place of the table's lines in the caches
-  const double bytes =
-      w.table_bytes + (q.schedule.nontemporal && !w.gathers ? 0 : kPassesBy * std::min(w.moved_bytes, w.table_bytes));
-  const double own = share.owns ? bytes / share.threads : bytes * share.window;
+  const EstimatedBytes bytes(w.table_bytes +
+                             (q.schedule.nontemporal && !w.gathers ? 0 : kPassesBy * std::min(w.moved_bytes, w.table_bytes)));
+  const EstimatedBytes own = share.owns ? bytes / share.threads : bytes * share.window;
   // A core also prefetches a line of the neighbour's part of the window, or none.
   const double lines = std::min(w.lines, w.lines * share.window + (share.window < 1 ? kNeighbours : 0));
   if (q.schedule.nontemporal && !w.gathers) return lines * streaming_line(q, share);
   const TableCosts costs = table_costs(q, share, bytes, own);
   // The first lines of a run are random ones, the others follow.
   const double random_part = std::min(1.0, kRandomLines / std::max(w.lines / w.runs * share.window, 1e-9));
-  const double throughput = lines * (random_part * costs.random + (1 - random_part) * costs.next);
+  const EstimatedTime throughput(lines * (random_part * costs.random + (1 - random_part) * costs.next));
   // Positions that follow one another share lines, and many updates of an element need its line once.
   const double in_order = lines * costs.next * std::min(1.0, w.table_bytes / std::max(1.0, w.positions * w.lines * kLineBytes));
   return w.in_order * in_order + (1 - w.in_order) * random_window(q, share, own, lines, throughput, costs.latency);
@@ -207,7 +211,8 @@ constexpr double kStoresWait = 1.4;
 /// Nanoseconds per window for what is read or written in order: updates, or a gather's result.
 double stream_of_window(const CostQuestion& q, const ThreadShare& share) {
   const Workload& w = q.work;
-  const double lines = w.window_bytes / kLineBytes * share.window, bytes = footprint(w);
+  const double lines = w.window_bytes / kLineBytes * share.window;
+  const EstimatedBytes bytes = footprint(w);
   if (w.gathers && q.schedule.nontemporal) return lines * streaming_line(q, share);
   const LevelCost cost = w.gathers ? &MemoryCosts::store_ns : &MemoryCosts::stream_ns;
   // The program that made the updates, or will read the result, runs on one of the threads.
@@ -265,7 +270,8 @@ int threads_of_call(const CostQuestion& q) {
   const bool needs_keys = uses_owners(strategy) || strategy == Strategy::runs;
   if (needs_keys && q.work.positions < static_cast<double>(kOwnerPositions)) return 1;
   constexpr int64_t kMost = int64_t{1} << 50;  // beyond every cache and every number of positions
-  const double alone = costs.of_windows(whole(q.work.positions, kMost), q.work.window_bytes, whole(q.work.table_bytes, kMost));
+  const Bytes table(whole(q.work.table_bytes, kMost));
+  const double alone = costs.of_windows(whole(q.work.positions, kMost), EstimatedBytes(q.work.window_bytes), table);
   return static_cast<int>(std::clamp<int64_t>(whole_ns(alone) / costs.thread_time(), 1, q.threads));
 }
 
@@ -277,7 +283,7 @@ Prediction predict(const CostQuestion& question) {
   const double lines = q.work.init_bytes / kLineBytes;
   if (lines > 0) {
     const int threads = question.threads;  // filling and copying are phases of their own
-    const double bytes = 2 * q.work.init_bytes, own = bytes / threads;
+    const EstimatedBytes bytes(2 * q.work.init_bytes), own = bytes / threads;
     p[CostTerm::init] = lines * (per_line(q, &MemoryCosts::stream_ns, &MemoryCosts::stream_scale, bytes, own, threads) +
                                  per_line(q, &MemoryCosts::store_ns, &MemoryCosts::stream_scale, bytes, own, threads));
   }

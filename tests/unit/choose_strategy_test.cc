@@ -25,22 +25,23 @@ using K = PhaseKind;
 
 TEST(CallCosts, GrowWithTheWorkAndTheDistanceOfMemory) {
   const CallCosts costs;
-  EXPECT_EQ(costs.level_of(1), 0U);
-  EXPECT_EQ(costs.level_of(static_cast<double>(costs.cache_bytes[0])), 0U);
-  EXPECT_EQ(costs.level_of(static_cast<double>(costs.cache_bytes[0] + 1)), 1U);
-  EXPECT_EQ(costs.level_of(static_cast<double>(costs.cache_bytes[2] + 1)), 3U);
-  constexpr int64_t kFar = int64_t{1} << 40;
-  EXPECT_EQ(costs.of_windows(0, 64, kFar), 0);
+  EXPECT_EQ(costs.level_of(EstimatedBytes(1)), 0U);
+  EXPECT_EQ(costs.level_of(estimated(Bytes(costs.cache_bytes[0]))), 0U);
+  EXPECT_EQ(costs.level_of(estimated(Bytes(costs.cache_bytes[0] + 1))), 1U);
+  EXPECT_EQ(costs.level_of(estimated(Bytes(costs.cache_bytes[2] + 1))), 3U);
+  constexpr Bytes kNear(1 << 10), kFar(int64_t{1} << 40);
+  EXPECT_EQ(costs.of_windows(0, EstimatedBytes(64), kFar), 0);
   for (const int64_t positions : {1, 10, 100000})
-    for (const double bytes : {4.0, 64.0, 4096.0})
-      for (const int64_t table : {int64_t{1} << 10, int64_t{1} << 20, kFar}) {
-        EXPECT_LT(costs.of_windows(positions, bytes, table), costs.of_windows(positions + 1, bytes, table));
-        EXPECT_LT(costs.of_windows(positions, bytes, table), costs.of_windows(positions, 2 * bytes, table));
-        EXPECT_LE(costs.of_windows(positions, bytes, table), costs.of_windows(positions, bytes, 1024 * table));
+    for (const EstimatedBytes window : {EstimatedBytes(4), EstimatedBytes(64), EstimatedBytes(4096)})
+      for (const Bytes table : {kNear, Bytes(1 << 20), kFar}) {
+        EXPECT_LT(costs.of_windows(positions, window, table), costs.of_windows(positions + 1, window, table));
+        EXPECT_LT(costs.of_windows(positions, window, table), costs.of_windows(positions, window * 2, table));
+        EXPECT_LE(costs.of_windows(positions, window, table), costs.of_windows(positions, window, table * 1024));
       }
-  EXPECT_LT(costs.of_windows(100000, 4096, 1 << 10), costs.of_windows(100000, 4096, kFar));
-  EXPECT_EQ(costs.of_windows(10, 64, 1 << 20), costs.of_windows(10, 64, kFar)) << "what few calls touch is in a cache";
-  EXPECT_LT(costs.of_bytes(1 << 10), costs.of_bytes(1 << 20));
+  EXPECT_LT(costs.of_windows(100000, EstimatedBytes(4096), kNear), costs.of_windows(100000, EstimatedBytes(4096), kFar));
+  EXPECT_EQ(costs.of_windows(10, EstimatedBytes(64), Bytes(1 << 20)), costs.of_windows(10, EstimatedBytes(64), kFar))
+      << "what few calls touch is in a cache";
+  EXPECT_LT(costs.of_bytes(kNear), costs.of_bytes(Bytes(1 << 20)));
 }
 
 TEST(CallCosts, AreThoseOfTheMachine) {
@@ -67,11 +68,6 @@ TEST(CallCosts, AreWithinWhatIntegersHold) {
     EXPECT_LE(costs.thread_time(), std::chrono::minutes(10)) << phase;
     EXPECT_EQ(costs.cache_bytes[2], int64_t{1} << 53);
   }
-  EXPECT_EQ(whole(2.9, 10), 2);
-  EXPECT_EQ(whole(1e30, 10), 10);
-  EXPECT_EQ(whole(-1, 10), 0);
-  EXPECT_EQ(whole(std::numeric_limits<double>::quiet_NaN(), 10), 0);
-  EXPECT_EQ(whole_ns(1e30), whole_ns(std::numeric_limits<double>::quiet_NaN()));
 }
 
 /// Integers are added to a table, or rows are written into caches, with extents that only the call knows.

@@ -115,7 +115,7 @@ int32_t keys_of(const strew_args* args, int64_t begin, int64_t end, strew_fault*
 
 TEST(Owners, KnowAHotRowFromASample) {
   strew_args args{};
-  OwnerCall call{nullptr, keys_of<0>, nullptr, &args, 100000, 256, 0, 2};
+  OwnerCall call{nullptr, keys_of<0>, nullptr, &args, 100000, Bytes(256), 0, Bytes(0), Bytes(0), 2};
   EXPECT_TRUE(is_lopsided(call));
   call.keys = keys_of<1>;
   EXPECT_FALSE(is_lopsided(call));

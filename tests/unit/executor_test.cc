@@ -48,11 +48,11 @@ TEST(Executor, EveryChunkOnce) {
     for (int chunks : {1, 2, 3, 7, 64, 65, 1000, 100000}) {
       for (int most : {1, 2, threads, 100}) {
         Counts counts(chunks);
-        executor.run(chunks, most, kLong, Counts::work, &counts);
+        executor.run(Chunks(chunks), most, kLong, Counts::work, &counts);
         EXPECT_TRUE(counts.all_once()) << threads << " threads, " << chunks << " chunks";
       }
     }
-    executor.run(0, threads, kLong, Counts::work, nullptr);
+    executor.run(Chunks(0), threads, kLong, Counts::work, nullptr);
   }
 }
 
@@ -60,7 +60,7 @@ TEST(Executor, ManyShortJobsInARow) {
   ThreadPool executor(4);
   for (int i = 0; i < 20000; ++i) {
     Counts counts(5);
-    executor.run(5, 4, Nanoseconds(2000), Counts::work, &counts);
+    executor.run(Chunks(5), 4, Nanoseconds(2000), Counts::work, &counts);
     ASSERT_TRUE(counts.all_once()) << i;
   }
 }
@@ -73,7 +73,7 @@ TEST(Executor, CallersShareThePool) {
     callers.emplace_back([&] {
       for (int i = 0; i < 500; ++i) {
         Counts counts(9);
-        executor.run(9, 4, kLong, Counts::work, &counts);
+        executor.run(Chunks(9), 4, kLong, Counts::work, &counts);
         bad += !counts.all_once();
       }
     });
@@ -89,11 +89,11 @@ TEST(Executor, ChunksMayCallTheExecutor) {
     std::atomic<int> good{0};
   } outer{&executor};
   executor.run(
-      8, 4, kLong,
+      Chunks(8), 4, kLong,
       [](void* context, int) noexcept {
         Outer& o = *static_cast<Outer*>(context);
         Counts counts(8);
-        o.executor->run(8, 4, kLong, Counts::work, &counts);
+        o.executor->run(Chunks(8), 4, kLong, Counts::work, &counts);
         o.good += counts.all_once();
       },
       &outer);
@@ -109,7 +109,7 @@ TEST(Executor, UsesMoreThanOneThreadWhereThereIsWork) {
   // Chunks wait for the other thread, up to a second each: only a pool that never wakes anybody fails.
   for (int attempt = 0; attempt < 20 && seen.ids.size() < 2; ++attempt) {
     executor.run(
-        2, 2, kLong,
+        Chunks(2), 2, kLong,
         [](void* context, int) noexcept {
           Seen& s = *static_cast<Seen*>(context);
           for (int i = 0; i < 1000; ++i) {
@@ -353,7 +353,7 @@ TEST(Executor, AChildForkedWhileThePoolIsBusyIsNotStuck) {
   } job;
   std::thread owner([&] {
     executor->run(
-        3, 3, kLong,
+        Chunks(3), 3, kLong,
         [](void* context, int) noexcept {
           Job& j = *static_cast<Job*>(context);
           ++j.running;
@@ -364,7 +364,7 @@ TEST(Executor, AChildForkedWhileThePoolIsBusyIsNotStuck) {
   while (job.running == 0) std::this_thread::yield();
   const int status = in_child([&] {
     Counts counts(50);
-    executor->run(50, 3, kLong, Counts::work, &counts);
+    executor->run(Chunks(50), 3, kLong, Counts::work, &counts);
     if (!counts.all_once()) return 1;
     {
       Team team(*executor, 3, kLong);
@@ -386,7 +386,7 @@ TEST(Executor, AChildForkedFromInsideAChunkReturns) {
     std::atomic<bool> forked{false}, is_child{false};
   } context;
   executor.run(
-      3, 3, kLong,
+      Chunks(3), 3, kLong,
       [](void* c, int) noexcept {
         Context& in = *static_cast<Context*>(c);
         if (std::this_thread::get_id() == in.caller) {
@@ -453,7 +453,7 @@ TEST(Executor, PinnedWorkersHaveOneCoreAndTheCallerKeepsItsOwn) {
   ThreadPool executor(3, true);
   for (int i = 0; i < 20; ++i) {
     executor.run(
-        64, 3, kLong,
+        Chunks(64), 3, kLong,
         [](void* context, int) noexcept {
           Seen& s = *static_cast<Seen*>(context);
           cpu_set_t mine;
@@ -483,7 +483,7 @@ TEST(Executor, WorkersComputeInTheDefaultEnvironment) {
   } context{std::this_thread::get_id(), &off};
   for (int i = 0; i < 50; ++i) {
     executor.run(
-        64, 2, kLong,
+        Chunks(64), 2, kLong,
         [](void* c, int) noexcept {
           const Context& in = *static_cast<Context*>(c);
           if (std::this_thread::get_id() != in.caller && std::fegetround() != FE_TONEAREST) ++*in.off;

@@ -52,17 +52,17 @@ using testing::HasSubstr;
 
 TEST(Headroom, ThereIsSomeNow) {
   EXPECT_EQ(check_headroom("a test", kBuildBytes, kBuildMappings).message(), "");
-  EXPECT_EQ(check_headroom("a test", 0, 0).message(), "");
+  EXPECT_EQ(check_headroom("a test", Bytes(0), 0).message(), "");
 }
 
 TEST(Headroom, NamesWhatIsShort) {
-  const Status status = check_headroom("a test", int64_t{1} << 60, 4);
+  const Status status = check_headroom("a test", Bytes(int64_t{1} << 60), 4);
   EXPECT_EQ(status.code(), Code::resource_exhausted);
   EXPECT_EQ(status.message(),
             "a test: out of memory: 1099511627776 MiB more are needed, but the system refuses them (limits of the "
             "process: ulimit -v, ulimit -d)");
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose own mappings then fail
-  EXPECT_THAT(check_headroom("a test", 0, 1 << 22).message(),
+  EXPECT_THAT(check_headroom("a test", Bytes(0), 1 << 22).message(),
               HasSubstr("a test: out of memory mappings: 4194304 more are needed"));
 #endif
 }

@@ -151,7 +151,7 @@ TEST(Owner, SelectsEveryKeyForOneOwnerInOrder) {
   }
   for (const int owners : {1, 2, 3, 7, 256}) {
     for (const int64_t key_bytes : {4, 256, 8192}) {
-      const Owners dealt(owners, key_bytes);
+      const Owners dealt(owners, Bytes(key_bytes));
       size_t kept = 0;
       for (uint32_t me = 0; me < static_cast<uint32_t>(owners); ++me) {
         const Owners::Share share(dealt, me);

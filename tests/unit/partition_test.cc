@@ -33,8 +33,8 @@ struct Case {
   int64_t last_key;
   int threads = 4;
   ExecutionLimits limits = small_limits();
-  int64_t key_bytes = 4;
-  int64_t scratch_bytes = int64_t{1} << 30;
+  Bytes key_bytes{4};
+  Bytes scratch_bytes{int64_t{1} << 30};
 };
 
 /// What came of a case.
@@ -49,9 +49,9 @@ class Checked {
   explicit Checked(Case c) : case_(std::move(c)) {
     const auto positions = static_cast<int64_t>(case_.keys.size());
     out_.layout = PartitionLayout::of(
-        {positions, case_.last_key, case_.key_bytes, int64_t{1} << 40, case_.scratch_bytes, case_.threads}, case_.limits);
+        {positions, case_.last_key, case_.key_bytes, Bytes(int64_t{1} << 40), case_.scratch_bytes, case_.threads}, case_.limits);
     EXPECT_GE(out_.layout.round, 1);
-    const auto bytes = static_cast<size_t>(out_.layout.scratch_bytes());
+    const auto bytes = static_cast<size_t>(out_.layout.scratch_bytes().count());
     std::vector<char> memory(bytes + 2 * 64, 'x');
     const auto address = reinterpret_cast<uintptr_t>(memory.data());
     char* const scratch = memory.data() + (64 - address % 64) % 64;
@@ -167,9 +167,9 @@ TEST(Partition, NothingToDo) {
 /// A promise of policy undefined that is broken: such an update goes nowhere, and nothing of the partition's own is written over.
 TEST(Partition, KeysBeyondTheLastGoNowhere) {
   std::vector<uint32_t> keys = random_keys(1000, 50, 0);
-  PartitionLayout layout = PartitionLayout::of({1000, 50, 4, 0, 1 << 30, 4}, small_limits());
+  PartitionLayout layout = PartitionLayout::of({1000, 50, Bytes(4), Bytes(0), Bytes(1 << 30), 4}, small_limits());
   for (size_t i = 0; i < keys.size(); i += 3) keys[i] = 4000000000U;
-  std::vector<uint64_t> scratch(static_cast<size_t>(layout.scratch_bytes()) / 8 + 9);
+  std::vector<uint64_t> scratch(static_cast<size_t>(layout.scratch_bytes().count()) / 8 + 9);
   const auto address = reinterpret_cast<uintptr_t>(scratch.data());
   void* data[] = {keys.data()};
   strew_args args{};
@@ -184,22 +184,22 @@ TEST(Partition, KeysBeyondTheLastGoNowhere) {
 
 TEST(Partition, RoundsFitTheScratch) {
   const std::vector<uint32_t> keys = random_keys(50000, 3000);
-  for (const int64_t bytes : {int64_t{4} << 10, int64_t{64} << 10, int64_t{300} << 10}) {
+  for (const Bytes bytes : {Bytes(4 << 10), Bytes(64 << 10), Bytes(300 << 10)}) {
     for (const int threads : {2, 8, 64}) {
       Case c{keys, 3000, threads};
       c.scratch_bytes = bytes;
       const Outcome out = Checked(std::move(c)).outcome();
       EXPECT_LE(out.layout.scratch_bytes(), bytes);
-      EXPECT_GE(out.rounds, 50000 * 12 / bytes);
+      EXPECT_GE(out.rounds, 50000 * 12 / bytes.count());
     }
   }
   for (const int threads : {1, 2, 8, 64, 1024}) {
-    for (const int64_t bytes : {int64_t{1} << 20, int64_t{1} << 36}) {
-      const int64_t most = PartitionLayout::most_scratch_bytes(threads, bytes, kDefaultLimits);
+    for (const Bytes bytes : {Bytes(1 << 20), Bytes(int64_t{1} << 36)}) {
+      const Bytes most = PartitionLayout::most_scratch_bytes(threads, bytes, kDefaultLimits);
       for (const int64_t positions : {int64_t{1}, int64_t{5000}, int64_t{1} << 20, int64_t{1} << 40}) {
         for (const int64_t last_key : {int64_t{0}, int64_t{5000}, int64_t{kDroppedKey} - 1}) {
           const PartitionLayout layout =
-              PartitionLayout::of({positions, last_key, 4, int64_t{1} << 50, bytes, threads}, kDefaultLimits);
+              PartitionLayout::of({positions, last_key, Bytes(4), Bytes(int64_t{1} << 50), bytes, threads}, kDefaultLimits);
           EXPECT_LE(layout.scratch_bytes(), most) << threads << " threads, " << positions << " positions";
           EXPECT_LE(most, bytes);
           EXPECT_LE(layout.slots, PartitionLayout::kMostSlots);
@@ -213,7 +213,8 @@ TEST(Partition, RoundsFitTheScratch) {
 TEST(Partition, RoundsStayBelow2To31) {
   ExecutionLimits limits;
   limits.radix_block = int64_t{1} << 40;
-  const PartitionLayout layout = PartitionLayout::of({int64_t{1} << 40, 1000, 4, int64_t{1} << 60, int64_t{1} << 60, 8}, limits);
+  constexpr Bytes kMuch(int64_t{1} << 60);
+  const PartitionLayout layout = PartitionLayout::of({int64_t{1} << 40, 1000, Bytes(4), kMuch, kMuch, 8}, limits);
   EXPECT_LT(layout.round, int64_t{1} << 31);
   EXPECT_GT(layout.round, int64_t{1} << 30);
 }
@@ -222,7 +223,7 @@ TEST(Partition, BucketsEndWithLinesOfTheResult) {
   Case c{random_keys(5000, 100000), 100000, 8};
   c.limits.line_bytes = 64;
   EXPECT_GE(Checked(c).outcome().layout.shift, 4);  // sixteen elements of four bytes
-  c.key_bytes = 256;
+  c.key_bytes = Bytes(256);
   c.limits.radix_slots = 32768;
   c.last_key = 600;
   c.keys = random_keys(20000, 600);

@@ -47,7 +47,7 @@ TEST(StartThread, WorkersBlockSignals) {
     ++to.others;
     to.wrong += blocked() != "";
   };
-  for (int turn = 0; turn < 100 && seen.others == 0; ++turn) pool.run(64, 3, Nanoseconds(int64_t{1} << 40), look, &seen);
+  for (int turn = 0; turn < 100 && seen.others == 0; ++turn) pool.run(Chunks(64), 3, Nanoseconds(int64_t{1} << 40), look, &seen);
   EXPECT_GT(seen.others, 0);
   EXPECT_EQ(seen.wrong, 0);
 }

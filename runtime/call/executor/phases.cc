@@ -55,7 +55,7 @@ void make_result(const Callable& callable, const Call& call) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, result_bytes(kernel), &bytes)) bytes = int64_t{1} << 62;
   if (kernel.init_kind == STREW_COPY && logs(LogLevel::dispatch)) log_copy(kernel, count);
-  const Nanoseconds alone = whole_ns(callable.costs.of_bytes(bytes));
+  const Nanoseconds alone = whole_ns(callable.costs.of_bytes(Bytes(bytes)));
   strew_args args = arguments_of(call, callable.program);
   // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.
   const ExecutionLimits& limits = *callable.limits;

@@ -17,9 +17,9 @@ void make_result(const Callable& callable, const Call& call);
 /// Runs all phases of a call that is bound. On out_of_bounds nothing was written, and `fault`, if given, has the details.
 Status run_phases(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault);
 /// The nanoseconds that one thread would need for the updates, roughly.
-inline double apply_nanoseconds(const Callable& callable, const Call& call, int64_t table_bytes) {
-  const double window_bytes = static_cast<double>(call.window) * static_cast<double>(callable.result_bytes);
-  return callable.costs.of_windows(call.positions, window_bytes, table_bytes);
+inline double apply_nanoseconds(const Callable& callable, const Call& call, Bytes table) {
+  const EstimatedBytes window(static_cast<double>(call.window) * static_cast<double>(callable.result_bytes));
+  return callable.costs.of_windows(call.positions, window, table);
 }
 /// The same where the table's shape need not be known.
 inline double apply_nanoseconds(const Callable& callable, const Call& call) {

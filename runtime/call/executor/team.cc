@@ -22,7 +22,7 @@ Team::~Team() {
 }
 
 void Team::run(int chunks, Work work, void* context) {
-  if (pool_ != nullptr) return pool_->run_on(ids_.data(), helpers_, forks_, chunks, work, context);
+  if (pool_ != nullptr) return pool_->run_on(ids_.data(), helpers_, forks_, Chunks(chunks), work, context);
   run_on_host(executor_, helpers_ > 0 ? chunks : 0, work, context);
   if (helpers_ > 0) return;
   for (int i = 0; i < chunks; ++i) work(context, i);

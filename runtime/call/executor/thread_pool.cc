@@ -263,7 +263,8 @@ void ThreadPool::give_back(const uint16_t* ids, int helpers, uint32_t forks) {
   idle_.add(ids, helpers);
 }
 
-void ThreadPool::run_on(const uint16_t* ids, int helpers, uint32_t forks, int chunks, Task work, void* context) {
+void ThreadPool::run_on(const uint16_t* ids, int helpers, uint32_t forks, Chunks parts, Task work, void* context) {
+  const int chunks = parts.count();
   if (helpers == 0 || chunks <= 1 || forks != forks_) {
     for (int i = 0; i < chunks; ++i) work(context, i);
     return;
@@ -285,7 +286,7 @@ void ThreadPool::run_on(const uint16_t* ids, int helpers, uint32_t forks, int ch
 
 /// How long the tasks take is not known. Whoever asks for several threads has work for them, so sleeping workers are woken.
 void ThreadPool::parallel_for(int count, Task task, void* context) {
-  run(count, threads(), worth_waking(default_limits()->costs.wake_ns), task, context);
+  run(Chunks(count), threads(), worth_waking(default_limits()->costs.wake_ns), task, context);
 }
 
 }  // namespace strew::inline v0

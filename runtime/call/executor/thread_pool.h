@@ -48,8 +48,8 @@ class ThreadPool final : public Executor {
   void parallel_for(int count, Task task, void* context) override;
 
   /// A team for one loop. `time`: what one thread would need for all chunks.
-  void run(int chunks, int threads, Nanoseconds time, Task work, void* context) {
-    Team(*this, chunks > 1 ? threads : 1, time).run(chunks, work, context);
+  void run(Chunks chunks, int threads, Nanoseconds time, Task work, void* context) {
+    Team(*this, chunks > Chunks(1) ? threads : 1, time).run(chunks.count(), work, context);
   }
 
  private:
@@ -86,7 +86,7 @@ class ThreadPool final : public Executor {
   };
   friend struct Forks;
 
-  void run_on(const uint16_t* ids, int helpers, uint32_t forks, int chunks, Task work, void* context);
+  void run_on(const uint16_t* ids, int helpers, uint32_t forks, Chunks chunks, Task work, void* context);
   void give_back(const uint16_t* ids, int helpers, uint32_t forks);
   int acquire(int wanted, Nanoseconds work, uint16_t* ids);
   bool has_free_worker() const;

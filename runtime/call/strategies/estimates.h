@@ -31,7 +31,7 @@ class Estimates {
   double sequential() const { return one_; }
   double positions() const {
     const int64_t units = call_.call.positions / position_unit(call_);
-    return shared_out(static_cast<double>(units), 0, 1);
+    return shared_out(static_cast<double>(units), EstimatedTime(0), 1);
   }
   double window() const { return shared_out(static_cast<double>(call_.call.splits), visits(), 1); }
   double owner() const { return owned_ + keys_ + phase_; }
@@ -41,34 +41,34 @@ class Estimates {
     constexpr int kPhases = 6;
     return owned_ + kKeys * keys_ / call_.threads + kPhases * phase_;
   }
-  double runs() const { return shared_out(static_cast<double>(call_.call.positions), 0, 1); }
+  double runs() const { return shared_out(static_cast<double>(call_.call.positions), EstimatedTime(0), 1); }
   double clip() const {
     return shared_out(static_cast<double>(evaluate(call_.kernel(), call_.kernel().clip_extent, call_.args.dyn)), visits(), 1);
   }
   /// Every table is filled, and read once more than the result.
   double private_tables() const {
     if (!repays_tables(call_, elements(call_.tensors[0]))) return std::numeric_limits<double>::infinity();
-    const double tables = 2 * call_.callable.costs.of_windows(1, static_cast<double>(call_.table_bytes), call_.table_bytes);
-    return shared_out(most_tables(call_), 0, 2) + tables;
+    const double tables = 2 * call_.callable.costs.of_bytes(call_.table);
+    return shared_out(most_tables(call_), EstimatedTime(0), 2) + tables;
   }
 
  private:
   /// One thread's time, if it is cut into as many parts as there are threads but at most `parts`, and `repeated` of it is done by
   /// every thread; with fork and join of `phases`.
-  double shared_out(double parts, double repeated, int phases) const {
-    const double threads_busy = std::clamp(parts, 1.0, static_cast<double>(call_.threads));
-    return repeated + (one_ - std::min(repeated, one_)) / threads_busy + phases * phase_;
+  double shared_out(double parts, EstimatedTime repeated, int phases) const {
+    const double threads_busy = std::clamp(parts, 1.0, static_cast<double>(call_.threads)), each = repeated.count();
+    return each + (one_ - std::min(each, one_)) / threads_busy + phases * phase_;
   }
   /// What every thread does that visits all positions, besides its part of their windows.
-  double visits() const {
-    return static_cast<double>(call_.call.positions) * static_cast<double>(call_.callable.costs.position_ns);
+  EstimatedTime visits() const {
+    return EstimatedTime(static_cast<double>(call_.call.positions) * static_cast<double>(call_.callable.costs.position_ns));
   }
   /// Into how many parts the result can be shared out among owners; the number of threads where it is at least as many.
   double owned_pieces() const {
     const int64_t piece = std::max<int64_t>(1, call_.limits().owner_piece_bytes);
     int64_t enough = 0;  // for all threads; a division would take as long as the rest of the choice
-    if (!__builtin_mul_overflow(piece, int64_t{call_.threads}, &enough) && call_.table_bytes >= enough) return call_.threads;
-    const int64_t pieces = call_.table_bytes / piece;
+    if (!__builtin_mul_overflow(piece, int64_t{call_.threads}, &enough) && call_.table.count() >= enough) return call_.threads;
+    const int64_t pieces = call_.table.count() / piece;
     return static_cast<double>(pieces);
   }
 

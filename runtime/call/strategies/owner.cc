@@ -26,7 +26,7 @@ class Scan {
  public:
   explicit Scan(const OwnerCall& call)
       : call_(call),
-        owners_(call.threads, call.key_bytes, call.limits.owner_piece_bytes),
+        owners_(call.threads, call.key_bytes, Bytes(call.limits.owner_piece_bytes)),
         block_(std::min(kBlock, call.limits.owner_block)),
         queue_(std::min(kQueue, call.limits.owner_queue)) {}
 

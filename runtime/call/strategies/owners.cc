@@ -14,7 +14,7 @@ bool is_lopsided(const OwnerCall& call) {
   const int64_t spots = call.limits.hot_spots, each = std::min<int64_t>(call.limits.hot_each, kMostEach);
   const int64_t most = (7 * spots * each + 9) / 10;  // most of the sample: far more than an even share reaches by chance
   if (call.positions < spots * each) return false;
-  const Owners owners(2, call.key_bytes, call.limits.owner_piece_bytes);
+  const Owners owners(2, call.key_bytes, Bytes(call.limits.owner_piece_bytes));
   int64_t first = 0, second = 0;
   std::array<uint32_t, kMostEach> keys{};
   const KeyScan scan(call.keys, *call.args);
@@ -44,10 +44,10 @@ OwnerCall owner_call(const ApplyCall& call, int threads) {
           call.entry(STREW_ENTRY_list),
           &call.args,
           call.call.positions,
-          kernel.key_bytes,
+          Bytes(kernel.key_bytes),
           last_key(kernel, call.args.dyn),
-          call_bytes,
-          int64_t{kernel.scratch_mib} << 20,
+          Bytes(call_bytes),
+          Bytes(int64_t{kernel.scratch_mib} << 20),
           threads,
           call.limits()};
 }

@@ -16,11 +16,11 @@ struct OwnerCall {
   strew_entry range, keys, list;
   const strew_args* args;
   int64_t positions;
-  int64_t key_bytes;      ///< bytes of the result per unit of a key
-  int64_t last_key;       ///< the largest key of the call
-  int64_t call_bytes;     ///< bytes of operand and updates
-  int64_t scratch_bytes;  ///< the most that may be borrowed
-  int threads;            ///< how many threads the work is cut for
+  Bytes key_bytes;      ///< of the result per unit of a key
+  int64_t last_key;     ///< the largest key of the call
+  Bytes call_bytes;     ///< of operand and updates
+  Bytes scratch_bytes;  ///< the most that may be borrowed
+  int threads;          ///< how many threads the work is cut for
   const ExecutionLimits& limits = kDefaultLimits;
 };
 
@@ -28,9 +28,9 @@ struct OwnerCall {
 /// neighbouring hot pieces get different owners.
 class Owners {
  public:
-  Owners(int owners, int64_t key_bytes, int64_t piece_bytes = kDefaultLimits.owner_piece_bytes)
+  Owners(int owners, Bytes key_bytes, Bytes piece = Bytes(kDefaultLimits.owner_piece_bytes))
       : owners_(static_cast<uint32_t>(owners)) {
-    while (key_bytes << shift_ < piece_bytes) ++shift_;
+    while (key_bytes.count() << shift_ < piece.count()) ++shift_;
   }
   int count() const { return static_cast<int>(owners_); }
   /// The owner, 0..count()-1, of a key that is not dropped.

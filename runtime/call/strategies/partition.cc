@@ -28,7 +28,7 @@ PartitionLayout layout_of(int64_t round, const PartitionLayout::Call& call, cons
   const int64_t most = std::clamp<int64_t>(std::min(limits.radix_slots, out.block), 1, out.kMostSlots);
   // A slot covers at least one cache line of the result, so two threads never write one line.
   const auto least_key_bytes = [&](int shift) { return ceiling(limits.line_bytes, int64_t{1} << shift); };
-  while (call.key_bytes < least_key_bytes(out.shift) || (call.last_key >> out.shift) + 1 > most) ++out.shift;
+  while (call.key_bytes.count() < least_key_bytes(out.shift) || (call.last_key >> out.shift) + 1 > most) ++out.shift;
   out.slots = (call.last_key >> out.shift) + 1;
   out.sums = static_cast<int>(std::clamp<int64_t>(out.blocks * out.slots / limits.radix_sum, 1, out.buckets));
   return out;
@@ -36,14 +36,14 @@ PartitionLayout layout_of(int64_t round, const PartitionLayout::Call& call, cons
 
 }  // namespace
 
-int64_t PartitionLayout::scratch_bytes() const {
+Bytes PartitionLayout::scratch_bytes() const {
   const int64_t counts = blocks * (slots + 1) + int64_t{blocks} * (buckets + 1) + (slots + 1) + 2 * (buckets + 2);
-  return round * kScratchPerPosition + counts * static_cast<int64_t>(sizeof(uint32_t)) +
-         (slots + 1) * static_cast<int64_t>(sizeof(uint16_t));
+  return Bytes(round * kScratchPerPosition + counts * static_cast<int64_t>(sizeof(uint32_t)) +
+               (slots + 1) * static_cast<int64_t>(sizeof(uint16_t)));
 }
 
 PartitionLayout PartitionLayout::of(const Call& call, const ExecutionLimits& limits) {
-  const int64_t by_bytes = call.call_bytes / 100 * limits.radix_scratch_percent / kScratchPerPosition;
+  const int64_t by_bytes = call.call_bytes.count() / 100 * limits.radix_scratch_percent / kScratchPerPosition;
   const int64_t by_blocks = int64_t{limits.radix_blocks_per_thread} * call.threads * limits.radix_block;
   const int64_t most =
       std::clamp(by_bytes, limits.radix_least_round, std::max(limits.radix_least_round, std::min(by_blocks, kMostRound)));
@@ -54,9 +54,9 @@ PartitionLayout PartitionLayout::of(const Call& call, const ExecutionLimits& lim
   return layout;
 }
 
-int64_t PartitionLayout::most_scratch_bytes(int threads, int64_t scratch_bytes, const ExecutionLimits& limits) {
+Bytes PartitionLayout::most_scratch_bytes(int threads, Bytes scratch_bytes, const ExecutionLimits& limits) {
   const int64_t round = int64_t{limits.radix_blocks_per_thread} * threads * limits.radix_block;
-  const Call any{round, kDroppedKey - 1, 1, 0, scratch_bytes, threads};
+  const Call any{round, kDroppedKey - 1, Bytes(1), Bytes(0), scratch_bytes, threads};
   return std::min(scratch_bytes, layout_of(std::min(round, kMostRound), any, limits).scratch_bytes());
 }
 

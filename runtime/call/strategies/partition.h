@@ -39,18 +39,18 @@ struct PartitionLayout {
 
   struct Call {
     int64_t positions;
-    int64_t last_key;       ///< the largest key of the call; less than kDroppedKey
-    int64_t key_bytes;      ///< bytes of the result per unit of a key
-    int64_t call_bytes;     ///< bytes of the operand and updates
-    int64_t scratch_bytes;  ///< the most that scratch may take
+    int64_t last_key;     ///< the largest key of the call; less than kDroppedKey
+    Bytes key_bytes;      ///< of the result per unit of a key
+    Bytes call_bytes;     ///< of the operand and updates
+    Bytes scratch_bytes;  ///< the most that scratch may take
     int threads;
   };
   /// The layout with the longest rounds that the limits and `scratch_bytes` allow.
   static PartitionLayout of(const Call& call, const ExecutionLimits& limits);
   /// The most that a call with `threads` threads borrows, whatever its shapes, if it may borrow `scratch_bytes`.
-  static int64_t most_scratch_bytes(int threads, int64_t scratch_bytes, const ExecutionLimits& limits);
+  static Bytes most_scratch_bytes(int threads, Bytes scratch_bytes, const ExecutionLimits& limits);
 
-  int64_t scratch_bytes() const;
+  Bytes scratch_bytes() const;
 };
 
 class Partition {

@@ -86,7 +86,7 @@ class Rounds {
 void run_radix(Team& team, Scratch& scratch, const OwnerCall& call) {
   const PartitionLayout layout = PartitionLayout::of(
       {call.positions, call.last_key, call.key_bytes, call.call_bytes, call.scratch_bytes, call.threads}, call.limits);
-  const Scratch::Loan loan = scratch.borrow(layout.scratch_bytes());
+  const Scratch::Loan loan = scratch.borrow(layout.scratch_bytes().count());
   if (loan) return Rounds(team, call, layout, loan.data()).run();
   strew_fault unused;
   call.range(call.args, 0, call.positions, &unused);

@@ -16,12 +16,12 @@ constexpr bool (*kApply[])(const ApplyCall&) = {
 };
 
 /// Bytes of the indexed tensor; saturates.
-int64_t table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensors) {
+Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensors) {
   const TensorView& table = tensors[kernel.table_tensor];
   int64_t bits = kernel.tensors[kernel.table_tensor].bits;
   for (int d = 0; d < table.rank; ++d)
-    if (__builtin_mul_overflow(bits, table.dims[d], &bits)) return std::numeric_limits<int64_t>::max();
-  return bits / 8;
+    if (__builtin_mul_overflow(bits, table.dims[d], &bits)) return Bytes(std::numeric_limits<int64_t>::max());
+  return Bytes(bits / 8);
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
   if (call.moves_nothing()) return;
   const strew_kernel& kernel = callable.kernel;
   if (!callable.is_sequential) {
-    const int64_t bytes = table_bytes(kernel, tensors);
+    const Bytes bytes = table_bytes(kernel, tensors);
     const Nanoseconds alone = whole_ns(apply_nanoseconds(callable, call, bytes));
     const int threads = threads_for(alone, call.threads, *callable.limits);
     const ApplyCall apply{callable, call, tensors, args, threads, alone, bytes};

@@ -18,9 +18,9 @@ struct ApplyCall {
   const Call& call;
   std::span<const TensorView> tensors;
   const strew_args& args;
-  int threads;          ///< how many threads the work is worth
-  Nanoseconds alone;    ///< what one thread would need
-  int64_t table_bytes;  ///< of the indexed tensor
+  int threads;        ///< how many threads the work is worth
+  Nanoseconds alone;  ///< what one thread would need
+  Bytes table;        ///< the indexed tensor
 
   const strew_kernel& kernel() const { return callable.kernel; }
   const ExecutionLimits& limits() const { return *callable.limits; }
