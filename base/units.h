@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <compare>
 #include <cstdint>
 
 namespace strew::inline v0 {
@@ -32,7 +31,12 @@ class Amount {
   constexpr Amount operator/(Number parts) const { return Amount(count_ / parts); }
   constexpr Number operator/(Amount other) const { return count_ / other.count_; }
   constexpr Amount& operator+=(Amount other) { return *this = *this + other; }
-  friend constexpr auto operator<=>(const Amount&, const Amount&) = default;
+  // Not <=>, of which g++ 12 makes several branches where the numbers are floats: calls compare amounts.
+  constexpr bool operator==(Amount other) const { return count_ == other.count_; }
+  constexpr bool operator<(Amount other) const { return count_ < other.count_; }
+  constexpr bool operator>(Amount other) const { return count_ > other.count_; }
+  constexpr bool operator<=(Amount other) const { return count_ <= other.count_; }
+  constexpr bool operator>=(Amount other) const { return count_ >= other.count_; }
 
  private:
   Number count_ = 0;
