@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace strew::bench {
 namespace {
 
@@ -68,6 +70,13 @@ Case beyond(Case c, const char* suffix, Mode mode) {
   c.name += suffix;
   c.mode = mode;
   c.beyond = true;
+  return c;
+}
+
+/// Table [n, d], an index for each of its elements.
+Case along(const char* name, Action action, int64_t n, int64_t d) {
+  Case c = rows(name, action, n, d, n, Spread::uniform, 1);
+  c.updates = n * d;
   return c;
 }
 
@@ -141,6 +150,19 @@ std::vector<Case> make_cases() {
   more.push_back(
       beyond(rows("histogram_4M_65536_f32_sorted", Action::add, 65'536, 0, 4'000'000, Spread::sorted), "", Mode::plain));
   more.push_back(beyond(cache("kv_decode_b8_bf16_cold", 8, 8192, 1, DType::bf16, 4096), "", Mode::plain));
+  // What others are level with strew on, or ahead: elements along the last axis; points of three numbers; appending to a cache one token per sample,
+  // for batches of every size; rows of a page.
+  const auto add = [&](const Case& c) { more.push_back(beyond(c, "", Mode::plain)); };
+  add(along("along_get_80k_64", Action::along_get, 80'000, 64));
+  add(along("along_add_80k_64", Action::along_add, 80'000, 64));
+  add(rows("points_get_12B", Action::get, 1'000'000, 3, 500'000, Spread::uniform, 2));
+  add(rows("points_set_12B", Action::set, 1'000'000, 3, 500'000, Spread::unique, 2));
+  add(rows("points_add_12B", Action::add, 1'000'000, 3, 500'000, Spread::uniform, 2));
+  add(cache("kv_append_b2_bf16", 2, 8192, 1, DType::bf16, 64));
+  add(cache("kv_append_b4_bf16", 4, 8192, 1, DType::bf16, 64));
+  add(cache("kv_append_b16_bf16", 16, 8192, 1, DType::bf16, 64));
+  add(rows("pages_set_4KiB", Action::set, 65'536, 1024, 4096, Spread::unique, 4));
+  add(rows("pages_add_4KiB", Action::add, 65'536, 1024, 4096, Spread::uniform, 4));
   constexpr int64_t kUpdates = 100'000;
   const auto pair_add = [&](const char* name, int64_t n, int64_t width, int64_t sets) {
     more.push_back(beyond(pairs(name, Action::nd_add, n, n, width, kUpdates, Spread::uniform, sets), "", Mode::plain));
@@ -155,6 +177,34 @@ std::vector<Case> make_cases() {
   return all;
 }
 
+std::vector<Case> make_sweep() {
+  constexpr int64_t kMost = int64_t{128} << 20;
+  std::vector<Case> all;
+  for (const Action action : {Action::add, Action::get}) {
+    for (const int64_t row_bytes : {4, 64, 256, 1024, 16384}) {
+      for (const int64_t table_bytes : {int64_t{16} << 10, int64_t{512} << 10, int64_t{8} << 20, int64_t{256} << 20}) {
+        for (const int64_t positions : {10, 1000, 100'000, 10'000'000}) {
+          for (const bool sorted : {false, true}) {
+            const int64_t rows = table_bytes / row_bytes;
+            if (rows < 4 || positions * row_bytes > kMost) continue;
+            Case c;
+            c.action = action;
+            c.table = row_bytes == 4 ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, row_bytes / 4};
+            c.source = row_bytes == 4 ? std::vector<int64_t>{positions} : std::vector<int64_t>{positions, row_bytes / 4};
+            c.updates = positions;
+            c.spread = sorted ? Spread::sorted : Spread::uniform;
+            c.sets = std::clamp<int64_t>((int64_t{1} << 20) / positions, 1, 1024);
+            c.name =
+                fmt::format("{}_{}B_{}K_{}{}", name(action), row_bytes, table_bytes >> 10, positions, sorted ? "_sorted" : "");
+            all.push_back(c);
+          }
+        }
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 int64_t product(const std::vector<int64_t>& dims) {
@@ -163,7 +213,7 @@ int64_t product(const std::vector<int64_t>& dims) {
   return n;
 }
 
-int64_t Case::row_elements() const { return table.size() == 1 ? 1 : source.back(); }
+int64_t Case::row_elements() const { return table.size() == 1 || is_along() ? 1 : source.back(); }
 int64_t Case::table_bytes() const { return product(table) * element_bytes(); }
 int64_t Case::source_bytes() const { return product(source) * element_bytes(); }
 
@@ -182,8 +232,14 @@ const std::vector<Case>& suite_cases() {
   return cases;
 }
 
+const std::vector<Case>& sweep_cases() {
+  static const std::vector<Case> cases = make_sweep();
+  return cases;
+}
+
 const char* name(Action action) {
-  constexpr const char* kNames[] = {"set", "get", "add", "max", "kv", "block", "nd_get", "nd_set", "nd_add", "batched_add"};
+  constexpr const char* kNames[] = {"set",    "get",    "add",    "max",         "kv",        "block",
+                                    "nd_get", "nd_set", "nd_add", "batched_add", "along_get", "along_add"};
   return kNames[static_cast<size_t>(action)];
 }
 

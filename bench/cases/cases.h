@@ -9,8 +9,9 @@
 
 namespace strew::bench {
 
-/// What a call does. `nd`: the index has two components; `block`: a dynamic update slice; `batched`: one index list per batch element.
-enum class Action : uint8_t { set, get, add, max, kv, block, nd_get, nd_set, nd_add, batched_add };
+/// What a call does. `nd`: the index has two components; `block`: a dynamic update slice; `batched`: one index list per batch element;
+/// `along`: elements along the last axis, one index each.
+enum class Action : uint8_t { set, get, add, max, kv, block, nd_get, nd_set, nd_add, batched_add, along_get, along_add };
 enum class Spread : uint8_t { unique, uniform, zipf, hot, sorted, position };
 
 /// What a case asks for beyond its action.
@@ -34,10 +35,12 @@ struct Case {
   Mode mode = Mode::plain;
   bool beyond = false;  ///< not one of the forty
 
-  bool gathers() const { return action == Action::get || action == Action::nd_get; }
+  bool gathers() const { return action == Action::get || action == Action::nd_get || action == Action::along_get; }
   bool reads_table() const {
-    return action == Action::add || action == Action::max || action == Action::nd_add || action == Action::batched_add;
+    return action == Action::add || action == Action::max || action == Action::nd_add || action == Action::batched_add ||
+           action == Action::along_add;
   }
+  bool is_along() const { return action == Action::along_get || action == Action::along_add; }
   int64_t element_bytes() const { return bits(dtype) / 8; }
   /// Elements of one row: what one index (vector) points at.
   int64_t row_elements() const;
@@ -51,6 +54,9 @@ struct Case {
 
 int64_t product(const std::vector<int64_t>& dims);
 const std::vector<Case>& suite_cases();
+/// f32 rows of 4 B to 16 KiB, tables from the first-level cache to main memory, 10 to 10^7 positions, random and sorted; added and gathered. Every
+/// combination that needs no more than 128 MiB for what it moves, with as many index sets as it takes to go over a large table.
+const std::vector<Case>& sweep_cases();
 /// All cases as JSON, for bench/peers.
 std::string cases_json();
 const char* name(Action action);

@@ -81,9 +81,9 @@ void draw_positions(const Case& c, Random& random, std::vector<int32_t>& out) {
 void draw_indices(Data& d, Random& random) {
   const Case& c = d.c;
   const bool two = c.action == Action::nd_get || c.action == Action::nd_set || c.action == Action::nd_add;
-  const int64_t n = (two                               ? c.table[0] * c.table[1]
-                     : c.action == Action::batched_add ? c.table[1]
-                                                       : c.table[0]) -
+  const int64_t n = (two                                               ? c.table[0] * c.table[1]
+                     : c.action == Action::batched_add || c.is_along() ? c.table[1]
+                                                                       : c.table[0]) -
                     (c.skip ? 1 : 0);
   std::vector<int32_t> drawn;
   const std::optional<Zipf> zipf = c.spread == Spread::zipf ? std::optional<Zipf>(std::in_place, n, random) : std::nullopt;
@@ -116,6 +116,10 @@ void resolve_rows(Data& d) {
         }
         case Action::batched_add:
           row = i / c.updates * c.table[1] + ix[i];
+          break;
+        case Action::along_get:
+        case Action::along_add:
+          row = i / c.table[1] * c.table[1] + ix[i];
           break;
         case Action::nd_get:
         case Action::nd_set:

@@ -23,6 +23,10 @@ Expected<Op> scatter_op(const Case& c) {
     case Action::block:
       b = dynamic_update_slice(table, types::i32({c.updates}), source);
       break;
+    case Action::along_add:
+      b = scatter_elements(table, tensor(DType::i32, c.source), source, 1);
+      b.oob(OobPolicy::skip_window).normalize_negative(false);
+      break;
     case Action::nd_set:
     case Action::nd_add:
       b = scatter_pairs(table, types::i32({c.updates, 2}), source);
@@ -54,10 +58,14 @@ Expected<Op> scatter_op(const Case& c) {
 Expected<Op> suite_op(const Case& c) {
   if (!c.gathers()) return scatter_op(c);
   const TensorType table = types::tensor(c.dtype, c.table);
-  Expected<Gather> op =
-      c.action == Action::get
-          ? gather_rows(table, types::i32({c.updates})).indices_are_sorted(c.spread == Spread::sorted).build()
-          : gather_nd(table, types::i32({c.updates, 2})).oob(OobPolicy::clamp).normalize_negative(false).build();
+  GatherBuilder b;
+  if (c.action == Action::get)
+    b = gather_rows(table, types::i32({c.updates})).indices_are_sorted(c.spread == Spread::sorted);
+  else if (c.action == Action::along_get)
+    b = gather_elements(table, types::tensor(DType::i32, c.source), 1).oob(OobPolicy::clamp).normalize_negative(false);
+  else
+    b = gather_nd(table, types::i32({c.updates, 2})).oob(OobPolicy::clamp).normalize_negative(false);
+  Expected<Gather> op = b.build();
   if (!op.ok()) return op.status();
   return Op(std::move(*op));
 }

@@ -46,35 +46,6 @@ Settings& settings() {
   return settings;
 }
 
-/// f32 rows, and as many index sets as it takes to go over a large table; every combination that needs no more than kMost bytes.
-std::vector<Case> sweep_cases() {
-  constexpr int64_t kMost = int64_t{128} << 20;
-  std::vector<Case> all;
-  for (const Action action : {Action::add, Action::get}) {
-    for (const int64_t row_bytes : {4, 64, 256, 1024, 16384}) {
-      for (const int64_t table_bytes : {int64_t{16} << 10, int64_t{512} << 10, int64_t{8} << 20, int64_t{256} << 20}) {
-        for (const int64_t positions : {10, 1000, 100'000, 10'000'000}) {
-          for (const bool sorted : {false, true}) {
-            const int64_t rows = table_bytes / row_bytes;
-            if (rows < 4 || positions * row_bytes > kMost) continue;
-            Case c;
-            c.action = action;
-            c.table = row_bytes == 4 ? std::vector<int64_t>{rows} : std::vector<int64_t>{rows, row_bytes / 4};
-            c.source = row_bytes == 4 ? std::vector<int64_t>{positions} : std::vector<int64_t>{positions, row_bytes / 4};
-            c.updates = positions;
-            c.spread = sorted ? Spread::sorted : Spread::uniform;
-            c.sets = std::clamp<int64_t>((int64_t{1} << 20) / positions, 1, 1024);
-            c.name =
-                fmt::format("{}_{}B_{}K_{}{}", name(action), row_bytes, table_bytes >> 10, positions, sorted ? "_sorted" : "");
-            all.push_back(c);
-          }
-        }
-      }
-    }
-  }
-  return all;
-}
-
 /// A candidate with its kernel, and its time in a first look.
 struct Built {
   Schedule schedule;

@@ -2,8 +2,9 @@
 strew and the hand-written kernels run on, read here from files."""
 import numpy as np
 
+GETS = ("rget", "ndget", "aget")  # what they write is no table
 OPS = {"set": "rset", "get": "rget", "add": "radd", "max": "rmax", "kv": "kv", "block": "dus", "nd_get": "ndget", "nd_set": "ndset",
-       "nd_add": "ndadd", "batched_add": "badd"}
+       "nd_add": "ndadd", "batched_add": "badd", "along_get": "aget", "along_add": "aadd"}
 
 
 def as_peers_see(case):
@@ -38,7 +39,7 @@ class Data:
         self.c, self.folder, self.dt = c, folder, np_dtype(c["dtype"])
         self.op, self.K = c["op"], c["K"]
         raw = np.fromfile(f"{folder}/indices.bin", np.int32).astype(np.int64)
-        shape = (c["table"][0], c["m"]) if self.op == "badd" else (c["m"], 2) if self.op.startswith("nd") else (c["m"],)
+        shape = (c["table"][0], c["m"]) if self.op == "badd" else (c["m"], 2) if self.op.startswith("nd") else tuple(c["src"]) if self.op in ("aget", "aadd") else (c["m"],)
         self.idx = raw.reshape((self.K,) + shape)
 
     def _read(self, name, shape):
@@ -55,7 +56,7 @@ class Data:
 
     def result(self):
         """After one call with index set 0. A skipped update may write the last row instead, which no index names."""
-        shape = self.c["src"] if self.op in ("rget", "ndget") else self.c["table"]
+        shape = self.c["src"] if self.op in GETS else self.c["table"]
         full = self._read("result", shape)
         return full[:-1] if self.c["skip"] else full
 

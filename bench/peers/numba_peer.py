@@ -54,7 +54,7 @@ class NumbaPeer:
 
     def variants(self, D):
         op, c = D.op, D.c
-        if op == "dus" or (c["dtype"] == "bf16" and op in ("radd", "rmax")) or (self.T > 1 and op in ("radd", "rmax", "badd")):
+        if op in ("dus", "aget", "aadd") or (c["dtype"] == "bf16" and op in ("radd", "rmax")) or (self.T > 1 and op in ("radd", "rmax", "badd")):
             return
         t, s = D.table(), D.src()
         d = t.shape[-1]

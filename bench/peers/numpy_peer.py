@@ -31,6 +31,11 @@ class NumpyPeer:
             yield "take(out)", lambda: (lambda j: np.take(t, ix[j], 0, out=s, mode="clip"), lambda: s), ""
         elif op == "ndget":
             yield "getitem", lambda: ((lambda o: (lambda j: o.__setitem__(0, t[ix[j][:, 0], ix[j][:, 1]]), lambda: o[0]))([None])), "new output"
+        elif op == "aget":
+            yield "take_along_axis", lambda: ((lambda o: (lambda j: o.__setitem__(0, np.take_along_axis(t, ix[j], 1)), lambda: o[0]))([None])), "new output"
+        elif op == "aadd":
+            lead = np.arange(t.shape[0])[:, None]
+            yield "add.at", same(lambda j: np.add.at(t, (lead, ix[j]), s)), ""
         elif op == "ndset":
             yield "setitem", same(lambda j: t.__setitem__((ix[j][:, 0], ix[j][:, 1]), s)), ""
         elif op in ("radd", "rmax"):

@@ -67,6 +67,11 @@ class TorchPeer:
                 t3, o = t.view(c["table"]), [None]
                 ab = [(th.from_numpy(x[:, 0].copy()), th.from_numpy(x[:, 1].copy())) for x in D.idx]
                 yield "t[i, j]", lambda: (lambda j: o.__setitem__(0, t3[ab[j]]), lambda: o[0].numpy()), "new output"
+        elif op == "aget":
+            t, o = self.tensor(D.table()), th.empty_like(s)
+            yield "gather(out)", lambda: (lambda j: th.gather(t, 1, ix[j], out=o), lambda: o.numpy()), ""
+        elif op == "aadd":
+            yield inplace("scatter_add_", lambda t, j: t.scatter_add_(1, ix[j], s))
         elif op == "ndset":
             ab = [(th.from_numpy(x[:, 0].copy()), th.from_numpy(x[:, 1].copy())) for x in D.idx]
             yield inplace("index_put_ (i, j)", lambda t, j: t.index_put_(ab[j], s))

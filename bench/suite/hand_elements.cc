@@ -95,6 +95,17 @@ void add_private(const Elements& e, const int32_t* ix, int threads, std::vector<
   });
 }
 
+/// A gather: `source` is what it writes.
+template <class V, int kAhead>
+void take(const Elements& e, const int32_t* ix, int64_t begin, int64_t end) {
+  const V* table = reinterpret_cast<const V*>(e.table);
+  V* into = reinterpret_cast<V*>(const_cast<char*>(e.source));
+  for (int64_t i = begin; i < end; ++i) {
+    if (kAhead > 0) __builtin_prefetch(table + ix[i + kAhead], 0, 3);
+    into[i] = table[ix[i]];
+  }
+}
+
 template <class V>
 void add_ways(const Data& data, const Elements& e, int threads, std::vector<HandWay>& ways) {
   const int64_t sets = data.c.sets;
@@ -106,6 +117,12 @@ void add_ways(const Data& data, const Elements& e, int threads, std::vector<Hand
       hand_pool().run(n, [&](int t) { f(all, ix, all.count * t / n, all.count * (t + 1) / n); });
     });
   };
+  if (data.c.gathers()) {
+    shares("elements", take<V, 0>);
+    shares("elements, prefetch", take<V, 32>);
+    return;
+  }
+  if (data.c.action == Action::along_add) shares("elements of rows", walk<V, true, 0>);  // a row's elements go to that row
   if (data.c.action == Action::set) {
     shares("elements", walk<V, false, 0>);
     shares("elements, prefetch", walk<V, false, 64>);
@@ -136,7 +153,7 @@ void add_ways(const Data& data, const Elements& e, int threads, std::vector<Hand
 }  // namespace
 
 void add_element_ways(const Data& data, const HandTarget& target, int threads, std::vector<HandWay>& ways) {
-  const Elements e{target.table, data.source.data(), data.row_count(), data.table_rows()};
+  const Elements e{target.table, data.c.gathers() ? target.into : data.source.data(), data.row_count(), data.table_rows()};
   if (data.c.dtype == DType::i32)
     add_ways<uint32_t>(data, e, threads, ways);
   else

@@ -171,6 +171,8 @@ void add_row_ways(const Data& data, const HandTarget& target, int threads, std::
     switch (bytes) {
       case 4:
         return a.width<Do::add_f32, 4>();
+      case 12:
+        return a.width<Do::add_f32, 12>();
       case 16:
         return a.width<Do::add_f32, 16>();
       case 64:
@@ -189,6 +191,7 @@ void add_row_ways(const Data& data, const HandTarget& target, int threads, std::
 #define STREW_WIDTH(W) \
   case W:              \
     return c.gathers() ? a.width<Do::get, W>() : a.width<Do::set, W>();
+    STREW_WIDTH(12)
     STREW_WIDTH(64)
     STREW_WIDTH(256)
     STREW_WIDTH(512)

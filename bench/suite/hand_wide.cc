@@ -60,7 +60,7 @@ std::vector<HandWay> hand_ways(const Data& data, const HandTarget& target, int t
     add_slab_ways(data, target, threads, ways);
   else if (c.mode == Mode::wide)
     add_wide_ways(data, target, threads, ways);
-  else if (c.table.size() == 1)
+  else if (c.row_elements() == 1)
     add_element_ways(data, target, threads, ways);
   else
     add_row_ways(data, target, threads, ways);

@@ -4,11 +4,14 @@
 // small cases also those of the reference backend; sums are checked on numbers whose every order rounds differently. Hand-written ways
 // are checked too. Then all ways that are not clearly slower take turns: strew, the hand-written ones (for two threads also those that use
 // one), and streaming. Ratios are medians over rounds. A sample in which our threads had to wait for a core is taken again; the process
-// raises its own priority where it may (not with --polite).
+// raises its own priority where it may (not with --polite). Before it is timed, every kernel is called for a second (--serve), so that it has
+// learned what kernels learn in service (docs/tuning.md, "Kernels that learn").
 //
-//   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--schedule=KNOBS] [--polite]
+//   bench_suite [--benchmark_filter=REGEX] [--rounds=N] [--schedule=KNOBS] [--polite] [--serve=SECONDS]
 //                                                                    the table; all of Google Benchmark's flags
 //   bench_suite --backends=halide|portable [the same]                  that backend against llvm, both with llvm's schedule
+//   bench_suite --compare-threads=1 [--sweep=1] [--busy=1] [the same]  two threads against one: the suite, or the sizes of `./dev bench sweep`;
+//                                                                      beside another process that is busy
 //   bench_suite --cases                                                the cases as JSON
 //   bench_suite --worker=strew|hand --threads=N                        a worker of bench/peers, see worker.h
 //   bench_suite --profile=CASE --way=strew|hand --threads=N            one way alone, for bench/profile.py; see profile.h
@@ -25,6 +28,7 @@
 #include "bench/measure.h"
 #include "bench/suite/profile.h"
 #include "bench/suite/table.h"
+#include "bench/suite/threads.h"
 #include "bench/suite/work.h"
 #include "bench/suite/worker.h"
 
@@ -39,6 +43,11 @@ constexpr double kApiNanoseconds = 60, kShort = 1000;
 std::string& forced_schedule() {
   static std::string knobs;
   return knobs;
+}
+
+double& serve_seconds() {
+  static double seconds = 1;
+  return seconds;
 }
 
 /// Long enough for another pool's workers to stop spinning.
@@ -133,6 +142,7 @@ void run_case(benchmark::State& state, const Case& c, int threads) {
   std::vector<Way> ways = {{"strew", strew_calls(work, work.kernel(threads)), {}, {}}};
   const std::vector<Way> hands = fastest(up_to(threads, hand_ways, work), c.sets),
                          streams = fastest(up_to(threads, stream_ways, work), c.sets);
+  if (work.kernel(threads).descriptor().adapts != 0) serve(ways[0], serve_seconds());
   ways.insert(ways.end(), hands.begin(), hands.end());
   ways.insert(ways.end(), streams.begin(), streams.end());
   if (c.action == Action::nd_add) ways.push_back(fastest({run_time_strides(work.data, work.target())}, c.sets)[0]);
@@ -205,6 +215,19 @@ int profile_from(const std::string& name, int argc, char** argv) {
   return profile(request);
 }
 
+int compare_threads(int argc, char** argv, int rounds) {
+  constexpr double kMost = 1.05, kMostBusy = 1.3;
+  const bool is_busy = !take_flag(argc, argv, "busy").empty();
+  const BusyLoop busy(is_busy);
+  for (const Case& c : take_flag(argc, argv, "sweep").empty() ? suite_cases() : sweep_cases())
+    benchmark::RegisterBenchmark(c.name.c_str(), [&c](benchmark::State& state) { run_threads(state, c, serve_seconds()); })
+        ->UseManualTime()
+        ->Iterations(rounds)
+        ->Repetitions(kThreadsRuns);
+  ThreadsTable table(is_busy ? kMostBusy : kMost);
+  return run_all(argc, argv, &table);
+}
+
 }  // namespace
 }  // namespace strew::bench
 
@@ -220,11 +243,13 @@ int main(int argc, char** argv) {
   const std::string folder = take_flag(argc, argv, "folder", "."), wanted = take_flag(argc, argv, "write");
   if (!wanted.empty()) return write_case(wanted, folder);
   forced_schedule() = take_flag(argc, argv, "schedule");
+  serve_seconds() = std::atof(take_flag(argc, argv, "serve", "1").c_str());
   if (const std::string name = take_flag(argc, argv, "profile"); !name.empty()) return profile_from(name, argc, argv);
   const int rounds = std::max(1, std::atoi(take_flag(argc, argv, "rounds", "11").c_str()));
   const std::string compared = take_flag(argc, argv, "backends");
   const auto run = compared.empty() ? run_case : run_backends;
   if (compared == "portable") compared_backends()[1] = compared;
+  if (!take_flag(argc, argv, "compare-threads").empty()) return compare_threads(argc, argv, rounds);
   if (take_flag(argc, argv, "polite").empty()) setpriority(PRIO_PROCESS, 0, -15);
   for (const Case& c : suite_cases()) {
     for (const int threads : kThreads) {

@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 namespace strew::bench {
-namespace {
 
 std::string show(double nanoseconds) {
   if (nanoseconds < 1e4) return fmt::format("{:.0f} ns", nanoseconds);
   if (nanoseconds < 1e6) return fmt::format("{:.1f} us", nanoseconds / 1e3);
   return fmt::format("{:.2f} ms", nanoseconds / 1e6);
 }
+
+namespace {
 
 std::string show_bytes(double bytes) {
   return bytes < 1e6 ? fmt::format("{:.1f} KB", bytes / 1e3) : fmt::format("{:.1f} MB", bytes / 1e6);

@@ -9,6 +9,9 @@
 
 namespace strew::bench {
 
+/// "1234 ns", "12.3 us"
+std::string show(double nanoseconds);
+
 class Table : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& context) override;
