@@ -13,6 +13,7 @@
 #include "compiler/op/access_dims.h"
 #include "compiler/op/fault.h"
 #include "schedules/entries.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
 
@@ -221,6 +222,8 @@ class Builder {
     add_faults();
     k_.strategy = static_cast<uint8_t>(r_.schedule.strategy);
     k_.strategies = strategies_of(plan_, r_.schedule);
+    k_.adapts = static_cast<uint8_t>(r_.schedule.adapts && !r_.schedule.checked);
+    k_.streams = static_cast<uint8_t>(r_.has_entries && chooses_stores(plan_, r_.schedule) && r_.schedule.nontemporal);
     k_.tables = static_cast<uint32_t>(r_.schedule.tables);
     k_.scratch_mib = static_cast<uint32_t>(r_.schedule.scratch_mib);
     if (!plan_.tensors.empty()) {

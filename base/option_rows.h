@@ -54,6 +54,8 @@ inline constexpr auto kOptionRows = std::to_array<OptionRow>({
      1 << 20, 1 << 30},
     {"STREW_COMPILE_NICE", "compile_nice", &Options::compile_nice,
      "how far the threads that compile for mode background step back (nice); builds that a caller waits for do not", 0, 19},
+    {"STREW_LEARN", "learn", &Options::learn,
+     "1: a kernel that is called often finds out which of its strategies and stores is the fastest; 0: none does"},
     {"STREW_VERBOSE", "verbose", &Options::verbose,
      "writes the log to stderr, up to this level, unless the program receives it (strew/log.h)"},
     {"STREW_DUMP", "dump_dir", &Options::dump_dir,

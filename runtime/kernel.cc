@@ -14,6 +14,7 @@
 #include "base/machine.h"
 #include "base/options.h"
 #include "runtime/call/executor/phases.h"
+#include "runtime/call/learner.h"
 #include "runtime/call/named_tensors.h"
 #include "runtime/call/run_many.h"
 #include "runtime/exact_descriptor.h"
@@ -80,7 +81,8 @@ int64_t size_of(const Compiled& kernel) {
 
 int64_t bytes_of(const Callable& callable) {
   int64_t bytes = block_bytes(sizeof(Callable)) + block_bytes(callable.binder.bytes()) +
-                  block_bytes(callable.parts.capacity() * sizeof(callable.parts[0]));
+                  block_bytes(callable.parts.capacity() * sizeof(callable.parts[0])) +
+                  (callable.learner != nullptr ? block_bytes(sizeof(Learner)) : 0);
   for (const std::unique_ptr<const Callable>& part : callable.parts) bytes += bytes_of(*part);
   return bytes;
 }
@@ -100,6 +102,7 @@ void log_call(const Kernel::State& state, const char* what) {
   try {
     Call call;
     STREW_TRY(state->callable->binder.bind(tensors, call));
+    state->callable->choose_stores(tensors, call);
     state->callable->use(call, options);
     if (state->records) record_call(process_options().record_dir, *state, tensors, call.threads);
     if (state->checks_hints) STREW_TRY(check_hints(state->op(), tensors));

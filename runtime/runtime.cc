@@ -27,6 +27,7 @@
 #include "runtime/cache.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/executor/thread_pool.h"
+#include "runtime/call/learner.h"
 #include "runtime/disk_cache/cached_kernel.h"
 #include "runtime/disk_cache/disk_cache.h"
 #include "runtime/disk_cache/disk_cache_functions.h"
@@ -119,7 +120,7 @@ Runtime::Runtime(const ExecutionSettings& settings, const Options& options)
     : impl_(std::make_unique<Impl>(cache_settings(options), options.exact_shapes, disk_cache_settings(options))) {
   impl_->executor = settings.executor;
   if (impl_->executor == nullptr) impl_->executor = process_executor();
-  impl_->limits = settings.limits != nullptr ? settings.limits : default_limits();
+  impl_->limits = settings.limits != nullptr ? settings.limits : new_limits(options.learn);
   impl_->threads = options.threads;
   impl_->compile = options.compile;
   // The process's target is what `native` means everywhere; only another one has to be named in requests.
@@ -437,6 +438,12 @@ Runtime::Stats Runtime::stats() const {
   stats.stand_ins = impl_->stand_ins.load(std::memory_order_relaxed);
   stats.generalised = impl_->generalised.load(std::memory_order_relaxed);
   impl_->disk.add_to(stats);
+  if (const LearningCounts* const learned = impl_->limits->learning; learned != nullptr) {
+    stats.learn_trials = learned->trials.load(std::memory_order_relaxed);
+    stats.learn_changes = learned->changes.load(std::memory_order_relaxed);
+    stats.learn_nanoseconds = static_cast<uint64_t>(learned->total_ns.load(std::memory_order_relaxed));
+    stats.learn_regret_nanoseconds = static_cast<uint64_t>(learned->regret_ns.load(std::memory_order_relaxed));
+  }
   return stats;
 }
 void Runtime::set_capacity(int64_t bytes) {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/machine.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
 
@@ -73,15 +73,6 @@ bool is_static(const Plan& plan) {
          std::all_of(plan.window.begin(), plan.window.end(), known);
 }
 
-/// Are the runs whole cache lines? A store that bypasses the caches must fill its line, or memory is read first.
-bool writes_whole_lines(const Plan& plan) {
-  if (plan.window.empty()) return false;
-  const size_t result = static_cast<size_t>(plan.result(0));
-  const Loop& run = plan.window.back();
-  if (!run.strides[result].is(1) || !run.extent.is_static()) return false;
-  return run.extent.factor * bits(plan.tensors[result].dtype) % (8 * kLineBytes) == 0;
-}
-
 std::vector<KnobChoice> stores_of(const Plan& plan) {
   std::vector<KnobChoice> all = {{0, "what is written is read again soon, or fits the caches", {}}};
   Status status = legal_nontemporal(plan);
@@ -127,11 +118,6 @@ Status legal_vector_bytes(int bytes, const Target& target) {
   if (bytes <= target.vector_bytes) return {};
   return invalid_argument("vector_bytes=" + std::to_string(bytes) + ", expected at most " + std::to_string(target.vector_bytes) +
                           " on " + print(target));
-}
-
-Status legal_nontemporal(const Plan& plan) {
-  if (plan.pure_move) return {};
-  return invalid_argument("nontemporal=true, legal only where bits are moved; this op computes");
 }
 
 ScheduleChoices schedule_choices(const Plan& plan, const Target& target) {

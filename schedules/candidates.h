@@ -35,6 +35,5 @@ std::vector<Schedule> candidates(const ScheduleChoices& choices);
 
 /// Ok if the plan and the target allow the value.
 Status legal_vector_bytes(int bytes, const Target& target);
-Status legal_nontemporal(const Plan& plan);
 
 }  // namespace strew::inline v0

@@ -28,8 +28,8 @@ constexpr std::string_view name(EntryKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-/// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; and those of
-/// the strategies that it can run.
+/// The entries that a kernel needs: always range; check under policy error; init for init copy and fill; stream if calls choose how to store;
+/// and those of the strategies that it can run.
 STREW_API std::vector<EntryKind> entries_of(const Plan& plan, const Schedule& schedule);
 
 }  // namespace strew::inline v0

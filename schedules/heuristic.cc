@@ -10,6 +10,7 @@
 #include "schedules/candidates.h"
 #include "schedules/costs/predict.h"
 #include "schedules/schedule.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
 #include "schedules/strategies/strategy.h"
 
@@ -44,10 +45,12 @@ Strategy best_of_large_calls(const Plan& plan, const Target& target, int threads
   return best;
 }
 
-/// Lets calls choose among strategies where the plan leaves something open that decides: shapes, or the number of threads. A slice update
+/// Lets calls choose among strategies where the plan leaves something open that decides: shapes, or how many threads there are and come.
+/// Whether stores bypass the caches is left to calls wherever that may pay: only they find in a cache what they write, or not. A slice update
 /// whose positions only the call knows may have a single one; then threads share its window. A table may be small or large, and a kernel
 /// with the entries of strategy owner can run private tables, too.
 void choose_at_call(const Plan& plan, const Target& target, int threads, Schedule& best) {
+  best.adapts = may_stream(plan, best.strategy);
   if (tables_decide_bits(plan) || threads <= 1) return;
   constexpr double kSmallTable = 1 << 10, kLargeTable = 4 << 20;  // extents of dims that only the call knows
   const bool is_open = workload_of(plan).is_open;
@@ -61,7 +64,7 @@ void choose_at_call(const Plan& plan, const Target& target, int threads, Schedul
     if (small != best.strategy && best.strategy == Strategy::sequential) best.strategy = small;
     if (best.strategy == Strategy::private_tables && is_legal(Strategy::owner)) best.strategy = Strategy::owner;
   }
-  best.adapts = is_open || uses_owners(best.strategy);
+  best.adapts = is_open || best.strategy != Strategy::sequential || may_stream(plan, best.strategy);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr Knob kKnobs[] = {
     STREW_KNOB(nontemporal, "stores that bypass the caches; only where bits are moved"),
     STREW_KNOB(tables, "strategy private: its tables", 2, 64),
     STREW_KNOB(scratch_mib, "the most scratch of a call: private and wide tables, and what radix partitions", 1, 65536),
-    STREW_KNOB(adapts, "a call may take another strategy of the kernel's where that one is faster"),
+    STREW_KNOB(adapts, "a call may take another strategy or other stores of the kernel's where these are faster"),
     STREW_KNOB(checked, "every call finds out first whether the op's hints are true", 0, 0, false, true),
 };
 #undef STREW_KNOB

@@ -5,6 +5,7 @@
 
 #include "schedules/candidates.h"
 #include "schedules/knobs.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/strategy.h"
 
 namespace strew::inline v0 {

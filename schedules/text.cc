@@ -91,7 +91,8 @@ Expected<ScheduleText> parse_schedule_text(std::string_view text) {
 Expected<Schedule> apply(const ScheduleOverrides& overrides, const Schedule& base) {
   Schedule schedule = base;
   for (const Knob& knob : knobs()) STREW_TRY(apply_override(knob, overrides, schedule));
-  if (overrides.strategy && !overrides.adapts) schedule.adapts = false;  // who names a strategy gets that one
+  // Who names a strategy, or stores, gets these.
+  if ((overrides.strategy || overrides.nontemporal) && !overrides.adapts) schedule.adapts = false;
   return schedule;
 }
 

@@ -42,6 +42,7 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
   const Variant standard{space.backends_[0], planned.schedule};
   // Calls of an op with open extents choose among strategies by their shapes; one workload cannot decide that for all.
   const bool is_chosen_at_call = standard.schedule.adapts && workload_of(planned.plan).is_open;
+  space.tries_adapting_ = standard.schedule.adapts && (is_chosen_at_call || uses_owners(standard.schedule.strategy));
   if (is_chosen_at_call) space.strategies_.push_back(standard.schedule.strategy);
   for (const Schedule& schedule : schedules)
     if (!is_chosen_at_call &&
@@ -50,9 +51,10 @@ Expected<SearchSpace> SearchSpace::of(const Compiled& planned, const Compiled& s
   for (const BackendChoice backend : space.backends_) {
     for (Schedule schedule : schedules) {
       if (std::find(space.strategies_.begin(), space.strategies_.end(), schedule.strategy) == space.strategies_.end()) continue;
-      // A schedule that adapts takes the same calls as one that does not, and more; both are tried where the default adapts.
+      // A schedule that adapts takes the same calls as one that does not, and more; both are tried where the default adapts to shapes or to
+      // threads. The stores of a variant are its own: that is what is measured.
       for (const bool adapts : {false, true}) {
-        if (adapts ? !standard.schedule.adapts : is_chosen_at_call) continue;
+        if (adapts ? !space.tries_adapting_ : is_chosen_at_call) continue;
         schedule.adapts = adapts;
         const Variant variant{backend, schedule};
         if (variant != standard && space.allows(variant)) space.listed_.push_back({variant, space.predict(variant)});
@@ -108,7 +110,7 @@ std::vector<Variant> SearchSpace::neighbours(const Variant& variant) const {
   for (const int unroll : kUnrolls) add([&](Variant& v) { v.schedule.unroll = unroll; });
   for (const int bytes : kVectorBytes) add([&](Variant& v) { v.schedule.vector_bytes = bytes; });
   add([](Variant& v) { v.schedule.nontemporal = !v.schedule.nontemporal; });
-  if (standard().schedule.adapts && strategies_.size() > 1) add([](Variant& v) { v.schedule.adapts = !v.schedule.adapts; });
+  if (tries_adapting_ && strategies_.size() > 1) add([](Variant& v) { v.schedule.adapts = !v.schedule.adapts; });
   if (uses_scratch(*planned_, variant.schedule.strategy))
     for (const KnobChoice& mib : choices.scratch_mib) add([&](Variant& v) { v.schedule.scratch_mib = mib.value; });
   if (variant.schedule.strategy == Strategy::private_tables)

@@ -39,6 +39,7 @@ class SearchSpace {
 
   const Compiled *planned_, *sized_;
   std::vector<BackendChoice> backends_;  ///< that can build the op; the default's first
+  bool tries_adapting_ = false;          ///< are there variants that adapt beside those that do not?
   std::vector<Strategy> strategies_;     ///< legal ones that give the default's bits
   std::vector<ListedVariant> listed_;
 };

@@ -62,6 +62,9 @@ Status emit(llvm::Module& module, const BuildRequest& request, const ExternalBod
       case EntryKind::merge:
         emit_merge(module, request, symbol);
         break;
+      case EntryKind::stream:
+        emit_stream(module, request, symbol, signature);
+        break;
     }
   }
   if (body != nullptr) {

@@ -66,28 +66,34 @@ void apply_positions(const Frame& f, int64_t begin, int64_t end, WindowCut cut) 
   }
   windows.flush();
   if (filler) filler->flush();
-  if (f.p.streams) f.loops.fence();
+  if (f.streams) f.loops.fence();
 }
 
-/// The program's frame, in memory on the stack of the function that this stands in.
-#define STREW_PORTABLE_FRAME(args)                                     \
+/// The program's frame, in memory on the stack of the function that this stands in. `streams`: by what stores.
+#define STREW_PORTABLE_FRAME(args, streams)                            \
   const auto& program = *static_cast<const Program*>((args)->program); \
-  const Frame f(*(args), static_cast<char*>(__builtin_alloca(static_cast<size_t>(program.memory.bytes))))
+  const Frame f(*(args), static_cast<char*>(__builtin_alloca(static_cast<size_t>(program.memory.bytes))), streams)
 
 int32_t range(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args);
+  STREW_PORTABLE_FRAME(args, program.streams);
+  apply_positions(f, begin, end, program.cuts_columns ? WindowCut::columns : WindowCut::none);
+  return STREW_OK;
+}
+
+int32_t stream(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
+  STREW_PORTABLE_FRAME(args, true);
   apply_positions(f, begin, end, program.cuts_columns ? WindowCut::columns : WindowCut::none);
   return STREW_OK;
 }
 
 int32_t clip(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args);
+  STREW_PORTABLE_FRAME(args, program.streams);
   apply_positions(f, begin, end, WindowCut::owned);
   return STREW_OK;
 }
 
 int32_t check(const strew_args* args, int64_t begin, int64_t end, strew_fault* fault) {
-  STREW_PORTABLE_FRAME(args);
+  STREW_PORTABLE_FRAME(args, program.streams);
   set_bases(f);
   PositionBlocks block(f, begin, end, true);
   while (block.next())
@@ -96,7 +102,7 @@ int32_t check(const strew_args* args, int64_t begin, int64_t end, strew_fault* f
 }
 
 int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args);
+  STREW_PORTABLE_FRAME(args, program.streams);
   set_bases(f);
   auto* const keys = static_cast<uint32_t*>(const_cast<void*>(args->key));
   PositionBlocks block(f, begin, end, true);
@@ -109,7 +115,7 @@ int32_t keys(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
 }
 
 int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args);
+  STREW_PORTABLE_FRAME(args, program.streams);
   set_bases(f);
   const auto* const entries = static_cast<const uint64_t*>(args->pos);
   const int64_t pitch = program.positions_per_block, unit = program.key_unit;
@@ -139,7 +145,7 @@ int32_t list(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
     windows.apply(f.places(), count);
   }
   windows.flush();
-  if (program.streams) f.loops.fence();
+  if (f.streams) f.loops.fence();
   return STREW_OK;
 }
 
@@ -152,7 +158,7 @@ void stream_row(const Frame& f, const Body& body, const int64_t* row, int64_t lo
 }
 
 int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args);
+  STREW_PORTABLE_FRAME(args, program.streams);
   const Body& body = program.init;
   const size_t slots = body.slots.size();
   for (size_t s = 0; s < slots; ++s) f.bases()[s] = f.base(body.slots[s]);
@@ -185,7 +191,7 @@ int32_t init(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
 }
 
 int32_t merge(const strew_args* args, int64_t begin, int64_t end, strew_fault*) {
-  STREW_PORTABLE_FRAME(args);
+  STREW_PORTABLE_FRAME(args, program.streams);
   for (size_t i = 0; i < program.merge.size(); ++i) {
     const Body& body = program.merge[i];
     std::array<int64_t, 2> places{}, steps{};

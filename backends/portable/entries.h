@@ -1,4 +1,4 @@
-// The seven entries (strew/abi.h) of this backend, which are the same functions for all kernels: they interpret the program that strew_args
+// The entries (strew/abi.h) of this backend, which are the same functions for all kernels: they interpret the program that strew_args
 // carries. Tested by tests/differential.
 #pragma once
 

@@ -74,8 +74,8 @@ FrameMemory lay_out(const Program& p) {
   return m;
 }
 
-Frame::Frame(const strew_args& arguments, char* memory)
-    : p(*static_cast<const Program*>(arguments.program)), args(arguments), loops(*p.loops) {
+Frame::Frame(const strew_args& arguments, char* memory, bool may_stream)
+    : p(*static_cast<const Program*>(arguments.program)), args(arguments), loops(*p.loops), streams(may_stream) {
   memory_ = memory + (-reinterpret_cast<intptr_t>(memory) & (kLine - 1));
   numbers_ = p.numbers.data();
   if (p.dynamic.empty()) return;

@@ -18,12 +18,13 @@ inline constexpr int64_t kSeen = 1024;  ///< elements of FrameMemory::seen
 
 class Frame {
  public:
-  /// `memory`: program.memory.bytes bytes.
-  Frame(const strew_args& arguments, char* memory);
+  /// `memory`: program.memory.bytes bytes. `may_stream`: moves may bypass the caches.
+  Frame(const strew_args& arguments, char* memory, bool may_stream);
 
   const Program& p;
   const strew_args& args;
   const Loops& loops;
+  const bool streams;
 
   template <class T>
   T* operator()(Piece<T> piece) const {

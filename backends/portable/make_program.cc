@@ -7,6 +7,7 @@
 #include "backends/portable/frame.h"
 #include "backends/portable/program.h"
 #include "schedules/entries.h"
+#include "schedules/stores.h"
 #include "schedules/strategies/private_tables.h"
 
 namespace strew::inline v0::portable {
@@ -103,7 +104,7 @@ class Maker {
     p_.cuts_columns = schedule_.strategy == Strategy::window;
     p_.fences = plan_.kind == PlanKind::general && !plan_.unique.holds;
     p_.ahead = plan_.gather ? -schedule_.prefetch : schedule_.prefetch;
-    p_.streams = schedule_.nontemporal;
+    p_.streams = schedule_.nontemporal && !chooses_stores(plan_, schedule_);
     p_.positions = add_nest(plan_.positions, p_.body.slots, plan_.indices());
     for (const Component& c : plan_.components) {
       ComponentNumbers n;

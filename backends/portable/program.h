@@ -134,7 +134,7 @@ struct Program {
   int pairs = 1;
   bool gather = false;
   int64_t ahead = 0;     ///< schedule knob prefetch; negative: of a gather
-  bool streams = false;  ///< schedule knob nontemporal
+  bool streams = false;  ///< schedule knob nontemporal, where calls do not choose the entry stream
   int64_t key_unit = 0;  ///< in units of places of result 0
 
   // The results before the updates.

@@ -69,7 +69,7 @@ void BodyRunner::store(const int64_t* places, int64_t pitch, const Part& part) c
     rows.length = part.elements;
     if (ahead_ > 0 || output.from >= 0) rows.ahead = ahead_;
     if (rows.ahead != 0) rows.lines = lines_of(part.elements * output.bytes);
-    rows.streams = f_.p.streams;
+    rows.streams = f_.streams;
     rows.format = output.format;
     output.loop(rows);
   }

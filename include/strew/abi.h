@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define STREW_ABI_VERSION 5u
+#define STREW_ABI_VERSION 6u
 
 enum { STREW_OK = 0, STREW_FAULT = 1 };
 
@@ -61,14 +61,15 @@ typedef struct strew_args {
 typedef int32_t (*strew_entry)(const strew_args* args, int64_t begin, int64_t end, strew_fault* fault);
 
 /* The kinds of entries, which number strew_kernel.entries. STREW_ENTRIES(F) expands to F(kind, what the entry does) for each. */
-#define STREW_ENTRIES(F)                                      \
-  F(range, "applies index positions")                         \
-  F(check, "finds the smallest bad position, then component") \
-  F(init, "copies or fills the result")                       \
-  F(keys, "tells where positions go")                         \
-  F(list, "applies listed positions")                         \
-  F(merge, "combines a private table into the result")        \
-  F(clip, "applies what falls into a range of operand coordinates")
+#define STREW_ENTRIES(F)                                            \
+  F(range, "applies index positions")                               \
+  F(check, "finds the smallest bad position, then component")       \
+  F(init, "copies or fills the result")                             \
+  F(keys, "tells where positions go")                               \
+  F(list, "applies listed positions")                               \
+  F(merge, "combines a private table into the result")              \
+  F(clip, "applies what falls into a range of operand coordinates") \
+  F(stream, "does what range does with stores that bypass the caches")
 enum {
 #define STREW_ENTRY_NUMBER(kind, what) STREW_ENTRY_##kind,
   STREW_ENTRIES(STREW_ENTRY_NUMBER)
@@ -200,9 +201,11 @@ typedef struct strew_kernel {
   uint8_t regroups;        /* strategy private: any grouping of the updates gives the same bits */
   uint8_t widens_touched;  /* wide accumulation: a call may widen and round only the blocks of the result that updates reach */
   uint8_t strategy;        /* STREW_STRATEGY_...: of the schedule */
-  uint32_t strategies;     /* bits 1 << STREW_STRATEGY_...: those that a call may take, all with the same results */
-  uint32_t tables;         /* strategy private: the schedule's number of tables */
-  uint32_t scratch_mib;    /* the most scratch memory of a call, MiB */
+  uint8_t adapts;      /* a call may take another one of `strategies`, and the entry stream, if there is one, in place of range */
+  uint8_t streams;     /* the entry stream is what calls take as long as they know no better */
+  uint32_t strategies; /* bits 1 << STREW_STRATEGY_...: those that a call may take, all with the same results */
+  uint32_t tables;     /* strategy private: the schedule's number of tables */
+  uint32_t scratch_mib; /* the most scratch memory of a call, MiB */
   uint32_t cover_count;
   uint32_t reach_count;
   const strew_cover* covers;

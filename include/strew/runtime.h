@@ -146,6 +146,11 @@ class Runtime {
     uint64_t disk_rejected = 0;   ///< files that were not used: damaged, foreign, or where others can write
     uint64_t disk_published = 0;  ///< files that were written
     uint64_t disk_errors = 0;     ///< reads, writes and removals that the system refused
+    // What kernels learn from their calls (Options::learn); estimates from the calls that were timed.
+    uint64_t learn_trials = 0;              ///< blocks of calls that were run another way than the one in use
+    uint64_t learn_changes = 0;             ///< ways that took the place of the one in use
+    uint64_t learn_nanoseconds = 0;         ///< of all calls that could have been run in several ways
+    uint64_t learn_regret_nanoseconds = 0;  ///< that trials took longer than the way in use
   };
   STREW_API Stats stats() const;
   /// How many bytes of kernels the runtime remembers. Beyond that it forgets those that were not asked for since the

@@ -39,14 +39,16 @@ inline constexpr Strategy kStrategies[] = {
 
 struct Schedule {
   Strategy strategy = Strategy::sequential;
-  int vector_bytes = 32;     ///< vector register width, 16, 32 or 64; <= the target's
-  int unroll = 4;            ///< vectors per iteration of a run, positions per iteration of elements and short rows: 1, 2, 4, 8
-  int prefetch = 0;          ///< how many positions ahead destinations (of a gather: sources) are prefetched, 0..256; 0: none
-  bool nontemporal = false;  ///< non-temporal stores to the result; legal if the op computes nothing
-  int tables = 8;            ///< strategy private: number of tables, 2..64; if regrouping keeps every bit, at most one per thread
+  int vector_bytes = 32;  ///< vector register width, 16, 32 or 64; <= the target's
+  int unroll = 4;         ///< vectors per iteration of a run, positions per iteration of elements and short rows: 1, 2, 4, 8
+  int prefetch = 0;       ///< how many positions ahead destinations (of a gather: sources) are prefetched, 0..256; 0: none
+  bool nontemporal =
+      false;       ///< non-temporal stores to the result; legal if the op computes nothing. What calls begin with, if `adapts`
+  int tables = 8;  ///< strategy private: number of tables, 2..64; if regrouping keeps every bit, at most one per thread
   /// The most scratch memory of a call, MiB, 1..65536: private tables, wide accumulators, the partition of strategy radix.
   int scratch_mib = 256;
-  /// A call may take another strategy that the kernel can run, where its shapes and threads make that one faster; the results are the same.
+  /// A call may take another strategy that the kernel can run, or other stores, where its shapes and threads make these faster, or calls
+  /// before it found them to be (Options::learn); the results are the same.
   bool adapts = false;
   bool checked = false;  ///< every call first checks that the op's hints are true, and fails if not; slow
   friend bool operator==(const Schedule&, const Schedule&) = default;

@@ -80,6 +80,7 @@ typedef struct strew_options {
   const char* cache_mode;      /* "off", "read_only", "read_write" or "must_hit" */
   int64_t cache_limit_bytes;   /* the most that the files in that folder may take */
   int32_t compile_nice;        /* 0 to 19: how far the threads that compile for mode "background" step back (nice) */
+  int32_t learn; /* 1: kernels that are called often find out which of their strategies and stores is the fastest; 0: none does */
 } strew_options;
 /* Fills in what the environment says (docs/options.md), or else the defaults. The texts are static. */
 STREW_API strew_options strew_options_from_environment(void);
@@ -136,6 +137,7 @@ typedef struct strew_stats {
   int64_t bytes;
   uint64_t stand_ins, generalised;
   uint64_t disk_hits, disk_misses, disk_rejected, disk_published, disk_errors;
+  uint64_t learn_trials, learn_changes, learn_nanoseconds, learn_regret_nanoseconds;
 } strew_stats;
 /* stats->size must be set. */
 STREW_API strew_status strew_runtime_stats(const strew_runtime* runtime, strew_stats* stats) STREW_CHECK_RESULT;

@@ -30,6 +30,8 @@ struct Call {
   // `dyn` is not next to `data`: arguments_of() copies both, and GCC would copy them with one load, which would wait until both stores have
   // left the store buffer.
   const int64_t* dyn;      ///< strew_args.dyn
+  bool streams = false;    ///< the entry stream applies the windows in place of range
+  int strategy = -1;       ///< STREW_STRATEGY_... that the call takes; -1: what choose_strategy() takes
   bool result_is_operand;  ///< init copy, and every result buffer is its operand's, so nothing is copied
   Executor* executor;      ///< runs the phases of the call; not set in calls that run at once
   int threads;             ///< the most that the call may use; not set in calls that run at once

@@ -9,9 +9,18 @@
 
 #include "base/fp_environment.h"
 #include "runtime/call/executor/phases.h"
+#include "runtime/call/learner.h"
 
 namespace strew::inline v0 {
 namespace {
+
+/// Does the call write more than stays in the caches?
+bool moves_past_caches(const Callable& callable, const Call& call) {
+  int64_t moved = 0;
+  if (__builtin_mul_overflow(call.positions, call.window, &moved) || __builtin_mul_overflow(moved, callable.result_bytes, &moved))
+    return true;
+  return exceeds_cache(Bytes(moved), 1, callable.last_level_cache);
+}
 
 // The two steps of a small call, as functions that run() takes in: a call costs as little as 20 ns.
 
@@ -32,11 +41,36 @@ inline Status run_straight(const Callable& callable, std::span<const TensorView>
   if (callable.check_at_once != nullptr && callable.check_at_once(&args, 0, positions, &found) != STREW_OK)
     return bad_index_error(callable.kernel, tensors, found, fault);
   if (call.moves_nothing()) return {};
-  callable.range(&args, 0, positions, &found);
+  callable.applies(call)(&args, 0, positions, &found);
   return {};
 }
 
+/// Runs a call that is bound.
+inline Status run_ready(const Callable& callable, std::span<const TensorView> tensors, Call& call, const CallOptions& options) {
+  callable.choose_stores(tensors, call);
+  if (callable.learner != nullptr) {
+    callable.use(call, options);
+    return callable.learner->run(callable, tensors, call, options.fault);
+  }
+  if (goes_straight(callable, call)) return run_straight(callable, tensors, call, options.fault);
+  callable.use(call, options);
+  return run_phases(callable, tensors, call, options.fault);
+}
+
 }  // namespace
+
+Callable::Callable(const strew_kernel& descriptor, Binder made) : binder(std::move(made)), kernel(descriptor) {}
+Callable::~Callable() = default;
+
+bool Callable::streams_past_caches(std::span<const TensorView> tensors, const Call& call) const {
+  return moves_past_caches(*this, call) &&
+         (kernel.is_gather != 0 || exceeds_cache(strew::table_bytes(kernel, tensors), 1, last_level_cache));
+}
+
+Status Callable::run_bound(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
+  if (goes_straight(*this, call)) return run_straight(*this, tensors, call, fault);
+  return run_phases(*this, tensors, call, fault);
+}
 
 bool Callable::is_direct(const Call& call) const { return goes_straight(*this, call); }
 Status Callable::run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
@@ -47,9 +81,7 @@ Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) co
   try {
     Call call;
     STREW_TRY(binder.bind(tensors, call));
-    if (goes_straight(*this, call)) return run_straight(*this, tensors, call, fault);
-    use(call, {});
-    return run_phases(*this, tensors, call, fault);
+    return run_ready(*this, tensors, call, {.fault = fault});
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
@@ -60,9 +92,7 @@ Status Callable::run(std::span<const TensorView> tensors, const CallOptions& opt
   try {
     Call call;
     STREW_TRY(binder.bind(tensors, call));
-    if (goes_straight(*this, call)) return run_straight(*this, tensors, call, options.fault);
-    use(call, options);
-    return run_phases(*this, tensors, call, options.fault);
+    return run_ready(*this, tensors, call, options);
   } catch (const std::bad_alloc&) {
     return resource_exhausted("call: out of memory; what the results hold is not specified");
   }
@@ -72,12 +102,7 @@ bool Callable::run_if_it_fits(std::span<const TensorView> tensors, strew_fault* 
   try {
     Call call;
     if (!binder.binds_plainly(tensors, call)) return false;
-    if (goes_straight(*this, call)) {
-      if (Status failure = run_straight(*this, tensors, call, fault); !failure.ok()) status = std::move(failure);
-    } else {
-      use(call, {});
-      status = run_phases(*this, tensors, call, fault);
-    }
+    if (Status failure = run_ready(*this, tensors, call, {.fault = fault}); !failure.ok()) status = std::move(failure);
   } catch (const std::bad_alloc&) {
     status = resource_exhausted("call: out of memory; what the results hold is not specified");
   }
@@ -88,13 +113,18 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   if (!takes_addresses) return false;
   Call call;
   if (!binder.bind_addresses(data, dyn, call) || !goes_straight(*this, call)) return false;
+  if (stream != nullptr && is_open && moves_past_caches(*this, call)) return false;
+  if (stream != nullptr && !is_open) {
+    call.streams = streams;
+    if (learner != nullptr && !learner->has_settled(call)) return false;
+  }
   if (call.positions == 0) return true;
   const FpEnvironment environment(computes_floats);
   const strew_args args = arguments_of(call, program);
   strew_fault found;
   if (check_at_once != nullptr && check_at_once(&args, 0, call.positions, &found) != STREW_OK) return false;
   if (call.moves_nothing()) return true;
-  range(&args, 0, call.positions, &found);
+  applies(call)(&args, 0, call.positions, &found);
   return true;
 }
 

@@ -21,6 +21,8 @@
 
 namespace strew::inline v0 {
 
+class Learner;
+
 class alignas(64) Callable {
  public:
   /// `kernel` must outlive the callable, which shares ownership of `executor` and `limits`. `threads`: the most threads that a call may
@@ -33,6 +35,10 @@ class alignas(64) Callable {
   Status run(std::span<const TensorView> tensors, strew_fault* fault = nullptr) const;
   Status run(std::span<const TensorView> tensors, const CallOptions& options) const;
 
+  ~Callable();
+  Callable(const Callable&) = delete;
+  Callable& operator=(const Callable&) = delete;
+
   /// run(), if the binder's fast path accepts the tensors: then returns true, and sets `status`, which was ok, if the call failed.
   /// Otherwise does nothing.
   bool run_if_it_fits(std::span<const TensorView> tensors, strew_fault* fault, Status& status) const;
@@ -42,6 +48,13 @@ class alignas(64) Callable {
   bool run_addresses(void* const* data, const int64_t* dyn) const;
 
   // The steps of run(), for batches of calls (runtime/call/run_many).
+
+  /// Decides by which stores a bound call writes, if that is left to calls.
+  void choose_stores(std::span<const TensorView> tensors, Call& call) const {
+    if (stream != nullptr) call.streams = is_open ? streams_past_caches(tensors, call) : streams;
+  }
+  /// The entry that applies whole windows.
+  strew_entry applies(const Call& call) const { return call.streams ? stream : range; }
 
   /// Sets the executor and the threads of a bound call whose phases will run.
   void use(Call& call, const CallOptions& options) const {
@@ -53,11 +66,15 @@ class alignas(64) Callable {
   bool is_direct(const Call& call) const;
   /// Does what run_phases() does for such calls, in less time: calls the check entry, if there is one, and the range entry once.
   Status run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
+  /// Runs a bound call whose stores, executor and threads are set.
+  Status run_bound(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const;
 
   // The members are set by make() and do not change. The first ones are those that every call reads: they lie side by side, because between
   // two calls other data pushes them out of the first-level cache.
   Binder binder;
   strew_entry range = nullptr;
+  strew_entry stream = nullptr;         ///< range with stores that bypass the caches; null: calls do not choose
+  std::unique_ptr<Learner> learner;     ///< null: calls do not learn
   strew_entry check_at_once = nullptr;  ///< the check entry, if the kernel must check indices first
   const void* program = nullptr;        ///< strew_kernel.program
   bool computes_floats = false;
@@ -65,6 +82,8 @@ class alignas(64) Callable {
   /// Calls that are not worth a second thread may run in that way too, because the strategy does not decide the bits.
   bool may_be_alone = false;
   bool takes_addresses = false;  ///< run_addresses() can run calls
+  bool streams = false;          ///< what calls take whose extents are all known
+  bool is_open = false;          ///< some extents are known only at the call
   int32_t checked_alone = 0;     ///< a call that has to check more positions may use several threads
   int64_t result_bytes = 1;      ///< bytes of an element of result 0
   Bytes table_bytes;             ///< of the indexed tensor; the most that there can be if its shape is known only at the call
@@ -74,14 +93,15 @@ class alignas(64) Callable {
 
   const strew_kernel& kernel;
   int threads = 1;
-  int64_t last_level_cache_bytes = 0;  ///< of the machine that runs the call
+  Bytes last_level_cache;  ///< of the machine that runs the call, or of `limits`
   std::shared_ptr<Executor> executor;
   /// The stages of wide accumulation: STREW_FOLD, STREW_NARROW and, for some kernels, STREW_START.
   std::vector<std::unique_ptr<const Callable>> parts;
   mutable Scratch scratch;
 
  private:
-  Callable(const strew_kernel& descriptor, Binder made) : binder(std::move(made)), kernel(descriptor) {}
+  Callable(const strew_kernel& descriptor, Binder made);
+  bool streams_past_caches(std::span<const TensorView> tensors, const Call& call) const;
 };
 
 }  // namespace strew::inline v0

@@ -6,6 +6,7 @@
 #include "base/machine.h"
 #include "runtime/call/callable.h"
 #include "runtime/call/descriptor.h"
+#include "runtime/call/learner.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -35,7 +36,10 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   if (kernel.checks_first != 0) made->check_at_once = kernel.entries[STREW_ENTRY_check];
   made->program = kernel.program;
   made->computes_floats = kernel.computes_floats != 0;
-  made->last_level_cache_bytes = machine().l3_bytes;
+  made->last_level_cache = Bytes(limits->last_level_cache_bytes != 0 ? limits->last_level_cache_bytes : machine().l3_bytes);
+  made->stream = kernel.entries[STREW_ENTRY_stream];
+  made->streams = kernel.streams != 0;
+  made->is_open = kernel.symbol_count != 0;
   made->is_sequential = made->range != nullptr && kernel.strategies == 1U << STREW_STRATEGY_sequential;
   made->may_be_alone = made->range != nullptr && (kernel.strategy != STREW_STRATEGY_private_tables || kernel.regroups != 0);
   made->takes_addresses = (made->is_sequential || made->may_be_alone) && made->binder.takes_addresses();
@@ -49,6 +53,7 @@ Expected<std::unique_ptr<Callable>> Callable::make(const strew_kernel& kernel, s
   made->threads = threads == 0 ? std::max(1, executor->threads()) : threads;
   made->executor = std::move(executor);
   made->limits = std::move(limits);
+  made->learner = Learner::make(*made);
   return made;
 }
 

@@ -90,6 +90,7 @@ class SameShapes {
   /// Binds and checks all calls. False: they are not direct, so they have to run one by one.
   Expected<bool> prepare(const CallOptions& options) {
     if (const Status status = callable_.binder.bind(tensors(0), call_); !status.ok()) return in_call(0, status);
+    callable_.choose_stores(views_, call_);
     if (!callable_.is_direct(call_) || kernel_.data_count > kMostAddresses) return false;
     extents_ = extents_of(kernel_, views_);
     if (!lies_apart()) {
@@ -181,7 +182,7 @@ class SameShapes {
     const size_t tensors = views_.size();
     for (size_t c = begin; c < end; ++c) {
       for (size_t i = 0; i < tensors; ++i) addresses[slots_[i]] = data_[c * tensors + i];
-      callable_.range(&args, 0, call_.positions, &unused);
+      callable_.applies(call_)(&args, 0, call_.positions, &unused);
     }
   }
 
@@ -291,7 +292,9 @@ Status run_batch(std::span<const BatchCall> calls, const CallOptions& options) {
       for (size_t i = begin; i < end; ++i) {
         const auto& [callable, tensors] = calls[small[i]];
         Call call;  // bound again, since a bound call refers to itself and cannot be kept in a list
-        if (callable->binder.bind(tensors, call).ok()) static_cast<void>(callable->run_at_once(tensors, call, nullptr));
+        if (!callable->binder.bind(tensors, call).ok()) continue;
+        callable->choose_stores(tensors, call);
+        static_cast<void>(callable->run_at_once(tensors, call, nullptr));
       }
     };
     const Callable& first = *calls[0].callable;

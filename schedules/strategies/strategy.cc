@@ -33,7 +33,9 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   const Strategy own = schedule.strategy;
   if (own == Strategy::private_tables && !combines_exactly(plan)) return bit(own);  // the tables decide the bits
   uint32_t all = bit(own) | bit(Strategy::sequential);
-  if (!schedule.adapts) return all;
+  const bool is_open = workload_of(plan).is_open;
+  // Where the extents are known and one thread is the fastest, only the stores are left to the call.
+  if (!schedule.adapts || (!is_open && own == Strategy::sequential)) return all;
   const auto add = [&](Strategy strategy) {
     if (legal(strategy, plan).ok()) all |= bit(strategy);
   };
@@ -44,7 +46,7 @@ uint32_t strategies_of(const Plan& plan, const Schedule& schedule) {
   add(Strategy::owner);
   add(Strategy::radix);
   // Only the call knows whether there are many updates per element: then each thread has a table of its own.
-  if (workload_of(plan).is_open && legal_private_tables(plan).ok() && combines_exactly(plan)) add(Strategy::private_tables);
+  if (is_open && legal_private_tables(plan).ok() && combines_exactly(plan)) add(Strategy::private_tables);
   return all;
 }
 

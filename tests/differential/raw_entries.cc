@@ -87,7 +87,9 @@ void apply(const Kernel& kernel, strew_args args, int64_t positions, Rng& rng) {
     }
     return;
   }
-  for (const auto& [begin, end] : pieces(rng, positions)) kernel.entry(STREW_ENTRY_range)(&args, begin, end, &unused);
+  const bool streams = kernel.entry(STREW_ENTRY_stream) != nullptr && rng.chance(50);
+  const strew_entry applies = kernel.entry(streams ? STREW_ENTRY_stream : STREW_ENTRY_range);
+  for (const auto& [begin, end] : pieces(rng, positions)) applies(&args, begin, end, &unused);
 }
 
 }  // namespace

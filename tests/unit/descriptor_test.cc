@@ -61,11 +61,12 @@ TEST_F(Descriptors, SayWhatACallNeeds) {
 TEST_F(Descriptors, OfAnotherVersionAreRefused) {
   copy_.abi = 1;
   EXPECT_THAT(refusal(), HasSubstr("kernel: abi is 1 of "));
-  EXPECT_THAT(refusal(),
-              HasSubstr("expected 5 of " + std::to_string(sizeof(strew_kernel)) + "; compile it with this version of strew"));
+  EXPECT_THAT(refusal(), HasSubstr("expected " + std::to_string(STREW_ABI_VERSION) + " of " +
+                                   std::to_string(sizeof(strew_kernel)) + "; compile it with this version of strew"));
   copy_ = kernel_.descriptor();
   copy_.size -= 8;
-  EXPECT_THAT(refusal(), HasSubstr("kernel: abi is 5 of " + std::to_string(sizeof(strew_kernel) - 8) + " bytes"));
+  EXPECT_THAT(refusal(), HasSubstr("kernel: abi is " + std::to_string(STREW_ABI_VERSION) + " of " +
+                                   std::to_string(sizeof(strew_kernel) - 8) + " bytes"));
   EXPECT_FALSE(Binder::make(copy_).ok());
   EXPECT_FALSE(Callable::make(copy_, std::make_shared<ThreadPool>(1)).ok());
 }

@@ -1,5 +1,5 @@
 // Online tuning's decisions on times that are made up.
-#include "tune/online_search.h"
+#include "runtime/call/online_search.h"
 
 #include <functional>
 

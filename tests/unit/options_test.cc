@@ -61,10 +61,10 @@ std::string text_of_file(const std::string& path) {
 
 TEST(Options, EveryFieldHasARow) {
   const auto& [threads, pin, spin, cache, compile, exact, compile_threads, stack, verbose, dump, perf, jitdump, gdb, verify,
-               target, costs, wisdom, record, folder, mode, limit, nice] = Options{};
-  const std::set<const void*> fields = {&threads, &pin,    &spin,   &cache,   &compile, &exact,  &compile_threads, &stack,
-                                        &verbose, &dump,   &perf,   &jitdump, &gdb,     &verify, &target,          &costs,
-                                        &wisdom,  &record, &folder, &mode,    &limit,   &nice};
+               target, costs, wisdom, record, folder, mode, limit, learn, nice] = Options{};
+  const std::set<const void*> fields = {&threads, &pin,  &spin,    &cache, &compile, &exact,  &compile_threads, &stack,  &verbose,
+                                        &dump,    &perf, &jitdump, &gdb,   &verify,  &target, &costs,           &wisdom, &record,
+                                        &folder,  &mode, &limit,   &learn, &nice};
   EXPECT_EQ(kOptionRows.size(), fields.size());
   std::set<std::string> names;
   const std::string header = text_of_file("include/strew/options.h");
@@ -80,10 +80,10 @@ TEST(Options, EveryFieldHasARow) {
 }
 
 TEST(Options, NothingSetIsTheDefaults) {
-  EXPECT_EQ(
-      values_in(read({}).options),
-      (std::vector<std::string>{"0", "0", "1000", "268435456", "blocking", "2", "0", "8388608", "10",         "off",      "", "0",
-                                "0", "0", "0",    "native",    "",         "",  "",  "",        "read_write", "268435456"}));
+  EXPECT_EQ(values_in(read({}).options),
+            (std::vector<std::string>{"0",      "0", "1000", "268435456", "blocking", "2",          "0",        "8388608",
+                                      "10",     "1", "off",  "",          "0",        "0",          "0",        "0",
+                                      "native", "",  "",     "",          "",         "read_write", "268435456"}));
   std::map<std::string, std::string> empty;
   for (const OptionRow& row : kOptionRows) empty[row.variable] = "";
   EXPECT_EQ(values_in(read(empty).options), values_in(Options{}));
@@ -100,6 +100,7 @@ TEST(Options, EachVariableSetsItsOwnField) {
                                                      {"STREW_COMPILE_THREADS", "3"},
                                                      {"STREW_COMPILE_STACK", "1048576"},
                                                      {"STREW_COMPILE_NICE", "19"},
+                                                     {"STREW_LEARN", "0"},
                                                      {"STREW_VERBOSE", "dump"},
                                                      {"STREW_DUMP", "some folder"},
                                                      {"STREW_PERF_MAP", "1"},

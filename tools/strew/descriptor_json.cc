@@ -151,6 +151,8 @@ class Printer {
     out["packs_results"] = k_.packs_results != 0;
     out["regroups"] = k_.regroups != 0;
     out["widens_touched"] = k_.widens_touched != 0;
+    out["adapts"] = k_.adapts != 0;
+    out["streams"] = k_.streams != 0;
   }
 
   Json strategies() const {

@@ -16,6 +16,8 @@ namespace strew::inline v0 {
 /// `signature`: the window of a position is done by a call of an external body with this signature (external_body.h); null: by loops emitted
 /// here.
 void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature);
+/// As range, with the schedule's knob nontemporal set.
+void emit_stream(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature);
 /// As range, but does only the part of each window that lies in iterations [w0, w1) of the first window loop and in coordinates [k0, k1) of the
 /// operand dim whose index moves that loop (fields of strew_args).
 void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature);

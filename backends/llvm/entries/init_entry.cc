@@ -10,6 +10,7 @@
 
 #include "backends/llvm/compute/body.h"
 #include "backends/llvm/entries/entries.h"
+#include "schedules/stores.h"
 #include "strew/abi.h"
 
 namespace strew::inline v0 {
@@ -84,11 +85,8 @@ bool is_dense(const Frame& f, int i) {
   return strides[static_cast<size_t>(result)].is(1) && strides[static_cast<size_t>(operand)].is(1);
 }
 
-/// Results of up to this many bytes get no second copy of the code: runtime/call passes STREW_STREAM only if a thread's share of the result
-/// exceeds a quarter of the last-level cache, and caches of less than 1 MiB are not provided for. The target's own cache size is not used,
-/// because the generated code must depend on nothing but the target's text.
-constexpr int64_t kNeverStreamed = 256 << 10;
-
+/// Small results get no second copy of the code: runtime/call passes STREW_STREAM only if a thread's share of the result exceeds a quarter of
+/// the last-level cache.
 bool is_small(const Plan& plan) {
   int64_t bytes = bits(plan.tensors[static_cast<size_t>(plan.result(0))].dtype) / 8;
   for (const Loop& loop : plan.init)

@@ -1,5 +1,5 @@
-// The entries range and clip. range applies every index position of [begin, end), in order, with its whole window;
-// clip does the same with a part of each window. There are five ways to emit windows: a call of an external body, a
+// The entries range, stream and clip. range applies every index position of [begin, end), in order, with its whole window;
+// stream does so with stores that bypass the caches; clip does the same as range with a part of each window. There are five ways to emit windows: a call of an external body, a
 // RegisterRun, ElementLanes, a RowPack, or loops emitted here. emit_positions() takes the first of them that the plan allows.
 //
 // Where a window is one vector at most, an iteration of the loop does several positions (schedule knob `unroll`): on Zen 4, an add to a row of
@@ -21,6 +21,7 @@
 #include "backends/llvm/compute/row_pack.h"
 #include "backends/llvm/entries/entries.h"
 #include "backends/llvm/entries/external_body.h"
+#include "schedules/entries.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -167,9 +168,9 @@ void emit_packs(Frame& f) { PositionLoop(f, WindowCut::none).by_packs(); }
 
 void emit_windows(Frame& f, WindowCut cut) { PositionLoop(f, cut).one_by_one({}); }
 
-void emit_positions(llvm::Module& module, const BuildRequest& request, const std::string& name, WindowCut cut,
-                    const BodySignature* signature) {
-  Frame f(module, name, request.plan, request.schedule, request.target);
+void emit_positions(llvm::Module& module, const BuildRequest& request, const Schedule& schedule, const std::string& name,
+                    WindowCut cut, const BodySignature* signature) {
+  Frame f(module, name, request.plan, schedule, request.target);
   if (signature != nullptr) {
     emit_external_body(f, cut, *signature, request.symbol);
   } else if (RegisterRun::pays(f)) {
@@ -187,11 +188,21 @@ void emit_positions(llvm::Module& module, const BuildRequest& request, const std
 }  // namespace
 
 void emit_range(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature) {
-  emit_positions(module, request, name, cut_of(request.schedule), signature);
+  Schedule schedule = request.schedule;
+  const std::vector<EntryKind> entries = entries_of(request.plan, schedule);
+  const bool has_both = std::find(entries.begin(), entries.end(), EntryKind::stream) != entries.end();
+  if (has_both) schedule.nontemporal = false;  // entry stream has the others
+  emit_positions(module, request, schedule, name, cut_of(schedule), signature);
+}
+
+void emit_stream(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature) {
+  Schedule schedule = request.schedule;
+  schedule.nontemporal = true;
+  emit_positions(module, request, schedule, name, cut_of(schedule), signature);
 }
 
 void emit_clip(llvm::Module& module, const BuildRequest& request, const std::string& name, const BodySignature* signature) {
-  emit_positions(module, request, name, WindowCut::owned, signature);
+  emit_positions(module, request, request.schedule, name, WindowCut::owned, signature);
 }
 
 }  // namespace strew::inline v0

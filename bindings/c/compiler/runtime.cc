@@ -79,7 +79,8 @@ strew_options strew_options_from_environment(void) {
           options.compile_stack_bytes,  options.target.c_str(),
           name(options.compile).data(), options.exact_shapes,
           options.cache_dir.c_str(),    name(options.cache_mode).data(),
-          options.cache_limit_bytes,    options.compile_nice};
+          options.cache_limit_bytes,    options.compile_nice,
+          options.learn ? 1 : 0};
 }
 
 strew_runtime* strew_runtime_process(void) {
@@ -107,6 +108,9 @@ strew_status strew_runtime_create(const strew_options* options, const strew_exec
     }
     wanted.cache_limit_bytes = known.cache_limit_bytes;
     wanted.compile_nice = known.compile_nice;
+    if (known.learn != 0 && known.learn != 1)
+      return invalid_argument("options: learn is " + std::to_string(known.learn) + ", expected 0 or 1");
+    wanted.learn = known.learn != 0;
     STREW_TRY(check(wanted));
     auto runtime = std::make_unique<Runtime>(wanted, executor_of(executor));
     Runtime* const made = runtime.get();
@@ -205,10 +209,27 @@ strew_status strew_runtime_stats(const strew_runtime* runtime, strew_stats* stat
     STREW_TRY(check_not_null(stats, "stats"));
     STREW_TRY(known_fields(stats, {}, "stats").status());
     const Runtime::Stats now = runtime->runtime->stats();
-    const strew_stats filled{
-        stats->size,           now.hits,           now.misses,     now.built,     now.failed,      now.cancelled, now.evicted,
-        now.build_nanoseconds, now.kernels,        now.bytes,      now.stand_ins, now.generalised, now.disk_hits, now.disk_misses,
-        now.disk_rejected,     now.disk_published, now.disk_errors};
+    const strew_stats filled{stats->size,
+                             now.hits,
+                             now.misses,
+                             now.built,
+                             now.failed,
+                             now.cancelled,
+                             now.evicted,
+                             now.build_nanoseconds,
+                             now.kernels,
+                             now.bytes,
+                             now.stand_ins,
+                             now.generalised,
+                             now.disk_hits,
+                             now.disk_misses,
+                             now.disk_rejected,
+                             now.disk_published,
+                             now.disk_errors,
+                             now.learn_trials,
+                             now.learn_changes,
+                             now.learn_nanoseconds,
+                             now.learn_regret_nanoseconds};
     std::memcpy(stats, &filled, std::min<size_t>(stats->size, sizeof filled));
     return {};
   });

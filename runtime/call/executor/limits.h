@@ -20,6 +20,7 @@ namespace strew::inline v0 {
 
 class Executor;
 class PhaseTrace;
+struct LearningCounts;
 
 struct ExecutionLimits {
   // Threads.
@@ -65,12 +66,18 @@ struct ExecutionLimits {
   int64_t wide_block = 2048;                  ///< positions whose keys are computed at a time, 1..2048
   int64_t wide_queue = 512;                   ///< updates folded at a time, 1..512
 
+  /// Where calls count what they find out about the ways that their kernels can run (runtime/call/learner.h). Null: they do not learn.
+  LearningCounts* learning = nullptr;
+
   PhaseTrace* trace = nullptr;  ///< if given, calls record their phases in it; then only one call may run at a time
 };
 
 inline constexpr ExecutionLimits kDefaultLimits{};
-/// kDefaultLimits with the costs of this machine, measured ones if somebody has measured it (base/machine_costs.h). Read at the first call.
+/// kDefaultLimits with the costs of this machine, measured ones if somebody has measured it (base/machine_costs.h), which are read at the first
+/// call. Calls learn if the process's options say so.
 std::shared_ptr<const ExecutionLimits> default_limits();
+/// The same with counts of their own, for a Runtime. `learns`: calls learn (Options::learn).
+std::shared_ptr<const ExecutionLimits> new_limits(bool learns);
 
 /// How a Runtime runs its kernels.
 struct ExecutionSettings {

@@ -57,11 +57,8 @@ void make_result(const Callable& callable, const Call& call) {
   if (kernel.init_kind == STREW_COPY && logs(LogLevel::dispatch)) log_copy(kernel, count);
   const Nanoseconds alone = whole_ns(callable.costs.of_bytes(Bytes(bytes)));
   strew_args args = arguments_of(call, callable.program);
-  // Bytes read and written per thread: if they exceed half of the last-level cache, stores that bypass the cache are faster.
   const ExecutionLimits& limits = *callable.limits;
-  const int threads = threads_for(alone, call.threads, limits);
-  const int64_t cache = limits.last_level_cache_bytes != 0 ? limits.last_level_cache_bytes : callable.last_level_cache_bytes;
-  if (2 * (bytes / threads) > cache / 2) args.flags = STREW_STREAM;
+  if (exceeds_cache(Bytes(bytes), threads_for(alone, call.threads, limits), callable.last_level_cache)) args.flags = STREW_STREAM;
   // If rows of a packed result do not end on a byte, two chunks may share a byte whatever the unit is, so there is one chunk.
   const int64_t unit = kernel.packs_results != 0 ? count : limits.init_unit;
   strew_fault unused{};

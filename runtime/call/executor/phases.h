@@ -26,6 +26,12 @@ inline double apply_nanoseconds(const Callable& callable, const Call& call) {
   return apply_nanoseconds(callable, call, callable.table_bytes);
 }
 
+/// Do so many bytes, written by so many threads, exceed the last-level cache, with the bytes that they come from? Then stores that bypass the
+/// caches are faster.
+inline bool exceeds_cache(Bytes bytes, int threads, Bytes cache) { return bytes / threads * 2 > cache / 2; }
+/// Bytes of the indexed tensor; saturates.
+Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensors);
+
 /// The error for an index that policy error refuses.
 [[gnu::cold]] Status bad_index_error(const strew_kernel& kernel, std::span<const TensorView> tensors, const strew_fault& found,
                                      strew_fault* fault);

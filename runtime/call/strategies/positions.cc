@@ -18,8 +18,8 @@ int64_t position_unit(const ApplyCall& call) {
 bool apply_positions(const ApplyCall& call) {
   strew_fault unused{};
   run_split(call.callable, call.call,
-            {PhaseKind::positions, call.callable.range, call.args, {call.call.positions, position_unit(call), 1}}, call.alone,
-            &unused);
+            {PhaseKind::positions, call.callable.applies(call.call), call.args, {call.call.positions, position_unit(call), 1}},
+            call.alone, &unused);
   return true;
 }
 

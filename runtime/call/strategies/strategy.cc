@@ -1,6 +1,7 @@
 // See strategy.h. Tested by tests/unit/kernel_test.cc and tests/differential.
 #include "runtime/call/strategies/strategy.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "runtime/call/executor/phases.h"
@@ -15,7 +16,18 @@ constexpr bool (*kApply[])(const ApplyCall&) = {
 #undef STREW_APPLY
 };
 
-/// Bytes of the indexed tensor; saturates.
+/// Calls `function` with each of the strategies, bits in `all`, and its estimate.
+template <class Function>
+void each_estimate(const ApplyCall& call, uint32_t all, const Function& function) {
+  const Estimates estimates(call, all);
+#define STREW_ESTIMATE(strategy, text) \
+  if ((all >> STREW_STRATEGY_##strategy & 1) != 0) function(STREW_STRATEGY_##strategy, estimates.strategy());
+  STREW_STRATEGIES(STREW_ESTIMATE)
+#undef STREW_ESTIMATE
+}
+
+}  // namespace
+
 Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensors) {
   const TensorView& table = tensors[kernel.table_tensor];
   int64_t bits = kernel.tensors[kernel.table_tensor].bits;
@@ -24,8 +36,6 @@ Bytes table_bytes(const strew_kernel& kernel, std::span<const TensorView> tensor
   return Bytes(bits / 8);
 }
 
-}  // namespace
-
 /// Strategy sequential: always declines, so that one thread runs the range entry over all positions.
 bool apply_sequential(const ApplyCall&) { return false; }
 
@@ -33,13 +43,13 @@ int choose_strategy(const ApplyCall& call) {
   const strew_kernel& kernel = call.kernel();
   const int own = kernel.strategy, wanted = call.limits().strategy;
   if (wanted >= 0) return (kernel.strategies >> wanted & 1) != 0 ? wanted : own;
+  if (call.call.strategy >= 0) return call.call.strategy;
   constexpr uint32_t kAlone = 1U << STREW_STRATEGY_sequential;
   const uint32_t all = kernel.strategies | 1U << own;
   if ((all & ~(1U << own) & ~kAlone) == 0 || call.limits().shares_all) return own;
   // Where all shapes are known, the schedule's choice knows more than these estimates.
   constexpr double kKnown = 0.75;
   const double of_own = kernel.symbol_count == 0 ? kKnown : 1;
-  const Estimates estimates(call, all);
   double least = std::numeric_limits<double>::infinity();
   int best = own;
   const auto consider = [&](int strategy, double nanoseconds) {
@@ -48,11 +58,26 @@ int choose_strategy(const ApplyCall& call) {
     least = nanoseconds;
     best = strategy;
   };
-#define STREW_CONSIDER(strategy, text) \
-  if ((all >> STREW_STRATEGY_##strategy & 1) != 0) consider(STREW_STRATEGY_##strategy, estimates.strategy());
-  STREW_STRATEGIES(STREW_CONSIDER)
-#undef STREW_CONSIDER
+  each_estimate(call, all, consider);
   return best;
+}
+
+std::array<int, STREW_STRATEGY_COUNT> strategies_within(const ApplyCall& call, double times) {
+  const uint32_t all = call.kernel().strategies | 1U << call.kernel().strategy;
+  double least = std::numeric_limits<double>::infinity();
+  each_estimate(call, all, [&](int, double nanoseconds) { least = std::min(least, nanoseconds); });
+  std::array<int, STREW_STRATEGY_COUNT> list;
+  list.fill(-1);
+  size_t count = 0;
+  each_estimate(call, all, [&](int strategy, double nanoseconds) {
+    if (nanoseconds <= times * least) list[count++] = strategy;
+  });
+  return list;
+}
+
+bool uses_whole_windows(int strategy) {
+  return strategy == -1 || strategy == STREW_STRATEGY_sequential || strategy == STREW_STRATEGY_positions ||
+         strategy == STREW_STRATEGY_window;
 }
 
 void apply(const Callable& callable, const Call& call, std::span<const TensorView> tensors, const strew_args& args) {
@@ -67,7 +92,7 @@ void apply(const Callable& callable, const Call& call, std::span<const TensorVie
   }
   note_phase(*callable.limits, PhaseKind::whole, 1);
   strew_fault unused{};
-  callable.range(&args, 0, call.positions, &unused);
+  callable.applies(call)(&args, 0, call.positions, &unused);
 }
 
 }  // namespace strew::inline v0

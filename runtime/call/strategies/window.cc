@@ -11,7 +11,12 @@ bool apply_window(const ApplyCall& call) {
   const int64_t unit = line_unit(kernel, kernel.window_stride, call.args.dyn, call.limits().line_bytes);
   strew_fault unused{};
   run_split(call.callable, call.call,
-            {PhaseKind::window, call.callable.range, call.args, {call.call.splits, unit, 1}, Axis::window, call.call.positions},
+            {PhaseKind::window,
+             call.callable.applies(call.call),
+             call.args,
+             {call.call.splits, unit, 1},
+             Axis::window,
+             call.call.positions},
             call.alone, &unused);
   return true;
 }

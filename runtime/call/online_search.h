@@ -1,4 +1,4 @@
-// OnlineSearch: the decisions of online tuning, without kernels and clocks: which candidate is tried next, whether the next call may be
+// OnlineSearch: the decisions of online tuning (tune/tuned_kernel.cc, runtime/call/learner.h), without kernels and clocks: which candidate is tried next, whether the next call may be
 // a trial, and when the search is over.
 //
 // Trials cost time where a candidate is slower than the kernel in use. The sum of that, the regret, is kept below a part of the time
@@ -23,13 +23,13 @@ class OnlineSearch {
   /// The candidate to make ready; 0 once the search is over.
   size_t next() const { return is_settled_ ? 0 : next_; }
   bool is_settled() const { return is_settled_; }
-  /// May the next call be a trial of next()?
-  bool may_try() const;
+  /// May the next so many calls be a trial of next()?
+  bool may_try(double calls = 1) const;
 
   /// A call of the kernel in use took that long. `shape`: a hash of the extents of its tensors. `calls`: how many calls this one stands for.
   void add_call(double nanoseconds, uint64_t shape, double calls = 1);
-  /// A trial took that long.
-  void add_trial(double nanoseconds, uint64_t shape);
+  /// A trial took that long: of one call, or on average of so many in a row.
+  void add_trial(double nanoseconds, uint64_t shape, double calls = 1);
   /// next() cannot be tried: it could not be built.
   void skip();
 

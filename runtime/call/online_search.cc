@@ -1,9 +1,9 @@
 // See online_search.h.
-#include "tune/online_search.h"
+#include "runtime/call/online_search.h"
 
 #include <algorithm>
 
-#include "tune/turns.h"
+#include "base/quantiles.h"
 
 namespace strew::inline v0 {
 namespace {
@@ -19,10 +19,10 @@ constexpr double kWorthIt = 0.97;     ///< of the time of the kernel in use
 
 }  // namespace
 
-bool OnlineSearch::may_try() const {
+bool OnlineSearch::may_try(double calls) const {
   if (is_settled_ || last_ <= 0) return false;
   const double excess = ratios_.empty() ? 1 : std::max(0.0, median(ratios_) - 1);
-  return spent_ + excess * last_ <= regret_ * total_;
+  return spent_ + excess * last_ * calls <= regret_ * total_;
 }
 
 void OnlineSearch::add_call(double nanoseconds, uint64_t shape, double calls) {
@@ -31,15 +31,15 @@ void OnlineSearch::add_call(double nanoseconds, uint64_t shape, double calls) {
   last_shape_ = shape;
 }
 
-void OnlineSearch::add_trial(double nanoseconds, uint64_t shape) {
+void OnlineSearch::add_trial(double nanoseconds, uint64_t shape, double calls) {
   ++trials_;
-  total_ += nanoseconds;
+  total_ += nanoseconds * calls;
   if (is_settled_) return;
   if (shape != last_shape_ || last_ <= 0) {
     if (++unused_ >= kMostUnused) skip();
     return;
   }
-  spent_ += std::max(0.0, nanoseconds - last_);
+  spent_ += std::max(0.0, nanoseconds - last_) * calls;
   if (unused_++ < kFirst) return;
   ratios_.push_back(nanoseconds / last_);
   decide();

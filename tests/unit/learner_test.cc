@@ -1,0 +1,181 @@
+// Kernels that learn: what a Lesson concludes from times that the test makes up, what it costs, and that real kernels learn only where they
+// may, with the bits of kernels that do not.
+#include "runtime/call/learner.h"
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "strew/runtime.h"
+#include "strew/text.h"
+#include "strew/wisdom.h"
+
+namespace strew {
+namespace {
+
+constexpr CallWay kPlain{-1, false}, kStreams{-1, true}, kOwner{STREW_STRATEGY_owner, false};
+
+Lesson::Ways ways(std::initializer_list<CallWay> list) {
+  Lesson::Ways out;
+  for (const CallWay& way : list) out.list[out.count++] = way;
+  return out;
+}
+
+/// Makes `calls` calls of which each takes as long as `time` says, and returns what they took.
+double call(Lesson& lesson, int calls, const std::function<double(CallWay)>& time) {
+  double total = 0;
+  for (int i = 0; i < calls; ++i) {
+    const CallWay way = lesson.way();
+    const double nanoseconds = time(way);
+    total += nanoseconds;
+    if (lesson.is_due()) lesson.add(way, nanoseconds, 1000);
+  }
+  return total;
+}
+
+double noisy(double nanoseconds, std::mt19937& random) {
+  return nanoseconds * std::lognormal_distribution<double>(0, 0.05)(random);
+}
+
+TEST(Lesson, FindsTheFastestWayAndKeepsIt) {
+  LearningCounts counts;
+  std::mt19937 random(1);
+  Lesson lesson(ways({kPlain, kStreams, kOwner}), 16, &counts);
+  ASSERT_TRUE(lesson.has_choice());
+  EXPECT_EQ(lesson.way(), kPlain);
+  const auto time = [&](CallWay way) { return noisy(way == kOwner ? 14e3 : way == kStreams ? 8e3 : 10e3, random); };
+  for (int i = 0; i < 1000 && !lesson.has_settled(); ++i) call(lesson, 1000, time);
+  ASSERT_TRUE(lesson.has_settled());
+  EXPECT_EQ(lesson.way(), kStreams);
+  EXPECT_EQ(counts.changes.load(), 1U);
+  EXPECT_GE(counts.trials.load(), 20U);
+}
+
+TEST(Lesson, TrialsOfSlowerWaysCostLessThanTheRegret) {
+  LearningCounts counts;
+  std::mt19937 random(2);
+  Lesson lesson(ways({kPlain, kStreams, kOwner}), 64, &counts);
+  double spent = 0, total = 0;
+  const auto time = [&](CallWay way) {
+    const double nanoseconds = noisy(5e3, random), slower = way == kPlain ? 0 : 0.9 * nanoseconds;
+    spent += slower;
+    return nanoseconds + slower;
+  };
+  for (int i = 0; i < 3000; ++i) {
+    total += call(lesson, 100, time);
+    // The estimate of the first trials is that a way takes twice as long; a block is as long as it is.
+    ASSERT_LE(spent, 1.2 * kRegret * total + 2 * 64 * 5e3) << "after " << i;
+  }
+  EXPECT_EQ(lesson.way(), kPlain);
+  EXPECT_EQ(counts.changes.load(), 0U);
+  EXPECT_NEAR(counts.total_ns.load() / total, 1, 0.05);
+  EXPECT_NEAR(counts.regret_ns.load(), spent, 0.3 * spent + 1e5);
+}
+
+TEST(Lesson, KeepsTheFirstOfWaysThatAreAsFast) {
+  LearningCounts counts;
+  std::mt19937 random(3);
+  Lesson lesson(ways({kPlain, kStreams}), 8, &counts);
+  for (int i = 0; i < 2000 && !lesson.has_settled(); ++i) call(lesson, 1000, [&](CallWay) { return noisy(20e3, random); });
+  EXPECT_TRUE(lesson.has_settled());
+  EXPECT_EQ(lesson.way(), kPlain);
+  EXPECT_EQ(counts.changes.load(), 0U);
+}
+
+TEST(Lesson, TriesAgainWhenItHasRested) {
+  LearningCounts counts;
+  std::mt19937 random(4);
+  bool is_cold = false;
+  Lesson lesson(ways({kPlain, kStreams}), 8, &counts);
+  const auto time = [&](CallWay way) { return noisy(way == (is_cold ? kPlain : kStreams) ? 15e3 : 10e3, random); };
+  for (int i = 0; i < 1000 && !lesson.has_settled(); ++i) call(lesson, 1000, time);
+  ASSERT_EQ(lesson.way(), kPlain);
+  is_cold = true;
+  for (int i = 0; i < 10'000 && counts.changes.load() == 0; ++i) call(lesson, 1000, time);
+  EXPECT_EQ(lesson.way(), kStreams);
+}
+
+TEST(Lesson, OneWayIsNoChoice) {
+  LearningCounts counts;
+  const Lesson lesson(ways({kStreams}), 8, &counts);
+  EXPECT_FALSE(lesson.has_choice());
+  EXPECT_EQ(lesson.way(), kStreams);
+}
+
+/// Writes rows of 256 bytes into a table of 4 MiB, 512 at a time: what is written may lie in a cache or not.
+constexpr const char* kRows =
+    "strew1.scatter(operand=f32[16384,64] indices=i32[512] updates=f32[512,64] update_window_dims=[1] inserted_window_dims=[0] "
+    "scatter_dims_to_operand_dims=[0] index_vector_dim=1 init=in_place oob=skip_window unique_indices=true)";
+
+struct Table {
+  std::vector<float> table = std::vector<float>(16384 * 64), updates = std::vector<float>(512 * 64);
+  std::vector<int32_t> indices = std::vector<int32_t>(512);
+  const std::vector<int64_t> table_dims{16384, 64}, update_dims{512, 64}, index_dims{512};
+  explicit Table(int seed) {
+    for (size_t i = 0; i < indices.size(); ++i) indices[i] = static_cast<int32_t>(i * 31 + static_cast<size_t>(seed));
+    for (size_t i = 0; i < updates.size(); ++i) updates[i] = static_cast<float>(i) + static_cast<float>(seed);
+  }
+  std::vector<TensorView> views() {
+    return {{table.data(), table_dims}, {indices.data(), index_dims}, {updates.data(), update_dims}};
+  }
+  bool is_right() const {
+    for (size_t i = 0; i < indices.size(); ++i)
+      if (!std::equal(updates.begin() + static_cast<std::ptrdiff_t>(i * 64),
+                      updates.begin() + static_cast<std::ptrdiff_t>(i * 64 + 64), table.begin() + indices[i] * 64))
+        return false;
+    return true;
+  }
+};
+
+Runtime::Stats stats_after_calls(const Options& options, const KernelOptions& kernel_options, int threads) {
+  Runtime runtime(options);
+  const Expected<Kernel> kernel = runtime.get(*parse_op(kRows), kernel_options);
+  EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+  if (!kernel.ok()) return {};
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      for (int round = 0; round < 20; ++round) {
+        Table table(round + t);
+        const std::vector<TensorView> views = table.views();
+        for (int i = 0; i < 200; ++i) ASSERT_TRUE(kernel->run(views).ok());
+        ASSERT_TRUE(table.is_right()) << "round " << round;
+      }
+    });
+  for (std::thread& thread : all) thread.join();
+  return runtime.stats();
+}
+
+Options options_with(bool learn) {
+  Options options;
+  options.learn = learn;
+  return options;
+}
+
+KernelOptions with_schedule(const char* text) {
+  KernelOptions options;
+  options.wisdom = Wisdom::none();
+  options.schedule = parse_schedule_text(text)->knobs;
+  return options;
+}
+
+TEST(Learner, KernelsLearnWhileTheyServe) {
+  for (const int threads : {1, 3}) {
+    const Runtime::Stats stats = stats_after_calls(options_with(true), with_schedule(""), threads);
+    EXPECT_GT(stats.learn_nanoseconds, 0U) << threads;
+    EXPECT_LE(stats.learn_regret_nanoseconds, stats.learn_nanoseconds / 10)
+        << threads;  // of few calls, on a machine that may be busy
+  }
+}
+
+TEST(Learner, StaysOffWhereItIsTold) {
+  EXPECT_EQ(stats_after_calls(options_with(false), with_schedule(""), 1).learn_nanoseconds, 0U);
+  for (const char* schedule : {"strategy=sequential", "nontemporal=true", "nontemporal=false", "adapts=false", "checked=true"})
+    EXPECT_EQ(stats_after_calls(options_with(true), with_schedule(schedule), 1).learn_nanoseconds, 0U) << schedule;
+}
+
+}  // namespace
+}  // namespace strew
