@@ -32,7 +32,8 @@ inline bool goes_straight(const Callable& callable, const Call& call) {
   return callable.may_be_alone && apply_nanoseconds(callable, call) < callable.alone_nanoseconds;
 }
 
-inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault) {
+inline Status run_straight(const Callable& callable, std::span<const TensorView> tensors, const Call& call, strew_fault* fault,
+                           strew_entry applies) {
   const int64_t positions = call.positions;
   if (positions == 0) return {};
   const FpEnvironment environment(callable.computes_floats);
@@ -41,19 +42,27 @@ inline Status run_straight(const Callable& callable, std::span<const TensorView>
   if (callable.check_at_once != nullptr && callable.check_at_once(&args, 0, positions, &found) != STREW_OK)
     return bad_index_error(callable.kernel, tensors, found, fault);
   if (call.moves_nothing()) return {};
-  callable.applies(call)(&args, 0, positions, &found);
+  applies(&args, 0, positions, &found);
   return {};
+}
+
+/// Does a call that goes straight move so little that it cannot matter by which stores?
+inline bool moves_little(const Callable& callable, const Call& call) {
+  constexpr uint64_t kLittle = 4096;  // bytes; where a product wraps around, the call does not learn
+  return static_cast<uint64_t>(call.positions) * static_cast<uint64_t>(call.window) *
+             static_cast<uint64_t>(callable.result_bytes) <
+         kLittle;
 }
 
 /// Runs a call that is bound.
 inline Status run_ready(const Callable& callable, std::span<const TensorView> tensors, Call& call, const CallOptions& options) {
+  const bool is_straight = goes_straight(callable, call);
+  if (is_straight && callable.stream == nullptr) return run_straight(callable, tensors, call, options.fault, callable.range);
   callable.choose_stores(tensors, call);
-  if (callable.learner != nullptr) {
-    callable.use(call, options);
-    return callable.learner->run(callable, tensors, call, options.fault);
-  }
-  if (goes_straight(callable, call)) return run_straight(callable, tensors, call, options.fault);
+  if (is_straight && (callable.learner == nullptr || moves_little(callable, call)))
+    return run_straight(callable, tensors, call, options.fault, callable.applies(call));
   callable.use(call, options);
+  if (callable.learner != nullptr) return callable.learner->run(callable, tensors, call, options.fault);
   return run_phases(callable, tensors, call, options.fault);
 }
 
@@ -68,13 +77,13 @@ bool Callable::streams_past_caches(std::span<const TensorView> tensors, const Ca
 }
 
 Status Callable::run_bound(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
-  if (goes_straight(*this, call)) return run_straight(*this, tensors, call, fault);
+  if (goes_straight(*this, call)) return run_straight(*this, tensors, call, fault, applies(call));
   return run_phases(*this, tensors, call, fault);
 }
 
 bool Callable::is_direct(const Call& call) const { return goes_straight(*this, call); }
 Status Callable::run_at_once(std::span<const TensorView> tensors, const Call& call, strew_fault* fault) const {
-  return run_straight(*this, tensors, call, fault);
+  return run_straight(*this, tensors, call, fault, applies(call));
 }
 
 Status Callable::run(std::span<const TensorView> tensors, strew_fault* fault) const {
