@@ -46,9 +46,10 @@ inline Status run_straight(const Callable& callable, std::span<const TensorView>
   return {};
 }
 
-/// Does a call that goes straight move so little that it cannot matter by which stores?
+/// Does a call that goes straight move so little that asking the learner would cost more than 2 % of its time? Where the product wraps around,
+/// which takes more memory than there is, either answer will do.
 inline bool moves_little(const Callable& callable, const Call& call) {
-  constexpr uint64_t kLittle = 4096;  // bytes; where a product wraps around, the call does not learn
+  constexpr uint64_t kLittle = 16384;  // bytes
   return static_cast<uint64_t>(call.positions) * static_cast<uint64_t>(call.window) *
              static_cast<uint64_t>(callable.result_bytes) <
          kLittle;

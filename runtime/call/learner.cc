@@ -111,6 +111,7 @@ Learner::~Learner() {
 }
 
 Lesson* Learner::new_lesson(const Callable& callable, std::span<const TensorView> tensors, const Call& call) const {
+  const FpEnvironment environment(true, !callable.computes_floats);  // costs are floats
   Lesson::Ways ways;
   const strew_args args = arguments_of(call, callable.program);
   const Bytes table = table_bytes(callable.kernel, tensors);
@@ -162,7 +163,6 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
   double alone = 0, begin = 0;
   bool is_due = false;
   if (!call.moves_nothing()) {
-    const FpEnvironment environment(true, keeps_flags);  // costs are floats
     lesson = lesson_of(callable, tensors, call);
     if (lesson != nullptr && lesson->has_choice()) {
       const CallWay way = lesson->way();
@@ -170,6 +170,7 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
       call.strategy = way.strategy;
       is_due = lesson->is_due();
       if (is_due) {
+        const FpEnvironment environment(true, keeps_flags);  // costs are floats
         alone = std::max(1.0, apply_nanoseconds(callable, call));
         begin = now();
       }
