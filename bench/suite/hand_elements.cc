@@ -122,7 +122,8 @@ void add_ways(const Data& data, const Elements& e, int threads, std::vector<Hand
     shares("elements, prefetch", take<V, 32>);
     return;
   }
-  if (data.c.action == Action::along_add) shares("elements of rows", walk<V, true, 0>);  // a row's elements go to that row
+  if (data.c.action == Action::along_add && threads > 1)
+    shares("elements of rows", walk<V, true, 0>);  // a row's elements go to that row
   if (data.c.action == Action::set) {
     shares("elements", walk<V, false, 0>);
     shares("elements, prefetch", walk<V, false, 64>);

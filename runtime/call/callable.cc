@@ -126,7 +126,7 @@ bool Callable::run_addresses(void* const* data, const int64_t* dyn) const {
   if (stream != nullptr && is_open && moves_past_caches(*this, call)) return false;
   if (stream != nullptr && !is_open) {
     call.streams = streams;
-    if (learner != nullptr && !learner->has_settled(call)) return false;
+    if (learner != nullptr && !moves_little(*this, call) && !learner->settled_stores(call)) return false;
   }
   if (call.positions == 0) return true;
   const FpEnvironment environment(computes_floats);

@@ -186,7 +186,7 @@ Status Learner::run(const Callable& callable, std::span<const TensorView> tensor
   return status;
 }
 
-bool Learner::has_settled(Call& call) const {
+bool Learner::settled_stores(Call& call) const {
   const Lesson* const lesson = slots_[0].lesson.load(std::memory_order_acquire);
   if (lesson == nullptr || (lesson->has_choice() && !lesson->has_settled())) return false;
   if (lesson->has_choice()) call.streams = lesson->way().streams;

@@ -102,7 +102,7 @@ class Learner {
   /// Runs a bound call whose executor and threads are set, and whose stores are what it would take if it did not learn.
   Status run(const Callable& callable, std::span<const TensorView> tensors, Call& call, strew_fault* fault);
   /// Sets the stores of a small call of a kernel whose extents are all known, if it is known how to run it. If not, run() has to be called.
-  bool has_settled(Call& call) const;
+  bool settled_stores(Call& call) const;
 
  private:
   struct Slot {

@@ -1,5 +1,5 @@
-// OnlineSearch: the decisions of online tuning (tune/tuned_kernel.cc, runtime/call/learner.h), without kernels and clocks: which candidate is tried next, whether the next call may be
-// a trial, and when the search is over.
+// OnlineSearch: the decisions of online tuning (tune/tuned_kernel.cc, runtime/call/learner.h), without kernels and clocks: which candidate is
+// tried next, whether the next call may be a trial, and when the search is over.
 //
 // Trials cost time where a candidate is slower than the kernel in use. The sum of that, the regret, is kept below a part of the time
 // that all calls have taken: a trial of a candidate of which nothing is known counts as one that takes twice as long. A trial is compared
