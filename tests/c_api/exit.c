@@ -1,6 +1,7 @@
 /* Programs that return from main() while a thread asks for kernels, at any time from the first request on: also while the compiler's library is
  * being opened and makes its static objects. Each is a child of a process that has used nothing of strew, so each opens that library
- * itself. The last child's first thread ends by pthread_exit(), after which kernels are still compiled. Arguments: how many children in each mode (default 40), and the milliseconds between the ends of one and the next (default 2).
+ * itself. The last child's first thread ends by pthread_exit(), after which kernels are still compiled.
+ * Arguments: how many children in each mode (default 40), and the milliseconds between the ends of one and the next (default 2).
  * Exit: 0 right. The variable STREW_EXACT_SHAPES is 0, so that most requests compile. */
 #include <pthread.h>
 #include <stdio.h>

@@ -355,6 +355,9 @@ static void test_runtimes(void) {
   options.exact_shapes = -1;
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "exact_shapes");
   options.exact_shapes = 0;
+  options.learn = 2;
+  FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "learn is 2, expected 0 or 1");
+  options.learn = 0;
   options.cache_mode = "writes";
   FAILS(strew_runtime_create(&options, NULL, &runtime), STREW_CODE_INVALID_ARGUMENT, "cache_mode: 'writes', expected one of off, ");
   options.cache_mode = NULL;
